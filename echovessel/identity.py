@@ -1,0 +1,20 @@
+"""Public identity: what people and programs see is a UUID; the rowid serves joins and indexes."""
+
+import uuid
+
+from django.db import models
+
+
+class PublicId(models.Model):
+    """A row with a public UUID, and the id it had in an archive it came from, if any."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    external_id = models.CharField(max_length=200, null=True, blank=True, editable=False)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def known_as(self) -> str:
+        """The id that an archive uses for this row."""
+        return self.external_id or str(self.uuid)

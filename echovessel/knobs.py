@@ -1,0 +1,79 @@
+"""Knobs: every tunable number, with its unit, range, reason and source.
+
+An app declares its own in `<app>/knobs.py`; the operator overrides them by name in `data/knobs.toml` or in the
+environment variable ECHOVESSEL_KNOBS (JSON). An unknown name or a value out of range fails a system check.
+
+    half_life_days = knob("memory.half_life_days", 14, low=1, high=3650, unit="days", why="...", source="seed 000 A")
+    half_life_days()  # 14, or what the operator set
+"""
+
+from dataclasses import dataclass
+
+from django.conf import settings
+
+REGISTRY: dict[str, "Knob"] = {}
+
+
+@dataclass(frozen=True)
+class Knob:
+    """One tunable number; call it to read its value now."""
+
+    name: str
+    default: float
+    low: float
+    high: float
+    unit: str
+    why: str
+    source: str = ""
+
+    def __call__(self) -> float:
+        return settings.KNOBS.get(self.name, self.default)
+
+    def fault(self, value: object) -> str:
+        """Why `value` cannot be this knob's, or an empty string."""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return f"{value!r} is not a number"
+        if isinstance(self.default, int) and not isinstance(value, int):
+            return f"{value!r} is not a whole number"
+        if not self.low <= value <= self.high:
+            return f"{value!r} is outside {self.low}…{self.high} {self.unit}"
+        return ""
+
+
+class WholeKnob(Knob):
+    """A knob that counts whole things."""
+
+    def __call__(self) -> int:
+        return int(super().__call__())
+
+
+def knob(name: str, default: float, *, low: float, high: float, unit: str, why: str, source: str = "") -> Knob:
+    """Declare a fractional knob."""
+    return _declare(Knob(name, default, low, high, unit, why, source))
+
+
+def whole(name: str, default: int, *, low: int, high: int, unit: str, why: str, source: str = "") -> WholeKnob:
+    """Declare a knob that counts whole things."""
+    made = WholeKnob(name, default, low, high, unit, why, source)
+    _declare(made)
+    return made
+
+
+def _declare(made: Knob) -> Knob:
+    if made.name in REGISTRY:
+        raise ValueError(f"the knob {made.name} is declared twice")
+    if made.fault(made.default):
+        raise ValueError(f"the default of {made.name}: {made.fault(made.default)}")
+    REGISTRY[made.name] = made
+    return made
+
+
+def faults() -> list[str]:
+    """What is wrong with the operator's overrides, one sentence each."""
+    found = []
+    for name, value in settings.KNOBS.items():
+        if name not in REGISTRY:
+            found.append(f"there is no knob {name!r}")
+        elif fault := REGISTRY[name].fault(value):
+            found.append(f"{name}: {fault}")
+    return found

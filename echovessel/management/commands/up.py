@@ -1,0 +1,146 @@
+"""Everything with one command: migrate, prepare static files, run web server and job worker until Ctrl-C."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from argparse import ArgumentParser
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+from django.conf import settings
+from django.core.management import BaseCommand, CommandError, call_command
+from django.urls import reverse
+
+from echovessel import first_run
+
+PR_SET_PDEATHSIG = 1
+STOP_SECONDS = 15
+LONGEST_PAUSE_SECONDS = 30.0
+
+
+@dataclass
+class Child:
+    """A process under our care: started in a group of its own, started again when it dies, stopped with us."""
+
+    name: str
+    command: list[str]
+    process: "subprocess.Popen[bytes] | None" = None
+    pause: float = 0.5
+    start_at: float = field(default_factory=time.monotonic)
+    started_at: float = 0.0
+
+    def tend(self, now: float, say: Callable[[str], None]) -> None:
+        """Start it when it is due; when it has died, clear away its group and plan the next start."""
+        if self.process is None:
+            if now >= self.start_at:
+                self.process = subprocess.Popen(
+                    self.command, start_new_session=True, preexec_fn=_die_with_parent, cwd=settings.BASE_DIR
+                )
+                self.started_at = now
+        elif self.process.poll() is not None:
+            say(f"{self.name} ended ({self.process.returncode}); starting it again")
+            self.signal(signal.SIGKILL)
+            self.pause = 0.5 if now - self.started_at > 60 else min(self.pause * 2, LONGEST_PAUSE_SECONDS)
+            self.process, self.start_at = None, now + self.pause
+
+    def signal(self, number: int) -> None:
+        if self.process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, number)
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=int, default=8000)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        host, port = options["host"], options["port"]
+        _refuse_taken_port(host, port)
+        call_command("migrate", interactive=False, verbosity=0)
+        call_command("collectstatic", interactive=False, verbosity=0)
+        self._greet(host, port)
+        self._tend([Child("the web server", _web(host, port)), Child("the job worker", _worker())])
+
+    def _greet(self, host: str, port: int) -> None:
+        address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        self.stdout.write(f"EchoVessel is at {address}/")
+        if token := first_run.token():
+            self.stdout.write(
+                f"Nobody lives here yet. This link makes the first owner, once:\n"
+                f"{address}{reverse('first_run', args=[token])}"
+            )
+        self.stdout.flush()
+
+    def _tend(self, children: list[Child]) -> None:
+        stopping = _on_stop_signals()
+        while not stopping:
+            for child in children:
+                child.tend(time.monotonic(), lambda text: self.stderr.write(text))
+            time.sleep(0.2)
+        self.stderr.write("Stopping.")
+        _stop(children)
+
+
+def _web(host: str, port: int) -> list[str]:
+    return [
+        sys.executable, "-m", "daphne", "--bind", host, "--port", str(port), "--no-server-name",
+        "--application-close-timeout", "5", "echovessel.asgi:application",
+    ]  # fmt: skip
+
+
+def _worker() -> list[str]:
+    return [sys.executable, str(settings.BASE_DIR / "manage.py"), "qcluster"]
+
+
+def _refuse_taken_port(host: str, port: int) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise CommandError(
+                f"Cannot listen on {host}:{port}: {error.strerror}. Choose another with --host and --port."
+            ) from error
+
+
+def _die_with_parent() -> None:
+    """In the child: ask Linux to end it when this supervisor is gone, however it went."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _on_stop_signals() -> list[int]:
+    """A list that gets the number of the first signal that asks us to stop."""
+    received: list[int] = []
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        received.append(number)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, note)
+    return received
+
+
+def _stop(children: list[Child]) -> None:
+    """Ask the children to end, wait for what they have in hand, then insist."""
+    running = [child for child in children if child.process is not None]
+    for child in running:
+        assert child.process is not None
+        child.process.terminate()
+    deadline = time.monotonic() + STOP_SECONDS
+    for child in running:
+        assert child.process is not None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.process.wait(max(0.1, deadline - time.monotonic()))
+        child.signal(signal.SIGKILL)

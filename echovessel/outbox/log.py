@@ -1,0 +1,48 @@
+"""The table of durable events: append, read on from an id, prune."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Max
+from django.utils import timezone
+
+from echovessel.outbox import knobs
+from echovessel.outbox.models import OutboxEvent
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One event as a socket sends it; `id` is None when it is ephemeral."""
+
+    event: str
+    data: dict[str, Any]
+    at: datetime
+    id: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {"event": self.event, "id": self.id, "at": self.at.isoformat(), "data": self.data}
+
+
+def append(stream: UUID, name: str, data: dict[str, Any]) -> OutboxEvent:
+    return OutboxEvent.objects.create(stream=stream, name=name, data=data, at=timezone.now())
+
+
+def after(last_id: int, stream: UUID | None = None, limit: int = 1_000) -> list[tuple[UUID, Frame]]:
+    """The events that follow `last_id`, oldest first, each with its stream."""
+    found = OutboxEvent.objects.filter(id__gt=last_id)
+    if stream is not None:
+        found = found.filter(stream=stream)
+    return [(event.stream, Frame(event.name, event.data, event.at, event.id)) for event in found[:limit]]
+
+
+def last_id(stream: UUID | None = None) -> int:
+    """The id of the newest event, or 0."""
+    found = OutboxEvent.objects.all() if stream is None else OutboxEvent.objects.filter(stream=stream)
+    return found.aggregate(last=Max("id"))["last"] or 0
+
+
+def prune(now: datetime) -> int:
+    """Delete what is older than the knob allows; return how many rows went."""
+    return OutboxEvent.objects.filter(at__lt=now - timedelta(days=knobs.keep_days())).delete()[0]

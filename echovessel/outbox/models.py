@@ -1,0 +1,22 @@
+"""Durable events: written in the transaction that makes them true, read by every server process."""
+
+from django.db import models
+
+
+class OutboxEvent(models.Model):
+    """One thing that happened to one persona. The growing id is what a client resumes from."""
+
+    stream = models.UUIDField(editable=False)
+    name = models.CharField(max_length=60)
+    data = models.JSONField()
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [
+            models.Index(fields=["stream", "id"], name="outbox_by_stream"),
+            models.Index(fields=["at"], name="outbox_by_age"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.pk}"

@@ -1,0 +1,239 @@
+"""Settings: secrets and places come from the environment, and only here. Numbers are knobs (`<app>/knobs.py`)."""
+
+import contextlib
+import json
+import os
+import secrets
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import environ
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.translation import gettext_lazy as _
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+if (BASE_DIR / ".env").exists():
+    env.read_env(BASE_DIR / ".env")
+
+DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / "data"))).resolve()
+DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+
+def _kept_secret(path: Path) -> str:
+    """The key in `path`, made on the first run: there is never a default that two installations share."""
+    with contextlib.suppress(FileExistsError):
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_urlsafe(64))
+    return path.read_text().strip()
+
+
+SECRET_KEY = env.str("SECRET_KEY", default="") or _kept_secret(DATA_DIR / "secret_key")
+DEBUG = env.bool("DEBUG", default=False)
+
+# --- who may call -----------------------------------------------------------------------------------------------
+LOOPBACK = ["localhost", "127.0.0.1", "[::1]"]
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=LOOPBACK)
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+# Off loopback we expect TLS in front; HTTPS=off is for a home network without it, and a deploy check says so.
+HTTPS = env.bool("HTTPS", default=any(host not in LOOPBACK for host in ALLOWED_HOSTS))
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+# On loopback there is no TLS to redirect to, so Django's advice about it would only be noise.
+SILENCED_SYSTEM_CHECKS = [] if HTTPS else ["security.W004", "security.W008", "security.W012", "security.W016"]
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+
+INSTALLED_APPS = [
+    "daphne",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "axes",
+    "csp",
+    "channels",
+    "django_q",
+    "ninja",
+    "echovessel.llm",
+    "echovessel.outbox",
+    "echovessel.apps.AdminConfig",
+    "echovessel.apps.FrameConfig",
+    "persona",
+    "chat",
+    "memory",
+    "proactive",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "echovessel.urls"
+ASGI_APPLICATION = "echovessel.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+
+# --- storage ----------------------------------------------------------------------------------------------------
+DATABASE_URL = env.str("DATABASE_URL", default="")
+if DATABASE_URL and not DATABASE_URL.startswith("sqlite:///"):
+    raise ImproperlyConfigured("DATABASE_URL must look like sqlite:///path/to/echovessel.sqlite3")
+DATABASES = {
+    "default": {
+        "ENGINE": "echovessel.sqlite",
+        "NAME": Path(DATABASE_URL.removeprefix("sqlite:///") or DATA_DIR / "echovessel.sqlite3"),
+        "OPTIONS": {"key": env.str("DATABASE_KEY", default="")},
+        # Opening costs 0.9 ms, and closing the last connection checkpoints the WAL: keep them (measured 2026-11-21).
+        "CONN_MAX_AGE": 600,
+        "TEST": {"NAME": BASE_DIR / "build" / "test.sqlite3"},
+    }
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+STATIC_URL = "static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES: dict[str, dict[str, Any]] = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+MEDIA_ROOT = DATA_DIR / "media"
+
+# --- people -----------------------------------------------------------------------------------------------------
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "login"
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = 0.25  # hours: long enough to stop guessing, short enough not to lock the owner out for a day
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
+AXES_VERBOSE = False
+
+# --- languages and time -----------------------------------------------------------------------------------------
+LANGUAGES = [("en", "English"), ("zh-hans", "中文")]
+LANGUAGE_CODE = env.str("LANGUAGE_CODE", default="en")
+LOCALE_PATHS = [BASE_DIR / "echovessel" / "locale"]
+TIME_ZONE = env.str("TIME_ZONE", default="UTC")
+USE_TZ = True
+
+# --- models -----------------------------------------------------------------------------------------------------
+LLM_PROVIDER = env.str("LLM_PROVIDER", default="auto")
+LLM_BASE_URL = env.str("LLM_BASE_URL", default="")
+LLM_API_KEY = env.str("LLM_API_KEY", default="")
+OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
+ANTHROPIC_API_KEY = env.str("ANTHROPIC_API_KEY", default="")
+LLM_MODEL_LARGE = env.str("LLM_MODEL_LARGE", default="")
+LLM_MODEL_MEDIUM = env.str("LLM_MODEL_MEDIUM", default="")
+LLM_MODEL_SMALL = env.str("LLM_MODEL_SMALL", default="")
+LLM_TIMEOUT_S = env.float("LLM_TIMEOUT_S", default=120.0)
+# US dollars per million tokens, by model: {"name": {"in": 3, "cached": 0.3, "out": 15}}; a model not listed costs null.
+LLM_PRICES: dict[str, dict[str, float]] = json.loads(env.str("LLM_PRICES", default="{}"))
+EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", default="all-MiniLM-L6-v2")
+
+# --- the two upward wires ---------------------------------------------------------------------------------------
+# What a prompt is made of, in order, as Django lists context processors. This list is the shape of the prompt.
+CHAT_CONTEXT = [
+    "persona.context.identity",
+    "chat.context.right_now",
+    "persona.context.core_blocks",
+    "persona.context.mood",
+    "memory.context.entities",
+    "persona.context.guardrails",
+    "memory.context.recollections",
+    "memory.context.about_them",
+    "memory.context.about_yourself",
+    "memory.context.promises",
+    "memory.context.expectations",
+    "chat.context.recent_conversation",
+    "chat.context.what_they_just_said",
+]
+# The job that a closing session is handed to, by id.
+CHAT_CLOSED_TASK = "memory.tasks.consolidate_session"
+
+# --- jobs -------------------------------------------------------------------------------------------------------
+# One worker: SQLite has one writer, and the embedding model wants one thread. `retry` must exceed
+# (queue_limit / workers + 2) × timeout, else prefetched jobs run twice (measured in django-q2 1.11.1).
+Q_CLUSTER = {
+    "name": "echovessel",
+    "orm": "default",
+    "workers": 1,
+    "queue_limit": 1,
+    "timeout": 600,
+    "retry": 2400,
+    "poll": 0.3,
+    "save_limit": 50,
+    "ack_failures": True,
+    "catch_up": False,
+    "label": _("Jobs"),
+}
+
+# --- numbers ----------------------------------------------------------------------------------------------------
+_knobs_file = DATA_DIR / "knobs.toml"
+KNOBS: dict[str, Any] = tomllib.loads(_knobs_file.read_text()) if _knobs_file.exists() else {}
+KNOBS |= json.loads(env.str("ECHOVESSEL_KNOBS", default="{}"))
+
+# --- logs: never the words of people ----------------------------------------------------------------------------
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": "INFO"},
+    "loggers": {
+        # These print prompts, task arguments or request lines at their own discretion.
+        name: {"level": "WARNING"}
+        for name in (
+            "django-q", "anthropic", "openai", "httpx2", "httpcore2", "sentence_transformers", "transformers",
+            "django.channels.server", "daphne", "axes", "asyncio",
+        )
+    },
+}  # fmt: skip

@@ -1,0 +1,52 @@
+"""Triggers as data: an app declares them, `post_migrate` calls `ensure`, a system check calls `missing`.
+
+Django rebuilds a SQLite table for most changes of it (create a new one, copy, drop, rename). Two things
+follow: the triggers **on** that table are gone without an error, so they are ensured after every migration;
+and a trigger on another table whose body **names** that table makes the rename fail ("error in trigger …: no
+such table"), so such triggers are dropped before a migration (`pre_migrate` with a plan calls `drop`).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """A trigger: its name, its table, and the whole CREATE TRIGGER statement (without IF NOT EXISTS)."""
+
+    name: str
+    table: str
+    sql: str
+
+
+def ensure(connection: BaseDatabaseWrapper, triggers: Iterable[Trigger]) -> list[str]:
+    """Create what is absent, replace what differs from its declaration; return the names of those."""
+    wanted = {trigger.name: trigger for trigger in triggers}
+    absent = missing(connection, wanted.values())
+    with connection.cursor() as cursor:
+        for name in absent:
+            cursor.execute(f"DROP TRIGGER IF EXISTS {connection.ops.quote_name(name)}")
+            cursor.execute(wanted[name].sql)
+    return absent
+
+
+def missing(connection: BaseDatabaseWrapper, triggers: Iterable[Trigger]) -> list[str]:
+    """The names of triggers that are absent, on another table, or different from their declaration."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger'")
+        present = {name: (table, normal(sql)) for name, table, sql in cursor.fetchall()}
+    return [each.name for each in triggers if present.get(each.name) != (each.table, normal(each.sql))]
+
+
+def drop(connection: BaseDatabaseWrapper, triggers: Iterable[Trigger]) -> None:
+    """Drop those of the triggers that exist."""
+    with connection.cursor() as cursor:
+        for trigger in triggers:
+            cursor.execute(f"DROP TRIGGER IF EXISTS {connection.ops.quote_name(trigger.name)}")
+
+
+def normal(sql: str) -> str:
+    """Return a statement as SQLite keeps it, up to white space, so that two can be compared."""
+    return " ".join(sql.split()).removesuffix(";")
