@@ -1,0 +1,1 @@
+"""What is said: sessions, turns and every word of both sides (L2)."""

@@ -1,0 +1,62 @@
+"""Closing: a talk ends when it rests, when the user says so, or when it has grown long. Then memory takes over."""
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django_q.tasks import async_task
+
+from chat import knobs
+from chat.models import Session
+from chat.models.session import SessionQuerySet
+from echovessel.outbox import events
+from persona.models import Persona
+
+
+def close(session: Session, reason: str, now: datetime) -> bool:
+    """Stop taking lines and hand the session to memory; False when it was not open any more.
+
+    A turn that is in flight still finishes in it: memory waits for that.
+    """
+    with transaction.atomic():
+        changed = (
+            Session.objects.open()
+            .filter(pk=session.pk)
+            .update(status=Session.Status.CLOSING, close_reason=reason, closed_at=now)
+        )
+        if not changed:
+            return False
+        events.publish(
+            session.persona.uuid,
+            "chat.session.closing",
+            session_id=str(session.uuid),
+            reason=reason,
+        )
+        hand_over(session)
+    return True
+
+
+def hand_over(session: Session) -> None:
+    """Ask the job worker to consolidate the session. The id is all that crosses the queue."""
+    async_task(settings.CHAT_CLOSED_TASK, session.pk)
+
+
+def close_idle(now: datetime, persona: Persona | None = None) -> int:
+    """Close the sessions that have rested for the knob's minutes; return how many."""
+    return _close_all(
+        Session.objects.idle_since(now - timedelta(minutes=knobs.idle_minutes())).without_turn_in_flight(),
+        Session.CloseReason.IDLE,
+        now,
+        persona,
+    )
+
+
+def close_open(now: datetime, persona: Persona | None = None) -> int:
+    """Close every open session, idle or not; return how many."""
+    return _close_all(Session.objects.open(), Session.CloseReason.SHUTDOWN, now, persona)
+
+
+def _close_all(sessions: SessionQuerySet, reason: str, now: datetime, persona: Persona | None) -> int:
+    if persona is not None:
+        sessions = sessions.filter(persona=persona)
+    return sum(close(session, reason, now) for session in sessions.select_related("persona"))

@@ -1,0 +1,216 @@
+"""The chat socket: frames in, events out. It owns nothing: lines belong to the database, turns to the runner."""
+
+import asyncio
+import contextlib
+import json
+import logging
+import time
+from typing import Any
+from uuid import UUID
+
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user_model
+from django.contrib.sessions.backends.db import SessionStore
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare
+
+from chat import closing, frames, knobs, lines, rate, runner
+from chat import turn as turns
+from chat.frames import BadFrame
+from chat.models import Session
+from echovessel import embedding
+from echovessel.outbox import hub, log
+from echovessel.outbox.log import Frame
+from echovessel.threads import in_thread
+from persona.models import Persona
+
+logger = logging.getLogger(__name__)
+
+CHANNEL = "web"
+BAD_FRAMES, NOT_SIGNED_IN, NOT_FOUND = 4400, 4401, 4404
+
+
+class ChatConsumer(AsyncWebsocketConsumer):
+    """One page talking with one persona of its own."""
+
+    subscription: hub.Subscription | None = None
+    persona: Persona
+
+    async def connect(self) -> None:
+        await self.accept()  # only an accepted socket can be closed with a reason
+        user = self.scope["user"]
+        if not user.is_authenticated:
+            await self.close(NOT_SIGNED_IN)
+            return
+        found = await in_thread(_persona_of, user, self.scope["url_route"]["kwargs"]["persona"])
+        if found is None:
+            await self.close(NOT_FOUND)
+            return
+        self.persona, self.bad_frames = found, 0
+        self.seen_seq: dict[str, int] = {}
+        self.sending = asyncio.Lock()
+        await self._join()
+
+    async def _join(self) -> None:
+        """Subscribe first, then say where the stream stands, so that nothing falls between."""
+        runner.here().watch()
+        embedding.warm()
+        self.subscription = await hub.here().subscribe(self.persona.uuid)
+        self.joined_at = self.last_sent = await in_thread(log.last_id, self.persona.uuid)
+        await self._say(
+            "chat.connection.ready",
+            persona_id=str(self.persona.uuid),
+            last_event_id=self.joined_at,
+            heartbeat_s=knobs.heartbeat_seconds(),
+        )
+        await self._say_snapshot()
+        self.tasks = [asyncio.create_task(self._pump()), asyncio.create_task(self._beat())]
+
+    async def disconnect(self, code: int) -> None:
+        if self.subscription is None:
+            return
+        for task in getattr(self, "tasks", ()):
+            task.cancel()
+        hub.here().unsubscribe(self.subscription)
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        if self.subscription is None:
+            return
+        try:
+            frame = frames.parse(text_data)
+            self.bad_frames = 0
+            await self._act(frame)
+        except BadFrame as error:
+            await self._refuse(error)
+        except Exception:  # the edge of a socket: one frame must not end the talk
+            logger.exception("a frame could not be handled")
+            await self._say("error", code="internal", message="Something broke; nothing you said before is lost.")
+
+    async def _act(self, frame: frames.ClientFrame) -> None:
+        match frame:
+            case frames.SendMessage():
+                await self._take(frame)
+            case frames.Stop(turn_id=turn_id):
+                if not runner.here().stop(self.persona.uuid, turn_id):
+                    raise BadFrame("not_running", "This reply is not being written any more.")
+            case frames.Retry(turn_id=turn_id):
+                if not await in_thread(turns.retry, self.persona, turn_id):
+                    raise BadFrame("not_retryable", "There is nothing to try again here.")
+                runner.here().nudge(self.persona.pk, at_once=True)
+            case frames.CloseSession():
+                if not await in_thread(_close_open_session, self.persona):
+                    raise BadFrame("nothing_open", "There is no open talk to end.")
+            case frames.Resume(after=after):
+                await self._replay(after)
+            case frames.Ping():
+                await self._say("chat.connection.heartbeat")
+
+    async def _take(self, frame: frames.SendMessage) -> None:
+        if not rate.admit(self.persona.owner_id, time.monotonic()):
+            raise BadFrame(
+                "rate_limited", "That was faster than one can talk. Wait a moment, then send it again.",
+                str(frame.client_id),
+            )  # fmt: skip
+        taken = await in_thread(lines.take_line, self.persona, frame.content, frame.client_id, CHANNEL, timezone.now())
+        if taken.repeated:
+            data = await in_thread(lines.as_event, taken.message)
+            await self._say("chat.message.user_appended", **data)
+        runner.here().nudge(self.persona.pk)
+
+    async def _refuse(self, error: BadFrame) -> None:
+        self.bad_frames += error.code in ("bad_frame", "unknown_type")
+        told = {"client_id": error.client_id} if error.client_id else {}
+        await self._say("error", code=error.code, message=str(error), **told)
+        if self.bad_frames > knobs.bad_frames_allowed():
+            logger.warning("a socket was closed: it kept sending frames nobody can read")
+            await self.close(BAD_FRAMES)
+
+    async def _replay(self, after: int) -> None:
+        """Send what the client missed, in order. What came since it joined is delivered anyway, once."""
+        async with self.sending:
+            until = self.joined_at
+            self.joined_at = 0  # a second resume on one socket is a client that lost something: send all of it
+            while rows := await in_thread(log.after, after, self.persona.uuid):
+                for _stream, frame in rows:
+                    after = frame.id or after
+                    if not until or after <= until:
+                        await self._send(frame)
+                        self.last_sent = max(self.last_sent, after)
+                if until and after >= until:
+                    break
+        await self._say_snapshot()
+
+    async def _pump(self) -> None:
+        """Pass on what the hub offers, each durable event once."""
+        assert self.subscription is not None
+        while True:
+            frame = await self.subscription.take()
+            if self.subscription.overflowed:
+                self.subscription.overflowed = False
+                await self._catch_up()
+            async with self.sending:
+                if self._is_new(frame):
+                    await self._send(frame)
+
+    async def _catch_up(self) -> None:
+        """After frames were dropped: the durable ones from the table, the reply from a snapshot."""
+        async with self.sending:
+            while rows := await in_thread(log.after, self.last_sent, self.persona.uuid):
+                for _stream, frame in rows:
+                    await self._send(frame)
+                    self.last_sent = frame.id or self.last_sent
+        await self._say_snapshot()
+
+    def _is_new(self, frame: Frame) -> bool:
+        if frame.id is not None:
+            fresh = frame.id > self.last_sent
+            self.last_sent = max(self.last_sent, frame.id)
+            return fresh
+        if frame.event == "chat.turn.snapshot":
+            self.seen_seq = {frame.data["turn_id"]: frame.data["seq"]}
+        elif frame.event == "chat.message.token":
+            turn_id = frame.data["turn_id"]
+            fresh = frame.data["seq"] > self.seen_seq.get(turn_id, 0)
+            self.seen_seq = {turn_id: max(frame.data["seq"], self.seen_seq.get(turn_id, 0))}
+            return fresh
+        return True
+
+    async def _say_snapshot(self) -> None:
+        snapshot = runner.here().snapshot(self.persona.uuid)
+        if snapshot is not None:
+            self.seen_seq = {snapshot["turn_id"]: snapshot["seq"]}
+            await self._say("chat.turn.snapshot", **snapshot)
+
+    async def _beat(self) -> None:
+        """A heartbeat, and with it the question whether this login still stands."""
+        key = self.scope["session"].session_key
+        while True:
+            await asyncio.sleep(knobs.heartbeat_seconds())
+            if not await in_thread(_still_signed_in, key, self.persona.owner_id):
+                await self.close(NOT_SIGNED_IN)
+                return
+            await self._say("chat.connection.heartbeat")
+
+    async def _say(self, name: str, **data: Any) -> None:
+        await self._send(Frame(name, data, timezone.now()))
+
+    async def _send(self, frame: Frame) -> None:
+        with contextlib.suppress(RuntimeError):  # the socket may close while a frame is on its way
+            await self.send(text_data=json.dumps(frame.as_json(), ensure_ascii=False))
+
+
+def _persona_of(user: Any, uuid: UUID) -> Persona | None:
+    return Persona.objects.owned_by(user).select_related("owner").filter(uuid=uuid).first()
+
+
+def _close_open_session(persona: Persona) -> bool:
+    session = persona.sessions.open().filter(channel=CHANNEL).select_related("persona").first()
+    return session is not None and closing.close(session, Session.CloseReason.EXPLICIT, timezone.now())
+
+
+def _still_signed_in(session_key: str, user_id: int) -> bool:
+    stored = SessionStore(session_key)
+    if stored.get(SESSION_KEY) != str(user_id) or BACKEND_SESSION_KEY not in stored:
+        return False
+    user = get_user_model().objects.filter(pk=user_id, is_active=True).first()
+    return user is not None and constant_time_compare(stored.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash())

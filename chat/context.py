@@ -1,0 +1,77 @@
+"""What a prompt says about the talk itself: the time, the last lines, and what was just said. Never a channel."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.template.loader import render_to_string
+from django.utils import translation
+from django.utils.formats import date_format
+
+from chat.models import Message
+from echovessel.context import ContextRequest, Section, fenced, tokens, unfenced
+from persona.headings import headed
+from persona.models import Persona
+
+BUCKETS = ("just_now", "earlier_today", "yesterday", "this_week", "older")
+
+
+def right_now(request: ContextRequest) -> Section:
+    """Date, weekday and time in the owner's zone."""
+    persona: Persona = request.persona
+    local = request.now.astimezone(persona.zone)
+    with translation.override("zh-hans" if persona.language == "zh" else "en"):
+        written = f"{date_format(local, 'DATE_FORMAT')}, {date_format(local, 'l')}, {local:%H:%M}"
+    return Section("right_now", "system", headed(persona.language, "right_now", written))
+
+
+def recent_conversation(request: ContextRequest) -> Section | None:
+    """The window of last lines in day buckets, the oldest dropped first where the budget is short."""
+    persona: Persona = request.persona
+    kept = list(_fitting(request.window, request.budget - tokens(_written(persona, [], request.now)) - 16))
+    if not kept:
+        return None
+    material = {"recent": [{"role": line.role, "content": line.content} for line in kept]}
+    text = headed(persona.language, "recent", _written(persona, kept, request.now))
+    return Section("recent_conversation", "user", text, {"messages": [str(line.uuid) for line in kept]}, material)
+
+
+def what_they_just_said(request: ContextRequest) -> Section:
+    """The burst, once and never cut."""
+    persona: Persona = request.persona
+    lines = [line.content for line in request.burst]
+    text = headed(persona.language, "burst", fenced("said", "\n".join(lines)))
+    return Section("what_they_just_said", "user", text, material={"lines": lines})
+
+
+def bucket_of(at: datetime, now: datetime) -> str:
+    """Which part of the past a moment belongs to; both times in the owner's zone."""
+    if now - at < timedelta(minutes=30):
+        return "just_now"
+    days = (now.date() - at.date()).days
+    if days <= 0:
+        return "earlier_today"
+    if days == 1:
+        return "yesterday"
+    return "this_week" if days < 7 else "older"
+
+
+def _fitting(window: Iterable[Message], budget: int) -> list[Message]:
+    """The newest lines whose cost fits, oldest first."""
+    kept: list[Message] = []
+    for line in reversed(list(window)):
+        budget -= line.token_count + 6
+        if budget < 0:
+            break
+        kept.append(line)
+    return kept[::-1]
+
+
+def _written(persona: Persona, window: Iterable[Message], now: datetime) -> str:
+    zone = persona.zone
+    buckets: dict[str, list[dict[str, Any]]] = {name: [] for name in reversed(BUCKETS)}
+    for line in window:
+        name = bucket_of(line.created_at.astimezone(zone), now.astimezone(zone))
+        speaker = persona.called if line.role == Message.Role.USER else persona.name
+        buckets[name].append({"speaker": speaker, "content": unfenced(line.content)})
+    return render_to_string(f"prompts/recent.{persona.language}.txt", {"buckets": buckets})

@@ -1,0 +1,146 @@
+"""Knobs of the conversation."""
+
+from echovessel.knobs import knob, whole
+
+debounce_seconds = knob(
+    "chat.debounce_seconds",
+    0.6,
+    low=0,
+    high=30,
+    unit="seconds",
+    why="Lines typed in one breath belong to one turn; longer would be felt as hesitation.",
+    source="design/turn.md",
+)
+lines_per_minute = whole(
+    "chat.lines_per_minute",
+    30,
+    low=1,
+    high=600,
+    unit="lines",
+    why="Faster than anyone types; a script that floods is told so.",
+    source="design/turn.md",
+)
+bad_frames_allowed = whole(
+    "chat.bad_frames_allowed",
+    20,
+    low=1,
+    high=1_000,
+    unit="frames",
+    why="A client that sends this many frames nobody can read in a row is broken: its socket is closed.",
+    source="design/platform.md 4",
+)
+recent_window_size = whole(
+    "memory.recent_window_size",
+    20,
+    low=2,
+    high=200,
+    unit="messages",
+    why="What was said last is shown word for word; recall does not repeat it.",
+    source="seed 001 §2",
+)
+prompt_tokens = whole(
+    "chat.prompt_tokens",
+    6_000,
+    low=500,
+    high=200_000,
+    unit="tokens",
+    why="One budget for the whole prompt; it suits models with an 8k window and leaves room for the reply.",
+    source="design/turn.md",
+)
+reply_tokens = whole(
+    "chat.reply_tokens",
+    1_500,
+    low=50,
+    high=32_000,
+    unit="tokens",
+    why="A reply longer than this is no longer talk.",
+)
+recall_tokens = whole(
+    "memory.recall_tokens",
+    1_500,
+    low=100,
+    high=50_000,
+    unit="tokens",
+    why="What recall may fill of a prompt.",
+    source="design/recall.md",
+)
+query_lines = whole(
+    "memory.query_lines",
+    4,
+    low=1,
+    high=20,
+    unit="lines",
+    why="The user's recent lines that recall is asked with; an older one weighs 0.6 of the next.",
+    source="design/recall.md",
+)
+lease_seconds = knob(
+    "chat.lease_seconds",
+    10,
+    low=2,
+    high=300,
+    unit="seconds",
+    why="A server that dies in the middle of a reply is noticed after this; a live one renews three times as often.",
+    source="design/turn.md",
+)
+sweep_seconds = knob(
+    "chat.sweep_seconds",
+    2,
+    low=0.2,
+    high=60,
+    unit="seconds",
+    why="How often a server looks for turns that were left waiting or abandoned.",
+)
+token_interval_seconds = knob(
+    "chat.token_interval_seconds",
+    0.03,
+    low=0,
+    high=1,
+    unit="seconds",
+    why="Tokens that come faster are sent together: the eye sees no difference, the socket does.",
+    source="design/platform.md 4",
+)
+heartbeat_seconds = whole(
+    "chat.heartbeat_seconds",
+    30,
+    low=5,
+    high=300,
+    unit="seconds",
+    why="Keeps address translators awake, and shows a page that its server is there.",
+    source="seed 001 §11",
+)
+idle_minutes = whole(
+    "chat.idle_minutes",
+    30,
+    low=1,
+    high=1_440,
+    unit="minutes",
+    why="A talk that rested this long is over and is remembered.",
+    source="seed 001 §4",
+)
+idle_scan_seconds = whole(
+    "idle_scanner.interval_seconds",
+    60,
+    low=60,
+    high=3_600,
+    unit="seconds",
+    why="How often the schedule looks for idle talks; django-q2 keeps whole minutes.",
+    source="seed 001 §4",
+)
+longest_session_messages = whole(
+    "chat.longest_session_messages",
+    200,
+    low=10,
+    high=5_000,
+    unit="messages",
+    why="A talk without end is remembered in parts.",
+    source="design/consolidation.md",
+)
+longest_session_tokens = whole(
+    "chat.longest_session_tokens",
+    20_000,
+    low=1_000,
+    high=500_000,
+    unit="tokens",
+    why="A talk without end is remembered in parts.",
+    source="design/consolidation.md",
+)

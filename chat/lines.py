@@ -1,0 +1,115 @@
+"""The words as they come in: stored before any model sees them, each frame once."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+
+from chat import knobs, search
+from chat.models import Message, Session, Turn
+from echovessel.context import tokens
+from echovessel.outbox import events
+from persona.models import Persona
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What became of a line: its message, and whether it was there already."""
+
+    message: Message
+    repeated: bool
+
+
+def take_line(persona: Persona, content: str, client_id: UUID | None, channel: str, now: datetime) -> Taken:
+    """Store one line of the user in the open session and its collecting turn, and publish it.
+
+    A `client_id` seen before stores nothing and returns the stored message.
+    """
+    with transaction.atomic():
+        Persona.objects.select_for_update().get(pk=persona.pk)  # lines of one persona queue up here
+        if client_id and (stored := persona.messages.filter(client_id=client_id).first()):
+            return Taken(stored, repeated=True)
+        session = _open_session(persona, channel, now)
+        turn = _collecting_turn(session)
+        message = add_message(session, Message.Role.USER, content, now, turn=turn, client_id=client_id)
+        publish_user_line(message)
+    return Taken(message, repeated=False)
+
+
+def add_message(
+    session: Session,
+    role: str,
+    content: str,
+    now: datetime,
+    *,
+    turn: Turn | None = None,
+    client_id: UUID | None = None,
+) -> Message:
+    """Store and index one message, and count it in its session. Call inside a transaction."""
+    message = Message.objects.create(
+        session=session,
+        persona_id=session.persona_id,
+        turn=turn,
+        role=role,
+        content=content,
+        client_id=client_id,
+        token_count=tokens(content),
+        day=now.astimezone(session.persona.zone).date(),
+        created_at=now,
+    )
+    search.index([message])
+    Session.objects.filter(pk=session.pk).update(
+        message_count=F("message_count") + 1,
+        token_count=F("token_count") + message.token_count,
+        last_message_at=now,
+    )
+    return message
+
+
+def publish_user_line(message: Message) -> None:
+    events.publish(message.persona.uuid, "chat.message.user_appended", **as_event(message))
+
+
+def as_event(message: Message) -> dict[str, Any]:
+    """A user's line as the stream tells it."""
+    return {
+        "message_id": str(message.uuid),
+        "client_id": str(message.client_id) if message.client_id else None,
+        "turn_id": str(message.turn.uuid) if message.turn else None,
+        "session_id": str(message.session.uuid),
+        "user_id": message.persona.owner_id,
+        "content": message.content,
+        "created_at": message.created_at.isoformat(),
+        "source_channel_id": message.session.channel,
+    }
+
+
+def _open_session(persona: Persona, channel: str, now: datetime) -> Session:
+    """The open session; where there is none, or a talk grew too long, a new one."""
+    session = persona.sessions.open().filter(channel=channel).select_related("persona").first()
+    if session is not None:
+        return session
+    session = Session.objects.create(persona=persona, channel=channel, started_at=now, last_message_at=now)
+    events.publish(
+        persona.uuid,
+        "chat.session.boundary",
+        new_session_id=str(session.uuid),
+        started_at=now.isoformat(),
+    )
+    return session
+
+
+def _collecting_turn(session: Session) -> Turn:
+    waiting = session.turns.collecting().order_by("id").last()
+    return waiting or Turn.objects.create(session=session, persona_id=session.persona_id)
+
+
+def is_long(session: Session) -> bool:
+    """Whether a talk has grown so long that it is remembered before it goes on."""
+    return (
+        session.message_count >= knobs.longest_session_messages()
+        or session.token_count >= knobs.longest_session_tokens()
+    )

@@ -1,0 +1,5 @@
+from chat.models.message import Message, MessageText
+from chat.models.session import Session
+from chat.models.turn import Turn
+
+__all__ = ["Message", "MessageText", "Session", "Turn"]

@@ -1,0 +1,79 @@
+"""L2, messages: every word of both sides, verbatim. Append-only: no code path edits content."""
+
+from datetime import datetime
+
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from chat.models.session import Session
+from chat.models.turn import Turn
+from echovessel.identity import PublicId
+from persona.models import Persona
+
+MAX_CHARACTERS = 20_000
+
+
+class MessageQuerySet(models.QuerySet["Message"]):
+    def shown_to_models(self) -> "MessageQuerySet":
+        """Those that may reach a prompt or an extraction."""
+        return self.filter(withheld=False).exclude(role=Message.Role.SYSTEM)
+
+    def before(self, message: "Message") -> "MessageQuerySet":
+        return self.filter(Q(created_at__lt=message.created_at) | Q(created_at=message.created_at, id__lt=message.id))
+
+    def on_record(self) -> "MessageQuerySet":
+        return self.filter(session__off_the_record=False)
+
+    def since(self, moment: datetime) -> "MessageQuerySet":
+        return self.filter(created_at__gte=moment)
+
+
+class Message(PublicId):
+    """One line that was said."""
+
+    class Role(models.TextChoices):
+        USER = "user", _("user")
+        PERSONA = "persona", _("persona")
+        SYSTEM = "system", _("system")
+
+    session = models.ForeignKey(Session, models.CASCADE, related_name="messages")
+    persona = models.ForeignKey(Persona, models.CASCADE, related_name="messages")
+    turn = models.ForeignKey(Turn, models.SET_NULL, null=True, blank=True, related_name="messages")
+    role = models.CharField(max_length=8, choices=Role)
+    content = models.TextField()
+    client_id = models.UUIDField(null=True, blank=True, editable=False)
+    token_count = models.PositiveIntegerField()
+    day = models.DateField(help_text=_("in the owner's time zone"))
+    created_at = models.DateTimeField()
+    withheld = models.BooleanField(default=False)
+
+    objects = MessageQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["created_at", "id"]
+        indexes = [
+            models.Index(fields=["persona", "created_at", "id"], name="message_by_time"),
+            models.Index(fields=["session", "created_at", "id"], name="message_in_session"),
+        ]
+        constraints = [
+            # Per persona, not per session: a frame resent after its session closed must still be known.
+            models.UniqueConstraint(fields=["persona", "client_id"], name="message_client_id_once"),
+            models.UniqueConstraint(fields=["persona", "external_id"], name="message_external_id_once"),
+            models.UniqueConstraint(fields=["turn"], condition=Q(role="persona"), name="message_one_reply_per_turn"),
+            models.CheckConstraint(condition=Q(role__in=["user", "persona", "system"]), name="message_role_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"message {self.pk}"
+
+
+class MessageText(models.Model):
+    """A message's words as the text index reads them: cut and stemmed. Gone with the message."""
+
+    message = models.OneToOneField(Message, models.CASCADE, primary_key=True, related_name="text")
+    scope = models.CharField(max_length=24, editable=False)
+    body = models.TextField(editable=False)
+
+    def __str__(self) -> str:
+        return f"text of message {self.pk}"

@@ -1,0 +1,66 @@
+"""A turn: one burst of the user's lines and the reply to it."""
+
+from datetime import datetime
+
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from chat.models.session import Session
+from echovessel.identity import PublicId
+from persona.models import Persona
+
+
+class TurnQuerySet(models.QuerySet["Turn"]):
+    def collecting(self) -> "TurnQuerySet":
+        return self.filter(status=Turn.Status.COLLECTING)
+
+    def running(self) -> "TurnQuerySet":
+        return self.filter(status=Turn.Status.RUNNING)
+
+    def abandoned(self, now: datetime) -> "TurnQuerySet":
+        """Running ones whose server no longer renews its lease."""
+        return self.running().filter(lease_until__lt=now)
+
+
+class Turn(PublicId):
+    """One burst and its reply. Turns of one persona are strictly serial: the database admits one running."""
+
+    class Status(models.TextChoices):
+        COLLECTING = "collecting", _("collecting")
+        RUNNING = "running", _("running")
+        DONE = "done", _("done")
+        FAILED = "failed", _("failed")
+        STOPPED = "stopped", _("stopped")
+
+    session = models.ForeignKey(Session, models.CASCADE, related_name="turns")
+    persona = models.ForeignKey(Persona, models.CASCADE, related_name="turns")
+    status = models.CharField(max_length=16, choices=Status, default=Status.COLLECTING)
+    error = models.CharField(max_length=40, blank=True)
+    partial = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    first_token_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    holder = models.CharField(max_length=120, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    usage = models.JSONField(default=dict, blank=True)
+    xray = models.JSONField(default=dict, blank=True)
+
+    objects = TurnQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["status", "lease_until"], name="turn_by_lease")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["persona"], condition=Q(status="running"), name="turn_one_running_per_persona"
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=["collecting", "running", "done", "failed", "stopped"]),
+                name="turn_status_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"turn {self.pk}"

@@ -1,0 +1,213 @@
+"""The life of a turn in the database: claimed by one server, renewed while it runs, finished exactly once.
+
+Each step is one short transaction; what happens between them (the model speaking) is the runner's.
+"""
+
+import logging
+import os
+import secrets
+import socket
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone, translation
+from django.utils.translation import gettext_lazy as _
+
+from chat import closing, knobs
+from chat.lines import add_message, is_long
+from chat.markdown import as_html
+from chat.models import Message, Session, Turn
+from echovessel.outbox import events
+from persona.models import Persona
+
+logger = logging.getLogger(__name__)
+
+HOST = socket.gethostname()
+HOLDER = f"{HOST}:{os.getpid()}:{secrets.token_hex(4)}"
+
+WORDS = {
+    "provider_unavailable": _("The model cannot be reached right now. Your words are safe; try again in a moment."),
+    "rate_limited": _("The model is asked too often right now. Your words are safe; try again in a moment."),
+    "timeout": _("The model took too long to answer. Your words are safe; you can try again."),
+    "content_refused": _("The model declined to answer this. Your words are safe."),
+    "budget_exhausted": _("Today's budget for the model is spent. Your words are safe; it opens again tomorrow."),
+    "internal": _("Something broke while the reply was being made. Your words are safe; you can try again."),
+}
+
+
+def holder() -> str:
+    """Who this process is, in a lease; a forked child is somebody else."""
+    return HOLDER if HOLDER.split(":")[1] == str(os.getpid()) else f"{HOST}:{os.getpid()}:fork"
+
+
+def claim(persona_id: int, now: datetime) -> Turn | None:
+    """The persona's oldest waiting turn, now running and ours; None when none waits or one runs elsewhere."""
+    waiting = Turn.objects.collecting().filter(persona_id=persona_id).order_by("id").first()
+    if waiting is None:
+        return None
+    try:
+        with transaction.atomic():
+            claimed = (
+                Turn.objects.collecting()
+                .filter(pk=waiting.pk)
+                .update(
+                    status=Turn.Status.RUNNING,
+                    started_at=now,
+                    holder=holder(),
+                    lease_until=_lease_from(now),
+                    error="",
+                    partial="",
+                )
+            )
+    except IntegrityError:  # the constraint: another turn of this persona is running
+        return None
+    if not claimed:
+        return None
+    return Turn.objects.select_related("persona__owner", "session").get(pk=waiting.pk)
+
+
+def renew(turn: Turn, partial: str, now: datetime) -> bool:
+    """Keep the lease and the text so far; False when the turn is not ours any more."""
+    return bool(_ours(turn).update(lease_until=_lease_from(now), partial=partial))
+
+
+def finish(
+    turn: Turn,
+    text: str,
+    *,
+    stopped: bool,
+    first_token_at: datetime | None,
+    xray: dict[str, Any],
+    now: datetime,
+) -> bool:
+    """Store the reply and publish it; False when the turn is not ours any more and nothing was stored."""
+    with transaction.atomic():
+        done = _ours(turn).update(
+            status=Turn.Status.STOPPED if stopped else Turn.Status.DONE,
+            finished_at=now,
+            first_token_at=first_token_at,
+            partial="",
+            xray=xray,
+        )
+        if not done:
+            return False
+        session = Session.objects.select_related("persona").get(pk=turn.session_id)
+        reply = add_message(session, Message.Role.PERSONA, text, now, turn=turn) if text else None
+        _publish_done(turn, session, reply, stopped)
+        _let_go(turn, now)
+    return True
+
+
+def fail(turn: Turn, code: str, partial: str, now: datetime) -> bool:
+    """Mark the turn failed and retryable, and say so; the lines stay."""
+    with transaction.atomic():
+        if not _ours(turn).update(status=Turn.Status.FAILED, error=code, finished_at=now, partial=partial):
+            return False
+        _publish_failed(turn, code, partial)
+        _let_go(turn, now)
+    return True
+
+
+def retry(persona: Persona, turn_uuid: UUID) -> bool:
+    """Let a failed turn wait for its reply again; False when it is not a failed turn of this persona."""
+    return bool(
+        Turn.objects.filter(persona=persona, uuid=turn_uuid, status=Turn.Status.FAILED).update(
+            status=Turn.Status.COLLECTING, error=""
+        )
+    )
+
+
+def abandon(now: datetime) -> int:
+    """Mark as failed what a dead server left running; return how many turns that were."""
+    return sum(_abandon(turn, now) for turn in Turn.objects.running().select_related("persona", "session"))
+
+
+def waiting_personas(before: datetime) -> list[int]:
+    """Personas whose lines have waited for a reply since `before` or longer."""
+    return list(
+        Turn.objects.collecting().filter(created_at__lte=before).values_list("persona_id", flat=True).distinct()
+    )
+
+
+def words_for(code: str, language: str) -> str:
+    """What the user is told about a failure."""
+    with translation.override("zh-hans" if language == "zh" else "en"):
+        return str(WORDS.get(code, WORDS["internal"]))
+
+
+def _abandon(turn: Turn, now: datetime) -> bool:
+    lapsed = turn.lease_until is None or turn.lease_until < now
+    if not lapsed and not is_dead(turn.holder):
+        return False
+    with transaction.atomic():
+        changed = Turn.objects.running().filter(pk=turn.pk, holder=turn.holder, lease_until=turn.lease_until)
+        if not changed.update(status=Turn.Status.FAILED, error="internal", finished_at=now):
+            return False
+        logger.warning("turn %s was left running by a server that is gone; it can be retried", turn.pk)
+        _publish_failed(turn, "internal", turn.partial)
+        _let_go(turn, now)
+    return True
+
+
+def is_dead(held_by: str) -> bool:
+    """Whether the process that holds a lease is known to be gone: on this host, and no longer there."""
+    host, _colon, rest = held_by.partition(":")
+    pid = rest.partition(":")[0]
+    if host != HOST or not pid.isdecimal():
+        return False
+    if int(pid) == os.getpid():
+        return held_by != holder()
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
+
+
+def _ours(turn: Turn) -> Any:
+    return Turn.objects.running().filter(pk=turn.pk, holder=turn.holder)
+
+
+def _lease_from(now: datetime) -> datetime:
+    return now + timedelta(seconds=knobs.lease_seconds())
+
+
+def _let_go(turn: Turn, now: datetime) -> None:
+    """A closing session waited for this turn; a talk that has grown long ends with it."""
+    session = Session.objects.select_related("persona").get(pk=turn.session_id)
+    if session.status == Session.Status.CLOSING:
+        closing.hand_over(session)
+    elif session.status == Session.Status.OPEN and is_long(session):
+        closing.close(session, Session.CloseReason.LENGTH, now)
+
+
+def _publish_done(turn: Turn, session: Session, reply: Message | None, stopped: bool) -> None:
+    events.publish(
+        turn.persona.uuid,
+        "chat.message.done",
+        turn_id=str(turn.uuid),
+        session_id=str(session.uuid),
+        message_id=str(reply.uuid) if reply else None,
+        content=reply.content if reply else "",
+        html=as_html(reply.content) if reply else "",
+        created_at=(reply.created_at if reply else timezone.now()).isoformat(),
+        stopped=stopped,
+        delivery="stored",
+        source_channel_id=session.channel,
+    )
+
+
+def _publish_failed(turn: Turn, code: str, partial: str) -> None:
+    events.publish(
+        turn.persona.uuid,
+        "chat.turn.failed",
+        turn_id=str(turn.uuid),
+        code=code,
+        message=words_for(code, turn.persona.language),
+        retryable=True,
+        partial=partial,
+    )

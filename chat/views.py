@@ -1,0 +1,160 @@
+"""The chat page, and the older lines it asks for."""
+
+import datetime as dt
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
+from chat import turn as turns
+from chat.markdown import as_html
+from chat.models import Message, Session, Turn
+from chat.models.message import MAX_CHARACTERS
+from echovessel import llm
+from echovessel.outbox import log
+from persona import mood as moods
+from persona.models import Persona
+
+PAGE = 60
+
+
+@dataclass(frozen=True)
+class Line:
+    """One thing in the chat column: a message, a day, the end of a talk, or a turn that failed."""
+
+    kind: str
+    label: str = ""
+    date: dt.date | None = None
+    uuid: UUID | None = None
+    role: str = ""
+    content: str = ""
+    html: str = ""
+    turn_uuid: UUID | None = None
+    client_id: UUID | None = None
+    created_at: dt.datetime | None = None
+    stopped: bool = False
+    summary: str = ""
+    message: str = ""
+    partial: str = ""
+
+
+def chat(request: HttpRequest, persona: UUID) -> HttpResponse:
+    """The page one talks in."""
+    found = own_persona(request, persona)
+    now = timezone.now()
+    turns.abandon(now)
+    last_event_id = log.last_id(found.uuid)  # before the lines are read: what comes between is told twice, not never
+    with timezone.override(found.zone):
+        lines, has_older = _page(found, Message.objects.filter(persona=found))
+        return render(
+            request,
+            "chat.html",
+            {
+                "persona": found,
+                "personas": Persona.objects.owned_by(request.user),
+                "mood": _mood(found, now),
+                "lines": lines,
+                "has_older": has_older,
+                "last_event_id": last_event_id,
+                "open_session": _uuid_of(found.sessions.open().first()),
+                "open_turn": _uuid_of(found.turns.running().first()),
+                "offline": llm.provider_name() == "offline",
+                "max_chars": MAX_CHARACTERS,
+            },
+        )
+
+
+def history(request: HttpRequest, persona: UUID) -> HttpResponse:
+    """The lines before a message, as a fragment of the page."""
+    found = own_persona(request, persona)
+    first = get_object_or_404(Message, persona=found, uuid=_uuid(request.GET.get("before", "")))
+    with timezone.override(found.zone):
+        lines, has_older = _page(found, Message.objects.filter(persona=found).before(first))
+        return render(request, "chat/_lines.html", {"persona": found, "lines": lines, "has_older": has_older})
+
+
+def own_persona(request: HttpRequest, uuid: UUID) -> Persona:
+    """The caller's persona; anybody else's does not exist (404)."""
+    return get_object_or_404(Persona.objects.owned_by(request.user).select_related("owner"), uuid=uuid)
+
+
+def _page(persona: Persona, messages: Any) -> tuple[list[Line], bool]:
+    newest = list(messages.select_related("session", "turn").order_by("-created_at", "-id")[: PAGE + 1])
+    shown = newest[:PAGE][::-1]
+    return list(_lines(persona, shown)), len(newest) > PAGE
+
+
+def _lines(persona: Persona, messages: list[Message]) -> Iterable[Line]:
+    day = None
+    for message, following in zip(messages, [*messages[1:], None], strict=True):
+        if message.day != day:
+            day = message.day
+            yield Line("day", label=_day_label(day, persona), date=day)
+        yield _message_line(message)
+        turn = message.turn
+        ends_turn = following is None or following.turn_id != message.turn_id
+        if turn is not None and turn.status == Turn.Status.FAILED and ends_turn:
+            yield Line(
+                "failed_turn",
+                turn_uuid=turn.uuid,
+                message=turns.words_for(turn.error, persona.language),
+                partial=turn.partial,
+            )
+        ends_session = following is None or following.session_id != message.session_id
+        if ends_session and message.session.status != Session.Status.OPEN:
+            yield _rule(message.session)
+
+
+def _message_line(message: Message) -> Line:
+    is_reply = message.role == Message.Role.PERSONA
+    return Line(
+        "message",
+        uuid=message.uuid,
+        role=message.role,
+        content=message.content,
+        html=as_html(message.content) if is_reply else "",
+        turn_uuid=message.turn.uuid if message.turn else None,
+        client_id=message.client_id,
+        created_at=timezone.localtime(message.created_at),
+        stopped=is_reply and message.turn is not None and message.turn.status == Turn.Status.STOPPED,
+    )
+
+
+def _rule(session: Session) -> Line:
+    labels = {
+        Session.Status.CLOSED: _("Talk closed"),
+        Session.Status.FAILED: _("Talk closed · not remembered yet"),
+    }
+    label = labels.get(Session.Status(session.status), _("Talk closed · remembering…"))
+    return Line("session_rule", label=label, uuid=session.uuid, summary=session.summary)
+
+
+def _day_label(day: dt.date, persona: Persona) -> str:
+    today = timezone.now().astimezone(persona.zone).date()
+    if day == today:
+        return _("Today")
+    return _("Yesterday") if (today - day).days == 1 else date_format(day, "DATE_FORMAT")
+
+
+def _mood(persona: Persona, now: dt.datetime) -> dict[str, Any] | None:
+    found = moods.current(persona, now)
+    if found is None:
+        return None
+    return {"mood": found.mood, "energy": found.energy, "summary": found.last_user_signal}
+
+
+def _uuid_of(row: Session | Turn | None) -> UUID | None:
+    return row.uuid if row else None
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

@@ -1,0 +1,1 @@
+"""Who speaks: the authored identity (L1) and the mood (L6)."""

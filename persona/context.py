@@ -1,0 +1,54 @@
+"""What a prompt says about the persona herself: who she is, her blocks, her mood, and what always holds."""
+
+from django.template.loader import render_to_string
+
+from echovessel.context import ContextRequest, Section, shortened
+from persona import mood as moods
+from persona.headings import headed
+from persona.models import CoreBlock, Persona
+from persona.models.core_block import Label
+
+FACTS_SHOWN = ("gender", "birth_date", "nationality", "language", "location", "timezone", "occupation")
+
+
+def identity(request: ContextRequest) -> Section:
+    """Who speaks, and to whom."""
+    persona: Persona = request.persona
+    facts = {name: persona.facts[name] for name in FACTS_SHOWN if persona.facts.get(name)}
+    text = render_to_string(
+        f"prompts/identity.{persona.language}.txt",
+        {"name": persona.name, "user_name": persona.called, "facts": facts},
+    )
+    material = {
+        "language": persona.language,
+        "persona_name": persona.name,
+        "user_name": persona.called,
+    }
+    return Section("identity", "system", text.strip(), material=material)
+
+
+def core_blocks(request: ContextRequest) -> Section | None:
+    """The three authored blocks (L1): persona, user, style; shortened only where they exceed their share."""
+    persona: Persona = request.persona
+    blocks = {block.label: block.content.strip() for block in CoreBlock.objects.filter(persona=persona)}
+    written = [label for label in Label.values if blocks.get(label)]
+    share = request.budget // max(1, len(written))
+    parts = [headed(persona.language, label, shortened(blocks[label], share)) for label in written]
+    return Section("core_blocks", "system", "\n\n".join(parts)) if parts else None
+
+
+def mood(request: ContextRequest) -> Section | None:
+    """How she feels, left out when neutral."""
+    persona: Persona = request.persona
+    found = moods.current(persona, request.now)
+    if found is None:
+        return None
+    text = render_to_string(f"prompts/mood.{persona.language}.txt", {"mood": found})
+    return Section("mood", "system", headed(persona.language, "mood", text))
+
+
+def guardrails(request: ContextRequest) -> Section:
+    """The fixed rules: memory is data, nothing invented, honesty about being an AI, care in a crisis."""
+    persona: Persona = request.persona
+    text = render_to_string(f"prompts/guardrails.{persona.language}.txt", {"user_name": persona.called})
+    return Section("guardrails", "system", headed(persona.language, "guardrails", text))

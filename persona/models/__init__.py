@@ -1,0 +1,5 @@
+from persona.models.core_block import CoreBlock, CoreBlockVersion
+from persona.models.mood_change import MoodChange
+from persona.models.persona import Persona
+
+__all__ = ["CoreBlock", "CoreBlockVersion", "MoodChange", "Persona"]

@@ -1,0 +1,79 @@
+"""L1, core blocks: who the persona is, who the user is, how to speak. People write them, jobs never do."""
+
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import models, transaction
+from django.db.models.functions import Length
+from django.db.models.lookups import LessThanOrEqual
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from persona.models.persona import Persona
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+MAX_CHARACTERS = 5_000
+
+
+class Label(models.TextChoices):
+    PERSONA = "persona", _("Who the persona is")
+    USER = "user", _("Who the user is")
+    STYLE = "style", _("How to speak")
+
+
+class CoreBlock(models.Model):
+    """One authored text of a persona, one per label. Saving replaces it and keeps the old version."""
+
+    persona = models.ForeignKey(Persona, models.CASCADE, related_name="core_blocks")
+    label = models.CharField(max_length=16, choices=Label)
+    content = models.TextField(blank=True, max_length=MAX_CHARACTERS)
+    version = models.PositiveIntegerField(default=1)
+    edited_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    edited_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["persona", "label"]
+        constraints = [
+            models.UniqueConstraint(fields=["persona", "label"], name="core_block_once_per_label"),
+            models.CheckConstraint(condition=models.Q(label__in=Label.values), name="core_block_label_known"),
+            models.CheckConstraint(
+                condition=LessThanOrEqual(Length("content"), MAX_CHARACTERS), name="core_block_not_too_long"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.label} v{self.version}"
+
+    def rewrite(self, content: str, editor: "User | None") -> None:
+        """Replace the text; the old one stays as a version. Raises ValidationError when it is too long."""
+        if content == self.content:
+            return
+        with transaction.atomic():
+            self.versions.create(
+                version=self.version, content=self.content, edited_by=self.edited_by, edited_at=self.edited_at
+            )
+            self.content, self.version = content, self.version + 1
+            self.edited_by, self.edited_at = editor, timezone.now()
+            self.full_clean()
+            self.save()
+
+
+class CoreBlockVersion(models.Model):
+    """What a core block said before."""
+
+    block = models.ForeignKey(CoreBlock, models.CASCADE, related_name="versions")
+    version = models.PositiveIntegerField()
+    content = models.TextField(blank=True)
+    edited_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    edited_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-version"]
+        constraints = [
+            models.UniqueConstraint(fields=["block", "version"], name="core_block_version_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"v{self.version}"

@@ -1,0 +1,32 @@
+"""L6 over time: what the mood was, for the timeline."""
+
+from django.db import models
+from django.db.models import Q
+
+from echovessel.identity import PublicId
+from persona.models.persona import Persona
+
+MAX_MOOD = 40
+MAX_SIGNAL = 80
+
+
+class MoodChange(PublicId):
+    """One change of a persona's mood, and the session that brought it."""
+
+    persona = models.ForeignKey(Persona, models.CASCADE, related_name="mood_changes")
+    mood = models.CharField(max_length=MAX_MOOD)
+    energy = models.SmallIntegerField()
+    last_user_signal = models.CharField(max_length=MAX_SIGNAL, null=True, blank=True)
+    session_uuid = models.UUIDField(null=True, editable=False)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-at", "-id"]
+        indexes = [models.Index(fields=["persona", "-at"], name="mood_change_by_time")]
+        constraints = [
+            models.CheckConstraint(condition=Q(energy__gte=0, energy__lte=10), name="mood_energy_0_to_10"),
+            models.UniqueConstraint(fields=["persona", "session_uuid"], name="mood_once_per_session"),
+        ]
+
+    def __str__(self) -> str:
+        return f"mood {self.pk}"

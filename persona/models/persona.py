@@ -1,0 +1,67 @@
+"""The persona: one companion of one owner, with her structured facts and, as L6, her mood."""
+
+import zoneinfo
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from echovessel.identity import PublicId
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+
+
+def validate_timezone(name: str) -> None:
+    """Raise ValidationError unless `name` is an IANA time zone, such as Asia/Shanghai."""
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError) as error:
+        raise ValidationError(_("%(name)s is not a time zone."), params={"name": name}) from error
+
+
+class PersonaQuerySet(models.QuerySet["Persona"]):
+    def owned_by(self, user: "AbstractBaseUser | AnonymousUser") -> "PersonaQuerySet":
+        """Those of `user`; nobody else's persona exists for them."""
+        return self.filter(owner_id=user.pk) if user.pk else self.none()
+
+
+class Persona(PublicId):
+    """Whom the owner talks to. Every row of memory belongs to exactly one persona."""
+
+    class Language(models.TextChoices):
+        ENGLISH = "en", _("English")
+        CHINESE = "zh", _("Chinese")
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="personas")
+    name = models.CharField(_("name"), max_length=80)
+    user_name = models.CharField(_("what she calls you"), max_length=80, blank=True)
+    timezone = models.CharField(_("your time zone"), max_length=64, default="UTC", validators=[validate_timezone])
+    language = models.CharField(_("language"), max_length=8, choices=Language, default=Language.ENGLISH)
+    facts = models.JSONField(_("facts"), default=dict, blank=True)
+    episodic_state = models.JSONField(_("mood"), default=dict, blank=True, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = PersonaQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "external_id"], name="persona_external_id_once_per_owner"),
+            models.CheckConstraint(condition=~models.Q(name=""), name="persona_has_a_name"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def zone(self) -> zoneinfo.ZoneInfo:
+        """The owner's time zone: the one in which days begin and dates are told."""
+        return zoneinfo.ZoneInfo(self.timezone)
+
+    @property
+    def called(self) -> str:
+        """The owner's name as the persona uses it."""
+        return self.user_name or self.owner.get_username()

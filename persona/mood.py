@@ -1,0 +1,71 @@
+"""L6, the mood: `{mood, energy, last_user_signal, updated_at}` on the persona, neutral again after a silence.
+
+Only consolidation writes it. Reading never does: that an old state counts as neutral is computed.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from echovessel.outbox import events
+from persona import knobs
+from persona.models import MoodChange, Persona
+from persona.models.mood_change import MAX_MOOD, MAX_SIGNAL
+
+NEUTRAL_WORDS = frozenset({"", "neutral", "平静", "中性"})
+
+
+@dataclass(frozen=True)
+class Mood:
+    """How the persona feels; energy is 0…10."""
+
+    mood: str
+    energy: int
+    last_user_signal: str | None = None
+
+    @classmethod
+    def clamped(cls, mood: str, energy: int, last_user_signal: str | None) -> "Mood":
+        """The nearest valid mood."""
+        signal = (last_user_signal or "").strip()[:MAX_SIGNAL] or None
+        return cls(" ".join(mood.split())[:MAX_MOOD], max(0, min(10, energy)), signal)
+
+
+def current(persona: Persona, now: datetime) -> Mood | None:
+    """The mood now, or None when it is neutral: never set, said to be neutral, or older than the knob."""
+    state: dict[str, Any] = persona.episodic_state
+    if not state or state["mood"].casefold() in NEUTRAL_WORDS:
+        return None
+    age = now - datetime.fromisoformat(state["updated_at"])
+    if age >= timedelta(hours=knobs.mood_decay_hours()):
+        return None
+    return Mood(state["mood"], state["energy"], state.get("last_user_signal"))
+
+
+def change(persona: Persona, mood: Mood, session_uuid: UUID | None, now: datetime) -> None:
+    """Store and publish a new mood. Call inside the transaction of what brought it."""
+    persona.episodic_state = {
+        "mood": mood.mood,
+        "energy": mood.energy,
+        "last_user_signal": mood.last_user_signal,
+        "updated_at": now.isoformat(),
+    }
+    persona.save(update_fields=["episodic_state"])
+    MoodChange.objects.create(
+        persona=persona,
+        mood=mood.mood,
+        energy=mood.energy,
+        last_user_signal=mood.last_user_signal,
+        session_uuid=session_uuid,
+        at=now,
+    )
+    events.publish(
+        persona.uuid,
+        "chat.mood.update",
+        persona_id=str(persona.uuid),
+        user_id=persona.owner_id,
+        mood_summary=mood.mood,
+        mood=mood.mood,
+        energy=mood.energy,
+        last_user_signal=mood.last_user_signal,
+    )

@@ -1,0 +1,49 @@
+"""How a persona begins: her name and the three core blocks, as people wrote them."""
+
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from persona.models import CoreBlock, Persona
+from persona.models.core_block import Label
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+def create_persona(
+    owner: "User",
+    name: str,
+    *,
+    blocks: dict[str, str] | None = None,
+    user_name: str = "",
+    timezone: str = "UTC",
+    language: str = Persona.Language.ENGLISH,
+    facts: dict[str, object] | None = None,
+    external_id: str | None = None,
+) -> Persona:
+    """A new persona with all three core blocks. Raises ValidationError where a value cannot be stored."""
+    persona = Persona(
+        owner=owner,
+        name=name.strip(),
+        user_name=user_name.strip(),
+        timezone=timezone or "UTC",
+        language=language,
+        facts=facts or {},
+        external_id=external_id,
+    )
+    persona.full_clean()
+    with transaction.atomic():
+        persona.save()
+        for label in Label.values:
+            block = CoreBlock(persona=persona, label=label, content=(blocks or {}).get(label, ""), edited_by=owner)
+            block.full_clean()
+            block.save()
+    return persona
+
+
+def language_of(text: str) -> str:
+    """`zh` where Han characters make up a fair share of the letters, else `en`."""
+    letters = [character for character in text if character.isalpha()]
+    han = sum("\u4e00" <= character <= "\u9fff" for character in letters)
+    return Persona.Language.CHINESE if han * 4 > len(letters) else Persona.Language.ENGLISH

@@ -1,0 +1,90 @@
+"""Pages of the beginning: home, the first owner's one-time link, and three steps to a persona."""
+
+from django.contrib.auth import login
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import get_language
+from django.views.decorators.debug import sensitive_post_parameters
+
+from echovessel import first_run as first_runs
+from persona.forms import STEPS, FirstOwnerForm
+from persona.models import Persona
+from persona.onboarding import create_persona
+
+DRAFT = "onboarding"
+
+
+def home(request: HttpRequest) -> HttpResponse:
+    """To the persona one talked to last, or to the making of the first."""
+    persona = Persona.objects.owned_by(request.user).order_by("-turns__id", "-id").first()
+    return redirect("chat", persona.uuid) if persona else redirect("onboarding")
+
+
+@login_not_required
+@sensitive_post_parameters()
+def first_run(request: HttpRequest, token: str) -> HttpResponse:
+    """The one-time link: make the first owner, sign her in, go on to onboarding."""
+    if not first_runs.is_valid(token):
+        return render(request, "first_run_gone.html", status=410)
+    form = FirstOwnerForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        owner = first_runs.use(token, form.save)
+        if owner is None:
+            return render(request, "first_run_gone.html", status=410)
+        login(request, owner, backend="django.contrib.auth.backends.ModelBackend")
+        return redirect("onboarding")
+    return render(request, "first_run.html", {"form": form})
+
+
+def onboarding(request: HttpRequest) -> HttpResponse:
+    """Three short steps; what was typed is kept in the login session until the last one."""
+    draft: dict[str, str] = request.session.get(DRAFT, {})
+    step = min(_step_asked_for(request), _first_unfinished(draft))
+    form = STEPS[step - 1](request.POST or None, initial=_initial(draft))
+    if request.method == "POST" and "back" in request.POST:
+        _keep(request, draft, request.POST.dict())
+        return redirect(f"{request.path}?step={max(1, step - 1)}")
+    if request.method == "POST" and form.is_valid():
+        draft = _keep(request, draft, form.cleaned_data)
+        if step < len(STEPS):
+            return redirect(f"{request.path}?step={step + 1}")
+        return _finish(request, draft)
+    return render(request, "onboarding.html", {"form": form, "step": step, "steps_total": len(STEPS)})
+
+
+def _step_asked_for(request: HttpRequest) -> int:
+    asked = request.GET.get("step", "1")
+    return min(int(asked), len(STEPS)) if asked.isdecimal() and int(asked) else 1
+
+
+def _first_unfinished(draft: dict[str, str]) -> int:
+    """A step cannot be reached before those ahead of it were filled in."""
+    if not draft.get("name"):
+        return 1
+    return len(STEPS) if draft.get("user_name") else 2
+
+
+def _initial(draft: dict[str, str]) -> dict[str, str]:
+    language = "zh" if (get_language() or "").startswith("zh") else "en"
+    return {"language": language} | draft
+
+
+def _keep(request: HttpRequest, draft: dict[str, str], typed: dict[str, str]) -> dict[str, str]:
+    names = {name for step in STEPS for name in step.base_fields}
+    kept = draft | {name: str(value) for name, value in typed.items() if name in names}
+    request.session[DRAFT] = kept
+    return kept
+
+
+def _finish(request: HttpRequest, draft: dict[str, str]) -> HttpResponse:
+    persona = create_persona(
+        request.user,  # type: ignore[arg-type]
+        draft["name"],
+        blocks={label: draft.get(label, "") for label in ("persona", "user", "style")},
+        user_name=draft["user_name"],
+        timezone=draft.get("timezone", "UTC"),
+        language=draft.get("language", "en"),
+    )
+    del request.session[DRAFT]
+    return redirect("chat", persona.uuid)

@@ -1,0 +1,10 @@
+"""Chat alone: the prompt without what memory adds."""
+
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def chat_alone(settings: Any) -> None:
+    settings.CHAT_CONTEXT = [path for path in settings.CHAT_CONTEXT if not path.startswith("memory.")]

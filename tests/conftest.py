@@ -1,0 +1,57 @@
+"""The people of the tests, and their personas."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from chat import rate
+from persona.models import Persona
+from persona.onboarding import create_persona
+from tests.scripted import PATH, Script, script
+
+
+@pytest.fixture
+def ana(db: None) -> User:
+    """The owner."""
+    return User.objects.create_user("ana", password="a long word for ana")
+
+
+@pytest.fixture
+def ben(db: None) -> User:
+    """Somebody else with a persona of his own: the stranger."""
+    return User.objects.create_user("ben", password="a long word for ben")
+
+
+@pytest.fixture
+def mira(ana: User) -> Persona:
+    """Ana's persona."""
+    return create_persona(
+        ana,
+        "Mira",
+        user_name="Ana",
+        timezone="Asia/Shanghai",
+        blocks={
+            "persona": "Mira is a calm listener who loves the sea.",
+            "user": "Ana lives in Shanghai.",
+            "style": "Short sentences.",
+        },
+    )
+
+
+@pytest.fixture
+def otto(ben: User) -> Persona:
+    """Ben's persona."""
+    return create_persona(ben, "Otto", user_name="Ben")
+
+
+@pytest.fixture
+def scripted(settings: Any) -> Iterator[Script]:
+    """The model says what the test tells it to, at once: no debounce."""
+    settings.LLM_PROVIDER = PATH
+    settings.KNOBS = {"chat.debounce_seconds": 0, "outbox.poll_seconds": 0.02}
+    script.reset()
+    rate.forget()
+    yield script
+    script.reset()
