@@ -1,0 +1,26 @@
+"""The models we talk to: streamed text, structured answers, and a ledger of every call.
+
+    from echovessel import llm
+    async for piece in llm.stream(request): ...
+    answer = await llm.answer(request, Schema)      # from async code
+    answer = llm.answer_now(request, Schema)        # from jobs and commands
+
+Nothing here loads Django's models on import, so the package may be imported before the apps are ready.
+"""
+
+from echovessel.llm.choosing import provider_name
+from echovessel.llm.errors import AnswerUnreadable, LLMError
+from echovessel.llm.gateway import answer, answer_now, stream
+from echovessel.llm.request import Answer, Request, Usage
+
+__all__ = [
+    "Answer",
+    "AnswerUnreadable",
+    "LLMError",
+    "Request",
+    "Usage",
+    "answer",
+    "answer_now",
+    "provider_name",
+    "stream",
+]

@@ -1,0 +1,121 @@
+"""Anthropic's messages, and servers that speak its protocol."""
+
+import json
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import anthropic
+from anthropic import AsyncAnthropic, AsyncStream
+from anthropic.types import RawMessageStreamEvent
+from django.conf import settings
+
+from echovessel.llm.base import Provider
+from echovessel.llm.errors import LLMError
+from echovessel.llm.faults import as_llm_errors
+from echovessel.llm.negotiation import Endpoint, Mode, Terms, opened
+from echovessel.llm.request import Finished, Request, Shape, Usage
+from echovessel.llm.tiers import ANTHROPIC
+from echovessel.llm.wording import worded
+
+OWN_URL = "https://api.anthropic.com"
+MODES: tuple[Mode, ...] = ("schema", "text")
+REASONS: dict[str, Any] = {
+    "refusal": "refusal",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+}
+
+
+class AnthropicProvider(Provider):
+    """Anthropic's own address, or the one that is set."""
+
+    name = "anthropic"
+    defaults = ANTHROPIC
+
+    async def stream(
+        self, request: Request, shape: Shape | None = None
+    ) -> AsyncGenerator[str | Finished, None]:
+        """See `Provider.stream`."""
+        with as_llm_errors(anthropic):
+            async with self._client() as client, await self._opened(client, request, shape) as events:
+                async for item in _read(events):
+                    yield item
+
+    def _client(self) -> AsyncAnthropic:
+        """A client for one call: it belongs to the running event loop, and is closed with the stream."""
+        return AsyncAnthropic(
+            api_key=self._key(), base_url=self._url, max_retries=0, timeout=settings.LLM_TIMEOUT_S
+        )
+
+    @property
+    def _url(self) -> str:
+        return settings.LLM_BASE_URL or OWN_URL
+
+    def _key(self) -> str:
+        key = settings.LLM_API_KEY or settings.ANTHROPIC_API_KEY
+        if not key and self._url == OWN_URL:
+            raise LLMError("No API key is set for Anthropic.", code="provider_unavailable", permanent=True)
+        return key or "none"  # local servers want the header, not its content
+
+    async def _opened(
+        self, client: AsyncAnthropic, request: Request, shape: Shape | None
+    ) -> AsyncStream[RawMessageStreamEvent]:
+        model = self.model(request.tier)
+        endpoint: Endpoint = (self.name, self._url, model)
+
+        async def send(terms: Terms) -> AsyncStream[RawMessageStreamEvent]:
+            stream: AsyncStream[RawMessageStreamEvent] = await client.messages.create(
+                **body(request, shape, terms, model)
+            )
+            return stream
+
+        modes = MODES if shape else ()
+        return await opened(endpoint, send, refusal=anthropic.APIStatusError, fields=(), modes=modes)
+
+
+def body(request: Request, shape: Shape | None, terms: Terms, model: str) -> dict[str, Any]:
+    """The request as the wire wants it. There is no temperature: the SDK has none any more."""
+    system, config = request.system, {}
+    if shape and terms.mode == "schema":
+        schema = anthropic.transform_schema(dict(shape.schema))
+        config = {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
+    elif shape:
+        system = f"{system}\n\n{worded('answer_as_json', schema=json.dumps(shape.schema))}"
+    return {
+        "model": model,
+        "stream": True,
+        "max_tokens": request.max_tokens,
+        "system": system,
+        "messages": [{"role": "user", "content": request.user}],
+        **config,
+    }
+
+
+async def _read(events: AsyncStream[RawMessageStreamEvent]) -> AsyncGenerator[str | Finished, None]:
+    """The text, without the model's thoughts, and `Finished` if the server said why it ended."""
+    counted: dict[str, int] = {}
+    reason = ""
+    async for event in events:
+        if event.type == "message_start":
+            counted |= _counts(event.message.usage)
+        elif event.type == "content_block_delta" and event.delta.type == "text_delta":
+            yield event.delta.text
+        elif event.type == "message_delta":
+            counted |= _counts(event.usage)
+            reason = event.delta.stop_reason or reason
+    if reason:
+        yield Finished(REASONS.get(reason, "stop"), _usage(counted) if counted else None)
+
+
+def _counts(usage: Any) -> dict[str, int]:
+    """The numbers in `usage`; a later event's stand for those of an earlier one."""
+    return {
+        name: value for name, value in (usage.model_dump() if usage else {}).items() if type(value) is int
+    }
+
+
+def _usage(counted: dict[str, int]) -> Usage:
+    """Anthropic counts tokens read from and written to its cache apart from the rest of the prompt."""
+    cached = counted.get("cache_read_input_tokens", 0)
+    fresh = counted.get("input_tokens", 0) + counted.get("cache_creation_input_tokens", 0)
+    return Usage(fresh + cached, cached, counted.get("output_tokens", 0))

@@ -1,0 +1,140 @@
+"""Every way in which a server or an SDK fails, as one of a few errors (design/platform.md 1.1 has the
+table).
+
+The SDKs are not of one mind: a broken stream is an APIConnectionError in one and a bare httpx2.ReadError in
+the other, an HTML page is an AttributeError in both, an error event inside a stream comes with status 200.
+All of it ends here.
+"""
+
+import email.utils
+import json
+import logging
+import math
+import ssl
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from types import ModuleType
+from typing import Any
+
+import anyio
+import httpx2
+from pydantic import ValidationError
+
+from echovessel.llm.errors import LLMError
+
+log = logging.getLogger(__name__)
+
+# The wire broke.
+TRANSPORT = (httpx2.HTTPError, httpx2.InvalidURL, ssl.SSLError, anyio.EndOfStream, OSError)
+# Something answered, but not in the protocol: HTML with status 200, JSON of another shape, bad events.
+BABBLE = (
+    json.JSONDecodeError, UnicodeDecodeError, ValidationError,
+    AttributeError, TypeError, KeyError, IndexError, RuntimeError,
+)  # fmt: skip
+# Asking again later is worth it: timeout, conflict, too early, too many, and everything of the server's own.
+PASSING = frozenset({408, 409, 425, 429})
+
+RATE_KINDS = frozenset({"rate_limit_error", "rate_limit_exceeded"})
+SPENT_KINDS = frozenset({"insufficient_quota", "billing_error"})
+REFUSAL_KINDS = frozenset({"content_filter", "content_policy_violation"})
+# Kinds of error events that cannot pass; the other kinds are the server's own trouble.
+FATAL_KINDS = frozenset(
+    {
+        "invalid_request_error",
+        "authentication_error",
+        "permission_error",
+        "not_found_error",
+        "request_too_large",
+    }
+)
+
+
+@contextmanager
+def as_llm_errors(sdk: ModuleType) -> Iterator[None]:
+    """Turns whatever `sdk` (openai or anthropic) or the wire raises inside the block into an `LLMError`."""
+    base: type[Exception] = getattr(sdk, "OpenAIError", None) or sdk.AnthropicError
+    try:
+        yield
+    except (base, *TRANSPORT, *BABBLE) as error:
+        raise fault_of(error, sdk) from error
+
+
+def fault_of(error: Exception, sdk: ModuleType) -> LLMError:
+    """The `LLMError` that `error` means."""
+    if isinstance(error, sdk.APIStatusError):
+        return refused(
+            error.response.status_code, kinds_of(error.body), error.message, error.response.headers
+        )
+    if isinstance(error, sdk.APITimeoutError | httpx2.TimeoutException | TimeoutError):
+        return timed_out()
+    if isinstance(error, sdk.APIConnectionError | httpx2.HTTPError | OSError | anyio.EndOfStream):
+        return unavailable(f"No connection to the model server ({type(error).__name__}).")
+    if isinstance(error, sdk.APIError):
+        return refused(200, kinds_of(error.body), error.message, {})
+    if isinstance(error, BABBLE):
+        log.warning("A model server broke its protocol: %s", type(error).__name__)
+        return unavailable("What came back is not what a model server says.")
+    return unavailable(f"The model server cannot be asked: {error}", permanent=True)
+
+
+def refused(status: int, kinds: frozenset[str], words: str, headers: Mapping[str, str]) -> LLMError:
+    """The error of a status and its kinds. `status` is 200 for an error event inside an open stream.
+
+    >>> refused(529, frozenset({"overloaded_error"}), "Overloaded", {}).permanent
+    False
+    """
+    said = f"The model server refused ({status}, {', '.join(sorted(kinds)) or 'no kind'}): {words[:200]}"
+    if kinds & REFUSAL_KINDS:
+        return content_refused()
+    if kinds & SPENT_KINDS:
+        return unavailable(said, permanent=True)
+    pause = retry_after(headers.get("retry-after"))
+    if status == 429 or kinds & RATE_KINDS:
+        return LLMError(said, code="rate_limited", permanent=False, retry_after=pause)
+    if status == 408:
+        return timed_out()
+    permanent = bool(kinds & FATAL_KINDS) if status < 400 else status < 500 and status not in PASSING
+    return LLMError(said, code="provider_unavailable", permanent=permanent, retry_after=pause)
+
+
+def kinds_of(body: object) -> frozenset[str]:
+    """The server's own names for an error (`type` and `code`), from either protocol's body."""
+    inner: Any = body.get("error", body) if isinstance(body, Mapping) else None
+    if not isinstance(inner, Mapping):
+        return frozenset()
+    return frozenset(kind for kind in (inner.get("code"), inner.get("type")) if isinstance(kind, str))
+
+
+def retry_after(header: str | None) -> float | None:
+    """Seconds to wait by a Retry-After header: a number or a date; None for anything else."""
+    if not header:
+        return None
+    try:
+        seconds = float(header)
+    except ValueError:
+        return _seconds_until(header)
+    return seconds if math.isfinite(seconds) else None
+
+
+def _seconds_until(date: str) -> float | None:
+    try:
+        moment = email.utils.parsedate_to_datetime(date)
+    except ValueError:
+        return None
+    return (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+
+
+def unavailable(words: str, *, permanent: bool = False) -> LLMError:
+    """No answer to be had there."""
+    return LLMError(words, code="provider_unavailable", permanent=permanent)
+
+
+def timed_out() -> LLMError:
+    """It took too long."""
+    return LLMError("The model server took too long.", code="timeout", permanent=False)
+
+
+def content_refused() -> LLMError:
+    """The model would not."""
+    return LLMError("The model declined to answer.", code="content_refused", permanent=True)

@@ -1,0 +1,75 @@
+"""The ledger: one row for every call to a model, with what it cost and how it ended. No words of people."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+
+class Purpose(models.TextChoices):
+    """What a call was for."""
+
+    CHAT = "chat", _("chat")
+    EXTRACTION = "extraction", _("extraction")
+    REFLECTION = "reflection", _("reflection")
+    SLOW_CYCLE = "slow_cycle", _("slow cycle")
+    ENTITY = "entity", _("entity")
+    PROACTIVE = "proactive", _("proactive")
+    IMPORT = "import", _("import")
+    ONBOARDING = "onboarding", _("onboarding")
+
+
+class Outcome(models.TextChoices):
+    """How a call ended: well, by our own hand, or with the code of an `LLMError`."""
+
+    OK = "ok", _("answered")
+    STOPPED = "stopped", _("stopped")
+    PROVIDER_UNAVAILABLE = "provider_unavailable", _("provider unavailable")
+    RATE_LIMITED = "rate_limited", _("rate limited")
+    TIMEOUT = "timeout", _("timed out")
+    CONTENT_REFUSED = "content_refused", _("declined")
+    BUDGET_EXHAUSTED = "budget_exhausted", _("budget exhausted")
+    INTERNAL = "internal", _("internal error")
+
+
+class LLMCall(models.Model):
+    """One call. `cost` is in US dollars, and null where the price of the model is not known."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="llm_calls"
+    )
+    persona_uuid = models.UUIDField(null=True, blank=True)
+    session_uuid = models.UUIDField(null=True, blank=True)
+    turn_uuid = models.UUIDField(null=True, blank=True)
+    purpose = models.CharField(max_length=20, choices=Purpose)
+    provider = models.CharField(max_length=100)
+    model = models.CharField(max_length=200)
+    tokens_in = models.PositiveIntegerField(default=0)
+    tokens_cached = models.PositiveIntegerField(default=0)
+    tokens_out = models.PositiveIntegerField(default=0)
+    estimated = models.BooleanField(default=False, help_text=_("The provider did not count; we guessed."))
+    cost = models.DecimalField(max_digits=14, decimal_places=8, null=True, blank=True)
+    latency_ms = models.PositiveIntegerField(default=0)
+    outcome = models.CharField(max_length=30, choices=Outcome)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name = _("model call")
+        verbose_name_plural = _("model calls")
+        ordering = ["-at", "-id"]
+        indexes = [models.Index(fields=["owner", "purpose", "at"], name="llm_call_budget")]
+        constraints = [
+            models.CheckConstraint(condition=Q(purpose__in=Purpose.values), name="llm_call_purpose"),
+            models.CheckConstraint(condition=Q(outcome__in=Outcome.values), name="llm_call_outcome"),
+            models.CheckConstraint(
+                condition=Q(tokens_cached__lte=F("tokens_in")), name="llm_call_cached_is_part_of_in"
+            ),
+            models.CheckConstraint(condition=Q(cost__isnull=True) | Q(cost__gte=0), name="llm_call_cost"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.purpose} · {self.model} · {self.outcome}"

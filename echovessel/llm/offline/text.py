@@ -1,0 +1,69 @@
+"""Reading plain words: language, sentences, questions, and whether any of some words occur."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+
+CJK = re.compile(r"[\u3400-\u9fff]")
+SENTENCE = re.compile(r"[^\s].*?(?:[。！？!?…]+[”」』\"']?|\.+(?=\s|$)[\"']?|\n|$)", re.DOTALL)
+QUESTION_END = re.compile(r"[?？][”」』\"']?\s*$")
+QUESTION_ZH = re.compile(r"(吗|呢|么)[。.!！~～\s]*$|^(谁|什么|怎么|为什么|哪|几)")
+QUESTION_EN = re.compile(
+    r"^(do|does|did|are|is|was|were|can|could|will|would|have|has|what|who|where|when|why|how|which)\b", re.I
+)
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of `text` as a set."""
+    return frozenset(text.split())
+
+
+def is_chinese(text: str, default: bool = False) -> bool:
+    """Whether most letters of `text` are Chinese: three Latin letters weigh as much as one character."""
+    han, latin = len(CJK.findall(text)), len(re.findall(r"[A-Za-z]", text))
+    return han * 3 >= latin if han or latin else default
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Where the sentences of `text` lie, ends included: `text[start:end]` are the very words.
+
+    >>> [("I am here. 小黑来了。")[a:b] for a, b in sentences("I am here. 小黑来了。")]
+    ['I am here.', '小黑来了。']
+    """
+    spans = ((match.start(), match.start() + len(match[0].rstrip())) for match in SENTENCE.finditer(text))
+    return [(start, end) for start, end in spans if end > start]
+
+
+def is_question(sentence: str) -> bool:
+    """Whether `sentence` asks, with or without its mark."""
+    bare = sentence.strip()
+    return bool(QUESTION_END.search(bare) or QUESTION_ZH.search(bare) or QUESTION_EN.search(bare))
+
+
+def holds(text: str, wanted: Iterable[str]) -> list[str]:
+    """Those of `wanted` that occur in `text`: Latin ones as whole words, Chinese ones anywhere.
+
+    >>> holds("I studied", ["died", "studied"])
+    ['studied']
+    """
+    lower = text.casefold()
+    return [word for word in wanted if _occurs(word, lower)]
+
+
+def _occurs(word: str, lower: str) -> bool:
+    if CJK.search(word):
+        return word in lower
+    return re.search(rf"(?<![a-z]){re.escape(word)}(?![a-z])", lower) is not None
+
+
+def pick(options: Sequence[str], seed: str, avoid: str = "") -> str:
+    """One of `options`, always the same for the same seed; not one whose beginning is in `avoid`, if
+    possible."""
+    at = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:4], "big") % len(options)
+    turned = [*options[at:], *options[:at]]
+    return next((option for option in turned if option.split("{")[0][:12] not in avoid), turned[0])
+
+
+def clipped(text: str, limit: int) -> str:
+    """`text` within `limit` characters, with an ellipsis where it was cut."""
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

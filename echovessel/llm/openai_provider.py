@@ -1,0 +1,130 @@
+"""Chat completions: OpenAI, and every server that speaks its protocol (Ollama, llama.cpp, vLLM, LM Studio).
+
+Chat completions and not responses, because only the former is spoken everywhere.
+"""
+
+import json
+from collections.abc import AsyncGenerator
+from typing import Any
+from urllib.parse import urlsplit
+
+import openai
+from django.conf import settings
+from openai import AsyncOpenAI, AsyncStream
+from openai.types import CompletionUsage
+from openai.types.chat import ChatCompletionChunk
+
+from echovessel.llm.base import Provider
+from echovessel.llm.errors import LLMError
+from echovessel.llm.faults import as_llm_errors
+from echovessel.llm.negotiation import Endpoint, Mode, Terms, opened
+from echovessel.llm.request import Finished, Request, Shape, Usage
+from echovessel.llm.tiers import OPENAI
+from echovessel.llm.wording import worded
+
+OWN_URL = "https://api.openai.com/v1"
+MODES: tuple[Mode, ...] = ("schema", "json", "text")
+# Fields that a server may not know. `store` is sent always: OpenAI keeps answers unless it is told not to.
+OPTIONAL = ("store", "stream_options", "reasoning_effort", "max_completion_tokens", "max_tokens")
+REASONS: dict[str, Any] = {"length": "length", "content_filter": "refusal"}
+
+
+class OpenAIProvider(Provider):
+    """Any base URL; OpenAI's own if none is set."""
+
+    name = "openai"
+    defaults = OPENAI
+
+    async def stream(
+        self, request: Request, shape: Shape | None = None
+    ) -> AsyncGenerator[str | Finished, None]:
+        """See `Provider.stream`."""
+        with as_llm_errors(openai):
+            async with self._client() as client, await self._opened(client, request, shape) as chunks:
+                async for item in _read(chunks):
+                    yield item
+
+    def _client(self) -> AsyncOpenAI:
+        """A client for one call: it belongs to the running event loop, and is closed with the stream."""
+        return AsyncOpenAI(
+            api_key=self._key(), base_url=self._url, max_retries=0, timeout=settings.LLM_TIMEOUT_S
+        )
+
+    @property
+    def _url(self) -> str:
+        return settings.LLM_BASE_URL or OWN_URL
+
+    def _key(self) -> str:
+        key = settings.LLM_API_KEY or settings.OPENAI_API_KEY
+        if not key and self._url == OWN_URL:
+            raise LLMError("No API key is set for OpenAI.", code="provider_unavailable", permanent=True)
+        return key or "none"  # local servers want the header, not its content
+
+    async def _opened(
+        self, client: AsyncOpenAI, request: Request, shape: Shape | None
+    ) -> AsyncStream[ChatCompletionChunk]:
+        model = self.model(request.tier)
+        endpoint: Endpoint = (self.name, self._url, model)
+        own = (urlsplit(self._url).hostname or "").endswith("openai.com")
+
+        async def send(terms: Terms) -> AsyncStream[ChatCompletionChunk]:
+            fields = body(request, shape, terms, model, own=own)
+            stream: AsyncStream[ChatCompletionChunk] = await client.chat.completions.create(**fields)
+            return stream
+
+        modes = MODES if shape else ()
+        return await opened(endpoint, send, refusal=openai.APIStatusError, fields=OPTIONAL, modes=modes)
+
+
+def body(request: Request, shape: Shape | None, terms: Terms, model: str, *, own: bool) -> dict[str, Any]:
+    """The request as the wire wants it; `own` is OpenAI's own server, whose newer models renamed a field
+    and think at length unless told not to."""
+    optional: dict[str, Any] = {"store": False, "stream_options": {"include_usage": True}}
+    if own:
+        optional["reasoning_effort"] = "low"
+    limits = ["max_completion_tokens", "max_tokens"] if own else ["max_tokens", "max_completion_tokens"]
+    limit = next((name for name in limits if name not in terms.without), None)
+    if limit:
+        optional[limit] = request.max_tokens
+    system = request.system
+    if shape and terms.mode != "schema":
+        system = f"{system}\n\n{worded('answer_as_json', schema=json.dumps(shape.schema))}"
+    return {
+        "model": model,
+        "stream": True,
+        "messages": [{"role": "system", "content": system}, {"role": "user", "content": request.user}],
+        **({"response_format": _format(shape, terms)} if shape and terms.mode != "text" else {}),
+        **{name: value for name, value in optional.items() if name not in terms.without},
+    }
+
+
+def _format(shape: Shape, terms: Terms) -> dict[str, Any]:
+    if terms.mode == "json":
+        return {"type": "json_object"}
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": shape.name, "strict": True, "schema": shape.schema},
+    }
+
+
+async def _read(chunks: AsyncStream[ChatCompletionChunk]) -> AsyncGenerator[str | Finished, None]:
+    """The text of the first choice, and `Finished` if the server said why it ended. The count of tokens
+    comes in a chunk of its own after that, so the end is only known at the end."""
+    reason, usage, refused = "", None, False
+    async for chunk in chunks:
+        usage = _usage(chunk.usage) if chunk.usage else usage
+        for choice in chunk.choices[:1]:
+            refused = refused or bool(choice.delta.refusal)
+            reason = choice.finish_reason or reason
+            if choice.delta.content:
+                yield choice.delta.content
+    if reason:
+        yield Finished("refusal" if refused else REASONS.get(reason, "stop"), usage)
+
+
+def _usage(counted: CompletionUsage) -> Usage:
+    """OpenAI counts cached tokens among those of the prompt. A server that counts oddly is cut to sense."""
+    details = counted.prompt_tokens_details
+    cached = (details and details.cached_tokens) or 0
+    tokens_in = counted.prompt_tokens or 0
+    return Usage(tokens_in, min(cached, tokens_in), counted.completion_tokens or 0)

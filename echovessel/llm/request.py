@@ -1,0 +1,75 @@
+"""What goes to a model and what comes back, as plain data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar
+from uuid import UUID
+
+Tier = Literal["large", "medium", "small"]
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Request:
+    """One prompt, who pays for it and what it is about.
+
+    `material` is the content of the prompt as data, for the provider that has no model to read prose
+    (`echovessel.llm.offline` lists the shapes by purpose).
+    """
+
+    system: str
+    user: str
+    tier: Tier
+    purpose: str
+    max_tokens: int
+    material: Mapping[str, Any] = field(default_factory=dict)
+    owner_id: int | None = None
+    persona_uuid: UUID | None = None
+    session_uuid: UUID | None = None
+    turn_uuid: UUID | None = None
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens of one call. `tokens_in` counts the whole prompt, `tokens_cached` its part read from a cache."""
+
+    tokens_in: int = 0
+    tokens_cached: int = 0
+    tokens_out: int = 0
+    estimated: bool = False
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.tokens_in + other.tokens_in,
+            self.tokens_cached + other.tokens_cached,
+            self.tokens_out + other.tokens_out,
+            self.estimated or other.estimated,
+        )
+
+
+@dataclass(frozen=True)
+class Answer(Generic[Value]):
+    """A structured answer: the validated value, the model's own words, and the tokens of all its attempts."""
+
+    value: Value
+    raw: str
+    usage: Usage
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The form a structured answer must take: a name for the wire and a JSON schema (see `schemas.py`)."""
+
+    name: str
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The model said why it ended: the last thing a provider yields. A stream without it was cut.
+
+    `usage` is None where the server does not count.
+    """
+
+    reason: Literal["stop", "length", "refusal"]
+    usage: Usage | None = None
