@@ -42,7 +42,7 @@ class SessionOut(Schema):
     failure: str
 
 
-@router.get("/messages", response=MessagePage, summary="What was said, newest first")
+@router.get("/{uuid:persona_id}/messages", response=MessagePage, summary="What was said, newest first")
 def list_messages(
     request: HttpRequest,
     persona_id: UUID,
@@ -58,7 +58,7 @@ def list_messages(
     return {"items": items, "next": items[-1]["id"] if len(page) > limit else None}
 
 
-@router.get("/sessions", response=list[SessionOut], summary="The latest talks, newest first")
+@router.get("/{uuid:persona_id}/sessions", response=list[SessionOut], summary="The latest talks, newest first")
 def list_sessions(request: HttpRequest, persona_id: UUID, limit: int = Query(50, ge=1, le=200)) -> list[dict[str, Any]]:
     sessions = Session.objects.filter(persona=own(request, persona_id))[:limit]
     names = [name for name in SessionOut.model_fields if name != "id"]

@@ -62,3 +62,8 @@ def index(messages: Sequence[Message]) -> None:
 def lines(persona_id: int, terms: Sequence[str], limit: int) -> list[tuple[int, float]]:
     """Ids of a persona's messages that hold any of `terms`, with bm25 scores, best first."""
     return INDEX.search(connection, terms, scope_of(persona_id), limit)
+
+
+def frequencies(persona_id: int, terms: Sequence[str], most: int) -> dict[str, int]:
+    """How many of a persona's messages hold each of `terms`, counted up to `most`."""
+    return INDEX.frequencies(connection, terms, scope_of(persona_id), most)

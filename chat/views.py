@@ -3,6 +3,7 @@
 import datetime as dt
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 from uuid import UUID
 
@@ -92,7 +93,7 @@ def _page(persona: Persona, messages: Any) -> tuple[list[Line], bool]:
 
 def _lines(persona: Persona, messages: list[Message]) -> Iterable[Line]:
     day = None
-    for message, following in zip(messages, [*messages[1:], None], strict=True):
+    for message, following in zip_longest(messages, messages[1:]):
         if message.day != day:
             day = message.day
             yield Line("day", label=_day_label(day, persona), date=day)

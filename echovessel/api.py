@@ -17,8 +17,8 @@ api = NinjaAPI(
 )
 problems.install(api)
 api.add_router("/personas", persona.api.router, tags=["persona"])
-api.add_router("/personas/{uuid:persona_id}", chat.api.router, tags=["chat"])
-api.add_router("/personas/{uuid:persona_id}", memory.api.router, tags=["memory"])
+api.add_router("/personas", chat.api.router, tags=["chat"])
+api.add_router("/personas", memory.api.router, tags=["memory"])
 
 urls = api.urls
 for pattern in urls[0]:

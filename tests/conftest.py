@@ -1,12 +1,15 @@
 """The people of the tests, and their personas."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 
 from chat import rate
+from echovessel import embedding
+from memory import vectors
+from memory.models import ConceptNode
 from persona.models import Persona
 from persona.onboarding import create_persona
 from tests.scripted import PATH, Script, script
@@ -55,3 +58,18 @@ def scripted(settings: Any) -> Iterator[Script]:
     rate.forget()
     yield script
     script.reset()
+
+
+@pytest.fixture
+def remember(db: None) -> Callable[..., ConceptNode]:
+    """A function that gives a persona an event, with its vector and words, as consolidation would."""
+
+    def make(persona: Persona, description: str, **fields: Any) -> ConceptNode:
+        fields = {"kind": "event", "source": "extraction", "content_hash": description[:64]} | fields
+        node = ConceptNode.objects.create(
+            persona=persona, description=description, embedding_model=embedding.name(), **fields
+        )
+        vectors.index([node], embedding.embed([description]))
+        return node
+
+    return make

@@ -4,6 +4,7 @@ import os
 import tempfile
 
 os.environ["DATA_DIR"] = tempfile.mkdtemp(prefix="echovessel-tests-")
+os.mkdir(os.path.join(os.environ["DATA_DIR"], "static"))
 os.environ.setdefault("LLM_PROVIDER", "offline")
 
 from echovessel.settings import *  # noqa: F403

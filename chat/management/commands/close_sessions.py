@@ -1,0 +1,26 @@
+"""Close talks by hand: what rests, or everything that is open. Memory takes over from there."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+from django.utils import timezone
+
+from chat import closing
+from persona.lookup import persona_by
+
+
+class Command(BaseCommand):
+    help = "Closes the sessions that have rested long enough (or, with --all, every open one) and prints how many."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        which = parser.add_mutually_exclusive_group()
+        which.add_argument(
+            "--idle", action="store_true", help="those that have rested for the knob's minutes (default)"
+        )
+        which.add_argument("--all", action="store_true", help="every open session")
+        parser.add_argument("--persona", metavar="ID", help="only of this persona: its id or external id")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        persona = persona_by(options["persona"]) if options["persona"] else None
+        close = closing.close_open if options["all"] else closing.close_idle
+        self.stdout.write(str(close(timezone.now(), persona)))

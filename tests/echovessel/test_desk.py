@@ -1,0 +1,102 @@
+"""The desk: every layer in layer order, searchable, evidence shown, L1 editable, nothing that could run code."""
+
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from chat.lines import take_line
+from memory.models import Alias, Entity, Evidence, Filling, Mention
+from persona import mood
+from persona.models import CoreBlock, Persona
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def curator(client: Client) -> Client:
+    client.force_login(User.objects.create_superuser("cora", password="a long word for cora"))
+    return client
+
+
+@pytest.fixture
+def full_life(mira: Persona, remember: Any) -> dict[str, Any]:
+    """One row in every layer."""
+    message = take_line(mira, "I keep bees on the roof.", None, "web", timezone.now()).message
+    event = remember(mira, "Ana keeps bees on her roof.", session=message.session)
+    Evidence.objects.create(node=event, message=message, quote="bees on the roof", start=7, end=23)
+    thought = remember(mira, "Ana is at ease up there.", kind="thought", source="reflection")
+    Filling.objects.create(parent=thought, child=event)
+    entity = Entity.objects.create(persona=mira, canonical_name="Ana's bees", kind="pet")
+    Alias.objects.create(entity=entity, persona=mira, text="Ana's bees", normalized="ana's bees")
+    Mention.objects.create(node=event, entity=entity)
+    mood.change(mira, mood.Mood("warm", 6), None, timezone.now())
+    return {"event": event, "thought": thought, "entity": entity, "session": message.session}
+
+
+def test_the_sections_stand_in_layer_order(curator: Client) -> None:
+    page = curator.get("/admin/").content.decode()
+    places = [page.index(f"L{number} ·") for number in range(1, 7)]
+    assert places == sorted(places)
+
+
+def test_every_list_opens_and_can_be_searched(curator: Client, full_life: dict[str, Any]) -> None:
+    for model, page in admin.site._registry.items():
+        address = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
+        assert curator.get(address).status_code == 200, address
+        if model._meta.app_label in ("persona", "chat", "memory"):
+            assert page.search_fields, f"{model.__name__} cannot be searched"
+            assert curator.get(address, {"q": "bees"}).status_code == 200, address
+
+
+def test_an_event_shows_the_words_it_came_from_and_what_was_concluded(
+    curator: Client, full_life: dict[str, Any]
+) -> None:
+    page = curator.get(f"/admin/memory/event/{full_life['event'].pk}/change/").content.decode()
+    assert "bees on the roof" in page
+    assert "Ana is at ease up there." in page
+    assert "Ana&#x27;s bees" in page
+    page = curator.get(f"/admin/memory/thought/{full_life['thought'].pk}/change/").content.decode()
+    assert "Ana keeps bees on her roof." in page
+
+
+@pytest.mark.parametrize("layer", ["chat/session", "memory/event", "memory/thought", "memory/entity"])
+def test_what_was_remembered_is_not_rewritten_or_deleted_here(
+    curator: Client, full_life: dict[str, Any], layer: str
+) -> None:
+    row = full_life[layer.split("/")[1]]
+    assert curator.post(f"/admin/{layer}/{row.pk}/change/", {"description": "x"}).status_code == 403
+    assert curator.post(f"/admin/{layer}/{row.pk}/delete/", {"post": "yes"}).status_code == 403
+    assert curator.get(f"/admin/{layer}/add/").status_code == 403
+
+
+def test_l1_is_edited_here_and_keeps_its_history(curator: Client, mira: Persona) -> None:
+    block = mira.core_blocks.get(label="style")
+    address = f"/admin/persona/coreblock/{block.pk}/change/"
+    management = {"versions-TOTAL_FORMS": 0, "versions-INITIAL_FORMS": 0}
+    assert curator.post(address, {"content": "Long sentences.", **management}).status_code == 302
+    block.refresh_from_db()
+    assert (block.content, block.version) == ("Long sentences.", 2)
+    assert block.edited_by is not None
+    assert block.edited_by.username == "cora"
+    assert b"Short sentences." in curator.get(address).content
+    assert curator.post(address, {"content": "x" * 5_001, **management}).status_code == 200
+    assert CoreBlock.objects.get(pk=block.pk).version == 2
+
+
+def test_nothing_on_the_desk_can_run_code() -> None:
+    labels = {model._meta.label for model in admin.site._registry}
+    assert not labels & {"django_q.Schedule", "django_q.OrmQ"}
+
+
+def test_people_without_rights_do_not_get_in(client: Client, ana: User) -> None:
+    client.force_login(ana)
+    assert client.get("/admin/memory/event/").status_code == 302
+
+
+def test_no_row_says_its_words_in_its_name(full_life: dict[str, Any]) -> None:
+    for row in full_life.values():
+        assert "bees" not in str(row)

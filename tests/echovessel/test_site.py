@@ -1,0 +1,149 @@
+"""The site as a whole: doors, headers, checks, the first page."""
+
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.checks import run_checks
+from django.core.management import call_command
+from django.test import Client
+
+from echovessel import embedding, knobs
+from echovessel.origins import is_ours
+from persona.models import Persona
+
+pytestmark = pytest.mark.django_db
+
+
+def test_all_pages_but_login_need_a_login(client: Client, mira: Persona) -> None:
+    for address in ("/", "/welcome/persona/", f"/chat/{mira.uuid}/", "/api/docs", "/api/openapi.json"):
+        answer = client.get(address)
+        assert (answer.status_code, answer.headers["location"].split("?")[0]) == (302, "/login/"), address
+    assert client.get("/login/").status_code == 200
+    assert client.get("/healthz").json() == {"ok": True}
+
+
+def test_no_page_allows_a_script_from_elsewhere_or_inline(client: Client, mira: Persona) -> None:
+    client.force_login(mira.owner)
+    for address in ("/welcome/persona/", f"/chat/{mira.uuid}/", "/admin/login/", "/api/docs"):
+        answer = client.get(address)
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'self'" in policy
+        assert "unsafe" not in policy
+        page = answer.content.decode()
+        assert "<style" not in page
+        assert " style=" not in page
+        assert " onclick=" not in page
+        assert "http://" not in page.replace("http://www.w3.org", "")
+        assert "https://" not in page
+
+
+def test_guessing_a_password_is_stopped_at_the_sixth_try(client: Client, ana: User) -> None:
+    for _ in range(5):
+        client.post("/login/", {"username": "ana", "password": "wrong"})
+    assert client.post("/login/", {"username": "ana", "password": "a long word for ana"}).status_code in (403, 429)
+
+
+def test_the_way_in_and_out(client: Client, mira: Persona) -> None:
+    answer = client.post("/login/", {"username": "ana", "password": "a long word for ana"})
+    assert answer.headers["location"] == "/"
+    assert client.get("/").headers["location"] == f"/chat/{mira.uuid}/"
+    assert client.post("/logout/").status_code == 302
+    assert client.get("/").headers["location"].startswith("/login/")
+
+
+def test_the_page_speaks_both_languages(client: Client, mira: Persona) -> None:
+    client.force_login(mira.owner)
+    client.post("/i18n/setlang/", {"language": "zh-hans", "next": "/"})
+    page = client.get(f"/chat/{mira.uuid}/").content.decode()
+    assert 'lang="zh' in page
+    assert "End this talk" not in page
+
+
+def test_the_api_describes_itself(client: Client, mira: Persona) -> None:
+    client.force_login(mira.owner)
+    paths = client.get("/api/openapi.json").json()["paths"]
+    assert {"/api/personas", "/api/personas/{persona_id}/recall", "/api/personas/{persona_id}/nodes"} <= set(paths)
+
+
+def test_the_api_refuses_unsafe_calls_without_a_token(mira: Persona) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(mira.owner)
+    answer = client.post(f"/api/personas/{mira.uuid}/recall", {"turns": ["x"]}, "application/json")
+    assert answer.status_code == 403
+
+
+def test_api_errors_are_problems_with_a_code(client: Client, mira: Persona) -> None:
+    assert client.get("/api/personas").json()["code"] == "not_signed_in"
+    client.force_login(mira.owner)
+    answer = client.post(f"/api/personas/{mira.uuid}/recall", {"turns": []}, "application/json")
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid")
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        ({"chat.idle_minuets": 5}, "there is no knob"),
+        ({"chat.idle_minutes": 0}, "outside"),
+        ({"chat.idle_minutes": 1.5}, "whole number"),
+        ({"chat.idle_minutes": "5"}, "not a number"),
+        ({"chat.idle_minutes": True}, "not a number"),
+    ],
+)
+def test_a_knob_set_wrong_is_said_at_the_start(settings: Any, overrides: dict[str, Any], words: str) -> None:
+    settings.KNOBS = overrides
+    found = [message for message in run_checks() if message.id == "echovessel.E001"]
+    assert words in found[0].msg
+
+
+def test_every_knob_says_its_unit_and_reason() -> None:
+    assert len(knobs.REGISTRY) > 20
+    assert all(knob.unit and knob.why for knob in knobs.REGISTRY.values())
+
+
+def test_a_missing_model_file_is_said_with_the_remedy(settings: Any, monkeypatch: Any, tmp_path: Any) -> None:
+    monkeypatch.setattr(embedding, "BUNDLED_FOLDER", tmp_path)
+    found = [message for message in run_checks() if message.id == "echovessel.E002"]
+    assert "pip install" in found[0].msg
+
+
+def test_a_model_file_that_was_tampered_with_is_refused(monkeypatch: Any, tmp_path: Any) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"something else")
+    monkeypatch.setattr(embedding, "BUNDLED_FOLDER", tmp_path)
+    with pytest.raises(embedding.EmbeddingUnavailable, match="SHA-256"):
+        embedding._verified_bundle()
+
+
+def test_checks_are_clean_for_deployment(settings: Any) -> None:
+    settings.ALLOWED_HOSTS = settings.LOOPBACK
+    out = StringIO()
+    call_command("check", deploy=True, fail_level="WARNING", stdout=out, databases=["default"])
+    assert "no issues" in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("origin", "host", "ours"),
+    [
+        ("http://testserver", "testserver", True),
+        ("http://localhost:8000", "localhost:8000", True),
+        ("http://localhost:8001", "localhost:8000", False),
+        ("http://evil.example", "localhost:8000", False),
+        ("http://localhost:8000.evil.example", "localhost:8000", False),
+        ("http://user@localhost:8000", "localhost:8000", False),
+        ("http://evil.example", "evil.example", False),
+        ("null", "localhost", False),
+        ("", "localhost", False),
+    ],
+)
+def test_which_origins_may_open_a_socket(origin: str, host: str, ours: bool) -> None:
+    assert is_ours(origin, host) is ours
+
+
+def test_behind_tls_a_plain_page_may_not(settings: Any) -> None:
+    settings.HTTPS = True
+    assert is_ours("https://testserver", "testserver")
+    assert not is_ours("http://testserver", "testserver")
+    settings.CSRF_TRUSTED_ORIGINS = ["https://echo.example.org"]
+    assert is_ours("https://echo.example.org", "testserver")

@@ -1,0 +1,103 @@
+"""A whole installation as its operator runs it: `manage.py up` in a data folder of its own, on a free port.
+
+with Installation(tmp_path) as house:
+    house.first_run_link; house.url; house.manage("create_persona", "Mira", "--owner", "ana")
+"""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Self
+
+ROOT = Path(__file__).resolve().parent.parent
+PATIENCE_SECONDS = 60
+
+
+class Installation:
+    """`up` as a process; everything it keeps lies in `folder`."""
+
+    def __init__(self, folder: Path, **env: str) -> None:
+        self.folder, self.port = folder, free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log = folder / "up.log"
+        knobs = '{"chat.debounce_seconds": 0.1, "chat.lease_seconds": 4}'
+        self.env = {
+            **{name: value for name, value in os.environ.items() if not name.startswith(("LLM_", "PYTEST"))},
+            "DJANGO_SETTINGS_MODULE": "echovessel.settings",
+            "DATA_DIR": str(folder / "data"),
+            "ECHOVESSEL_KNOBS": knobs,
+            "LLM_PROVIDER": "offline",
+            **env,
+        }
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "manage.py", "up", "--port", str(self.port)],
+                cwd=ROOT,
+                env=self.env,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        self.wait_until_served()
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGINT)
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+
+    def wait_until_served(self) -> None:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                raise RuntimeError(f"up ended: {self.log.read_text()}")
+            try:
+                with urllib.request.urlopen(f"{self.url}/healthz", timeout=2):
+                    return
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.1)
+        raise TimeoutError(f"nothing is served: {self.log.read_text()}")
+
+    @property
+    def first_run_link(self) -> str:
+        found = re.search(rf"{re.escape(self.url)}/welcome/\S+", self.log.read_text())
+        assert found, "up printed no first-run link"
+        return found.group()
+
+    def kill_web(self) -> None:
+        """SIGKILL for the web server; `up` starts it again."""
+        os.kill(self.web_pid(), signal.SIGKILL)
+
+    def web_pid(self) -> int:
+        """The process that serves pages, found as the child of `up` that runs daphne."""
+        for line in Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split():
+            if b"daphne" in Path(f"/proc/{line}/cmdline").read_bytes():
+                return int(line)
+        raise LookupError("no web server runs")
+
+    def manage(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "manage.py", *command], cwd=ROOT, env=self.env, capture_output=True, text=True, check=check
+        )
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
