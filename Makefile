@@ -28,7 +28,8 @@ fast: $(VENV)/ready
 
 # Collect and compile translations; needs gettext.
 messages: $(VENV)/ready
-	cd echovessel && DJANGO_SETTINGS_MODULE=echovessel.settings ../$(BIN)/python ../manage.py makemessages -l zh_Hans --no-obsolete
+	$(BIN)/python manage.py makemessages -l zh_Hans -e html,py --no-obsolete --no-location --no-wrap \
+		--ignore=.venv --ignore=tests --ignore=build --ignore=data
 	$(BIN)/python manage.py compilemessages --ignore .venv
 
 # torch first and pinned: an unpinned one pulls gigabytes of GPU packages on Linux.

@@ -93,7 +93,7 @@ class Command(BaseCommand):
 
 def _web(host: str, port: int) -> list[str]:
     return [
-        sys.executable, "-m", "daphne", "--bind", host, "--port", str(port), "--no-server-name",
+        sys.executable, "-m", "daphne", "--bind", host, "--port", str(port), "--no-server-name", "-v", "0",
         "--application-close-timeout", "5", "echovessel.asgi:application",
     ]  # fmt: skip
 

@@ -1,0 +1,382 @@
+// The chat page: what comes through the socket is drawn, what is written goes out and is kept until confirmed.
+
+import { Composer } from './composer.js';
+import { Lines } from './lines.js';
+import { Reply } from './reply.js';
+import { Scrolling } from './scrolling.js';
+import { Socket } from './socket.js';
+import { thisBrowser } from './storage.js';
+import { Timeline, fetchFragment } from './timeline.js';
+import { localiseTimes } from './times.js';
+import { Unsent } from './unsent.js';
+import { shape, word } from './words.js';
+
+const REPLAY_LIMIT_MS = 2000;
+const RESUME_PAUSE_MS = 1000;
+const SEEN_LIMIT = 5000;
+const NOTICE_MS = 8000;
+const NOT_SIGNED_IN = 4401;
+const OFFLINE_KEY = 'echovessel:offline-banner';
+const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+
+const chat = document.getElementById('chat');
+const announcer = document.getElementById('announcer');
+const stopButton = document.getElementById('stop');
+const endButton = document.getElementById('end-talk');
+const title = document.title;
+
+const lines = new Lines(document.getElementById('lines'));
+const unsent = new Unsent(chat.dataset.persona);
+const scrolling = new Scrolling(document.getElementById('log'), document.getElementById('below'));
+const timeline = new Timeline(chat);
+const composer = new Composer(document.getElementById('composer'), {
+  persona: chat.dataset.persona,
+  maxChars: Number(chat.dataset.maxChars),
+  onSend: say,
+});
+
+let lastEventId = Number(chat.dataset.lastEventId) || 0;
+let resumeFrom = lastEventId;
+let replayUntil = 0;
+let replayTimer = null;
+let replayed = false; // Old lines are sent again only once the server has told what it already has.
+let resumedAt = 0;
+let runningTurn = chat.dataset.openTurn || null;
+const seen = new Set();
+const replies = new Map();
+
+// ---- out
+
+const socket = new Socket(chat.dataset.socket, {
+  onOpen: () => {
+    resumeFrom = lastEventId;
+    replayed = false;
+    for (const reply of replies.values()) reply.stale = true; // The server may have begun again meanwhile.
+  },
+  onFrame: receive,
+  onState: showState,
+  onGone: (code) => {
+    showState('gone');
+    if (code === NOT_SIGNED_IN) showSignIn();
+    else showNotice(word('reload'));
+  },
+  onRefused: (attempt) => attempt === 3 && askWhetherSignedIn(),
+});
+
+function say(content) {
+  const line = unsent.add(content);
+  deliver(line);
+  scrolling.toEnd();
+}
+
+function deliver(line) {
+  const sent = replayed && socket.send({ type: 'message', client_id: line.client_id, content: line.content });
+  lines.drawUnsent(line, line.refused ?? word(sent ? 'sending' : 'waiting'));
+}
+
+function deliverAll() {
+  clearTimeout(replayTimer);
+  replayed = true;
+  for (const line of unsent.toSend()) deliver(line);
+}
+
+function resend(clientId) {
+  const line = unsent.refuse(clientId, null);
+  if (line) deliver(line);
+}
+
+function takeBack(clientId) {
+  const line = unsent.find(clientId);
+  unsent.drop(clientId);
+  lines.dropUnsent(clientId);
+  if (line) composer.write([line.content, composer.input.value].filter(Boolean).join('\n'));
+  composer.input.focus();
+}
+
+function resumeAgain() {
+  if (Date.now() - resumedAt < RESUME_PAUSE_MS) return;
+  resumedAt = Date.now();
+  socket.send({ type: 'resume', after: lastEventId });
+}
+
+// ---- in
+
+const handlers = {
+  'chat.connection.ready': ready,
+  'chat.connection.heartbeat': () => {},
+  'chat.message.user_appended': userAppended,
+  'chat.turn.snapshot': snapshot,
+  'chat.message.token': token,
+  'chat.message.done': done,
+  'chat.turn.failed': failed,
+  'chat.session.closing': sessionClosing,
+  'chat.session.boundary': sessionBoundary,
+  'chat.mood.update': moodUpdated,
+  error: refused,
+};
+
+function receive(frame) {
+  const { event, id, data = {} } = frame;
+  if (id) {
+    if (seen.has(id)) return;
+    remember(id);
+  }
+  handlers[event]?.(data);
+  if (/^(memory\.|chat\.mood\.|chat\.session\.)/.test(event)) timeline.refreshSoon();
+  if (!replayed && id && id >= replayUntil) deliverAll();
+}
+
+function remember(id) {
+  seen.add(id);
+  lastEventId = Math.max(lastEventId, id);
+  if (seen.size > SEEN_LIMIT) seen.delete(seen.values().next().value);
+}
+
+function ready(data) {
+  socket.ready();
+  socket.send({ type: 'resume', after: resumeFrom });
+  replayUntil = data.last_event_id ?? 0;
+  if (replayUntil <= resumeFrom) deliverAll();
+  else replayTimer = setTimeout(deliverAll, REPLAY_LIMIT_MS);
+}
+
+function userAppended(data) {
+  unsent.drop(data.client_id);
+  lines.addUser(data);
+  if (data.session_id) openSession(data.session_id);
+  scrolling.news();
+}
+
+function snapshot(data) {
+  if (lines.isDone(data.turn_id)) return;
+  const known = replies.get(data.turn_id);
+  if (known && !known.stale && data.seq < known.seq && data.text) return; // An older picture than the one on the page.
+  const reply = known ?? new Reply();
+  reply.restart(data.text ?? '', data.seq ?? 0);
+  reply.stale = false;
+  replies.set(data.turn_id, reply);
+  lines.draw(data.turn_id, reply.text);
+  run(data.turn_id);
+  scrolling.news();
+}
+
+function token(data) {
+  if (lines.isDone(data.turn_id)) return;
+  if (!replies.has(data.turn_id)) {
+    replies.set(data.turn_id, new Reply());
+    lines.draw(data.turn_id, '');
+    run(data.turn_id);
+  }
+  const added = replies.get(data.turn_id).take(data.delta, data.seq);
+  if (added === null) resumeAgain();
+  else if (added) lines.add(data.turn_id, added);
+  scrolling.news();
+}
+
+function done(data) {
+  if (lines.isDone(data.turn_id)) return;
+  const text = lines.finish(data);
+  rest(data.turn_id);
+  announce(`${word('says')} ${text}`);
+  if (document.hidden) document.title = `● ${title}`;
+  scrolling.news();
+}
+
+function failed(data) {
+  lines.fail(data);
+  rest(data.turn_id);
+  announce(data.message || word('failed'));
+  scrolling.news();
+}
+
+function sessionClosing(data) {
+  openSession('');
+  lines.closing(data.session_id);
+  scrolling.news();
+}
+
+function sessionBoundary(data) {
+  if (data.closed_session_id) {
+    if (chat.dataset.openSession === data.closed_session_id) openSession('');
+    lines.closed(data);
+    scrolling.news();
+  }
+  if (data.new_session_id) openSession(data.new_session_id);
+}
+
+function moodUpdated(data) {
+  document.getElementById('mood-words').textContent = data.mood || data.mood_summary || word('atEase');
+  const energy = Math.round(data.energy ?? 5);
+  document.querySelector('#jar .vessel').dataset.level = String(Math.min(10, Math.max(0, energy)));
+}
+
+const refusals = {
+  too_long: 'tooLong',
+  empty: 'empty',
+  rate_limited: 'rateLimited',
+  not_retryable: 'notRetryable',
+  internal: 'internal',
+};
+const quiet = new Set(['not_running', 'nothing_open']); // The page was behind: putting it right says enough.
+
+function refused(data) {
+  const words = word(refusals[data.code]) || data.message || word('refused');
+  const line = data.client_id && unsent.refuse(data.client_id, words);
+  if (line) lines.drawUnsent(line, words);
+  else if (!quiet.has(data.code)) showNotice(words, null, NOTICE_MS);
+  if (data.code === 'not_retryable' || data.code === 'not_running') resumeAgain();
+  stopButton.disabled = false;
+  endButton.disabled = !chat.dataset.openSession;
+  if (!quiet.has(data.code)) announce(words);
+}
+
+// ---- state
+
+function run(turn) {
+  if (runningTurn === turn && !stopButton.hidden) return;
+  runningTurn = turn;
+  stopButton.hidden = false;
+  stopButton.disabled = false;
+  announce(word('writing'));
+}
+
+function rest(turn) {
+  replies.delete(turn);
+  if (runningTurn !== turn) return;
+  runningTurn = null;
+  stopButton.hidden = true;
+}
+
+function openSession(session) {
+  chat.dataset.openSession = session;
+  endButton.disabled = !session;
+}
+
+function showState(state) {
+  if (state !== 'online') replayed = false;
+  if (chat.dataset.state === 'online' && state !== 'online') announce(word(state));
+  chat.dataset.state = state;
+  document.getElementById('light-words').textContent = word(state);
+  for (const line of unsent.lines) lines.drawUnsent(line, line.refused ?? word(state === 'online' ? 'sending' : 'waiting'));
+}
+
+function announce(words) {
+  announcer.textContent = words;
+}
+
+function showNotice(words, link = null, lasts = 0) {
+  const notice = document.createElement('li');
+  notice.className = 'toast';
+  notice.dataset.testid = 'notice';
+  notice.append(words);
+  if (link) notice.append(' ', link);
+  document.getElementById('toasts').replaceChildren(notice);
+  if (lasts) setTimeout(() => notice.remove(), lasts);
+}
+
+function showSignIn() {
+  const link = document.createElement('a');
+  link.href = `${chat.dataset.loginUrl}?next=${encodeURIComponent(location.pathname)}`;
+  link.textContent = word('signIn');
+  showNotice(word('signedOut'), link);
+}
+
+// A handshake refused by a signed-out login looks like any other lost connection, so ask a page.
+async function askWhetherSignedIn() {
+  const answer = await fetch(chat.dataset.timelineUrl, { redirect: 'manual' }).catch(() => null);
+  if (answer && (answer.type === 'opaqueredirect' || answer.status === 401 || answer.status === 403)) showSignIn();
+}
+
+// ---- the hand
+
+async function older(button) {
+  button.disabled = true;
+  const before = encodeURIComponent(lines.firstMessage() ?? '');
+  try {
+    const fragment = await fetchFragment(`${chat.dataset.historyUrl}?before=${before}`);
+    scrolling.holding(() => lines.prepend(fragment));
+    document.getElementById('log').focus({ preventScroll: true });
+  } catch {
+    button.disabled = false;
+    announce(word('unreachable'));
+  }
+}
+
+async function why(button) {
+  const line = button.closest('[data-turn]');
+  const place = line.querySelector('[data-xray]');
+  const open = button.getAttribute('aria-expanded') !== 'true';
+  place.id ||= `why-${line.dataset.turn}`;
+  button.setAttribute('aria-controls', place.id);
+  button.setAttribute('aria-expanded', String(open));
+  place.hidden = !open;
+  if (!open || place.dataset.loaded) return;
+  place.replaceChildren(shape('loading'));
+  try {
+    const fragment = await fetchFragment(chat.dataset.xrayUrl.replace(NIL_UUID, line.dataset.turn));
+    localiseTimes(fragment);
+    place.replaceChildren(fragment);
+    place.dataset.loaded = '1';
+  } catch {
+    place.firstElementChild.textContent = word('unreachable');
+  }
+}
+
+function retry(button) {
+  const turn = button.closest('[data-turn]').dataset.turn;
+  if (!socket.send({ type: 'retry', turn_id: turn })) return;
+  button.disabled = true;
+  setTimeout(() => (button.disabled = false), 5000);
+}
+
+const acts = {
+  older,
+  why,
+  retry,
+  resend: (button) => resend(button.closest('[data-client-id]').dataset.clientId),
+  edit: (button) => takeBack(button.closest('[data-client-id]').dataset.clientId),
+};
+
+chat.addEventListener('click', (event) => {
+  const button = event.target.closest('[data-act]');
+  if (button) acts[button.dataset.act]?.(button);
+});
+
+stopButton.addEventListener('click', () => {
+  if (runningTurn && socket.send({ type: 'stop', turn_id: runningTurn })) stopButton.disabled = true;
+  composer.input.focus();
+});
+
+endButton.addEventListener('click', () => {
+  if (socket.send({ type: 'close_session' })) endButton.disabled = true;
+  composer.input.focus();
+});
+
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden) document.title = title;
+});
+
+function showOfflineBanner() {
+  const banner = document.getElementById('offline-banner');
+  if (!banner) return;
+  banner.hidden = thisBrowser.get(OFFLINE_KEY) === 'dismissed';
+  document.getElementById('offline-dismiss').addEventListener('click', () => {
+    banner.hidden = true;
+    thisBrowser.set(OFFLINE_KEY, 'dismissed');
+    composer.input.focus();
+  });
+}
+
+function restoreUnsent() {
+  for (const line of [...unsent.lines]) {
+    if (lines.find('user', 'client-id', line.client_id)) unsent.drop(line.client_id);
+    else lines.drawUnsent(line, line.refused ?? word('waiting'));
+  }
+}
+
+showOfflineBanner();
+restoreUnsent();
+if (runningTurn) run(runningTurn);
+scrolling.toEnd();
+timeline.refresh();
+socket.connect();

@@ -1,0 +1,202 @@
+// The talk as it is drawn. Every method may be called twice with the same thing and draws it once.
+
+import { localiseTimes } from './times.js';
+import { counted, shape, word } from './words.js';
+
+function dayOf(moment) {
+  const two = (n) => String(n).padStart(2, '0');
+  return `${moment.getFullYear()}-${two(moment.getMonth() + 1)}-${two(moment.getDate())}`;
+}
+
+export class Lines {
+  constructor(root) {
+    this.root = root;
+    this.hello = document.getElementById('hello');
+    this.unsent = document.getElementById('unsent');
+  }
+
+  find(role, name, value) {
+    return value ? this.root.querySelector(`[data-role="${role}"][data-${name}="${CSS.escape(value)}"]`) : null;
+  }
+
+  // Words
+
+  addUser(data) {
+    if (this.find('user', 'message', data.message_id)) return;
+    const line = shape('user');
+    line.querySelector('.bubble').textContent = data.content;
+    this.name(line, data);
+    this.dropUnsent(data.client_id);
+    this.append(line);
+  }
+
+  name(line, data) {
+    if (data.message_id) line.dataset.message = data.message_id;
+    if (data.turn_id) line.dataset.turn = data.turn_id;
+    if (data.client_id) line.dataset.clientId = data.client_id;
+    if (data.created_at) line.querySelector('time').dateTime = data.created_at;
+    localiseTimes(line);
+  }
+
+  append(line, after = null) {
+    this.hello.hidden = true;
+    if (after) {
+      after.after(line);
+      return;
+    }
+    this.startDay();
+    this.root.append(line);
+  }
+
+  startDay() {
+    const today = dayOf(new Date());
+    const days = this.root.querySelectorAll('[data-day]');
+    const last = days[days.length - 1];
+    if (last && last.dataset.day >= today) return;
+    const line = shape('day');
+    line.dataset.day = today;
+    line.firstElementChild.textContent = word('today');
+    this.root.append(line);
+  }
+
+  // Replies
+
+  replyOf(turn) {
+    return this.find('persona', 'turn', turn);
+  }
+
+  isDone(turn) {
+    return Boolean(this.replyOf(turn)?.dataset.message);
+  }
+
+  draw(turn, text) {
+    const line = this.replyOf(turn) ?? this.startReply(turn);
+    line.querySelector('.bubble').textContent = text;
+  }
+
+  add(turn, delta) {
+    const bubble = this.replyOf(turn)?.querySelector('.bubble');
+    if (!bubble) return;
+    if (bubble.firstChild?.nodeType === Node.TEXT_NODE) bubble.firstChild.appendData(delta);
+    else bubble.textContent = delta;
+  }
+
+  startReply(turn) {
+    const line = shape('persona');
+    line.classList.add('line--streaming', 'line--arriving');
+    line.setAttribute('aria-busy', 'true');
+    line.dataset.turn = turn;
+    this.place(line, turn);
+    return line;
+  }
+
+  // A reply stands below the lines it answers: lines that came later belong to the next turn.
+  place(line, turn) {
+    const failed = this.find('failed', 'turn', turn);
+    if (failed) {
+      failed.replaceWith(line);
+      return;
+    }
+    const asked = this.root.querySelectorAll(`[data-turn="${CSS.escape(turn)}"]`);
+    this.append(line, asked[asked.length - 1] ?? null);
+  }
+
+  finish(data) {
+    const line = this.replyOf(data.turn_id) ?? this.startReply(data.turn_id);
+    line.classList.remove('line--streaming');
+    line.removeAttribute('aria-busy');
+    const bubble = line.querySelector('.bubble');
+    if (data.html) bubble.innerHTML = data.html; // Sanitised by the server; the only html that frames carry.
+    else bubble.textContent = data.content ?? '';
+    line.querySelector('[data-note="stopped"]').hidden = !data.stopped;
+    line.querySelector('[data-act="why"]').hidden = false;
+    this.name(line, data);
+    line.dataset.message ||= data.turn_id;
+    return bubble.textContent;
+  }
+
+  fail(data) {
+    if (this.isDone(data.turn_id)) return;
+    this.find('failed', 'turn', data.turn_id)?.remove();
+    const line = shape('failed');
+    line.dataset.turn = data.turn_id;
+    line.querySelector('[data-partial]').textContent = data.partial ?? '';
+    line.querySelector('[data-message-text]').textContent = data.message || word('failed');
+    line.querySelector('[data-act="retry"]').hidden = data.retryable === false;
+    const reply = this.replyOf(data.turn_id);
+    if (reply) reply.replaceWith(line);
+    else this.place(line, data.turn_id);
+  }
+
+  // The end of a talk
+
+  closing(session) {
+    this.rule(session, `${word('talkClosed')} · ${word('remembering')}`, '').dataset.pending = '';
+  }
+
+  closed(data) {
+    const rule = this.rule(data.closed_session_id, `${word('talkClosed')} · ${this.kept(data)}`, data.summary);
+    delete rule.dataset.pending;
+  }
+
+  kept(data) {
+    if (data.failed) return word('notKept');
+    const counts = [];
+    if (data.events_count) counts.push(counted('event', data.events_count));
+    if (data.thoughts_count) counts.push(counted('thought', data.thoughts_count));
+    return counts.join(', ') || word('nothingKept');
+  }
+
+  rule(session, label, summary) {
+    let rule = this.root.querySelector(`[data-session="${CSS.escape(session)}"]`);
+    if (!rule) {
+      rule = shape('session');
+      rule.dataset.session = session;
+      this.append(rule);
+    }
+    rule.querySelector('[data-rule-label]').textContent = label;
+    const place = rule.querySelector('[data-rule-summary]');
+    place.textContent = summary ?? '';
+    place.hidden = !summary;
+    return rule;
+  }
+
+  // Lines the server has not confirmed
+
+  drawUnsent(line, words) {
+    let drawn = this.unsent.querySelector(`[data-client-id="${CSS.escape(line.client_id)}"]`);
+    if (!drawn) {
+      drawn = shape('unsent');
+      drawn.dataset.clientId = line.client_id;
+      drawn.querySelector('.bubble').textContent = line.content;
+      this.unsent.append(drawn);
+      this.hello.hidden = true;
+    }
+    drawn.toggleAttribute('data-refused', line.refused !== null);
+    drawn.querySelector('.line__note').textContent = words;
+    for (const button of drawn.querySelectorAll('button')) button.hidden = line.refused === null;
+  }
+
+  dropUnsent(clientId) {
+    if (clientId) this.unsent.querySelector(`[data-client-id="${CSS.escape(clientId)}"]`)?.remove();
+  }
+
+  // Earlier lines
+
+  firstMessage() {
+    return this.root.querySelector('[data-message]:not([data-message=""])')?.dataset.message;
+  }
+
+  prepend(fragment) {
+    this.root.querySelector('[data-older]')?.remove();
+    this.forgetRepeatedDay(fragment);
+    localiseTimes(fragment);
+    this.root.prepend(fragment);
+  }
+
+  forgetRepeatedDay(fragment) {
+    const days = fragment.querySelectorAll('[data-day]');
+    const first = this.root.querySelector('[data-day]');
+    if (days.length && first && days[days.length - 1].dataset.day === first.dataset.day) first.remove();
+  }
+}

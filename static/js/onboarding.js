@@ -1,0 +1,35 @@
+// Ideas that fill a field, and the time zone the browser knows.
+
+const filled = new Map();
+
+function fill(id, text) {
+  const field = document.getElementById(id);
+  if (!field || !text) return;
+  const own = field.value.trim() && field.value !== filled.get(id);
+  if (own && field.tagName !== 'TEXTAREA') return;
+  field.value = own ? `${field.value.trimEnd()}\n${text}` : text;
+  if (!own) filled.set(id, field.value);
+  field.dispatchEvent(new Event('input', { bubbles: true }));
+}
+
+document.addEventListener('click', (event) => {
+  const chip = event.target.closest('[data-fill]');
+  if (!chip) return;
+  fill(chip.dataset.fill, chip.dataset.text);
+  fill(chip.dataset.also, chip.dataset.alsoText);
+  const field = document.getElementById(chip.dataset.fill);
+  field.focus();
+  field.setSelectionRange(field.value.length, field.value.length);
+});
+
+function guessTimezone(place) {
+  const field = place.querySelector('select, input');
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (!field || !zone || (field.value && field.value !== 'UTC')) return;
+  if (field.tagName === 'SELECT' && ![...field.options].some((option) => option.value === zone)) {
+    field.add(new Option(zone.replaceAll('_', ' '), zone));
+  }
+  field.value = zone;
+}
+
+document.querySelectorAll('[data-guess-timezone]').forEach(guessTimezone);

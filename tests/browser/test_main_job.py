@@ -1,0 +1,154 @@
+"""The main job, as a person does it: from the first-run link to a talk that remembers."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.installation import Installation
+from tests.wire.anthropic_server import AnthropicServer
+from tests.wire.openai_server import OpenAIServer
+from tests.wire.scripted_server import Says, ScriptedServer, prompt_of
+
+SECONDS = 1_000
+CAT_ZH = "我养了只白猫,叫小黑。他超调皮,老在半夜跳到我脸上。"
+CAT_EN = "I adopted a white cat named Snowball. He is so naughty, he jumps on my face at midnight."
+STORIES = {
+    "zh": (CAT_ZH, "你还记得我的猫吗", "小黑", "安娜", "米拉"),
+    "en": (CAT_EN, "Do you remember my cat?", "Snowball", "Ana", "Mira"),
+}
+
+
+def begin(page: Page, house: Installation, language: str) -> None:
+    """First-run link and onboarding, to the empty chat page."""
+    *_, user_name, name = STORIES[language]
+    page.goto(house.first_run_link)
+    page.get_by_label("sign-in name").fill("ana")
+    page.locator("[name=password1]").fill("a long word for ana")
+    page.locator("[name=password2]").fill("a long word for ana")
+    page.get_by_role("button", name="Begin").click()
+    page.locator("[name=name]").fill(name)
+    page.locator("[name=persona]").fill("Calm, curious, loves the sea.")
+    page.get_by_test_id("next").click()
+    page.locator("[name=user_name]").fill(user_name)
+    page.get_by_test_id("next").click()
+    page.locator("[name=style]").fill("Short and warm.")
+    page.locator(f"[name=language][value={language}], select[name=language]").first.evaluate(
+        "(field, value) => { if (field.tagName === 'SELECT') field.value = value; else field.checked = true }", language
+    )
+    page.get_by_test_id("next").click()
+    expect(page.get_by_test_id("persona-name")).to_have_text(name)
+    expect(page.get_by_test_id("chat")).to_have_attribute("data-state", "online", timeout=20 * SECONDS)
+
+
+def say(page: Page, words: str) -> None:
+    replies = page.get_by_test_id("message-persona").count()
+    page.get_by_test_id("composer-input").fill(words)
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("message-persona")).to_have_count(replies + 1, timeout=30 * SECONDS)
+    expect(page.get_by_test_id("message-persona").last.get_by_test_id("why")).to_be_visible(timeout=30 * SECONDS)
+
+
+def end_talk(page: Page) -> None:
+    page.get_by_test_id("end-talk").click()
+    for kind in ("event", "entity", "mood"):
+        row = page.locator(f"[data-testid=timeline-row][data-kind={kind}]").first
+        expect(row).to_be_attached(timeout=60 * SECONDS)
+
+
+def remembers(page: Page, language: str) -> None:
+    """The whole story: told, closed, settled in the timeline without a reload, asked for, explained."""
+    told, asked, name, *_ = STORIES[language]
+    say(page, told)
+    end_talk(page)
+    expect(page.get_by_test_id("timeline-body")).to_contain_text(name)
+    say(page, asked)
+    reply = page.get_by_test_id("message-persona").last
+    expect(reply.get_by_test_id("bubble")).to_contain_text(name)
+    reply.get_by_test_id("why").click()
+    event = reply.locator("[data-testid=xray-item][data-layer=L3]").first
+    expect(event).to_contain_text(name)
+    expect(event.get_by_test_id("xray-quote").first).to_contain_text(name)
+
+
+def quiet(page: Page) -> list[str]:
+    """What the browser complains of from now on: script errors, CSP violations, failed loads."""
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    return complaints
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_a_first_talk_is_remembered_in_the_next(page: Page, house: Installation, language: str) -> None:
+    complaints = quiet(page)
+    begin(page, house, language)
+    remembers(page, language)
+    assert complaints == []
+
+
+class Mind:
+    """A scripted model behind a wire protocol: it distils one story, and answers from what its prompt holds."""
+
+    def __init__(self, language: str) -> None:
+        self.told, _asked, self.name, self.user_name, _ = STORIES[language]
+
+    def __call__(self, body: dict[str, Any]) -> Says:
+        prompt, wanted = prompt_of(body), json.dumps(body.get("response_format") or body.get("output_config") or "")
+        if "mentioned_entities" in wanted:
+            return Says(json.dumps(self.extraction(prompt), ensure_ascii=False), pieces=4)
+        if "thoughts" in wanted:
+            return Says(json.dumps({"thoughts": [self.thought(prompt)]}, ensure_ascii=False), pieces=2)
+        known = self.name in prompt.partition("<memory>")[2].partition("</memory>")[0]
+        return Says(f"Of course: {self.name}!" if known else "Tell me more, I am listening.", pieces=6, pause_s=0.05)
+
+    def extraction(self, prompt: str) -> dict[str, Any]:
+        said = re.search(rf"\[(\w+)\][^\n]*{re.escape(self.told[:8])}", prompt)
+        assert said, "the line that was told is not in the extraction prompt"
+        event = {
+            "description": f"{self.user_name}: {self.name}, a white cat.",
+            "emotional_impact": 2,
+            "emotion_tags": ["fond"],
+            "relational_tags": [],
+            "subject": "user",
+            "event_time": None,
+            "evidence": [{"message_id": said.group(1), "quote": self.told.rstrip(".。")}],
+            "supersedes": [],
+            "confidence": 0.9,
+        }
+        return {
+            "events": [event],
+            "mentioned_entities": [{"canonical_name": self.name, "aliases": [], "kind": "pet", "in_events": [0]}],
+            "entity_clarification": None,
+            "session_mood_signal": {"mood": "warm", "energy": 6, "last_user_signal": "warm"},
+            "session_summary": f"About {self.name}.",
+            "self_check_notes": "",
+        }
+
+    def thought(self, prompt: str) -> dict[str, Any]:
+        events = re.findall(r"\[(\w+)\]", prompt)
+        return {
+            "description": "Nights are lively there.",
+            "emotional_impact": 1,
+            "subject": "user",
+            "filling": events[:1],
+        }
+
+
+@pytest.mark.parametrize(("server", "provider"), [(OpenAIServer, "openai"), (AnthropicServer, "anthropic")])
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_the_same_with_a_model_behind_a_wire(
+    page: Page, tmp_path: Path, server: type[ScriptedServer], provider: str, language: str
+) -> None:
+    mind = server()
+    mind.respond = Mind(language)
+    env = {"LLM_PROVIDER": provider, "LLM_BASE_URL": mind.url, "LLM_API_KEY": "test-key"}
+    try:
+        with Installation(tmp_path, **env) as house:
+            begin(page, house, language)
+            remembers(page, language)
+    finally:
+        mind.close()
