@@ -61,10 +61,11 @@ def _sections(request: ContextRequest) -> list[Section]:
     paths = settings.CHAT_CONTEXT
     reserved = sum(line.token_count for line in request.burst) + 16
     purse = Purse(knobs.prompt_tokens() - reserved, [path for path in paths if path != BURST])
-    made = []
+    made: list[Section] = []
     for path in paths:
         share = reserved if path == BURST else purse.share(path)
-        section = import_string(path)(replace(request, budget=share))
+        shown = [each for section in made for each in section.shows]
+        section = import_string(path)(replace(request, budget=share, shown=shown))
         if path != BURST:
             purse.spend(path, section.tokens if section else 0)
         if section is not None:
@@ -73,4 +74,4 @@ def _sections(request: ContextRequest) -> list[Section]:
 
 
 def _joined(sections: list[Section], place: str) -> str:
-    return "\n\n".join(section.text for section in sections if section.place == place)
+    return "\n\n".join(section.text for section in sections if section.place == place and section.text)

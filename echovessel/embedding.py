@@ -92,7 +92,9 @@ def _model() -> Any:
         os.environ["HF_HUB_OFFLINE"] = "1"
     import torch  # noqa: PLC0415  (6 s and 480 MB: only where something is embedded)
     from sentence_transformers import SentenceTransformer  # noqa: PLC0415
+    from transformers.utils.logging import disable_progress_bar  # noqa: PLC0415
 
+    disable_progress_bar()
     torch.set_num_threads(1)
     try:
         model = SentenceTransformer(str(folder), device="cpu")

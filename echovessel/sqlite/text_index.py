@@ -165,6 +165,18 @@ class TextIndex:
             )
             return cursor.fetchall()
 
+    def frequencies(
+        self, connection: BaseDatabaseWrapper, terms: Sequence[str], scope: str, most: int
+    ) -> dict[str, int]:
+        """Return how many rows of `scope` hold each of `terms`, counted up to `most` (beyond it a word is common)."""
+        counted = [(term, expression) for term in dict.fromkeys(terms) if (expression := self.match([term], scope))]
+        if not counted:
+            return {}
+        count = f'(SELECT COUNT(*) FROM (SELECT 1 FROM "{self.name}" WHERE "{self.name}" MATCH %s LIMIT {most:d}))'
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT " + ", ".join([count] * len(counted)), [expression for _, expression in counted])
+            return dict(zip((term for term, _ in counted), cursor.fetchone(), strict=True))
+
 
 def _inert(term: str) -> str:
     """`term` as the inside of a quoted FTS5 string: no NUL (it would end the query), no half characters."""

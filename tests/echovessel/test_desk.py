@@ -7,9 +7,11 @@ from django.contrib import admin
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
+from django_q.models import OrmQ
 
 from chat.lines import take_line
-from memory.models import Alias, Entity, Evidence, Filling, Mention
+from chat.models import Session
+from memory.models import Alias, Entity, Evidence, Filling, Mention, UnreadableAnswer
 from persona import mood
 from persona.models import CoreBlock, Persona
 
@@ -100,3 +102,17 @@ def test_people_without_rights_do_not_get_in(client: Client, ana: User) -> None:
 def test_no_row_says_its_words_in_its_name(full_life: dict[str, Any]) -> None:
     for row in full_life.values():
         assert "bees" not in str(row)
+
+
+def test_a_talk_that_could_not_be_remembered_is_tried_again_from_here(curator: Client, full_life: dict[str, Any]) -> None:
+    session = full_life["session"]
+    Session.objects.filter(pk=session.pk).update(status="failed", failure="the model's answer could not be read")
+    UnreadableAnswer.objects.create(session=session, step="extract", raw="{half an ans")
+    page = curator.get(f"/admin/chat/session/{session.pk}/change/").content.decode()
+    assert "{half an ans" in page
+    assert "could not be read" in page
+    answer = curator.post("/admin/chat/session/", {"action": "try_again", "_selected_action": [session.pk]})
+    assert answer.status_code == 302
+    session.refresh_from_db()
+    assert session.status == "closing"
+    assert OrmQ.objects.count() == 1

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from chat import closing
-from persona.lookup import persona_by
+from persona.lookup import NoSuchPersona, persona_by
+from persona.models import Persona
 
 
 class Command(BaseCommand):
@@ -21,6 +22,13 @@ class Command(BaseCommand):
         parser.add_argument("--persona", metavar="ID", help="only of this persona: its id or external id")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        persona = persona_by(options["persona"]) if options["persona"] else None
+        persona = _persona(options["persona"]) if options["persona"] else None
         close = closing.close_open if options["all"] else closing.close_idle
-        self.stdout.write(str(close(timezone.now(), persona)))
+        self.stdout.write(f"{close(timezone.now(), persona)} closed")
+
+
+def _persona(reference: str) -> Persona:
+    try:
+        return persona_by(reference)
+    except NoSuchPersona as error:
+        raise CommandError(str(error)) from error

@@ -1,0 +1,207 @@
+"""Applying: from the stored answers of a session to memory, all at once and once only."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from django.db import transaction
+from django.db.models import F
+
+from chat.models import Message, Session, Turn
+from echovessel import embedding
+from memory.consolidation import evidence
+from memory.consolidation.answers import (
+    Cited,
+    ExtractedEvent,
+    ExtractedIntention,
+    ExtractionAnswer,
+    MentionedEntity,
+)
+from memory.consolidation.prompting import message_id, node_id
+from memory.entities.names import normalized
+from memory.entities.resolve import Named, resolve
+from memory.models import ConceptNode, Extraction
+from memory.models.node import RELATIONAL_TAGS
+from memory.writing import Draft, Quote, Written, tidied, write
+from persona import mood as moods
+from persona.models import Persona
+
+COMMITMENT = RELATIONAL_TAGS[-1]
+LONGEST_SUMMARY = 400
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One stored answer, ready to be written: drafts with their vectors, outside any transaction."""
+
+    extraction: Extraction
+    answer: ExtractionAnswer
+    drafts: Sequence[Draft]
+    vectors: np.ndarray
+
+
+def apply(session: Session, now: datetime) -> list[Written]:
+    """Write everything that the session's stored answers hold and that is not written yet.
+
+    Embeds first, then one transaction. A repeat finds nothing left to do. Raises EmbeddingUnavailable.
+    """
+    waiting = session.extractions.filter(applied_at=None).order_by("chunk")
+    prepared = [_prepared(session, extraction) for extraction in waiting]
+    with transaction.atomic():
+        mine = [one for one in prepared if _take(one.extraction, now)]
+        written = [written for one in mine for written in _write_all(session.persona, one, now)]
+        if mine:
+            _tell_mood(session, [one.answer for one in mine], now)
+            _summarise(session, [one.answer for one in mine])
+            count_access(session, now)
+    return written
+
+
+def _take(extraction: Extraction, now: datetime) -> bool:
+    """Claim the answer for this transaction; False when somebody else has applied it meanwhile."""
+    return bool(Extraction.objects.filter(pk=extraction.pk, applied_at=None).update(applied_at=now))
+
+
+def _prepared(session: Session, extraction: Extraction) -> Prepared:
+    answer = ExtractionAnswer.model_validate(extraction.answer)
+    messages = {message.pk: message for message in session.messages.shown_to_models()}
+    drafts = [
+        *(_event(session, event, messages) for event in answer.events),
+        *(_intention(session, intention, messages) for intention in answer.intentions),
+    ]
+    return Prepared(extraction, answer, drafts, embedding.embed([tidied(draft.description) for draft in drafts]))
+
+
+def _event(session: Session, event: ExtractedEvent, messages: dict[int, Message]) -> Draft:
+    quotes, sound = quoted(event.evidence, messages)
+    speaker = Message.Role.USER if event.subject == ConceptNode.Subject.USER else None
+    return Draft(
+        kind=ConceptNode.Kind.EVENT,
+        description=event.description,
+        source=ConceptNode.Source.EXTRACTION,
+        subject=event.subject,
+        emotional_impact=event.emotional_impact,
+        emotion_tags=event.emotion_tags,
+        relational_tags=event.relational_tags,
+        event_time=(event.event_time.start, event.event_time.end) if event.event_time else None,
+        session=session,
+        confidence=event.confidence,
+        status=status_of(quotes, sound, speaker),
+        evidence=quotes,
+        supersedes=_given(session.persona, event.supersedes),
+    )
+
+
+def _intention(session: Session, intention: ExtractedIntention, messages: dict[int, Message]) -> Draft:
+    quotes, sound = quoted(intention.evidence, messages)
+    due: date = intention.due
+    return Draft(
+        kind=ConceptNode.Kind.INTENTION,
+        description=intention.description,
+        source=ConceptNode.Source.EXTRACTION,
+        subject=ConceptNode.Subject.PERSONA,
+        relational_tags=[COMMITMENT],
+        event_time=(due, due),
+        session=session,
+        status=status_of(quotes, sound, Message.Role.PERSONA),
+        evidence=quotes,
+    )
+
+
+def quoted(cited: Sequence[Cited], messages: dict[int, Message]) -> tuple[list[Quote], bool]:
+    """The quotes found in the messages they name, and whether all were. Ids of no given message are dropped."""
+    found: list[Quote] = []
+    sound = True
+    for one in cited:
+        message = messages.get(message_id(one.message_id) or 0)
+        if message is None:
+            continue
+        span = evidence.find(one.quote, message.content)
+        if span is None:
+            sound = False
+        else:
+            found.append(Quote(message, span.text, span.start, span.end))
+    return found, sound
+
+
+def status_of(quotes: Sequence[Quote], sound: bool, speaker: str | None) -> str:
+    """Active, or quarantined: without any words, with words nobody said, or without words of `speaker`, where the
+    claim is one that only they can make."""
+    spoken = [quote for quote in quotes if speaker is None or quote.message.role == speaker]
+    return ConceptNode.Status.ACTIVE if sound and spoken else ConceptNode.Status.QUARANTINED
+
+
+def _given(persona: Persona, cited: Sequence[str]) -> list[ConceptNode]:
+    """The nodes behind ids that extraction had given to the model; it has dropped all others."""
+    return list(ConceptNode.objects.of(persona).filter(pk__in=[pk for one in cited if (pk := node_id(one))]))
+
+
+def _write_all(persona: Persona, prepared: Prepared, now: datetime) -> list[Written]:
+    written = [
+        write(persona, draft, vector, now) for draft, vector in zip(prepared.drafts, prepared.vectors, strict=True)
+    ]
+    _name_all(persona, prepared.answer.mentioned_entities, [one.node for one in written])
+    return written
+
+
+def _name_all(persona: Persona, entities: Sequence[MentionedEntity], nodes: Sequence[ConceptNode]) -> None:
+    """Resolve the names of one answer. Its nodes begin with its events, so that positions in the one are positions
+    in the other; they are needed only where two entities of the answer share a name, for models miscount."""
+    shared = Counter(normalized(entity.canonical_name) for entity in entities)
+    for entity in entities:
+        about = [nodes[position] for position in entity.in_events if position < len(nodes)]
+        alone = shared[normalized(entity.canonical_name)] == 1
+        named = Named([entity.canonical_name, *entity.aliases], entity.kind, nodes if alone or not about else about)
+        resolve(persona, named)
+
+
+def _tell_mood(session: Session, answers: Sequence[ExtractionAnswer], now: datetime) -> None:
+    """The mood in which the talk left her, as of its end; a talk that is read late overrules no later one."""
+    signals = [answer.session_mood_signal for answer in answers if answer.session_mood_signal]
+    if not signals:
+        return
+    persona = Persona.objects.get(pk=session.persona_id)
+    at = min(session.last_message_at, now)
+    known: dict[str, Any] = persona.episodic_state
+    if known and datetime.fromisoformat(known["updated_at"]) > at:
+        return
+    signal = signals[-1]
+    mood = moods.Mood.clamped(signal.mood, signal.energy, signal.last_user_signal)
+    moods.change(persona, mood, session.uuid, at)
+
+
+def _summarise(session: Session, answers: Sequence[ExtractionAnswer]) -> None:
+    parts = [session.summary, *(answer.session_summary for answer in answers)]
+    session.summary = " ".join(filter(None, parts))[:LONGEST_SUMMARY]
+    Session.objects.filter(pk=session.pk).update(summary=session.summary)
+
+
+def count_access(session: Session, now: datetime) -> None:
+    """Count what the session's replies recalled, once for each turn. Call in the transaction that ends its reading."""
+    recalled: Counter[str] = Counter()
+    for turn in Turn.objects.filter(session=session).only("xray"):
+        recalled.update(_chosen(turn.xray))
+    for times in set(recalled.values()):
+        uuids = [uuid for uuid, count in recalled.items() if count == times]
+        found = ConceptNode.objects.filter(persona_id=session.persona_id, uuid__in=uuids)
+        found.update(access_count=F("access_count") + times, last_accessed_at=now)
+
+
+def _chosen(xray: Any) -> set[str]:
+    """The public ids of the nodes that a turn's x-ray names as chosen; passages (L2) are counted nowhere."""
+    recollections = xray.get("recollections") if isinstance(xray, dict) else None
+    chosen = recollections.get("chosen") if isinstance(recollections, dict) else None
+    items = [item for item in chosen or [] if isinstance(item, dict) and item.get("layer") != "L2"]
+    return {str(item["id"]) for item in items if _is_uuid(item.get("id"))}
+
+
+def _is_uuid(value: Any) -> bool:
+    try:
+        UUID(str(value))
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,76 @@
+"""The words an event came from, found in the message they are said to stand in. Pure.
+
+A model copies quotes with small changes of form: full-width for half-width, straight quotation marks for curly ones,
+a line break for a space, another case. These do not matter to the search; what it returns is the exact text as it
+stands in the message. Any other difference does matter: the quote is then not in the message.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+_SAME_SIGNS = str.maketrans(
+    {
+        **dict.fromkeys("“”„‟«»『』「」＂", '"'),
+        **dict.fromkeys("‘’‚‛`´＇", "'"),
+        **dict.fromkeys("‐‑‒–—―−", "-"),
+    }
+)
+_AROUND = " \"'"
+_UNSPACED = re.compile("[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003fffd]")
+
+
+@dataclass(frozen=True)
+class Span:
+    """A place in a message: `text == content[start:end]`."""
+
+    text: str
+    start: int
+    end: int
+
+
+def find(quote: str, content: str) -> Span | None:
+    """Where `quote` stands in `content`, exactly or up to form, the first place if there are several; else None.
+
+    >>> find('i said "no".', "Well, I said “no”.")
+    Span(text='I said “no”.', start=6, end=18)
+    """
+    wanted = quote.strip()
+    if not wanted:
+        return None
+    start = content.find(wanted)
+    if start >= 0:
+        return Span(wanted, start, start + len(wanted))
+    return _find_loosely(wanted, content)
+
+
+def _find_loosely(quote: str, content: str) -> Span | None:
+    """Up to form, as it is written or else without the quotation marks and dots that a model puts around it."""
+    forms = _forms(content)
+    plain = "".join(form for form, _ in forms)
+    wanted = "".join(form for form, _ in _forms(quote)).strip()
+    for tried in (wanted, wanted.strip(_AROUND).removesuffix("...").rstrip(_AROUND)):
+        at = plain.find(tried)
+        if tried and at >= 0:
+            start, end = forms[at][1], forms[at + len(tried) - 1][1] + 1
+            return Span(content[start:end], start, end)
+    return None
+
+
+def _forms(text: str) -> list[tuple[str, int]]:
+    """The characters of `text` in one form each, with the index of the character each came from.
+
+    White space is one space between words, and none beside a character of a script without spaces.
+    """
+    found: list[tuple[str, int]] = []
+    for index, character in enumerate(text):
+        for form in unicodedata.normalize("NFKC", character.translate(_SAME_SIGNS)).casefold():
+            plain = form.translate(_SAME_SIGNS)
+            if plain.isspace():
+                if found and found[-1][0] != " " and not _UNSPACED.match(found[-1][0]):
+                    found.append((" ", index))
+                continue
+            if found and found[-1][0] == " " and _UNSPACED.match(plain):
+                found.pop()
+            found.append((plain, index))
+    return found

@@ -1,0 +1,68 @@
+"""The gates of consolidation: is a session worth reading, is it time to reflect. Pure (seed 000 B and C)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from memory import knobs
+from memory.consolidation.lines import Line
+from memory.consolidation.telling import tells_something
+from memory.models import ReflectionRun
+
+Reason = ReflectionRun.Reason
+
+# Seed 000 B, verbatim: made to miss nothing. A plain session that is read for nothing costs little.
+STRONG_EMOTION = (
+    "走了", "去世", "死了", "离世", "葬礼", "没了", "died", "passed away", "funeral",
+    "撑不住", "不想活", "活不下去", "自杀", "崩溃", "can't go on", "suicide", "breakdown",
+    "分手", "离婚", "被裁", "breakup", "divorce", "fired",
+)  # fmt: skip
+
+
+def is_trivial(lines: Sequence[Line]) -> bool:
+    """Few lines **and** few tokens **and** nothing strong in what the user said, nor anything told of themselves."""
+    if len(lines) >= knobs.trivial_message_count():
+        return False
+    if sum(line.tokens for line in lines) >= knobs.trivial_token_count():
+        return False
+    theirs = [line.content for line in lines if line.by_user]
+    return not has_strong_emotion(theirs) and not any(map(tells_something, theirs))
+
+
+def has_strong_emotion(texts: Iterable[str]) -> bool:
+    """Whether any text holds a keyword, in any case and with either apostrophe."""
+    plain = "\n".join(texts).casefold().replace("\u2019", "'")
+    return any(keyword in plain for keyword in STRONG_EMOTION)
+
+
+@dataclass(frozen=True)
+class Reflections:
+    """What the reflection gate decides by. Impacts are of the events this session brought or told again."""
+
+    runs_in_24h: int
+    last_run_at: datetime | None
+    fresh_impacts: Sequence[int]
+    events_since: int
+
+
+def decide(facts: Reflections, now: datetime) -> str:
+    """Why to reflect now (`shock`, `timer`), or why not (`hard_gate`, `not_due`, `nothing_new`), in this order:
+    the hard gate, a shock, the timer. Without any event there is nothing to reflect on."""
+    if facts.runs_in_24h >= knobs.reflection_hard_gate_24h():
+        return Reason.HARD_GATE
+    if any(abs(impact) >= knobs.shock_impact() for impact in facts.fresh_impacts):
+        return Reason.SHOCK
+    if not _timer_has_run_out(facts.last_run_at, now):
+        return Reason.NOT_DUE
+    return Reason.TIMER if facts.events_since else Reason.NOTHING_NEW
+
+
+def asks_the_model(reason: str) -> bool:
+    """Whether a decision means to reflect."""
+    return reason in (Reason.SHOCK, Reason.TIMER)
+
+
+def _timer_has_run_out(last_run_at: datetime | None, now: datetime) -> bool:
+    if last_run_at is None:
+        return True
+    return now - last_run_at > timedelta(hours=knobs.reflection_timer_hours())

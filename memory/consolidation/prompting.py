@@ -1,0 +1,91 @@
+"""What consolidation says to a model: templates by language, and the words of people kept inside marked blocks."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.template.loader import render_to_string
+
+from echovessel import llm
+from echovessel.context import unfenced
+from echovessel.llm.request import Tier
+from memory.consolidation.lines import Line
+from memory.models import ConceptNode
+from persona.models import Persona
+
+
+def render(name: str, persona: Persona, **values: Any) -> str:
+    """The prompt `templates/prompts/<name>.<language>.txt`."""
+    names = {"persona_name": _inline(persona.name), "user_name": _inline(persona.called)}
+    return render_to_string(f"prompts/{name}.{persona.language}.txt", names | values).strip()
+
+
+def request(
+    persona: Persona,
+    purpose: str,
+    *,
+    tier: Tier,
+    max_tokens: int,
+    session_uuid: UUID,
+    values: dict[str, Any],
+    material: dict[str, Any],
+) -> llm.Request:
+    """A request of this purpose: `<purpose>` is its system prompt, `<purpose>_input` what it is given."""
+    return llm.Request(
+        system=render(purpose, persona),
+        user=render(f"{purpose}_input", persona, **values),
+        tier=tier,
+        purpose=purpose,
+        max_tokens=max_tokens,
+        material={"language": persona.language, "persona_name": persona.name, "user_name": persona.called} | material,
+        owner_id=persona.owner_id,
+        persona_uuid=persona.uuid,
+        session_uuid=session_uuid,
+    )
+
+
+def said(persona: Persona, lines: Sequence[Line]) -> str:
+    """The lines as "[m12] 2026-01-03 21:04 Ana: …"; what goes on in a new line is indented, so that no message can
+    look like another."""
+    return "\n".join(
+        f"[m{line.id}] {line.at.astimezone(persona.zone):%Y-%m-%d %a %H:%M} "
+        f"{_inline(persona.called if line.by_user else persona.name)}: {_indented(line.content)}"
+        for line in lines
+    )
+
+
+def remembered(persona: Persona, nodes: Iterable[ConceptNode]) -> str:
+    """The nodes as "[e7] 2026-01-03 (impact -4) …": the day they are about, else the day they were written."""
+    return "\n".join(
+        f"[e{node.pk}] {_day(persona, node)} (impact {node.emotional_impact}) {_inline(node.description)}"
+        for node in nodes
+    )
+
+
+def node_id(cited: str) -> int | None:
+    """The key in "e7"."""
+    return _key(cited, "e")
+
+
+def message_id(cited: str) -> int | None:
+    """The key in "m12"."""
+    return _key(cited, "m")
+
+
+def _key(cited: str, letter: str) -> int | None:
+    plain = cited.strip().strip("[]").lower().removeprefix(letter)
+    return int(plain) if plain.isascii() and plain.isdecimal() and len(plain) < 19 else None
+
+
+def _day(persona: Persona, node: ConceptNode) -> str:
+    if node.event_time_start and node.event_time_start != node.event_time_end:
+        return f"{node.event_time_start:%Y-%m-%d} … {node.event_time_end:%Y-%m-%d}"
+    return f"{node.event_time_start or node.created_at.astimezone(persona.zone):%Y-%m-%d}"
+
+
+def _inline(text: str) -> str:
+    return unfenced(" ".join(text.split()))
+
+
+def _indented(text: str) -> str:
+    return unfenced("\n    ".join(text.splitlines()))

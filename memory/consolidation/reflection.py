@@ -1,0 +1,179 @@
+"""Reflection: the quiet impression that events leave, asked of a middling model where the gate allows it."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+import numpy as np
+from django.db import transaction
+from django.db.models import Q
+
+from chat.models import Session
+from echovessel import embedding, llm
+from memory import knobs
+from memory.consolidation import prompting
+from memory.consolidation.answers import ReflectedThought, ReflectionAnswer
+from memory.consolidation.gate import Reflections, asks_the_model, decide
+from memory.entities.resolve import link_inherited
+from memory.models import ConceptNode, ReflectionRun
+from memory.models.node import NodeQuerySet
+from memory.writing import Draft, tidied, write
+from persona.models import Persona
+
+logger = logging.getLogger(__name__)
+
+MOST_THOUGHTS = 2
+RECOMMENDED_IMPACT = 8
+DAY = timedelta(hours=24)
+
+# Seed 001 §1, tone: no clinical words, no labels, no advice, no metadata. Logged, never blocked: words err.
+TONELESS = (
+    "subject", "patient", "exhibits", "demonstrates", "symptom", "disorder", "depression", "ptsd", "diagnos", "pathol",
+    "attachment", "avoidance", "maladaptive", "coping mechanism", "therap", "should talk to", "should seek",
+    "professional help", "the session", "the conversation", "messages long", "the user",
+    "患者", "症状", "抑郁症", "焦虑症", "障碍", "诊断", "表现出", "依恋", "回避型", "应该去", "建议", "心理咨询",
+    "会话", "条消息", "该用户",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the gate said, and the events to look at."""
+
+    reason: str
+    events: Sequence[ConceptNode]
+
+
+def reflect(session: Session, now: datetime) -> ReflectionRun:
+    """Reflect after a session, where the gate allows it; one run per session, whatever happens twice.
+
+    Raises LLMError and EmbeddingUnavailable; nothing is written then. No transaction may be open.
+    """
+    if done := ReflectionRun.objects.filter(session=session).first():
+        return done
+    plan = planned(session, now)
+    drafts, dropped = _thoughts(session, plan) if asks_the_model(plan.reason) else ([], 0)
+    vectors = embedding.embed([draft.description for draft in drafts])
+    return _store(session, plan, drafts, dropped, vectors, now)
+
+
+def planned(session: Session, now: datetime) -> Plan:
+    """The gate's decision, and its events: those of the last 24 h and since the last run, the shocks first."""
+    runs = ReflectionRun.objects.filter(persona=session.persona).that_reflected()
+    last = runs.order_by("-at").first()
+    fresh = list(fresh_events(session))
+    since = _events_since(session.persona, last.at if last else None, now)
+    facts = Reflections(
+        runs_in_24h=runs.since(now - DAY).count(),
+        last_run_at=last.at if last else None,
+        fresh_impacts=[event.emotional_impact for event in fresh],
+        events_since=since.count(),
+    )
+    return Plan(decide(facts, now), _chosen(fresh, list(since[: knobs.reflection_events()])))
+
+
+def fresh_events(session: Session) -> NodeQuerySet:
+    """The events that this session brought, and those it told again (its words are among their evidence)."""
+    ours = Q(session=session) | Q(evidence__message__session=session)
+    return _live_events(session.persona).filter(ours).distinct().newest_first()
+
+
+def _events_since(persona: Persona, last_run_at: datetime | None, now: datetime) -> NodeQuerySet:
+    """Newest first. A memory that was told again is as new as its last telling."""
+    found = _live_events(persona)
+    if last_run_at is not None:
+        found = found.filter(last_mentioned_at__gt=min(last_run_at, now - DAY))
+    return found.order_by("-last_mentioned_at", "-id")
+
+
+def _live_events(persona: Persona) -> NodeQuerySet:
+    return ConceptNode.objects.of(persona).recallable().filter(kind=ConceptNode.Kind.EVENT)
+
+
+def _chosen(fresh: Sequence[ConceptNode], since: Sequence[ConceptNode]) -> list[ConceptNode]:
+    """The shocks of this session, weightiest first, then the others, newest first; bounded."""
+    shocks = [event for event in fresh if abs(event.emotional_impact) >= knobs.shock_impact()]
+    shocks.sort(key=lambda event: -abs(event.emotional_impact))
+    once = {event.pk: event for event in (*shocks, *since)}
+    return list(once.values())[: knobs.reflection_events()]
+
+
+def _thoughts(session: Session, plan: Plan) -> tuple[list[Draft], int]:
+    """The drafts of what the model thought, and how many of its thoughts were dropped."""
+    persona = session.persona
+    request = prompting.request(
+        persona,
+        "reflection",
+        tier="medium",
+        max_tokens=knobs.reflection_tokens(),
+        session_uuid=session.uuid,
+        values={"known": prompting.remembered(persona, plan.events)},
+        material={
+            "events": [
+                {"id": f"e{event.pk}", "description": event.description, "emotional_impact": event.emotional_impact}
+                for event in plan.events
+            ]
+        },
+    )
+    answer = llm.answer_now(request, ReflectionAnswer).value
+    given = {event.pk: event for event in plan.events}
+    drafts = [draft for thought in answer.thoughts if (draft := drafted(thought, given, session))]
+    return drafts[:MOST_THOUGHTS], answer.dropped + len(answer.thoughts) - len(drafts[:MOST_THOUGHTS])
+
+
+def drafted(thought: ReflectedThought, given: dict[int, ConceptNode], session: Session) -> Draft | None:
+    """The thought as a draft; None where it rests on no given event."""
+    cited = dict.fromkeys(prompting.node_id(one) for one in thought.filling)
+    filling = [given[pk] for pk in cited if pk in given]
+    if not filling:
+        return None
+    _note_tone(thought, session)
+    return Draft(
+        kind=ConceptNode.Kind.THOUGHT,
+        description=tidied(thought.description),
+        source=ConceptNode.Source.REFLECTION,
+        subject=thought.subject,
+        emotional_impact=thought.emotional_impact,
+        session=session,
+        filling=filling,
+    )
+
+
+def _note_tone(thought: ReflectedThought, session: Session) -> None:
+    """Log what the tone rules forbid, without the words of the thought; it is kept all the same."""
+    if found := off_tone(thought.description):
+        logger.warning("a thought after session %s has %d words against the tone rules", session.pk, found)
+    if abs(thought.emotional_impact) > RECOMMENDED_IMPACT:
+        logger.warning("a thought after session %s weighs %d", session.pk, thought.emotional_impact)
+
+
+def off_tone(text: str) -> int:
+    """How many of the words that a quiet impression avoids stand in `text`."""
+    plain = text.casefold()
+    return sum(word in plain for word in TONELESS)
+
+
+def _store(
+    session: Session, plan: Plan, drafts: Sequence[Draft], dropped: int, vectors: np.ndarray, now: datetime
+) -> ReflectionRun:
+    with transaction.atomic():
+        run, created = ReflectionRun.objects.get_or_create(
+            session=session,
+            defaults={"persona": session.persona, "reason": plan.reason, "dropped": dropped, "at": now},
+        )
+        if created:
+            run.thoughts = sum(_write(session.persona, *pair, now) for pair in zip(drafts, vectors, strict=True))
+            run.save(update_fields=["thoughts"])
+    return run
+
+
+def _write(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> bool:
+    """Write one thought on what is left of its filling; False where none is, or where it was thought before."""
+    live = ConceptNode.objects.filter(pk__in=[child.pk for child in draft.filling]).in_bulk()
+    filling = [live[child.pk] for child in draft.filling if child.pk in live]
+    if not filling:
+        return False
+    written = write(persona, replace(draft, filling=filling), vector, now)
+    link_inherited(written.node, filling)
+    return written.outcome == "new"

@@ -1,0 +1,1 @@
+"""L5: who and what memories are about."""

@@ -1,0 +1,55 @@
+"""Names, and what does not matter about them: width, case, spacing, dots and honorifics. Pure."""
+
+import re
+import unicodedata
+
+_TITLES = r"mr|mrs|ms|miss|mx|dr|doctor|prof|professor|sir|madam|mister"
+_TITLE_BEFORE = re.compile(rf"^(?:(?:{_TITLES})\.?\s+)+")
+_TITLE_AFTER = re.compile(r"(?<=[\u3400-\u9fff]{2})(?:先生|女士|小姐|太太|老师|医生|大夫|教授|博士|同学|师傅)$")
+_SEPARATORS = re.compile(r"[\s.·・•'’\-‐_]+")
+_UNSPACED = "\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003fffd"
+_LETTER = rf"[^\W_{_UNSPACED}]"  # of a script that puts spaces between words
+
+# What a model sometimes takes for a name.
+_NO_NAMES = frozenset(
+    [
+        *("i", "me", "you", "he", "him", "she", "her", "it", "they", "them", "we", "us", "user", "theuser"),
+        *("mom", "mum", "mother", "dad", "father", "friend", "cat", "dog"),
+        *("我", "你", "您", "他", "她", "它", "我们", "你们", "他们", "她们", "用户"),
+        *("妈妈", "爸爸", "母亲", "父亲", "朋友", "猫", "狗"),
+    ]
+)
+
+
+def normalized(name: str) -> str:
+    """The form in which two spellings of a name are equal; empty where nothing is left.
+
+    >>> normalized("Dr. Mary-Ann  Lee") == normalized("ｍａｒｙ ann lee")
+    True
+    >>> normalized("黄逸扬老师")
+    '黄逸扬'
+    """
+    plain = unicodedata.normalize("NFKC", name).casefold().strip()
+    return _SEPARATORS.sub("", _TITLE_AFTER.sub("", _TITLE_BEFORE.sub("", plain)))
+
+
+def is_name(text: str) -> bool:
+    """Whether `text` can name somebody: no pronoun, no bare "mother" or 「妈妈」, no single Chinese character."""
+    plain = normalized(text)
+    if re.fullmatch(f"[{_UNSPACED}]?", plain):
+        return False
+    return plain not in _NO_NAMES
+
+
+def occurs(name: str, text: str) -> bool:
+    """Whether `name` stands in `text` literally: as whole words, or anywhere in scripts without spaces.
+
+    >>> occurs("Ann", "Anna came."), occurs("小黑", "她的猫小黑很调皮"), occurs("Scott", "和Scott吃饭")
+    (False, True, True)
+    """
+    wanted = r"\s+".join(map(re.escape, _folded(name).split()))
+    return bool(wanted) and re.search(f"(?<!{_LETTER}){wanted}(?!{_LETTER})", _folded(text)) is not None
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()

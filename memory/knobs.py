@@ -1,0 +1,361 @@
+"""Knobs of memory: consolidation, then recall."""
+
+from echovessel.knobs import knob, whole
+
+# --- consolidation ------------------------------------------------------------------------------------------------
+trivial_message_count = whole(
+    "consolidate.trivial_message_count",
+    3,
+    low=0,
+    high=100,
+    unit="messages",
+    why="A talk with fewer lines than this, and few tokens, and no strong word, leaves nothing to remember.",
+    source="seed 001 §10",
+)
+trivial_token_count = whole(
+    "consolidate.trivial_token_count",
+    200,
+    low=0,
+    high=10_000,
+    unit="tokens",
+    why="The other half of the same gate: two long lines are worth reading.",
+    source="seed 001 §10",
+)
+chunk_tokens = whole(
+    "consolidate.chunk_tokens",
+    6_000,
+    low=200,
+    high=100_000,
+    unit="tokens",
+    why="A small model that is given more than this forgets the middle of it.",
+    source="design/layers.md",
+)
+chunk_overlap_lines = whole(
+    "consolidate.chunk_overlap_lines",
+    4,
+    low=0,
+    high=50,
+    unit="lines",
+    why="What is said across a cut is still read in one piece.",
+    source="design/layers.md",
+)
+similar_events = whole(
+    "consolidate.similar_events",
+    10,
+    low=0,
+    high=50,
+    unit="events",
+    why="Known events that the model sees, so that it repeats none and can correct one.",
+    source="design/consolidation.md",
+)
+known_entities = whole(
+    "consolidate.known_entities",
+    40,
+    low=0,
+    high=500,
+    unit="names",
+    why="Known names that the model sees, so that it spells them alike.",
+)
+extraction_tokens = whole(
+    "consolidate.extraction_tokens",
+    4_000,
+    low=500,
+    high=32_000,
+    unit="tokens",
+    why="Room for three events with their quotes, and for models that think before they write.",
+)
+reflection_tokens = whole(
+    "consolidate.reflection_tokens",
+    2_000,
+    low=200,
+    high=32_000,
+    unit="tokens",
+    why="Room for two impressions, and for models that think before they write.",
+)
+reinforce_cosine = knob(
+    "consolidate.reinforce_cosine",
+    0.92,
+    low=0.5,
+    high=1.0,
+    unit="cosine",
+    why="Nearer than this is a candidate for being the same memory, told again.",
+    source="seed 004",
+)
+reinforce_days = whole(
+    "consolidate.reinforce_days",
+    30,
+    low=0,
+    high=3_650,
+    unit="days",
+    why="The same thing after more than a month is something that happened again.",
+    source="seed 004",
+)
+reflection_hard_gate_24h = whole(
+    "consolidate.reflection_hard_gate_24h",
+    3,
+    low=0,
+    high=100,
+    unit="reflections",
+    why="No flood of thoughts on a day of many talks. Wins over shock and timer.",
+    source="seed 000 C",
+)
+shock_impact = whole(
+    "consolidate.shock_impact",
+    8,
+    low=1,
+    high=10,
+    unit="of 10",
+    why="What weighs this much changes an impression at once.",
+    source="seed 000 C",
+)
+reflection_timer_hours = whole(
+    "consolidate.reflection_timer_hours",
+    24,
+    low=1,
+    high=720,
+    unit="hours",
+    why="Impressions keep growing through quiet days as well.",
+    source="seed 000 C",
+)
+reflection_events = whole(
+    "consolidate.reflection_events",
+    10,
+    low=1,
+    high=50,
+    unit="events",
+    why="What one reflection looks at.",
+    source="design/layers.md",
+)
+lease_seconds = whole(
+    "consolidate.lease_seconds",
+    600,
+    low=30,
+    high=7_200,
+    unit="seconds",
+    why="Longer than one step may take (two model calls of 120 s and the embedding); renewed before each step.",
+)
+attempts = whole(
+    "consolidate.attempts",
+    5,
+    low=1,
+    high=50,
+    unit="attempts",
+    why="With the pauses below they span about an hour; then the session fails visibly and waits for a person.",
+    source="design/consolidation.md",
+)
+backoff_seconds = whole(
+    "consolidate.backoff_seconds",
+    60,
+    low=0,
+    high=3_600,
+    unit="seconds",
+    why="The first pause after a failure that may pass; each further one is four times as long.",
+    source="design/consolidation.md",
+)
+backoff_longest_seconds = whole(
+    "consolidate.backoff_longest_seconds",
+    2_400,
+    low=0,
+    high=86_400,
+    unit="seconds",
+    why="The longest such pause: 1 + 4 + 16 + 40 minutes make five attempts in about an hour.",
+    source="design/consolidation.md",
+)
+worker_poll_seconds = whole(
+    "consolidate.worker_poll_seconds",
+    5,
+    low=1,
+    high=300,
+    unit="seconds",
+    why="How often `consolidate --wait` looks again for what another worker or a pause holds back.",
+    source="seed 001 §4",
+)
+queue_room = whole(
+    "consolidate.queue_room",
+    20,
+    low=1,
+    high=10_000,
+    unit="jobs",
+    why="The sweep fills the queue up to here only, else each minute would add the same sessions again.",
+)
+
+# --- recall -------------------------------------------------------------------------------------------------------
+retrieve_k = whole(
+    "memory.retrieve_k",
+    10,
+    low=1,
+    high=200,
+    unit="neighbours",
+    why="Each arm fetches four times as many, at least 40, and more where the token budget holds more.",
+    source="seed 001 §9, design/recall.md",
+)
+minimum_relevance = knob(
+    "memory.minimum_relevance",
+    0.4,
+    low=0,
+    high=1,
+    unit="relevance (1 - d/2)",
+    why="Cosine 0.28: what is nearer to a right angle than this is unrelated.",
+    source="seed 002",
+)
+companion_relevance = knob(
+    "memory.companion_relevance",
+    0.33,
+    low=0,
+    high=1,
+    unit="relevance (1 - d/2)",
+    why="Once something stands above the floor, what is near it may come along; without any bonus.",
+    source="measured on MADial at 10, 2026-11",
+)
+minimum_coverage = knob(
+    "memory.minimum_coverage",
+    0.18,
+    low=0,
+    high=1,
+    unit="share of the query's rare words",
+    why="The floor of the lexical arm: one rare word of a short question is enough, one common word is not.",
+)
+recency_weight = knob(
+    "memory.recency_weight", 0.5, low=0, high=10, unit="weight", why="Fresh, but gently.", source="seed 002"
+)
+relevance_weight = knob(
+    "memory.relevance_weight", 3.0, low=0, high=10, unit="weight", why="What it is about governs.", source="seed 002"
+)
+impact_weight = knob(
+    "memory.impact_weight", 2.0, low=0, high=10, unit="weight", why="What moved us stays near.", source="seed 002"
+)
+relational_bonus_weight = knob(
+    "memory.relational_bonus_weight",
+    1.0,
+    low=0,
+    high=10,
+    unit="weight",
+    why="What says who somebody is, or stays open between the two, is pulled forward.",
+    source="seed 001 §9",
+)
+anchor_weight = knob(
+    "memory.anchor_weight",
+    1.5,
+    low=0,
+    high=10,
+    unit="weight",
+    why="Somebody who is named brings along what is known of them.",
+    source="seed 000",
+)
+recency_half_life_days = knob(
+    "memory.recency_half_life_days",
+    14,
+    low=0.1,
+    high=3_650,
+    unit="days",
+    why="Counted from the making of a memory; being recalled never refreshes it.",
+    source="seed 002",
+)
+turn_decay = knob(
+    "memory.turn_decay",
+    0.8,
+    low=0,
+    high=1,
+    unit="weight per line back",
+    why="The last line is asked; the ones before it say what it is about. The design's 0.6 finds less.",
+    source="measured on MADial at 10, 2026-11: en 0.735 -> 0.766, zh 0.622 -> 0.642",
+)
+dense_share_known_script = knob(
+    "memory.dense_share_known_script",
+    0.6,
+    low=0,
+    high=1,
+    unit="share of relevance",
+    why="Meaning against words, where the embedding model knows the language of the query.",
+    source="measured on LoCoMo, 2026-11",
+)
+dense_share_unknown_script = knob(
+    "memory.dense_share_unknown_script",
+    0.1,
+    low=0,
+    high=1,
+    unit="share of relevance",
+    why="all-MiniLM-L6-v2 has read little Chinese: there the words must govern.",
+    source="measured on MADial, 2026-11",
+)
+adjacent_weight = knob(
+    "memory.adjacent_weight",
+    0.4,
+    low=0,
+    high=2,
+    unit="of the better neighbour's score",
+    why="An answer rarely repeats the words of its question.",
+    source="design/recall.md",
+)
+pair_weight = knob(
+    "memory.pair_weight",
+    0.3,
+    low=0,
+    high=2,
+    unit="of the score of the line with the one before",
+    why="A question and its answer are one thing that was said.",
+    source="design/recall.md",
+)
+session_weight = knob(
+    "memory.session_weight",
+    0.4,
+    low=0,
+    high=2,
+    unit="of the session's score",
+    why="Lines of a talk about the matter are likelier to be about it.",
+    source="design/recall.md",
+)
+passage_scale = knob(
+    "memory.passage_scale",
+    0.9,
+    low=0.1,
+    high=2,
+    unit="best passage : best node",
+    why="Puts passages and nodes on one scale; a distilled memory costs fewer tokens than the words.",
+    source="measured on LoCoMo, 2026-11",
+)
+passage_lines = whole(
+    "memory.passage_lines",
+    4,
+    low=1,
+    high=20,
+    unit="lines",
+    why="Lines that follow each other are shown as one passage, up to this many.",
+    source="measured on LoCoMo, 2026-11",
+)
+force_loaded_pool = whole(
+    "memory.force_loaded_pool",
+    100,
+    low=10,
+    high=2_000,
+    unit="thoughts",
+    why="The newest impressions among which the ones to show always are chosen; older ones have faded to nothing.",
+    source="design/recall.md",
+)
+thoughts_about_them = whole(
+    "memory.thoughts_about_them",
+    10,
+    low=0,
+    high=50,
+    unit="thoughts",
+    why="Impressions of the user that are shown whatever was said.",
+    source="design/recall.md",
+)
+thoughts_about_yourself = whole(
+    "memory.thoughts_about_yourself",
+    5,
+    low=0,
+    high=50,
+    unit="thoughts",
+    why="How the persona has come to see herself, shown whatever was said.",
+    source="design/recall.md",
+)
+open_ends = whole(
+    "memory.open_ends",
+    10,
+    low=0,
+    high=50,
+    unit="promises or expectations",
+    why="What is still open and due first is shown; nobody keeps more in mind.",
+    source="design/recall.md",
+)

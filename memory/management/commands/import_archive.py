@@ -1,0 +1,57 @@
+"""Restore an archive: prints the persona's id alone on stdout; progress and what was rejected on stderr."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.management import BaseCommand, CommandError
+from tqdm import tqdm
+
+from echovessel.embedding import EmbeddingUnavailable
+from memory.archive import ArchiveError, Imported, import_archive
+from memory.archive.loading import PASSES
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--owner", required=True, metavar="USERNAME")
+        parser.add_argument("--name", default="", help="what to call a persona that is new")
+        parser.add_argument("--skip-bad", action="store_true", help="report broken lines and take the rest")
+
+    def handle(self, *args: Any, **options: Any) -> str:
+        owner = get_user_model().objects.filter(username=options["owner"]).first()
+        if owner is None:
+            raise CommandError(f"There is no user {options['owner']!r}. Make one with manage.py createsuperuser.")
+        try:
+            result = self._imported(owner, options)
+        except OSError as error:
+            raise CommandError(f"{options['file']} cannot be read: {error.strerror}") from error
+        except (ArchiveError, EmbeddingUnavailable) as error:
+            raise CommandError(f"{options['file']}: {error}") from error
+        self._tell(result)
+        return str(result.persona.uuid)
+
+    def _imported(self, owner: Any, options: dict[str, Any]) -> Imported:
+        path: Path = options["file"]
+        with (
+            path.open("rb") as file,
+            tqdm(
+                total=path.stat().st_size * PASSES, unit="B", unit_scale=True, desc=path.name, file=self.stderr
+            ) as bar,
+        ):
+            return import_archive(
+                file,
+                owner,
+                name=options["name"],
+                skip_bad=options["skip_bad"],
+                progress=bar.update,
+                report=lambda line: bar.write(line, file=self.stderr),
+            )
+
+    def _tell(self, result: Imported) -> None:
+        counts = ", ".join(f"{count} {what}" for what, count in result.added.items() if count)
+        self.stderr.write(f"added: {counts or 'nothing'}; rejected lines: {result.rejected}")

@@ -1,0 +1,121 @@
+"""L5, entities: the people, places and animals that memories are about, and the names they go by."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+from echovessel.identity import PublicId
+from memory.models.node import ConceptNode
+from persona.models import Persona
+
+
+class Entity(PublicId):
+    """Somebody or something that has a name."""
+
+    class Kind(models.TextChoices):
+        PERSON = "person", _("person")
+        PLACE = "place", _("place")
+        ORG = "org", _("organisation")
+        PET = "pet", _("pet")
+        OTHER = "other", _("other")
+
+    class Status(models.TextChoices):
+        CONFIRMED = "confirmed", _("confirmed")
+        UNCERTAIN = "uncertain", _("uncertain")
+        MERGED = "merged", _("merged")
+
+    class DescribedBy(models.TextChoices):
+        SLOW_CYCLE = "slow_cycle", _("slow cycle")
+        PERSON = "person", _("a person")
+
+    persona = models.ForeignKey(Persona, models.CASCADE, related_name="entities")
+    canonical_name = models.CharField(max_length=120)
+    kind = models.CharField(max_length=8, choices=Kind, default=Kind.OTHER)
+    description = models.CharField(max_length=400, blank=True)
+    described_by = models.CharField(max_length=12, choices=DescribedBy, blank=True)
+    status = models.CharField(max_length=12, choices=Status, default=Status.CONFIRMED)
+    merged_into = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="absorbed")
+    nodes = models.ManyToManyField(ConceptNode, through="Mention", related_name="entities")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["canonical_name", "id"]
+        verbose_name = _("L5 entity")
+        verbose_name_plural = _("L5 entities")
+        constraints = [
+            models.UniqueConstraint(fields=["persona", "external_id"], name="entity_external_id_once"),
+            models.CheckConstraint(
+                condition=Q(kind__in=["person", "place", "org", "pet", "other"]), name="entity_kind_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=["confirmed", "uncertain", "merged"]), name="entity_status_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"entity {self.pk}"
+
+
+class Alias(models.Model):
+    """A name of an entity. Two entities may share one: there are two Scotts."""
+
+    entity = models.ForeignKey(Entity, models.CASCADE, related_name="aliases")
+    persona = models.ForeignKey(Persona, models.CASCADE, related_name="+")
+    text = models.CharField(max_length=120)
+    normalized = models.CharField(max_length=120)
+
+    class Meta:
+        ordering = ["id"]
+        verbose_name_plural = _("aliases")
+        indexes = [models.Index(fields=["persona", "normalized"], name="alias_by_name")]
+        constraints = [
+            models.UniqueConstraint(fields=["entity", "normalized"], name="alias_once_per_entity"),
+            models.CheckConstraint(condition=~Q(normalized=""), name="alias_not_empty"),
+        ]
+
+    def __str__(self) -> str:
+        return f"alias {self.pk}"
+
+
+class Mention(models.Model):
+    """A node in whose description a name of the entity occurs, literally."""
+
+    node = models.ForeignKey(ConceptNode, models.CASCADE, related_name="mentions")
+    entity = models.ForeignKey(Entity, models.CASCADE, related_name="mentions")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["node", "entity"], name="mention_once")]
+
+    def __str__(self) -> str:
+        return f"mention {self.pk}"
+
+
+class MergeProposal(PublicId):
+    """A question for people: are these two the same? A pair that was kept apart is never asked about again."""
+
+    class Status(models.TextChoices):
+        OPEN = "open", _("open")
+        MERGED = "merged", _("merged")
+        KEPT_APART = "kept_apart", _("kept apart")
+        UNDONE = "undone", _("undone")
+
+    a = models.ForeignKey(Entity, models.CASCADE, related_name="proposals_as_a")
+    b = models.ForeignKey(Entity, models.CASCADE, related_name="proposals_as_b")
+    score = models.FloatField()
+    reasons = models.JSONField(default=list)
+    status = models.CharField(max_length=12, choices=Status, default=Status.OPEN)
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    decided_at = models.DateTimeField(null=True, blank=True)
+    snapshot = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["a", "b"], name="proposal_once_per_pair"),
+            models.CheckConstraint(condition=Q(a__lt=F("b")), name="proposal_pair_in_order"),
+        ]
+
+    def __str__(self) -> str:
+        return f"proposal {self.pk}"

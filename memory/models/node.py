@@ -1,0 +1,186 @@
+"""The concept node: what L3 and L4 have in common, one table for both (seed 001)."""
+
+from datetime import datetime
+
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Length
+from django.db.models.lookups import LessThanOrEqual
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from chat.models import Session
+from echovessel.identity import PublicId
+from persona.models import Persona
+
+MAX_DESCRIPTION = 2_000
+MAX_IMPACT = 10
+RELATIONAL_TAGS = (
+    "identity-bearing",
+    "unresolved",
+    "vulnerability",
+    "turning-point",
+    "correction",
+    "commitment",
+)
+
+
+class NodeQuerySet(models.QuerySet["ConceptNode"]):
+    def of(self, persona: Persona) -> "NodeQuerySet":
+        return self.filter(persona=persona)
+
+    def recallable(self) -> "NodeQuerySet":
+        """Those that recall may serve: never hidden, superseded, archived or quarantined ones."""
+        return self.filter(status=ConceptNode.Status.ACTIVE)
+
+    def created_since(self, moment: datetime) -> "NodeQuerySet":
+        return self.filter(created_at__gte=moment)
+
+    def before(self, node: "ConceptNode") -> "NodeQuerySet":
+        """Those that come after `node` where the newest comes first."""
+        return self.filter(Q(created_at__lt=node.created_at) | Q(created_at=node.created_at, id__lt=node.id))
+
+    def newest_first(self) -> "NodeQuerySet":
+        return self.order_by("-created_at", "-id")
+
+
+class ConceptNode(PublicId):
+    """Something remembered: an event, or what was thought, promised or expected because of events."""
+
+    class Kind(models.TextChoices):
+        EVENT = "event", _("event")
+        THOUGHT = "thought", _("thought")
+        INTENTION = "intention", _("intention")
+        EXPECTATION = "expectation", _("expectation")
+
+    class Subject(models.TextChoices):
+        USER = "user", _("the user")
+        PERSONA = "persona", _("the persona")
+        SHARED = "shared", _("both")
+
+    class Source(models.TextChoices):
+        EXTRACTION = "extraction", _("extraction")
+        REFLECTION = "reflection", _("reflection")
+        SLOW_CYCLE = "slow_cycle", _("slow cycle")
+        IMPORT = "import", _("import")
+        PERSON = "person", _("a person")
+
+    class Status(models.TextChoices):
+        ACTIVE = "active", _("active")
+        HIDDEN = "hidden", _("hidden")
+        SUPERSEDED = "superseded", _("superseded")
+        ARCHIVED = "archived", _("archived")
+        QUARANTINED = "quarantined", _("quarantined")
+
+    class Verification(models.TextChoices):
+        UNVERIFIED = "unverified", _("unverified")
+        CONFIRMED = "confirmed", _("confirmed")
+        DISPUTED = "disputed", _("disputed")
+
+    class Outcome(models.TextChoices):
+        OPEN = "open", _("open")
+        FULFILLED = "fulfilled", _("fulfilled")
+        VIOLATED = "violated", _("violated")
+        EXPIRED = "expired", _("expired")
+
+    persona = models.ForeignKey(Persona, models.CASCADE, related_name="nodes")
+    kind = models.CharField(max_length=12, choices=Kind)
+    subject = models.CharField(max_length=8, choices=Subject, default=Subject.USER)
+    description = models.TextField(max_length=MAX_DESCRIPTION)
+    emotional_impact = models.SmallIntegerField(default=0)
+    emotion_tags = models.JSONField(default=list, blank=True)
+    relational_tags = models.JSONField(default=list, blank=True)
+    event_time_start = models.DateField(null=True, blank=True)
+    event_time_end = models.DateField(null=True, blank=True)
+    session = models.ForeignKey(Session, models.SET_NULL, null=True, blank=True, related_name="nodes")
+    source = models.CharField(max_length=12, choices=Source)
+    confidence = models.FloatField(default=1.0)
+    status = models.CharField(max_length=12, choices=Status, default=Status.ACTIVE)
+    verification = models.CharField(max_length=12, choices=Verification, default=Verification.UNVERIFIED)
+    superseded_by = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="supersedes")
+    mention_count = models.PositiveIntegerField(default=1)
+    last_mentioned_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField(default=timezone.now)
+    access_count = models.PositiveIntegerField(default=0)
+    last_accessed_at = models.DateTimeField(null=True, blank=True)
+    content_hash = models.CharField(max_length=64, editable=False)
+    embedding_model = models.CharField(max_length=200, editable=False)
+    outcome = models.CharField(max_length=12, choices=Outcome, default=Outcome.OPEN)
+    resolved_at = models.DateTimeField(null=True, blank=True)
+    resolved_by = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="resolves")
+
+    objects = NodeQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        indexes = [
+            models.Index(fields=["persona", "kind", "-created_at"], name="node_by_kind"),
+            models.Index(fields=["persona", "content_hash"], name="node_by_hash"),
+            models.Index(fields=["persona", "event_time_start", "event_time_end"], name="node_by_event_time"),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["persona", "external_id"], name="node_external_id_once"),
+            models.CheckConstraint(
+                condition=Q(kind__in=["event", "thought", "intention", "expectation"]), name="node_kind_known"
+            ),
+            models.CheckConstraint(condition=Q(subject__in=["user", "persona", "shared"]), name="node_subject_known"),
+            models.CheckConstraint(
+                condition=Q(status__in=["active", "hidden", "superseded", "archived", "quarantined"]),
+                name="node_status_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(emotional_impact__gte=-MAX_IMPACT, emotional_impact__lte=MAX_IMPACT),
+                name="node_impact_within_10",
+            ),
+            models.CheckConstraint(
+                condition=Q(confidence__gte=0.0, confidence__lte=1.0), name="node_confidence_0_to_1"
+            ),
+            models.CheckConstraint(
+                condition=Q(event_time_start=None, event_time_end=None) | Q(event_time_start__lte=F("event_time_end")),
+                name="node_event_time_in_order",
+            ),
+            models.CheckConstraint(
+                condition=LessThanOrEqual(Length("description"), MAX_DESCRIPTION), name="node_not_too_long"
+            ),
+            models.CheckConstraint(
+                condition=~Q(description=""),
+                name="node_not_empty",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}"
+
+
+class KindManager(models.Manager[ConceptNode]):
+    """The nodes of one kind."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self.kind = kind
+
+    def get_queryset(self) -> models.QuerySet[ConceptNode]:
+        return NodeQuerySet(self.model, using=self._db).filter(kind=self.kind)
+
+
+class NodeVector(models.Model):
+    """A node's exact vector: little-endian float32, unit length. The search structure (vec0) is fed from
+    this table by triggers, so that a vector is found exactly as long as its node may be recalled."""
+
+    node = models.OneToOneField(ConceptNode, models.CASCADE, primary_key=True, related_name="vector")
+    model = models.CharField(max_length=200)
+    embedding = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"vector of node {self.pk}"
+
+
+class NodeText(models.Model):
+    """A node's words as the text index reads them: cut and stemmed. Gone with the node."""
+
+    node = models.OneToOneField(ConceptNode, models.CASCADE, primary_key=True, related_name="text")
+    scope = models.CharField(max_length=24, editable=False)
+    body = models.TextField(editable=False)
+
+    def __str__(self) -> str:
+        return f"text of node {self.pk}"

@@ -1,0 +1,55 @@
+"""L4: what events mean (thoughts), what was promised (intentions), what may come (expectations)."""
+
+from typing import ClassVar
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from memory.models.node import ConceptNode, KindManager
+
+
+class Thought(ConceptNode):
+    """A quiet impression, concluded from events."""
+
+    objects: ClassVar[KindManager] = KindManager(ConceptNode.Kind.THOUGHT)  # type: ignore[assignment]
+
+    class Meta:
+        proxy = True
+        verbose_name = _("L4 thought")
+
+
+class Intention(ConceptNode):
+    """A promise of the persona, with its date."""
+
+    objects: ClassVar[KindManager] = KindManager(ConceptNode.Kind.INTENTION)  # type: ignore[assignment]
+
+    class Meta:
+        proxy = True
+        verbose_name = _("L4 intention")
+
+
+class Expectation(ConceptNode):
+    """What may come; due at the end of its event time."""
+
+    objects: ClassVar[KindManager] = KindManager(ConceptNode.Kind.EXPECTATION)  # type: ignore[assignment]
+
+    class Meta:
+        proxy = True
+        verbose_name = _("L4 expectation")
+
+
+class Filling(models.Model):
+    """The evidence edge of L4: the parent was concluded from the child, a node of the same persona."""
+
+    parent = models.ForeignKey(ConceptNode, models.CASCADE, related_name="filling")
+    child = models.ForeignKey(ConceptNode, models.CASCADE, related_name="fills")
+    orphaned = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["parent", "child"], name="filling_once"),
+            models.CheckConstraint(condition=~models.Q(parent=models.F("child")), name="filling_not_itself"),
+        ]
+
+    def __str__(self) -> str:
+        return f"filling {self.pk}"

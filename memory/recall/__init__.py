@@ -1,0 +1,310 @@
+"""Recall: what the user's lines bring to mind, and why. Reads only; scope is one persona; no channel (D4).
+
+    query -> candidates (arms) -> ranking (scores) -> choosing (budget) -> items and x-ray
+"""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from chat.models import Message
+from echovessel import embedding
+from echovessel.context import tokens
+from memory import knobs
+from memory.models import ConceptNode
+from memory.recall import candidates, choosing, passages, query, ranking, xray
+from memory.recall.candidates import Pool
+from memory.recall.choosing import Choice, Offer, Shown
+from memory.recall.query import Query
+from memory.recall.ranking import Ranking, ScoredNode
+from memory.recall.wording import Line, Teller
+from memory.recall.xray import ArmSeen, CandidateSeen, ItemSeen, XRay
+from persona.models import Persona
+
+__all__ = ["Item", "Recall", "recall"]
+
+# A budget is filled by items of about this many tokens at least; each arm must offer more than fit.
+LEAST_ITEM_TOKENS = 12
+MOST_LINES_LOADED = 200
+# What the x-ray keeps of the candidates: all that matter, and not a megabyte in every turn.
+MOST_SEEN = 200
+
+
+@dataclass(frozen=True)
+class Item:
+    """One recollection. `messages` are the archive ids of the messages whose words it shows: of a node its evidence,
+    of a passage its lines. `text` is what the model reads; `said` the same without date and speaker."""
+
+    layer: str
+    kind: str
+    uuid: UUID
+    external_id: str | None
+    messages: tuple[str, ...]
+    message_uuids: tuple[UUID, ...]
+    text: str
+    said: str
+    speaker: str | None
+    tokens: int
+    score: float
+    parts: Mapping[str, float]
+
+    def as_json(self) -> dict[str, Any]:
+        """The item of a result line (design/archive.md)."""
+        return {
+            "layer": self.layer,
+            "kind": self.kind,
+            "id": str(self.uuid),
+            "external_id": self.external_id,
+            "messages": list(self.messages),
+            "text": self.text,
+            "tokens": self.tokens,
+            "score": self.score,
+            "parts": dict(self.parts),
+        }
+
+
+@dataclass(frozen=True)
+class Recall:
+    """What came to mind, best first, and the account of it."""
+
+    items: tuple[Item, ...]
+    xray: XRay
+
+
+def recall(
+    persona: Persona,
+    turns: Sequence[str],
+    *,
+    now: datetime,
+    budget_tokens: int,
+    window: Iterable[Message] = (),
+) -> Recall:
+    """What `turns`, the user's recent lines (oldest first, the last one current), bring to mind.
+
+    At most `budget_tokens` in all. Lines of `window` are not repeated. The same input gives the same output. Without
+    an embedding model the dense arm is skipped, and the x-ray says so.
+    """
+    clock = _Clock()
+    asked = query.asked(turns, knobs.turn_decay(), (persona.name, persona.called))
+    if not asked.turns:
+        return Recall((), _unasked(budget_tokens))
+    vector, why_not = _embedded(asked)
+    clock.lap("embed")
+    k = max(4 * knobs.retrieve_k(), 40, budget_tokens // LEAST_ITEM_TOKENS)
+    pool = candidates.gather(persona, asked, vector, k, why_not)
+    clock.lap("search")
+    ranks = ranking.ranked(pool, asked, now, ranking.tuning(asked))
+    teller = Teller.of(persona, now)
+    lines = _loaded(persona, ranks.lines)
+    choice = choosing.chosen(
+        [*_node_offers(ranks, teller), *_line_offers(ranks, lines, pool, teller)],
+        budget_tokens,
+        window=_hidden_lines(window, lines),
+        longest_passage=knobs.passage_lines(),
+    )
+    items = _items(persona, choice, ranks, lines, teller)
+    clock.lap("rank")
+    return Recall(items, _xray(asked, pool, ranks, choice, lines, items, budget_tokens, clock.laps))
+
+
+class _Clock:
+    """Milliseconds by step."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self.started = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self.laps[name] = round((now - self.started) * 1000, 2)
+        self.started = now
+
+
+def _embedded(asked: Query) -> tuple[Any, str]:
+    try:
+        return query.vector(asked), ""
+    except embedding.EmbeddingUnavailable as error:
+        return None, str(error)
+
+
+def _loaded(persona: Persona, relevance: Mapping[int, float]) -> dict[int, Line]:
+    """The best lines with their words."""
+    best = sorted(relevance, key=lambda line: (-relevance[line], line))[:MOST_LINES_LOADED]
+    rows = Message.objects.filter(persona=persona, id__in=best).order_by("id")
+    fields = ("id", "uuid", "external_id", "role", "content", "created_at")
+    return {row[0]: Line(*row) for row in rows.values_list(*fields)}
+
+
+def _hidden_lines(window: Iterable[Message], lines: Mapping[int, Line]) -> frozenset[int]:
+    return frozenset(line.pk for line in window) & lines.keys()
+
+
+def _node_offers(ranks: Ranking, teller: Teller) -> list[Offer]:
+    offers = []
+    for scored in ranks.nodes:
+        if not scored.removed:
+            text = teller.node(scored.node)
+            offers.append(
+                Offer(
+                    key=scored.node.id,
+                    is_node=True,
+                    score=scored.parts.total,
+                    tokens=tokens(text),
+                    lines=frozenset(scored.node.evidence),
+                    rank=(-abs(scored.node.emotional_impact), -scored.node.created_at.timestamp()),
+                    only_anchored=scored.only_anchored,
+                    text=text,
+                )
+            )
+    return offers
+
+
+def _line_offers(ranks: Ranking, lines: Mapping[int, Line], pool: Pool, teller: Teller) -> list[Offer]:
+    weight = knobs.relevance_weight()
+    offers = []
+    for said in pool.sessions.values():
+        for place, key in enumerate(said):
+            if key not in lines:
+                continue
+            line = lines[key]
+            offers.append(
+                Offer(
+                    key=key,
+                    is_node=False,
+                    score=weight * ranks.lines[key] * passages.tells(line.content),
+                    tokens=tokens(teller.opening(line)),
+                    lines=frozenset([key]),
+                    rank=(0.0, -line.created_at.timestamp()),
+                    before=said[place - 1] if place else None,
+                    after=said[place + 1] if place + 1 < len(said) else None,
+                    joined_tokens=tokens(teller.further(line)),
+                )
+            )
+    return offers
+
+
+def _items(
+    persona: Persona, choice: Choice, ranks: Ranking, lines: Mapping[int, Line], teller: Teller
+) -> tuple[Item, ...]:
+    nodes = {scored.node.id: scored for scored in ranks.nodes}
+    evidence = {line for shown in choice.shown for line in shown.best.lines if shown.best.is_node}
+    known = dict(Message.objects.filter(persona=persona, id__in=evidence).values_list("id", "uuid"))
+    named = dict(Message.objects.filter(persona=persona, id__in=evidence).values_list("id", "external_id"))
+    return tuple(
+        _node_item(nodes[shown.best.key], shown, known, named)
+        if shown.best.is_node
+        else _passage_item(shown, [lines[offer.key] for offer in shown.lines], teller)
+        for shown in choice.shown
+    )
+
+
+def _node_item(
+    scored: ScoredNode, shown: Shown, uuids: Mapping[int, UUID], names: Mapping[int, str | None]
+) -> Item:
+    node = scored.node
+    rests_on = [line for line in node.evidence if line in uuids]
+    return Item(
+        layer="L3" if node.kind == ConceptNode.Kind.EVENT else "L4",
+        kind=node.kind,
+        uuid=node.uuid,
+        external_id=node.external_id,
+        messages=tuple(names[line] or str(uuids[line]) for line in rests_on),
+        message_uuids=tuple(uuids[line] for line in rests_on),
+        text=shown.best.text,
+        said=node.description,
+        speaker=None,
+        tokens=shown.best.tokens,
+        score=round(shown.best.score, 4),
+        parts=scored.parts.as_json(),
+    )
+
+
+def _passage_item(shown: Shown, lines: Sequence[Line], teller: Teller) -> Item:
+    best = next(line for line in lines if line.id == shown.best.key)
+    told = sorted(lines, key=lambda line: (line.created_at, line.id))
+    text = teller.passage(told)
+    return Item(
+        layer="L2",
+        kind="passage",
+        uuid=best.uuid,
+        external_id=best.external_id,
+        messages=tuple(line.external_id or str(line.uuid) for line in told),
+        message_uuids=tuple(line.uuid for line in told),
+        text=text,
+        said=best.content,
+        speaker=best.role,
+        tokens=tokens(text),
+        score=round(shown.best.score, 4),
+        parts={"relevance": round(shown.best.score, 4)},
+    )
+
+
+def _xray(
+    asked: Query,
+    pool: Pool,
+    ranks: Ranking,
+    choice: Choice,
+    lines: Mapping[int, Line],
+    items: Sequence[Item],
+    budget: int,
+    laps: dict[str, float],
+) -> XRay:
+    nodes = [
+        CandidateSeen(
+            id=str(scored.node.uuid),
+            layer="L3" if scored.node.kind == ConceptNode.Kind.EVENT else "L4",
+            score=round(scored.parts.total, 4),
+            parts=scored.parts.as_json(),
+            arms=scored.node.arms,
+            verdict=scored.removed or choice.removed.get((True, scored.node.id), "chosen"),
+        )
+        for scored in ranks.nodes
+    ]
+    heard = [
+        CandidateSeen(
+            id=str(line.uuid),
+            layer="L2",
+            score=round(knobs.relevance_weight() * ranks.lines[key] * passages.tells(line.content), 4),
+            parts={"raw_relevance": round(ranks.lines[key], 4)},
+            arms=("lines",) if key in pool.bodies else ("neighbourhood",),
+            verdict=choice.removed.get((False, key), "chosen"),
+        )
+        for key, line in lines.items()
+    ]
+    seen = sorted([*nodes, *heard], key=lambda one: (one.verdict != "chosen", -one.score, one.id))
+    return XRay(
+        query={
+            "lines": len(asked.turns),
+            "weights": [round(weight, 4) for weight in asked.weights],
+            "words": len(asked.words),
+            "script": asked.script,
+        },
+        arms=[ArmSeen(arm.name, arm.found, round(arm.ms, 2), arm.skipped) for arm in pool.arms],
+        candidates=seen[:MOST_SEEN],
+        chosen=[
+            ItemSeen(
+                id=str(item.uuid),
+                layer=item.layer,
+                kind=item.kind,
+                speaker=item.speaker,
+                messages=tuple(str(uuid) for uuid in item.message_uuids),
+                score=item.score,
+                parts=dict(item.parts),
+                tokens=item.tokens,
+            )
+            for item in items
+        ],
+        budget=budget,
+        tokens=sum(item.tokens for item in items),
+        elapsed_ms=laps,
+        empty_reason=xray.empty_reason(pool.node_count + pool.line_count, len(items)),
+    )
+
+
+def _unasked(budget: int) -> XRay:
+    """Nothing was asked: nothing was looked for."""
+    nothing: Sequence[Any] = ()
+    return XRay({"lines": 0}, nothing, nothing, nothing, budget, 0, {}, "everything_filtered")

@@ -1,0 +1,76 @@
+"""How a recollection stands in the prompt: nodes with human dates, lines quoted with their speaker."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from chat.models import Message
+from echovessel.context import shortened, unfenced
+from memory.human_dates import told
+from memory.models import ConceptNode
+from memory.recall.candidates import Node
+from persona.models import Persona
+
+# A longer line is cut: what it says can be looked up, the budget cannot.
+LONGEST_LINE_TOKENS = 250
+
+
+@dataclass(frozen=True)
+class Line:
+    """A message as recall shows it."""
+
+    id: int
+    uuid: UUID
+    external_id: str | None
+    role: str
+    content: str
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class Teller:
+    """Whose memories they are, and when they are told."""
+
+    language: str
+    names: dict[str, str]
+    now: datetime
+
+    @classmethod
+    def of(cls, persona: Persona, now: datetime) -> "Teller":
+        names = {Message.Role.USER.value: persona.called, Message.Role.PERSONA.value: persona.name}
+        return cls(persona.language, names, now.astimezone(persona.zone))
+
+    def node(self, node: Node) -> str:
+        """A node's line; a thought is of no day."""
+        description = _flat(node.description)
+        if node.kind == ConceptNode.Kind.THOUGHT:
+            return f"- {description}"
+        day = node.event_day or node.created_at.astimezone(self.now.tzinfo).date()
+        return f"- {told(day, self.now.date(), self.language)}{self._colon}{description}"
+
+    def opening(self, line: Line) -> str:
+        """The first line of a passage."""
+        day = line.created_at.astimezone(self.now.tzinfo).date()
+        comma = "，" if self.language == "zh" else ", "
+        return f"- {told(day, self.now.date(), self.language)}{comma}{self._said(line)}"
+
+    def further(self, line: Line) -> str:
+        """A line of a passage after its first."""
+        return f"\n  {self._said(line)}"
+
+    def passage(self, lines: Sequence[Line]) -> str:
+        """Lines in the order they were said."""
+        return self.opening(lines[0]) + "".join(self.further(line) for line in lines[1:])
+
+    @property
+    def _colon(self) -> str:
+        return "：" if self.language == "zh" else ": "
+
+    def _said(self, line: Line) -> str:
+        words = shortened(_flat(line.content), LONGEST_LINE_TOKENS)
+        return f'{self.names.get(line.role, line.role)}{self._colon}"{words}"'
+
+
+def _flat(text: str) -> str:
+    return unfenced(" ".join(text.split()))

@@ -1,0 +1,76 @@
+"""What remains, newest first: events, thoughts, people and moods as one line of time."""
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any
+from uuid import UUID
+
+from memory.models import ConceptNode, Entity
+from persona.models import MoodChange, Persona
+
+SHOWN_STATUSES = (ConceptNode.Status.ACTIVE, ConceptNode.Status.HIDDEN)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One thing that remains."""
+
+    key: str
+    kind: str
+    title: str
+    at: datetime
+    uuid: UUID
+    detail: str = ""
+    impact: int | None = None
+    tags: tuple[str, ...] = ()
+
+
+def rows(persona: Persona, limit: int = 60) -> list[Row]:
+    """The newest rows of every layer above the words themselves, newest first."""
+    sources = (_nodes(persona, limit), _entities(persona, limit), _moods(persona, limit))
+    merged = heapq.merge(*sources, key=lambda row: row.at, reverse=True)
+    return list(islice(merged, limit))
+
+
+def _nodes(persona: Persona, limit: int) -> Iterator[Row]:
+    found = ConceptNode.objects.of(persona).filter(status__in=SHOWN_STATUSES).newest_first()[:limit]
+    for node in found:
+        tags: list[Any] = [*node.relational_tags, *node.emotion_tags]
+        yield Row(
+            key=f"node-{node.uuid}-{node.mention_count}",
+            kind=node.kind,
+            title=node.description,
+            at=node.created_at,
+            uuid=node.uuid,
+            impact=node.emotional_impact,
+            tags=tuple(str(tag) for tag in tags),
+        )
+
+
+def _entities(persona: Persona, limit: int) -> Iterator[Row]:
+    found = persona.entities.filter(status=Entity.Status.CONFIRMED).order_by("-created_at", "-id")
+    for entity in found.prefetch_related("aliases")[:limit]:
+        others = [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name]
+        yield Row(
+            key=f"entity-{entity.uuid}",
+            kind="entity",
+            title=entity.canonical_name,
+            at=entity.created_at,
+            uuid=entity.uuid,
+            detail=" · ".join([str(entity.get_kind_display()), *others]),
+        )
+
+
+def _moods(persona: Persona, limit: int) -> Iterator[Row]:
+    for change in MoodChange.objects.filter(persona=persona)[:limit]:
+        yield Row(
+            key=f"mood-{change.uuid}",
+            kind="mood",
+            title=change.mood,
+            at=change.at,
+            uuid=change.uuid,
+            detail=change.last_user_signal or "",
+        )

@@ -1,0 +1,279 @@
+"""The one gate through which every node is written, whatever it comes from.
+
+    normalise -> same words as a node of its kind: mentioned once more
+              -> nearly the same (cosine >= 0.92) as one of the last 30 days, and nothing new in it: reinforced
+              -> else a new node, with vector, words, evidence and filling
+
+All of it in the caller's transaction. Nothing is embedded here: the vector is given, because no transaction may be
+open while a model works.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+import numpy as np
+from django.db.models import F
+
+from chat.models import Message, Session
+from echovessel import embedding
+from echovessel.outbox import events
+from memory import knobs, vectors
+from memory.models import ConceptNode, Evidence, Filling
+from memory.models.node import MAX_DESCRIPTION, MAX_IMPACT, RELATIONAL_TAGS, NodeQuerySet
+from memory.sameness import DateRange, adds_nothing, content_hash, dates_conflict
+from persona.models import Persona
+
+MOST_RELATIONAL_TAGS = 3
+MOST_EMOTION_TAGS = 4
+LONGEST_EMOTION_TAG = 40
+NEIGHBOURS = 20
+Kind, Status = ConceptNode.Kind, ConceptNode.Status
+
+Outcome = Literal["new", "repeated", "reinforced"]
+
+
+@dataclass(frozen=True)
+class Quote:
+    """Words of a message, as they stand in it: `content[start:end] == text`."""
+
+    message: Message
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A node as its source wants it, before the gate. `event_time` is (first day, last day).
+
+    `filling` are the nodes it was concluded from; `supersedes` those that are not true any more because of it.
+    """
+
+    kind: str
+    description: str
+    source: str
+    subject: str = ConceptNode.Subject.USER
+    emotional_impact: int = 0
+    emotion_tags: Sequence[str] = ()
+    relational_tags: Sequence[str] = ()
+    event_time: DateRange | None = None
+    session: Session | None = None
+    confidence: float = 1.0
+    status: str = Status.ACTIVE
+    evidence: Sequence[Quote] = ()
+    filling: Sequence[ConceptNode] = ()
+    supersedes: Sequence[ConceptNode] = ()
+    external_id: str | None = None
+    created_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Written:
+    """What became of a draft: the node that holds it now, and how it got in."""
+
+    node: ConceptNode
+    outcome: Outcome
+
+
+def write(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> Written:
+    """Let one draft through the gate. `vector` is of its description: (384,) float32, unit length.
+
+    Call inside a transaction. Raises ValueError for an empty description, and for filling, superseded nodes or
+    messages of another persona.
+    """
+    _check(persona, draft)
+    known, outcome = _known(persona, draft, vector, now)
+    node = _mentioned_again(known, now) if known else _inserted(persona, draft, vector, now)
+    _keep_evidence(node, draft)
+    _announce(persona, node, draft, outcome)
+    if node.status == Status.ACTIVE:
+        _supersede(persona, draft.supersedes, node)
+    return Written(node, outcome)
+
+
+def tidied(description: str) -> str:
+    """The description as it is stored: spaces collapsed, at most 2,000 characters. Embed this."""
+    return " ".join(description.split())[:MAX_DESCRIPTION]
+
+
+def emotion_tags(tags: Iterable[str]) -> list[str]:
+    """At most four, lower-case, each once."""
+    tidy = (" ".join(tag.lower().split())[:LONGEST_EMOTION_TAG] for tag in tags)
+    return list(dict.fromkeys(filter(None, tidy)))[:MOST_EMOTION_TAGS]
+
+
+def relational_tags(tags: Iterable[str]) -> list[str]:
+    """At most three of the closed vocabulary, each once, in the order given."""
+    tidy = (tag.strip().lower().replace("_", "-").replace(" ", "-") for tag in tags)
+    return list(dict.fromkeys(tag for tag in tidy if tag in RELATIONAL_TAGS))[:MOST_RELATIONAL_TAGS]
+
+
+def clamped_impact(impact: int) -> int:
+    """The nearest impact within -10 … 10."""
+    return max(-MAX_IMPACT, min(MAX_IMPACT, impact))
+
+
+def _check(persona: Persona, draft: Draft) -> None:
+    if not tidied(draft.description):
+        raise ValueError("a node needs a description")
+    owners = {node.persona_id for node in (*draft.filling, *draft.supersedes)}
+    owners |= {quote.message.persona_id for quote in draft.evidence}
+    if owners - {persona.pk}:
+        raise ValueError("a node may only rest on what belongs to its own persona")
+
+
+def _known(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> tuple[ConceptNode | None, Outcome]:
+    if same := _with_same_words(persona, draft):
+        return same, "repeated"
+    if near := _nearly_the_same(persona, draft, vector, now):
+        return near, "reinforced"
+    return None, "new"
+
+
+def _with_same_words(persona: Persona, draft: Draft) -> ConceptNode | None:
+    """The node of the same words, unless its dates say that it is another one. What is hidden stays hidden."""
+    found = _rivals(persona, draft).filter(content_hash=content_hash(tidied(draft.description)))
+    return next((node for node in found.order_by("id") if not dates_conflict(_time_of(node), draft.event_time)), None)
+
+
+def _nearly_the_same(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> ConceptNode | None:
+    if draft.status != Status.ACTIVE:
+        return None
+    near = [
+        pk
+        for pk, distance in vectors.nearest(persona.pk, vector, NEIGHBOURS)
+        if _cosine(distance) >= knobs.reinforce_cosine()
+    ]
+    replaced = {node.pk for node in draft.supersedes}
+    recent = _rivals(persona, draft).created_since(now - timedelta(days=knobs.reinforce_days())).in_bulk(near)
+    found = (recent[pk] for pk in near if pk in recent and pk not in replaced)
+    return next((node for node in found if _tells_the_same(draft, node)), None)
+
+
+def _tells_the_same(draft: Draft, node: ConceptNode) -> bool:
+    return adds_nothing(draft.description, node.description) and not dates_conflict(_time_of(node), draft.event_time)
+
+
+def _rivals(persona: Persona, draft: Draft) -> NodeQuerySet:
+    """The nodes that a draft may be the same as. A claim without evidence never strengthens one that has it."""
+    live = [Status.ACTIVE, Status.HIDDEN] if draft.status == Status.ACTIVE else [draft.status]
+    return ConceptNode.objects.of(persona).filter(kind=draft.kind, status__in=live)
+
+
+def _cosine(distance: float) -> float:
+    """The cosine of two unit vectors at a Euclidean distance."""
+    return 1 - distance * distance / 2
+
+
+def _time_of(node: ConceptNode) -> DateRange | None:
+    if node.event_time_start is None or node.event_time_end is None:
+        return None
+    return node.event_time_start, node.event_time_end
+
+
+def _mentioned_again(node: ConceptNode, now: datetime) -> ConceptNode:
+    ConceptNode.objects.filter(pk=node.pk).update(mention_count=F("mention_count") + 1, last_mentioned_at=now)
+    node.refresh_from_db(fields=["mention_count", "last_mentioned_at"])
+    return node
+
+
+def _inserted(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> ConceptNode:
+    description = tidied(draft.description)
+    start, end = draft.event_time or (None, None)
+    node = ConceptNode.objects.create(
+        persona=persona,
+        kind=draft.kind,
+        subject=draft.subject,
+        description=description,
+        emotional_impact=clamped_impact(draft.emotional_impact),
+        emotion_tags=emotion_tags(draft.emotion_tags),
+        relational_tags=relational_tags(draft.relational_tags),
+        event_time_start=start,
+        event_time_end=end,
+        session=draft.session,
+        source=draft.source,
+        confidence=max(0.0, min(1.0, draft.confidence)),
+        status=draft.status,
+        last_mentioned_at=draft.created_at or now,
+        created_at=draft.created_at or now,
+        content_hash=content_hash(description),
+        embedding_model=embedding.name(),
+        external_id=draft.external_id,
+    )
+    vectors.index([node], vector[np.newaxis, :])
+    return node
+
+
+def _keep_evidence(node: ConceptNode, draft: Draft) -> None:
+    """Add what the node rests on; what it rests on already is not added twice."""
+    Evidence.objects.bulk_create(
+        [
+            Evidence(node=node, message=quote.message, quote=quote.text, start=quote.start, end=quote.end)
+            for quote in draft.evidence
+        ],
+        ignore_conflicts=True,
+    )
+    Filling.objects.bulk_create(
+        [Filling(parent=node, child=child) for child in draft.filling if child.pk != node.pk],
+        ignore_conflicts=True,
+    )
+
+
+def _supersede(persona: Persona, replaced: Sequence[ConceptNode], by: ConceptNode) -> None:
+    """Old nodes keep their row and history, and are not recalled as current any more."""
+    live = ConceptNode.objects.of(persona).filter(status__in=[Status.ACTIVE, Status.HIDDEN])
+    for node in live.filter(pk__in=[node.pk for node in replaced]).exclude(pk=by.pk):
+        ConceptNode.objects.filter(pk=node.pk).update(status=Status.SUPERSEDED, superseded_by=by)
+        events.publish(
+            persona.uuid,
+            "memory.node.updated",
+            node_id=str(node.uuid),
+            kind=node.kind,
+            change="superseded",
+            superseded_by=str(by.uuid),
+        )
+
+
+def _announce(persona: Persona, node: ConceptNode, draft: Draft, outcome: Outcome) -> None:
+    """Tell the stream. What is hidden or quarantined is told by no one."""
+    if node.status != Status.ACTIVE:
+        return
+    if outcome != "new":
+        events.publish(
+            persona.uuid,
+            "memory.node.updated",
+            node_id=str(node.uuid),
+            kind=node.kind,
+            change=outcome,
+            mention_count=node.mention_count,
+        )
+    elif node.kind == Kind.EVENT:
+        _announce_event(persona, node, draft)
+    else:
+        _announce_thought(persona, node, draft)
+
+
+def _announce_event(persona: Persona, node: ConceptNode, draft: Draft) -> None:
+    events.publish(
+        persona.uuid,
+        "memory.event.created",
+        event_id=str(node.uuid),
+        description=node.description,
+        emotional_impact=node.emotional_impact,
+        session_id=str(draft.session.uuid) if draft.session else None,
+    )
+
+
+def _announce_thought(persona: Persona, node: ConceptNode, draft: Draft) -> None:
+    events.publish(
+        persona.uuid,
+        "memory.thought.created",
+        thought_id=str(node.uuid),
+        type=node.kind,
+        subject=node.subject,
+        description=node.description,
+        source=node.source,
+        filling_event_ids=[str(child.uuid) for child in draft.filling],
+    )

@@ -1,0 +1,79 @@
+"""The gates by their cases."""
+
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+
+from memory.consolidation.chunks import PER_LINE, cut
+from memory.consolidation.gate import Reflections, asks_the_model, decide, is_trivial
+from memory.consolidation.lines import Line
+from tests.memory.talks import NOW
+
+
+def line(content: str, role: str = "user", tokens: int = 5, number: int = 1) -> Line:
+    return Line(number, role, content, NOW, tokens)
+
+
+@pytest.mark.parametrize(
+    ("lines", "trivial"),
+    [
+        ([], True),
+        ([line("hi"), line("hey", "persona")], True),
+        ([line("hi"), line("hey", "persona"), line("how are you?")], False),
+        ([line("ok", tokens=200)], False),
+        ([line("ok", tokens=199)], True),
+        ([line("我妈妈去世了")], False),
+        ([line("She PASSED AWAY")], False),
+        ([line("can’t go on")], False),
+        ([line("hm"), line("did someone die? a funeral?", "persona")], True),
+        ([line("我养了只白猫，叫小黑。"), line("真可爱！", "persona")], False),
+        ([line("I adopted a white cat called Milo."), line("Lovely!", "persona")], False),
+        ([line("在吗？"), line("在的。", "persona")], True),
+    ],
+)
+def test_only_what_is_short_and_says_nothing_is_trivial(lines: list[Line], trivial: bool) -> None:
+    assert is_trivial(lines) is trivial
+
+
+def facts(**values: object) -> Reflections:
+    return Reflections(
+        **({"runs_in_24h": 0, "last_run_at": None, "fresh_impacts": [], "events_since": 1} | values)  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (facts(), "timer"),
+        (facts(runs_in_24h=3, fresh_impacts=[-9]), "hard_gate"),
+        (facts(runs_in_24h=2, last_run_at=NOW - timedelta(hours=1), fresh_impacts=[-8]), "shock"),
+        (facts(runs_in_24h=2, last_run_at=NOW - timedelta(hours=1), fresh_impacts=[8]), "shock"),
+        (facts(runs_in_24h=1, last_run_at=NOW - timedelta(hours=1), fresh_impacts=[7, -7]), "not_due"),
+        (facts(last_run_at=NOW - timedelta(hours=24)), "not_due"),
+        (facts(last_run_at=NOW - timedelta(hours=24, seconds=1)), "timer"),
+        (facts(events_since=0), "nothing_new"),
+    ],
+)
+def test_hard_gate_then_shock_then_timer(given: Reflections, reason: str) -> None:
+    assert decide(given, NOW) == reason
+    assert asks_the_model(reason) is (reason in ("shock", "timer"))
+
+
+def test_a_long_talk_is_cut_with_overlap_and_nothing_is_left_out() -> None:
+    lines = [line(f"line {number}", tokens=100 - PER_LINE, number=number) for number in range(400)]
+    chunks = cut(lines, limit=6_000, overlap=4)
+    assert all(len(chunk) <= 60 for chunk in chunks)
+    assert {one.id for chunk in chunks for one in chunk} == set(range(400))
+    for before, after in pairwise(chunks):
+        assert [one.id for one in after[:4]] == [one.id for one in before[-4:]]
+
+
+def test_a_short_talk_is_one_chunk_and_silence_is_none() -> None:
+    assert len(cut([line("hi")], 6_000, 4)) == 1
+    assert cut([], 6_000, 4) == []
+
+
+def test_lines_longer_than_a_chunk_come_whole_and_alone() -> None:
+    lines = [line("long", tokens=9_000, number=number) for number in range(3)]
+    assert [[one.id for one in chunk] for chunk in cut(lines, 6_000, 4)] == [[0], [1], [2]]

@@ -1,0 +1,230 @@
+"""The one gate: new, repeated or reinforced, and nothing lost on the way."""
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+
+from chat.models import Message
+from echovessel import embedding
+from echovessel.outbox.models import OutboxEvent
+from memory import vectors
+from memory.models import ConceptNode, Evidence, Filling
+from memory.sameness import adds_nothing, content_hash, dates_conflict
+from memory.writing import Draft, Quote, Written, write
+from persona.models import Persona
+from tests.memory.talks import NOW, talk
+
+Kind, Status = ConceptNode.Kind, ConceptNode.Status
+
+
+def toward(axis: int, cosine: float = 1.0) -> np.ndarray:
+    """A unit vector at this cosine to the axis."""
+    vector = np.zeros(embedding.DIMENSION, dtype=np.float32)
+    vector[axis], vector[axis + 1] = cosine, np.sqrt(1 - cosine**2)
+    return vector
+
+
+def put(persona: Persona, description: str, vector: np.ndarray | None = None, now: Any = NOW, **values: Any) -> Written:
+    draft = Draft(**({"kind": Kind.EVENT, "source": "extraction", "description": description} | values))
+    return write(persona, draft, toward(0) if vector is None else vector, now)
+
+
+def quote(message: Message, text: str) -> Quote:
+    start = message.content.index(text)
+    return Quote(message, text, start, start + len(text))
+
+
+def published(name: str) -> list[dict[str, Any]]:
+    return list(OutboxEvent.objects.filter(name=name).values_list("data", flat=True))
+
+
+def test_a_new_node_has_its_vector_words_and_evidence(mira: Persona) -> None:
+    session = talk(mira, "I have a white cat.")
+    message = session.messages.get()
+    written = put(mira, "Ana has  a white cat.", session=session, evidence=[quote(message, "a white cat")])
+    assert (written.outcome, written.node.description) == ("new", "Ana has a white cat.")
+    assert vectors.nearest(mira.pk, toward(0), 3)[0][0] == written.node.pk
+    assert vectors.matching(mira.pk, ["cat"], 3)[0][0] == written.node.pk
+    assert written.node.evidence.get().quote == "a white cat"
+    assert published("memory.event.created") == [
+        {
+            "event_id": str(written.node.uuid),
+            "description": "Ana has a white cat.",
+            "emotional_impact": 0,
+            "session_id": str(session.uuid),
+        }
+    ]
+
+
+def test_the_same_words_are_one_node_mentioned_again(mira: Persona) -> None:
+    session = talk(mira, "I have a cat.", "Really, a cat.")
+    first, second = session.messages.all()
+    node = put(mira, "Ana has a cat.", evidence=[quote(first, "a cat")]).node
+    later = NOW + timedelta(days=90)
+    again = put(mira, "ana has  a CAT！", toward(9), later, evidence=[quote(second, "a cat")])
+    assert (again.outcome, again.node.pk) == ("repeated", node.pk)
+    assert (again.node.mention_count, again.node.last_mentioned_at) == (2, later)
+    assert node.evidence.count() == 2
+    assert published("memory.node.updated")[0]["change"] == "repeated"
+    assert len(published("memory.event.created")) == 1
+
+
+def test_nearly_the_same_is_reinforced_and_keeps_the_new_evidence(mira: Persona) -> None:
+    session = talk(mira, "a cat called Milo", "Milo, my cat")
+    first, second = session.messages.all()
+    node = put(mira, "Ana has a white cat named Milo.", evidence=[quote(first, "Milo")]).node
+    again = put(mira, "Ana's cat is called Milo.", toward(0, 0.93), evidence=[quote(second, "Milo")])
+    assert (again.outcome, again.node.pk, again.node.mention_count) == ("reinforced", node.pk, 2)
+    assert list(node.evidence.values_list("message", flat=True)) == [first.pk, second.pk]
+
+
+@pytest.mark.parametrize(
+    ("description", "vector", "days", "why"),
+    [
+        ("Ana's cat is called Milo.", toward(0, 0.91), 0, "not near enough"),
+        ("Ana's cat is called Milo.", toward(0), 31, "too long ago"),
+        ("Ana has 2 cats named Milo.", toward(0), 0, "another number"),
+        ("Ana's cat Milo is ill.", toward(0), 0, "news"),
+        ("Ana has no cat named Milo.", toward(0), 0, "a denial"),
+    ],
+)
+def test_what_says_anything_else_is_a_node_of_its_own(
+    mira: Persona, description: str, vector: np.ndarray, days: int, why: str
+) -> None:
+    put(mira, "Ana has a white cat named Milo.")
+    assert put(mira, description, vector, NOW + timedelta(days=days)).outcome == "new", why
+
+
+def test_the_same_on_another_day_happened_again(mira: Persona) -> None:
+    def day(number: int) -> Any:
+        return {"event_time": (date(2026, 3, number), date(2026, 3, number))}
+
+    put(mira, "Ana had an interview.", **day(1))
+    assert put(mira, "Ana had an interview.", **day(3)).outcome == "new"
+    assert put(mira, "Ana had an interview.", **day(3)).outcome == "repeated"
+    assert put(mira, "Ana had an interview.").outcome == "repeated"
+
+
+def test_another_persona_or_kind_is_no_repetition(mira: Persona, otto: Persona) -> None:
+    child = put(mira, "Ana has a cat.").node
+    assert put(otto, "Ana has a cat.").outcome == "new"
+    assert put(mira, "Ana has a cat.", kind=Kind.THOUGHT, filling=[child]).outcome == "new"
+
+
+def test_a_hidden_memory_stays_hidden_when_it_is_told_again(mira: Persona) -> None:
+    node = put(mira, "Ana has a cat.").node
+    ConceptNode.objects.filter(pk=node.pk).update(status=Status.HIDDEN)
+    again = put(mira, "Ana has a cat.")
+    assert (again.node.pk, again.node.status) == (node.pk, Status.HIDDEN)
+    assert not published("memory.node.updated")
+
+
+def test_a_claim_without_evidence_strengthens_nothing_and_is_told_to_no_one(mira: Persona) -> None:
+    put(mira, "Ana has a cat.")
+    claim = put(mira, "Ana has a cat.", status=Status.QUARANTINED)
+    assert (claim.outcome, claim.node.status) == ("new", Status.QUARANTINED)
+    assert put(mira, "Ana has a cat.", status=Status.QUARANTINED).outcome == "repeated"
+    assert len(published("memory.event.created")) == 1
+    assert [pk for pk, _ in vectors.nearest(mira.pk, toward(0), 9)] != [claim.node.pk]
+
+
+def test_what_is_superseded_is_kept_but_never_recalled(mira: Persona) -> None:
+    old = put(mira, "Ana's interview is on Thursday.").node
+    new = put(mira, "Ana's interview is on Friday.", toward(0, 0.99), supersedes=[old]).node
+    old.refresh_from_db()
+    assert (old.status, old.superseded_by_id) == (Status.SUPERSEDED, new.pk)
+    assert [pk for pk, _ in vectors.nearest(mira.pk, toward(0), 9)] == [new.pk]
+    assert published("memory.node.updated")[0]["superseded_by"] == str(new.uuid)
+
+
+def test_a_correction_is_never_swallowed_by_what_it_corrects(mira: Persona) -> None:
+    old = put(mira, "Ana has a cat named Milo, not a dog.").node
+    assert put(mira, "Ana has a cat, not a dog.", supersedes=[old]).outcome == "new"
+
+
+def test_nothing_rests_on_what_belongs_to_another_persona(mira: Persona, otto: Persona) -> None:
+    foreign = put(otto, "Ben has a dog.").node
+    foreign_line = talk(otto, "my dog").messages.get()
+    for values in ({"filling": [foreign]}, {"supersedes": [foreign]}, {"evidence": [quote(foreign_line, "dog")]}):
+        with pytest.raises(ValueError, match="own persona"):
+            put(mira, "Ana has a dog.", **values)
+    with pytest.raises(ValueError, match="description"):
+        put(mira, "  ")
+    foreign.refresh_from_db()
+    assert foreign.status == Status.ACTIVE
+
+
+def test_values_are_clamped_to_what_the_database_holds(mira: Persona) -> None:
+    node = put(
+        mira,
+        "x" * 3_000,
+        emotional_impact=-99,
+        confidence=7,
+        emotion_tags=["Joy", "joy", "a", "b", "c", "d"],
+        relational_tags=["commitment", "nonsense", "unresolved", "correction", "vulnerability"],
+    ).node
+    node.full_clean(exclude=["external_id"])
+    assert (len(node.description), node.emotional_impact, node.confidence) == (2_000, -10, 1.0)
+    assert node.emotion_tags == ["joy", "a", "b", "c"]
+    assert node.relational_tags == ["commitment", "unresolved", "correction"]
+
+
+def test_a_thought_rests_on_its_events_and_is_told(mira: Persona) -> None:
+    children = [put(mira, "Ana has a cat.").node, put(mira, "Ana has a dog.", toward(4)).node]
+    node = put(mira, "She is never alone.", toward(8), kind=Kind.THOUGHT, source="reflection", filling=children).node
+    assert list(Filling.objects.filter(parent=node).values_list("child", flat=True)) == [c.pk for c in children]
+    assert published("memory.thought.created") == [
+        {
+            "thought_id": str(node.uuid),
+            "type": "thought",
+            "subject": "user",
+            "description": "She is never alone.",
+            "source": "reflection",
+            "filling_event_ids": [str(child.uuid) for child in children],
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("telling", "known", "nothing_new"),
+    [
+        ("Ana的爸爸去世了。", "Ana的妈妈去世了。", False),
+        ("Ana's father died.", "Ana's mother died.", False),
+        ("Ana养了只白猫叫小黑", "Ana养了一只白猫，叫小黑。他很调皮", True),
+        ("Ana养了一只黑狗，叫小白。", "Ana养了一只白猫，叫小黑。", False),
+        ("Ana adopted a white cat called Whiskers.", "Ana adopted a white cat named Whiskers.", True),
+        ("Ana does not like coffee.", "Ana likes coffee.", False),
+        ("Ana不喜欢咖啡", "Ana喜欢咖啡", False),
+        ("The interview is on Friday.", "The interview is on Thursday.", False),
+        ("Ana has two cats.", "Ana has three cats.", False),
+    ],
+)
+def test_a_telling_is_the_same_only_where_it_says_nothing_new(telling: str, known: str, nothing_new: bool) -> None:
+    assert adds_nothing(telling, known) is nothing_new
+
+
+def test_hashes_ignore_width_case_signs_and_spaces_only() -> None:
+    same = ["Ana has a cat", "ana  HAS a cat.", "“Ana has a cat!”", "Ａna has a cat"]
+    assert len({content_hash(text) for text in same}) == 1
+    assert len({content_hash(text) for text in ["!", "?", "Ana", "Anna", ""]}) == 5
+
+
+def test_dates_conflict_only_where_they_do_not_touch() -> None:
+    def days(first: int, last: int) -> tuple[date, date]:
+        return date(2026, 1, first), date(2026, 1, last)
+
+    assert dates_conflict(days(1, 2), days(3, 4))
+    assert dates_conflict(days(3, 4), days(1, 2))
+    assert not dates_conflict(days(1, 3), days(3, 4))
+    assert not dates_conflict(None, days(3, 4))
+
+
+def test_evidence_and_filling_are_never_doubled(mira: Persona) -> None:
+    message = talk(mira, "a cat").messages.get()
+    quotes: Sequence[Quote] = [quote(message, "a cat")] * 2
+    put(mira, "Ana has a cat.", evidence=quotes)
+    put(mira, "Ana has a cat.", evidence=quotes)
+    assert Evidence.objects.count() == 1
