@@ -13,12 +13,12 @@ from django.utils.translation import gettext_lazy as _
 NOT_ON_THE_DESK = {"django_q.Schedule", "django_q.OrmQ"}
 
 SECTIONS: list[tuple[Any, list[str]]] = [
-    (_("L1 · Who she is"), ["persona.Persona", "persona.CoreBlock"]),
+    (_("L1 · Identity"), ["persona.Persona", "persona.CoreBlock"]),
     (_("L2 · What was said"), ["chat.Session", "chat.Message", "chat.Turn"]),
     (_("L3 · What happened"), ["memory.Event"]),
     (_("L4 · What it means"), ["memory.Thought", "memory.Intention", "memory.Expectation"]),
-    (_("L5 · Who it was about"), ["memory.Entity", "memory.MergeProposal"]),
-    (_("L6 · How she feels"), ["persona.MoodChange"]),
+    (_("L5 · Who and what"), ["memory.Entity", "memory.MergeProposal"]),
+    (_("L6 · Mood"), ["persona.MoodChange"]),
     (_("Work"), ["memory.Extraction", "memory.ReflectionRun", "llm.LLMCall", "outbox.OutboxEvent"]),
 ]
 

@@ -1,10 +1,10 @@
 """The desk's pages of L3 to L5: what remains, with the words it came from beside it."""
 
-from typing import Any
-
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy as _
 
 from chat import closing
@@ -37,8 +37,8 @@ class EvidenceInline(SeenInline):
     readonly_fields = ["said_at", "said_by", "quote"]
 
     @admin.display(description=_("said at"))
-    def said_at(self, evidence: Evidence) -> Any:
-        return evidence.message.created_at
+    def said_at(self, evidence: Evidence) -> str:
+        return date_format(timezone.localtime(evidence.message.created_at), "DATETIME_FORMAT")
 
     @admin.display(description=_("said by"))
     def said_by(self, evidence: Evidence) -> str:

@@ -8,6 +8,8 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from memory.models import ConceptNode, Entity
 from persona.models import MoodChange, Persona
 
@@ -72,5 +74,16 @@ def _moods(persona: Persona, limit: int) -> Iterator[Row]:
             title=change.mood,
             at=change.at,
             uuid=change.uuid,
-            detail=change.last_user_signal or "",
+            detail=_seemed(change.last_user_signal),
         )
+
+
+def _seemed(signal: str | None) -> str:
+    """How the user seemed, in words."""
+    words = {
+        "warm": _("You seemed warm."),
+        "cool": _("You seemed a little distant."),
+        "tired": _("You seemed tired."),
+        "frustrated": _("You seemed frustrated."),
+    }
+    return words.get(signal or "", signal or "")

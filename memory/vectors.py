@@ -142,7 +142,7 @@ def matching(persona_id: int, terms: Sequence[str], limit: int) -> list[tuple[in
 
 
 def frequencies(persona_id: int, terms: Sequence[str], most: int) -> dict[str, int]:
-    """How many of a persona's nodes hold each of `terms`, counted up to `most`."""
+    """How many of a persona's nodes, whatever their status, hold each of `terms`, counted up to `most`."""
     return TEXT.frequencies(connection, terms, scope_of(persona_id), most)
 
 

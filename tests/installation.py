@@ -6,6 +6,7 @@ with Installation(tmp_path) as house:
 
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -23,7 +24,8 @@ PATIENCE_SECONDS = 60
 class Installation:
     """`up` as a process; everything it keeps lies in `folder`."""
 
-    def __init__(self, folder: Path, **env: str) -> None:
+    def __init__(self, folder: Path, empty: Path | None = None, **env: str) -> None:
+        """`empty` is the data folder of an installation that was never used, to save the time of making one."""
         self.folder, self.port = folder, free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = folder / "up.log"
@@ -36,6 +38,9 @@ class Installation:
             "LLM_PROVIDER": "offline",
             **env,
         }
+
+        if empty is not None:
+            shutil.copytree(empty, folder / "data")
 
     def __enter__(self) -> Self:
         self.start()

@@ -7,7 +7,7 @@ os.environ["DATA_DIR"] = tempfile.mkdtemp(prefix="echovessel-tests-")
 os.mkdir(os.path.join(os.environ["DATA_DIR"], "static"))
 os.environ.setdefault("LLM_PROVIDER", "offline")
 
-from echovessel.settings import *  # noqa: F403
+from echovessel.settings import *  # noqa: E402, F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}  # noqa: F405

@@ -32,9 +32,7 @@ class AnthropicProvider(Provider):
     name = "anthropic"
     defaults = ANTHROPIC
 
-    async def stream(
-        self, request: Request, shape: Shape | None = None
-    ) -> AsyncGenerator[str | Finished, None]:
+    async def stream(self, request: Request, shape: Shape | None = None) -> AsyncGenerator[str | Finished, None]:
         """See `Provider.stream`."""
         with as_llm_errors(anthropic):
             async with self._client() as client, await self._opened(client, request, shape) as events:
@@ -43,9 +41,7 @@ class AnthropicProvider(Provider):
 
     def _client(self) -> AsyncAnthropic:
         """A client for one call: it belongs to the running event loop, and is closed with the stream."""
-        return AsyncAnthropic(
-            api_key=self._key(), base_url=self._url, max_retries=0, timeout=settings.LLM_TIMEOUT_S
-        )
+        return AsyncAnthropic(api_key=self._key(), base_url=self._url, max_retries=0, timeout=settings.LLM_TIMEOUT_S)
 
     @property
     def _url(self) -> str:
@@ -109,9 +105,7 @@ async def _read(events: AsyncStream[RawMessageStreamEvent]) -> AsyncGenerator[st
 
 def _counts(usage: Any) -> dict[str, int]:
     """The numbers in `usage`; a later event's stand for those of an earlier one."""
-    return {
-        name: value for name, value in (usage.model_dump() if usage else {}).items() if type(value) is int
-    }
+    return {name: value for name, value in (usage.model_dump() if usage else {}).items() if type(value) is int}
 
 
 def _usage(counted: dict[str, int]) -> Usage:

@@ -63,9 +63,7 @@ def as_llm_errors(sdk: ModuleType) -> Iterator[None]:
 def fault_of(error: Exception, sdk: ModuleType) -> LLMError:
     """The `LLMError` that `error` means."""
     if isinstance(error, sdk.APIStatusError):
-        return refused(
-            error.response.status_code, kinds_of(error.body), error.message, error.response.headers
-        )
+        return refused(error.response.status_code, kinds_of(error.body), error.message, error.response.headers)
     if isinstance(error, sdk.APITimeoutError | httpx2.TimeoutException | TimeoutError):
         return timed_out()
     if isinstance(error, sdk.APIConnectionError | httpx2.HTTPError | OSError | anyio.EndOfStream):

@@ -39,9 +39,7 @@ class LLMCall(models.Model):
     """One call. `cost` is in US dollars, and null where the price of the model is not known."""
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="llm_calls"
-    )
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="llm_calls")
     persona_uuid = models.UUIDField(null=True, blank=True)
     session_uuid = models.UUIDField(null=True, blank=True)
     turn_uuid = models.UUIDField(null=True, blank=True)

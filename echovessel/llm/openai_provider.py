@@ -35,9 +35,7 @@ class OpenAIProvider(Provider):
     name = "openai"
     defaults = OPENAI
 
-    async def stream(
-        self, request: Request, shape: Shape | None = None
-    ) -> AsyncGenerator[str | Finished, None]:
+    async def stream(self, request: Request, shape: Shape | None = None) -> AsyncGenerator[str | Finished, None]:
         """See `Provider.stream`."""
         with as_llm_errors(openai):
             async with self._client() as client, await self._opened(client, request, shape) as chunks:
@@ -46,9 +44,7 @@ class OpenAIProvider(Provider):
 
     def _client(self) -> AsyncOpenAI:
         """A client for one call: it belongs to the running event loop, and is closed with the stream."""
-        return AsyncOpenAI(
-            api_key=self._key(), base_url=self._url, max_retries=0, timeout=settings.LLM_TIMEOUT_S
-        )
+        return AsyncOpenAI(api_key=self._key(), base_url=self._url, max_retries=0, timeout=settings.LLM_TIMEOUT_S)
 
     @property
     def _url(self) -> str:

@@ -20,9 +20,7 @@ def strict(schema: dict[str, Any]) -> dict[str, Any]:
     """
     if "$ref" in schema:
         return {"$ref": schema["$ref"]}
-    kept = {
-        key: _strict_value(key, value) for key, value in schema.items() if key not in ("default", "title")
-    }
+    kept = {key: _strict_value(key, value) for key, value in schema.items() if key not in ("default", "title")}
     if "properties" in kept:
         kept |= {"required": list(kept["properties"]), "additionalProperties": False}
     return kept

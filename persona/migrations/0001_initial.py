@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
                 ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ('external_id', models.CharField(blank=True, editable=False, max_length=200, null=True)),
                 ('name', models.CharField(max_length=80, verbose_name='name')),
-                ('user_name', models.CharField(blank=True, max_length=80, verbose_name='what she calls you')),
+                ('user_name', models.CharField(blank=True, max_length=80, verbose_name='what they call you')),
                 ('timezone', models.CharField(default='UTC', max_length=64, validators=[persona.models.persona.validate_timezone], verbose_name='your time zone')),
                 ('language', models.CharField(choices=[('en', 'English'), ('zh', 'Chinese')], default='en', max_length=8, verbose_name='language')),
                 ('facts', models.JSONField(blank=True, default=dict, verbose_name='facts')),

@@ -37,7 +37,7 @@ class Persona(PublicId):
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="personas")
     name = models.CharField(_("name"), max_length=80)
-    user_name = models.CharField(_("what she calls you"), max_length=80, blank=True)
+    user_name = models.CharField(_("what they call you"), max_length=80, blank=True)
     timezone = models.CharField(_("your time zone"), max_length=64, default="UTC", validators=[validate_timezone])
     language = models.CharField(_("language"), max_length=8, choices=Language, default=Language.ENGLISH)
     facts = models.JSONField(_("facts"), default=dict, blank=True)

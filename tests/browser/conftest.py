@@ -32,8 +32,17 @@ def browser_type_launch_args() -> dict[str, Any]:
     return {"executable_path": chromium.path(), "args": FLAGS}
 
 
+@pytest.fixture(scope="session")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder of an installation that was never used."""
+    made = Installation(tmp_path_factory.mktemp("empty"))
+    made.manage("migrate")
+    made.manage("collectstatic", "--noinput")
+    return made.folder / "data"
+
+
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[Installation]:
+def house(tmp_path: Path, empty: Path) -> Iterator[Installation]:
     """An installation where nobody lives yet, without a model."""
-    with Installation(tmp_path) as installation:
+    with Installation(tmp_path, empty) as installation:
         yield installation

@@ -22,8 +22,8 @@ def model() -> OpenAIServer:
 
 
 @pytest.fixture
-def wired(tmp_path: Path, model: OpenAIServer) -> Installation:
-    with Installation(tmp_path, LLM_PROVIDER="openai", LLM_BASE_URL=model.url, LLM_API_KEY="test") as house:
+def wired(tmp_path: Path, empty: Path, model: OpenAIServer) -> Installation:
+    with Installation(tmp_path, empty, LLM_PROVIDER="openai", LLM_BASE_URL=model.url, LLM_API_KEY="test") as house:
         yield house
 
 

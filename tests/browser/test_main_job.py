@@ -102,7 +102,8 @@ class Mind:
             return Says(json.dumps(self.extraction(prompt), ensure_ascii=False), pieces=4)
         if "thoughts" in wanted:
             return Says(json.dumps({"thoughts": [self.thought(prompt)]}, ensure_ascii=False), pieces=2)
-        known = self.name in prompt.partition("<memory>")[2].partition("</memory>")[0]
+        recalled = re.split("# (?:What you remember|你记得的事)", prompt)[-1].partition("</memory>")[0]
+        known = "<memory>" in recalled and self.name in recalled
         return Says(f"Of course: {self.name}!" if known else "Tell me more, I am listening.", pieces=6, pause_s=0.05)
 
     def extraction(self, prompt: str) -> dict[str, Any]:
@@ -141,13 +142,13 @@ class Mind:
 @pytest.mark.parametrize(("server", "provider"), [(OpenAIServer, "openai"), (AnthropicServer, "anthropic")])
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_the_same_with_a_model_behind_a_wire(
-    page: Page, tmp_path: Path, server: type[ScriptedServer], provider: str, language: str
+    page: Page, tmp_path: Path, empty: Path, server: type[ScriptedServer], provider: str, language: str
 ) -> None:
     mind = server()
     mind.respond = Mind(language)
     env = {"LLM_PROVIDER": provider, "LLM_BASE_URL": mind.url, "LLM_API_KEY": "test-key"}
     try:
-        with Installation(tmp_path, **env) as house:
+        with Installation(tmp_path, empty, **env) as house:
             begin(page, house, language)
             remembers(page, language)
     finally:

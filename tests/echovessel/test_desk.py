@@ -104,7 +104,9 @@ def test_no_row_says_its_words_in_its_name(full_life: dict[str, Any]) -> None:
         assert "bees" not in str(row)
 
 
-def test_a_talk_that_could_not_be_remembered_is_tried_again_from_here(curator: Client, full_life: dict[str, Any]) -> None:
+def test_a_talk_that_could_not_be_remembered_is_tried_again_from_here(
+    curator: Client, full_life: dict[str, Any]
+) -> None:
     session = full_life["session"]
     Session.objects.filter(pk=session.pk).update(status="failed", failure="the model's answer could not be read")
     UnreadableAnswer.objects.create(session=session, step="extract", raw="{half an ans")

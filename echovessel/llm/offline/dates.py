@@ -33,9 +33,7 @@ WEEKS: dict[int, tuple[str, ...]] = {
 MONTHS: dict[int, tuple[str, ...]] = {-1: ("上个月", "last month"), 1: ("下个月", "next month")}
 YEARS: dict[int, tuple[str, ...]] = {-1: ("去年", "last year"), 1: ("明年", "next year")}
 NUMBERS = {word: value for value, word in enumerate("一二三四五六七八九十", start=1)} | {"两": 2}
-NUMBERS |= {
-    word: value for value, word in enumerate(("one", "two", "three", "four", "five", "six", "seven"), 1)
-}
+NUMBERS |= {word: value for value, word in enumerate(("one", "two", "three", "four", "five", "six", "seven"), 1)}
 NUMBERS |= {"a": 1}
 MONTH_NAMES = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",

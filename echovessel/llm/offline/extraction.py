@@ -66,9 +66,7 @@ class Told:
         asked."""
         if is_question(self.quote):
             asked = "{}问过：“{}”" if is_chinese(self.quote) else "{} asked: “{}”"
-            return asked.format(
-                self.user_name or ("用户" if is_chinese(self.quote) else "The user"), self.quote
-            )
+            return asked.format(self.user_name or ("用户" if is_chinese(self.quote) else "The user"), self.quote)
         return in_third_person(self.quote, self.user_name, self.persona_name)
 
     @cached_property
@@ -97,9 +95,7 @@ def extracted(material: Mapping[str, Any]) -> dict[str, Any]:
         "entity_clarification": None,
         "session_mood_signal": mood(told, chinese),
         "session_summary": _summary(kept, chinese),
-        "self_check_notes": "按规则检查过强烈情绪的词。"
-        if chinese
-        else "Strong words were looked for by rule.",
+        "self_check_notes": "按规则检查过强烈情绪的词。" if chinese else "Strong words were looked for by rule.",
     }
 
 
@@ -191,7 +187,5 @@ def _signal(told: Sequence[Told]) -> str | None:
 
 def _summary(kept: Sequence[Told], chinese: bool) -> str:
     if not kept:
-        return (
-            "聊了一会儿，没有特别要记的事。" if chinese else "A light chat with nothing that needed keeping."
-        )
+        return "聊了一会儿，没有特别要记的事。" if chinese else "A light chat with nothing that needed keeping."
     return clipped(("" if chinese else " ").join(one.description for one in kept), SUMMARY_CHARACTERS)

@@ -36,17 +36,11 @@ KINDS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 CAPITALS = r"[A-Z][\w'-]*\w(?:\s+[A-Z][\w-]+)?|[A-Z]\b"
-CALLED = re.compile(
-    rf"\b(?:called|named|name is|name's|names is)\s+[\"“']?({CAPITALS}|[\u3400-\u9fff]{{1,4}})"
-)
-CALLING = re.compile(
-    r"\b(?:I|we|he|she|they|you|who|have|has|had|just|never|always)\s+$", re.I
-)  # on the phone
+CALLED = re.compile(rf"\b(?:called|named|name is|name's|names is)\s+[\"“']?({CAPITALS}|[\u3400-\u9fff]{{1,4}})")
+CALLING = re.compile(r"\b(?:I|we|he|she|they|you|who|have|has|had|just|never|always)\s+$", re.I)  # on the phone
 BEARERS = "|".join(word for kind in ("family", "people", "pet") for word in TOPICS[kind] if word.isascii())
 MY_SOMEONE = re.compile(rf"\b[Mm]y\s+(?:[a-z-]+\s+){{0,2}}?(?:{BEARERS}),?\s+([A-Z][\w-]*\w)")
-BEARERS_ZH = "|".join(
-    word for kind in ("family", "people", "pet") for word in TOPICS[kind] if CJK.search(word)
-)
+BEARERS_ZH = "|".join(word for kind in ("family", "people", "pet") for word in TOPICS[kind] if CJK.search(word))
 MY_SOMEONE_ZH = re.compile(rf"我的?(?:{BEARERS_ZH})([A-Z][A-Za-z-]+)")
 CALLED_ZH = re.compile(
     r"(?P<verb>名叫|名字叫|名字是|取名叫|取名|起名叫|起名|叫做|叫)\s*[“「『\"']?(?P<name>[A-Z][A-Za-z-]+|[\u3400-\u9fff]+)"
@@ -67,9 +61,7 @@ def names_in(text: str) -> list[Named]:
     """
     found = [*_english(text), *_chinese(text)]
     unique = {name: at for at, name in reversed(found)}
-    return [
-        Named(name, _kind(text[:at], text)) for name, at in sorted(unique.items(), key=lambda item: item[1])
-    ]
+    return [Named(name, _kind(text[:at], text)) for name, at in sorted(unique.items(), key=lambda item: item[1])]
 
 
 def _english(text: str) -> list[tuple[int, str]]:
@@ -119,9 +111,7 @@ def _last_place(text: str, words: tuple[str, ...]) -> int:
         (
             match.start()
             for word in holds(text, words)
-            for match in re.finditer(
-                re.escape(word) if CJK.search(word) else rf"(?<![a-z]){word}(?![a-z])", lower
-            )
+            for match in re.finditer(re.escape(word) if CJK.search(word) else rf"(?<![a-z]){word}(?![a-z])", lower)
         ),
         default=-1,
     )

@@ -38,9 +38,7 @@ class OfflineProvider(Provider):
         """Rules cost nothing."""
         return {"in": 0, "cached": 0, "out": 0}
 
-    async def stream(
-        self, request: Request, shape: Shape | None = None
-    ) -> AsyncGenerator[str | Finished, None]:
+    async def stream(self, request: Request, shape: Shape | None = None) -> AsyncGenerator[str | Finished, None]:
         """See `Provider.stream`. Raises a permanent `LLMError` for purposes that need a model."""
         for piece in PIECE.findall(_words(request, shape)):
             yield piece

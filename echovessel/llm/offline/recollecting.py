@@ -71,10 +71,7 @@ def asked_for(question: str) -> list[str]:
         for run in re.findall(r"[\u3400-\u9fff]+", SMALL_ZH.sub(" ", question))
         for at in range(max(1, len(run) - 1))
     ]
-    latin = [
-        re.sub(r"'s$", "", word)
-        for word in re.findall(r"[a-z][a-z'-]+", question.casefold().replace("’", "'"))
-    ]
+    latin = [re.sub(r"'s$", "", word) for word in re.findall(r"[a-z][a-z'-]+", question.casefold().replace("’", "'"))]
     return [*chinese, *(word.rstrip("s") for word in latin if word not in SMALL_EN)]
 
 

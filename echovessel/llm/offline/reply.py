@@ -90,9 +90,7 @@ class Talk:
     def say(self, options: Sequence[str], **words: str) -> str:
         """One of `options` with its words filled in; the same for the same talk, and no opening twice in a
         row."""
-        said = " ".join(
-            line["content"] for line in self.material.get("recent", ()) if line["role"] == "persona"
-        )
+        said = " ".join(line["content"] for line in self.material.get("recent", ()) if line["role"] == "persona")
         seed = f"{self.material['persona_name']}|{self.burst}|{len(self.material.get('recent', ()))}"
         known = {"persona": self.material["persona_name"], "name": self._address}
         return pick(options, seed, avoid=said).format(**known, **words)
@@ -155,9 +153,7 @@ def _recalled(talk: Talk) -> str:
 
 
 def _told(talk: Talk, memory: Memory) -> str:
-    lead = {"L2": talk.phrases.remembers_words, "L4": talk.phrases.senses}.get(
-        memory.layer, talk.phrases.remembers
-    )
+    lead = {"L2": talk.phrases.remembers_words, "L4": talk.phrases.senses}.get(memory.layer, talk.phrases.remembers)
     told = clipped(memory.told, TOLD_CHARACTERS)
     return talk.say(lead, told=told if memory.layer == "L2" else _sentence(talk, told))
 
@@ -166,18 +162,14 @@ def _second(talk: Talk, found: Sequence[Memory], question: str) -> list[str]:
     """A second event, where the question was about everything or about what both tell."""
     others = [memory for memory in found[1:] if memory.layer == "L3"][: MOST_TOLD - 1]
     wanted = asked_for(question)
-    fitting = [
-        memory for memory in others if not wanted or any(word in memory.text.casefold() for word in wanted)
-    ]
+    fitting = [memory for memory in others if not wanted or any(word in memory.text.casefold() for word in wanted)]
     return [talk.phrases.also.format(told=_sentence(talk, memory.told)) for memory in fitting]
 
 
 def _greeted(talk: Talk) -> str:
     events = [memory for memory in talk.memories if memory.layer == "L3"]
     if events:
-        return talk.say(
-            talk.phrases.greeting_again, told=_sentence(talk, clipped(events[0].told, TOLD_CHARACTERS))
-        )
+        return talk.say(talk.phrases.greeting_again, told=_sentence(talk, clipped(events[0].told, TOLD_CHARACTERS)))
     return talk.say(talk.phrases.greeting)
 
 
@@ -207,8 +199,7 @@ def _linked(talk: Talk, told: str) -> list[str]:
     events = [
         memory
         for memory in talk.memories
-        if memory.layer == "L3"
-        and any(name.name.casefold() in told.casefold() for name in names_in(memory.text))
+        if memory.layer == "L3" and any(name.name.casefold() in told.casefold() for name in names_in(memory.text))
     ]
     if not wanted or not events:
         return []

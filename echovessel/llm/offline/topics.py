@@ -55,9 +55,7 @@ TOPICS: dict[str, tuple[str, ...]] = {
 
 # Within these, a question about one kind is not answered by another: a dog is no cat.
 DISTINCT = frozenset({"pet", "family", "people"})
-GENERAL = frozenset(
-    {"宠物", "家人", "家里人", "pet", "pets", "family", "people", "朋友", "friend", "friends"}
-)
+GENERAL = frozenset({"宠物", "家人", "家里人", "pet", "pets", "family", "people", "朋友", "friend", "friends"})
 SYNONYMS: tuple[tuple[str, ...], ...] = (
     ("猫", "cat", "cats", "kitten"),
     ("狗", "dog", "dogs", "puppy"),
@@ -75,9 +73,7 @@ SYNONYMS: tuple[tuple[str, ...], ...] = (
 def shared_topics(question: str, text: str) -> int:
     """How many things `question` and `text` have in common."""
     both = set(topics(question)) & set(topics(text))
-    loose = [
-        topic for topic in both if topic not in DISTINCT or holds(question, GENERAL & set(TOPICS[topic]))
-    ]
+    loose = [topic for topic in both if topic not in DISTINCT or holds(question, GENERAL & set(TOPICS[topic]))]
     return len(loose) + sum(bool(holds(question, same) and holds(text, same)) for same in SYNONYMS)
 
 

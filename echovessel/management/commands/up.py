@@ -18,7 +18,7 @@ from django.conf import settings
 from django.core.management import BaseCommand, CommandError, call_command
 from django.urls import reverse
 
-from echovessel import first_run
+from echovessel import first_run, static_storage
 
 PR_SET_PDEATHSIG = 1
 STOP_SECONDS = 15
@@ -67,7 +67,8 @@ class Command(BaseCommand):
         host, port = options["host"], options["port"]
         _refuse_taken_port(host, port)
         call_command("migrate", interactive=False, verbosity=0)
-        call_command("collectstatic", interactive=False, verbosity=0)
+        if not static_storage.is_fresh():
+            call_command("collectstatic", interactive=False, verbosity=0)
         self._greet(host, port)
         self._tend([Child("the web server", _web(host, port)), Child("the job worker", _worker())])
 

@@ -1,0 +1,191 @@
+"""What comes to mind, whose it is, and the account of it."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from chat import search
+from chat.models import Message, Session
+from echovessel import embedding
+from echovessel.context import tokens
+from memory import vectors
+from memory.models import ConceptNode
+from memory.recall import Recall, candidates, recall
+from memory.recall.query import asked
+from persona.models import Persona
+from tests.memory.archives import HEADER, PERSONA, SMALL, imported, message, node, session
+
+NOW = datetime(2026, 1, 24, 12, 0, tzinfo=UTC)
+
+
+def asking(persona: Persona, *turns: str, budget: int = 1_500, **options: Any) -> Recall:
+    return recall(persona, turns, now=NOW, budget_tokens=budget, **options)
+
+
+def names(found: Recall) -> list[str | None]:
+    return [item.external_id for item in found.items]
+
+
+@pytest.fixture
+def keeper(ana: User, tmp_path: Path) -> Persona:
+    """A persona who remembers the small archive."""
+    return imported(tmp_path, ana).persona
+
+
+def test_a_question_brings_the_event_to_mind_with_the_words_it_came_from(keeper: Persona) -> None:
+    best = asking(keeper, "Do you remember my cat?").items[0]
+    assert (best.layer, best.external_id, best.messages) == ("L3", "n1", ("m1",))
+    assert best.text == "- three weeks ago: Ana adopted a white cat named Blackie."
+    assert best.tokens == tokens(best.text)
+
+
+def test_a_line_that_was_never_distilled_is_found_with_its_neighbours(keeper: Persona) -> None:
+    found = asking(keeper, "What about the armchair of my grandmother?")
+    passage = next(item for item in found.items if item.layer == "L2")
+    assert "m3" in passage.messages
+    assert 'Ana: "Only my grandmother\'s old armchair."' in passage.text
+
+
+def test_chinese_is_found_by_its_words(ana: User, tmp_path: Path) -> None:
+    told = [node("n1", "Ana养了一只白猫，名叫小黑。"), node("n2", "Ana下个月去北京出差。")]
+    persona = imported(tmp_path, ana, HEADER, PERSONA, *told).persona
+    assert names(asking(persona, "你还记得我的猫吗"))[0] == "n1"
+    assert names(asking(persona, "小黑最近怎么样"))[0] == "n1"
+
+
+def test_a_name_brings_along_what_is_known_of_its_bearer(keeper: Persona) -> None:
+    found = asking(keeper, "小黑!")
+    assert names(found) == ["n1"]
+    assert found.items[0].parts["anchor"] > 0
+
+
+def test_nothing_is_recalled_where_nothing_is_relevant(keeper: Persona) -> None:
+    found = asking(keeper, "Quantum chromodynamics explains gluons.")
+    assert (found.items, found.xray.empty_reason) == ((), "everything_filtered")
+
+
+def test_an_empty_memory_says_so(mira: Persona) -> None:
+    assert asking(mira, "Do you remember my cat?").xray.empty_reason == "nothing_stored"
+
+
+@pytest.mark.parametrize("status", ["hidden", "superseded", "archived", "quarantined"])
+def test_what_may_not_be_recalled_never_is(keeper: Persona, status: str) -> None:
+    ConceptNode.objects.filter(external_id="n1").update(status=status)
+    assert "n1" not in names(asking(keeper, "Do you remember my cat Blackie?"))
+
+
+def test_withheld_words_and_talks_off_the_record_stay_out(keeper: Persona) -> None:
+    Message.objects.filter(external_id="m3").update(withheld=True)
+    assert not any("m3" in item.messages for item in asking(keeper, "my grandmother's armchair").items)
+    Session.objects.update(off_the_record=True)
+    assert not any(item.layer == "L2" for item in asking(keeper, "the white cat Blackie and the sofa").items)
+
+
+def test_lines_of_the_window_are_not_repeated(keeper: Persona) -> None:
+    window = list(Message.objects.filter(external_id="m3"))
+    found = asking(keeper, "my grandmother's old armchair", window=window)
+    assert not any("m3" in item.messages for item in found.items)
+
+
+@pytest.mark.parametrize("budget", [0, 1, 20, 60, 200])
+def test_the_budget_holds(keeper: Persona, budget: int) -> None:
+    found = asking(keeper, "cat Blackie sofa armchair grandmother", budget=budget)
+    assert sum(tokens(item.text) for item in found.items) == found.xray.tokens <= budget
+
+
+def test_the_same_question_gets_the_same_answer(keeper: Persona) -> None:
+    first, second = (asking(keeper, "I sit at home.", "Where is the cat?") for _ in range(2))
+    assert [item.as_json() for item in first.items] == [item.as_json() for item in second.items]
+
+
+def test_the_xray_is_plain_data_and_holds_no_words(keeper: Persona) -> None:
+    seen = asking(keeper, "Do you remember my cat?").xray.as_json()
+    written = json.dumps(seen, ensure_ascii=False)
+    assert json.loads(written) == seen
+    assert "white cat" not in written
+    assert {arm["name"] for arm in seen["arms"]} == {"dense", "lexical", "entity", "lines", "evidence"}
+    assert seen["chosen"][0]["id"] == str(ConceptNode.objects.get(external_id="n1").uuid)
+
+
+def test_without_the_model_words_still_find_and_the_xray_says_so(
+    keeper: Persona, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(texts: Any) -> Any:
+        raise embedding.EmbeddingUnavailable("the file is missing")
+
+    monkeypatch.setattr(embedding, "embed", missing)
+    found = asking(keeper, "Do you remember my white cat?")
+    assert names(found)[0] == "n1"
+    assert found.xray.arms[0].skipped == "the file is missing"
+
+
+def test_an_unrelated_event_of_impact_10_does_not_come_before_a_relevant_flat_one(ana: User, tmp_path: Path) -> None:
+    told = [node("heavy", "Ana's mother died.", emotional_impact=-10), node("flat", "Ana bought a blue bicycle.")]
+    persona = imported(tmp_path, ana, HEADER, PERSONA, *told).persona
+    assert names(asking(persona, "Which colour is my bicycle?"))[0] == "flat"
+
+
+def test_older_lines_weigh_less_and_everyday_words_little() -> None:
+    query = asked(["I got a violin", "I really love the piano"], 0.5)
+    assert query.words["piano"] == 1.0
+    assert query.words["violin"] == 0.5
+    assert query.words["realli"] < 0.5
+    assert query.weights == (0.5, 1.0)
+
+
+def test_names_of_the_two_do_not_count_unless_nothing_else_is_asked() -> None:
+    assert "mira" not in asked(["Does Mira swim?"], 0.6, ["Mira"]).words
+    assert asked(["Mira?"], 0.6, ["Mira"]).words == {"mira": 1.0}
+
+
+def test_names_are_found_as_whole_words_and_in_unspaced_text() -> None:
+    assert "ann" in candidates.possible_names("I met Ann.")
+    assert "ann" not in candidates.possible_names("I met Anna.")
+    assert "小黑" in candidates.possible_names("你还记得小黑吗")
+    assert "黑" not in candidates.possible_names("你还记得小黑吗")
+
+
+def test_words_are_counted_within_one_persona_and_up_to_a_limit(keeper: Persona, mira: Persona) -> None:
+    assert vectors.frequencies(keeper.pk, ["ana", "cat", "zebra"], 10) == {"ana": 3, "cat": 1, "zebra": 0}
+    assert vectors.frequencies(keeper.pk, ["ana"], 1) == {"ana": 1}
+    assert search.frequencies(mira.pk, ["cat"], 10) == {"cat": 0}
+    assert search.frequencies(keeper.pk, ["cat", '"', ""], 10)["cat"] == 1
+
+
+def test_no_line_however_long_or_odd_breaks_recall(keeper: Persona) -> None:
+    for line in ("", "   ", "?" * 50, "a" * 20_000, "猫 " * 6_000, 'NEAR("x" *) AND -', "\0", "🐈" * 100):
+        asking(keeper, line)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    text=st.one_of(st.text(max_size=60), st.sampled_from(["cat Blackie", "小黑", "armchair", "otto's dog Rex barks"]))
+)
+def test_recall_for_one_never_returns_what_belongs_to_another(ana: User, ben: User, tmp_path: Path, text: str) -> None:
+    hers = imported(tmp_path, ana).persona
+    dog = [
+        session("s1"),
+        message("m1", "My dog Rex barks at the white cat Blackie, 小黑."),
+        node("n1", "Ben's dog Rex barks at the cat Blackie.", messages=["m1"]),
+    ]
+    his = imported(tmp_path, ben, HEADER, PERSONA, *dog).persona
+    for persona in (hers, his):
+        found = asking(persona, text)
+        ids = {row["id"] for row in [*found.xray.as_json()["candidates"], *found.xray.as_json()["chosen"]]}
+        nodes = ConceptNode.objects.filter(uuid__in=ids)
+        lines = Message.objects.filter(uuid__in=ids)
+        assert {row.persona_id for row in [*nodes, *lines]} <= {persona.pk}
+        assert {item.uuid for item in found.items} <= {row.uuid for row in [*nodes, *lines]}
+
+
+def test_another_personas_memories_do_not_change_the_scores(ana: User, ben: User, tmp_path: Path) -> None:
+    hers = imported(tmp_path, ana).persona
+    before = [item.as_json() for item in asking(hers, "Do you remember my cat and the armchair?").items]
+    imported(tmp_path, ben, *SMALL, *(node(f"x{n}", f"Ben saw cat number {n} in an armchair.") for n in range(60)))
+    assert [item.as_json() for item in asking(hers, "Do you remember my cat and the armchair?").items] == before
