@@ -12,7 +12,7 @@ run: $(VENV)/ready
 
 test: check
 	$(BIN)/python -m tests.chromium
-	$(BIN)/pytest
+	$(BIN)/pytest -m "not long"
 
 check: $(VENV)/ready
 	$(BIN)/ruff check .
@@ -22,9 +22,9 @@ check: $(VENV)/ready
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py check
 
-# Everything but the browser.
+# Everything but the browser and whole installations.
 fast: $(VENV)/ready
-	$(BIN)/pytest -m "not browser"
+	$(BIN)/pytest -m "not browser and not installation and not long"
 
 # Collect and compile translations; needs gettext.
 messages: $(VENV)/ready

@@ -35,10 +35,7 @@ def browser_type_launch_args() -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The data folder of an installation that was never used."""
-    made = Installation(tmp_path_factory.mktemp("empty"))
-    made.manage("migrate")
-    made.manage("collectstatic", "--noinput")
-    return made.folder / "data"
+    return Installation.unused(tmp_path_factory.mktemp("empty"))
 
 
 @pytest.fixture
