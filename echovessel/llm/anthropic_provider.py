@@ -1,17 +1,17 @@
 """Anthropic's messages, and servers that speak its protocol."""
 
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
 import anthropic
 from anthropic import AsyncAnthropic, AsyncStream
-from anthropic.types import RawMessageStreamEvent
+from anthropic.types import Message, RawMessageStreamEvent
 from django.conf import settings
 
 from echovessel.llm.base import Provider
 from echovessel.llm.errors import LLMError
-from echovessel.llm.faults import as_llm_errors
+from echovessel.llm.faults import answered_whole, as_llm_errors
 from echovessel.llm.negotiation import Endpoint, Mode, Terms, opened
 from echovessel.llm.request import Finished, Request, Shape, Usage
 from echovessel.llm.tiers import ANTHROPIC
@@ -89,6 +89,10 @@ def body(request: Request, shape: Shape | None, terms: Terms, model: str) -> dic
 
 async def _read(events: AsyncStream[RawMessageStreamEvent]) -> AsyncGenerator[str | Finished, None]:
     """The text, without the model's thoughts, and `Finished` if the server said why it ended."""
+    if answered_whole(events.response):
+        for item in _whole(Message.model_validate_json(await events.response.aread())):
+            yield item
+        return
     counted: dict[str, int] = {}
     reason = ""
     async for event in events:
@@ -101,6 +105,12 @@ async def _read(events: AsyncStream[RawMessageStreamEvent]) -> AsyncGenerator[st
             reason = event.delta.stop_reason or reason
     if reason:
         yield Finished(REASONS.get(reason, "stop"), _usage(counted) if counted else None)
+
+
+def _whole(message: Message) -> Iterator[str | Finished]:
+    """The same, from a server that does not stream what it was asked to stream."""
+    yield from (block.text for block in message.content if block.type == "text")
+    yield Finished(REASONS.get(message.stop_reason or "", "stop"), _usage(_counts(message.usage)))
 
 
 def _counts(usage: Any) -> dict[str, int]:

@@ -60,6 +60,11 @@ def as_llm_errors(sdk: ModuleType) -> Iterator[None]:
         raise fault_of(error, sdk) from error
 
 
+def answered_whole(response: httpx2.Response) -> bool:
+    """Whether a server asked for a stream has answered with one JSON document instead."""
+    return str(response.headers.get("content-type", "")).startswith("application/json")
+
+
 def fault_of(error: Exception, sdk: ModuleType) -> LLMError:
     """The `LLMError` that `error` means."""
     if isinstance(error, sdk.APIStatusError):

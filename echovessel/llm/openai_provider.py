@@ -4,7 +4,7 @@ Chat completions and not responses, because only the former is spoken everywhere
 """
 
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,11 +12,11 @@ import openai
 from django.conf import settings
 from openai import AsyncOpenAI, AsyncStream
 from openai.types import CompletionUsage
-from openai.types.chat import ChatCompletionChunk
+from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from echovessel.llm.base import Provider
 from echovessel.llm.errors import LLMError
-from echovessel.llm.faults import as_llm_errors
+from echovessel.llm.faults import answered_whole, as_llm_errors
 from echovessel.llm.negotiation import Endpoint, Mode, Terms, opened
 from echovessel.llm.request import Finished, Request, Shape, Usage
 from echovessel.llm.tiers import OPENAI
@@ -106,6 +106,10 @@ def _format(shape: Shape, terms: Terms) -> dict[str, Any]:
 async def _read(chunks: AsyncStream[ChatCompletionChunk]) -> AsyncGenerator[str | Finished, None]:
     """The text of the first choice, and `Finished` if the server said why it ended. The count of tokens
     comes in a chunk of its own after that, so the end is only known at the end."""
+    if answered_whole(chunks.response):
+        for item in _whole(ChatCompletion.model_validate_json(await chunks.response.aread())):
+            yield item
+        return
     reason, usage, refused = "", None, False
     async for chunk in chunks:
         usage = _usage(chunk.usage) if chunk.usage else usage
@@ -116,6 +120,15 @@ async def _read(chunks: AsyncStream[ChatCompletionChunk]) -> AsyncGenerator[str 
                 yield choice.delta.content
     if reason:
         yield Finished("refusal" if refused else REASONS.get(reason, "stop"), usage)
+
+
+def _whole(completion: ChatCompletion) -> Iterator[str | Finished]:
+    """The same, from a server that does not stream what it was asked to stream (some do not with a schema)."""
+    choice = completion.choices[0]
+    if choice.message.content:
+        yield choice.message.content
+    reason: Any = "refusal" if choice.message.refusal else REASONS.get(choice.finish_reason, "stop")
+    yield Finished(reason, _usage(completion.usage) if completion.usage else None)
 
 
 def _usage(counted: CompletionUsage) -> Usage:

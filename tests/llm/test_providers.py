@@ -1,6 +1,7 @@
 """The real SDKs against scripted servers: what goes out, what comes back, and every way to fail."""
 
 import asyncio
+import json
 import time
 from collections.abc import Callable
 from contextlib import aclosing
@@ -145,6 +146,17 @@ async def test_a_structured_answer_asks_for_the_schema(server: Any) -> None:
     wanted = body.get("response_format") or body["output_config"]["format"]
     assert wanted["type"] == "json_schema"
     assert '"impact"' in str(wanted).replace("'", '"')
+
+
+async def test_a_server_that_does_not_stream_is_understood_all_the_same(server: Any) -> None:
+    answer = json.dumps(EVENTS)
+    usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10, "input_tokens": 7, "output_tokens": 3}
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": answer}}
+    said = {"type": "message", "role": "assistant", "stop_reason": "end_turn", "stop_sequence": None}
+    document = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "usage": usage, "choices": [choice]}
+    document |= said | {"content": [{"type": "text", "text": answer}]}
+    server.queue.append(Page(json.dumps(document), "application/json"))
+    assert (await llm.answer(a_request(purpose="extraction"), Events)).value == Events.model_validate(EVENTS)
 
 
 async def test_answer_now_does_the_same_from_sync_code(server: Any, ledger: Any) -> None:
