@@ -1,9 +1,13 @@
-"""What a prompt says from memory: who was named, what comes to mind, and the few things that are always there."""
+"""What a prompt says of what remains (L3 to L5): recollections, impressions, promises, expectations, who is named.
 
-from collections.abc import Callable, Iterable
-from datetime import datetime
+What is recalled for a turn is not repeated in the lists that every prompt carries.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from django.db.models import F
+from django.template.loader import render_to_string
 
 from chat import knobs as chat_knobs
 from echovessel.context import ContextRequest, Section, fenced, tokens, unfenced
@@ -11,122 +15,143 @@ from memory import knobs
 from memory.human_dates import told
 from memory.models import ConceptNode, Entity
 from memory.models.node import NodeQuerySet
-from memory.recall import recall
+from memory.recall import Item, Recall, recall, scoring
 from memory.recall.candidates import entities_named
-from memory.recall.scoring import recency
 from persona.headings import headed
 from persona.models import Persona
 
-FENCE_TOKENS = 12
+Kind, Subject = ConceptNode.Kind, ConceptNode.Subject
+SECONDS_A_DAY = 86_400
+# Of many thoughts about the user the heaviest and the newest compete for the few places.
+MOST_WEIGHED = 200
+FENCE_TOKENS = 8
 
 
 def entities(request: ContextRequest) -> Section | None:
-    """What is known of the people and things that the recent lines name, where a description was written."""
+    """Who and what is named in the recent lines, as far as somebody has described them."""
     persona: Persona = request.persona
-    named = Entity.objects.filter(id__in=entities_named(persona, request.turns)).exclude(description="")
-    parts, left = [], request.budget
-    for entity in named.order_by("id"):
-        body = fenced("memory", entity.description)
-        part = headed(persona.language, "entity", body, name=unfenced(entity.canonical_name))
-        left -= tokens(part)
-        if left < 0:
-            break
-        parts.append(part)
-    return Section("entities", "system", "\n\n".join(parts)) if parts else None
+    named = Entity.objects.filter(persona=persona, pk__in=entities_named(persona, request.turns))
+    described = list(named.exclude(description="").order_by("pk")[: knobs.entities_shown()])
+    parts = [
+        headed(persona.language, "entity", fenced("memory", entity.description), name=_inline(entity.canonical_name))
+        for entity in described
+    ]
+    kept = _fitting(parts, request.budget, joint="\n\n")
+    if not kept:
+        return None
+    shown = [str(entity.uuid) for entity, _ in zip(described, kept, strict=False)]
+    return Section("entities", "system", "\n\n".join(kept), {"entities": shown})
 
 
-def recollections(request: ContextRequest) -> Section | None:
-    """What the recent lines bring to mind, best first, with its whole account (x-ray)."""
+def recollections(request: ContextRequest) -> Section:
+    """What the lines bring to mind, best first; the account of it even where nothing does."""
     persona: Persona = request.persona
-    found = recall(
-        persona,
-        request.turns,
-        now=request.now,
-        budget_tokens=max(0, min(request.budget - FENCE_TOKENS, chat_knobs.recall_tokens())),
-        window=[*request.window, *request.burst],
-    )
-    text = headed(persona.language, "recollections", fenced("memory", "\n".join(item.text for item in found.items)))
+    found = _recalled(request)
+    if not found.items:
+        return Section("recollections", "user", "", found.xray.as_json(), {"recollections": []})
+    text = _recollected(persona, [item.text for item in found.items])
+    shows = tuple(str(item.uuid) for item in found.items)
     return Section(
-        "recollections",
-        "user",
-        text if found.items else "",
-        xray=found.xray.as_json(),
-        material={
-            "recollections": [{"text": item.said, "layer": item.layer, "speaker": item.speaker} for item in found.items]
-        },
-        shows=[str(item.uuid) for item in found.items],
+        "recollections", "user", text, found.xray.as_json(), {"recollections": _material(found.items)}, shows=shows
     )
 
 
 def about_them(request: ContextRequest) -> Section | None:
-    """Impressions of the user that are always there: by recency and weight, not by what was said."""
-    nodes = _active(request).filter(kind=ConceptNode.Kind.THOUGHT, subject=ConceptNode.Subject.USER)
-    recent = nodes.newest_first()[: knobs.force_loaded_pool()]
-    best = sorted(recent, key=lambda node: (-_presence(node, request.now), -node.id))
-    return _list(request, "about_them", best[: knobs.thoughts_about_them()], _plain)
+    """The thoughts about the user that weigh most now: recency x (0.2 + |impact| / 10)."""
+
+    def weight(thought: ConceptNode) -> tuple[float, int]:
+        days = (request.now - thought.created_at).total_seconds() / SECONDS_A_DAY
+        recency = scoring.recency(days, knobs.recency_half_life_days())
+        return -recency * (0.2 + scoring.impact(thought.emotional_impact)), -thought.pk
+
+    thoughts = _thoughts(request, Subject.USER).newest_first()[:MOST_WEIGHED]
+    heaviest = sorted(thoughts, key=weight)[: knobs.thoughts_about_them()]
+    return _listed(request, "about_them", heaviest)
 
 
 def about_yourself(request: ContextRequest) -> Section | None:
-    """How the persona has come to see herself, newest first."""
-    nodes = _active(request).filter(kind=ConceptNode.Kind.THOUGHT, subject=ConceptNode.Subject.PERSONA)
-    return _list(request, "about_yourself", nodes.newest_first()[: knobs.thoughts_about_yourself()], _plain)
+    """The persona's newest thoughts about herself."""
+    newest = _thoughts(request, Subject.PERSONA).newest_first()[: knobs.thoughts_about_yourself()]
+    return _listed(request, "about_yourself", newest)
 
 
 def promises(request: ContextRequest) -> Section | None:
-    """Open promises of the persona, the one due first at the top."""
-    return _list(request, "promises", _open(request, ConceptNode.Kind.INTENTION), _due)
+    """What the persona promised and has not done yet, the next due first."""
+    return _listed(request, "promises", _open(request, Kind.INTENTION), dated=True)
 
 
 def expectations(request: ContextRequest) -> Section | None:
-    """What may come, the one due first at the top."""
-    return _list(request, "expectations", _open(request, ConceptNode.Kind.EXPECTATION), _due)
+    """What may come, the next due first."""
+    return _listed(request, "expectations", _open(request, Kind.EXPECTATION), dated=True)
 
 
-def _active(request: ContextRequest) -> NodeQuerySet:
-    """Nodes that may be recalled and do not stand in this prompt yet."""
-    return ConceptNode.objects.of(request.persona).recallable().exclude(uuid__in=request.shown)
+def _recalled(request: ContextRequest) -> Recall:
+    persona: Persona = request.persona
+    around = tokens(_recollected(persona, []))
+    return recall(
+        persona,
+        request.turns,
+        now=request.now,
+        budget_tokens=max(0, min(request.budget - around - FENCE_TOKENS, chat_knobs.recall_tokens())),
+        window=[*request.window, *request.burst],
+    )
+
+
+def _recollected(persona: Persona, lines: Sequence[str]) -> str:
+    text = render_to_string(f"prompts/recollections.{persona.language}.txt", {"lines": lines, "name": persona.called})
+    return headed(persona.language, "recollections", text)
+
+
+def _material(items: Iterable[Item]) -> list[dict[str, Any]]:
+    return [{"text": item.said, "layer": item.layer, "speaker": item.speaker} for item in items]
+
+
+def _thoughts(request: ContextRequest, subject: str) -> NodeQuerySet:
+    nodes = ConceptNode.objects.of(request.persona).recallable()
+    return nodes.filter(kind=Kind.THOUGHT, subject=subject).exclude(uuid__in=request.shown)
 
 
 def _open(request: ContextRequest, kind: str) -> NodeQuerySet:
-    nodes = _active(request).filter(kind=kind, outcome=ConceptNode.Outcome.OPEN)
-    return nodes.order_by(F("event_time_end").asc(nulls_last=True), "id")[: knobs.open_ends()]
+    """Open ones by due day, those without one last."""
+    nodes = ConceptNode.objects.of(request.persona).recallable()
+    waiting = nodes.filter(kind=kind, outcome=ConceptNode.Outcome.OPEN).exclude(uuid__in=request.shown)
+    return waiting.order_by(F("event_time_end").asc(nulls_last=True), "id")[: knobs.open_ones_shown()]
 
 
-def _presence(node: ConceptNode, now: datetime) -> float:
-    days = (now - node.created_at).total_seconds() / 86_400
-    return recency(days, knobs.recency_half_life_days()) * (0.2 + abs(node.emotional_impact) / 10)
-
-
-def _list(
-    request: ContextRequest,
-    heading: str,
-    nodes: Iterable[ConceptNode],
-    worded: Callable[[ContextRequest, ConceptNode], str],
-) -> Section | None:
-    """The nodes as lines, as many as the budget holds."""
-    left = request.budget - FENCE_TOKENS
-    lines: list[str] = []
-    shown: list[str] = []
-    for node in nodes:
-        line = worded(request, node)
-        left -= tokens(line) + 1
-        if left < 0:
-            break
-        lines.append(line)
-        shown.append(str(node.uuid))
-    if not lines:
-        return None
-    text = headed(request.persona.language, heading, fenced("memory", "\n".join(lines)))
-    return Section(heading, "user", text, xray={"nodes": shown}, shows=shown)
-
-
-def _plain(request: ContextRequest, node: ConceptNode) -> str:
-    return f"- {' '.join(node.description.split())}"
-
-
-def _due(request: ContextRequest, node: ConceptNode) -> str:
-    if node.event_time_end is None:
-        return _plain(request, node)
+def _listed(request: ContextRequest, name: str, nodes: Iterable[ConceptNode], *, dated: bool = False) -> Section | None:
+    """A list under its heading, as far as the budget reaches."""
     persona: Persona = request.persona
+    found = list(nodes)
+    lines = [_line(persona, node, request, dated) for node in found]
+    around = tokens(headed(persona.language, name, fenced("memory", ""))) + 1
+    kept = _fitting(lines, request.budget - around)
+    if not kept:
+        return None
+    text = headed(persona.language, name, fenced("memory", "\n".join(kept)))
+    shows = tuple(str(node.uuid) for node in found[: len(kept)])
+    return Section(name, "user", text, {"nodes": list(shows)}, shows=shows)
+
+
+def _line(persona: Persona, node: ConceptNode, request: ContextRequest, dated: bool) -> str:
+    description = _inline(node.description)
+    if not dated or node.event_time_end is None:
+        return f"- {description}"
     today = request.now.astimezone(persona.zone).date()
-    return f"{_plain(request, node)} ({told(node.event_time_end, today, persona.language)})"
+    due = told(node.event_time_end, today, persona.language)
+    colon = "：" if persona.language == "zh" else ": "
+    return f"- {due}{colon}{description}"
+
+
+def _inline(text: str) -> str:
+    return unfenced(" ".join(text.split()))
+
+
+def _fitting(lines: Sequence[str], budget: int, joint: str = "\n") -> list[str]:
+    """The first lines that fit `budget` tokens together."""
+    kept: list[str] = []
+    for line in lines:
+        budget -= tokens(line + joint)
+        if budget < 0:
+            break
+        kept.append(line)
+    return kept

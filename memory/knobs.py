@@ -209,7 +209,7 @@ companion_relevance = knob(
 )
 minimum_coverage = knob(
     "memory.minimum_coverage",
-    0.18,
+    0.12,
     low=0,
     high=1,
     unit="share of the query's rare words",
@@ -262,7 +262,7 @@ turn_decay = knob(
 )
 dense_share_known_script = knob(
     "memory.dense_share_known_script",
-    0.6,
+    0.7,
     low=0,
     high=1,
     unit="share of relevance",
@@ -307,7 +307,7 @@ session_weight = knob(
 )
 passage_scale = knob(
     "memory.passage_scale",
-    0.9,
+    0.85,
     low=0.1,
     high=2,
     unit="best passage : best node",
@@ -323,39 +323,41 @@ passage_lines = whole(
     why="Lines that follow each other are shown as one passage, up to this many.",
     source="measured on LoCoMo, 2026-11",
 )
-force_loaded_pool = whole(
-    "memory.force_loaded_pool",
-    100,
-    low=10,
-    high=2_000,
-    unit="thoughts",
-    why="The newest impressions among which the ones to show always are chosen; older ones have faded to nothing.",
+fall_off = knob(
+    "memory.fall_off",
+    0.2,
+    low=0,
+    high=1,
+    unit="of the best score",
+    why="Few good memories beat a full budget: what is so much weaker than the best only distracts.",
     source="design/recall.md",
 )
 thoughts_about_them = whole(
     "memory.thoughts_about_them",
     10,
     low=0,
-    high=50,
+    high=100,
     unit="thoughts",
-    why="Impressions of the user that are shown whatever was said.",
+    why="What she thinks of the user is with her in every turn, whatever is asked.",
     source="design/recall.md",
 )
 thoughts_about_yourself = whole(
     "memory.thoughts_about_yourself",
     5,
     low=0,
-    high=50,
+    high=100,
     unit="thoughts",
-    why="How the persona has come to see herself, shown whatever was said.",
+    why="What she has lately thought of herself.",
     source="design/recall.md",
 )
-open_ends = whole(
-    "memory.open_ends",
+open_ones_shown = whole(
+    "memory.open_ones_shown",
     10,
     low=0,
-    high=50,
-    unit="promises or expectations",
-    why="What is still open and due first is shown; nobody keeps more in mind.",
-    source="design/recall.md",
+    high=100,
+    unit="promises, expectations",
+    why="The next due first; more would crowd out the talk.",
+)
+entities_shown = whole(
+    "memory.entities_shown", 5, low=0, high=50, unit="entities", why="Of those who are named, so many are described."
 )

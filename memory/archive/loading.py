@@ -157,7 +157,7 @@ def _persona(owner: "User", survey: _Survey, name: str) -> Persona:
                 user_name=given.user_name,
                 timezone=given.timezone,
                 language=given.language or language_of(written),
-                blocks=dict(given.blocks),
+                blocks={str(label): text for label, text in given.blocks.items()},
                 facts=given.facts,
                 external_id=given.id,
             )
@@ -348,12 +348,12 @@ class _Loader:
         ]
 
     # --- links ------------------------------------------------------------------------------------------------------
-    def _link(self, batch: Sequence[Numbered[NodeRecord] | Numbered[EntityRecord]]) -> None:
+    def _link(self, batch: Sequence[Numbered[records.Record]]) -> None:
         with transaction.atomic():
             for one in batch:
                 if isinstance(one.record, NodeRecord):
                     self._link_node(one.number, one.record)
-                else:
+                elif isinstance(one.record, EntityRecord):
                     self._load_entity(one.number, one.record)
 
     def _link_node(self, number: int, given: NodeRecord) -> None:
@@ -401,7 +401,7 @@ class _Loader:
         Alias.objects.bulk_create(
             [
                 Alias(entity=entity, persona=self.persona, text=text, normalized=normal)
-                for normal, text in reversed(spelled.items())
+                for normal, text in spelled.items()
                 if normal
             ],
             ignore_conflicts=True,

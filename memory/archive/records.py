@@ -24,9 +24,7 @@ LONGEST_LINE_BYTES = 16 * 1024 * 1024
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120)]
-RelationalTag = Literal[
-    "identity-bearing", "unresolved", "vulnerability", "turning-point", "correction", "commitment"
-]
+RelationalTag = Literal["identity-bearing", "unresolved", "vulnerability", "turning-point", "correction", "commitment"]
 
 
 class ArchiveError(Exception):
@@ -62,9 +60,7 @@ class PersonaRecord(Record):
     user_name: Annotated[str, StringConstraints(max_length=80)] = ""
     timezone: str = "UTC"
     language: Literal["en", "zh"] | None = None
-    blocks: dict[
-        Literal["persona", "user", "style"], Annotated[str, StringConstraints(max_length=MAX_CHARACTERS)]
-    ] = {}
+    blocks: dict[Literal["persona", "user", "style"], Annotated[str, StringConstraints(max_length=MAX_CHARACTERS)]] = {}
     facts: dict[str, Any] | None = None
     mood: dict[str, Any] | None = None
 
@@ -114,9 +110,7 @@ class NodeRecord(Record):
     id: Id
     kind: Literal["event", "thought", "intention", "expectation"]
     subject: Literal["user", "persona", "shared"] = "user"
-    description: Annotated[
-        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_DESCRIPTION)
-    ]
+    description: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_DESCRIPTION)]
     emotional_impact: Annotated[int, Field(ge=-MAX_IMPACT, le=MAX_IMPACT, strict=True)] = 0
     emotion_tags: Annotated[list[str], Field(max_length=4)] = []
     relational_tags: Annotated[list[RelationalTag], Field(max_length=3)] = []
@@ -214,9 +208,9 @@ def header(file: BinaryIO) -> HeaderRecord:
     if first is None:
         raise ArchiveError("the file is empty")
     if first.type != "header" or first.data is None or first.data.get("format") != FORMAT:
-        raise ArchiveError(f'line 1: this is no archive: the first line must be {{"type": "header", "format": "{FORMAT}", …}}')
-    if first.data.get("version") != VERSION:
-        raise ArchiveError(f"line 1: the archive has version {first.data.get('version')!r}; this program reads {VERSION}")
+        raise ArchiveError(f"line 1: this is no archive: it must be a header with the format {FORMAT!r}")
+    if (version := first.data.get("version")) != VERSION:
+        raise ArchiveError(f"line 1: the archive has version {version!r}; this program reads version {VERSION}")
     found = record(first)
     assert isinstance(found, HeaderRecord)
     return found

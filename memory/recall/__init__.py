@@ -1,6 +1,6 @@
 """Recall: what the user's lines bring to mind, and why. Reads only; scope is one persona; no channel (D4).
 
-    query -> candidates (arms) -> ranking (scores) -> choosing (budget) -> items and x-ray
+query -> candidates (arms) -> ranking (scores) -> choosing (budget) -> items and x-ray
 """
 
 import time
@@ -104,6 +104,7 @@ def recall(
         budget_tokens,
         window=_hidden_lines(window, lines),
         longest_passage=knobs.passage_lines(),
+        fall_off=knobs.fall_off(),
     )
     items = _items(persona, choice, ranks, lines, teller)
     clock.lap("rank")
@@ -201,9 +202,7 @@ def _items(
     )
 
 
-def _node_item(
-    scored: ScoredNode, shown: Shown, uuids: Mapping[int, UUID], names: Mapping[int, str | None]
-) -> Item:
+def _node_item(scored: ScoredNode, shown: Shown, uuids: Mapping[int, UUID], names: Mapping[int, str | None]) -> Item:
     node = scored.node
     rests_on = [line for line in node.evidence if line in uuids]
     return Item(
@@ -218,7 +217,7 @@ def _node_item(
         speaker=None,
         tokens=shown.best.tokens,
         score=round(shown.best.score, 4),
-        parts=scored.parts.as_json(),
+        parts=scored.parts.weighted(),
     )
 
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-# score · (30 / tokens) ** 0.15: of two equals the shorter one leaves room for a third (LoCoMo: 0.901 -> 0.906).
+# score · (30 / tokens) ** 0.1: of two equals the shorter one leaves room for a third (LoCoMo: 0.901 -> 0.906).
 USUAL_TOKENS = 30
-BREVITY = 0.15
+BREVITY = 0.1
 LEAST_TOKENS = 8
 ANCHORED_SHARE = 0.5
 
@@ -47,6 +47,7 @@ class Choice:
 
     shown: list[Shown] = field(default_factory=list)
     removed: dict[tuple[bool, int], str] = field(default_factory=dict)
+    least_score: float = 0.0
     tokens: int = 0
     anchored_tokens: int = 0
     seen_lines: set[int] = field(default_factory=set)
@@ -55,10 +56,16 @@ class Choice:
 
 
 def chosen(
-    offers: Sequence[Offer], budget: int, *, window: AbstractSet[int] = frozenset(), longest_passage: int = 4
+    offers: Sequence[Offer],
+    budget: int,
+    *,
+    window: AbstractSet[int] = frozenset(),
+    longest_passage: int = 4,
+    fall_off: float = 0.0,
 ) -> Choice:
-    """Fill `budget` tokens from `offers`, best first. `window` are lines that the prompt shows anyway."""
-    choice = Choice()
+    """Fill `budget` tokens from `offers`, best first. `window` are lines that the prompt shows anyway; what scores
+    less than `fall_off` of the best is not shown."""
+    choice = Choice(least_score=fall_off * max((offer.score for offer in offers), default=0.0))
     for offer in sorted(offers, key=_order):
         passage = _passage_beside(offer, choice.passages, longest_passage)
         cost = offer.joined_tokens if passage else offer.tokens
@@ -91,6 +98,8 @@ def _refusal(offer: Offer, cost: int, choice: Choice, budget: int, window: Abstr
         return "shown_already"
     if offer.text in choice.seen_texts:
         return "same_words"
+    if offer.score < choice.least_score and not offer.only_anchored:
+        return "fell_off"
     if choice.tokens + cost > budget:
         return "no_room"
     if offer.only_anchored and choice.anchored_tokens + cost > budget * ANCHORED_SHARE:

@@ -19,8 +19,8 @@ ENOUGH_WORDS = 6
 
 @dataclass(frozen=True)
 class Weights:
-    """What each word of a query is worth here. `ideal` is what a row with all of them once would get; `enough` the same,
-    but of a long query at most what ENOUGH_WORDS rare ones are worth: nobody repeats four lines."""
+    """What each word of a query is worth here. `ideal` is what a row with all of them once would get; `enough` the
+    same, but of a long query at most what ENOUGH_WORDS rare ones are worth: nobody repeats four lines."""
 
     words: Mapping[str, float]
     mean_length: float

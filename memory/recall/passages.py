@@ -30,8 +30,8 @@ def scored(
     `sessions` holds the ids of each session's lines in the order they were said, `own` the score of a line by its own
     words (absent: 0), `talks` that of a session.
 
-    >>> scored({1: [10, 11]}, {10: 1.0}, {1: 0.5}, Around())
-    {10: 1.5, 11: 0.9}
+    >>> scored({1: [10, 11]}, {10: 1.0}, {}, Around())
+    {10: 1.3, 11: 0.7}
     """
     found: dict[int, float] = {}
     for session, lines in sessions.items():

@@ -29,8 +29,8 @@ class Query:
 def asked(turns: Sequence[str], decay: float, names: Iterable[str] = ()) -> Query:
     """The query of `turns`, oldest first; each line back weighs `decay` of the one after it.
 
-    Words of every day count less. `names` are those of the two who talk: they stand everywhere and say nothing, so their words do not count
-    unless there are no others.
+    Words of every day count less. `names` are those of the two who talk: they stand everywhere and say nothing, so
+    their words do not count unless there are no others.
 
     >>> asked(["I got a cat", "Is Mira fond of it?"], 0.6, ["Mira"]).words
     {'fond': 1.0, 'got': 0.6, 'cat': 0.6}

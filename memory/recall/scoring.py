@@ -22,6 +22,7 @@ LEAST_ANCHOR = 1 / 3
 DISPUTED_PENALTY = 0.3
 DOUBT_PENALTY = 0.3
 RELATIONAL = 0.5
+UNWEIGHTED = frozenset(("raw_relevance", "dense", "words"))
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,12 @@ class Parts:
     def total(self) -> float:
         return self.relevance + self.recency + self.impact + self.relational + self.anchor + self.penalty
 
+    def weighted(self) -> dict[str, float]:
+        """The terms that count, whose sum is the total."""
+        return {name: value for name, value in self.as_json().items() if name not in UNWEIGHTED}
+
     def as_json(self) -> dict[str, float]:
+        """All of it, for the x-ray."""
         return {name: round(value, 4) for name, value in asdict(self).items() if value}
 
 

@@ -77,6 +77,7 @@ def test_a_server_known_to_be_dead_is_not_waited_for(mira: Persona) -> None:
         ("", False),
         ("nonsense", False),
     ],
+    ids=["this process", "this pid in another life", "a living process", "another host", "nobody", "nonsense"],
 )
 def test_who_is_known_to_be_dead(holder: str, dead: bool) -> None:
     assert turn.is_dead(holder) is dead
