@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 # What each section may claim of what is left when its turn comes. Sections not named here weigh 1.
 # Blocks and recollections weigh most: they are why this persona is not any other.
 WEIGHTS: Mapping[str, float] = {
-    "persona.context.core_blocks": 16,
+    "persona.context.core_blocks": 24,
     "memory.context.recollections": 10,
     "chat.context.recent_conversation": 10,
     "persona.context.guardrails": 4,

@@ -5,6 +5,7 @@ import contextlib
 import json
 import logging
 import time
+from collections.abc import Coroutine, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -27,14 +28,18 @@ from persona.models import Persona
 logger = logging.getLogger(__name__)
 
 CHANNEL = "web"
-BAD_FRAMES, NOT_SIGNED_IN, NOT_FOUND = 4400, 4401, 4404
+BAD_FRAMES, NOT_SIGNED_IN, NOT_FOUND, BROKEN = 4400, 4401, 4404, 4500
+# A replay sends all that was kept, and the server cannot feel how fast it is read.
+LEAST_SECONDS_BETWEEN_REPLAYS = 0.5
 
 
 class ChatConsumer(AsyncWebsocketConsumer):
     """One page talking with one persona of its own."""
 
     subscription: hub.Subscription | None = None
+    tasks: Sequence[asyncio.Task[None]] = ()
     persona: Persona
+    replayed_at = float("-inf")
 
     async def connect(self) -> None:
         await self.accept()  # only an accepted socket can be closed with a reason
@@ -64,18 +69,33 @@ class ChatConsumer(AsyncWebsocketConsumer):
             heartbeat_s=knobs.heartbeat_seconds(),
         )
         await self._say_snapshot()
-        self.tasks = [asyncio.create_task(self._pump()), asyncio.create_task(self._beat())]
+        self.tasks = [asyncio.create_task(self._guarded(work)) for work in (self._pump(), self._beat())]
 
-    async def disconnect(self, code: int) -> None:
-        if self.subscription is None:
-            return
-        for task in getattr(self, "tasks", ()):
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._leave()  # however it ended: a server may cancel a consumer without a disconnect
+
+    def _leave(self) -> None:
+        for task in self.tasks:
             task.cancel()
-        hub.here().unsubscribe(self.subscription)
+        if self.subscription is not None:
+            hub.here().unsubscribe(self.subscription)
+            self.subscription = None
+
+    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run a task of this socket; when it breaks, close the socket, so that the page comes back and resumes."""
+        try:
+            await work
+        except Exception:
+            logger.exception("a socket's task broke")
+            await self.close(BROKEN)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         if self.subscription is None:
             return
+        frame = None
         try:
             frame = frames.parse(text_data)
             self.bad_frames = 0
@@ -84,7 +104,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await self._refuse(error)
         except Exception:  # the edge of a socket: one frame must not end the talk
             logger.exception("a frame could not be handled")
-            await self._say("error", code="internal", message="Something broke; nothing you said before is lost.")
+            told = {"client_id": str(frame.client_id)} if isinstance(frame, frames.SendMessage) else {}
+            message = "Something broke; nothing you said before is lost."
+            await self._say("error", code="internal", message=message, **told)
 
     async def _act(self, frame: frames.ClientFrame) -> None:
         match frame:
@@ -94,6 +116,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 if not runner.here().stop(self.persona.uuid, turn_id):
                     raise BadFrame("not_running", "This reply is not being written any more.")
             case frames.Retry(turn_id=turn_id):
+                self._admit()
                 if not await in_thread(turns.retry, self.persona, turn_id):
                     raise BadFrame("not_retryable", "There is nothing to try again here.")
                 runner.here().nudge(self.persona.pk, at_once=True)
@@ -105,12 +128,14 @@ class ChatConsumer(AsyncWebsocketConsumer):
             case frames.Ping():
                 await self._say("chat.connection.heartbeat")
 
-    async def _take(self, frame: frames.SendMessage) -> None:
+    def _admit(self, client_id: str | None = None) -> None:
         if not rate.admit(self.persona.owner_id, time.monotonic()):
             raise BadFrame(
-                "rate_limited", "That was faster than one can talk. Wait a moment, then send it again.",
-                str(frame.client_id),
-            )  # fmt: skip
+                "rate_limited", "That was faster than one can talk. Wait a moment, then send it again.", client_id
+            )
+
+    async def _take(self, frame: frames.SendMessage) -> None:
+        self._admit(str(frame.client_id))
         taken = await in_thread(lines.take_line, self.persona, frame.content, frame.client_id, CHANNEL, timezone.now())
         if taken.repeated:
             data = await in_thread(lines.as_event, taken.message)
@@ -127,6 +152,11 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def _replay(self, after: int) -> None:
         """Send what the client missed, in order. What came since it joined is delivered anyway, once."""
+        if time.monotonic() - self.replayed_at < LEAST_SECONDS_BETWEEN_REPLAYS:
+            raise BadFrame("rate_limited", "This was sent a moment ago; wait before asking for it again.")
+        if after and not await in_thread(log.holds, after, self.persona.uuid):
+            raise BadFrame("too_old", "Too much has happened since. Load the page anew.")
+        self.replayed_at = time.monotonic()
         async with self.sending:
             until = self.joined_at
             self.joined_at = 0  # a second resume on one socket is a client that lost something: send all of it
@@ -196,7 +226,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def _send(self, frame: Frame) -> None:
         with contextlib.suppress(RuntimeError):  # the socket may close while a frame is on its way
-            await self.send(text_data=json.dumps(frame.as_json(), ensure_ascii=False))
+            text = json.dumps(frame.as_json(), ensure_ascii=False)
+            await self.send(text_data=text.encode("utf-8", "replace").decode())
 
 
 def _persona_of(user: Any, uuid: UUID) -> Persona | None:

@@ -74,7 +74,9 @@ def parse(text: str | None) -> ClientFrame:
         frame = _adapter.validate_python(_storable(data))
     except ValidationError as error:
         fields = ", ".join(sorted({str(item["loc"][-1]) for item in error.errors()}))
-        raise BadFrame("bad_frame", f"Missing or wrong in this frame: {fields}.", _client_id(data)) from error
+        raise BadFrame(
+            "bad_frame", f"Missing or wrong in this frame: {fields}.", _client_id(_storable(data))
+        ) from error
     if isinstance(frame, SendMessage):
         _check_content(frame)
     return frame

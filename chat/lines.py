@@ -103,8 +103,11 @@ def _open_session(persona: Persona, channel: str, now: datetime) -> Session:
 
 
 def _collecting_turn(session: Session) -> Turn:
-    waiting = session.turns.collecting().order_by("id").last()
-    return waiting or Turn.objects.create(session=session, persona_id=session.persona_id)
+    """The newest turn while it collects, else a new one: a line never joins an older turn that is tried again."""
+    newest = session.turns.order_by("id").last()
+    if newest is not None and newest.status == Turn.Status.COLLECTING:
+        return newest
+    return Turn.objects.create(session=session, persona_id=session.persona_id)
 
 
 def is_long(session: Session) -> bool:

@@ -12,16 +12,20 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.db import DatabaseError
 from django.utils import timezone
 
 from chat import knobs, prompt
 from chat import turn as turns
 from chat.models import Turn
-from echovessel import llm
+from echovessel import embedding, llm
 from echovessel.outbox import events, hub
 from echovessel.threads import in_thread
 
 logger = logging.getLogger(__name__)
+
+# Seconds between attempts to store a reply; each attempt itself waits for a locked database.
+PAUSES = (1, 3, 10, 30)
 
 
 @dataclass
@@ -88,7 +92,7 @@ class Runner:
         while True:
             try:
                 now = timezone.now()
-                await in_thread(turns.abandon, now)
+                await in_thread(turns.abandon, now, sparing={live.turn.pk for live in self._live.values()})
                 patience = timedelta(seconds=knobs.debounce_seconds() + 2 * knobs.sweep_seconds())
                 for persona_id in await in_thread(turns.waiting_personas, now - patience):
                     if persona_id not in self._serving:
@@ -126,9 +130,11 @@ class Runner:
             self._broadcast(live, "chat.turn.snapshot", live.snapshot())
             code = await self._outcome(live)
         finally:
-            renewing.cancel()
-            await self._store(live, code)
-            self._live.pop(turn.persona.uuid, None)
+            try:
+                await self._keep(live, code)
+            finally:
+                renewing.cancel()
+                self._live.pop(turn.persona.uuid, None)
 
     async def _outcome(self, live: Live) -> str:
         """Let the model speak to the end; an error code, or an empty string when all was said."""
@@ -148,6 +154,8 @@ class Runner:
         return ""
 
     async def _speak(self, live: Live) -> None:
+        # Wait for a model that is still loading here, not in one of the few threads that serve the database.
+        await asyncio.wrap_future(embedding.warm())
         assembled = await in_thread(prompt.assemble, live.turn, timezone.now())
         live.xray = assembled.xray
         async with contextlib.aclosing(llm.stream(_request(live.turn, assembled))) as pieces:
@@ -184,10 +192,24 @@ class Runner:
             },
         )
 
-    async def _store(self, live: Live, code: str) -> None:
+    async def _keep(self, live: Live, code: str) -> None:
+        """Store the outcome, again and again while the database is busy: storing twice does no harm."""
         if live.flush is not None:
             live.flush.cancel()
         self._send(live)
+        for pause in PAUSES:
+            try:
+                await self._store(live, code)
+                break
+            except Exception:  # the edge of a job: a reply that was seen must not get lost
+                logger.exception("turn %s could not be stored", live.turn.pk)
+                await asyncio.sleep(pause)
+        else:
+            logger.error("turn %s is given up; its lease will lapse and it can be retried", live.turn.pk)
+        with contextlib.suppress(Exception):  # the tail will find the event anyway
+            await hub.here().catch_up()
+
+    async def _store(self, live: Live, code: str) -> None:
         now = timezone.now()
         if code or not (live.text or live.stopped):
             stored = await in_thread(turns.fail, live.turn, code or "provider_unavailable", live.text, now)
@@ -203,13 +225,17 @@ class Runner:
             )
         if not stored:
             logger.warning("turn %s was taken away while it ran; its reply is dropped", live.turn.pk)
-        await hub.here().catch_up()
 
     async def _renew(self, live: Live) -> None:
         """Keep the lease while the model speaks; stop speaking when it was lost."""
         while True:
             await asyncio.sleep(knobs.lease_seconds() / 3)
-            if not await in_thread(turns.renew, live.turn, live.text, timezone.now()):
+            try:
+                kept = await in_thread(turns.renew, live.turn, live.text, timezone.now())
+            except DatabaseError:
+                logger.exception("the lease of turn %s could not be renewed; trying again", live.turn.pk)
+                continue
+            if not kept:
                 if live.speaking is not None:
                     live.speaking.cancel()
                 return

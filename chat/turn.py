@@ -7,6 +7,7 @@ import logging
 import os
 import secrets
 import socket
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -119,9 +120,11 @@ def retry(persona: Persona, turn_uuid: UUID) -> bool:
     )
 
 
-def abandon(now: datetime) -> int:
-    """Mark as failed what a dead server left running; return how many turns that were."""
-    return sum(_abandon(turn, now) for turn in Turn.objects.running().select_related("persona", "session"))
+def abandon(now: datetime, sparing: Collection[int] = ()) -> int:
+    """Mark as failed what a dead server left running; return how many turns that were. `sparing` names those that
+    the caller knows to be alive."""
+    running = Turn.objects.running().exclude(pk__in=sparing).select_related("persona", "session")
+    return sum(_abandon(turn, now) for turn in running)
 
 
 def waiting_personas(before: datetime) -> list[int]:

@@ -1,6 +1,6 @@
 """App configurations of the frame."""
 
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
 from django.contrib.admin.apps import AdminConfig as DjangoAdminConfig
 from django.db.models.signals import post_migrate
 
@@ -14,7 +14,8 @@ class FrameConfig(AppConfig):
     def ready(self) -> None:
         from echovessel import checks, schedule  # noqa: F401, PLC0415  (models exist only now)
 
-        post_migrate.connect(schedule.ensure, sender=self)
+        # Not `sender=self`: Django sends post_migrate only for apps with models, and the frame has none.
+        post_migrate.connect(schedule.ensure, sender=apps.get_app_config("django_q"))
 
 
 class AdminConfig(DjangoAdminConfig):

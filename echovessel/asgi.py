@@ -1,17 +1,26 @@
 """The ASGI entry point: pages and API by Django, sockets by Channels."""
 
 import os
+from typing import Any
 
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "echovessel.settings")
-pages = get_asgi_application()
+django = get_asgi_application()
 
 from channels.auth import AuthMiddlewareStack  # noqa: E402  (models exist only now)
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 
+from chat import runner  # noqa: E402
 from chat.routing import websocket_urlpatterns  # noqa: E402
 from echovessel.origins import SameOrigin  # noqa: E402
+
+
+async def pages(scope: Any, receive: Any, send: Any) -> None:
+    """Django's pages. The first request after a start also begins the look-out for turns a dead server left."""
+    runner.here().watch()
+    await django(scope, receive, send)
+
 
 application = ProtocolTypeRouter(
     {"http": pages, "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))}

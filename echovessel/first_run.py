@@ -15,7 +15,7 @@ def token() -> str | None:
     if User.objects.exists():
         return None
     file = _file()
-    if not file.exists():
+    if not file.exists() or not file.read_text().strip():
         file.touch(mode=0o600)
         file.write_text(secrets.token_urlsafe(24))
     return file.read_text().strip()

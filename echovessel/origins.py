@@ -12,6 +12,7 @@ from channels.security.websocket import WebsocketDenier
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.http.request import HttpRequest
+from django.utils.http import is_same_domain
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +39,14 @@ def is_ours(origin: str, host: str) -> bool:
     if not _host_is_allowed(host):
         return False
     schemes = ("https",) if settings.HTTPS else ("http", "https")
-    return origin in settings.CSRF_TRUSTED_ORIGINS or origin in [f"{scheme}://{host}" for scheme in schemes]
+    return origin in [f"{scheme}://{host}" for scheme in schemes] or _is_trusted(origin)
+
+
+def _is_trusted(origin: str) -> bool:
+    """Whether CSRF_TRUSTED_ORIGINS names it, or all subdomains of its domain (https://*.example.org), as for forms."""
+    scheme, _colon, rest = origin.partition("://")
+    trusted = (each.partition("://") for each in settings.CSRF_TRUSTED_ORIGINS)
+    return any(scheme == name and is_same_domain(rest, place.lstrip("*")) for name, _sep, place in trusted)
 
 
 def _host_is_allowed(host: str) -> bool:

@@ -18,7 +18,8 @@ env = environ.Env()
 if (BASE_DIR / ".env").exists():
     env.read_env(BASE_DIR / ".env")
 
-DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / "data"))).resolve()
+# Relative places are meant from here, wherever the command was typed.
+DATA_DIR = (BASE_DIR / env.str("DATA_DIR", default="data")).resolve()
 DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 
@@ -40,6 +41,7 @@ ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=LOOPBACK)
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 # Off loopback we expect TLS in front; HTTPS=off is for a home network without it, and a deploy check says so.
 HTTPS = env.bool("HTTPS", default=any(host not in LOOPBACK for host in ALLOWED_HOSTS))
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
@@ -122,7 +124,7 @@ if DATABASE_URL and not DATABASE_URL.startswith("sqlite:///"):
 DATABASES = {
     "default": {
         "ENGINE": "echovessel.sqlite",
-        "NAME": Path(DATABASE_URL.removeprefix("sqlite:///") or DATA_DIR / "echovessel.sqlite3"),
+        "NAME": BASE_DIR / (DATABASE_URL.removeprefix("sqlite:///") or DATA_DIR / "echovessel.sqlite3"),
         "OPTIONS": {"key": env.str("DATABASE_KEY", default="")},
         # Opening costs 0.9 ms, and closing the last connection checkpoints the WAL: keep them (measured 2026-11-21).
         "CONN_MAX_AGE": 600,

@@ -2,7 +2,7 @@
 
 from django.template.loader import render_to_string
 
-from echovessel.context import ContextRequest, Section, shortened
+from echovessel.context import ContextRequest, Section, shortened, tokens
 from persona import mood as moods
 from persona.headings import headed
 from persona.models import CoreBlock, Persona
@@ -32,9 +32,18 @@ def core_blocks(request: ContextRequest) -> Section | None:
     persona: Persona = request.persona
     blocks = {block.label: block.content.strip() for block in CoreBlock.objects.filter(persona=persona)}
     written = [label for label in Label.values if blocks.get(label)]
-    share = request.budget // max(1, len(written))
-    parts = [headed(persona.language, label, shortened(blocks[label], share)) for label in written]
+    kept = _fitted({label: blocks[label] for label in written}, request.budget)
+    parts = [headed(persona.language, label, kept[label]) for label in written]
     return Section("core_blocks", "system", "\n\n".join(parts)) if parts else None
+
+
+def _fitted(blocks: dict[str, str], budget: int) -> dict[str, str]:
+    """The blocks within the budget: the shortest first, and what one leaves goes to the longer ones."""
+    kept = {}
+    for number, label in enumerate(sorted(blocks, key=lambda label: tokens(blocks[label]))):
+        kept[label] = shortened(blocks[label], budget // (len(blocks) - number))
+        budget -= tokens(kept[label])
+    return kept
 
 
 def mood(request: ContextRequest) -> Section | None:

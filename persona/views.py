@@ -55,14 +55,15 @@ def onboarding(request: HttpRequest) -> HttpResponse:
 
 def _step_asked_for(request: HttpRequest) -> int:
     asked = request.GET.get("step", "1")
-    return min(int(asked), len(STEPS)) if asked.isdecimal() and int(asked) else 1
+    return int(asked) if asked in ("1", "2", "3") else 1
 
 
 def _first_unfinished(draft: dict[str, str]) -> int:
     """A step cannot be reached before those ahead of it were filled in."""
-    if not draft.get("name"):
-        return 1
-    return len(STEPS) if draft.get("user_name") else 2
+    for number, step in enumerate(STEPS, 1):
+        if not step(data=draft).is_valid():
+            return number
+    return len(STEPS)
 
 
 def _initial(draft: dict[str, str]) -> dict[str, str]:

@@ -36,6 +36,12 @@ class Installation:
             "DATA_DIR": str(folder / "data"),
             "ECHOVESSEL_KNOBS": knobs,
             "LLM_PROVIDER": "offline",
+            # Set, not left out: the operator's .env must not lead a test to the operator's data.
+            "DATABASE_URL": "",
+            "DATABASE_KEY": "",
+            "ALLOWED_HOSTS": "localhost,127.0.0.1,[::1]",
+            "CSRF_TRUSTED_ORIGINS": "",
+            "HTTPS": "off",
             **env,
         }
 
@@ -66,7 +72,11 @@ class Installation:
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
-        self.wait_until_served()
+        try:
+            self.wait_until_served()
+        except BaseException:
+            self.stop()
+            raise
 
     def stop(self) -> None:
         self.process.send_signal(signal.SIGINT)

@@ -120,6 +120,7 @@ async def _reply(meter: Meter, shape: Shape) -> Reply:
 async def _items(meter: Meter, shape: Shape | None) -> AsyncGenerator[str, None]:
     """The pieces of one call under one total deadline, until the model says that it has ended, and why."""
     deadline = asyncio.get_running_loop().time() + settings.LLM_TIMEOUT_S
+    half = ""
     async with aclosing(meter.provider.stream(meter.request, shape)) as source:
         while meter.finished is None:
             try:
@@ -129,11 +130,23 @@ async def _items(meter: Meter, shape: Shape | None) -> AsyncGenerator[str, None]
                 raise LLMError("The model took too long.", code="timeout", permanent=False) from error
             except StopAsyncIteration as error:
                 raise _unavailable("The stream ended before the reply did.") from error
-            meter.see(item)
             if isinstance(item, str):
+                item, half = storable(half + item)
+            meter.see(item)
+            if isinstance(item, str) and item:
                 yield item
     if meter.finished.reason == "refusal":
         raise LLMError("The model declined to answer.", code="content_refused", permanent=True)
+
+
+def storable(text: str) -> tuple[str, str]:
+    """What of `text` can be stored as UTF-8, and the half of a character at its end that the next piece completes.
+
+    Some servers split an emoji over two pieces of JSON. Halves that stay alone become U+FFFD.
+    """
+    half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
+    whole = text[: len(text) - len(half)]
+    return whole.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), half
 
 
 def _demand_words(meter: Meter) -> None:

@@ -11,8 +11,6 @@ import weakref
 from collections import deque
 from uuid import UUID
 
-from django.db import DatabaseError
-
 from echovessel.outbox import knobs, log
 from echovessel.outbox.log import Frame
 from echovessel.threads import in_thread
@@ -55,15 +53,18 @@ class Hub:
         self._tail: asyncio.Task[None] | None = None
         self._seen = 0
         self._reading = asyncio.Lock()
+        self._joining = asyncio.Lock()
 
     async def subscribe(self, stream: UUID) -> Subscription:
         """Frames of `stream` from now on. Give it back with `unsubscribe`."""
-        if self._tail is None or self._tail.done():
-            self._seen = await in_thread(log.last_id)
-            self._tail = asyncio.create_task(self._follow(), name="outbox-tail")
-        subscription = Subscription(stream, knobs.queue_length())
-        self._subscriptions.setdefault(stream, set()).add(subscription)
-        return subscription
+        async with self._joining:
+            if not self._subscriptions:
+                self._seen = await in_thread(log.last_id)
+            if self._tail is None or self._tail.done():
+                self._tail = asyncio.create_task(self._follow(), name="outbox-tail")
+            subscription = Subscription(stream, knobs.queue_length())
+            self._subscriptions.setdefault(stream, set()).add(subscription)
+            return subscription
 
     def unsubscribe(self, subscription: Subscription) -> None:
         remaining = self._subscriptions.get(subscription.stream, set())
@@ -98,7 +99,7 @@ class Hub:
         while True:
             try:
                 await self.catch_up()
-            except DatabaseError:
+            except Exception:  # the edge of a job: without the tail every page of this process would go deaf
                 logger.exception("the event log could not be read; trying again")
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._news.wait(), knobs.poll_seconds())

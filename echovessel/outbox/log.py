@@ -43,6 +43,11 @@ def last_id(stream: UUID | None = None) -> int:
     return found.aggregate(last=Max("id"))["last"] or 0
 
 
+def holds(event_id: int, stream: UUID) -> bool:
+    """Whether this event of `stream` is still kept; when not, what followed it may be gone, too."""
+    return OutboxEvent.objects.filter(id=event_id, stream=stream).exists()
+
+
 def prune(now: datetime) -> int:
     """Delete what is older than the knob allows; return how many rows went."""
     return OutboxEvent.objects.filter(at__lt=now - timedelta(days=knobs.keep_days())).delete()[0]

@@ -56,6 +56,10 @@ class Persona(PublicId):
     def __str__(self) -> str:
         return self.name
 
+    def clean(self) -> None:
+        if not isinstance(self.facts, dict):
+            raise ValidationError({"facts": _("Facts are an object of names and values.")})
+
     @property
     def zone(self) -> zoneinfo.ZoneInfo:
         """The owner's time zone: the one in which days begin and dates are told."""

@@ -220,6 +220,7 @@ const refusals = {
 const quiet = new Set(['not_running', 'nothing_open']); // The page was behind: putting it right says enough.
 
 function refused(data) {
+  if (data.code === 'too_old') return location.reload();
   const words = word(refusals[data.code]) || data.message || word('refused');
   const line = data.client_id && unsent.refuse(data.client_id, words);
   if (line) lines.drawUnsent(line, words);

@@ -8,8 +8,10 @@ from django.contrib.auth.models import User
 from django.core.checks import run_checks
 from django.core.management import call_command
 from django.test import Client
+from django_q.models import Schedule
 
-from echovessel import embedding, knobs
+from echovessel import embedding, knobs, schedule
+from echovessel.management.commands import up
 from echovessel.origins import is_ours
 from persona.models import Persona
 
@@ -147,3 +149,41 @@ def test_behind_tls_a_plain_page_may_not(settings: Any) -> None:
     assert not is_ours("http://testserver", "testserver")
     settings.CSRF_TRUSTED_ORIGINS = ["https://echo.example.org"]
     assert is_ours("https://echo.example.org", "testserver")
+
+
+def test_the_minute_job_is_scheduled_once() -> None:
+    schedule.ensure()
+    assert Schedule.objects.filter(func=schedule.MINUTE).count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_migrating_schedules_the_minute_job() -> None:
+    Schedule.objects.all().delete()
+    call_command("migrate", verbosity=0)
+    assert Schedule.objects.filter(func=schedule.MINUTE).count() == 1
+    assert set(schedule.minute()) == {"abandoned", "closed", "waiting", "pruned"}
+
+
+@pytest.mark.parametrize(
+    ("host", "allowed", "https", "address"),
+    [
+        ("127.0.0.1", ["localhost"], False, "http://127.0.0.1:8000"),
+        ("::1", ["localhost"], False, "http://[::1]:8000"),
+        ("0.0.0.0", ["localhost"], False, "http://127.0.0.1:8000"),
+        ("0.0.0.0", ["localhost", "192.168.1.7"], False, "http://192.168.1.7:8000"),
+        ("127.0.0.1", ["echo.example.org"], True, "https://echo.example.org"),
+        ("0.0.0.0", ["*"], False, "http://127.0.0.1:8000"),
+    ],
+)
+def test_the_address_that_is_printed_can_be_opened(
+    settings: Any, host: str, allowed: list[str], https: bool, address: str
+) -> None:
+    settings.ALLOWED_HOSTS, settings.HTTPS = allowed, https
+    assert up._address(host, 8000) == address
+
+
+def test_trusted_subdomains_may_open_a_socket(settings: Any) -> None:
+    settings.CSRF_TRUSTED_ORIGINS = ["https://*.example.org"]
+    assert is_ours("https://echo.example.org", "testserver")
+    assert not is_ours("http://echo.example.org", "testserver")
+    assert not is_ours("https://evilexample.org", "testserver")

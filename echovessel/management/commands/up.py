@@ -73,8 +73,10 @@ class Command(BaseCommand):
         self._tend([Child("the web server", _web(host, port)), Child("the job worker", _worker())])
 
     def _greet(self, host: str, port: int) -> None:
-        address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        address = _address(host, port)
         self.stdout.write(f"EchoVessel is at {address}/")
+        if host in ("0.0.0.0", "::") and all(name in settings.LOOPBACK for name in settings.ALLOWED_HOSTS):
+            self.stdout.write("Only this machine is let in: name the addresses of others in ALLOWED_HOSTS.")
         if token := first_run.token():
             self.stdout.write(
                 f"Nobody lives here yet. This link makes the first owner, once:\n"
@@ -84,12 +86,24 @@ class Command(BaseCommand):
 
     def _tend(self, children: list[Child]) -> None:
         stopping = _on_stop_signals()
-        while not stopping:
-            for child in children:
-                child.tend(time.monotonic(), lambda text: self.stderr.write(text))
-            time.sleep(0.2)
-        self.stderr.write("Stopping.")
-        _stop(children)
+        try:
+            while not stopping:
+                for child in children:
+                    child.tend(time.monotonic(), lambda text: self.stderr.write(text))
+                time.sleep(0.2)
+            self.stderr.write("Stopping.")
+        finally:
+            _stop(children)
+
+
+def _address(host: str, port: int) -> str:
+    """Where a browser finds the site, as far as the settings tell."""
+    named = next((name for name in settings.ALLOWED_HOSTS if name not in settings.LOOPBACK and name[0] not in "*."), "")
+    if settings.HTTPS and named:
+        return f"https://{named}"
+    if host in ("0.0.0.0", "::"):
+        host = named or "127.0.0.1"
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def _web(host: str, port: int) -> list[str]:
@@ -128,7 +142,7 @@ def _on_stop_signals() -> list[int]:
     def note(number: int, _frame: FrameType | None) -> None:
         received.append(number)
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
         signal.signal(number, note)
     return received
 
