@@ -4,6 +4,7 @@ with Installation(tmp_path) as house:
     house.first_run_link; house.url; house.manage("create_persona", "Mira", "--owner", "ana")
 """
 
+import contextlib
 import os
 import re
 import shutil
@@ -124,6 +125,15 @@ class Installation:
                     found.append(int(folder.name))
             except OSError:  # it ended while we looked
                 continue
+        return found
+
+    def workers(self) -> set[int]:
+        """The ids of the job worker's processes."""
+        found = set()
+        for pid in self.processes():
+            with contextlib.suppress(OSError):
+                if b"qcluster" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                    found.add(pid)
         return found
 
     def manage(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:

@@ -15,6 +15,14 @@ from tests.installation import Installation, free_port
 pytestmark = pytest.mark.installation
 
 
+def wait_for_workers(house: Installation) -> set[int]:
+    """The processes of the job worker, once all of them run: its parent, guard, worker, pusher and monitor."""
+    deadline = time.monotonic() + 30
+    while len(house.workers()) < 5 and time.monotonic() < deadline:
+        time.sleep(0.2)
+    return house.workers()
+
+
 def gone(house: Installation, seconds: float = 20) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -41,7 +49,7 @@ def test_it_serves_from_nothing_heals_and_leaves_nothing_behind(tmp_path: Path) 
 def test_a_killed_supervisor_leaves_no_orphans(tmp_path: Path, empty: Path) -> None:
     house = Installation(tmp_path, empty)
     house.start()
-    assert len(house.processes()) > 3
+    wait_for_workers(house)
     os.kill(house.process.pid, signal.SIGKILL)
     house.process.wait()
     assert gone(house)
@@ -49,13 +57,11 @@ def test_a_killed_supervisor_leaves_no_orphans(tmp_path: Path, empty: Path) -> N
 
 def test_a_killed_job_worker_is_started_again_without_orphans(tmp_path: Path, empty: Path) -> None:
     with Installation(tmp_path, empty) as house:
-        deadline = time.monotonic() + 30
-        while len(house.processes()) < 6 and time.monotonic() < deadline:
-            time.sleep(0.2)
-        before = {pid for pid in house.processes() if b"qcluster" in Path(f"/proc/{pid}/cmdline").read_bytes()}
+        before = wait_for_workers(house)
         os.kill(min(before), signal.SIGKILL)
-        while time.monotonic() < deadline + 30:
-            now = {pid for pid in house.processes() if b"qcluster" in Path(f"/proc/{pid}/cmdline").read_bytes()}
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            now = house.workers()
             if now and not now & before:
                 return
             time.sleep(0.2)
