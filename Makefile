@@ -4,15 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 HOST ?= 127.0.0.1
 PORT ?= 8000
+WORKERS ?= -n auto --maxprocesses 4
 
-.PHONY: run test check fast messages clean
+.PHONY: run test check fast campaign messages clean
 
 run: $(VENV)/ready
 	$(BIN)/python manage.py up --host $(HOST) --port $(PORT)
 
 test: check
 	$(BIN)/python -m tests.chromium
-	$(BIN)/pytest -m "not long"
+	$(BIN)/pytest $(WORKERS) -m "not long"
 
 check: $(VENV)/ready
 	$(BIN)/ruff check .
@@ -24,7 +25,11 @@ check: $(VENV)/ready
 
 # Everything but the browser and whole installations.
 fast: $(VENV)/ready
-	$(BIN)/pytest -m "not browser and not installation and not long"
+	$(BIN)/pytest $(WORKERS) -m "not browser and not installation and not long"
+
+# The long campaigns, too.
+campaign: $(VENV)/ready
+	$(BIN)/pytest $(WORKERS)
 
 # Collect and compile translations; needs gettext.
 messages: $(VENV)/ready

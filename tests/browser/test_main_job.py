@@ -139,8 +139,15 @@ class Mind:
         }
 
 
-@pytest.mark.parametrize(("server", "provider"), [(OpenAIServer, "openai"), (AnthropicServer, "anthropic")])
-@pytest.mark.parametrize("language", ["zh", "en"])
+@pytest.mark.parametrize(
+    ("server", "provider", "language"),
+    [
+        (OpenAIServer, "openai", "zh"),
+        (AnthropicServer, "anthropic", "en"),
+        pytest.param(OpenAIServer, "openai", "en", marks=pytest.mark.long),
+        pytest.param(AnthropicServer, "anthropic", "zh", marks=pytest.mark.long),
+    ],
+)
 def test_the_same_with_a_model_behind_a_wire(
     page: Page, tmp_path: Path, empty: Path, server: type[ScriptedServer], provider: str, language: str
 ) -> None:
