@@ -64,8 +64,7 @@ def _sections(request: ContextRequest) -> list[Section]:
     made: list[Section] = []
     for path in paths:
         share = reserved if path == BURST else purse.share(path)
-        shown = [each for section in made for each in section.shows]
-        section = import_string(path)(replace(request, budget=share, shown=shown))
+        section = import_string(path)(replace(request, budget=share))
         if path != BURST:
             purse.spend(path, section.tokens if section else 0)
         if section is not None:

@@ -5,7 +5,7 @@ can be told what memory knows without importing it.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from typing import Any, Literal
 @dataclass(frozen=True)
 class ContextRequest:
     """What a section may know: who speaks, the user's recent lines (oldest first, the last one current),
-    the time, the tokens it may spend, the lines the prompt shows anyway, and the ids that earlier sections showed."""
+    the time, the tokens it may spend, and the lines the prompt shows anyway."""
 
     persona: Any
     turns: Sequence[str]
@@ -22,19 +22,17 @@ class ContextRequest:
     budget: int
     window: Sequence[Any] = ()
     burst: Sequence[Any] = ()
-    shown: Collection[str] = ()
 
 
 @dataclass(frozen=True)
 class Section:
-    """One part of a prompt. `shows` names the memories in it, so that later sections need not repeat them."""
+    """One part of a prompt."""
 
     name: str
     place: Literal["system", "user"]
     text: str
     xray: Mapping[str, Any] = field(default_factory=dict)
     material: Mapping[str, Any] = field(default_factory=dict)
-    shows: Collection[str] = ()
 
     @property
     def tokens(self) -> int:

@@ -1,6 +1,6 @@
 """What a prompt says of what remains (L3 to L5): recollections, impressions, promises, expectations, who is named.
 
-What is recalled for a turn is not repeated in the lists that every prompt carries.
+What stands in the lists that every prompt carries is not recalled for a turn as well.
 """
 
 from collections.abc import Iterable, Sequence
@@ -50,29 +50,17 @@ def recollections(request: ContextRequest) -> Section:
     if not found.items:
         return Section("recollections", "user", "", found.xray.as_json(), {"recollections": []})
     text = _recollected(persona, [item.text for item in found.items])
-    shows = tuple(str(item.uuid) for item in found.items)
-    return Section(
-        "recollections", "user", text, found.xray.as_json(), {"recollections": _material(found.items)}, shows=shows
-    )
+    return Section("recollections", "user", text, found.xray.as_json(), {"recollections": _material(found.items)})
 
 
 def about_them(request: ContextRequest) -> Section | None:
     """The thoughts about the user that weigh most now: recency x (0.2 + |impact| / 10)."""
-
-    def weight(thought: ConceptNode) -> tuple[float, int]:
-        days = (request.now - thought.created_at).total_seconds() / SECONDS_A_DAY
-        recency = scoring.recency(days, knobs.recency_half_life_days())
-        return -recency * (0.2 + scoring.impact(thought.emotional_impact)), -thought.pk
-
-    thoughts = _thoughts(request, Subject.USER).newest_first()[:MOST_WEIGHED]
-    heaviest = sorted(thoughts, key=weight)[: knobs.thoughts_about_them()]
-    return _listed(request, "about_them", heaviest)
+    return _listed(request, "about_them", _about_them(request))
 
 
 def about_yourself(request: ContextRequest) -> Section | None:
     """The persona's newest thoughts about herself."""
-    newest = _thoughts(request, Subject.PERSONA).newest_first()[: knobs.thoughts_about_yourself()]
-    return _listed(request, "about_yourself", newest)
+    return _listed(request, "about_yourself", _about_yourself(request))
 
 
 def promises(request: ContextRequest) -> Section | None:
@@ -85,6 +73,31 @@ def expectations(request: ContextRequest) -> Section | None:
     return _listed(request, "expectations", _open(request, Kind.EXPECTATION), dated=True)
 
 
+def _standing(request: ContextRequest) -> set[int]:
+    """The nodes that every prompt carries in a list of their own."""
+    lists = (
+        _about_them(request),
+        _about_yourself(request),
+        _open(request, Kind.INTENTION),
+        _open(request, Kind.EXPECTATION),
+    )
+    return {node.pk for nodes in lists for node in nodes}
+
+
+def _about_them(request: ContextRequest) -> list[ConceptNode]:
+    def weight(thought: ConceptNode) -> tuple[float, int]:
+        days = (request.now - thought.created_at).total_seconds() / SECONDS_A_DAY
+        recency = scoring.recency(days, knobs.recency_half_life_days())
+        return -recency * (0.2 + scoring.impact(thought.emotional_impact)), -thought.pk
+
+    thoughts = _thoughts(request, Subject.USER).newest_first()[:MOST_WEIGHED]
+    return sorted(thoughts, key=weight)[: knobs.thoughts_about_them()]
+
+
+def _about_yourself(request: ContextRequest) -> NodeQuerySet:
+    return _thoughts(request, Subject.PERSONA).newest_first()[: knobs.thoughts_about_yourself()]
+
+
 def _recalled(request: ContextRequest) -> Recall:
     persona: Persona = request.persona
     around = tokens(_recollected(persona, []))
@@ -94,6 +107,7 @@ def _recalled(request: ContextRequest) -> Recall:
         now=request.now,
         budget_tokens=max(0, min(request.budget - around - FENCE_TOKENS, chat_knobs.recall_tokens())),
         window=[*request.window, *request.burst],
+        standing=_standing(request),
     )
 
 
@@ -108,13 +122,13 @@ def _material(items: Iterable[Item]) -> list[dict[str, Any]]:
 
 def _thoughts(request: ContextRequest, subject: str) -> NodeQuerySet:
     nodes = ConceptNode.objects.of(request.persona).recallable()
-    return nodes.filter(kind=Kind.THOUGHT, subject=subject).exclude(uuid__in=request.shown)
+    return nodes.filter(kind=Kind.THOUGHT, subject=subject)
 
 
 def _open(request: ContextRequest, kind: str) -> NodeQuerySet:
     """Open ones by due day, those without one last."""
     nodes = ConceptNode.objects.of(request.persona).recallable()
-    waiting = nodes.filter(kind=kind, outcome=ConceptNode.Outcome.OPEN).exclude(uuid__in=request.shown)
+    waiting = nodes.filter(kind=kind, outcome=ConceptNode.Outcome.OPEN)
     return waiting.order_by(F("event_time_end").asc(nulls_last=True), "id")[: knobs.open_ones_shown()]
 
 
@@ -128,8 +142,7 @@ def _listed(request: ContextRequest, name: str, nodes: Iterable[ConceptNode], *,
     if not kept:
         return None
     text = headed(persona.language, name, fenced("memory", "\n".join(kept)))
-    shows = tuple(str(node.uuid) for node in found[: len(kept)])
-    return Section(name, "user", text, {"nodes": list(shows)}, shows=shows)
+    return Section(name, "user", text, {"nodes": [str(node.uuid) for node in found[: len(kept)]]})
 
 
 def _line(persona: Persona, node: ConceptNode, request: ContextRequest, dated: bool) -> str:

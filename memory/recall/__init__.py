@@ -4,7 +4,7 @@ query -> candidates (arms) -> ranking (scores) -> choosing (budget) -> items and
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -81,10 +81,12 @@ def recall(
     now: datetime,
     budget_tokens: int,
     window: Iterable[Message] = (),
+    standing: Collection[int] = (),
 ) -> Recall:
     """What `turns`, the user's recent lines (oldest first, the last one current), bring to mind.
 
-    At most `budget_tokens` in all. Lines of `window` are not repeated. The same input gives the same output. Without
+    At most `budget_tokens` in all. Lines of `window` are not repeated, nor nodes whose ids are in `standing`: they
+    stand in the prompt anyway. The same input gives the same output. Without
     an embedding model the dense arm is skipped, and the x-ray says so.
     """
     clock = _Clock()
@@ -100,7 +102,7 @@ def recall(
     teller = Teller.of(persona, now)
     lines = _loaded(persona, ranks.lines)
     choice = choosing.chosen(
-        [*_node_offers(ranks, teller), *_line_offers(ranks, lines, pool, teller)],
+        [*_node_offers(ranks, teller, standing), *_line_offers(ranks, lines, pool, teller)],
         budget_tokens,
         window=_hidden_lines(window, lines),
         longest_passage=knobs.passage_lines(),
@@ -108,7 +110,7 @@ def recall(
     )
     items = _items(persona, choice, ranks, lines, teller)
     clock.lap("rank")
-    return Recall(items, _xray(asked, pool, ranks, choice, lines, items, budget_tokens, clock.laps))
+    return Recall(items, _xray(asked, pool, ranks, choice, lines, items, standing, budget_tokens, clock.laps))
 
 
 class _Clock:
@@ -143,10 +145,10 @@ def _hidden_lines(window: Iterable[Message], lines: Mapping[int, Line]) -> froze
     return frozenset(line.pk for line in window) & lines.keys()
 
 
-def _node_offers(ranks: Ranking, teller: Teller) -> list[Offer]:
+def _node_offers(ranks: Ranking, teller: Teller, standing: Collection[int]) -> list[Offer]:
     offers = []
     for scored in ranks.nodes:
-        if not scored.removed:
+        if not scored.removed and scored.node.id not in standing:
             text = teller.node(scored.node)
             offers.append(
                 Offer(
@@ -248,6 +250,7 @@ def _xray(
     choice: Choice,
     lines: Mapping[int, Line],
     items: Sequence[Item],
+    standing: Collection[int],
     budget: int,
     laps: dict[str, float],
 ) -> XRay:
@@ -258,7 +261,8 @@ def _xray(
             score=round(scored.parts.total, 4),
             parts=scored.parts.as_json(),
             arms=scored.node.arms,
-            verdict=scored.removed or choice.removed.get((True, scored.node.id), "chosen"),
+            verdict=scored.removed
+            or ("in_prompt" if scored.node.id in standing else choice.removed.get((True, scored.node.id), "chosen")),
         )
         for scored in ranks.nodes
     ]

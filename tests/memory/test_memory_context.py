@@ -99,12 +99,15 @@ def test_the_lists_of_every_turn(keeper: Persona) -> None:
     assert "marry" not in expectations.text
 
 
-def test_what_was_recalled_is_not_repeated(keeper: Persona) -> None:
+def test_what_stands_in_a_list_is_not_recalled_as_well(keeper: Persona) -> None:
     grief = ConceptNode.objects.get(external_id="t1")
-    asked = request(keeper, "Hello.")
-    section = context.about_them(replace(asked, shown=[str(grief.uuid)]))
+    asked = request(keeper, grief.description)
+    section, recalled = context.about_them(asked), context.recollections(asked)
     assert section is not None
-    assert "grief" not in section.text
+    assert grief.description in section.text
+    assert grief.description not in recalled.text
+    verdicts = {seen["id"]: seen["verdict"] for seen in recalled.xray["candidates"]}
+    assert verdicts[str(grief.uuid)] == "in_prompt"
 
 
 def test_lists_shrink_before_they_vanish(keeper: Persona) -> None:
