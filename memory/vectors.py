@@ -15,6 +15,7 @@ from echovessel import embedding, words
 from echovessel.sqlite import triggers
 from echovessel.sqlite.text_index import TextIndex
 from echovessel.sqlite.triggers import Trigger
+from memory import constraints
 from memory.models import ConceptNode, NodeText, NodeVector
 
 TEXT = TextIndex(table="memory_nodetext", key="node_id", scope="scope", body="body")
@@ -70,16 +71,17 @@ def ensure_indexes(**_: Any) -> None:
     TEXT.ensure(connection)
     if triggers.ensure(connection, TRIGGERS):
         rebuild()
+    triggers.ensure(connection, constraints.TRIGGERS)
 
 
 def drop_triggers(**_: Any) -> None:
     """Before a migration: a trigger that names a table makes its rebuilding fail."""
-    triggers.drop(connection, [*TRIGGERS, *TEXT.triggers])
+    triggers.drop(connection, [*TRIGGERS, *TEXT.triggers, *constraints.TRIGGERS])
 
 
 def missing() -> list[str]:
     """The names of absent triggers and indexes."""
-    return TEXT.missing(connection) + triggers.missing(connection, TRIGGERS)
+    return TEXT.missing(connection) + triggers.missing(connection, [*TRIGGERS, *constraints.TRIGGERS])
 
 
 def rebuild() -> None:

@@ -15,6 +15,8 @@ from persona.models import Persona
 
 MAX_DESCRIPTION = 2_000
 MAX_IMPACT = 10
+MAX_EMOTION_TAGS = 4
+MAX_RELATIONAL_TAGS = 3
 RELATIONAL_TAGS = (
     "identity-bearing",
     "unresolved",

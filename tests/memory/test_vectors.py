@@ -82,7 +82,16 @@ def test_a_vector_that_would_rank_first_everywhere_is_refused(
 
 
 def test_the_database_refuses_what_the_layers_forbid(mira: Persona, remember: Remember) -> None:
-    for fields in ({"emotional_impact": 11}, {"kind": "rumour"}, {"confidence": 1.5}, {"description": ""}):
+    wrong = [
+        {"emotional_impact": 11},
+        {"kind": "rumour"},
+        {"confidence": 1.5},
+        {"description": ""},
+        {"relational_tags": ["best-friend"]},
+        {"relational_tags": ["commitment", "correction", "unresolved", "vulnerability"]},
+        {"emotion_tags": ["a", "b", "c", "d", "e"]},
+    ]
+    for fields in wrong:
         with pytest.raises(IntegrityError), transaction.atomic():
             ConceptNode.objects.create(
                 persona=mira, **({"kind": "event", "source": "import", "description": "x"} | fields)
