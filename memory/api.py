@@ -1,14 +1,14 @@
 """API of what remains (L3–L5): nodes and entities, recall with its x-ray."""
 
-from datetime import date, datetime
-from typing import Any, Literal
+from datetime import UTC, date, datetime
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from ninja import Query, Router, Schema
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from memory.models import ConceptNode, Entity
 from memory.recall import recall
@@ -66,12 +66,16 @@ class EntityOut(Schema):
     aliases: list[str]
 
 
-class RecallIn(Schema):
-    """The user's recent lines, oldest first, the last one current."""
+Line = Annotated[str, Field(max_length=20_000)]
+Moment = Annotated[AwareDatetime, Field(ge=datetime(1970, 1, 1, tzinfo=UTC), lt=datetime(2200, 1, 1, tzinfo=UTC))]
 
-    turns: list[str] = Field(min_length=1, max_length=20, examples=[["I got a cat.", "Do you remember her name?"]])
+
+class RecallIn(Schema):
+    """The user's recent lines, oldest first, the last one current. `now` has its zone."""
+
+    turns: list[Line] = Field(min_length=1, max_length=20, examples=[["I got a cat.", "Do you remember her name?"]])
     budget: int = Field(1500, ge=1, le=20_000)
-    now: datetime | None = None
+    now: Moment | None = None
 
 
 class RecallOut(Schema):

@@ -64,6 +64,15 @@ extraction_tokens = whole(
     unit="tokens",
     why="Room for three events with their quotes, and for models that think before they write.",
 )
+events_per_chunk = whole(
+    "consolidate.events_per_chunk",
+    6,
+    low=1,
+    high=100,
+    unit="events",
+    why="The model is asked for at most three; one that pours out dozens is not believed in all of them. The same "
+    "bound holds for promises.",
+)
 reflection_tokens = whole(
     "consolidate.reflection_tokens",
     2_000,

@@ -2,7 +2,8 @@
 
 A cosine alone cannot say so. Measured with all-MiniLM-L6-v2 on 2026-11-21: "Ana's mother died." and "Ana's father
 died." have 0.93; 「Ana的妈妈去世了。」 and 「Ana的爸爸去世了。」 1.00, because the model knows neither character. So
-the words must agree too: a telling is the same only where it says nothing that the older one does not say.
+the words must agree too: a telling is the same only where it says nothing that the older one does not say, and says
+it in the same order, for "from Paris to Rome" and "from Rome to Paris" have the same words.
 """
 
 import hashlib
@@ -40,14 +41,15 @@ def normalized(text: str) -> str:
 
 
 def adds_nothing(telling: str, known: str) -> bool:
-    """Whether `telling` says no word, number or denial that `known` does not say.
+    """Whether `telling` says no word, number or denial that `known` does not say in this order.
 
     >>> adds_nothing("Ana's cat is called Milo.", "Ana has a cat named Milo.")
     True
     >>> adds_nothing("Ana has 3 cats.", "Ana has 2 cats.")
     False
     """
-    return _content(telling) <= _content(known) and _denials(telling) == _denials(known)
+    rest = iter(_content(known))
+    return all(word in rest for word in _content(telling)) and _denials(telling) == _denials(known)
 
 
 def dates_conflict(one: DateRange | None, other: DateRange | None) -> bool:
@@ -57,9 +59,11 @@ def dates_conflict(one: DateRange | None, other: DateRange | None) -> bool:
     return one[1] < other[0] or other[1] < one[0]
 
 
-def _content(text: str) -> set[str]:
-    """The words of `text` that say something; of scripts without spaces the single characters, not their pairs."""
-    return {token for token in words.content_words(text) if len(words.cut(token)) == 1} - _CARRIERS
+def _content(text: str) -> list[str]:
+    """The words of `text` that say something, as they come; of scripts without spaces the single characters, not
+    their pairs."""
+    telling = {token for token in words.content_words(text) if len(words.cut(token)) == 1} - _CARRIERS
+    return [token for token in words.cut(text) if token in telling]
 
 
 def _denials(text: str) -> int:

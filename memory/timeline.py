@@ -8,9 +8,10 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 
-from memory.models import ConceptNode, Entity
+from memory.models import ConceptNode, Entity, Mention
 from persona.models import MoodChange, Persona
 
 SHOWN_STATUSES = (ConceptNode.Status.ACTIVE, ConceptNode.Status.HIDDEN)
@@ -26,6 +27,7 @@ class Row:
     at: datetime
     uuid: UUID
     detail: str = ""
+    status: str = ""
     impact: int | None = None
     tags: tuple[str, ...] = ()
 
@@ -42,18 +44,21 @@ def _nodes(persona: Persona, limit: int) -> Iterator[Row]:
     for node in found:
         tags: list[Any] = [*node.relational_tags, *node.emotion_tags]
         yield Row(
-            key=f"node-{node.uuid}-{node.mention_count}",
+            key=f"node-{node.uuid}-{node.mention_count}-{node.status}",
             kind=node.kind,
             title=node.description,
             at=node.created_at,
             uuid=node.uuid,
+            status=node.status,
             impact=node.emotional_impact,
             tags=tuple(str(tag) for tag in tags),
         )
 
 
 def _entities(persona: Persona, limit: int) -> Iterator[Row]:
-    found = persona.entities.filter(status=Entity.Status.CONFIRMED).order_by("-created_at", "-id")
+    """Whom a memory that is shown mentions; whose memories are all put away is put away with them."""
+    shown = Mention.objects.filter(entity=OuterRef("pk"), node__status__in=SHOWN_STATUSES)
+    found = persona.entities.filter(Exists(shown), status=Entity.Status.CONFIRMED).order_by("-created_at", "-id")
     for entity in found.prefetch_related("aliases")[:limit]:
         others = [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name]
         yield Row(

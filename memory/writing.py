@@ -4,6 +4,9 @@
               -> nearly the same (cosine >= 0.92) as one of the last 30 days, and nothing new in it: reinforced
               -> else a new node, with vector, words, evidence and filling
 
+A node that rests on the messages of a draft already was not mentioned again: the same lines were only read twice, as
+those that two chunks share. It is left as it is.
+
 All of it in the caller's transaction. Nothing is embedded here: the vector is given, because no transaction may be
 open while a model works.
 """
@@ -14,7 +17,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 import numpy as np
-from django.db.models import F
+from django.db.models import F, Q
 
 from chat.models import Message, Session
 from echovessel import embedding
@@ -29,6 +32,7 @@ MOST_RELATIONAL_TAGS = 3
 MOST_EMOTION_TAGS = 4
 LONGEST_EMOTION_TAG = 40
 NEIGHBOURS = 20
+HIDDEN_COMPARED = 300  # the newest hidden nodes; vec0 holds none of them, so that they are compared one by one
 Kind, Status = ConceptNode.Kind, ConceptNode.Status
 
 Outcome = Literal["new", "repeated", "reinforced"]
@@ -48,7 +52,8 @@ class Quote:
 class Draft:
     """A node as its source wants it, before the gate. `event_time` is (first day, last day).
 
-    `filling` are the nodes it was concluded from; `supersedes` those that are not true any more because of it.
+    `filling` are the nodes it was concluded from; `supersedes` those that are not true any more because of it;
+    `created_at` is when it was said, where that is not now.
     """
 
     kind: str
@@ -85,9 +90,12 @@ def write(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> 
     """
     _check(persona, draft)
     known, outcome = _known(persona, draft, vector, now)
-    node = _mentioned_again(known, now) if known else _inserted(persona, draft, vector, now)
-    _keep_evidence(node, draft)
-    _announce(persona, node, draft, outcome)
+    if known and _was_only_read_again(known, draft):
+        node, outcome = known, "repeated"
+    else:
+        node = _mentioned_again(known, now) if known else _inserted(persona, draft, vector, now)
+        _keep_evidence(node, draft)
+        _announce(persona, node, draft, outcome)
     if node.status == Status.ACTIVE:
         _supersede(persona, draft.supersedes, node)
     return Written(node, outcome)
@@ -138,18 +146,34 @@ def _with_same_words(persona: Persona, draft: Draft) -> ConceptNode | None:
     return next((node for node in found.order_by("id") if not dates_conflict(_time_of(node), draft.event_time)), None)
 
 
+def _was_only_read_again(known: ConceptNode, draft: Draft) -> bool:
+    """Whether the draft rests on messages that `known` rests on already, and on nothing else."""
+    said_in = {quote.message.pk for quote in draft.evidence}
+    return bool(said_in) and said_in <= set(known.evidence.values_list("message", flat=True))
+
+
 def _nearly_the_same(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> ConceptNode | None:
+    """The nearest node that tells the same; a hidden one only where no visible one does, but whatever its age: what a
+    person has put away does not come back because a month has passed."""
     if draft.status != Status.ACTIVE:
         return None
-    near = [
-        pk
-        for pk, distance in vectors.nearest(persona.pk, vector, NEIGHBOURS)
-        if _cosine(distance) >= knobs.reinforce_cosine()
-    ]
+    cosines = [(pk, _cosine(distance)) for pk, distance in vectors.nearest(persona.pk, vector, NEIGHBOURS)]
+    cosines += _hidden(persona, draft, vector)
+    near = [pk for pk, cosine in cosines if cosine >= knobs.reinforce_cosine()]
     replaced = {node.pk for node in draft.supersedes}
-    recent = _rivals(persona, draft).created_since(now - timedelta(days=knobs.reinforce_days())).in_bulk(near)
-    found = (recent[pk] for pk in near if pk in recent and pk not in replaced)
+    recent = Q(created_at__gte=now - timedelta(days=knobs.reinforce_days())) | Q(status=Status.HIDDEN)
+    rivals = _rivals(persona, draft).filter(recent).in_bulk(near)
+    found = (rivals[pk] for pk in near if pk in rivals and pk not in replaced)
     return next((node for node in found if _tells_the_same(draft, node)), None)
+
+
+def _hidden(persona: Persona, draft: Draft, vector: np.ndarray) -> list[tuple[int, float]]:
+    """The persona's newest hidden nodes and their cosines, the nearest first: told again in other words, they stay
+    hidden."""
+    hidden = _rivals(persona, draft).filter(status=Status.HIDDEN).newest_first()[:HIDDEN_COMPARED]
+    stored = vectors.of(hidden.values_list("pk", flat=True))
+    cosines = [(pk, float(other @ vector)) for pk, other in stored.items()]
+    return sorted(cosines, key=lambda one: (-one[1], one[0]))
 
 
 def _tells_the_same(draft: Draft, node: ConceptNode) -> bool:
@@ -196,7 +220,7 @@ def _inserted(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime)
         source=draft.source,
         confidence=max(0.0, min(1.0, draft.confidence)),
         status=draft.status,
-        last_mentioned_at=draft.created_at or now,
+        last_mentioned_at=now,
         created_at=draft.created_at or now,
         content_hash=content_hash(description),
         embedding_model=embedding.name(),

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from datetime import date
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+from unicodedata import category
 
 from pydantic import (
     BaseModel,
@@ -56,7 +57,19 @@ def _filled(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    return " ".join(value.split()) if isinstance(value, str) else ""
+    """One line without control characters (NUL, backspace); of the rest every word."""
+    if not isinstance(value, str):
+        return ""
+    return " ".join("".join(sign for sign in value if sign.isspace() or category(sign) != "Cc").split())
+
+
+def _encodable(value: Any) -> Any:
+    """The same without halves of surrogate pairs, which JSON can say ("\\ud83d") and no database can store."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "ignore").decode()
+    if isinstance(value, dict):
+        return {key: _encodable(item) for key, item in value.items()}
+    return [_encodable(item) for item in value] if isinstance(value, list) else value
 
 
 def _strings(value: Any) -> list[str]:
@@ -219,6 +232,7 @@ class LenientAnswer(BaseModel):
     def _without_bad_items(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
         if not isinstance(data, dict):
             return handler(data)
+        data = _encodable(data)
         given = {name: data[name] for name in cls.lists if isinstance(data.get(name), list)}
         kept = {name: list(_readable(items, cls.lists[name])) for name, items in given.items()}
         cls._demand_something(given, kept)

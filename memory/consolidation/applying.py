@@ -13,13 +13,13 @@ from django.db.models import F
 
 from chat.models import Message, Session, Turn
 from echovessel import embedding
+from memory import knobs
 from memory.consolidation import evidence
 from memory.consolidation.answers import (
     Cited,
     ExtractedEvent,
     ExtractedIntention,
     ExtractionAnswer,
-    MentionedEntity,
 )
 from memory.consolidation.prompting import message_id, node_id
 from memory.entities.names import normalized
@@ -40,6 +40,7 @@ class Prepared:
 
     extraction: Extraction
     answer: ExtractionAnswer
+    left_out: int
     drafts: Sequence[Draft]
     vectors: np.ndarray
 
@@ -52,7 +53,7 @@ def apply(session: Session, now: datetime) -> list[Written]:
     waiting = session.extractions.filter(applied_at=None).order_by("chunk")
     prepared = [_prepared(session, extraction) for extraction in waiting]
     with transaction.atomic():
-        mine = [one for one in prepared if _take(one.extraction, now)]
+        mine = [one for one in prepared if _take(one, now)]
         written = [written for one in mine for written in _write_all(session.persona, one, now)]
         if mine:
             _tell_mood(session, [one.answer for one in mine], now)
@@ -61,24 +62,33 @@ def apply(session: Session, now: datetime) -> list[Written]:
     return written
 
 
-def _take(extraction: Extraction, now: datetime) -> bool:
+def _take(one: Prepared, now: datetime) -> bool:
     """Claim the answer for this transaction; False when somebody else has applied it meanwhile."""
-    return bool(Extraction.objects.filter(pk=extraction.pk, applied_at=None).update(applied_at=now))
+    waiting = Extraction.objects.filter(pk=one.extraction.pk, applied_at=None)
+    return bool(waiting.update(applied_at=now, dropped=F("dropped") + one.left_out))
 
 
 def _prepared(session: Session, extraction: Extraction) -> Prepared:
-    answer = ExtractionAnswer.model_validate(extraction.answer)
+    answer, left_out = bounded(ExtractionAnswer.model_validate(extraction.answer), knobs.events_per_chunk())
     messages = {message.pk: message for message in session.messages.shown_to_models()}
     drafts = [
         *(_event(session, event, messages) for event in answer.events),
         *(_intention(session, intention, messages) for intention in answer.intentions),
     ]
-    return Prepared(extraction, answer, drafts, embedding.embed([tidied(draft.description) for draft in drafts]))
+    vectors = embedding.embed([tidied(draft.description) for draft in drafts])
+    return Prepared(extraction, answer, left_out, drafts, vectors)
+
+
+def bounded(answer: ExtractionAnswer, most: int) -> tuple[ExtractionAnswer, int]:
+    """The answer with at most so many events and promises, the first ones, and how many were left out."""
+    events, intentions = answer.events[:most], answer.intentions[:most]
+    left_out = len(answer.events) - len(events) + len(answer.intentions) - len(intentions)
+    return answer.model_copy(update={"events": events, "intentions": intentions}), left_out
 
 
 def _event(session: Session, event: ExtractedEvent, messages: dict[int, Message]) -> Draft:
     quotes, sound = quoted(event.evidence, messages)
-    speaker = Message.Role.USER if event.subject == ConceptNode.Subject.USER else None
+    speaker = None if event.subject == ConceptNode.Subject.PERSONA else Message.Role.USER
     return Draft(
         kind=ConceptNode.Kind.EVENT,
         description=event.description,
@@ -93,6 +103,7 @@ def _event(session: Session, event: ExtractedEvent, messages: dict[int, Message]
         status=status_of(quotes, sound, speaker),
         evidence=quotes,
         supersedes=_given(session.persona, event.supersedes),
+        created_at=_said_at(session, quotes),
     )
 
 
@@ -109,7 +120,13 @@ def _intention(session: Session, intention: ExtractedIntention, messages: dict[i
         session=session,
         status=status_of(quotes, sound, Message.Role.PERSONA),
         evidence=quotes,
+        created_at=_said_at(session, quotes),
     )
+
+
+def _said_at(session: Session, quotes: Sequence[Quote]) -> datetime:
+    """When the newest of the words was said. A talk may be read days after it, and its memories are as old as it."""
+    return max((quote.message.created_at for quote in quotes), default=session.last_message_at)
 
 
 def quoted(cited: Sequence[Cited], messages: dict[int, Message]) -> tuple[list[Quote], bool]:
@@ -144,16 +161,17 @@ def _write_all(persona: Persona, prepared: Prepared, now: datetime) -> list[Writ
     written = [
         write(persona, draft, vector, now) for draft, vector in zip(prepared.drafts, prepared.vectors, strict=True)
     ]
-    _name_all(persona, prepared.answer.mentioned_entities, [one.node for one in written])
+    _name_all(persona, prepared.answer, [one.node for one in written])
     return written
 
 
-def _name_all(persona: Persona, entities: Sequence[MentionedEntity], nodes: Sequence[ConceptNode]) -> None:
+def _name_all(persona: Persona, answer: ExtractionAnswer, nodes: Sequence[ConceptNode]) -> None:
     """Resolve the names of one answer. Its nodes begin with its events, so that positions in the one are positions
     in the other; they are needed only where two entities of the answer share a name, for models miscount."""
+    entities = answer.mentioned_entities
     shared = Counter(normalized(entity.canonical_name) for entity in entities)
     for entity in entities:
-        about = [nodes[position] for position in entity.in_events if position < len(nodes)]
+        about = [nodes[position] for position in entity.in_events if position < len(answer.events)]
         alone = shared[normalized(entity.canonical_name)] == 1
         named = Named([entity.canonical_name, *entity.aliases], entity.kind, nodes if alone or not about else about)
         resolve(persona, named)

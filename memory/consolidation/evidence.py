@@ -2,11 +2,13 @@
 
 A model copies quotes with small changes of form: full-width for half-width, straight quotation marks for curly ones,
 a line break for a space, another case. These do not matter to the search; what it returns is the exact text as it
-stands in the message. Any other difference does matter: the quote is then not in the message.
+stands in the message. Any other difference does matter: the quote is then not in the message. Nor is a piece of a word
+("art" in "party"), or a single letter, unless it is all that was said.
 """
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 _SAME_SIGNS = str.maketrans(
@@ -17,6 +19,8 @@ _SAME_SIGNS = str.maketrans(
     }
 )
 _AROUND = " \"'"
+SHORTEST = 2
+_SPACED = re.compile("(?=\\w)[0-9A-Za-z\u00c0-\u024f\u0370-\u052f\u1e00-\u1fff]")  # Latin, Greek, Cyrillic
 _UNSPACED = re.compile("[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003fffd]")
 
 
@@ -36,11 +40,9 @@ def find(quote: str, content: str) -> Span | None:
     Span(text='I said “no”.', start=6, end=18)
     """
     wanted = quote.strip()
-    if not wanted:
-        return None
-    start = content.find(wanted)
-    if start >= 0:
-        return Span(wanted, start, start + len(wanted))
+    for start in _places(wanted, content):
+        if _is_whole(content, start, start + len(wanted)):
+            return Span(wanted, start, start + len(wanted))
     return _find_loosely(wanted, content)
 
 
@@ -50,11 +52,34 @@ def _find_loosely(quote: str, content: str) -> Span | None:
     plain = "".join(form for form, _ in forms)
     wanted = "".join(form for form, _ in _forms(quote)).strip()
     for tried in (wanted, wanted.strip(_AROUND).removesuffix("...").rstrip(_AROUND)):
-        at = plain.find(tried)
-        if tried and at >= 0:
+        for at in _places(tried, plain):
             start, end = forms[at][1], forms[at + len(tried) - 1][1] + 1
-            return Span(content[start:end], start, end)
+            if _is_whole(content, start, end):
+                return Span(content[start:end], start, end)
     return None
+
+
+def _places(wanted: str, text: str) -> Iterator[int]:
+    """Where `wanted` stands in `text`, first to last; nowhere where it says too little to be evidence."""
+    if len(wanted) < SHORTEST and wanted not in (text.strip(), _letters(text)):
+        return
+    at = text.find(wanted) if wanted else -1
+    while at >= 0:
+        yield at
+        at = text.find(wanted, at + 1)
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
+
+
+def _is_whole(content: str, start: int, end: int) -> bool:
+    """Whether `content[start:end]` begins and ends where words do, in scripts that put spaces between them."""
+    return not (_cuts_a_word(content, start) or _cuts_a_word(content, end))
+
+
+def _cuts_a_word(content: str, at: int) -> bool:
+    return 0 < at < len(content) and bool(_SPACED.match(content[at - 1]) and _SPACED.match(content[at]))
 
 
 def _forms(text: str) -> list[tuple[str, int]]:

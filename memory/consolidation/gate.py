@@ -18,6 +18,13 @@ STRONG_EMOTION = (
     "分手", "离婚", "被裁", "breakup", "divorce", "fired",
 )  # fmt: skip
 
+# The wish to die, harm and violence, where the seed's list is silent ("你觉得活着累吗？" is its own example of a cry).
+CRISIS = (
+    "想死", "自残", "轻生", "结束生命", "活着累", "活着好累", "活着没意思",
+    "want to die", "kill me", "kill myself", "end my life", "end it all", "self-harm", "cut myself", "hurt myself",
+    "wish i was dead", "wish i were dead", "tired of living", "no reason to live", "better off dead", "raped", "hit me",
+)  # fmt: skip
+
 
 def is_trivial(lines: Sequence[Line]) -> bool:
     """Few lines **and** few tokens **and** nothing strong in what the user said, nor anything told of themselves."""
@@ -30,9 +37,9 @@ def is_trivial(lines: Sequence[Line]) -> bool:
 
 
 def has_strong_emotion(texts: Iterable[str]) -> bool:
-    """Whether any text holds a keyword, in any case and with either apostrophe."""
+    """Whether any text holds a keyword of either list, in any case and with either apostrophe."""
     plain = "\n".join(texts).casefold().replace("\u2019", "'")
-    return any(keyword in plain for keyword in STRONG_EMOTION)
+    return any(keyword in plain for keyword in (*STRONG_EMOTION, *CRISIS))
 
 
 @dataclass(frozen=True)

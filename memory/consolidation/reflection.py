@@ -18,7 +18,7 @@ from memory.consolidation.gate import Reflections, asks_the_model, decide
 from memory.entities.resolve import link_inherited
 from memory.models import ConceptNode, ReflectionRun
 from memory.models.node import NodeQuerySet
-from memory.writing import Draft, tidied, write
+from memory.writing import Draft, Outcome, tidied, write
 from persona.models import Persona
 
 logger = logging.getLogger(__name__)
@@ -163,17 +163,19 @@ def _store(
             defaults={"persona": session.persona, "reason": plan.reason, "dropped": dropped, "at": now},
         )
         if created:
-            run.thoughts = sum(_write(session.persona, *pair, now) for pair in zip(drafts, vectors, strict=True))
-            run.save(update_fields=["thoughts"])
+            outcomes = [_write(session.persona, *pair, now) for pair in zip(drafts, vectors, strict=True)]
+            run.thoughts, run.dropped = outcomes.count("new"), dropped + outcomes.count(None)
+            run.save(update_fields=["thoughts", "dropped"])
     return run
 
 
-def _write(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> bool:
-    """Write one thought on what is left of its filling; False where none is, or where it was thought before."""
-    live = ConceptNode.objects.filter(pk__in=[child.pk for child in draft.filling]).in_bulk()
+def _write(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> Outcome | None:
+    """Write one thought on what is left of its filling, and how it got in; None where nothing is left. What was
+    hidden, corrected or deleted while the model thought is no ground any more."""
+    live = _live_events(persona).in_bulk([child.pk for child in draft.filling])
     filling = [live[child.pk] for child in draft.filling if child.pk in live]
     if not filling:
-        return False
+        return None
     written = write(persona, replace(draft, filling=filling), vector, now)
     link_inherited(written.node, filling)
-    return written.outcome == "new"
+    return written.outcome

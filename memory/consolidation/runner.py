@@ -7,6 +7,7 @@ runs out; the next one takes up the session, pays for no answer twice and double
 """
 
 import logging
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -25,9 +26,13 @@ from memory import knobs
 from memory.consolidation import applying, extraction, off_record, reflection
 from memory.consolidation.gate import is_trivial
 from memory.consolidation.lines import lines_of
-from memory.models import ConceptNode, ReflectionRun, UnreadableAnswer
+from memory.models import ConceptNode, Extraction, ReflectionRun, UnreadableAnswer
 
 logger = logging.getLogger(__name__)
+
+# Attempts are counted on through a retry by hand, each round of them from the next full hundred, so that a worker of an
+# earlier round never holds the number of a later one.
+ROUND = 100
 
 Clock = Callable[[], datetime]
 Status = Session.Status
@@ -56,6 +61,11 @@ class Claim:
     attempt: int
     clock: Clock
 
+    @property
+    def tries(self) -> int:
+        """Which try this is since the session closed or was retried by hand, from 1."""
+        return self.attempt % ROUND
+
     def renew(self) -> None:
         """Hold on for another lease. Raises Lost."""
         if not self.mine().update(lease_until=_lease_from(self.clock())):
@@ -67,7 +77,10 @@ class Claim:
 
 
 def run(session_id: int, clock: Clock = timezone.now) -> Outcome:
-    """Take the session as far as it goes. Never raises for a fault of provider or embedder: that is stored."""
+    """Take the session as far as it goes. Never raises: a fault is stored with the session, or waits for its next try.
+
+    Raises only where the database itself cannot be written; the lease then runs out.
+    """
     claim = claimed(session_id, clock)
     if claim is None:
         return Outcome.NOT_MINE
@@ -75,7 +88,7 @@ def run(session_id: int, clock: Clock = timezone.now) -> Outcome:
     try:
         if claim.session.off_the_record:
             return _delete(claim)
-        if claim.attempt > knobs.attempts():
+        if claim.tries > knobs.attempts():
             return _fail(claim, f"It stopped {knobs.attempts()} times before it was done.")
         if is_trivial(lines_of(claim.session)):
             return _close(claim, trivial=True)
@@ -91,6 +104,8 @@ def run(session_id: int, clock: Clock = timezone.now) -> Outcome:
         return _fail(claim, str(error))
     except LLMError as error:
         return _give_back(claim, step, error)
+    except Exception as error:  # noqa: BLE001 - the edge of the job: nothing may leave a session that nobody sees
+        return _stumble(claim, step, error)
 
 
 def claimed(session_id: int, clock: Clock) -> Claim | None:
@@ -104,12 +119,17 @@ def claimed(session_id: int, clock: Clock) -> Claim | None:
 
 
 def retry(session: Session) -> bool:
-    """Let a failed session wait anew, with all its attempts; False when it has not failed."""
-    return bool(
-        Session.objects.filter(pk=session.pk, status=Status.FAILED).update(
-            status=Status.CLOSING, attempts=0, lease_until=None, failure=""
-        )
-    )
+    """Let a failed session wait anew, with all its attempts; False when it has not failed.
+
+    Answers of which nothing was made yet are asked for again: they may be what it failed of.
+    """
+    with transaction.atomic():
+        failed = Session.objects.filter(pk=session.pk, status=Status.FAILED)
+        next_round = (F("attempts") / ROUND + 1) * ROUND
+        if not failed.update(status=Status.CLOSING, attempts=next_round, lease_until=None, failure=""):
+            return False
+        Extraction.objects.filter(session=session, applied_at=None).delete()
+    return True
 
 
 def extract(claim: Claim) -> None:
@@ -156,9 +176,24 @@ def _give_back(claim: Claim, step: str, error: LLMError) -> Outcome:
     logger.warning("session %s: %s, %s", claim.session.pk, step, error.code)
     if isinstance(error, AnswerUnreadable):
         _keep_unreadable(claim.session, step, error.raw)
-    if error.permanent or claim.attempt >= knobs.attempts():
+    if error.permanent or claim.tries >= knobs.attempts():
         return _fail(claim, f"{step}: {error}")
-    until = claim.clock() + pause_after(claim.attempt, error.retry_after)
+    return _wait(claim, error.retry_after)
+
+
+def _stumble(claim: Claim, step: str, error: Exception) -> Outcome:
+    """Wait after a fault that nobody foresaw; fail, visibly, when it came too often. The log tells where it was and of
+    which type, not its message: that may hold words of people."""
+    name, trace = type(error).__name__, "".join(traceback.format_tb(error.__traceback__))
+    logger.error("session %s: %s, %s\n%s", claim.session.pk, step, name, trace)
+    if claim.tries >= knobs.attempts():
+        return _fail(claim, f"{step}: {name}")
+    return _wait(claim)
+
+
+def _wait(claim: Claim, asked_for: float | None = None) -> Outcome:
+    """Back to those that wait, after a pause."""
+    until = claim.clock() + pause_after(claim.tries, asked_for)
     if not claim.mine().update(status=Status.CLOSING, lease_until=until):
         return Outcome.NOT_MINE
     return Outcome.LATER
@@ -175,8 +210,11 @@ def _fail(claim: Claim, reason: str) -> Outcome:
 
 
 def _keep_unreadable(session: Session, step: str, raw: str) -> None:
-    """Keep the model's own words, for people to read and for a retry to make obsolete."""
-    UnreadableAnswer.objects.update_or_create(session=session, step=step, defaults={"raw": raw})
+    """Keep the model's own words, as far as a database can store them, for people to read and for a retry to make
+    obsolete."""
+    UnreadableAnswer.objects.update_or_create(
+        session=session, step=step, defaults={"raw": raw.encode("utf-8", "ignore").decode()}
+    )
 
 
 def publish_boundary(session: Session, *, trivial: bool, failed: bool) -> None:

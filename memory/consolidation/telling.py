@@ -2,7 +2,9 @@
 
 The trivial gate of seed 000 would drop the very story that seed 001 tells ("我养了只白猫,叫小黑。…": one line, one
 reply, few tokens). A plain statement in the first person is therefore read, however short the talk; greetings,
-questions and small talk stay below. Made to miss nothing: to read a plain line in vain costs one small call.
+questions and small talk stay below. Small talk at the beginning of a sentence is set aside and the rest is judged:
+"I'm good, but my boss yelled at me" tells something. Made to miss nothing: to read a plain line in vain costs one
+small call.
 """
 
 import re
@@ -11,15 +13,31 @@ _SENTENCES = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _ENGLISH_SELF = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|mine|me|we|we're|we've|our)\b", re.IGNORECASE)
 _CHINESE_SELF = re.compile(r"我|咱|俺")
 _QUESTION = re.compile(r"[?？]\s*$|[吗呢么]\s*[。！!]?\s*$")
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_WORD = re.compile(r"\w[\w']*")
+_FOREIGN_WORD = re.compile(r"[A-Za-z0-9']+")
+_GREETING = re.compile(
+    r"^\W*(?:(?:(?:hi|hey|hello|there|oh|ok|okay|yes|no|well|so|and)\b|你好呀?|好的|好|嗯|行)[\s,!.，！]*)+",
+    re.IGNORECASE,
+)
+_COURTESY = re.compile(
+    r"\b(?:thanks|thank you)\b(?: (?:so|very) much| a lot)?(?: for (?:asking|that|this)(?: me)?\b)?"
+    r"|\b(?:bye|good ?night)\b|(?:多谢|谢谢)[你您啦]?|拜拜|再见|晚安|哈{2,}",
+    re.IGNORECASE,
+)
 _SMALL_TALK = re.compile(
-    r"^\W*(?:(?:(?:hi|hey|hello|ok|okay|yes|no|well|thanks|thank you)\b|你好|好的|好|嗯|行|谢谢)[\s,!.，！]*)*"
-    r"(?:i'?m (?:fine|good|ok(?:ay)?|back|here|just)|i am (?:fine|good|ok(?:ay)?|back|here|just)|"
-    r"i see|i know|i think so|i don'?t know|let me know|my pleasure|"
+    r"^\W*(?:(?:i'?m|i am) (?:fine|good|great|well|sorry|sure|ok(?:ay)?|back|here|just)\b|"
+    r"(?:i see|i know|i think so|i don'?t know|let me know|my pleasure)\b|"
     r"我(?:很|挺|还)?好|我知道|我不知道|我在|我来|我回来|我先)",
     re.IGNORECASE,
 )
+# "I'm pregnant", "My cat is Bob", "I lost my job": few words, and no less worth reading.
+_SHORT_ENGLISH = re.compile(
+    r"^\W*(?:(?:i'm|i am|we're|we are)\s+\w+|(?:i|i've|my|we|we've|our)\s+\S+\s+\w+)", re.IGNORECASE
+)
 ENOUGH_WORDS = 5
-ENOUGH_CHARACTERS = 6
+ENOUGH_CHARACTERS = 4
+ENOUGH_AFTER_SMALL_TALK = 3
 
 
 def tells_something(text: str) -> bool:
@@ -34,9 +52,19 @@ def tells_something(text: str) -> bool:
 
 
 def _is_statement(sentence: str) -> bool:
-    if _QUESTION.search(sentence) or _SMALL_TALK.match(sentence):
+    if _QUESTION.search(sentence):
         return False
-    han = len(re.findall(r"[\u4e00-\u9fff]", sentence))
-    if han:
-        return han >= ENOUGH_CHARACTERS and bool(_CHINESE_SELF.search(sentence))
-    return len(sentence.split()) >= ENOUGH_WORDS and bool(_ENGLISH_SELF.search(sentence))
+    plain = _COURTESY.sub(" ", _GREETING.sub("", sentence))
+    small = _SMALL_TALK.match(plain)
+    if small:
+        return _says_enough(plain, plain[small.end() :], ENOUGH_AFTER_SMALL_TALK)
+    return bool(_SHORT_ENGLISH.match(plain)) or _says_enough(plain, plain, ENOUGH_WORDS)
+
+
+def _says_enough(sentence: str, rest: str, enough_words: int) -> bool:
+    """Whether the speaker stands in the sentence, and enough of it is left, by the measure of either language. What
+    stands between Chinese characters in another script counts by words."""
+    characters = len(_HAN.findall(rest))
+    if characters and _CHINESE_SELF.search(sentence):
+        return characters + len(_FOREIGN_WORD.findall(rest)) >= ENOUGH_CHARACTERS
+    return len(_WORD.findall(rest)) >= enough_words and bool(_ENGLISH_SELF.search(sentence))

@@ -10,13 +10,19 @@ _SEPARATORS = re.compile(r"[\s.·・•'’\-‐_]+")
 _UNSPACED = "\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003fffd"
 _LETTER = rf"[^\W_{_UNSPACED}]"  # of a script that puts spaces between words
 
-# What a model sometimes takes for a name.
+_POSSESSIVE = re.compile(r"^(?:(?:my|your|his|her|our|their|the)\s+|[我你您他她](?:们)?的?)")
+
+# What a model sometimes takes for a name. Two sisters are both "my sister": a role would make them one.
 _NO_NAMES = frozenset(
     [
         *("i", "me", "you", "he", "him", "she", "her", "it", "they", "them", "we", "us", "user", "theuser"),
-        *("mom", "mum", "mother", "dad", "father", "friend", "cat", "dog"),
+        *("mom", "mum", "mother", "dad", "father", "friend", "cat", "dog", "baby", "kid", "partner"),
+        *("sister", "brother", "wife", "husband", "boyfriend", "girlfriend", "son", "daughter", "boss", "colleague"),
+        *("grandma", "grandpa", "grandmother", "grandfather", "aunt", "uncle", "cousin"),
         *("我", "你", "您", "他", "她", "它", "我们", "你们", "他们", "她们", "用户"),
-        *("妈妈", "爸爸", "母亲", "父亲", "朋友", "猫", "狗"),
+        *("妈妈", "爸爸", "母亲", "父亲", "朋友", "猫", "狗", "孩子", "老板", "同事"),
+        *("妹妹", "姐姐", "哥哥", "弟弟", "老公", "老婆", "丈夫", "妻子", "男朋友", "女朋友", "男友", "女友"),
+        *("儿子", "女儿", "奶奶", "爷爷", "外婆", "外公"),
     ]
 )
 
@@ -34,11 +40,11 @@ def normalized(name: str) -> str:
 
 
 def is_name(text: str) -> bool:
-    """Whether `text` can name somebody: no pronoun, no bare "mother" or 「妈妈」, no single Chinese character."""
-    plain = normalized(text)
+    """Whether `text` can name somebody: no pronoun, no "mother" or 「我妹妹」, no single Chinese character."""
+    plain, unowned = normalized(text), normalized(_POSSESSIVE.sub("", _folded(text).strip()))
     if re.fullmatch(f"[{_UNSPACED}]?", plain):
         return False
-    return plain not in _NO_NAMES
+    return bool(unowned) and not {plain, unowned} & _NO_NAMES
 
 
 def occurs(name: str, text: str) -> bool:

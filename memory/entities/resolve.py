@@ -48,6 +48,7 @@ def resolve(persona: Persona, named: Named) -> Resolved | None:
     if not names or not any(node.status == ConceptNode.Status.ACTIVE for node in linked):
         return None
     found = _meant(persona, names, named.kind)
+    _learn_kind(found.entity, named.kind)
     others = [other for other in _bearers(persona, names[1:], named.kind) if other != found.entity]
     propose(found.entity, others, "shared_alias")
     learn_aliases(found.entity, names if not others else names[:1])
@@ -63,6 +64,13 @@ def learn_aliases(entity: Entity, names: Iterable[str]) -> None:
         [Alias(entity=entity, persona_id=entity.persona_id, text=name, normalized=normalized(name)) for name in names],
         ignore_conflicts=True,
     )
+
+
+def _learn_kind(entity: Entity, kind: str) -> None:
+    """Now that it is told what the entity is, know it; what was known stays."""
+    if entity.kind == Entity.Kind.OTHER != kind:
+        entity.kind = kind
+        entity.save(update_fields=["kind"])
 
 
 def link(entity: Entity, nodes: Iterable[ConceptNode]) -> None:

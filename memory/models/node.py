@@ -1,7 +1,5 @@
 """The concept node: what L3 and L4 have in common, one table for both (seed 001)."""
 
-from datetime import datetime
-
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Length
@@ -34,9 +32,6 @@ class NodeQuerySet(models.QuerySet["ConceptNode"]):
     def recallable(self) -> "NodeQuerySet":
         """Those that recall may serve: never hidden, superseded, archived or quarantined ones."""
         return self.filter(status=ConceptNode.Status.ACTIVE)
-
-    def created_since(self, moment: datetime) -> "NodeQuerySet":
-        return self.filter(created_at__gte=moment)
 
     def before(self, node: "ConceptNode") -> "NodeQuerySet":
         """Those that come after `node` where the newest comes first."""

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from chat import turn as turns
 from chat.lines import take_line
-from memory.models import ConceptNode, Entity
+from memory.models import ConceptNode, Entity, Mention
 from memory.recall import recall
 from persona.models import Persona
 
@@ -28,6 +28,7 @@ def otto_knows(otto: Persona, remember: Any) -> dict[str, Any]:
     turns.finish(turn, f"Tell me of {SECRET}.", stopped=False, first_token_at=now, xray={}, now=now)
     node = remember(otto, f"Ben was born beside {SECRET}.")
     entity = Entity.objects.create(persona=otto, canonical_name="Cape Sorrow", kind="place")
+    Mention.objects.create(node=node, entity=entity)
     return {"persona": otto.uuid, "message": message.uuid, "turn": turn.uuid, "node": node.uuid, "entity": entity.uuid}
 
 
@@ -54,6 +55,7 @@ def test_pages_and_api_of_another_do_not_exist(
     assert {url: client.get(url).status_code for url in addresses(otto_knows)} == dict.fromkeys(
         addresses(otto_knows), 200
     )
+    assert b">Cape Sorrow<" in client.get(f"/memory/{otto_knows['persona']}/timeline/").content
     client.force_login(mira.owner)
     assert {url: client.get(url).status_code for url in addresses(otto_knows)} == dict.fromkeys(
         addresses(otto_knows), 404

@@ -110,6 +110,25 @@ def test_the_summary_and_the_mood_are_bounded() -> None:
     assert answer.session_mood_signal.last_user_signal is None
 
 
+def test_what_no_database_can_store_is_left_out_of_every_text() -> None:
+    half = "\ud83d"
+    answer = read(
+        event(
+            f"A{half} cat\x00\x08.", {"message_id": f"m1{half}", "quote": f"a cat{half}"}, emotion_tags=[f"j{half}oy"]
+        ),
+        mentioned_entities=[{"canonical_name": f"Mi\x00lo{half}", "aliases": [f"M{half}"], "in_events": [0]}],
+        session_mood_signal={"mood": f"warm{half}", "energy": 3, "last_user_signal": f"{half}tired"},
+        session_summary=f"sum{half}",
+        entity_clarification={"first": f"a{half}", "second": "b", "same": True},
+    )
+    assert not [sign for sign in str(answer.model_dump()) if "\ud800" <= sign <= "\udfff"]
+    assert (answer.events[0].description, answer.events[0].evidence[0].quote) == ("A cat.", "a cat")
+    assert answer.mentioned_entities[0].canonical_name == "Milo"
+    assert answer.dropped == 0
+    thoughts = ReflectionAnswer.model_validate({"thoughts": [thought(f"quiet{half}", ["e1"])]}).thoughts
+    assert thoughts[0].description == "quiet"
+
+
 def test_thoughts_without_filling_field_are_dropped() -> None:
     answer = ReflectionAnswer.model_validate({"thoughts": [thought("kept", ["e1"]), {"description": "x"}]})
     assert ([one.description for one in answer.thoughts], answer.dropped) == (["kept"], 1)

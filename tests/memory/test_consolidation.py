@@ -117,7 +117,8 @@ def test_two_lines_about_a_death_are_read(mira: Persona, model: Script, clock: C
         ("user", "user", "moved to Lyon", Status.ACTIVE),
         ("user", "user", "moved to Paris", Status.QUARANTINED),
         ("user", "persona", "moved to Lyon", Status.QUARANTINED),
-        ("shared", "persona", "moved to Lyon", Status.ACTIVE),
+        ("shared", "persona", "moved to Lyon", Status.QUARANTINED),
+        ("shared", "user", "moved to Lyon", Status.ACTIVE),
         ("persona", "persona", "moved to Lyon", Status.ACTIVE),
         ("user", None, "moved to Lyon", Status.QUARANTINED),
     ],
@@ -184,6 +185,46 @@ def test_two_equal_events_of_one_answer_are_one(mira: Persona, model: Script, cl
     runner.run(session.pk, clock)
     node = ConceptNode.objects.get(kind="event")
     assert (node.mention_count, node.evidence.count()) == (2, 2)
+
+
+def test_memories_of_a_talk_that_is_read_late_are_as_old_as_their_words(
+    mira: Persona, model: Script, clock: Clock
+) -> None:
+    session = talk(mira, "I bake bread.", "> I'll ask on Friday!", "Yes, bread.", "bye")
+    first, promise, second, last = session.messages.order_by("id")
+    clock.forward(days=2)
+    model.answers(
+        extraction(
+            [event("Ana bakes bread.", cite(first), cite(second)), event("Ana flew.", cite(last, "nobody said"))],
+            intentions=[{"description": "Mira will ask.", "due": "2026-03-06", "evidence": [cite(promise)]}],
+        ),
+        impression(),
+    )
+    runner.run(session.pk, clock)
+    at = dict(ConceptNode.objects.values_list("description", "created_at"))
+    assert at["Ana bakes bread."] == second.created_at
+    assert at["Mira will ask."] == promise.created_at
+    assert at["Ana flew."] == session.last_message_at
+    assert set(ConceptNode.objects.values_list("last_mentioned_at", flat=True)) == {clock.now}
+
+
+def test_of_an_answer_that_pours_out_events_only_the_first_are_taken(
+    mira: Persona, model: Script, clock: Clock
+) -> None:
+    session = talk(mira, "I own a bakery.", "a", "b")
+    cited = cite(session.messages.all()[0])
+    things = ["a bakery", "Rome in May", "her violin", "seven goats", "the sea at night", "old maps", "Omar", "Kofi"]
+    model.answers(
+        extraction(
+            [event(f"Ana told of {thing}.", cited) for thing in things],
+            intentions=[{"description": "Mira will visit Kofi.", "due": "2026-03-06", "evidence": []}],
+            mentioned_entities=[{"canonical_name": "Kofi", "aliases": [], "kind": "person", "in_events": [7]}],
+        )
+    )
+    runner.run(session.pk, clock)
+    assert ConceptNode.objects.filter(kind="event").count() == 6
+    assert Extraction.objects.get().dropped == 2
+    assert not Entity.objects.exists()
 
 
 def test_a_promise_with_a_day_becomes_an_intention(mira: Persona, model: Script, clock: Clock) -> None:

@@ -34,9 +34,40 @@ def test_spelling_and_titles_do_not_matter(same: list[str]) -> None:
     assert len({normalized(name) for name in same}) == 1
 
 
-@pytest.mark.parametrize("name", ["", " ", ".", "she", "她", "妈妈", "the user", "黑", "my" * 0])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        " ",
+        ".",
+        "she",
+        "她",
+        "妈妈",
+        "the user",
+        "黑",
+        "my sister",
+        "Her Boss",
+        "the dog",
+        "我妹妹",
+        "我的男朋友",
+        "他老板",
+        "我",
+    ],
+)
 def test_what_names_nobody_is_no_name(name: str) -> None:
     assert not is_name(name)
+
+
+@pytest.mark.parametrize("name", ["Anna", "my Bob", "The Beatles", "Theo", "Heri", "我妹妹小云", "李娜", "Mia"])
+def test_what_only_begins_like_a_role_is_a_name(name: str) -> None:
+    assert is_name(name)
+
+
+def test_two_sisters_stay_two(mira: Persona) -> None:
+    anna, bea = (meet(mira, name, "my sister", "我妹妹").entity for name in ("Anna", "Bea"))
+    assert anna != bea
+    assert list(anna.aliases.values_list("text", flat=True)) == ["Anna"]
+    assert not MergeProposal.objects.exists()
 
 
 def test_a_title_alone_makes_no_two_people_one() -> None:
@@ -79,6 +110,15 @@ def test_a_known_name_is_the_one_who_bears_it_and_teaches_new_ones(mira: Persona
     assert (again.how, again.entity) == ("alias_matched", first.entity)
     assert meet(mira, "Scott Huang").entity == first.entity
     assert Entity.objects.count() == 1
+
+
+def test_what_was_unknown_is_known_once_it_is_told(mira: Persona) -> None:
+    first = meet(mira, "Milo", kind="other").entity
+    assert meet(mira, "Milo", kind="pet").entity == first
+    assert Entity.objects.get().kind == "pet"
+    meet(mira, "Milo", kind="other")
+    assert Entity.objects.get().kind == "pet"
+    assert OutboxEvent.objects.order_by("id")[1].data["kind"] == "pet"
 
 
 def test_another_kind_is_somebody_else(mira: Persona) -> None:

@@ -30,6 +30,15 @@ def line(content: str, role: str = "user", tokens: int = 5, number: int = 1) -> 
         ([line("我养了只白猫，叫小黑。"), line("真可爱！", "persona")], False),
         ([line("I adopted a white cat called Milo."), line("Lovely!", "persona")], False),
         ([line("在吗？"), line("在的。", "persona")], True),
+        ([line("你觉得活着累吗？")], False),
+        ([line("我想死")], False),
+        ([line("想自残")], False),
+        ([line("I want to die")], False),
+        ([line("I cut myself")], False),
+        ([line("I’m just so tired of living")], False),
+        ([line("I wish I were dead")], False),
+        ([line("Is it okay if I tell you that I was raped?")], False),
+        ([line("hm"), line("Do you want to die?", "persona")], True),
     ],
 )
 def test_only_what_is_short_and_says_nothing_is_trivial(lines: list[Line], trivial: bool) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from memory.consolidation import runner
+from memory.consolidation import reflection, runner
 from memory.consolidation.reflection import off_tone
 from memory.models import ConceptNode, Filling, ReflectionRun
 from persona.models import Persona
@@ -95,6 +95,30 @@ def test_no_more_than_two_thoughts_are_kept(mira: Persona, model: Script, clock:
     told(mira, model, clock, "something", reflection=answer)
     assert ConceptNode.objects.filter(kind="thought").count() == 2
     assert ReflectionRun.objects.get().dropped == 2
+
+
+@pytest.mark.parametrize("status", ["hidden", "superseded", "quarantined"])
+def test_what_was_put_away_while_the_model_thought_is_no_ground(
+    mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch, status: str
+) -> None:
+    told(mira, model, clock, "rain")
+    store = reflection._store
+
+    def put_away_and_store(*args: Any) -> Any:
+        ConceptNode.objects.filter(description="Ana said: rain").update(status=status)
+        return store(*args)
+
+    def answer(request: Any) -> Any:
+        rain, shock = sorted(request.material["events"], key=lambda one: one["emotional_impact"], reverse=True)
+        return {"thoughts": [thought("on rain", [rain["id"]]), thought("on both", [rain["id"], shock["id"]])]}
+
+    monkeypatch.setattr(reflection, "_store", put_away_and_store)
+    told(mira, model, clock, "a shock", -9, answer)
+    kept = ConceptNode.objects.get(kind="thought", description__startswith="on ")
+    assert kept.description == "on both"
+    assert [edge.child.description for edge in kept.filling.all()] == ["Ana said: a shock"]
+    run = ReflectionRun.objects.order_by("id")[1]
+    assert (run.thoughts, run.dropped) == (1, 1)
 
 
 def test_no_events_no_reflection(mira: Persona, model: Script, clock: Clock) -> None:

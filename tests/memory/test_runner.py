@@ -1,5 +1,6 @@
 """The runner: killed anywhere it finishes the job and doubles nothing; what fails is seen; nothing runs twice."""
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -303,6 +304,74 @@ def test_a_missing_embedding_model_fails_with_its_words(
     assert Extraction.objects.count() == 1
     runner.retry(session)
     assert runner.run(session.pk, clock) == Outcome.CLOSED
+
+
+def test_a_fault_that_nobody_foresaw_is_tried_again_and_then_seen(
+    mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    words = " ".join(["what", "Ana", "said"])
+
+    def broken(*args: Any) -> None:
+        raise ZeroDivisionError(words)
+
+    session = a_talk(mira)
+    ready(model)
+    with monkeypatch.context() as patched:
+        patched.setattr(applying, "apply", broken)
+        for _ in range(4):
+            assert runner.run(session.pk, clock) == Outcome.LATER
+            session.refresh_from_db()
+            assert (session.status, session.failure) == ("closing", "")
+            assert session.lease_until is not None
+            assert session.lease_until > clock.now
+            clock.now = session.lease_until + timedelta(seconds=1)
+        assert runner.run(session.pk, clock) == Outcome.FAILED
+    session.refresh_from_db()
+    assert (session.status, session.failure) == ("failed", "extraction: ZeroDivisionError")
+    assert "ZeroDivisionError" in caplog.text
+    assert words not in caplog.text
+    assert len([request for request in model.requests if request.purpose == "extraction"]) == 1
+    assert runner.retry(session)
+    assert runner.run(session.pk, clock) == Outcome.CLOSED
+
+
+def test_a_retry_asks_anew_for_what_was_never_made_use_of(mira: Persona, model: Script, clock: Clock) -> None:
+    session = a_talk(mira)
+    Extraction.objects.create(session=session, chunk=0, answer={"events": "poison"})
+    for _ in range(5):
+        assert runner.run(session.pk, clock) in (Outcome.LATER, Outcome.FAILED)
+        clock.forward(hours=1)
+    assert runner.retry(session)
+    assert not Extraction.objects.exists()
+    ready(model)
+    assert runner.run(session.pk, clock) == Outcome.CLOSED
+    assert ConceptNode.objects.filter(kind="event").exists()
+
+
+def test_an_answer_with_half_a_character_is_stored_without_it(mira: Persona, model: Script, clock: Clock) -> None:
+    session = a_talk(mira)
+    said = session.messages.order_by("id")[0]
+    half = {"message_id": f"m{said.pk}", "quote": "a cat named Milo\ud83d"}
+    model.answers(json.dumps(extraction([event("Ana has a cat\ud83d.", half)])), {"thoughts": []})
+    assert runner.run(session.pk, clock) == Outcome.CLOSED
+    assert ConceptNode.objects.get(kind="event").description == "Ana has a cat."
+    assert Evidence.objects.get().quote == "a cat named Milo"
+
+
+def test_a_worker_of_an_earlier_round_holds_nothing_after_a_retry(mira: Persona, model: Script, clock: Clock) -> None:
+    session = a_talk(mira)
+    stale = runner.claimed(session.pk, clock)
+    assert stale is not None
+    Session.objects.filter(pk=session.pk).update(status="failed", lease_until=None)
+    assert runner.retry(session)
+    fresh = runner.claimed(session.pk, clock)
+    assert fresh is not None
+    assert (fresh.tries, stale.mine().exists(), fresh.mine().exists()) == (1, False, True)
+    Session.objects.filter(pk=session.pk).update(status="failed", lease_until=None)
+    assert runner.retry(session)
+    again = runner.claimed(session.pk, clock)
+    assert again is not None
+    assert (again.attempt, again.tries) == (201, 1)
 
 
 def test_what_kills_its_worker_every_time_is_given_up(

@@ -122,6 +122,35 @@ def test_a_hidden_memory_stays_hidden_when_it_is_told_again(mira: Persona) -> No
     assert not published("memory.node.updated")
 
 
+@pytest.mark.parametrize("days", [0, 90])
+def test_a_hidden_memory_stays_hidden_when_it_is_told_in_other_words(mira: Persona, days: int) -> None:
+    node = put(mira, "Ana has a white cat named Milo.").node
+    ConceptNode.objects.filter(pk=node.pk).update(status=Status.HIDDEN)
+    again = put(mira, "Ana's cat is called Milo.", toward(0, 0.93), NOW + timedelta(days=days))
+    assert (again.node.pk, again.outcome, again.node.status) == (node.pk, "reinforced", Status.HIDDEN)
+    assert put(mira, "Ana's dog is called Rex.", toward(0, 0.93)).outcome == "new"
+    assert not published("memory.node.updated")
+
+
+def test_lines_that_are_read_twice_are_no_new_mention(mira: Persona) -> None:
+    session = talk(mira, "a cat called Milo", "Milo, my cat")
+    first, second = session.messages.all()
+    node = put(mira, "Ana has a cat named Milo.", evidence=[quote(first, "a cat called Milo")]).node
+    for words in ("Ana has a cat named Milo.", "Ana's cat is called Milo."):
+        again = put(mira, words, now=NOW + timedelta(hours=1), evidence=[quote(first, "Milo")])
+        assert (again.node.pk, again.outcome) == (node.pk, "repeated")
+    node.refresh_from_db()
+    assert (node.mention_count, node.last_mentioned_at, node.evidence.count()) == (1, NOW, 1)
+    assert not published("memory.node.updated")
+    both = put(mira, "Ana has a cat named Milo.", evidence=[quote(first, "Milo"), quote(second, "Milo")])
+    assert both.node.mention_count == 2
+
+
+def test_a_memory_is_as_old_as_its_words_and_was_mentioned_now(mira: Persona) -> None:
+    node = put(mira, "Ana has a cat.", created_at=NOW - timedelta(days=3)).node
+    assert (node.created_at, node.last_mentioned_at) == (NOW - timedelta(days=3), NOW)
+
+
 def test_a_claim_without_evidence_strengthens_nothing_and_is_told_to_no_one(mira: Persona) -> None:
     put(mira, "Ana has a cat.")
     claim = put(mira, "Ana has a cat.", status=Status.QUARANTINED)
@@ -200,6 +229,12 @@ def test_a_thought_rests_on_its_events_and_is_told(mira: Persona) -> None:
         ("Ana不喜欢咖啡", "Ana喜欢咖啡", False),
         ("The interview is on Friday.", "The interview is on Thursday.", False),
         ("Ana has two cats.", "Ana has three cats.", False),
+        ("Ana moved from Paris to Rome.", "Ana moved from Rome to Paris.", False),
+        ("小雨从北京搬到上海。", "小雨从上海搬到北京。", False),
+        ("Ana has 2 cats and 3 dogs.", "Ana has 3 cats and 2 dogs.", False),
+        ("Ana likes tea, not coffee.", "Ana likes coffee, not tea.", False),
+        ("Tom hit Ana's brother.", "Ana's brother hit Tom.", False),
+        ("Ana moved to Rome.", "Ana moved from Paris to Rome.", True),
     ],
 )
 def test_a_telling_is_the_same_only_where_it_says_nothing_new(telling: str, known: str, nothing_new: bool) -> None:
