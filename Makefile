@@ -11,9 +11,11 @@ WORKERS ?= -n auto --maxprocesses 4
 run: $(VENV)/ready
 	$(BIN)/python manage.py up --host $(HOST) --port $(PORT)
 
+# Browser tests run by themselves: Playwright keeps an event loop in its process, where Django's ORM then refuses to work.
 test: check
 	$(BIN)/python -m tests.chromium
-	$(BIN)/pytest $(WORKERS) -m "not long"
+	$(BIN)/pytest $(WORKERS) -m "not browser and not long"
+	$(BIN)/pytest $(WORKERS) -m "browser and not long"
 
 check: $(VENV)/ready
 	$(BIN)/ruff check .
@@ -29,7 +31,8 @@ fast: $(VENV)/ready
 
 # The long campaigns, too.
 campaign: $(VENV)/ready
-	$(BIN)/pytest $(WORKERS)
+	$(BIN)/pytest $(WORKERS) -m "not browser"
+	$(BIN)/pytest $(WORKERS) -m browser
 
 # Collect and compile translations; needs gettext.
 messages: $(VENV)/ready
