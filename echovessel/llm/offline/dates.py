@@ -1,9 +1,12 @@
 """Days that are said plainly, counted from the day of the line that says them."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
+
+from echovessel.llm.offline.text import CJK
 
 
 @dataclass(frozen=True)
@@ -18,35 +21,68 @@ class Days:
         return {"start": self.start.isoformat(), "end": self.end.isoformat()}
 
 
-RELATIVE: dict[int, tuple[str, ...]] = {
-    -2: ("前天", "day before yesterday"),
-    -1: ("昨天", "昨晚", "yesterday", "last night"),
-    0: ("今天", "今晚", "今早", "today", "tonight", "this morning", "this afternoon", "this evening"),
-    2: ("后天", "day after tomorrow"),
-    1: ("明天", "明晚", "tomorrow"),
-}
-WEEKS: dict[int, tuple[str, ...]] = {
-    -1: ("上周", "上星期", "last week"),
-    0: ("这周", "本周", "this week"),
-    1: ("下周", "下星期", "next week"),
-}
-MONTHS: dict[int, tuple[str, ...]] = {-1: ("上个月", "last month"), 1: ("下个月", "next month")}
-YEARS: dict[int, tuple[str, ...]] = {-1: ("去年", "last year"), 1: ("明年", "next year")}
-NUMBERS = {word: value for value, word in enumerate("一二三四五六七八九十", start=1)} | {"两": 2}
-NUMBERS |= {word: value for value, word in enumerate(("one", "two", "three", "four", "five", "six", "seven"), 1)}
-NUMBERS |= {"a": 1}
 MONTH_NAMES = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
     "november", "december",
 )  # fmt: skip
 MONTH = "|".join(f"{name}|{name[:3]}" for name in MONTH_NAMES)
+DIGITS_ZH = {word: value for value, word in enumerate("一二三四五六七八九", start=1)} | {"两": 2, "〇": 0, "零": 0}
+_COUNT = (
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+    "fourteen", "fifteen",
+)  # fmt: skip
+NUMBERS_EN = {word: value for value, word in enumerate(_COUNT, start=1)}
+NUMBERS_EN |= {"a": 1, "an": 1, "twenty": 20, "thirty": 30, "a couple of": 2}
 
+NUMBER = rf"\d{{1,4}}|{'|'.join(sorted(NUMBERS_EN, key=len, reverse=True))}"
+NUMBER_ZH = r"\d{1,4}|[一二两三四五六七八九十]{1,3}"
 ISO = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
-FULL_ZH = re.compile(r"(?:(\d{4})年)?(\d{1,2})月(\d{1,2})[日号]")
-MONTH_DAY = re.compile(rf"\b({MONTH})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(\d{{4}}))?", re.I)
-DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({MONTH})\b(?:,?\s+(\d{{4}}))?", re.I)
-AGO = re.compile(r"(\d+|[一二两三四五六七八九十])天(前|后)")
-AGO_EN = re.compile(r"\b(\d+|a|one|two|three|four|five|six|seven) days? (ago)\b|\bin (\d+) days?\b", re.I)
+YEAR_ZH = "大前年|前年|去年|今年|明年|后年"
+FULL_ZH = re.compile(rf"(?:(\d{{4}}年)|({YEAR_ZH})的?)?(\d{{1,2}})月(\d{{1,2}})[日号]")
+TAIL_YEAR = r"(?:,?\s+(?:of\s+)?(\d{4}|next year|last year|this year)\b)?"
+HEAD_YEAR = r"(?:\b(next|last|this)\s+year,?\s+(?:on\s+)?)?"
+MONTH_DAY = re.compile(rf"{HEAD_YEAR}\b({MONTH})\.?\s+(\d{{1,2}})(st|nd|rd|th)?\b(?!\s*%){TAIL_YEAR}", re.I)
+DAY_MONTH = re.compile(rf"{HEAD_YEAR}(?:the\s+)?\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({MONTH})\b{TAIL_YEAR}", re.I)
+# "May" and "march" are verbs too: in small letters they name a month only after such a word.
+BEFORE_MONTH = re.compile(
+    r"\b(?:on|in|is|was|until|till|since|by|from|to|before|after|for|of|around|next year)\s+$", re.I
+)
+COUNTED_ZH = re.compile(rf"(?<![几十\d第])({NUMBER_ZH})(天|个?星期|周|个月|年)(?:之|以)?(前|后)(?!半)")
+AGO_EN = re.compile(rf"\b({NUMBER}) (day|week|month|year)s? ago\b", re.I)
+IN_EN = re.compile(rf"\bin ({NUMBER}) (day|week|month|year)s?\b(?! of)", re.I)
+
+YEARS_ZH = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
+YEARS_EN = {"last year": -1, "this year": 0, "next year": 1}
+# How the words of one day are told once the day has passed: {day} is the date.
+SINGLE: tuple[tuple[str, int, str], ...] = (
+    ("大前天", -3, "{day}"), ("前天", -2, "{day}"), ("昨天", -1, "{day}"), ("昨日", -1, "{day}"),
+    ("昨晚", -1, "{day}晚上"), ("昨夜", -1, "{day}夜里"), ("今天", 0, "{day}"), ("今晚", 0, "{day}晚上"),
+    ("今早", 0, "{day}早上"), ("大后天", 3, "{day}"), ("后天", 2, "{day}"), ("明天", 1, "{day}"),
+    ("明晚", 1, "{day}晚上"),
+    ("the day before yesterday", -2, "on {day}"), ("day before yesterday", -2, "on {day}"),
+    ("yesterday morning", -1, "on the morning of {day}"), ("yesterday evening", -1, "on the evening of {day}"),
+    ("yesterday", -1, "on {day}"), ("last night", -1, "on the night of {day}"),
+    ("the day after tomorrow", 2, "on {day}"), ("day after tomorrow", 2, "on {day}"),
+    ("tomorrow", 1, "on {day}"), ("today", 0, "on {day}"), ("tonight", 0, "on the evening of {day}"),
+    ("this morning", 0, "on the morning of {day}"), ("this afternoon", 0, "on the afternoon of {day}"),
+    ("this evening", 0, "on the evening of {day}"),
+)  # fmt: skip
+TOLD_AS = {word: (days, told) for word, days, told in SINGLE}
+_WORDS_ZH = "|".join(word for word in TOLD_AS if CJK.search(word))
+_WORDS_EN = "|".join(word for word in sorted(TOLD_AS, key=len, reverse=True) if not CJK.search(word))
+# 先天, 后天 of a talent, and 今天 as a time of life are rare enough; "today's" keeps its word.
+SINGLE_WORD = re.compile(rf"(?<!大)(?:{_WORDS_ZH})(?!性)|\b(?:{_WORDS_EN})\b(?!'s|’s|-)", re.I)
+NO_ON = re.compile(r"\b(?:since|until|till|from|for|by|before|after|of|than|on|as|about)\s+$", re.I)
+
+WEEK_ZH = re.compile(r"(上上|下下|上|下|这|(?<!日)本)(?:个)?(?:周|星期|礼拜)(?!边|围|刊|岁|年|[一二三四五六日天末])")
+WEEKDAY_ZH = re.compile(r"(上上|下下|上|下|这|(?<!日)本)个?(?:周|星期|礼拜)([一二三四五六日天])")
+WEEK_EN = re.compile(r"\b(last|this|next) week\b", re.I)
+MONTH_ZH = re.compile(r"(上上|下下|上|下|这)个月|(本)月")
+MONTH_EN = re.compile(r"\b(last|this|next) month\b", re.I)
+YEAR_WORD_ZH = re.compile(rf"(?<![大目]){YEAR_ZH}")
+YEAR_WORD_EN = re.compile(r"\b(last|this|next) year\b", re.I)
+IN_YEAR = re.compile(r"(?<!\d)((?:19|20)\d\d)年|\b(?:in|since) ((?:19|20)\d\d)\b(?!\s+[a-z]+s\b)", re.I)
+STEPS = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2, "last": -1, "this": 0, "next": 1}
 
 
 def local_day(at: str, timezone: str) -> date:
@@ -60,30 +96,73 @@ def days_in(text: str, today: date) -> Days | None:
     >>> days_in("I moved here two days ago", date(2026, 3, 1)).start
     datetime.date(2026, 2, 27)
     """
-    readings = (_written, _counted, _single, _span)
-    return next((days for reading in readings if (days := reading(text.casefold(), today))), None)
+    readings = (_iso, _full_zh, _month_day, _day_month, _counted, _single, _weekday_zh, _span)
+    return next((days for reading in readings if (days := reading(text, today))), None)
 
 
-def _written(text: str, today: date) -> Days | None:
-    if match := ISO.search(text):
-        return _day(int(match[1]), int(match[2]), int(match[3]))
-    if match := FULL_ZH.search(text):
-        return _nearest(match[1], int(match[2]), int(match[3]), today)
-    if match := MONTH_DAY.search(text):
-        return _nearest(match[3], _month(match[1]), int(match[2]), today)
-    if match := DAY_MONTH.search(text):
-        return _nearest(match[3], _month(match[2]), int(match[1]), today)
+def dated(text: str, today: date) -> str:
+    """`text` in which the words for a day are the day, so that it can be read later.
+
+    >>> dated("My cat died yesterday.", date(2026, 3, 5)), dated("我昨晚没睡", date(2026, 3, 5))
+    ('My cat died on 2026-03-04.', '我2026-03-04晚上没睡')
+    """
+    text = SINGLE_WORD.sub(lambda match: _told_day(text, match, today), text)
+    return text if CJK.search(text) else text[:1].upper() + text[1:]
+
+
+def _told_day(text: str, match: re.Match[str], today: date) -> str:
+    days, told = TOLD_AS[match[0].casefold()]
+    words = told.format(day=(today + timedelta(days=days)).isoformat())
+    return words.removeprefix("on ") if NO_ON.search(text[: match.start()]) else words
+
+
+def _iso(text: str, today: date) -> Days | None:
+    match = ISO.search(text)
+    return _day(int(match[1]), int(match[2]), int(match[3])) if match else None
+
+
+def _full_zh(text: str, today: date) -> Days | None:
+    match = FULL_ZH.search(text)
+    if match is None:
+        return None
+    year = int(match[1][:4]) if match[1] else today.year + YEARS_ZH[match[2]] if match[2] else None
+    return _nearest(year, int(match[3]), int(match[4]), today)
+
+
+def _month_day(text: str, today: date) -> Days | None:
+    for match in MONTH_DAY.finditer(text):
+        if match[4] or match[5] or _names_month(match[2], text[: match.start(2)]):
+            return _nearest(_year_en(match[1], match[5], today), _month(match[2]), int(match[3]), today)
     return None
 
 
-def _month(name: str) -> int:
+def _day_month(text: str, today: date) -> Days | None:
+    for match in DAY_MONTH.finditer(text):
+        if match[3][0].isupper() or _month(match[3]) not in (3, 5):
+            return _nearest(_year_en(match[1], match[4], today), _month(match[3]), int(match[2]), today)
+    return None
+
+
+def _names_month(word: str, before: str) -> bool:
+    return word[0].isupper() or _month(word) not in (3, 5) or BEFORE_MONTH.search(before) is not None
+
+
+def _year_en(head: str | None, tail: str | None, today: date) -> int | None:
+    if tail and tail.isdigit():
+        return int(tail)
+    said = f"{head} year" if head else tail
+    return today.year + YEARS_EN[said.casefold()] if said else None
+
+
+def _month(word: str) -> int:
+    name = word.casefold()
     return next(number for number, full in enumerate(MONTH_NAMES, 1) if full.startswith(name))
 
 
-def _nearest(year: str | None, month: int, day: int, today: date) -> Days | None:
+def _nearest(year: int | None, month: int, day: int, today: date) -> Days | None:
     """The given year, or the one that brings a bare date closest to today."""
     if year:
-        return _day(int(year), month, day)
+        return _day(year, month, day)
     options = [days for distance in (-1, 0, 1) if (days := _day(today.year + distance, month, day))]
     return min(options, key=lambda days: abs((days.start - today).days), default=None)
 
@@ -97,41 +176,93 @@ def _day(year: int, month: int, day: int) -> Days | None:
 
 
 def _counted(text: str, today: date) -> Days | None:
-    if match := AGO.search(text):
-        return _away(_number(match[1]) * (-1 if match[2] == "前" else 1), today)
+    if match := COUNTED_ZH.search(text):
+        count = _number_zh(match[1]) * (-1 if match[3] == "前" else 1)
+        return _away(count, UNITS_ZH[match[2].removeprefix("个")], today)
     if match := AGO_EN.search(text):
-        return _away(-_number(match[1]) if match[2] else _number(match[3]), today)
+        return _away(-_number_en(match[1]), match[2].casefold(), today)
+    if match := IN_EN.search(text):
+        return _away(_number_en(match[1]), match[2].casefold(), today)
     return None
 
 
-def _number(word: str) -> int:
-    return NUMBERS[word] if word in NUMBERS else int(word[:4])
+UNITS_ZH = {"天": "day", "周": "week", "星期": "week", "月": "month", "年": "year"}
 
 
-def _away(days: int, today: date) -> Days:
-    day = today + timedelta(days=days)
+def _number_en(word: str) -> int:
+    return int(word) if word.isdigit() else NUMBERS_EN[word.casefold()]
+
+
+def _number_zh(word: str) -> int:
+    """The number below a hundred that `word` spells.
+
+    >>> _number_zh("十二"), _number_zh("二十"), _number_zh("三")
+    (12, 20, 3)
+    """
+    if word.isdigit():
+        return int(word)
+    tens, ten, ones = word.rpartition("十")
+    if not ten:
+        return DIGITS_ZH.get(word[-1], 1)
+    return DIGITS_ZH.get(tens, 1) * 10 + DIGITS_ZH.get(ones, 0)
+
+
+def _away(count: int, unit: str, today: date) -> Days | None:
+    """The day, week, month or year that lies `count` of them from `today`; None beyond the calendar."""
+    spans: dict[str, Callable[[int, date], Days]] = {
+        "day": _days_away,
+        "week": _week,
+        "month": _month_away,
+        "year": _year,
+    }
+    try:
+        return spans[unit](count, today)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _days_away(count: int, today: date) -> Days:
+    day = today + timedelta(days=count)
     return Days(day, day)
 
 
+def _week(count: int, today: date) -> Days:
+    monday = today - timedelta(days=today.weekday()) + timedelta(weeks=count)
+    return Days(monday, monday + timedelta(days=6))
+
+
+def _month_away(count: int, today: date) -> Days:
+    year, month = divmod(today.year * 12 + today.month - 1 + count, 12)
+    first = date(year, month + 1, 1)
+    return Days(first, (first + timedelta(days=31)).replace(day=1) - timedelta(days=1))
+
+
+def _year(count: int, today: date) -> Days:
+    return Days(date(today.year + count, 1, 1), date(today.year + count, 12, 31))
+
+
 def _single(text: str, today: date) -> Days | None:
-    days = next((days for days, words in RELATIVE.items() if any(word in text for word in words)), None)
-    return None if days is None else _away(days, today)
+    match = SINGLE_WORD.search(text)
+    return _away(TOLD_AS[match[0].casefold()][0], "day", today) if match else None
+
+
+def _weekday_zh(text: str, today: date) -> Days | None:
+    """上周三: only Chinese says which week a weekday is of."""
+    match = WEEKDAY_ZH.search(text)
+    if match is None:
+        return None
+    day = _week(STEPS[match[1]], today).start + timedelta(days="一二三四五六日".index(match[2].replace("天", "日")))
+    return Days(day, day)
 
 
 def _span(text: str, today: date) -> Days | None:
-    for distance, words in WEEKS.items():
-        if any(word in text for word in words):
-            monday = today - timedelta(days=today.weekday()) + timedelta(weeks=distance)
-            return Days(monday, monday + timedelta(days=6))
-    for distance, words in MONTHS.items():
-        if any(word in text for word in words):
-            return _month_span(today.year, today.month + distance)
-    for distance, words in YEARS.items():
-        if any(word in text for word in words):
-            return Days(date(today.year + distance, 1, 1), date(today.year + distance, 12, 31))
+    spans = ((WEEK_ZH, "week"), (WEEK_EN, "week"), (MONTH_ZH, "month"), (MONTH_EN, "month"), (YEAR_WORD_EN, "year"))
+    for words, unit in spans:
+        if match := words.search(text):
+            step = next(group for group in match.groups() if group)
+            return _away(STEPS[step.casefold()], unit, today)
+    if match := YEAR_WORD_ZH.search(text):
+        return _away(YEARS_ZH[match[0]], "year", today)
+    if match := IN_YEAR.search(text):
+        return _away(int(match[1] or match[2]) - today.year, "year", today)
     return None
-
-
-def _month_span(year: int, month: int) -> Days:
-    first = date(year + (month - 1) // 12, (month - 1) % 12 + 1, 1)
-    return Days(first, (first + timedelta(days=31)).replace(day=1) - timedelta(days=1))

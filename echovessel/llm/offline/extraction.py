@@ -2,16 +2,18 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property
 from typing import Any
 
-from echovessel.llm.offline.dates import days_in, local_day
+from echovessel.llm.offline.asking import asks, is_question
+from echovessel.llm.offline.dates import Days, dated, days_in, local_day
 from echovessel.llm.offline.feeling import Weight, weighed
 from echovessel.llm.offline.names import Named, names_in
 from echovessel.llm.offline.person import in_third_person
-from echovessel.llm.offline.text import clipped, is_chinese, is_question, sentences
-from echovessel.llm.offline.topics import topics
+from echovessel.llm.offline.text import clauses, clipped, holds, is_chinese, sentences
+from echovessel.llm.offline.topics import TOPICS, topics
 
 MOST_EVENTS = 3
 WORTH_KEEPING = 2
@@ -35,48 +37,107 @@ RELATIONAL = {
 }  # fmt: skip
 
 
+# A question that looks something up tells nothing, however heavy its words.
+LOOKS_UP = re.compile(
+    r"记得|知道|什么时候|哪天|哪里|哪儿|谁|叫什么|\b(?:remember|recall)\b|"
+    r"^(?:so |and |hey )?(?:when|where|who|what|which|whose|how (?:old|many|long|much))\b|^(?:tell|remind|show) me\b",
+    re.I,
+)
+# "Did I tell you I got engaged?": what stands after such a beginning, or before such an end, is told.
+TELLING = re.compile(
+    r"^(?:did|have) i (?:ever |already )?(?:tell|told|mention|mentioned)(?: to)?(?: you)?,?\s+(?:that |"
+    r"about how )?(?=\w)|"
+    r"^(?:do you |can you )?(?:know|believe|imagine) (?:that |what )?(?=i\b|my\b)|"
+    r"^(?:我(?:之前|上次)?(?:有没有|是不是)?(?:跟|和|对)你(?:说|讲|提)过(?:没有)?|你知道吗?)[，,]?(?=\S)",
+    re.I,
+)
+WHAT_NOW = re.compile(
+    r"(?:我)?(?:现在)?(?:该|应该|要|到底)?(?:怎么办|咋办|怎么做|如何是好)(?:才好)?(?:呢|啊|呀)?[？?。.!！]*$|"
+    r"[吗么？?]+$"
+)
+OPENS_A_CONDITION = re.compile(
+    r"^(?:if|when|while|after|before|since|until|unless|because|as|如果|要是|假如|万一|等)\b|^(?:如果|要是|假如|"
+    r"万一|等)",
+    re.I,
+)
+CORRECTS = re.compile(
+    r"^\W*(?:不对|不是|错了|说错|我说错|等等|其实|actually|no\b|sorry|wait|oops|correction|i meant|i mean)|"
+    r"说错了|记错了|打错了|i was wrong|i misspoke|i meant",
+    re.I,
+)
+CORRECT_NAME = re.compile(
+    r"\b(?:[Ii] meant?|it's|it is|he's|she's|is)\s+([A-Z][\w-]*\w)\b|(?:是|叫)\s*([A-Z][A-Za-z-]+|"
+    r"[\u3400-\u9fff]{1,3})(?=[，,。.!！]|$)"
+)
+HEAVY = 7
+BEARERS = frozenset(word for kind in ("pet", "family", "people") for word in TOPICS[kind])
+
+
 @dataclass(frozen=True)
 class Told:
-    """One thing that the user told: a run of sentences of one line, as they stand there."""
+    """One thing that the user told: a run of sentences of one line, as they stand there.
+
+    `before` is what was told just before, `corrected` what this was called before it was put right, `continued`
+    what a later line added to it, and `also` those other sayings (line id, quote).
+    """
 
     line_id: str
-    at: str
+    day: date
     quote: str
     user_name: str
     persona_name: str
+    before: str = ""
+    corrected: tuple[tuple[str, str], ...] = ()
+    continued: str = ""
+    also: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All that was said of it."""
+        return f"{self.quote} {self.continued}".strip()
 
     @cached_property
     def weight(self) -> Weight:
         """How heavy it weighs."""
-        return weighed(self.quote)
+        return weighed(self.text)
 
     @cached_property
     def names(self) -> list[Named]:
-        """Who is named in it."""
-        return names_in(self.quote)
+        """Who is named in it, by the names that hold in the end."""
+        goes_on = CONTINUES.search(self.quote) or CORRECTS.search(self.quote)
+        right = dict(self.corrected)
+        found = names_in(self.text, self.before if goes_on else "")
+        return [Named(right.get(named.name, named.name), named.kind) for named in found]
 
     @cached_property
     def topics(self) -> list[str]:
         """What it is about."""
-        return topics(self.quote)
+        return topics(self.text)
 
     @cached_property
     def description(self) -> str:
-        """The same in the third person. A question, kept because it may be a cry for help, stays as it was
-        asked."""
+        """The same in the third person, with days for "today" and "yesterday". A question, kept because it
+        may be a cry for help, stays as it was asked."""
         if is_question(self.quote):
             asked = "{}问过：“{}”" if is_chinese(self.quote) else "{} asked: “{}”"
             return asked.format(self.user_name or ("用户" if is_chinese(self.quote) else "The user"), self.quote)
-        return in_third_person(self.quote, self.user_name, self.persona_name)
+        told = dated(in_third_person(self.text, self.user_name, self.persona_name), self.day)
+        for wrong, right in self.corrected:
+            told = told.replace(wrong, right)
+        return told
+
+    @cached_property
+    def days(self) -> Days | None:
+        """When it happens, where it says so."""
+        return days_in(self.text, self.day)
 
     @cached_property
     def score(self) -> int:
         """How much it is worth keeping: who, what, how strongly, and whether the user asked for it."""
-        strength = 4 if abs(self.weight.impact) >= 7 else 1 if self.weight.impact else 0
+        strength = 4 if abs(self.weight.impact) >= HEAVY else 1 if self.weight.impact else 0
         about_me = 1 if FIRST_PERSON.search(self.quote) else 0
-        dated = 1 if days_in(self.quote, local_day(self.at, "UTC")) else 0
         asked = 3 if KEEP_THIS.search(self.quote) else 0
-        return about_me + strength + dated + asked + 2 * bool(self.names) + min(len(self.topics), 2)
+        return about_me + strength + bool(self.days) + asked + 2 * bool(self.names) + min(len(self.topics), 2)
 
     @property
     def impact(self) -> int:
@@ -86,11 +147,11 @@ class Told:
 
 def extracted(material: Mapping[str, Any]) -> dict[str, Any]:
     """The extraction answer for `material` (its shape is in the package's docstring)."""
-    told = list(_told(material))
+    told = joined(list(_told(material)))
     kept = worth_keeping(told)
     chinese = is_chinese("".join(one.quote for one in told), default=material["language"] == "zh")
     return {
-        "events": [_event(one, material["timezone"]) for one in kept],
+        "events": [_event(one) for one in kept],
         "mentioned_entities": _entities(kept, material.get("known_entities", ())),
         "entity_clarification": None,
         "session_mood_signal": mood(told, chinese),
@@ -101,29 +162,79 @@ def extracted(material: Mapping[str, Any]) -> dict[str, Any]:
 
 def worth_keeping(told: Sequence[Told]) -> list[Told]:
     """At most three, the weightiest, in the order in which they were said; nothing twice."""
-    once = {one.description.casefold(): one for one in told if one.score >= WORTH_KEEPING}
+    once: dict[str, Told] = {}
+    for one in told:
+        if one.score >= WORTH_KEEPING:
+            once.setdefault(one.description.casefold(), one)
     best = sorted(once.values(), key=lambda one: (-one.score, -abs(one.impact)))[:MOST_EVENTS]
-    return [one for one in told if one in best]
+    chosen = {id(one) for one in best}
+    return [one for one in told if id(one) in chosen]
+
+
+def joined(told: Sequence[Told]) -> list[Told]:
+    """`told` in which a line that only goes on with the one before belongs to it: one that gives its name ("Her
+    name is Mia"), or takes a name back ("no, his name is Max"), which then is the right one from the start.
+    """
+    kept: list[Told] = []
+    for one in told:
+        wrong = _named_wrong(kept, one)
+        if wrong:
+            at, name, right = wrong
+            kept[at] = replace(_with(kept[at], one), corrected=(*kept[at].corrected, (name, right)))
+        elif kept and one.names and CONTINUES.search(one.quote) and not kept[-1].names:
+            kept[-1] = replace(_with(kept[-1], one), continued=f"{kept[-1].continued} {one.quote}".strip())
+        else:
+            kept.append(one)
+    return kept
+
+
+def _with(told: Told, other: Told) -> Told:
+    return replace(told, also=(*told.also, (other.line_id, other.quote)))
+
+
+def _named_wrong(kept: Sequence[Told], one: Told) -> tuple[int, str, str] | None:
+    """Where what name was given that `one` takes back, and the right one; None if it speaks of another."""
+    right = _right_name(one)
+    at = next((at for at in reversed(range(len(kept))) if kept[at].names), None)
+    if right is None or at is None or set(holds(one.quote, BEARERS)) - set(holds(kept[at].text, BEARERS)):
+        return None
+    name = kept[at].names[-1].name
+    return (at, name, right) if name != right else None
+
+
+def _right_name(one: Told) -> str | None:
+    """The name that `one` puts in the place of another, if it does."""
+    if not CORRECTS.search(one.quote):
+        return None
+    if one.names:
+        return one.names[0].name
+    found = CORRECT_NAME.search(one.quote)
+    name = (found[1] or found[2]) if found else None
+    return name if name and names_in(f"named {name}" if name.isascii() else f"名叫{name}") else None
 
 
 def _told(material: Mapping[str, Any]) -> Iterator[Told]:
+    before = ""
     for line in material["lines"]:
         if line["role"] == "user":
+            day = local_day(line["at"], material["timezone"])
             for start, end in _statements(line["content"]):
                 quote = line["content"][start:end]
-                yield Told(line["id"], line["at"], quote, material["user_name"], material["persona_name"])
+                yield Told(line["id"], day, quote, material["user_name"], material["persona_name"], before)
+                before = quote
 
 
 def _statements(content: str) -> list[tuple[int, int]]:
     """Runs of sentences that belong together: one that goes on with "he" or 他 belongs to the one before.
-    Questions tell nothing, unless they are a cry for help."""
+    Questions tell nothing, except for what they tell beside asking, and where they weigh heavy."""
     runs: list[tuple[int, int]] = []
     open_run = False
     for start, end in sentences(content):
         sentence = content[start:end]
-        if is_question(sentence) and not weighed(sentence).in_crisis:
+        if is_question(sentence):
             open_run = False
-        elif open_run and CONTINUES.search(sentence):
+            runs += [(start + first, start + last) for first, last in told_in_question(sentence)]
+        elif open_run and CONTINUES.search(sentence) and not CORRECTS.search(sentence):
             runs[-1] = (runs[-1][0], end)
         else:
             runs.append((start, end))
@@ -131,16 +242,57 @@ def _statements(content: str) -> list[tuple[int, int]]:
     return runs
 
 
-def _event(one: Told, timezone: str) -> dict[str, Any]:
-    days = days_in(one.quote, local_day(one.at, timezone))
+def told_in_question(sentence: str) -> list[tuple[int, int]]:
+    """Where a question tells something, at most once: the clauses that do not ask, what it reports
+    ("Did I tell you …"), or all of it if it is a cry for help or speaks of a heavy thing that happened.
+
+    >>> [("我被裁了怎么办？")[a:b] for a, b in told_in_question("我被裁了怎么办？")]
+    ['我被裁了']
+    """
+    weight = weighed(sentence)
+    if weight.in_crisis:
+        return [(0, len(sentence))]
+    stated = _stated(sentence)
+    if stated:
+        return [stated]
+    if abs(weight.impact) < HEAVY or not FIRST_PERSON.search(sentence):
+        return []
+    reported = _reported(sentence)
+    return [reported] if reported else [] if LOOKS_UP.search(sentence) else [(0, len(sentence))]
+
+
+def _stated(sentence: str) -> tuple[int, int] | None:
+    """The first run of clauses that neither ask nor only set a condition."""
+    run: tuple[int, int] | None = None
+    for start, end in clauses(sentence):
+        clause = sentence[start:end]
+        marked = end < len(sentence) and sentence[end:].lstrip()[:1] in "?？" and bool(sentence[end:].strip())
+        plain = not marked and not asks(clause) and not OPENS_A_CONDITION.search(clause)
+        if plain:
+            run = (run[0], end) if run else (start, end)
+        elif run:
+            break
+    return run
+
+
+def _reported(sentence: str) -> tuple[int, int] | None:
+    lead, tail = TELLING.search(sentence), WHAT_NOW.search(sentence)
+    start, end = lead.end() if lead else 0, tail.start() if tail else len(sentence)
+    kept = sentence[start:end].rstrip(" ，,")
+    changed = lead or (tail and tail[0].strip("吗么？?"))
+    return (start, start + len(kept)) if changed and len(kept) > 1 and weighed(kept).impact else None
+
+
+def _event(one: Told) -> dict[str, Any]:
+    said = ((one.line_id, one.quote), *one.also)
     return {
         "description": one.description,
         "emotional_impact": one.impact,
         "emotion_tags": one.weight.tags(is_chinese(one.quote)),
-        "relational_tags": relational_tags(one.quote),
+        "relational_tags": relational_tags(" ".join(quote for _, quote in said)),
         "subject": "user",
-        "event_time": days.as_json() if days else None,
-        "evidence": [{"message_id": one.line_id, "quote": one.quote}],
+        "event_time": one.days.as_json() if one.days else None,
+        "evidence": [{"message_id": line_id, "quote": quote} for line_id, quote in said],
         "supersedes": [],
         "confidence": round(min(0.5 + 0.1 * (one.score - 1), 0.9), 1),
     }
@@ -188,4 +340,10 @@ def _signal(told: Sequence[Told]) -> str | None:
 def _summary(kept: Sequence[Told], chinese: bool) -> str:
     if not kept:
         return "聊了一会儿，没有特别要记的事。" if chinese else "A light chat with nothing that needed keeping."
-    return clipped(("" if chinese else " ").join(one.description for one in kept), SUMMARY_CHARACTERS)
+    return clipped(("" if chinese else " ").join(_ended(one.description) for one in kept), SUMMARY_CHARACTERS)
+
+
+def _ended(told: str) -> str:
+    if told[-1] in '。.!！?？…”"~～':
+        return told
+    return told + ("。" if is_chinese(told) else ".")

@@ -11,32 +11,88 @@ from echovessel.llm.offline.text import CJK
 
 @dataclass(frozen=True)
 class Feeling:
-    """A kind of feeling: its weight, its tag in both languages, and the words that show it."""
+    """A kind of feeling: its weight, its tag in both languages, and the words or patterns that show it."""
 
     weight: int
     tag_en: str
     tag_zh: str
     words: tuple[str, ...]
+    patterns: tuple[str, ...] = ()
 
+
+# 走了, 没了 and "lost" tell of a death only where they are said of someone near.
+ELDERS_ZH = "奶奶|爷爷|外婆|外公|姥姥|姥爷|妈妈?|爸爸?|母亲|父亲"
+NEAR_ZH = f"{ELDERS_ZH}|老公|老婆|丈夫|妻子|儿子|女儿|孩子|宝宝|哥哥?|弟弟?|姐姐?|妹妹?|猫|狗|兔子|仓鼠|鹦鹉|乌龟"
+WHEN_ZH = (
+    r"(?:昨天|昨晚|今天|今早|前天|上周|上个月|去年|刚刚?|突然|忽然|已经|终于|也|就这样|"
+    r"永远地?|还是|最后|安详地?|前几天|[一二两三四五六七八九十几\d]+(?:天|年|周|个月)前)"
+)
+NEAR_EN = (
+    "mom|mum|mother|dad|father|brother|sister|grandma|grandpa|grandmother|grandfather|gran|nana|husband|wife|"
+    "son|daughter|baby|child|twins|aunt|uncle|cousin|parents|best friend"
+)
+SOMEONE = (
+    rf"(?:he|she|they|who|someone|somebody|(?:a|the|this|my|his|her)\s+(?:\w+\s+){{0,2}}?(?:man|guy|boy|woman|"
+    rf"girl|stranger|"
+    rf"ex|boyfriend|girlfriend|partner|teacher|boss|stepdad|stepfather|stepmother|coach|roommate|bully|bullies|"
+    rf"{NEAR_EN}))"
+)
 
 # The first three kinds and the milestones hold the strong-emotion keywords of seed 000.
 FEELINGS = (
     Feeling(-10, "despair", "绝望", (
-        "不想活", "活不下去", "自杀", "想死", "结束生命", "活着累", "活着好累", "活着没意思",
-        "suicide", "kill myself", "end my life", "want to die", "don't want to live", "self-harm",
+        "不想活", "活不下去", "自杀", "想死", "结束生命", "活着累", "活着好累", "活着没意思", "轻生", "自残",
+        "suicide", "suicidal", "kill myself", "end my life", "self-harm",
+        "hurt myself", "end it all", "tired of living", "no reason to live",
+        "better off dead",
+    ), (
+        r"\bkill (?:my|him|her|them|your)sel(?:f|ves)\b", r"\bend(?:ing)? (?:my|their|his|her|"
+        r"your) life\b", r"\bwants? to die\b",
+        r"\b(?:don't|doesn't|do not|does not|not) want(?:ing)? to (?:live|be alive|exist)\b(?! (?:in|with|at|"
+        r"there|here|near|on)\b)",
     )),
     Feeling(-9, "grief", "悲痛", (
-        "去世", "死了", "离世", "葬礼", "过世", "没了", "走了",
-        "died", "passed away", "funeral", "is dead", "put to sleep",
+        "去世", "死了", "离世", "葬礼", "过世", "病逝", "逝世", "遇难", "离开人世", "永远离开了",
+        "died", "passed away", "funeral", "is dead", "are dead", "put to sleep", "was killed", "got killed",
+        "stillborn",
+    ), (
+        rf"(?:{ELDERS_ZH}|猫|狗|兔子|仓鼠){WHEN_ZH}*走了(?![^。！？!?]{{0,3}}(?:去|回|出差|上班|上学|路|进|出|"
+        rf"[一二两三几]))",
+        rf"(?:{NEAR_ZH}){WHEN_ZH}*没了",
+        rf"\blost (?:my|our|his|her|the) (?:\w+ )?(?:{NEAR_EN})\b(?! in| at)",
+    )),
+    Feeling(-9, "hurt", "受伤", (
+        "家暴", "强奸", "性侵", "猥亵", "虐待", "施暴", "raped", "molested", "sexually assaulted", "domestic violence",
+        "abused me", "abuses me", "was abused", "been abused", "was assaulted", "got assaulted",
+    ), (
+        r"被(?!子)[^，。,.！？!?]{0,6}打(?!断|扰|动|败|击|开|扮|乱|折|磨|包|印|赏)",
+        r"(?:打|揍|踢|掐)(?:了|过)?我(?!的?(?:电话|手机)|招呼|气|字|主意)",
+        rf"\b{SOMEONE}\s+(?:\w+\s+){{0,2}}?(?:hit|hits|hitting|beat|beats|beating|punched|punches|slapped|slaps|"
+        rf"kicked|choked|"
+        r"strangled|attacked) (?:me|us)\b(?! up\b(?! bad)| at\b| to\b| by\b| in (?:the|a) (?:game|race|final)|"
+        r" with (?:a|the|his|her) "
+        r"(?:news|question|idea|bill))",
+        r"\b(?:was|got|been|get) (?:beaten|punched|slapped|stabbed|shot|mugged)\b",
     )),
     Feeling(-8, "overwhelmed", "崩溃", (
         "撑不住", "崩溃", "熬不下去", "can't go on", "cannot go on", "breakdown", "falling apart", "hopeless",
         "绝望",
     )),
+    Feeling(-8, "shaken", "震惊", (
+        "车祸", "心脏病发", "心梗", "脑溢血", "中风", "病危", "抢救", "heart attack", "car accident", "car crash",
+        "had a stroke", "overdose", "overdosed", "in a coma", "intensive care",
+    )),
     Feeling(-7, "hurt", "受伤", (
-        "分手", "离婚", "被裁", "被开除", "失业", "流产", "确诊", "癌症",
-        "breakup", "broke up", "divorce", "divorced", "got fired", "was fired", "fired me", "laid off",
-        "lost my job", "miscarriage", "cancer",
+        "分手", "离婚", "被裁", "被开除", "失业", "流产", "确诊", "癌症", "出轨", "劈腿", "破产", "复发",
+        "breakup", "broke up", "broke up with me", "divorce", "divorced", "got fired", "was fired", "fired me",
+        "laid off", "lost my job", "miscarriage", "miscarried", "cancer", "cheated on me", "evicted", "bankrupt",
+        "relapsed", "dumped me",
+    )),
+    Feeling(-6, "lonely", "孤独", (
+        "霸凌", "被欺负", "恨我自己", "讨厌我自己", "讨厌自己", "恨自己", "bullied", "hate myself",
+    ), (
+        "没(?:有)?(?:一个)?人(?:会|真的|真正|愿意)*(?:爱|喜欢|在乎|关心|理解|懂|要)我",
+        r"\b(?:nobody|no one|noone)(?: \w+)? (?:loves?|likes?|cares?|understands?|wants?)\b(?! (?:it|this|that))",
     )),
     Feeling(-5, "afraid", "害怕", (
         "害怕", "恐惧", "吓坏", "afraid", "scared", "terrified", "panic attack", "depressed", "抑郁",
@@ -46,7 +102,8 @@ FEELINGS = (
         "难过", "伤心", "痛苦", "孤独", "哭", "失望", "委屈", "失败",
         "sad", "lonely", "cried", "crying", "miserable", "disappointed", "unhappy", "failed", "sick", "生病",
         "吵架", "argument", "住院",
-    )),
+    ), (r"\b(?:had|have|need) a\s+(?:\w+\s+)?cry\b",
+        r"\b(?:i|we) lost(?=\W*(?:$|[,.;!?]|and\b| the (?:game|match|race|case)))")),
     Feeling(-4, "angry", "生气", (
         "生气", "愤怒", "气死", "受够", "讨厌", "angry", "furious", "hate", "fed up",
     )),
@@ -60,15 +117,17 @@ FEELINGS = (
         "当妈妈了", "当爸爸了", "出生了", "gave birth", "was born today", "became a mother",
         "became a father",
     )),
+    Feeling(8, "relieved", "如释重负", ("痊愈", "康复了", "病好了", "in remission")),
     Feeling(7, "joy", "喜悦", (
-        "结婚", "订婚", "求婚", "怀孕", "got engaged", "engaged", "got married", "pregnant", "wedding",
+        "结婚", "订婚", "求婚", "怀孕", "got engaged", "engaged", "got married", "getting married", "pregnant",
+        "wedding",
     )),
     Feeling(5, "proud", "骄傲", (
         "升职", "录取", "毕业", "考上", "拿到offer", "得奖", "第一名", "满分",
         "promoted", "promotion", "graduated", "graduation", "got accepted", "got the job", "won",
     )),
     Feeling(4, "joy", "开心", (
-        "开心", "高兴", "快乐", "幸福", "太好了", "感动", "happy", "excited", "thrilled", "wonderful",
+        "开心", "高兴", "快乐", "幸福", "太好了", "感动", "happy", "happier", "excited", "thrilled", "wonderful",
         "amazing", "so glad",
     )),
     Feeling(3, "hopeful", "期待", ("期待", "希望", "憧憬", "looking forward", "can't wait", "hopeful")),
@@ -82,13 +141,56 @@ FEELINGS = (
     )),
 )  # fmt: skip
 
-# "我先走了" is a goodbye and no death; "没了" after a question word or a count is none either.
-LEAVING = re.compile(r"(?:我|我们|咱|先|该|要|就|得|他|她|你)(?:先|该|要|得|就)?走了")
+THINGS_EN = (
+    "phone|battery|laptop|computer|car|engine|wifi|internet|conversation|chat|tv|camera|tablet|bike|plant|server|screen"
+)
+# Sayings that mean something else than their words; what they mean in truth stands after them.
+SAYINGS: tuple[tuple[str, str], ...] = (
+    (rf"\b(?:{THINGS_EN})s?\b(?:'s)?(?: \w+)?? (?:died|is dead|are dead)\b", " "),
+    (r"\bdied (?=laughing)|\b(?:almost|nearly|basically|literally|just) died "
+     r"(?:of|from|with|laughing|inside)\b", " "),
+    (r"\bdied (?:of|from) (?:laughter|laughing|boredom|embarrassment|shame|cringe|excitement|curiosity)\b|"
+     r"\bdied inside\b", " "),
+    (r"\b(?:nobody|no one|noone|no-one|none of \w+|not one) (?:has |have |had )?(?:died|is dead|was killed)\b", " "),
+    (r"\b(?:don't|do not|never) want to die\b", " "),
+    (r"(?:手机|电脑|电池|网|车|花|草|系统|程序|软件|服务器|进程)(?:都|也|又|已经)?(?:死了|崩溃)(?:了)?", " "),
+    (r"没(?:有)?人(?:死了|去世|受伤)", " "),
+    (r"气死(?:我|人)?了?", "生气"),
+    (r"吓死(?:我|人)?了?", "害怕"),
+    # 饿死了: a feeling carried to its end, not a death. Only what can be felt stands before it.
+    (r"(?<=[饿累笑兴心爱困烦气热冷渴急吓美聊慕闷尬帅甜酸痛疼恨厌动福难过丑香臭辣咸苦忙羞怕撑胀晕堵贵挤吵丢穷闲懒爽萌土燃惜望张怨腻痒慢远])"
+     r"死(?:我|人|你|他|她)?了?", " "),
+    (r"(?<=[好可])想死(?:你|他|她|它|我)|(?<!不)想死(?:你|他|她|它|我)(?:了|啦|们)?|死定了|死机", " "),
+    (r"(?:战胜|打败)了?癌症", "痊愈"),
+    (r"癌症[^，。！？!?]{0,6}(?=痊愈|康复|好了|治好|消失)", " "),
+    (r"\bcancer[- ]free\b|\b(?:beat|survived|overcame) (?:the |my |his |her )?cancer\b", "in remission"),
+    (r"\b(?:i'm|i am|he is|he's|she is|she's) a cancer\b(?! (?:patient|survivor))", " "),
+    (r"\bengaged (?=in\b|with\b|by\b)|\bbusy and engaged\b", " "),
+    (r"\b(?:they|he|she|it|the other (?:team|side)|our opponents?|someone else|somebody else) won\b", " "),
+    (r"\bgood (?=cry\b|grief\b|night\b|morning\b|evening\b|afternoon\b|bye\b|luck\b)|\bfor good\b", " "),
+    (r"\b(?:car|bus|train|truck) breakdown\b", " "),
+)  # fmt: skip
+
+# "I never felt so happy" and 从没这么开心过 raise the word they seem to deny.
+RAISED = re.compile(
+    r"\bnever\s+(?:\w+\s+){0,3}?(?:so|this|more|as|such|happier)\s+(?:\w+\s+)?$|"
+    r"\bnever\s+(?:been|felt)\s+$|\bcouldn't be (?:more )?$|没(?:有)?(?:这么|那么这么|如此)$"
+)
 # Characters that mean something else inside these words.
-NOT_MEANT = {"爱": "可爱|恋爱|爱好|爱人|亲爱|爱情", "累": "积累|累计|累积", "烦": "麻烦", "哭": "笑哭|哭笑"}
-NOT_BEFORE_ZH = re.compile(r"(?:不|没|别|不太|不怎么|没那么|不是很|并不)(?:太|怎么|很|是很|那么|再|会)?$")
-NOT_BEFORE_EN = re.compile(r"(?:\bnot|n't|\bnever|\bno longer|\bno)\s+(?:\w+\s+)?$", re.I)
+NOT_MEANT = {
+    "爱": "可爱|恋爱|爱好|爱人|亲爱|爱情|没(?:有)?人[^，。]{0,4}爱",
+    "累": "积累|累计|累积",
+    "烦": "麻烦",
+    "哭": "笑哭|哭笑",
+}
+NOT_BEFORE_ZH = re.compile(r"(?:不|没|别|不太|不怎么|没那么|不是很|并不)(?:太|怎么|很|是很|那么|再|会|觉得|感到)?$")
+NOT_BEFORE_EN = re.compile(
+    r"(?:\bnot|n't|\bnever|\bno longer|\bno|\bwithout|\bhardly)\s+(?:\w+\s+)?$|"
+    r"(?:\bcan't say|\bcannot say|\bcan't call|\bdon't think|\bdoubt|\bwish|\bif only)\b[^.,;!?]{0,24}$"
+)
 SOFTENED = 0.5
+# A heavy thing that did not happen is no good news, it is nothing.
+DENIED_TO_NOTHING = -7
 
 
 @dataclass(frozen=True)
@@ -115,29 +217,37 @@ def weighed(text: str) -> Weight:
     >>> weighed("妈妈去世了").impact, weighed("I'm not happy").impact, weighed("我先走了").impact
     (-9, -2, 0)
     """
-    lower = LEAVING.sub(" ", text.casefold().replace("’", "'"))
+    lower = _as_meant(text.casefold().replace("’", "'"))
     found = [(_impact(feeling, lower), feeling) for feeling in FEELINGS]
     felt = sorted(((impact, feeling) for impact, feeling in found if impact), key=lambda pair: -abs(pair[0]))
     kept = tuple(feeling for impact, feeling in felt if impact * feeling.weight > 0)
     return Weight(felt[0][0] if felt else 0, kept)
 
 
+def _as_meant(lower: str) -> str:
+    """`lower` without the sayings that would be taken by the word."""
+    for saying, meant in SAYINGS:
+        lower = re.sub(saying, meant, lower)
+    return lower
+
+
 def _impact(feeling: Feeling, lower: str) -> int:
-    """The weight of one feeling in a text; 0 if none of its words occurs."""
-    weights = [_at(feeling, lower, match.start()) for word in feeling.words for match in _places(word, lower)]
-    return max(weights, key=abs, default=0)
+    """The weight of one feeling in a text; 0 if nothing shows it."""
+    told = [match for word in feeling.words for match in _places(word, lower)]
+    told += [match for pattern in feeling.patterns for match in re.finditer(pattern, lower)]
+    return max((_at(feeling, lower, match.start()) for match in told), key=abs, default=0)
 
 
 def _at(feeling: Feeling, lower: str, start: int) -> int:
-    before = lower[max(0, start - 16) : start]
-    if NOT_BEFORE_ZH.search(before) or NOT_BEFORE_EN.search(before):
-        return round(-feeling.weight * SOFTENED)
-    return feeling.weight
+    before = lower[max(0, start - 40) : start]
+    if RAISED.search(before) or not (NOT_BEFORE_ZH.search(before) or NOT_BEFORE_EN.search(before)):
+        return feeling.weight
+    return 0 if feeling.weight <= DENIED_TO_NOTHING else round(-feeling.weight * SOFTENED)
 
 
 def _places(word: str, lower: str) -> list[re.Match[str]]:
     if word in NOT_MEANT:
-        lower = re.sub(NOT_MEANT[word], "  ", lower)
+        lower = re.sub(NOT_MEANT[word], lambda match: " " * len(match[0]), lower)
     if CJK.search(word):
         return list(re.finditer(re.escape(word), lower))
     return list(re.finditer(rf"(?<![a-z]){re.escape(word)}(?![a-z'])", lower))

@@ -7,7 +7,7 @@ Chinese needs only the pronoun. Rules of thumb: enough for what people tell in s
 import re
 from collections.abc import Callable
 
-from echovessel.llm.offline.text import is_chinese, sentences, words
+from echovessel.llm.offline.text import CJK, URL, is_chinese, sentences, words
 
 ADVERBS = words(
     """really just always never often also still usually sometimes actually finally recently absolutely
@@ -48,7 +48,18 @@ FIRST_PERSON = {
 SECOND_PERSON = {"you": "{p}", "your": "{p}'s", "yours": "{p}'s", "you're": "{p} is", "yourself": "{p}"}
 THEY_BACK = {"they": "you", "them": "you", "their": "your", "theirs": "yours", "themselves": "yourself"}
 THEY_BACK |= {"they're": "you're", "they've": "you've", "they'll": "you'll", "they'd": "you'd"}
-TOKEN = re.compile(r"[^\W_]+(?:'[a-z]+)?|\s+|.", re.DOTALL)
+# Addresses of pages and people are told as they stand.
+TOKEN = re.compile(rf"{URL}|[\w.+-]{{1,64}}@[\w.-]+\w|[^\W_]+(?:'[a-z]+)?|\s+|.", re.DOTALL)
+MEANS_SPEAKER = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|me|my|My|we|We|our|Our)\b")
+# What bids to remember is no part of what is remembered.
+LEAD_IN = re.compile(
+    r"^\s*(?:please\s+|can you\s+)?(?:(?:remember|note|keep in mind)(?:\s+(?:this|that))?\s*[:,]\s*|"
+    r"(?:remember|note|keep in mind|don't forget)\s+that\s+|(?:remember|don't forget)\s+(?=I\b|my\b|I'm\b))|"
+    r"^\s*(?:请|请你|你要|帮我|你)?(?:要)?(?:记住|别忘了?|记一下)(?:这个|一下|这件事|了)?[：:，,]?\s*(?=\S{2})",
+    re.I,
+)
+HELLO = re.compile(r"^(?:你好|您好|大家好|嗨|哈喽|hi|hello|hey)[呀啊]?\s*[，,！!~]+\s*(?=\S)", re.I)
+CALL = r"(?:(?:hey|hi|hello|oh|dear|嗨|你好)[,，]?\s+)?"
 # A name is the subject where a clause begins; elsewhere the word after it is no verb of its own.
 CLAUSE_OPENERS = words("and but that because when since while if so as before after")
 
@@ -61,10 +72,32 @@ def in_third_person(text: str, user_name: str, persona_name: str) -> str:
     >>> in_third_person("我养了只猫,你记住。", "小雨", "阿澜")
     '小雨养了只猫,阿澜记住。'
     """
-    if is_chinese(text):
-        return _third_zh(text, user_name or "用户", persona_name)
-    name = user_name or "the user"
-    return _by_sentence(text.replace("’", "'"), lambda sentence: _third_en(sentence, name, persona_name))
+    told = _bare(text.replace("’", "'"), user_name, persona_name)
+    if MEANS_SPEAKER.search(told) or not is_chinese(told):
+        name = user_name or "the user"
+        told = _by_sentence(told, lambda sentence: _third_en(sentence, name, persona_name))
+    return _third_zh(told, user_name or "用户", persona_name) if CJK.search(told) else told
+
+
+def _bare(text: str, user_name: str, persona_name: str) -> str:
+    """`text` without what is only said to its hearer: "Remember this:", "Mira, …", "I'm Ana, …"."""
+    return _by_sentence(text, lambda sentence: _bare_sentence(sentence, user_name, persona_name))
+
+
+def _bare_sentence(sentence: str, user_name: str, persona_name: str) -> str:
+    told = LEAD_IN.sub("", HELLO.sub("", sentence))
+    if persona_name:
+        called = re.escape(persona_name)
+        told = re.sub(rf"^{CALL}{called}\s*[,，!！:：]\s*", "", told, flags=re.I)
+        told = re.sub(rf"[,，]\s*{called}(?=\s*[.!?。！？]*$)", "", told)
+    if user_name:
+        own = re.escape(user_name)
+        told = re.sub(
+            rf"^(?:I'm|I am|My name is|my name's)\s+{own}\s*(?:,\s*(?:and\s+)?|\band\s+)(?=\S)", "", told, flags=re.I
+        )
+        told = re.sub(rf"^我(?:的名字)?(?:叫|是){own}[，,]\s*(?=\S)", "我", told)
+        told = re.sub("^我我", "我", told)
+    return told or sentence
 
 
 def in_second_person(text: str, user_name: str, persona_name: str) -> str:
@@ -73,10 +106,23 @@ def in_second_person(text: str, user_name: str, persona_name: str) -> str:
     >>> in_second_person("Ana has a cat and they love it. He sits on Ana's lap.", "Ana", "Mira")
     'you have a cat and you love it. He sits on your lap.'
     """
-    if is_chinese(text):
-        told = text.replace(f"{user_name or '用户'}他们", "你们").replace(user_name or "用户", "你")
-        return told.replace(persona_name, "我") if persona_name else told
-    return _by_sentence(text, lambda sentence: _second_en(sentence, user_name or "the user", persona_name))
+    name = user_name or ("用户" if CJK.search(text) else "the user")
+    told = text
+    if not is_chinese(text) or re.search(rf"{_whole(name)}\s+[a-z]", text):
+        told = _by_sentence(text, lambda sentence: _second_en(sentence, name, persona_name))
+    return _second_zh(told, name, persona_name) if CJK.search(told) else told
+
+
+def _second_zh(text: str, name: str, persona_name: str) -> str:
+    told = re.sub(rf"{_whole(name)}他们", "你们", text)
+    told = re.sub(_whole(name), "你", told)
+    return re.sub(_whole(persona_name), "我", told) if persona_name else told
+
+
+def _whole(name: str) -> str:
+    """A pattern for `name` that is no part of a longer Latin word."""
+    spelt = "|".join(re.escape(spelling) for spelling in sorted(_spellings(name)))
+    return rf"(?<![A-Za-z])(?:{spelt})(?![A-Za-z])"
 
 
 def _by_sentence(text: str, told: Callable[[str], str]) -> str:
@@ -107,17 +153,26 @@ def _third_en(sentence: str, name: str, persona_name: str) -> str:
             verb_follows = False
         elif persona_name and word in SECOND_PERSON:
             told.append(SECOND_PERSON[word].format(p=persona_name))
-            verb_follows = word == "you" and _opens_clause(told[:-1])
+            verb_follows = word == "you" and _opens_clause(told[:-1], name)
         else:
             told.append(_singular(token) if verb_follows and token.isascii() and word[0].isalpha() else token)
             verb_follows = verb_follows and (token.isspace() or word in ADVERBS)
-    return _capital("".join(told))
+    return _capital(_agreeing("".join(told), persona_name, {"are": "is", "were": "was", "have": "has"}))
 
 
-def _opens_clause(told: list[str]) -> bool:
-    """Whether what follows `told` is a subject: at the beginning, after a comma, after "that"."""
+def _agreeing(text: str, subject: str, forms: dict[str, str]) -> str:
+    """`text` in which the verbs that can only follow a subject agree with `subject`, wherever it stands."""
+    if not subject:
+        return text
+    pattern = rf"\b({re.escape(subject)}) ({'|'.join(forms)})\b"
+    return re.sub(pattern, lambda match: f"{match[1]} {forms[match[2]]}", text)
+
+
+def _opens_clause(told: list[str], hearer: str = "you") -> bool:
+    """Whether what follows `told` is a subject: at the beginning, after a comma, after "that", or after who
+    was told it ("told Ana Mira loves …")."""
     last = next((token for token in reversed(told) if not token.isspace()), ",")
-    return last in ",;:.(" or last.lower() in CLAUSE_OPENERS
+    return last in (*",;:.(", hearer) or last.lower() in CLAUSE_OPENERS
 
 
 def _singular(verb: str) -> str:
@@ -135,27 +190,42 @@ def _singular(verb: str) -> str:
 
 def _second_en(sentence: str, name: str, persona_name: str) -> str:
     told: list[str] = []
-    named = verb_follows = False
+    named = False
+    agree: Callable[[str], str] | None = None
     for token in _tokens_with(name, sentence):
-        word = token.lower()
-        if word in (name.lower(), f"{name.lower()}'s"):
-            told.append("your" if word.endswith("'s") else "you")
-            verb_follows = word == name.lower() and _opens_clause(told[:-1])
+        bare = token.removesuffix("'s")
+        subject = _opens_clause(told)
+        if bare in _spellings(name):
+            told.append("your" if bare != token else "you")
+            agree = _plural if subject and bare == token else None
             named = True
-        elif named and word in THEY_BACK:
-            told.append(THEY_BACK[word])
-        elif persona_name and word in (persona_name.lower(), f"{persona_name.lower()}'s"):
-            told.append("my" if word.endswith("'s") else "me")
+        elif bare in _spellings(persona_name):
+            told.append("my" if bare != token else "I" if subject else "me")
+            agree = _after_i if subject and bare == token else None
+        elif named and token.lower() in THEY_BACK:
+            told.append(THEY_BACK[token.lower()])
         else:
-            told.append(_plural(token) if verb_follows and not token.isspace() else token)
-            verb_follows = verb_follows and (token.isspace() or word in ADVERBS)
-    return "".join(told)
+            told.append(agree(token) if agree and not token.isspace() else token)
+            agree = agree if token.isspace() or token.lower() in ADVERBS else None
+    back = _agreeing("".join(told), "you", {"is": "are", "was": "were", "has": "have"})
+    return re.sub(r"\bme (is|was|has)\b", lambda match: f"I {_after_i(match[1])}", back)
+
+
+def _spellings(name: str) -> frozenset[str]:
+    """`name` as it stands and with a capital: "will" is no Will."""
+    return frozenset({name, _capital(name)} - {""})
 
 
 def _tokens_with(name: str, sentence: str) -> list[str]:
     """Tokens of `sentence`, in which a name of several words is one token."""
-    whole = re.compile(rf"\b{re.escape(name)}(?:'s)?\b|{TOKEN.pattern}", re.DOTALL | re.I)
+    spelt = "|".join(re.escape(spelling) for spelling in sorted(_spellings(name)))
+    whole = re.compile(rf"\b(?:{spelt})(?:'s)?\b|{TOKEN.pattern}", re.DOTALL)
     return whole.findall(sentence)
+
+
+def _after_i(verb: str) -> str:
+    """The form of `verb` after "I"."""
+    return {"is": "am", "was": "was"}.get(verb, _plural(verb))
 
 
 def _plural(verb: str) -> str:

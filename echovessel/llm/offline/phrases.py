@@ -1,4 +1,4 @@
-"""What the persona says without a model. `{…}` are: name of the user, persona, quote, told, thing."""
+"""What the persona says without a model. `{…}` are: name of the user, persona, quote, told, thing, user."""
 
 from dataclasses import dataclass
 
@@ -33,6 +33,8 @@ class Phrases:
     asks_about_name: dict[str, tuple[str, ...]]
     asks: dict[str, tuple[str, ...]]
     asks_gently: tuple[str, ...]
+    after_gently: tuple[str, ...]
+    your_name: tuple[str, ...]
 
 
 ZH = Phrases(
@@ -48,8 +50,8 @@ ZH = Phrases(
         "记着呢。你告诉过我：{told}",
     ),
     remembers_words=(
-        "我记得，你跟我说过：“{told}”",
-        "当然记得，你的原话是：“{told}”",
+        "我记得，你跟我说过：“{told}”。",
+        "当然记得，你的原话是：“{told}”。",
     ),
     senses=("我一直有种感觉：{told}",),
     also="还有，{told}",
@@ -93,13 +95,14 @@ ZH = Phrases(
     linked="这让我想起来，你说过：{told}",
     after={
         "pet": ("它最近还好吗？", "最近又闹出什么花样了吗？"),
-        "family": ("他们最近好吗？",),
+        "family": ("家里最近都好吗？",),
         "people": ("你们最近还常联系吗？",),
         "work": ("最近工作还顺利吗？",),
         "study": ("最近进展怎么样？",),
         "health": ("现在身体好些了吗？",),
         "plan": ("现在准备得怎么样了？",),
-        "": ("后来怎么样了？", "是有什么新消息要告诉我吗？"),
+        "birthday": ("那天你想怎么过？",),
+        "": ("现在还是这样吗？", "是有什么新消息要告诉我吗？"),
     },
     asks_about_name={
         "pet": (
@@ -122,6 +125,8 @@ ZH = Phrases(
         "": ("能再跟我多讲一点吗？", "当时你是什么感觉？", "后来呢？"),
     },
     asks_gently=("现在有人陪着你吗？", "你想从哪儿说起都行，我在听。", "此刻你最需要什么？"),
+    after_gently=("想起这件事，你现在心里还好吗？", "想说多少都可以，我陪着你。", "这些天，你是怎么过来的？"),
+    your_name=("你是{user}呀，我当然记得。", "你叫{user}，这个我不会忘的。"),
 )
 
 EN = Phrases(
@@ -194,13 +199,14 @@ EN = Phrases(
     linked="It reminds me of something you told me: {told}",
     after={
         "pet": ("How is your little one these days?", "Any new mischief lately?"),
-        "family": ("How are they doing these days?",),
+        "family": ("How is everyone doing these days?",),
         "people": ("Are you two still close?",),
         "work": ("How has it been going lately?",),
         "study": ("How is it coming along?",),
         "health": ("Are you feeling better now?",),
         "plan": ("How is it coming along?",),
-        "": ("How did it go on from there?", "Is there something new to tell?"),
+        "birthday": ("How would you like to spend that day?",),
+        "": ("Is it still like that?", "Is there something new to tell?"),
     },
     asks_about_name={
         "pet": (
@@ -227,4 +233,10 @@ EN = Phrases(
         "Start wherever you like; I'm listening.",
         "What do you need most at this moment?",
     ),
+    after_gently=(
+        "How are you carrying it now?",
+        "We can stay with it as long as you like.",
+        "How does it sit with you today?",
+    ),
+    your_name=("You're {user}. I wouldn't forget that.", "Your name is {user}, of course."),
 )

@@ -6,43 +6,57 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from echovessel.llm.offline.asking import is_question
+from echovessel.llm.offline.extraction import told_in_question
 from echovessel.llm.offline.feeling import weighed
 from echovessel.llm.offline.names import names_in
 from echovessel.llm.offline.phrases import EN, ZH, Phrases
 from echovessel.llm.offline.recollecting import Memory, about, asked_for, memories
-from echovessel.llm.offline.text import CJK, clipped, is_chinese, is_question, pick, sentences
+from echovessel.llm.offline.smalltalk import GOODBYE, GREETING, HOW_ARE_YOU, SHORT, THANKS, is_small_talk
+from echovessel.llm.offline.text import CJK, clipped, is_chinese, pick, sentences
 from echovessel.llm.offline.topics import topics
 
+# Questions about what the user told: whatever asks for something of "my", or who or where someone is.
 RECALL = re.compile(
-    r"记得|记不记得|忘了|你知道我|我(?:跟|和)你说过|我(?:叫|是|住|养|有)\S*(?:什么|谁|哪|几|吗)|我的\S+(?:什么|谁|哪|几|吗)|"
-    r"\bremember\b|\brecall\b|\bdid i (?:ever )?(?:tell|mention|say)|"
-    r"\bdo you know (?:my|what i|who i|where i|about my)|"
-    r"\b(?:what|who|where|when|how)(?:'s|\s+(?:is|are|was|were))?\s+(?:the name of )?my\b|"
-    r"\b(?:what|who|where|when|which)\b.*\b(?:do|did|am|have) i\b",
+    r"记得|记不记得|忘了|我的?[^，。,.]{1,5}呢\W*$|你知道我|(?:跟|和)你(?:说|讲|提|聊)过|我们(?:之前|上次|都)?(?:聊|说|谈)过|"
+    r"你(?:都)?(?:了解|知道)[^，。]{0,3}我|"
+    r"我[^，。,.]*(?:什么|谁|哪|几|多少|多大|吗|来着|怎么样了)|(?:说说|讲讲|告诉我)[^，。]*我|"
+    r"^(?!.*你)(?!.*(?:今天|天气|现在)).*(?:是谁|叫什么|怎么样了|在哪|多大了|几岁|什么时候)|"
+    r"\bremember\b|\brecall\b|\b(?:did|have) i (?:ever |already )?(?:tell|told|mention|say|said)|"
+    r"\bdo you know (?:my|what i|who|where|if i|whether i|about|when|anything about)|"
+    r"\bwhat (?:do|did) you (?:know|remember|learn) (?:about|of) (?:me|my)|\bwhat (?:did|have) we (?:talk|speak|"
+    r"say|discuss)|"
+    r"\b(?:what|who|where|when|which|whose|how (?:old|many|much|tall|long))\b.*\b(?:my|our|mine)\b|"
+    r"\bhow(?:'s|\s+(?:is|are|was|were))\s+(?:my|our)\b|"
+    r"\b(?:what|who|where|when|which|how (?:old|many|much|tall|long))\b.*\b(?:do|did|am|was|have|had) (?:i|we)\b|"
+    r"^(?:do|did|am|was|have|had) i (?!look|seem|sound|do the right)|\bwhen(?:'s|\s+(?:is|was)) the\b|"
+    r"\bwhat (?:happened|has happened) (?:to|with)\b|\b(?:tell|remind) me (?:again )?(?:about|of|what|who|where|"
+    r"when)\b(?! (?:you|yourself))",
     re.I,
+)
+WHO_IS = re.compile(
+    r"\b(?:[Ww]ho|[Ww]here|[Hh]ow(?: old)?)(?:'s|\s+(?:is|was))\s+[A-Z\u3400-\u9fff]\w*\W*$|\bdo you know [A-Z]\w+"
+)
+# Questions that want advice or an opinion look nothing up.
+ADVICE = re.compile(
+    r"怎么办|该怎么|应该|该不该|要不要|可不可以|能不能|可以.*吗|你觉得|你认为|为什么|怎么才能|"
+    r"\bshould (?:i|we)\b|\bcan (?:i|we|you)\b(?!.*\bremember\b)|\bcould (?:i|we)\b|\bwhy\b|\bhow (?:do|can|"
+    r"could|would) (?:i|we)\b|"
+    r"\bwhat (?:do|can|would) (?:i|we) do(?: now| about| with| when| if)?\W*$|\bdo you think\b|\bwhat do you think\b",
+    re.I,
+)
+OWN_NAME = re.compile(
+    r"我(?:叫什么|是谁|的名字)|\bmy name\b(?!.*\b(?:cat|dog)\b)|\bwho am i\b|\bwhat am i called\b", re.I
 )
 IDENTITY = re.compile(
     r"你是谁|你叫什么|你是(?:真)?人|你是不是|你是\s*ai|机器人|\bwho are you\b|\byour name\b|"
     r"\bare you (?:an? )?(?:ai|bot|robot|human|real|person|machine)\b",
     re.I,
 )
-HOW_ARE_YOU = re.compile(
-    r"你好吗|你(?:今天|最近)?(?:怎么样|好不好|过得)|在干嘛|在干什么|how are you|how's it going|what's up",
-    re.I,
-)
-GREETING = re.compile(
-    r"^(?:你好|您好|嗨|哈喽|哈啰|早|早上好|晚上好|下午好|在吗|我来了|我回来了|"
-    r"hi|hello|hey|good (?:morning|evening|afternoon)|"
-    r"i'm back)(?![a-z])\W*(?:\w+\W*)?$",
-    re.I,
-)
-THANKS = re.compile(r"^(?:谢谢|多谢|谢啦|感谢|thanks|thank you|thx)", re.I)
-GOODBYE = re.compile(
-    r"^(?:晚安|再见|拜拜|我先走了|下次聊|先这样|good ?night|bye|goodbye|see you|talk (?:to you )?later)", re.I
-)
 QUOTE_ZH, QUOTE_EN = 28, 70
 TOLD_CHARACTERS = 220
-SHORT_TALK = 24
+HEAVY = 7
+TENDER = -4
 FEW_WORDS = 2
 MOST_TOLD = 2
 
@@ -70,13 +84,25 @@ class Talk:
 
     @cached_property
     def statements(self) -> list[str]:
-        """What the user states."""
-        return [one for one in self._sentences if not is_question(one)]
+        """What the user states, also beside a question."""
+        beside = [one[start:end] for one in self.questions for start, end in told_in_question(one)]
+        return [one for one in self._sentences if not is_question(one)] + beside
 
     @cached_property
     def questions(self) -> list[str]:
         """What the user asks."""
         return [one for one in self._sentences if is_question(one)]
+
+    @cached_property
+    def looked_up(self) -> str:
+        """The question that asks for what the user told; "" for none."""
+        return next((one for one in self.questions if _looks_up(one)), "")
+
+    @cached_property
+    def main_statement(self) -> str:
+        """The statement that matters most: by weight, names, topics, and length; "" for none."""
+        said = [one for one in self.statements if not is_small_talk(one)] or self.statements
+        return max(said, key=_importance, default="")
 
     @cached_property
     def _sentences(self) -> list[str]:
@@ -92,7 +118,7 @@ class Talk:
         row."""
         said = " ".join(line["content"] for line in self.material.get("recent", ()) if line["role"] == "persona")
         seed = f"{self.material['persona_name']}|{self.burst}|{len(self.material.get('recent', ()))}"
-        known = {"persona": self.material["persona_name"], "name": self._address}
+        known = {"persona": self.material["persona_name"], "name": self._address, "user": self.material["user_name"]}
         return pick(options, seed, avoid=said).format(**known, **words)
 
     @property
@@ -101,24 +127,29 @@ class Talk:
         return (f"{name}，" if self.chinese else f"{name}, ") if name else ""
 
 
+def _importance(statement: str) -> tuple[int, int, int, int]:
+    return abs(weighed(statement).impact), len(names_in(statement)), len(topics(statement)), len(statement)
+
+
+def _looks_up(question: str) -> bool:
+    return bool(RECALL.search(question) or WHO_IS.search(question)) and not ADVICE.search(question)
+
+
 def replied(material: Mapping[str, Any]) -> str:
     """The reply to `material` (its shape is in the package's docstring)."""
     talk = Talk(material)
     kinds: tuple[tuple[Callable[[Talk], bool], Callable[[Talk], str]], ...] = (
         (lambda talk: weighed(talk.burst).in_crisis, lambda talk: talk.say(talk.phrases.crisis)),
-        (_asks_to_recall, _recalled),
+        (_tells_heavy, _acknowledged),
+        (_asks_own_name, lambda talk: talk.say(talk.phrases.your_name)),
+        (lambda talk: bool(talk.looked_up), _recalled),
         (lambda talk: bool(IDENTITY.search(talk.burst)), lambda talk: talk.say(talk.phrases.who)),
-        (
-            lambda talk: bool(THANKS.search(talk.burst)) and _is_short(talk),
-            lambda talk: talk.say(talk.phrases.thanks),
-        ),
-        (
-            lambda talk: bool(GOODBYE.search(talk.burst)) and _is_short(talk),
-            lambda talk: talk.say(talk.phrases.goodbye),
-        ),
+        (_is_short(THANKS), lambda talk: talk.say(talk.phrases.thanks)),
+        (_is_short(GOODBYE), lambda talk: talk.say(talk.phrases.goodbye)),
         (lambda talk: bool(HOW_ARE_YOU.search(talk.burst)), lambda talk: talk.say(talk.phrases.how_are_you)),
-        (lambda talk: bool(GREETING.search(talk.burst)) and _is_short(talk), _greeted),
-        (lambda talk: not _says_much(talk), lambda talk: talk.say(talk.phrases.listening)),
+        (_is_short(GREETING), _greeted),
+        (lambda talk: not (_says_much(talk) or talk.questions), lambda talk: talk.say(talk.phrases.listening)),
+        (lambda talk: bool(_reminded(talk)) and not _importance(talk.main_statement)[0], _tells_reminded),
         (lambda talk: bool(talk.statements), _acknowledged),
     )
     answer = next((answer for fits, answer in kinds if fits(talk)), _unanswered)
@@ -126,8 +157,8 @@ def replied(material: Mapping[str, Any]) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _is_short(talk: Talk) -> bool:
-    return len(talk.burst) <= SHORT_TALK
+def _is_short(words: re.Pattern[str]) -> Callable[[Talk], bool]:
+    return lambda talk: len(talk.burst) <= SHORT and bool(words.search(talk.burst))
 
 
 def _says_much(talk: Talk) -> bool:
@@ -135,21 +166,45 @@ def _says_much(talk: Talk) -> bool:
     return len(CJK.findall(talk.burst)) + len(re.findall(r"[a-z']+", talk.burst, re.I)) > FEW_WORDS
 
 
-def _asks_to_recall(talk: Talk) -> bool:
-    return any(RECALL.search(question) for question in talk.questions)
+def _tells_heavy(talk: Talk) -> bool:
+    """Something that must be met before any question is answered."""
+    return weighed(talk.main_statement).impact <= -HEAVY
+
+
+def _asks_own_name(talk: Talk) -> bool:
+    return bool(talk.material["user_name"]) and any(OWN_NAME.search(one) and not topics(one) for one in talk.questions)
+
+
+def _reminded(talk: Talk) -> list[Memory]:
+    """What holds the very words of a question that looks nothing up."""
+    asked = [one for one in talk.questions if asked_for(one) and not ADVICE.search(one)]
+    return about(asked[-1], talk.memories, by_topic=False) if asked else []
+
+
+def _tells_reminded(talk: Talk) -> str:
+    return _tells(talk, talk.questions[-1], _reminded(talk))
 
 
 def _recalled(talk: Talk) -> str:
     """Tells what is remembered about the question; else says that nothing is, and what there is instead."""
-    question = next(one for one in talk.questions if RECALL.search(one))
+    question = talk.looked_up
     found = about(question, talk.memories)
     if found:
-        follow_up = _about_topic(talk, talk.phrases.after, f"{question} {found[0].text}")
-        return _joined(talk, [_told(talk, found[0]), *_second(talk, found, question), follow_up])
-    events = [memory for memory in talk.memories if memory.layer == "L3"]
+        return _tells(talk, question, found)
+    if abs(weighed(talk.main_statement).impact) >= HEAVY:
+        return _acknowledged(talk)
+    events = [memory for memory in talk.memories if memory.layer == "L3" and weighed(memory.text).impact > -HEAVY]
     if events:
         return talk.say(talk.phrases.remembers_other, told=_sentence(talk, events[0].told))
     return talk.say(talk.phrases.remembers_nothing)
+
+
+def _tells(talk: Talk, question: str, found: Sequence[Memory]) -> str:
+    if weighed(found[0].text).impact <= TENDER:
+        follow_up = talk.say(talk.phrases.after_gently)
+    else:
+        follow_up = _about_topic(talk, talk.phrases.after, f"{question} {found[0].text}")
+    return _joined(talk, [_told(talk, found[0]), *_second(talk, found, question), follow_up])
 
 
 def _told(talk: Talk, memory: Memory) -> str:
@@ -167,7 +222,8 @@ def _second(talk: Talk, found: Sequence[Memory], question: str) -> list[str]:
 
 
 def _greeted(talk: Talk) -> str:
-    events = [memory for memory in talk.memories if memory.layer == "L3"]
+    """Takes up what was told, but no sorrow: nobody is met at the door with that."""
+    events = [memory for memory in talk.memories if memory.layer == "L3" and weighed(memory.text).impact > -HEAVY]
     if events:
         return talk.say(talk.phrases.greeting_again, told=_sentence(talk, clipped(events[0].told, TOLD_CHARACTERS)))
     return talk.say(talk.phrases.greeting)
@@ -175,11 +231,11 @@ def _greeted(talk: Talk) -> str:
 
 def _acknowledged(talk: Talk) -> str:
     """An echo of what weighs most, a memory that belongs to it, and a question that fits."""
-    told = max(talk.statements, key=lambda one: abs(weighed(one).impact))
+    told = talk.main_statement
     impact = weighed(told).impact
     names = names_in(" ".join(talk.statements))
     echo = talk.say(_mood_of(talk.phrases, impact), quote=_quoted(talk, told))
-    if impact <= -4:
+    if impact <= TENDER:
         return _joined(talk, [echo, talk.say(talk.phrases.asks_gently)])
     if names:
         asks = talk.phrases.asks_about_name
@@ -199,7 +255,9 @@ def _linked(talk: Talk, told: str) -> list[str]:
     events = [
         memory
         for memory in talk.memories
-        if memory.layer == "L3" and any(name.name.casefold() in told.casefold() for name in names_in(memory.text))
+        if memory.layer == "L3"
+        and weighed(memory.text).impact > -HEAVY
+        and any(name.name.casefold() in told.casefold() for name in names_in(memory.text))
     ]
     if not wanted or not events:
         return []

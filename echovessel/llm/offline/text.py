@@ -1,16 +1,17 @@
-"""Reading plain words: language, sentences, questions, and whether any of some words occur."""
+"""Reading plain words: language, sentences, clauses, and whether any of some words occur."""
 
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
 
 CJK = re.compile(r"[\u3400-\u9fff]")
-SENTENCE = re.compile(r"[^\s].*?(?:[。！？!?…]+[”」』\"']?|\.+(?=\s|$)[\"']?|\n|$)", re.DOTALL)
-QUESTION_END = re.compile(r"[?？][”」』\"']?\s*$")
-QUESTION_ZH = re.compile(r"(吗|呢|么)[。.!！~～\s]*$|^(谁|什么|怎么|为什么|哪|几)")
-QUESTION_EN = re.compile(
-    r"^(do|does|did|are|is|was|were|can|could|will|would|have|has|what|who|where|when|why|how|which)\b", re.I
+URL = r"(?:https?://|www\.)\S+"
+TITLES = "Mr", "Mrs", "Ms", "Dr", "Prof", "St"
+NO_TITLE = "".join(rf"(?<!\b{title})" for title in TITLES)
+SENTENCE = re.compile(
+    rf"(?:{URL}|\S)(?:{URL}|.)*?(?:[。！？!?…]+[”」』\"']?|{NO_TITLE}\.+(?=\s|$)[\"']?|\n|$)", re.DOTALL
 )
+CLAUSE = re.compile(r"[^,，;；。！？!?…\n]+")
 
 
 def words(text: str) -> frozenset[str]:
@@ -34,10 +35,15 @@ def sentences(text: str) -> list[tuple[int, int]]:
     return [(start, end) for start, end in spans if end > start]
 
 
-def is_question(sentence: str) -> bool:
-    """Whether `sentence` asks, with or without its mark."""
-    bare = sentence.strip()
-    return bool(QUESTION_END.search(bare) or QUESTION_ZH.search(bare) or QUESTION_EN.search(bare))
+def clauses(sentence: str) -> list[tuple[int, int]]:
+    """Where the parts of `sentence` between its commas lie, without the signs and spaces around them."""
+    found = []
+    for match in CLAUSE.finditer(sentence):
+        bare = match[0].strip()
+        if bare:
+            start = match.start() + match[0].index(bare)
+            found.append((start, start + len(bare)))
+    return found
 
 
 def holds(text: str, wanted: Iterable[str]) -> list[str]:

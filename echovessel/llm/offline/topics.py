@@ -10,7 +10,8 @@ TOPICS: dict[str, tuple[str, ...]] = {
     ),
     "family": (
         "妈妈", "母亲", "爸爸", "父亲", "爸妈", "父母", "哥哥", "弟弟", "姐姐", "妹妹", "奶奶", "爷爷",
-        "外婆", "外公", "姥姥", "老公", "老婆", "丈夫", "妻子", "儿子", "女儿", "孩子", "家人", "mother",
+        "外婆", "外公", "姥姥", "老公", "老婆", "丈夫", "妻子", "儿子", "女儿", "孩子", "家人", "我爸", "我妈",
+        "老爸", "老妈", "mother",
         "mom", "mum", "father", "dad", "parents", "brother", "sister", "grandmother", "grandfather",
         "grandma", "grandpa", "husband", "wife", "son", "daughter", "kid", "kids", "children", "family",
         "aunt", "uncle", "cousin", "baby",
@@ -59,14 +60,19 @@ GENERAL = frozenset({"宠物", "家人", "家里人", "pet", "pets", "family", "
 SYNONYMS: tuple[tuple[str, ...], ...] = (
     ("猫", "cat", "cats", "kitten"),
     ("狗", "dog", "dogs", "puppy"),
-    ("妈妈", "母亲", "mother", "mom", "mum"),
-    ("爸爸", "父亲", "father", "dad"),
+    ("妈妈", "母亲", "我妈", "老妈", "mother", "mom", "mum"),
+    ("爸爸", "父亲", "我爸", "老爸", "father", "dad"),
     ("孩子", "儿子", "女儿", "kid", "kids", "children", "son", "daughter", "baby"),
     ("丈夫", "老公", "husband"),
     ("妻子", "老婆", "wife"),
     ("奶奶", "外婆", "姥姥", "grandmother", "grandma"),
     ("爷爷", "外公", "grandfather", "grandpa"),
     ("男朋友", "男友", "boyfriend", "女朋友", "女友", "girlfriend", "partner"),
+    ("生日", "出生", "birthday", "born"),
+    ("结婚", "婚礼", "订婚", "wedding", "married", "marrying", "engaged"),
+    ("工作", "上班", "职业", "work", "works", "job", "做什么的"),
+    ("搬家", "搬到", "搬去", "move", "moving", "moved"),
+    ("住", "老家", "live", "lives", "living", "home"),
 )
 
 
@@ -75,6 +81,17 @@ def shared_topics(question: str, text: str) -> int:
     both = set(topics(question)) & set(topics(text))
     loose = [topic for topic in both if topic not in DISTINCT or holds(question, GENERAL & set(TOPICS[topic]))]
     return len(loose) + sum(bool(holds(question, same) and holds(text, same)) for same in SYNONYMS)
+
+
+def bearers(text: str) -> frozenset[str]:
+    """The people and animals that `text` speaks of, each by the first of its synonyms; general words say
+    nothing of whom.
+
+    >>> bearers("我妈") == bearers("母亲"), bearers("my family")
+    (True, frozenset())
+    """
+    found = {word for topic in DISTINCT for word in holds(text, TOPICS[topic])} - GENERAL
+    return frozenset(next((same[0] for same in SYNONYMS if word in same), word) for word in found)
 
 
 def topics(text: str) -> list[str]:
