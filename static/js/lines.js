@@ -3,9 +3,10 @@
 import { localiseTimes } from './times.js';
 import { counted, shape, word } from './words.js';
 
+// The day (2026-01-31) in the zone the server counts days in, which need not be the browser's.
 function dayOf(moment) {
-  const two = (n) => String(n).padStart(2, '0');
-  return `${moment.getFullYear()}-${two(moment.getMonth() + 1)}-${two(moment.getDate())}`;
+  const zone = document.getElementById('chat').dataset.zone;
+  return new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'short' }).format(moment);
 }
 
 export class Lines {
