@@ -19,7 +19,7 @@ from chat import closing, frames, knobs, lines, rate, runner
 from chat import turn as turns
 from chat.frames import BadFrame
 from chat.models import Session
-from echovessel import embedding
+from echovessel import discreet, embedding
 from echovessel.outbox import hub, log
 from echovessel.outbox.log import Frame
 from echovessel.threads import in_thread
@@ -88,8 +88,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
         """Run a task of this socket; when it breaks, close the socket, so that the page comes back and resumes."""
         try:
             await work
-        except Exception:
-            logger.exception("a socket's task broke")
+        except Exception as error:  # noqa: BLE001  (the edge of a task, which would die in silence)
+            logger.error("a socket's task broke: %s", discreet.told(error))
             await self.close(BROKEN)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
@@ -102,8 +102,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await self._act(frame)
         except BadFrame as error:
             await self._refuse(error)
-        except Exception:  # the edge of a socket: one frame must not end the talk
-            logger.exception("a frame could not be handled")
+        except Exception as error:  # noqa: BLE001  (the edge of a socket: one frame must not end the talk)
+            logger.error("a frame could not be handled: %s", discreet.told(error))
             told = {"client_id": str(frame.client_id)} if isinstance(frame, frames.SendMessage) else {}
             message = "Something broke; nothing you said before is lost."
             await self._say("error", code="internal", message=message, **told)

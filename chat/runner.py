@@ -18,7 +18,7 @@ from django.utils import timezone
 from chat import knobs, prompt
 from chat import turn as turns
 from chat.models import Turn
-from echovessel import embedding, llm
+from echovessel import discreet, embedding, llm
 from echovessel.outbox import events, hub
 from echovessel.threads import in_thread
 
@@ -126,7 +126,8 @@ class Runner:
         renewing = asyncio.create_task(self._renew(live), name=f"lease-{turn.pk}")
         code = "internal"
         try:
-            await hub.here().catch_up()  # the user's line is seen before the reply to it
+            with contextlib.suppress(DatabaseError):  # else they come by the tail, in an order pages can cope with
+                await hub.here().catch_up()  # the user's line is seen before the reply to it
             self._broadcast(live, "chat.turn.snapshot", live.snapshot())
             code = await self._outcome(live)
         finally:
@@ -149,7 +150,7 @@ class Runner:
             logger.warning("turn %s failed: %s", live.turn.pk, error.code)
             return error.code
         if error is not None:
-            logger.error("turn %s broke", live.turn.pk, exc_info=error)
+            logger.error("turn %s broke: %s", live.turn.pk, discreet.told(error))
             return "internal"
         return ""
 
@@ -201,8 +202,8 @@ class Runner:
             try:
                 await self._store(live, code)
                 break
-            except Exception:  # the edge of a job: a reply that was seen must not get lost
-                logger.exception("turn %s could not be stored", live.turn.pk)
+            except Exception as error:  # noqa: BLE001  (the edge of a job: a reply that was seen must be kept)
+                logger.error("turn %s could not be stored: %s", live.turn.pk, discreet.told(error))
                 await asyncio.sleep(pause)
         else:
             logger.error("turn %s is given up; its lease will lapse and it can be retried", live.turn.pk)

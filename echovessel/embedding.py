@@ -44,7 +44,11 @@ def embed(texts: Sequence[str]) -> np.ndarray:
 
 
 def warm() -> "Future[Any]":
-    """Start loading the model in the background."""
+    """Start loading the model in the background; done at once where it is loaded."""
+    if _model.cache_info().currsize:
+        done: Future[Any] = Future()
+        done.set_result(None)
+        return done
     return _executor().submit(_load_quietly)
 
 

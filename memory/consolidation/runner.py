@@ -7,7 +7,6 @@ runs out; the next one takes up the session, pays for no answer twice and double
 """
 
 import logging
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,6 +18,7 @@ from django.utils import timezone
 
 from chat.models import Session
 from chat.models.session import SessionQuerySet
+from echovessel import discreet
 from echovessel.embedding import EmbeddingUnavailable
 from echovessel.llm import AnswerUnreadable, LLMError
 from echovessel.outbox import events
@@ -184,8 +184,8 @@ def _give_back(claim: Claim, step: str, error: LLMError) -> Outcome:
 def _stumble(claim: Claim, step: str, error: Exception) -> Outcome:
     """Wait after a fault that nobody foresaw; fail, visibly, when it came too often. The log tells where it was and of
     which type, not its message: that may hold words of people."""
-    name, trace = type(error).__name__, "".join(traceback.format_tb(error.__traceback__))
-    logger.error("session %s: %s, %s\n%s", claim.session.pk, step, name, trace)
+    name = type(error).__name__
+    logger.error("session %s: %s, %s", claim.session.pk, step, discreet.told(error))
     if claim.tries >= knobs.attempts():
         return _fail(claim, f"{step}: {name}")
     return _wait(claim)

@@ -188,3 +188,19 @@ def test_a_long_block_is_whole_while_there_is_room(mira: Persona, text: str) -> 
     claimed = turn.claim(mira.pk, timezone.now())
     assert claimed is not None
     assert text.strip() in prompt.assemble(claimed, timezone.now()).system
+
+
+async def test_a_fault_is_logged_without_anybodys_words(
+    mira: Persona, scripted: Script, monkeypatch: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    secret = "".join(["Rose", "bud"])  # the trace shows lines of code, and this test's would hold the word
+
+    def stumble(*_args: Any) -> None:
+        raise ValueError(secret)
+
+    monkeypatch.setattr(prompt, "assemble", stumble)
+    async with Page(mira.owner, mira) as page:
+        await page.say(secret)
+        await page.until("chat.turn.failed", code="internal")
+    assert "ValueError" in caplog.text
+    assert secret not in caplog.text

@@ -124,6 +124,8 @@ async def test_two_tabs_see_the_same_and_stop_stops_both(mira: Persona, scripted
     scripted.says(["It ", "was ", "a ", "long ", "night."])
     scripted.hold()
     async with Page(mira.owner, mira) as left, Page(mira.owner, mira) as right:
+        for tab in (left, right):
+            await tab.until("chat.connection.ready")
         await left.say("Tell me.")
         turn_id = (await right.until("chat.message.token"))["data"]["turn_id"]
         await right.send(type="stop", turn_id=turn_id)
@@ -138,6 +140,8 @@ async def test_lines_from_two_tabs_at_once_become_turns_one_after_another(mira: 
     scripted.hold()
     scripted.says("first reply", "second reply")
     async with Page(mira.owner, mira) as left, Page(mira.owner, mira) as right:
+        for tab in (left, right):
+            await tab.until("chat.connection.ready")
         await left.say("from the left")
         await left.until("chat.message.token")
         await right.say("from the right")
