@@ -69,6 +69,8 @@ async def test_a_repeated_frame_stores_one_message_and_gets_one_reply(mira: Pers
     """Check 19: the same client id ten times over two sockets."""
     client_id = uuid.uuid4()
     async with Page(mira.owner, mira) as one, Page(mira.owner, mira) as two:
+        for tab in (one, two):
+            await tab.until("chat.connection.ready")
         for _ in range(5):
             await one.say("only once", client_id)
             await two.say("only once", client_id)
