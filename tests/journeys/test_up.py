@@ -33,26 +33,24 @@ def gone(house: Installation, seconds: float = 20) -> bool:
 
 
 def test_it_serves_from_nothing_heals_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    house = Installation(tmp_path)
-    house.start()
-    assert "/welcome/" in house.first_run_link
-    with urllib.request.urlopen(house.first_run_link) as page:
-        assert page.status == 200
-    house.kill_web()
-    time.sleep(0.5)
-    house.wait_until_served()
-    house.process.send_signal(signal.SIGINT)
-    assert house.process.wait(30) == 0
-    assert gone(house)
+    with Installation(tmp_path) as house:
+        assert "/welcome/" in house.first_run_link
+        with urllib.request.urlopen(house.first_run_link) as page:
+            assert page.status == 200
+        house.kill_web()
+        time.sleep(0.5)
+        house.wait_until_served()
+        house.process.send_signal(signal.SIGINT)
+        assert house.process.wait(30) == 0
+        assert gone(house)
 
 
 def test_a_killed_supervisor_leaves_no_orphans(tmp_path: Path, empty: Path) -> None:
-    house = Installation(tmp_path, empty)
-    house.start()
-    wait_for_workers(house)
-    os.kill(house.process.pid, signal.SIGKILL)
-    house.process.wait()
-    assert gone(house)
+    with Installation(tmp_path, empty) as house:
+        wait_for_workers(house)
+        os.kill(house.process.pid, signal.SIGKILL)
+        house.process.wait()
+        assert gone(house)
 
 
 def test_a_killed_job_worker_is_started_again_without_orphans(tmp_path: Path, empty: Path) -> None:
