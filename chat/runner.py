@@ -97,8 +97,8 @@ class Runner:
                 for persona_id in await in_thread(turns.waiting_personas, now - patience):
                     if persona_id not in self._serving:
                         self.nudge(persona_id)
-            except Exception:
-                logger.exception("looking for abandoned turns failed; trying again")
+            except Exception as error:  # noqa: BLE001  (the edge of a job: it must outlive any fault)
+                logger.error("looking for abandoned turns failed; trying again: %s", discreet.told(error))
             await asyncio.sleep(knobs.sweep_seconds())
 
     async def _serve(self, persona_id: int) -> None:
@@ -233,8 +233,10 @@ class Runner:
             await asyncio.sleep(knobs.lease_seconds() / 3)
             try:
                 kept = await in_thread(turns.renew, live.turn, live.text, timezone.now())
-            except DatabaseError:
-                logger.exception("the lease of turn %s could not be renewed; trying again", live.turn.pk)
+            except DatabaseError as error:
+                logger.error(
+                    "the lease of turn %s was not renewed; trying again: %s", live.turn.pk, discreet.told(error)
+                )
                 continue
             if not kept:
                 if live.speaking is not None:
@@ -266,10 +268,3 @@ _runners: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Runner]" = weakr
 def here() -> Runner:
     """The runner of the running event loop."""
     return _runners.setdefault(asyncio.get_running_loop(), Runner())
-
-
-async def drain() -> None:
-    """Wait until nothing is being answered; for an orderly end."""
-    while busy := [task for task in here()._serving.values() if not task.done()]:
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.wait(busy)

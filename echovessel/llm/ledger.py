@@ -10,6 +10,7 @@ from decimal import Decimal
 from django.apps import apps
 from django.db import DatabaseError
 
+from echovessel import discreet
 from echovessel.context import tokens
 from echovessel.llm.base import Provider
 from echovessel.llm.errors import LLMError
@@ -74,8 +75,8 @@ class Meter:
         """Writes the row. An account that cannot be written is a loud log line, not a lost reply."""
         try:
             apps.get_model("llm", "LLMCall").objects.create(**self.row())
-        except DatabaseError:
-            log.exception("A call to %s could not be entered in the ledger", self.provider.name)
+        except DatabaseError as error:
+            log.error("A call to %s is not in the ledger: %s", self.provider.name, discreet.told(error))
 
     def row(self) -> dict[str, object]:
         """What the ledger keeps of the call."""

@@ -11,6 +11,7 @@ import weakref
 from collections import deque
 from uuid import UUID
 
+from echovessel import discreet
 from echovessel.outbox import knobs, log
 from echovessel.outbox.log import Frame
 from echovessel.threads import in_thread
@@ -99,8 +100,8 @@ class Hub:
         while True:
             try:
                 await self.catch_up()
-            except Exception:  # the edge of a job: without the tail every page of this process would go deaf
-                logger.exception("the event log could not be read; trying again")
+            except Exception as error:  # noqa: BLE001  (the edge of a job: without it every page here would go deaf)
+                logger.error("the event log could not be read; trying again: %s", discreet.told(error))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._news.wait(), knobs.poll_seconds())
             self._news.clear()
