@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Schema
 
 from chat.models import Message, Session
-from persona.api import own
+from persona.lookup import own_persona
 
 router = Router()
 
@@ -49,7 +49,7 @@ def list_messages(
     before: UUID | None = None,
     limit: int = Query(50, ge=1, le=200),
 ) -> dict[str, Any]:
-    persona = own(request, persona_id)
+    persona = own_persona(request, persona_id)
     found = Message.objects.filter(persona=persona)
     if before is not None:
         found = found.before(get_object_or_404(found, uuid=before))
@@ -60,7 +60,7 @@ def list_messages(
 
 @router.get("/{uuid:persona_id}/sessions", response=list[SessionOut], summary="The latest talks, newest first")
 def list_sessions(request: HttpRequest, persona_id: UUID, limit: int = Query(50, ge=1, le=200)) -> list[dict[str, Any]]:
-    sessions = Session.objects.filter(persona=own(request, persona_id))[:limit]
+    sessions = Session.objects.filter(persona=own_persona(request, persona_id))[:limit]
     names = [name for name in SessionOut.model_fields if name != "id"]
     return [{"id": session.uuid} | {name: getattr(session, name) for name in names} for session in sessions]
 

@@ -20,6 +20,7 @@ from chat.models.message import MAX_CHARACTERS
 from echovessel import llm
 from echovessel.outbox import log
 from persona import mood as moods
+from persona.lookup import own_persona
 from persona.models import Persona
 
 PAGE = 60
@@ -78,11 +79,6 @@ def history(request: HttpRequest, persona: UUID) -> HttpResponse:
     with timezone.override(found.zone):
         lines, has_older = _page(found, Message.objects.filter(persona=found).before(first))
         return render(request, "chat/_lines.html", {"persona": found, "lines": lines, "has_older": has_older})
-
-
-def own_persona(request: HttpRequest, uuid: UUID) -> Persona:
-    """The caller's persona; anybody else's does not exist (404)."""
-    return get_object_or_404(Persona.objects.owned_by(request.user).select_related("owner"), uuid=uuid)
 
 
 def _page(persona: Persona, messages: Any) -> tuple[list[Line], bool]:

@@ -5,7 +5,7 @@ can be told what memory knows without importing it.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -37,9 +37,6 @@ class Section:
     @property
     def tokens(self) -> int:
         return tokens(self.text)
-
-
-ContextSection = Callable[[ContextRequest], Section | None]
 
 
 def tokens(text: str) -> int:

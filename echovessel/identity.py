@@ -13,8 +13,3 @@ class PublicId(models.Model):
 
     class Meta:
         abstract = True
-
-    @property
-    def known_as(self) -> str:
-        """The id that an archive uses for this row."""
-        return self.external_id or str(self.uuid)

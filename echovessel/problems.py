@@ -3,17 +3,8 @@
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from ninja import NinjaAPI, Schema
+from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, ValidationError
-
-
-class Problem(Schema):
-    """What went wrong, for programs (`code`) and for people (`title`)."""
-
-    status: int
-    code: str
-    title: str
-    fields: list[str] = []
 
 
 def install(api: NinjaAPI) -> None:

@@ -12,7 +12,7 @@ from pydantic import AwareDatetime, Field
 
 from memory.models import ConceptNode, Entity
 from memory.recall import recall
-from persona.api import own
+from persona.lookup import own_persona
 
 router = Router()
 
@@ -94,7 +94,7 @@ def list_nodes(
     before: UUID | None = None,
     limit: int = Query(50, ge=1, le=200),
 ) -> dict[str, Any]:
-    nodes = ConceptNode.objects.of(own(request, persona_id))
+    nodes = ConceptNode.objects.of(own_persona(request, persona_id))
     if kind is not None:
         nodes = nodes.filter(kind=kind)
     if before is not None:
@@ -108,7 +108,7 @@ def list_nodes(
 
 @router.get("/{uuid:persona_id}/nodes/{uuid:node_id}", response=NodeDetail, summary="One node with its evidence")
 def get_node(request: HttpRequest, persona_id: UUID, node_id: UUID) -> dict[str, Any]:
-    node = get_object_or_404(ConceptNode.objects.of(own(request, persona_id)), uuid=node_id)
+    node = get_object_or_404(ConceptNode.objects.of(own_persona(request, persona_id)), uuid=node_id)
     evidence = node.evidence.select_related("message")
     return _node(node) | {
         "evidence": [
@@ -133,7 +133,7 @@ def get_node(request: HttpRequest, persona_id: UUID, node_id: UUID) -> dict[str,
 def list_entities(
     request: HttpRequest, persona_id: UUID, limit: int = Query(100, ge=1, le=500)
 ) -> list[dict[str, Any]]:
-    found = Entity.objects.filter(persona=own(request, persona_id)).exclude(status=Entity.Status.MERGED)
+    found = Entity.objects.filter(persona=own_persona(request, persona_id)).exclude(status=Entity.Status.MERGED)
     return [
         {
             "id": entity.uuid,
@@ -149,7 +149,9 @@ def list_entities(
 
 @router.post("/{uuid:persona_id}/recall", response=RecallOut, summary="What these lines bring to mind, and why")
 def post_recall(request: HttpRequest, persona_id: UUID, body: RecallIn) -> dict[str, Any]:
-    found = recall(own(request, persona_id), body.turns, now=body.now or timezone.now(), budget_tokens=body.budget)
+    found = recall(
+        own_persona(request, persona_id), body.turns, now=body.now or timezone.now(), budget_tokens=body.budget
+    )
     return {"items": [item.as_json() for item in found.items], "xray": found.xray.as_json()}
 
 

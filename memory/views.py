@@ -7,9 +7,9 @@ from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 
 from chat.models import Turn
-from chat.views import own_persona
 from memory import timeline as timelines
 from memory import why
+from persona.lookup import own_persona
 
 
 def timeline(request: HttpRequest, persona: UUID) -> HttpResponse:

@@ -4,11 +4,11 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest
-from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from ninja import Router, Schema
 
 from persona import mood as moods
+from persona.lookup import own_persona
 from persona.models import Persona
 
 router = Router()
@@ -38,11 +38,6 @@ class PersonaDetail(PersonaOut):
     episodic_state: MoodOut | None
 
 
-def own(request: HttpRequest, persona_id: UUID) -> Persona:
-    """The caller's persona; anybody else's does not exist (404)."""
-    return get_object_or_404(Persona.objects.owned_by(request.user).select_related("owner"), uuid=persona_id)
-
-
 @router.get("", response=list[PersonaOut], summary="Your personas")
 def list_personas(request: HttpRequest) -> list[dict[str, Any]]:
     return [_brief(persona) for persona in Persona.objects.owned_by(request.user)]
@@ -50,7 +45,7 @@ def list_personas(request: HttpRequest) -> list[dict[str, Any]]:
 
 @router.get("/{uuid:persona_id}", response=PersonaDetail, summary="One persona, her blocks and her mood")
 def get_persona(request: HttpRequest, persona_id: UUID) -> dict[str, Any]:
-    persona = own(request, persona_id)
+    persona = own_persona(request, persona_id)
     mood = moods.current(persona, timezone.now())
     return _brief(persona) | {
         "blocks": dict(persona.core_blocks.values_list("label", "content")),

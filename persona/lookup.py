@@ -1,6 +1,9 @@
-"""Which persona a command means: her id, or her archive id where only one has it."""
+"""Which persona is meant: by a command, by her id or a unique archive id; by a page or program, among one's own."""
 
 import uuid
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
 
 from persona.models import Persona
 
@@ -17,6 +20,11 @@ def persona_by(reference: str) -> Persona:
     if len(found) > 1:
         raise NoSuchPersona(f"More than one persona has the external id {reference!r}: give the id.")
     return found[0]
+
+
+def own_persona(request: HttpRequest, persona_id: uuid.UUID) -> Persona:
+    """The caller's persona of that id; anybody else's does not exist (404)."""
+    return get_object_or_404(Persona.objects.owned_by(request.user).select_related("owner"), uuid=persona_id)
 
 
 def _by_id(reference: str) -> list[Persona]:

@@ -1,7 +1,5 @@
 """A turn: one burst of the user's lines and the reply to it."""
 
-from datetime import datetime
-
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -17,10 +15,6 @@ class TurnQuerySet(models.QuerySet["Turn"]):
 
     def running(self) -> "TurnQuerySet":
         return self.filter(status=Turn.Status.RUNNING)
-
-    def abandoned(self, now: datetime) -> "TurnQuerySet":
-        """Running ones whose server no longer renews its lease."""
-        return self.running().filter(lease_until__lt=now)
 
 
 class Turn(PublicId):

@@ -1,13 +1,13 @@
 """The ledger in the admin: to look at, not to change."""
 
 from django.contrib import admin
-from django.http import HttpRequest
 
+from echovessel.desk import Seen
 from echovessel.llm.models import LLMCall
 
 
 @admin.register(LLMCall)
-class LLMCallAdmin(admin.ModelAdmin):
+class LLMCallAdmin(Seen):
     """Read only: an account that can be edited is none."""
 
     list_display = [
@@ -19,12 +19,3 @@ class LLMCallAdmin(admin.ModelAdmin):
     list_select_related = ["owner"]
     date_hierarchy = "at"
     show_facets = admin.ShowFacets.NEVER
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: LLMCall | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: LLMCall | None = None) -> bool:
-        return False
