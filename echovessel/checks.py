@@ -20,7 +20,7 @@ Apps = Sequence[AppConfig] | None
 @register()
 def knobs_are_sound(app_configs: Apps, **_: Any) -> list[CheckMessage]:
     """echovessel.E001: an override that is unknown or out of range."""
-    for name in ("chat", "memory", "persona", "proactive", "echovessel.outbox"):
+    for name in ("chat", "memory", "persona", "proactive", "echovessel.llm", "echovessel.outbox"):
         import_module(f"{name}.knobs")
     hint = "Correct it in ECHOVESSEL_KNOBS or in knobs.toml of the data folder; the admin lists all knobs."
     return [Error(fault, hint=hint, id="echovessel.E001") for fault in knobs.faults()]
@@ -44,7 +44,8 @@ def provider_is_known(app_configs: Apps, **_: Any) -> list[CheckMessage]:
 
 @register(Tags.database)
 def indexes_are_whole(app_configs: Apps, databases: Any = None, **_: Any) -> list[CheckMessage]:
-    """echovessel.E004: triggers or indexes are gone, so that search and forgetting would miss rows."""
+    """echovessel.W002: triggers or indexes are gone or of an older make, so that search and forgetting would miss rows.
+    A warning: an error would keep `migrate` from mending it."""
     if not databases:
         return []
     try:
@@ -54,7 +55,7 @@ def indexes_are_whole(app_configs: Apps, databases: Any = None, **_: Any) -> lis
     except DatabaseError as error:
         return [Error(f"The database cannot be read: {error}", id="echovessel.E005")]
     hint = "Run manage.py migrate: it makes them anew and fills them."
-    return [Error(f"{name} is missing in the database.", hint=hint, id="echovessel.E004") for name in missing]
+    return [checks.Warning(f"{name} is missing in the database.", hint=hint, id="echovessel.W002") for name in missing]
 
 
 @register(Tags.security, deploy=True)

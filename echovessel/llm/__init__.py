@@ -11,12 +11,15 @@ Nothing here loads Django's models on import, so the package may be imported bef
 from echovessel.llm.choosing import provider_name
 from echovessel.llm.errors import AnswerUnreadable, LLMError
 from echovessel.llm.gateway import answer, answer_now, stream
-from echovessel.llm.request import Answer, Request, Usage
+from echovessel.llm.journal import Journal
+from echovessel.llm.request import Answer, Reply, Request, Usage
 
 __all__ = [
     "Answer",
     "AnswerUnreadable",
+    "Journal",
     "LLMError",
+    "Reply",
     "Request",
     "Usage",
     "answer",

@@ -1,9 +1,48 @@
-"""The ledger in the admin: to look at, not to change."""
+"""The ledger in the admin: to look at, not to change; above it what today used of the caps."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from django.contrib import admin
+from django.contrib.auth import get_user_model
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 
 from echovessel.desk import Seen
-from echovessel.llm.models import LLMCall
+from echovessel.llm import budget
+from echovessel.llm.models import LLMCall, Purpose
+
+
+@dataclass(frozen=True)
+class Today:
+    """One line of the table: whose, what for, how much, of how much."""
+
+    owner: str
+    purpose: str
+    used: budget.Used
+    most_tokens: int
+
+    @property
+    def spent(self) -> bool:
+        return self.used.owner_id is not None and 0 < self.most_tokens <= self.used.tokens
+
+
+def today(now: datetime) -> list[Today]:
+    """The lines of all owners, in the order of their names."""
+    used = budget.used(now)
+    owners = get_user_model().objects.in_bulk({one.owner_id for one in used if one.owner_id is not None})
+    lines = [
+        Today(
+            owner=str(owners.get(one.owner_id, "")) if one.owner_id else "",
+            purpose=str(Purpose(one.purpose).label),
+            used=one,
+            most_tokens=budget.caps(one.purpose)[0],
+        )
+        for one in used
+    ]
+    return sorted(lines, key=lambda line: line.owner)
 
 
 @admin.register(LLMCall)
@@ -19,3 +58,6 @@ class LLMCallAdmin(Seen):
     list_select_related = ["owner"]
     date_hierarchy = "at"
     show_facets = admin.ShowFacets.NEVER
+
+    def changelist_view(self, request: HttpRequest, extra_context: Mapping[str, Any] | None = None) -> HttpResponse:
+        return super().changelist_view(request, {**(extra_context or {}), "today": today(timezone.now())})

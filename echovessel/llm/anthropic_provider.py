@@ -10,8 +10,9 @@ from anthropic.types import Message, RawMessageStreamEvent
 from django.conf import settings
 
 from echovessel.llm.base import Provider
+from echovessel.llm.certificates import trusted
 from echovessel.llm.errors import LLMError
-from echovessel.llm.faults import answered_whole, as_llm_errors
+from echovessel.llm.faults import answered_whole, as_llm_errors, whole_answer
 from echovessel.llm.negotiation import Endpoint, Mode, Terms, opened
 from echovessel.llm.request import Finished, Request, Shape, Usage
 from echovessel.llm.tiers import ANTHROPIC
@@ -41,7 +42,13 @@ class AnthropicProvider(Provider):
 
     def _client(self) -> AsyncAnthropic:
         """A client for one call: it belongs to the running event loop, and is closed with the stream."""
-        return AsyncAnthropic(api_key=self._key(), base_url=self._url, max_retries=0, timeout=settings.LLM_TIMEOUT_S)
+        return AsyncAnthropic(
+            api_key=self._key(),
+            base_url=self._url,
+            max_retries=0,
+            timeout=settings.LLM_TIMEOUT_S,
+            http_client=anthropic.DefaultAsyncHttpxClient(verify=trusted()),
+        )
 
     @property
     def _url(self) -> str:
@@ -90,7 +97,7 @@ def body(request: Request, shape: Shape | None, terms: Terms, model: str) -> dic
 async def _read(events: AsyncStream[RawMessageStreamEvent]) -> AsyncGenerator[str | Finished, None]:
     """The text, without the model's thoughts, and `Finished` if the server said why it ended."""
     if answered_whole(events.response):
-        for item in _whole(Message.model_validate_json(await events.response.aread())):
+        for item in _whole(Message.model_validate_json(await whole_answer(events.response))):
             yield item
         return
     counted: dict[str, int] = {}

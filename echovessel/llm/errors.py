@@ -4,19 +4,16 @@ from typing import Literal
 
 Code = Literal["provider_unavailable", "rate_limited", "timeout", "content_refused", "budget_exhausted", "internal"]
 
-# A server may ask for any pause (an hour has been seen); whoever waits for us does not wait that long.
-LONGEST_PAUSE_S = 60.0
-
 
 class LLMError(Exception):
     """A call that gave no answer. `permanent`: asking again with the same words and settings cannot help.
-    `retry_after`: seconds the server asked to wait (0 … 60), or None."""
+    `retry_after`: seconds after which asking again is worth it, or None where nobody said."""
 
     def __init__(self, message: str, *, code: Code, permanent: bool, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.permanent = permanent
-        self.retry_after = None if retry_after is None else min(max(retry_after, 0.0), LONGEST_PAUSE_S)
+        self.retry_after = retry_after
 
 
 class AnswerUnreadable(LLMError):

@@ -35,6 +35,9 @@ BABBLE = (
 # Asking again later is worth it: timeout, conflict, too early, too many, and everything of the server's own.
 PASSING = frozenset({408, 409, 425, 429})
 
+# A server may ask for any pause (an hour has been seen); whoever waits for us does not wait that long.
+LONGEST_PAUSE_S = 60.0
+
 RATE_KINDS = frozenset({"rate_limit_error", "rate_limit_exceeded"})
 SPENT_KINDS = frozenset({"insufficient_quota", "billing_error"})
 REFUSAL_KINDS = frozenset({"content_filter", "content_policy_violation"})
@@ -65,6 +68,15 @@ def answered_whole(response: httpx2.Response) -> bool:
     return str(response.headers.get("content-type", "")).startswith("application/json")
 
 
+async def whole_answer(response: httpx2.Response) -> bytes:
+    """That document. Raises `LLMError` where it reports an error (some gateways send those with status 200)."""
+    content = await response.aread()
+    body = json.loads(content)
+    if isinstance(body, dict) and isinstance(body.get("error"), dict):
+        raise refused(200, kinds_of(body), str(body["error"].get("message", "")), response.headers)
+    return content
+
+
 def fault_of(error: Exception, sdk: ModuleType) -> LLMError:
     """The `LLMError` that `error` means."""
     if isinstance(error, sdk.APIStatusError):
@@ -82,7 +94,7 @@ def fault_of(error: Exception, sdk: ModuleType) -> LLMError:
 
 
 def refused(status: int, kinds: frozenset[str], words: str, headers: Mapping[str, str]) -> LLMError:
-    """The error of a status and its kinds. `status` is 200 for an error event inside an open stream.
+    """The error of a status and its kinds. `status` is 200 for an error inside an answer.
 
     >>> refused(529, frozenset({"overloaded_error"}), "Overloaded", {}).permanent
     False
@@ -110,14 +122,16 @@ def kinds_of(body: object) -> frozenset[str]:
 
 
 def retry_after(header: str | None) -> float | None:
-    """Seconds to wait by a Retry-After header: a number or a date; None for anything else."""
+    """Seconds to wait (0 … 60) by a Retry-After header: a number or a date; None for anything else."""
     if not header:
         return None
     try:
-        seconds = float(header)
+        seconds: float | None = float(header)
     except ValueError:
-        return _seconds_until(header)
-    return seconds if math.isfinite(seconds) else None
+        seconds = _seconds_until(header)
+    if seconds is None or not math.isfinite(seconds):
+        return None
+    return min(max(seconds, 0.0), LONGEST_PAUSE_S)
 
 
 def _seconds_until(date: str) -> float | None:

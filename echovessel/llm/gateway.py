@@ -5,19 +5,26 @@ of the reply, without asking; `answer` and `answer_now` carry it out from async 
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Generator
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from django.conf import settings
+from django.utils import timezone
 from pydantic import BaseModel
 
+from echovessel.context import shortened
+from echovessel.llm import budget
+from echovessel.llm.base import Provider
 from echovessel.llm.choosing import chosen_provider
 from echovessel.llm.errors import AnswerUnreadable, LLMError
+from echovessel.llm.journal import Journal
 from echovessel.llm.ledger import Meter
 from echovessel.llm.parsing import Unreadable, parsed
-from echovessel.llm.request import Answer, Request, Shape, Usage
+from echovessel.llm.request import Answer, Reply, Request, Shape
 from echovessel.llm.schemas import shape_of
 from echovessel.llm.wording import worded
 from echovessel.threads import in_thread
@@ -25,13 +32,11 @@ from echovessel.threads import in_thread
 Schema = TypeVar("Schema", bound=BaseModel)
 
 
-@dataclass(frozen=True)
-class Reply:
-    """What came back of one call, unread."""
+# A true answer is shorter than this (the knobs' defaults are 4,000); no more of a false one is paid for again.
+ANSWER_TOKENS_SHOWN = 8_000
 
-    text: str
-    whole: bool
-    usage: Usage
+# What is doubtful about a value that fits its schema, in words a model can act on; "" where nothing is.
+Doubt = Callable[[Schema], str]
 
 
 async def stream(request: Request) -> AsyncGenerator[str, None]:
@@ -42,6 +47,7 @@ async def stream(request: Request) -> AsyncGenerator[str, None]:
     meter = Meter(request, chosen_provider())
     try:
         with meter.running():
+            await in_thread(budget.demand, request, meter.provider, timezone.now())
             async with aclosing(_items(meter, None)) as items:
                 async for item in items:
                     yield item
@@ -50,14 +56,17 @@ async def stream(request: Request) -> AsyncGenerator[str, None]:
         await asyncio.shield(in_thread(meter.record))
 
 
-async def answer(request: Request, schema: type[Schema]) -> Answer[Schema]:
+async def answer(request: Request, schema: type[Schema], *, doubt: Doubt[Schema] | None = None) -> Answer[Schema]:
     """A validated answer. Raises `LLMError`, or `AnswerUnreadable` when two attempts do not fit."""
-    talk = conversation(request, schema)
+    talk = conversation(request, schema, doubt)
     provider, shape, question = chosen_provider(), shape_of(schema), next(talk)
     while True:
         meter = Meter(question, provider)
         try:
-            reply = await _reply(meter, shape)
+            with meter.running():
+                if question is request:
+                    await in_thread(budget.demand, question, provider, timezone.now())
+                reply = await _reply(meter, shape)
         finally:
             await asyncio.shield(in_thread(meter.record))
         try:
@@ -66,55 +75,87 @@ async def answer(request: Request, schema: type[Schema]) -> Answer[Schema]:
             return done.value
 
 
-def answer_now(request: Request, schema: type[Schema]) -> Answer[Schema]:
+def answer_now(
+    request: Request, schema: type[Schema], *, journal: Journal | None = None, doubt: Doubt[Schema] | None = None
+) -> Answer[Schema]:
     """`answer` for jobs and commands: blocks, and writes the ledger in the calling thread and connection.
 
-    Not for a thread in which an event loop runs.
+    Replies that `journal` has heard are not asked for again. Not for a thread in which an event loop runs.
     """
-    talk = conversation(request, schema)
+    talk = conversation(request, schema, doubt)
     provider, shape, question = chosen_provider(), shape_of(schema), next(talk)
+    heard = deque(journal.heard() if journal else ())
+    number = 0
     while True:
-        meter = Meter(question, provider)
-        try:
-            reply = asyncio.run(_reply(meter, shape))
-        finally:
-            meter.record()
+        reply = heard.popleft() if heard else _asked(question, provider, shape, number, journal)
+        number += 1
         try:
             question = talk.send(reply)
         except StopIteration as done:
             return done.value
 
 
-def conversation(request: Request, schema: type[Schema]) -> Generator[Request, Reply, Answer[Schema]]:
-    """Asks, and where the answer does not fit, once more with the model's own words and what is wrong with
-    them.
+def conversation(
+    request: Request, schema: type[Schema], doubt: Doubt[Schema] | None = None
+) -> Generator[Request, Reply, Answer[Schema]]:
+    """Asks, and where the answer does not fit or is doubtful, once more with the model's own words and what is wrong
+    with them. A doubt is no more than that: where the second answer does not fit, the first one stands.
 
-    A first answer that hit the token limit is never completed by guessing: what was cut off may be the best
-    of it.
+    An answer that hit the token limit is never completed by guessing: what was cut off may be the best of it.
     """
     first = yield request
+    doubtful = None
     try:
         value = parsed(first.text, schema, mend=first.whole)
-        return Answer(value, first.text, first.usage)
+        problem = doubt(value) if doubt else ""
+        if not problem:
+            return Answer(value, first.text, first.usage)
+        doubtful = value
     except Unreadable as error:
         problem = str(error)
-    second = yield replace(
-        request, user=worded("answer_again", question=request.user, answer=first.text, problem=problem)
-    )
+    second = yield replace(request, user=_again(request.user, first.text, problem))
+    usage = first.usage + second.usage
     try:
-        value = parsed(second.text, schema)
+        return Answer(parsed(second.text, schema, mend=second.whole), second.text, usage)
     except Unreadable as error:
+        if doubtful is not None:
+            return Answer(doubtful, first.text, usage)
         raise AnswerUnreadable(f"Two answers did not fit. {error}", raw=second.text) from error
-    return Answer(value, second.text, first.usage + second.usage)
+
+
+def _again(question: str, answer: str, problem: str) -> str:
+    """The question once more. Of an answer that babbles, its beginning shows what it was like."""
+    shown = shortened(answer, ANSWER_TOKENS_SHOWN).replace("your_answer>", "your_answer >")
+    return worded("answer_again", question=question, answer=shown, problem=problem)
+
+
+def _asked(question: Request, provider: Provider, shape: Shape, number: int, journal: Journal | None) -> Reply:
+    """The `number`-th reply, entered in the ledger and kept. The second question of an answer is not held up by a cap:
+    the first would have been paid in vain."""
+    meter = Meter(question, provider)
+    try:
+        with meter.running():
+            if number == 0:
+                budget.demand(question, provider, timezone.now())
+            reply = asyncio.run(_reply(meter, shape))
+    except BaseException:
+        meter.record()
+        raise
+    if journal:
+        meter.record_with(partial(journal.keep, number, reply))
+    else:
+        meter.record()
+    return reply
 
 
 async def _reply(meter: Meter, shape: Shape) -> Reply:
-    with meter.running():
-        async with aclosing(_items(meter, shape)) as items:
-            async for _ in items:
-                pass
-    reason = meter.finished.reason if meter.finished else "length"
-    return Reply(meter.text, reason != "length", meter.usage)
+    async with aclosing(_items(meter, shape)) as items:
+        async for _ in items:
+            pass
+    whole = meter.finished is not None and meter.finished.reason != "length"
+    if whole:
+        _demand_words(meter)
+    return Reply(meter.text, whole, meter.usage)
 
 
 async def _items(meter: Meter, shape: Shape | None) -> AsyncGenerator[str, None]:

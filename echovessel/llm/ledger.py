@@ -2,13 +2,14 @@
 
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 
 from django.apps import apps
-from django.db import DatabaseError
+from django.db import DatabaseError, transaction
+from django.utils import timezone
 
 from echovessel import discreet
 from echovessel.context import tokens
@@ -74,9 +75,25 @@ class Meter:
     def record(self) -> None:
         """Writes the row. An account that cannot be written is a loud log line, not a lost reply."""
         try:
-            apps.get_model("llm", "LLMCall").objects.create(**self.row())
+            self._enter()
         except DatabaseError as error:
             log.error("A call to %s is not in the ledger: %s", self.provider.name, discreet.told(error))
+
+    def record_with(self, keep: Callable[[], None]) -> None:
+        """Writes the row and does `keep` in one transaction. Where they cannot both be done, the row stands alone: what
+        was used was used. A fault of the database is then a log line as above; any other of `keep` is raised."""
+        try:
+            with transaction.atomic():
+                self._enter()
+                keep()
+        except Exception as error:
+            self.record()
+            if not isinstance(error, DatabaseError):
+                raise
+            log.error("A reply of %s could not be kept: %s", self.provider.name, discreet.told(error))
+
+    def _enter(self) -> None:
+        apps.get_model("llm", "LLMCall").objects.create(**self.row())
 
     def row(self) -> dict[str, object]:
         """What the ledger keeps of the call."""
@@ -96,6 +113,7 @@ class Meter:
             "cost": cost(usage, self.provider.price(model)),
             "latency_ms": self.latency_ms,
             "outcome": self.outcome,
+            "at": timezone.now(),
         }
 
 

@@ -15,8 +15,9 @@ from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from echovessel.llm.base import Provider
+from echovessel.llm.certificates import trusted
 from echovessel.llm.errors import LLMError
-from echovessel.llm.faults import answered_whole, as_llm_errors
+from echovessel.llm.faults import answered_whole, as_llm_errors, whole_answer
 from echovessel.llm.negotiation import Endpoint, Mode, Terms, opened
 from echovessel.llm.request import Finished, Request, Shape, Usage
 from echovessel.llm.tiers import OPENAI
@@ -24,8 +25,9 @@ from echovessel.llm.wording import worded
 
 OWN_URL = "https://api.openai.com/v1"
 MODES: tuple[Mode, ...] = ("schema", "json", "text")
-# Fields that a server may not know. `store` is sent always: OpenAI keeps answers unless it is told not to.
-OPTIONAL = ("store", "stream_options", "reasoning_effort", "max_completion_tokens", "max_tokens")
+# Fields that a server may not know. `store` is sent always, OpenAI keeps answers unless it is told not to; only servers
+# of others may do without it.
+OPTIONAL = ("stream_options", "reasoning_effort", "max_completion_tokens", "max_tokens")
 REASONS: dict[str, Any] = {"length": "length", "content_filter": "refusal"}
 
 
@@ -44,7 +46,13 @@ class OpenAIProvider(Provider):
 
     def _client(self) -> AsyncOpenAI:
         """A client for one call: it belongs to the running event loop, and is closed with the stream."""
-        return AsyncOpenAI(api_key=self._key(), base_url=self._url, max_retries=0, timeout=settings.LLM_TIMEOUT_S)
+        return AsyncOpenAI(
+            api_key=self._key(),
+            base_url=self._url,
+            max_retries=0,
+            timeout=settings.LLM_TIMEOUT_S,
+            http_client=openai.DefaultAsyncHttpxClient(verify=trusted()),
+        )
 
     @property
     def _url(self) -> str:
@@ -61,15 +69,22 @@ class OpenAIProvider(Provider):
     ) -> AsyncStream[ChatCompletionChunk]:
         model = self.model(request.tier)
         endpoint: Endpoint = (self.name, self._url, model)
-        own = (urlsplit(self._url).hostname or "").endswith("openai.com")
+        own = is_own(self._url)
 
         async def send(terms: Terms) -> AsyncStream[ChatCompletionChunk]:
-            fields = body(request, shape, terms, model, own=own)
-            stream: AsyncStream[ChatCompletionChunk] = await client.chat.completions.create(**fields)
+            stream: AsyncStream[ChatCompletionChunk] = await client.chat.completions.create(
+                **body(request, shape, terms, model, own=own)
+            )
             return stream
 
         modes = MODES if shape else ()
-        return await opened(endpoint, send, refusal=openai.APIStatusError, fields=OPTIONAL, modes=modes)
+        fields = OPTIONAL if own else ("store", *OPTIONAL)
+        return await opened(endpoint, send, refusal=openai.APIStatusError, fields=fields, modes=modes)
+
+
+def is_own(url: str) -> bool:
+    """Whether OpenAI itself answers there."""
+    return (urlsplit(url).hostname or "").endswith("openai.com")
 
 
 def body(request: Request, shape: Shape | None, terms: Terms, model: str, *, own: bool) -> dict[str, Any]:
@@ -107,7 +122,7 @@ async def _read(chunks: AsyncStream[ChatCompletionChunk]) -> AsyncGenerator[str 
     """The text of the first choice, and `Finished` if the server said why it ended. The count of tokens
     comes in a chunk of its own after that, so the end is only known at the end."""
     if answered_whole(chunks.response):
-        for item in _whole(ChatCompletion.model_validate_json(await chunks.response.aread())):
+        for item in _whole(ChatCompletion.model_validate_json(await whole_answer(chunks.response))):
             yield item
         return
     reason, usage, refused = "", None, False

@@ -1,11 +1,13 @@
 """From a model's words to a validated value. Lenient about form, never about content.
 
-Accepted: code fences, prose around the object, thoughts in <think> tags, trailing commas, `+4`, doubled
-keys, and (where `mend` allows) an answer that breaks off. Whatever was mended still has to pass the schema.
+Accepted: code fences, prose around the object, thoughts in <think> tags, trailing commas, `+4`, doubled keys, missing
+brackets at the very end, and what json_repair mends. An answer that breaks off in the middle is none: what is missing
+may be the best of it. Whatever was mended still has to pass the schema.
 """
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import json_repair
@@ -13,9 +15,20 @@ from pydantic import BaseModel, ValidationError
 
 Schema = TypeVar("Schema", bound=BaseModel)
 
-THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)
-FENCE = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
+# Longer than what any knob lets a model say (32,000 tokens). Up to here all work grows with the length alone.
+LONGEST = 400_000
+# json_repair's work can grow with the square: 8,000 characters of nothing but quotes took it 3.5 s, 20,000 take 20 s,
+# 100,000 five minutes (2 cores, 2026-11). A true answer of 4,000 tokens is shorter than this.
+LONGEST_MENDED = 20_000
+LONGEST_NUMBER = 300
 MOST_PROBLEMS = 20
+
+# A string, or a run of what lies between strings. Each character is looked at once.
+STRING = r'"(?:[^"\\]|\\.)*+"'
+TOKEN = re.compile(rf'{STRING}?|[^"]++', re.DOTALL)
+TRAILING_COMMA = re.compile(r",(?=\s*+[}\]])")
+OPENING = re.compile(r"\{\s*[\"'}]")
+PLUS = re.compile(r"\+(?=\d)")
 
 
 class Unreadable(ValueError):
@@ -23,35 +36,112 @@ class Unreadable(ValueError):
 
 
 def parsed(text: str, schema: type[Schema], *, mend: bool = True) -> Schema:
-    """The value of `schema` that `text` spells. With `mend=False` broken JSON is not completed.
+    """The value of `schema` that `text` spells. With `mend=False`, for an answer that hit the token limit, only whole
+    and valid JSON will do. Raises Unreadable and nothing else.
 
     >>> parsed('```json\\n{"impact": +4,}\\n```', Event).impact
     4
     """
-    bare = THOUGHTS.sub("", text).strip()
-    if "{" not in bare:
-        raise Unreadable("There is no JSON object in the answer.")
-    data = _read(bare, mend)
+    if len(text) > LONGEST:
+        raise Unreadable("The answer is far too long. Answer more briefly.")
     try:
-        return schema.model_validate(data)
+        return schema.model_validate(_read(text.strip(), mend))
     except ValidationError as error:
         raise Unreadable(_in_words(error)) from error
+    except RecursionError as error:
+        raise Unreadable("The JSON is nested far too deep.") from error
 
 
 def _read(text: str, mend: bool) -> Any:
-    for candidate in _candidates(text):
-        try:
-            return json.loads(candidate, strict=False, object_pairs_hook=_last_with_content)
-        except json.JSONDecodeError as error:
-            problem = f"It is not valid JSON: {error}."
-    if not mend:
-        raise Unreadable(problem + " It may have been cut off: answer more briefly.")
-    return json_repair.loads(text[text.index("{") :].split("\n```")[0])
+    if (whole := _loaded(text)) is not None:
+        return whole
+    bare = _without_thoughts(text)
+    if "{" not in bare:
+        raise Unreadable("There is no JSON object in the answer.")
+    for candidate in _candidates(bare):
+        if (found := _loaded(candidate)) is not None:
+            return found
+    if not mend or _breaks_off(bare):
+        raise Unreadable("It is not valid JSON, and it may have been cut off. Answer more briefly.")
+    return _mended(bare[_begin(bare) : _end(bare)])
 
 
-def _candidates(text: str) -> list[str]:
+def _loaded(text: str) -> dict[str, Any] | None:
+    """The object that `text` is in JSON, strictly read; None where it is none."""
+    try:
+        found = json.loads(
+            text,
+            strict=False,
+            object_pairs_hook=_last_with_content,
+            parse_int=_number,
+            parse_constant=lambda name: None,  # NaN and the infinities say nothing
+        )
+    except json.JSONDecodeError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _without_thoughts(text: str) -> str:
+    """What follows the thoughts. Their opening tag may be missing (some servers swallow it); thoughts without an end
+    have no answer after them."""
+    return text.rpartition("</think>")[2].partition("<think>")[0].strip()
+
+
+def _candidates(text: str) -> Iterator[str]:
     """Where the object may lie, the most literal reading first."""
-    return [text, *FENCE.findall(text), text[text.index("{") : text.rfind("}") + 1]]
+    yield text
+    blocks = [block.partition("\n")[2] for block in text.split("```")[1::2]]
+    yield from (block for block in blocks if "{" in block)
+    span = text[_begin(text) : _end(text)]
+    yield span
+    yield _without_slips(span)
+
+
+def _without_slips(text: str) -> str:
+    """Without the two commonest slips, trailing commas and plus signs, outside of strings."""
+    return "".join(
+        token if token.startswith('"') else PLUS.sub("", TRAILING_COMMA.sub("", token)) for token in TOKEN.findall(text)
+    )
+
+
+def _breaks_off(text: str) -> bool:
+    """Whether the end is missing. Only the very last bracket may be: what else stood in the object was closed."""
+    if _end(text) <= _begin(text) or text[_end(text) :].lstrip()[:1] in (",", ":"):
+        return True
+    tokens = TOKEN.findall(text[_begin(text) : _end(text)])
+    between = "".join(token for token in tokens if not token.startswith('"'))
+    still_open = sum(map(between.count, "{[")) - sum(map(between.count, "}]"))
+    # Where quotes do not pair, what lies between them cannot be told from what they hold.
+    return still_open > 1 and not _is_open_string(tokens[-1])
+
+
+def _is_open_string(token: str) -> bool:
+    return token.startswith('"') and not re.fullmatch(STRING, token, re.DOTALL)
+
+
+def _begin(text: str) -> int:
+    """At the first brace that looks like that of an object, else at the first of all: prose may hold braces too."""
+    found = OPENING.search(text)
+    return found.start() if found else text.index("{")
+
+
+def _end(text: str) -> int:
+    """Behind the last bracket that closes; 0 without any."""
+    return max(text.rfind("}"), text.rfind("]")) + 1
+
+
+def _mended(text: str) -> Any:
+    if len(text) > LONGEST_MENDED:
+        raise Unreadable("It is not valid JSON. Answer more briefly.")
+    try:
+        return json_repair.loads(text)
+    except ValueError as error:  # nested deeper than it can follow
+        raise Unreadable("It is not valid JSON.") from error
+
+
+def _number(digits: str) -> int | str:
+    """The number; one of absurd length (Python refuses those) stays text and fits no field."""
+    return int(digits) if len(digits) <= LONGEST_NUMBER else digits
 
 
 def _last_with_content(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

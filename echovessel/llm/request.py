@@ -48,6 +48,18 @@ class Usage:
 
 
 @dataclass(frozen=True)
+class Reply:
+    """What came back of one call, unread. `whole`: the model ended by itself, not by the token limit.
+
+    Plain data: `Reply(text, whole, Usage(**stored))` is what `dataclasses.asdict(reply.usage)` stored.
+    """
+
+    text: str
+    whole: bool
+    usage: Usage
+
+
+@dataclass(frozen=True)
 class Answer(Generic[Value]):
     """A structured answer: the validated value, the model's own words, and the tokens of all its attempts."""
 

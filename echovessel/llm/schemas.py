@@ -1,5 +1,6 @@
 """A pydantic type as the JSON schema that strict servers accept."""
 
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -7,6 +8,7 @@ from pydantic import BaseModel
 from echovessel.llm.request import Shape
 
 
+@cache
 def shape_of(schema: type[BaseModel]) -> Shape:
     """The wire form of `schema`."""
     return Shape(schema.__name__, strict(schema.model_json_schema()))

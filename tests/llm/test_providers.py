@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import ssl
 import time
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
@@ -12,8 +14,12 @@ import pytest
 from pydantic import BaseModel
 
 from echovessel import llm
-from echovessel.llm import gateway
+from echovessel.llm import budget, gateway, openai_provider
+from echovessel.llm.certificates import trusted
 from echovessel.llm.ledger import Meter
+from echovessel.llm.models import Purpose
+from echovessel.llm.negotiation import Terms
+from echovessel.llm.schemas import shape_of
 from tests.wire.scripted_server import Fails, Hangs, Page, Says
 
 SERVERS = ("openai_server", "anthropic_server")
@@ -40,11 +46,12 @@ def ledger(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """The rows that would be written; `test_ledger.py` writes them."""
     rows: list[dict[str, Any]] = []
 
-    async def at_once(write: Callable[[], None]) -> None:
-        write()
+    async def at_once(deed: Callable[..., None], *args: Any) -> None:
+        deed(*args)
 
     monkeypatch.setattr(Meter, "record", lambda meter: rows.append(meter.row()))
     monkeypatch.setattr(gateway, "in_thread", at_once)
+    monkeypatch.setattr(budget, "used", lambda now, **whose: [])
     return rows
 
 
@@ -112,12 +119,58 @@ async def test_usage_is_estimated_where_the_server_does_not_count(openai_server:
     assert call["tokens_out"] == 3
 
 
-async def test_openai_is_told_not_to_keep_anything(openai_server: Any) -> None:
-    openai_server.respond = lambda body: Says('{"events": []}')
-    await said()
-    await llm.answer(a_request(purpose="extraction"), Events)
-    assert [body["store"] for body in openai_server.requests] == [False, False]
-    assert all("metadata" not in body and "user" not in body for body in openai_server.requests)
+# All that a request may consist of: nothing that says who asks, and to OpenAI always that nothing be kept.
+FIELDS = {
+    "openai_server": {"model", "stream", "messages", "response_format", "store", "stream_options", "max_tokens"},
+    "anthropic_server": {"model", "stream", "messages", "system", "max_tokens", "output_config"},
+}
+
+
+@pytest.mark.parametrize("purpose", Purpose.values)
+async def test_nothing_is_kept_and_nobody_is_named_whatever_the_purpose(
+    request: pytest.FixtureRequest, server: Any, purpose: str
+) -> None:
+    name = request.node.callspec.params["server"]
+    server.queue.extend([Says("Hello."), Says("Hm."), Says('{"events": []}')])
+    theirs = {"owner_id": 77_123, "persona_uuid": uuid4(), "session_uuid": uuid4(), "turn_uuid": uuid4()}
+    asked = a_request(purpose=purpose, **theirs, material={"user_name": "Ana", "persona_name": "Mira-of-the-sea"})
+    await said(asked)
+    await llm.answer(asked, Events)
+    assert len(server.requests) == 3
+    for body, headers in zip(server.requests, server.headers, strict=True):
+        assert set(body) <= FIELDS[name]
+        assert body.get("store", name) in (False, "anthropic_server")
+        sent = json.dumps([body, headers])
+        assert not [word for word in (*map(str, theirs.values()), "Ana", "Mira-of-the-sea") if word in sent]
+
+
+def test_openais_own_server_is_told_the_same() -> None:
+    for shape in (None, shape_of(Events)):
+        for mode in ("schema", "json", "text"):
+            fields = openai_provider.body(a_request(), shape, Terms(mode), "gpt", own=True)
+            assert fields["store"] is False
+            assert set(fields) <= FIELDS["openai_server"] | {"max_completion_tokens", "reasoning_effort"}
+
+
+async def test_openais_own_server_is_never_asked_without_store(openai_server: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(openai_provider, "is_own", lambda url: True)
+    openai_server.respond = lambda body: Fails(400, "I would rather store this")
+    with pytest.raises(llm.LLMError):
+        await said()
+    assert [body["store"] for body in openai_server.requests] == [False]
+
+
+def test_the_certificates_are_read_once_and_still_checked() -> None:
+    assert trusted() is trusted()
+    assert trusted().verify_mode == ssl.CERT_REQUIRED
+    assert trusted().check_hostname
+
+
+async def test_a_refusal_in_openais_own_field_is_one(openai_server: Any) -> None:
+    openai_server.respond = lambda body: Says("I will not.", reason="refusal field")
+    with pytest.raises(llm.LLMError) as caught:
+        await llm.answer(a_request(purpose="extraction"), Events)
+    assert (caught.value.code, caught.value.permanent) == ("content_refused", True)
 
 
 async def test_a_server_that_rejects_store_is_asked_without_it_from_then_on(openai_server: Any) -> None:
@@ -276,6 +329,9 @@ FAULTS = [
     ),
     pytest.param(Says("I ca", reason="refusal"), "content_refused", True, id="a refusal"),
     pytest.param(Says(""), CUT, False, id="an empty reply"),
+    pytest.param(Fails(200), CUT, False, id="200 with an error in it"),
+    pytest.param(Fails(200, kind="rate_limit_error"), "rate_limited", False, id="200 with a limit in it"),
+    pytest.param(Fails(200, kind="billing_error"), CUT, True, id="200 without credit"),
 ]
 
 
@@ -382,3 +438,43 @@ async def test_an_error_of_a_structured_answer_is_entered_too(server: Any, ledge
 
 def str_json(data: object) -> str:
     return Events.model_validate(data).model_dump_json()
+
+
+async def test_an_empty_answer_may_pass_but_an_unfinished_one_is_asked_for_again(server: Any, ledger: Any) -> None:
+    server.says("")
+    with pytest.raises(llm.LLMError) as caught:
+        await llm.answer(a_request(purpose="extraction"), Events)
+    assert (caught.value.code, caught.value.permanent) == ("provider_unavailable", False)
+    assert (ledger[0]["outcome"], ledger[0]["tokens_in"]) == ("provider_unavailable", 11)
+    server.says("", reason="length")
+    server.answers(EVENTS)
+    assert (await llm.answer(a_request(purpose="extraction"), Events)).value.events
+
+
+async def test_the_account_of_a_mixed_run_is_the_providers_to_the_token(
+    server: Any, settings: Any, ledger: Any
+) -> None:
+    settings.LLM_MODEL_LARGE, settings.LLM_MODEL_SMALL = "big", "small"
+    settings.LLM_PRICES = {"big": {"in": 3, "cached": 0.3, "out": 15}}
+    told: list[Says | Fails] = [
+        Says("Hello.", tokens_in=1_201, tokens_cached=1_024, tokens_out=17),
+        Says("Not JSON.", tokens_in=731, tokens_cached=0, tokens_out=93),
+        Says('{"events": []}', tokens_in=840, tokens_cached=512, tokens_out=7),
+        Fails(429),
+        Says("To the limit", reason="length", tokens_in=99, tokens_cached=99, tokens_out=50),
+        Says("I ca", reason="refusal", tokens_in=333, tokens_cached=0, tokens_out=2),
+        Says("", tokens_in=55, tokens_cached=5, tokens_out=0),
+    ]
+    server.queue.extend(told)
+    await said()
+    await llm.answer(a_request(purpose="extraction", tier="small"), Events)
+    for ask in (said, said, said, said):
+        with suppress(llm.LLMError):
+            await ask()
+    assert not server.queue
+    counted = [one for one in told if isinstance(one, Says)]
+    for name in ("tokens_in", "tokens_cached", "tokens_out"):
+        assert sum(row[name] for row in ledger) == sum(getattr(one, name) for one in counted), name
+    assert [row["estimated"] for row in ledger] == [False, False, False, True, False, False, False]
+    assert [row["cost"] is None for row in ledger] == [False, True, True, False, False, False, False]
+    assert ledger[0]["cost"] == (Decimal(177 * 3 + 17 * 15) + 1_024 * Decimal("0.3")) / 1_000_000

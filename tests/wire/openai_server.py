@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.wire.scripted_server import Body, Says, ScriptedServer, sse
 
-REASONS = {"refusal": "content_filter"}
+REASONS = {"refusal": "content_filter", "refusal field": "stop"}
 
 
 class OpenAIServer(ScriptedServer):
@@ -17,7 +17,7 @@ class OpenAIServer(ScriptedServer):
         """The pieces, then what the ending asks for."""
         yield self._chunk(body, {"role": "assistant", "content": ""})
         for part in reply.parts():
-            yield self._chunk(body, {"content": part})
+            yield self._chunk(body, {"refusal" if reply.reason == "refusal field" else "content": part})
         if reply.ending == "garbage":
             yield b"data: {this is not json\n\n"
         if reply.ending == "error":

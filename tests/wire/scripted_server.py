@@ -26,8 +26,8 @@ Ending = Literal["whole", "cut", "reset", "stall", "garbage", "error"]
 
 @dataclass(frozen=True)
 class Says:
-    """A streamed text. `ending` tells what becomes of the stream after the pieces; `reason` is "stop",
-    "length" or "refusal"; `error` is the kind of the error event where the ending is one."""
+    """A streamed text. `ending` tells what becomes of the stream after the pieces; `reason` is "stop", "length",
+    "refusal" or, from OpenAI, "refusal field"; `error` is the kind of the error event where the ending is one."""
 
     text: str
     pieces: int = 1

@@ -1,0 +1,54 @@
+"""Knobs of the language models: what an owner's calls may use in one day, which is a day of UTC. 0 is no cap.
+
+The caps guard against faults (a loop, a flood, a prompt gone wild), not against use: each is several times what a long
+day of one person takes. Tokens are those of prompt and reply together, as the provider counted them.
+"""
+
+from echovessel.knobs import WholeKnob, knob, whole
+
+MOST_TOKENS = 1_000_000_000
+MOST_DOLLARS = 100_000
+
+
+def _tokens_a_day(purpose: str, default: int, why: str, source: str = "") -> WholeKnob:
+    return whole(
+        f"llm.{purpose}_tokens_per_day",
+        default,
+        low=0,
+        high=MOST_TOKENS,
+        unit="tokens per owner and UTC day",
+        why=why,
+        source=source,
+    )
+
+
+TOKENS_PER_DAY = {
+    "chat": _tokens_a_day("chat", 4_000_000, "400 turns with a prompt of 8,000 tokens, and room for long replies."),
+    "extraction": _tokens_a_day(
+        "extraction", 1_500_000, "100 pieces of a talk (10,000 tokens each), and half of them asked twice."
+    ),
+    "reflection": _tokens_a_day("reflection", 150_000, "Three a day is the gate's limit; each takes 5,000 or so."),
+    "slow_cycle": _tokens_a_day(
+        "slow_cycle", 180_000, "150,000 in and 30,000 out.", source="design/consolidation.md, slow cycle"
+    ),
+    "entity": _tokens_a_day("entity", 200_000, "50 descriptions of somebody, of 4,000 tokens each."),
+    "proactive": _tokens_a_day("proactive", 200_000, "A few first words a day, each with a prompt like a turn's."),
+    "import": _tokens_a_day("import", 5_000_000, "Years of talk come at once; what is left goes on the next day."),
+    "onboarding": _tokens_a_day("onboarding", 200_000, "A handful of tries at describing a persona."),
+}
+chat_dollars_per_day = knob(
+    "llm.chat_dollars_per_day",
+    0,
+    low=0,
+    high=MOST_DOLLARS,
+    unit="US dollars per owner and UTC day",
+    why="For who would rather think in money. Needs LLM_PRICES: calls of unknown price count as nothing.",
+)
+background_dollars_per_day = knob(
+    "llm.background_dollars_per_day",
+    0,
+    low=0,
+    high=MOST_DOLLARS,
+    unit="US dollars per owner and UTC day",
+    why="The same for all other purposes together.",
+)
