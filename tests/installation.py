@@ -132,7 +132,7 @@ class Installation:
         found = set()
         for pid in self.processes():
             with contextlib.suppress(OSError):
-                if b"qcluster" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                if b"worker" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
                     found.add(pid)
         return found
 

@@ -114,7 +114,7 @@ def _web(host: str, port: int) -> list[str]:
 
 
 def _worker() -> list[str]:
-    return [sys.executable, str(settings.BASE_DIR / "manage.py"), "qcluster"]
+    return [sys.executable, str(settings.BASE_DIR / "manage.py"), "worker"]
 
 
 def _refuse_taken_port(host: str, port: int) -> None:
