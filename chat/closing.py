@@ -32,12 +32,33 @@ def close(session: Session, reason: str, now: datetime) -> bool:
             session_id=str(session.uuid),
             reason=reason,
         )
+        if session.off_the_record:
+            tell_whether_off_the_record(session, on=False)
+        tell_whether_waiting(session, now)
         hand_over(session)
     return True
 
 
+def tell_whether_off_the_record(session: Session, *, on: bool) -> None:
+    """Tell the pages that what is said from now on is off the record, or on it again."""
+    events.publish(session.persona.uuid, "chat.session.off_the_record", session_id=str(session.uuid), on=on)
+
+
+def tell_whether_waiting(session: Session, now: datetime) -> None:
+    """Tell the pages what the memory of the talk has to wait for, where it has to. Call inside a transaction."""
+    waiting = Session.objects.filter(pk=session.pk, lease_until__gt=now).exclude(waiting_for="")
+    for reason, until in waiting.values_list("waiting_for", "lease_until"):
+        events.publish(
+            session.persona.uuid,
+            "chat.session.waiting",
+            session_id=str(session.uuid),
+            reason=reason,
+            until=until and until.isoformat(),
+        )
+
+
 def hand_over(session: Session) -> None:
-    """Ask the job worker to consolidate the session. The id is all that crosses the queue."""
+    """Ask the job worker to remember the session. The id is all that crosses the queue."""
     async_task(settings.CHAT_CLOSED_TASK, session.pk)
 
 

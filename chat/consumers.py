@@ -15,7 +15,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
-from chat import closing, frames, knobs, lines, rate, runner
+from chat import closing, frames, knobs, lines, off_the_record, rate, runner
 from chat import turn as turns
 from chat.frames import BadFrame
 from chat.models import Session
@@ -123,6 +123,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
             case frames.CloseSession():
                 if not await in_thread(_close_open_session, self.persona):
                     raise BadFrame("nothing_open", "There is no open talk to end.")
+            case frames.OffTheRecord(on=on):
+                self._admit()
+                await self._go_off_the_record(on)
             case frames.Resume(after=after):
                 await self._replay(after)
             case frames.Ping():
@@ -136,11 +139,27 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def _take(self, frame: frames.SendMessage) -> None:
         self._admit(str(frame.client_id))
-        taken = await in_thread(lines.take_line, self.persona, frame.content, frame.client_id, CHANNEL, timezone.now())
+        taken = await in_thread(
+            lines.take_line,
+            self.persona,
+            frame.content,
+            frame.client_id,
+            CHANNEL,
+            timezone.now(),
+            unrecorded=frame.off_the_record,
+        )
         if taken.repeated:
             data = await in_thread(lines.as_event, taken.message)
             await self._say("chat.message.user_appended", **data)
         runner.here().nudge(self.persona.pk)
+
+    async def _go_off_the_record(self, on: bool) -> None:
+        """All pages are told where something changes; this one in any case, for it may have been behind."""
+        if on:
+            session = await in_thread(off_the_record.begin, self.persona, CHANNEL, timezone.now())
+            await self._say("chat.session.off_the_record", session_id=str(session.uuid), on=True)
+        elif not await in_thread(off_the_record.end, self.persona, CHANNEL, timezone.now()):
+            await self._say("chat.session.off_the_record", session_id=None, on=False)
 
     async def _refuse(self, error: BadFrame) -> None:
         self.bad_frames += error.code in ("bad_frame", "unknown_type")

@@ -1,7 +1,7 @@
 """What a prompt says about the talk itself: the time, the last lines, and what was just said. Never a channel."""
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.template.loader import render_to_string
@@ -45,8 +45,11 @@ def what_they_just_said(request: ContextRequest) -> Section:
 
 
 def bucket_of(at: datetime, now: datetime) -> str:
-    """Which part of the past a moment belongs to; both times in the owner's zone."""
-    if now - at < timedelta(minutes=30):
+    """Which part of the past a moment belongs to; both times in the owner's zone.
+
+    How long ago is reckoned in UTC: times of one zone are subtracted as its clocks show them, which jump twice a year.
+    """
+    if now.astimezone(UTC) - at.astimezone(UTC) < timedelta(minutes=30):
         return "just_now"
     days = (now.date() - at.date()).days
     if days <= 0:

@@ -19,6 +19,7 @@ class SendMessage(Frame):
     type: Literal["message"]
     client_id: uuid.UUID
     content: str
+    off_the_record: bool = False
 
 
 class Stop(Frame):
@@ -35,6 +36,11 @@ class CloseSession(Frame):
     type: Literal["close_session"]
 
 
+class OffTheRecord(Frame):
+    type: Literal["off_the_record"]
+    on: bool
+
+
 class Resume(Frame):
     type: Literal["resume"]
     after: int = Field(ge=0, le=2**62)
@@ -44,9 +50,9 @@ class Ping(Frame):
     type: Literal["ping"]
 
 
-ClientFrame = SendMessage | Stop | Retry | CloseSession | Resume | Ping
+ClientFrame = SendMessage | Stop | Retry | CloseSession | OffTheRecord | Resume | Ping
 _adapter: TypeAdapter[ClientFrame] = TypeAdapter(Annotated[ClientFrame, Field(discriminator="type")])
-TYPES = ("message", "stop", "retry", "close_session", "resume", "ping")
+TYPES = ("message", "stop", "retry", "close_session", "off_the_record", "resume", "ping")
 
 
 class BadFrame(Exception):

@@ -1,18 +1,20 @@
 """The words as they come in: stored before any model sees them, each frame once."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F
 
-from chat import knobs, search
+from chat import knobs, off_the_record, search
 from chat.models import Message, Session, Turn
 from echovessel.context import tokens
 from echovessel.outbox import events
 from persona.models import Persona
+
+LITTLE = timedelta(hours=2)
 
 
 @dataclass(frozen=True)
@@ -23,16 +25,19 @@ class Taken:
     repeated: bool
 
 
-def take_line(persona: Persona, content: str, client_id: UUID | None, channel: str, now: datetime) -> Taken:
+def take_line(
+    persona: Persona, content: str, client_id: UUID | None, channel: str, now: datetime, *, unrecorded: bool = False
+) -> Taken:
     """Store one line of the user in the open session and its collecting turn, and publish it.
 
-    A `client_id` seen before stores nothing and returns the stored message.
+    A `client_id` seen before stores nothing and returns the stored message. What was meant to be `unrecorded` never
+    gets into a talk on the record, though that off the record may have ended while it was written.
     """
     with transaction.atomic():
         Persona.objects.select_for_update().get(pk=persona.pk)  # lines of one persona queue up here
         if client_id and (stored := persona.messages.filter(client_id=client_id).first()):
             return Taken(stored, repeated=True)
-        session = _open_session(persona, channel, now)
+        session = off_the_record.begin(persona, channel, now) if unrecorded else _open_session(persona, channel, now)
         turn = _collecting_turn(session)
         message = add_message(session, Message.Role.USER, content, now, turn=turn, client_id=client_id)
         publish_user_line(message)
@@ -49,6 +54,7 @@ def add_message(
     client_id: UUID | None = None,
 ) -> Message:
     """Store and index one message, and count it in its session. Call inside a transaction."""
+    now = _in_order(session, now)
     message = Message.objects.create(
         session=session,
         persona_id=session.persona_id,
@@ -69,6 +75,13 @@ def add_message(
     return message
 
 
+def _in_order(session: Session, now: datetime) -> datetime:
+    """`now`, but not before what was said last: a clock that was set back a little turns no talk around. One that was
+    set back far was wrong before, and is believed from now on."""
+    last = session.last_message_at
+    return last if now < last <= now + LITTLE else now
+
+
 def publish_user_line(message: Message) -> None:
     events.publish(message.persona.uuid, "chat.message.user_appended", **as_event(message))
 
@@ -84,6 +97,7 @@ def as_event(message: Message) -> dict[str, Any]:
         "content": message.content,
         "created_at": message.created_at.isoformat(),
         "source_channel_id": message.session.channel,
+        "off_the_record": message.session.off_the_record,
     }
 
 
@@ -111,8 +125,8 @@ def _collecting_turn(session: Session) -> Turn:
 
 
 def is_long(session: Session) -> bool:
-    """Whether a talk has grown so long that it is remembered before it goes on."""
-    return (
+    """Whether a talk has grown so long that it is remembered before it goes on; one off the record never is."""
+    return not session.off_the_record and (
         session.message_count >= knobs.longest_session_messages()
         or session.token_count >= knobs.longest_session_tokens()
     )

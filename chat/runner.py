@@ -12,8 +12,10 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import DatabaseError
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from chat import knobs, prompt
 from chat import turn as turns
@@ -59,6 +61,7 @@ class Runner:
         self._serving: dict[int, asyncio.Task[None]] = {}
         self._last_line: dict[int, float] = {}
         self._live: dict[UUID, Live] = {}
+        self._afterwards: set[asyncio.Task[None]] = set()
         self._sweeper: asyncio.Task[None] | None = None
 
     def nudge(self, persona_id: int, *, at_once: bool = False) -> None:
@@ -136,6 +139,13 @@ class Runner:
             finally:
                 renewing.cancel()
                 self._live.pop(turn.persona.uuid, None)
+                self._see_to_what_is_left(turn)
+
+    def _see_to_what_is_left(self, turn: Turn) -> None:
+        """Off the hot path: neither the reply nor the next turn waits for it."""
+        task = asyncio.create_task(_afterwards(turn.pk), name=f"after-{turn.pk}")
+        self._afterwards.add(task)  # the loop itself would not keep it alive
+        task.add_done_callback(self._afterwards.discard)
 
     async def _outcome(self, live: Live) -> str:
         """Let the model speak to the end; an error code, or an empty string when all was said."""
@@ -245,6 +255,15 @@ class Runner:
 
     def _broadcast(self, live: Live, name: str, data: dict[str, Any]) -> None:
         events.broadcast(live.turn.persona.uuid, name, **data)
+
+
+async def _afterwards(turn_pk: int) -> None:
+    """What others want to do once a turn has ended; a fault of one is neither shown nor any matter of the next."""
+    for path in settings.CHAT_AFTERWARDS:
+        try:
+            await in_thread(import_string(path), turn_pk, timezone.now())
+        except Exception as error:  # noqa: BLE001  (the edge of a job: the turn itself has ended well)
+            logger.error("%s failed after turn %s: %s", path, turn_pk, discreet.told(error))
 
 
 def _request(turn: Turn, assembled: prompt.Prompt) -> llm.Request:

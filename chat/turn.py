@@ -4,9 +4,6 @@ Each step is one short transaction; what happens between them (the model speakin
 """
 
 import logging
-import os
-import secrets
-import socket
 from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any
@@ -20,13 +17,11 @@ from chat import closing, knobs
 from chat.lines import add_message, is_long
 from chat.markdown import as_html
 from chat.models import Message, Session, Turn
+from echovessel import holders
 from echovessel.outbox import events
 from persona.models import Persona
 
 logger = logging.getLogger(__name__)
-
-HOST = socket.gethostname()
-HOLDER = f"{HOST}:{os.getpid()}:{secrets.token_hex(4)}"
 
 WORDS = {
     "provider_unavailable": _("The model cannot be reached right now. Your words are safe; try again in a moment."),
@@ -36,11 +31,6 @@ WORDS = {
     "budget_exhausted": _("Today's budget for the model is spent. Your words are safe; it opens again tomorrow."),
     "internal": _("Something broke while the reply was being made. Your words are safe; you can try again."),
 }
-
-
-def holder() -> str:
-    """Who this process is, in a lease; a forked child is somebody else."""
-    return HOLDER if HOLDER.split(":")[1] == str(os.getpid()) else f"{HOST}:{os.getpid()}:fork"
 
 
 def claim(persona_id: int, now: datetime) -> Turn | None:
@@ -56,7 +46,7 @@ def claim(persona_id: int, now: datetime) -> Turn | None:
                 .update(
                     status=Turn.Status.RUNNING,
                     started_at=now,
-                    holder=holder(),
+                    holder=holders.me(),
                     lease_until=_lease_from(now),
                     error="",
                     partial="",
@@ -142,7 +132,7 @@ def words_for(code: str, language: str) -> str:
 
 def _abandon(turn: Turn, now: datetime) -> bool:
     lapsed = turn.lease_until is None or turn.lease_until < now
-    if not lapsed and not is_dead(turn.holder):
+    if not lapsed and not holders.is_dead(turn.holder):
         return False
     with transaction.atomic():
         changed = Turn.objects.running().filter(pk=turn.pk, holder=turn.holder, lease_until=turn.lease_until)
@@ -154,23 +144,6 @@ def _abandon(turn: Turn, now: datetime) -> bool:
     return True
 
 
-def is_dead(held_by: str) -> bool:
-    """Whether the process that holds a lease is known to be gone: on this host, and no longer there."""
-    host, _colon, rest = held_by.partition(":")
-    pid = rest.partition(":")[0]
-    if host != HOST or not pid.isdecimal():
-        return False
-    if int(pid) == os.getpid():
-        return held_by != holder()
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False
-
-
 def _ours(turn: Turn) -> Any:
     return Turn.objects.running().filter(pk=turn.pk, holder=turn.holder)
 
@@ -180,12 +153,12 @@ def _lease_from(now: datetime) -> datetime:
 
 
 def _let_go(turn: Turn, now: datetime) -> None:
-    """A closing session waited for this turn; a talk that has grown long ends with it."""
+    """A closing session waited for this turn, and so did an early reading; a talk that has grown long ends with it."""
     session = Session.objects.select_related("persona").get(pk=turn.session_id)
-    if session.status == Session.Status.CLOSING:
-        closing.hand_over(session)
-    elif session.status == Session.Status.OPEN and is_long(session):
+    if session.status == Session.Status.OPEN and is_long(session):
         closing.close(session, Session.CloseReason.LENGTH, now)
+    elif session.status == Session.Status.CLOSING or session.reading_asked_at:
+        closing.hand_over(session)
 
 
 def _publish_done(turn: Turn, session: Session, reply: Message | None, stopped: bool) -> None:
@@ -201,6 +174,7 @@ def _publish_done(turn: Turn, session: Session, reply: Message | None, stopped: 
         stopped=stopped,
         delivery="stored",
         source_channel_id=session.channel,
+        off_the_record=session.off_the_record,
     )
 
 

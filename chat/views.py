@@ -14,6 +14,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from chat import turn as turns
+from chat.consumers import CHANNEL
 from chat.markdown import as_html
 from chat.models import Message, Session, Turn
 from chat.models.message import MAX_CHARACTERS
@@ -44,6 +45,8 @@ class Line:
     summary: str = ""
     message: str = ""
     partial: str = ""
+    session_uuid: UUID | None = None
+    off_the_record: bool = False
 
 
 def chat(request: HttpRequest, persona: UUID) -> HttpResponse:
@@ -54,6 +57,7 @@ def chat(request: HttpRequest, persona: UUID) -> HttpResponse:
     last_event_id = log.last_id(found.uuid)  # before the lines are read: what comes between is told twice, not never
     with timezone.override(found.zone):
         lines, has_older = _page(found, Message.objects.filter(persona=found))
+        open_session = found.sessions.open().filter(channel=CHANNEL).first()
         return render(
             request,
             "chat.html",
@@ -64,7 +68,8 @@ def chat(request: HttpRequest, persona: UUID) -> HttpResponse:
                 "lines": lines,
                 "has_older": has_older,
                 "last_event_id": last_event_id,
-                "open_session": _uuid_of(found.sessions.open().first()),
+                "open_session": _uuid_of(open_session),
+                "off_the_record": open_session is not None and open_session.off_the_record,
                 "open_turn": _uuid_of(found.turns.running().first()),
                 "offline": llm.provider_name() == "offline",
                 "max_chars": MAX_CHARACTERS,
@@ -102,6 +107,8 @@ def _lines(persona: Persona, messages: list[Message]) -> Iterable[Line]:
                 turn_uuid=turn.uuid,
                 message=turns.words_for(turn.error, persona.language),
                 partial=turn.partial,
+                session_uuid=message.session.uuid,
+                off_the_record=message.session.off_the_record,
             )
         ends_session = following is None or following.session_id != message.session_id
         if ends_session and message.session.status != Session.Status.OPEN:
@@ -120,16 +127,35 @@ def _message_line(message: Message) -> Line:
         client_id=message.client_id,
         created_at=timezone.localtime(message.created_at),
         stopped=is_reply and message.turn is not None and message.turn.status == Turn.Status.STOPPED,
+        session_uuid=message.session.uuid,
+        off_the_record=message.session.off_the_record,
     )
 
 
 def _rule(session: Session) -> Line:
-    labels = {
-        Session.Status.CLOSED: _("Talk closed"),
-        Session.Status.FAILED: _("Talk closed · not remembered yet"),
+    return Line(
+        "session_rule",
+        label=_rule_label(session),
+        uuid=session.uuid,
+        summary=session.summary,
+        off_the_record=session.off_the_record,
+    )
+
+
+def _rule_label(session: Session) -> str:
+    if session.off_the_record:
+        return _("Off the record · being deleted…")
+    if session.status == Session.Status.CLOSED:
+        return _("Talk closed")
+    if session.status == Session.Status.FAILED:
+        return _("Talk closed · not remembered yet")
+    waiting: dict[str, str] = {
+        Session.WaitingFor.PROVIDER: _("remembering later: the model cannot be reached"),
+        Session.WaitingFor.BUDGET: _("remembering later: today's budget is spent, tomorrow it goes on"),
     }
-    label = labels.get(Session.Status(session.status), _("Talk closed · remembering…"))
-    return Line("session_rule", label=label, uuid=session.uuid, summary=session.summary)
+    if session.waiting_for:
+        return f"{_('Talk closed')} · {waiting[session.waiting_for]}"
+    return _("Talk closed · remembering…")
 
 
 def _day_label(day: dt.date, persona: Persona) -> str:

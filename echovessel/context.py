@@ -5,16 +5,18 @@ can be told what memory knows without importing it.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, cast
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
 class ContextRequest:
     """What a section may know: who speaks, the user's recent lines (oldest first, the last one current),
-    the time, the tokens it may spend, and the lines the prompt shows anyway."""
+    the time, the tokens it may spend, the lines the prompt shows anyway, and what other sections have found out."""
 
     persona: Any
     turns: Sequence[str]
@@ -22,6 +24,13 @@ class ContextRequest:
     budget: int
     window: Sequence[Any] = ()
     burst: Sequence[Any] = ()
+    known: dict[str, Any] = field(default_factory=dict)
+
+    def once(self, name: str, find: Callable[[], Found]) -> Found:
+        """What `find` returns, found once for a prompt, however many sections ask."""
+        if name not in self.known:
+            self.known[name] = find()
+        return cast(Found, self.known[name])
 
 
 @dataclass(frozen=True)
@@ -54,7 +63,7 @@ def fenced(tag: Literal["memory", "said"], text: str) -> str:
 
 def unfenced(text: str) -> str:
     """`text` with any fence of ours in it made harmless, for use inside a block."""
-    return _FENCE.sub(r"< \1", text)
+    return _FENCE.sub(r"< \1", text) if "<" in text else text
 
 
 def shortened(text: str, budget: int) -> str:

@@ -181,7 +181,7 @@ LLM_TIMEOUT_S = env.float("LLM_TIMEOUT_S", default=120.0)
 LLM_PRICES: dict[str, dict[str, float]] = json.loads(env.str("LLM_PRICES", default="{}"))
 EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", default="all-MiniLM-L6-v2")
 
-# --- the two upward wires ---------------------------------------------------------------------------------------
+# --- the upward wires -------------------------------------------------------------------------------------------
 # What a prompt is made of, in order, as Django lists context processors. This list is the shape of the prompt.
 CHAT_CONTEXT = [
     "persona.context.identity",
@@ -189,6 +189,7 @@ CHAT_CONTEXT = [
     "persona.context.core_blocks",
     "persona.context.mood",
     "memory.context.entities",
+    "memory.context.clarification",
     "persona.context.guardrails",
     "memory.context.recollections",
     "memory.context.about_them",
@@ -200,6 +201,8 @@ CHAT_CONTEXT = [
 ]
 # The job that a closing session is handed to, by id.
 CHAT_CLOSED_TASK = "memory.tasks.consolidate_session"
+# What is done, off the hot path, once a turn has ended: called with its key and the time.
+CHAT_AFTERWARDS = ["memory.afterwards.after_turn"]
 
 # --- jobs -------------------------------------------------------------------------------------------------------
 # One worker: SQLite has one writer, and the embedding model wants one thread. `retry` must exceed

@@ -22,6 +22,8 @@ urlpatterns = [
     path("chat/<uuid:persona>/history/", chat.views.history, name="history"),
     path("chat/<uuid:persona>/turns/<uuid:turn>/why/", memory.views.turn_xray, name="turn_xray"),
     path("memory/<uuid:persona>/timeline/", memory.views.timeline, name="timeline"),
+    path("memory/<uuid:persona>/remembered/", memory.views.remembered, name="remembered"),
+    path("memory/<uuid:persona>/remember/<uuid:message>/", memory.views.remember, name="remember"),
     path("api/", api.urls),
     path("i18n/setlang/", login_not_required(set_language), name="set_language"),
     path("admin/", admin.site.urls),

@@ -4,6 +4,7 @@ What stands in the lists that every prompt carries is not recalled for a turn as
 """
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.db.models import F
@@ -12,8 +13,9 @@ from django.template.loader import render_to_string
 from chat import knobs as chat_knobs
 from echovessel.context import ContextRequest, Section, fenced, tokens, unfenced
 from memory import knobs
+from memory.entities import clarifying
 from memory.human_dates import told
-from memory.models import ConceptNode, Entity
+from memory.models import ConceptNode, Entity, MergeProposal
 from memory.models.node import NodeQuerySet
 from memory.recall import Item, Recall, recall, scoring
 from memory.recall.candidates import entities_named
@@ -30,7 +32,7 @@ FENCE_TOKENS = 8
 def entities(request: ContextRequest) -> Section | None:
     """Who and what is named in the recent lines, as far as somebody has described them."""
     persona: Persona = request.persona
-    named = Entity.objects.filter(persona=persona, pk__in=entities_named(persona, request.turns))
+    named = Entity.objects.filter(persona=persona, pk__in=_named(request))
     described = list(named.exclude(description="").order_by("pk")[: knobs.entities_shown()])
     parts = [
         headed(persona.language, "entity", fenced("memory", entity.description), name=_inline(entity.canonical_name))
@@ -41,6 +43,29 @@ def entities(request: ContextRequest) -> Section | None:
         return None
     shown = [str(entity.uuid) for entity, _ in zip(described, kept, strict=False)]
     return Section("entities", "system", "\n\n".join(kept), {"entities": shown})
+
+
+def clarification(request: ContextRequest) -> Section | None:
+    """Of one pair whose name comes up and of which nobody knows whether it is one: that she may find out."""
+    persona: Persona = request.persona
+    pair = clarifying.due(persona, _named(request), request.now)
+    if pair is None:
+        return None
+    known = [(entity.canonical_name, clarifying.known_by(entity)) for entity in (pair.a, pair.b)]
+    lines = [(_inline(name), _inline(memory)) for name, memory in known if memory]
+    texts = [_asked(persona, pair, memories) for memories in (lines, [])]
+    fitting = next((text for text in texts if tokens(text) <= request.budget), None)
+    return Section("clarification", "system", fitting, {"proposal": str(pair.uuid)}) if fitting else None
+
+
+def _named(request: ContextRequest) -> list[int]:
+    return request.once("memory.named", lambda: entities_named(request.persona, request.turns))
+
+
+def _asked(persona: Persona, pair: MergeProposal, known: Sequence[tuple[str, str]]) -> str:
+    names = {"first": _inline(pair.a.canonical_name), "second": _inline(pair.b.canonical_name)}
+    text = render_to_string(f"prompts/clarification.{persona.language}.txt", names | {"known": known})
+    return headed(persona.language, "clarification", text)
 
 
 def recollections(request: ContextRequest) -> Section:
@@ -55,43 +80,53 @@ def recollections(request: ContextRequest) -> Section:
 
 def about_them(request: ContextRequest) -> Section | None:
     """The thoughts about the user that weigh most now: recency x (0.2 + |impact| / 10)."""
-    return _listed(request, "about_them", _about_them(request))
+    return _listed(request, "about_them", _lists(request)["about_them"])
 
 
 def about_yourself(request: ContextRequest) -> Section | None:
     """The persona's newest thoughts about herself."""
-    return _listed(request, "about_yourself", _about_yourself(request))
+    return _listed(request, "about_yourself", _lists(request)["about_yourself"])
 
 
 def promises(request: ContextRequest) -> Section | None:
     """What the persona promised and has not done yet, the next due first."""
-    return _listed(request, "promises", _open(request, Kind.INTENTION), dated=True)
+    return _listed(request, "promises", _lists(request)["promises"], dated=True)
 
 
 def expectations(request: ContextRequest) -> Section | None:
     """What may come, the next due first."""
-    return _listed(request, "expectations", _open(request, Kind.EXPECTATION), dated=True)
+    return _listed(request, "expectations", _lists(request)["expectations"], dated=True)
+
+
+def _lists(request: ContextRequest) -> dict[str, list[ConceptNode]]:
+    """The nodes that every prompt carries in lists of their own."""
+    return request.once(
+        "memory.lists",
+        lambda: {
+            "about_them": _about_them(request),
+            "about_yourself": list(_about_yourself(request)),
+            "promises": list(_open(request, Kind.INTENTION)),
+            "expectations": list(_open(request, Kind.EXPECTATION)),
+        },
+    )
 
 
 def _standing(request: ContextRequest) -> set[int]:
-    """The nodes that every prompt carries in a list of their own."""
-    lists = (
-        _about_them(request),
-        _about_yourself(request),
-        _open(request, Kind.INTENTION),
-        _open(request, Kind.EXPECTATION),
-    )
-    return {node.pk for nodes in lists for node in nodes}
+    return {node.pk for nodes in _lists(request).values() for node in nodes}
 
 
 def _about_them(request: ContextRequest) -> list[ConceptNode]:
-    def weight(thought: ConceptNode) -> tuple[float, int]:
-        days = (request.now - thought.created_at).total_seconds() / SECONDS_A_DAY
+    def weight(thought: tuple[int, datetime, int]) -> tuple[float, int]:
+        pk, created_at, impact = thought
+        days = (request.now - created_at).total_seconds() / SECONDS_A_DAY
         recency = scoring.recency(days, knobs.recency_half_life_days())
-        return -recency * (0.2 + scoring.impact(thought.emotional_impact)), -thought.pk
+        return -recency * (0.2 + scoring.impact(impact)), -pk
 
-    thoughts = _thoughts(request, Subject.USER).newest_first()[:MOST_WEIGHED]
-    return sorted(thoughts, key=weight)[: knobs.thoughts_about_them()]
+    thoughts = _thoughts(request, Subject.USER)
+    newest = thoughts.newest_first().values_list("pk", "created_at", "emotional_impact")[:MOST_WEIGHED]
+    best = [pk for pk, *_ in sorted(newest, key=weight)[: knobs.thoughts_about_them()]]
+    found = thoughts.in_bulk(best)
+    return [found[pk] for pk in best if pk in found]
 
 
 def _about_yourself(request: ContextRequest) -> NodeQuerySet:

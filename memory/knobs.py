@@ -135,13 +135,30 @@ reflection_events = whole(
     why="What one reflection looks at.",
     source="design/layers.md",
 )
+early_reading = whole(
+    "consolidate.early_reading",
+    1,
+    low=0,
+    high=1,
+    unit="0 or 1",
+    why="A line of crisis, or one that asks to be remembered, is not left until the talk rests; 0 leaves it.",
+    source="seed 003, design/turn.md",
+)
+early_reading_minutes = whole(
+    "consolidate.early_reading_minutes",
+    10,
+    low=0,
+    high=1_440,
+    unit="minutes",
+    why="A talk full of strong words is not read anew with each of them: every reading costs a call.",
+)
 lease_seconds = whole(
     "consolidate.lease_seconds",
     600,
-    low=30,
+    low=2,
     high=7_200,
     unit="seconds",
-    why="Longer than one step may take (two model calls of 120 s and the embedding); renewed before each step.",
+    why="Longer than one step may take (two model calls of 120 s and the embedding); renewed with each step.",
 )
 attempts = whole(
     "consolidate.attempts",
@@ -188,6 +205,84 @@ queue_room = whole(
     why="The sweep fills the queue up to here only, else each minute would add the same sessions again.",
 )
 
+# --- entities -----------------------------------------------------------------------------------------------------
+same_score = knob(
+    "entities.same_score",
+    0.85,
+    low=0.5,
+    high=1,
+    unit="relevance (1 - d/2)",
+    why="Memories this like, and a name that is short for the other: the same, without asking.",
+    source="design/consolidation.md; on tests/memory/pairs.py no false merge",
+)
+ask_score = knob(
+    "entities.ask_score",
+    0.65,
+    low=0.3,
+    high=1,
+    unit="relevance (1 - d/2)",
+    why="Memories this like, and names that could be of one: people are asked.",
+    source="design/consolidation.md",
+)
+clear_margin = knob(
+    "entities.clear_margin",
+    0.05,
+    low=0,
+    high=0.5,
+    unit="relevance (1 - d/2)",
+    why="Where two are as likely, nobody is taken for either.",
+)
+least_alike_spelling = knob(
+    "entities.least_alike_spelling",
+    0.94,
+    low=0.7,
+    high=1,
+    unit="likeness of each word as it sounds",
+    why="Jon and John sound alike; Daniel and Daniela (0.92), Gabriel and Gabriela (0.93) are two.",
+    source="measured on tests/memory/pairs.py, 2026-11",
+)
+entities_compared = whole(
+    "entities.compared",
+    12,
+    low=1,
+    high=200,
+    unit="known entities",
+    why="With so many of those known a new name is compared, the likeliest first, however many there are.",
+)
+memories_compared = whole(
+    "entities.memories_compared",
+    8,
+    low=1,
+    high=100,
+    unit="memories",
+    why="The newest ones say who somebody is; each costs a comparison.",
+)
+most_asked = whole(
+    "entities.most_asked",
+    3,
+    low=1,
+    high=20,
+    unit="proposals",
+    why="One new name raises at most so many questions.",
+)
+hint_hours = whole(
+    "entities.hint_hours",
+    24,
+    low=1,
+    high=8_760,
+    unit="hours",
+    why="She asks about the same pair at most once a day.",
+    source="design/consolidation.md",
+)
+pairs_in_question = whole(
+    "entities.pairs_in_question",
+    5,
+    low=0,
+    high=50,
+    unit="pairs",
+    why="Open questions that the model sees when their names come up, so that it hears the answer.",
+)
+
 # --- recall -------------------------------------------------------------------------------------------------------
 retrieve_k = whole(
     "memory.retrieve_k",
@@ -216,13 +311,59 @@ companion_relevance = knob(
     why="Once something stands above the floor, what is near it may come along; without any bonus.",
     source="measured on MADial at 10, 2026-11",
 )
+answering_relevance = knob(
+    "memory.answering_relevance",
+    0.45,
+    low=0,
+    high=1,
+    unit="relevance (1 - d/2)",
+    why="A question that nothing stored can answer is near some memory as well: with less than this, no memory enters.",
+    source="measured on 60 unanswerable queries of our own and LoCoMo, 2026-11",
+)
+answering_relevance_of_talk = knob(
+    "memory.answering_relevance_of_talk",
+    0.37,
+    low=0,
+    high=1,
+    unit="relevance (1 - d/2)",
+    why="The same for several lines: talk brings to mind what is only akin to it. At 0.42 much more talk about "
+    "nothing known is met with silence (0.83 instead of 0.18 of it), and less is found (madial-en-1 at 10: 0.737).",
+    source="measured on madial-en-1 at 10, 2026-11: 0.768",
+)
+answering_coverage = knob(
+    "memory.answering_coverage",
+    0.5,
+    low=0,
+    high=1,
+    unit="share of the query's rare words",
+    why="A memory that holds half of what is asked word for word enters whatever its meaning is.",
+    source="measured on LoCoMo, 2026-11",
+)
+answering_coverage_unknown_script = knob(
+    "memory.answering_coverage_unknown_script",
+    0.28,
+    low=0,
+    high=1,
+    unit="share of the query's rare words",
+    why="Where the model knows little of the language, words alone say whether there is an answer.",
+    source="measured on MADial and our own queries in Chinese, 2026-11",
+)
 minimum_coverage = knob(
     "memory.minimum_coverage",
     0.12,
     low=0,
     high=1,
     unit="share of the query's rare words",
-    why="The floor of the lexical arm: one rare word of a short question is enough, one common word is not.",
+    why="The floor of verbatim lines: one rare word of a short question is enough, one common word is not.",
+)
+minimum_coverage_unknown_script = knob(
+    "memory.minimum_coverage_unknown_script",
+    0.2,
+    low=0,
+    high=1,
+    unit="share of the query's rare words",
+    why="The same where words are not spaced and the model knows little of them: one shared character is no answer.",
+    source="measured on our own queries in Chinese, 2026-11",
 )
 recency_weight = knob(
     "memory.recency_weight", 0.5, low=0, high=10, unit="weight", why="Fresh, but gently.", source="seed 002"
@@ -280,7 +421,7 @@ dense_share_known_script = knob(
 )
 dense_share_unknown_script = knob(
     "memory.dense_share_unknown_script",
-    0.1,
+    0.15,
     low=0,
     high=1,
     unit="share of relevance",
@@ -307,12 +448,12 @@ pair_weight = knob(
 )
 session_weight = knob(
     "memory.session_weight",
-    0.4,
+    0.5,
     low=0,
     high=2,
     unit="of the session's score",
     why="Lines of a talk about the matter are likelier to be about it.",
-    source="design/recall.md",
+    source="measured on LoCoMo, 2026-11: 0.918 -> 0.920; design/recall.md says 0.4",
 )
 passage_scale = knob(
     "memory.passage_scale",
@@ -366,6 +507,16 @@ open_ones_shown = whole(
     high=100,
     unit="promises, expectations",
     why="The next due first; more would crowd out the talk.",
+)
+vectors_in_memory_mb = whole(
+    "memory.vectors_in_memory_mb",
+    256,
+    low=0,
+    high=65_536,
+    unit="MB in each process",
+    why="The vectors of the personas who are talked with are searched in memory: 1.5 MB for a thousand memories. A "
+    "persona with more than this is searched through the database, more slowly and not quite exactly.",
+    source="measured 2026-11-21: 100,000 memories 8 ms in memory, 50 ms through the database",
 )
 entities_shown = whole(
     "memory.entities_shown", 5, low=0, high=50, unit="entities", why="Of those who are named, so many are described."

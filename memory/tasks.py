@@ -8,22 +8,25 @@ from django_q.tasks import queue_size
 from chat import closing
 from chat.models import Session
 from memory import knobs
-from memory.consolidation import runner
+from memory.consolidation import claims, runner
 
 
 def consolidate_session(session_id: int) -> str:
-    """Take one closing session to its end; returns what became of it."""
+    """Take one closing session to its end, or read an open one as far as it goes; returns what became of it."""
     return str(runner.run(session_id))
 
 
 def sweep(now: datetime) -> int:
-    """Queue the sessions that wait: whose pause is over, or whose worker is gone; returns how many.
+    """Queue the sessions that wait: whose pause is over, or whose worker is gone, closing ones before those that are to
+    be read early; returns how many.
 
     It fills the queue up to a bound only, so that a slow worker is not buried in repetitions.
     """
+    claims.free_from_the_dead(Session.objects.all())
     room = max(0, knobs.queue_room() - queue_size())
-    waiting = Session.objects.to_consolidate(now).without_turn_in_flight().order_by("closed_at", "id")
-    found = list(waiting[:room])
+    waiting = Session.objects.without_turn_in_flight().order_by("closed_at", "id")
+    closed = list(waiting.to_consolidate(now)[:room])
+    found = [*closed, *waiting.to_read_early(now)[: room - len(closed)]]
     for session in found:
         closing.hand_over(session)
     return len(found)

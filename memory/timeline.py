@@ -30,6 +30,7 @@ class Row:
     status: str = ""
     impact: int | None = None
     tags: tuple[str, ...] = ()
+    asked_for: bool = False
 
 
 def rows(persona: Persona, limit: int = 60) -> list[Row]:
@@ -52,6 +53,7 @@ def _nodes(persona: Persona, limit: int) -> Iterator[Row]:
             status=node.status,
             impact=node.emotional_impact,
             tags=tuple(str(tag) for tag in tags),
+            asked_for=node.source == ConceptNode.Source.PERSON,
         )
 
 

@@ -1,10 +1,14 @@
 """The search structures of L3 and L4: all raw SQL about vectors and the nodes' text index lives here.
 
-`NodeVector` holds the exact vectors in a plain table; `memory_nodevec` (sqlite-vec's vec0) is what is searched.
-Triggers carry rows from the one to the other, so the search structure holds a vector exactly as long as its node
-exists and may be recalled, whoever writes: Django, a shell, or SQL.
+`NodeVector` holds the exact vectors in a plain table. What is searched follows it by triggers, so that a vector is
+found exactly as long as its node exists and may be recalled, whoever writes: Django, a shell, or SQL.
+
+    memory_vectorstate  a stamp for each persona, new after every change: by it a process that holds a persona's vectors
+                        in memory (memory/held.py) knows that they are still the ones of the database
+    memory_nodevec      sqlite-vec's vec0, the signs of the vectors: the first pass of a search where they are not held
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -15,61 +19,80 @@ from echovessel import embedding, words
 from echovessel.sqlite import triggers
 from echovessel.sqlite.text_index import TextIndex
 from echovessel.sqlite.triggers import Trigger
-from memory import constraints
+from memory import constraints, knobs
+from memory.held import Matrix, Shelf, State
 from memory.models import ConceptNode, NodeText, NodeVector
 
 TEXT = TextIndex(table="memory_nodetext", key="node_id", scope="scope", body="body")
-# vec0 allocates whole chunks per partition; 64 keeps ten thousand small personas at about 100 KB each (recall.md).
+# vec0 allocates whole chunks per partition: with 64 a persona of 20 nodes takes 4 KB.
 CHUNK_SIZE = 64
-SEARCH_SQL = (
-    "CREATE VIRTUAL TABLE IF NOT EXISTS memory_nodevec USING vec0("
-    f"node_id integer primary key, persona_id integer partition key, embedding float[{embedding.DIMENSION}], "
-    f"chunk_size={CHUNK_SIZE})"
+TABLES = {
+    "memory_nodevec": (
+        "CREATE VIRTUAL TABLE memory_nodevec USING vec0(node_id integer primary key, persona_id integer partition key, "
+        f"signs bit[{embedding.DIMENSION}], chunk_size={CHUNK_SIZE})"
+    ),
+    "memory_vectorstate": (
+        "CREATE TABLE memory_vectorstate(persona_id INTEGER PRIMARY KEY "
+        "REFERENCES persona_persona(id) ON DELETE CASCADE, stamp BLOB NOT NULL, epoch BLOB NOT NULL)"
+    ),
+}
+# Of the nearest by sign so many are measured exactly; vec0 gives no more.
+FIRST_PASS = 4_096
+LOADED_AT_ONCE = 2_000
+
+_SEARCHED = (
+    "INSERT INTO memory_nodevec(node_id, persona_id, signs) "
+    "SELECT n.id, n.persona_id, vec_quantize_binary(v.embedding) "
+    "FROM memory_conceptnode n JOIN memory_nodevector v ON v.node_id = n.id WHERE n.status = 'active'"
 )
-_PUT = (
-    "INSERT INTO memory_nodevec(node_id, persona_id, embedding) SELECT n.id, n.persona_id, v.embedding "
-    "FROM memory_conceptnode n JOIN memory_nodevector v ON v.node_id = n.id "
-    "WHERE n.id = {id} AND n.status = 'active';"
+_CHANGED = (
+    "INSERT INTO memory_vectorstate SELECT persona_id, randomblob(8), randomblob(8) "
+    "FROM memory_conceptnode WHERE id = {id} ON CONFLICT DO UPDATE SET stamp = excluded.stamp"
 )
-_TAKE = "DELETE FROM memory_nodevec WHERE node_id = {id};"
+_PUT = f"{_SEARCHED} AND n.id = {{id}}; {_CHANGED};"
+_TAKE = f"DELETE FROM memory_nodevec WHERE node_id = {{id}}; {_CHANGED};"
 
 
 def _trigger(name: str, table: str, moment: str, body: str) -> Trigger:
     return Trigger(name, table, f"CREATE TRIGGER {name} {moment} ON {table} BEGIN {body} END")
 
 
+# What leaves does so BEFORE: in one program with the DELETE, SQLite would pass the INSERT through a temporary table, in
+# which vec0's bits forget that they are bits.
 TRIGGERS = [
     _trigger("memory_nodevec_insert", "memory_nodevector", "AFTER INSERT", _PUT.format(id="new.node_id")),
     _trigger("memory_nodevec_delete", "memory_nodevector", "AFTER DELETE", _TAKE.format(id="old.node_id")),
+    _trigger("memory_nodevec_leave", "memory_nodevector", "BEFORE UPDATE", _TAKE.format(id="old.node_id")),
     _trigger(
         "memory_nodevec_update",
         "memory_nodevector",
         "AFTER UPDATE",
-        _TAKE.format(id="old.node_id") + _PUT.format(id="new.node_id"),
+        _PUT.format(id="new.node_id") + f" {_CHANGED.format(id='new.node_id')}, epoch = excluded.epoch;",
     ),
-    _trigger(
-        "memory_node_status",
-        "memory_conceptnode",
-        "AFTER UPDATE OF status",
-        _TAKE.format(id="old.id") + _PUT.format(id="new.id"),
-    ),
+    _trigger("memory_node_leave", "memory_conceptnode", "BEFORE UPDATE OF status", _TAKE.format(id="old.id")),
+    _trigger("memory_node_status", "memory_conceptnode", "AFTER UPDATE OF status", _PUT.format(id="new.id")),
     _trigger(
         "memory_node_delete",
         "memory_conceptnode",
         "AFTER DELETE",
-        "DELETE FROM memory_nodevector WHERE node_id = old.id; DELETE FROM memory_nodetext WHERE node_id = old.id;",
+        "DELETE FROM memory_nodevector WHERE node_id = old.id; DELETE FROM memory_nodetext WHERE node_id = old.id; "
+        "UPDATE memory_vectorstate SET stamp = randomblob(8) WHERE persona_id = old.persona_id;",
     ),
 ]
+_shelf = Shelf()
 
 
 def ensure_indexes(**_: Any) -> None:
-    """Make the search structures and triggers where they are missing; fill what a missing trigger missed."""
+    """Make the search structures and triggers where they are missing; fill what a missing one missed."""
     if TEXT.table not in connection.introspection.table_names():
         return  # migrated back to nothing
-    with connection.cursor() as cursor:
-        cursor.execute(SEARCH_SQL)
     TEXT.ensure(connection)
-    if triggers.ensure(connection, TRIGGERS):
+    absent = triggers.differing(connection, TABLES)
+    with connection.cursor() as cursor:
+        for name in absent:
+            cursor.execute(f"DROP TABLE IF EXISTS {name}")
+            cursor.execute(TABLES[name])
+    if triggers.ensure(connection, TRIGGERS) or absent:
         rebuild()
     triggers.ensure(connection, constraints.TRIGGERS)
 
@@ -81,16 +104,22 @@ def drop_triggers(**_: Any) -> None:
 
 def missing() -> list[str]:
     """The names of absent triggers and indexes."""
-    return TEXT.missing(connection) + triggers.missing(connection, [*TRIGGERS, *constraints.TRIGGERS])
+    return [
+        *TEXT.missing(connection),
+        *triggers.differing(connection, TABLES),
+        *triggers.missing(connection, [*TRIGGERS, *constraints.TRIGGERS]),
+    ]
 
 
 def rebuild() -> None:
-    """Fill the search structure anew from the exact vectors."""
+    """Fill the search structures anew from the exact vectors."""
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM memory_nodevec")
+        cursor.execute(_SEARCHED)
+        cursor.execute("DELETE FROM memory_vectorstate")
         cursor.execute(
-            "INSERT INTO memory_nodevec(node_id, persona_id, embedding) SELECT n.id, n.persona_id, v.embedding "
-            "FROM memory_conceptnode n JOIN memory_nodevector v ON v.node_id = n.id WHERE n.status = 'active'"
+            "INSERT INTO memory_vectorstate SELECT persona_id, randomblob(8), randomblob(8) "
+            "FROM memory_conceptnode GROUP BY persona_id"
         )
 
 
@@ -122,36 +151,109 @@ def index(nodes: Sequence[ConceptNode], vectors: np.ndarray) -> None:
 
 def nearest(persona_id: int, vector: np.ndarray, k: int) -> list[tuple[int, float]]:
     """The `k` recallable nodes of a persona nearest to `vector`: (node id, Euclidean distance), nearest first."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT node_id, distance FROM memory_nodevec WHERE embedding MATCH %s AND k = %s AND persona_id = %s",
-            [vector.astype("<f4").tobytes(), min(k, 4096), persona_id],
-        )
-        return sorted(cursor.fetchall(), key=lambda row: (row[1], row[0]))
+    held = _held(persona_id)
+    return held.nearest(vector, k) if held is not None else _two_passes(persona_id, vector, k)
 
 
-def matching(persona_id: int, terms: Sequence[str], limit: int) -> list[tuple[int, float]]:
-    """Recallable nodes of a persona whose words hold any of `terms`: (node id, bm25 score), best first."""
-    return TEXT.search(
-        connection,
-        terms,
-        scope_of(persona_id),
-        limit,
-        join="JOIN memory_conceptnode AS node ON node.id = hit.id",
-        where="node.status = 'active' AND node.persona_id = %s",
-        params=[persona_id],
-    )
+def distances(persona_id: int, node_ids: Iterable[int], vector: np.ndarray) -> dict[int, float]:
+    """The exact Euclidean distances of recallable nodes of a persona from `vector`, by node id."""
+    held = _held(persona_id) or _exact(persona_id, list(node_ids))
+    return held.distances(list(node_ids), vector)
 
 
-def frequencies(persona_id: int, terms: Sequence[str], most: int) -> dict[str, int]:
-    """How many of a persona's nodes, whatever their status, hold each of `terms`, counted up to `most`."""
-    return TEXT.frequencies(connection, terms, scope_of(persona_id), most)
+def holding(persona_id: int, terms: Sequence[str], most: int) -> dict[str, np.ndarray]:
+    """The ids of a persona's nodes, whatever their status, that hold each of `terms`: the newest `most` of each."""
+    return TEXT.holding(connection, terms, scope_of(persona_id), most)
+
+
+def count(persona_id: int) -> int:
+    """How many nodes a persona has, whatever their status."""
+    return TEXT.rows(connection, scope_of(persona_id))
 
 
 def of(node_ids: Iterable[int]) -> dict[int, np.ndarray]:
     """The exact vectors of nodes, by node id."""
     rows = NodeVector.objects.filter(node_id__in=list(node_ids)).values_list("node_id", "embedding")
     return {node_id: np.frombuffer(stored, dtype="<f4") for node_id, stored in rows}
+
+
+def _held(persona_id: int) -> Matrix | None:
+    """A persona's vectors in memory, as they stand in the database now. None where there is no room for them, and
+    inside a transaction, whose changes may yet be undone."""
+    if connection.in_atomic_block:
+        return None
+    state, held = _state(persona_id), _shelf.take(persona_id)
+    if held is not None and held.state == state:
+        return held
+    ids = _recallable(persona_id)
+    room = knobs.vectors_in_memory_mb() * 1_000_000
+    if len(ids) * embedding.DIMENSION * 4 > room:
+        return None
+    known = held if held is not None and held.state.epoch == state.epoch else None
+    fresh = _followed(persona_id, known, state, ids)
+    _shelf.put(persona_id, fresh, room)
+    return fresh
+
+
+def _followed(persona_id: int, known: Matrix | None, state: State, ids: np.ndarray) -> Matrix:
+    """The vectors of `ids`; those that are `known` are not read again."""
+    if known is None:
+        found = _exact(persona_id, ids.tolist())
+        return Matrix(state, found.ids, found.rows)
+    kept = np.isin(known.ids, ids)
+    added = _exact(persona_id, np.setdiff1d(ids, known.ids).tolist())
+    together = np.concatenate([known.ids[kept], added.ids])
+    order = np.argsort(together)
+    return Matrix(state, together[order], np.concatenate([known.rows[kept], added.rows])[order])
+
+
+def _state(persona_id: int) -> State:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT stamp, epoch FROM memory_vectorstate WHERE persona_id = %s", [persona_id])
+        return State(*(cursor.fetchone() or (b"", b"")))
+
+
+def _recallable(persona_id: int) -> np.ndarray:
+    """The ids of a persona's nodes that may be recalled, ascending."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT group_concat(id) FROM (SELECT id FROM memory_conceptnode "
+            "WHERE persona_id = %s AND status = 'active' ORDER BY id)",
+            [persona_id],
+        )
+        return np.fromstring(cursor.fetchone()[0] or "", dtype=np.int64, sep=",")
+
+
+def _exact(persona_id: int, node_ids: Sequence[int]) -> Matrix:
+    """The exact vectors of those of `node_ids` that are a persona's, may be recalled and have one."""
+    wanted, ids = sorted(node_ids), list[int]()
+    rows = np.empty((len(wanted), embedding.DIMENSION), dtype=np.float32)
+    for first in range(0, len(wanted), LOADED_AT_ONCE):
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT v.node_id, v.embedding FROM json_each(%s) AS wanted "
+                "CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
+                "CROSS JOIN memory_nodevector v ON v.node_id = n.id "
+                "WHERE n.persona_id = %s AND n.status = 'active' ORDER BY n.id",
+                [json.dumps(wanted[first : first + LOADED_AT_ONCE]), persona_id],
+            )
+            found = cursor.fetchall()
+        stored = np.frombuffer(b"".join(row for _, row in found), dtype="<f4")
+        rows[len(ids) : len(ids) + len(found)] = stored.reshape(len(found), embedding.DIMENSION)
+        ids += [node_id for node_id, _ in found]
+    return Matrix(State(b"", b""), np.array(ids, dtype=np.int64), rows[: len(ids)])
+
+
+def _two_passes(persona_id: int, vector: np.ndarray, k: int) -> list[tuple[int, float]]:
+    """The nearest, of more than FIRST_PASS nodes not quite all: those whose signs agree best are measured exactly."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT node_id FROM memory_nodevec "
+            "WHERE signs MATCH vec_quantize_binary(%s) AND k = %s AND persona_id = %s",
+            [vector.astype("<f4").tobytes(), FIRST_PASS, persona_id],
+        )
+        candidates = [node_id for (node_id,) in cursor.fetchall()]
+    return _exact(persona_id, candidates).nearest(vector, k)
 
 
 def _check(nodes: Sequence[ConceptNode], vectors: np.ndarray) -> None:

@@ -129,6 +129,7 @@ def _arm_labels() -> dict[str, str]:
         "dense": _("by meaning"),
         "lexical": _("by words"),
         "entity": _("by name"),
+        "time": _("from the days you asked about"),
         "lines": _("in what was said"),
         "evidence": _("behind what was said"),
     }

@@ -1,11 +1,14 @@
 """The one gate through which every node is written, whatever it comes from.
 
-    normalise -> same words as a node of its kind: mentioned once more
+    normalise -> forgotten for good: refused, and counted
+              -> words that a person asked to have remembered: told again, in other words
+              -> same words as a node of its kind: mentioned once more
               -> nearly the same (cosine >= 0.92) as one of the last 30 days, and nothing new in it: reinforced
               -> else a new node, with vector, words, evidence and filling
 
 A node that rests on the messages of a draft already was not mentioned again: the same lines were only read twice, as
-those that two chunks share. It is left as it is.
+those that two chunks share. It is left as it is; only what a person asked to have remembered, word for word, learns
+from such a reading what words alone do not say: how much it weighs, its tags, and when it happened.
 
 All of it in the caller's transaction. Nothing is embedded here: the vector is given, because no transaction may be
 open while a model works.
@@ -15,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
+from unicodedata import category
 
 import numpy as np
 from django.db.models import F, Q
@@ -22,7 +26,7 @@ from django.db.models import F, Q
 from chat.models import Message, Session
 from echovessel import embedding
 from echovessel.outbox import events
-from memory import knobs, vectors
+from memory import knobs, tombstones, vectors
 from memory.models import ConceptNode, Evidence, Filling
 from memory.models.node import MAX_DESCRIPTION, MAX_IMPACT, RELATIONAL_TAGS, NodeQuerySet
 from memory.sameness import DateRange, adds_nothing, content_hash, dates_conflict
@@ -33,9 +37,9 @@ MOST_EMOTION_TAGS = 4
 LONGEST_EMOTION_TAG = 40
 NEIGHBOURS = 20
 HIDDEN_COMPARED = 300  # the newest hidden nodes; vec0 holds none of them, so that they are compared one by one
-Kind, Status = ConceptNode.Kind, ConceptNode.Status
+Kind, Status, Source = ConceptNode.Kind, ConceptNode.Status, ConceptNode.Source
 
-Outcome = Literal["new", "repeated", "reinforced"]
+Outcome = Literal["new", "repeated", "reinforced", "refused"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,7 @@ class Draft:
     session: Session | None = None
     confidence: float = 1.0
     status: str = Status.ACTIVE
+    verification: str = ConceptNode.Verification.UNVERIFIED
     evidence: Sequence[Quote] = ()
     filling: Sequence[ConceptNode] = ()
     supersedes: Sequence[ConceptNode] = ()
@@ -76,9 +81,9 @@ class Draft:
 
 @dataclass(frozen=True)
 class Written:
-    """What became of a draft: the node that holds it now, and how it got in."""
+    """What became of a draft: the node that holds it now, and how it got in; no node where it was refused."""
 
-    node: ConceptNode
+    node: ConceptNode | None
     outcome: Outcome
 
 
@@ -89,9 +94,11 @@ def write(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> 
     messages of another persona.
     """
     _check(persona, draft)
+    if tombstones.refuses(persona, _brought_by(draft)):
+        return Written(None, "refused")
     known, outcome = _known(persona, draft, vector, now)
     if known and _was_only_read_again(known, draft):
-        node, outcome = known, "repeated"
+        node, outcome = _learning(persona, known, draft), "repeated"
     else:
         node = _mentioned_again(known, now) if known else _inserted(persona, draft, vector, now)
         _keep_evidence(node, draft)
@@ -102,8 +109,13 @@ def write(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> 
 
 
 def tidied(description: str) -> str:
-    """The description as it is stored: spaces collapsed, at most 2,000 characters. Embed this."""
-    return " ".join(description.split())[:MAX_DESCRIPTION]
+    """The description as it is stored: one line of at most 2,000 characters. Embed this."""
+    return in_one_line(description)[:MAX_DESCRIPTION]
+
+
+def in_one_line(text: str) -> str:
+    """The text with its spaces collapsed, without control characters (NUL, backspace); of the rest every sign."""
+    return " ".join("".join(sign for sign in text if sign.isspace() or category(sign) != "Cc").split())
 
 
 def emotion_tags(tags: Iterable[str]) -> list[str]:
@@ -132,12 +144,35 @@ def _check(persona: Persona, draft: Draft) -> None:
         raise ValueError("a node may only rest on what belongs to its own persona")
 
 
+def _brought_by(draft: Draft) -> set[str]:
+    """Every text that a forgotten one might come back in."""
+    quotes = [text for quote in draft.evidence for text in (quote.text, quote.message.content)]
+    return {tidied(draft.description), *quotes}
+
+
 def _known(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> tuple[ConceptNode | None, Outcome]:
+    if asked_for := _asked_for(persona, draft):
+        return asked_for, "repeated"
     if same := _with_same_words(persona, draft):
         return same, "repeated"
     if near := _nearly_the_same(persona, draft, vector, now):
         return near, "reinforced"
     return None, "new"
+
+
+def _asked_for(persona: Persona, draft: Draft) -> ConceptNode | None:
+    """The event that a person asked to have remembered out of the very words that the draft rests on, whatever became
+    of it since. What another message says, or these words say beside it, is never taken for it."""
+    said_in = {quote.message.pk for quote in draft.evidence}
+    if draft.kind != Kind.EVENT or draft.status != Status.ACTIVE or draft.source == Source.PERSON or len(said_in) != 1:
+        return None
+    words = Evidence.objects.filter(
+        message__in=said_in,
+        start__lte=min(quote.start for quote in draft.evidence),
+        end__gte=max(quote.end for quote in draft.evidence),
+    )
+    asked_for = ConceptNode.objects.of(persona).filter(kind=Kind.EVENT, source=Source.PERSON, evidence__in=words)
+    return asked_for.order_by("id").first()
 
 
 def _with_same_words(persona: Persona, draft: Draft) -> ConceptNode | None:
@@ -181,9 +216,11 @@ def _tells_the_same(draft: Draft, node: ConceptNode) -> bool:
 
 
 def _rivals(persona: Persona, draft: Draft) -> NodeQuerySet:
-    """The nodes that a draft may be the same as. A claim without evidence never strengthens one that has it."""
+    """The nodes that a draft may be the same as. A claim without evidence never strengthens one that has it, and what a
+    person asks for is not left to what a model made of it."""
     live = [Status.ACTIVE, Status.HIDDEN] if draft.status == Status.ACTIVE else [draft.status]
-    return ConceptNode.objects.of(persona).filter(kind=draft.kind, status__in=live)
+    rivals = ConceptNode.objects.of(persona).filter(kind=draft.kind, status__in=live)
+    return rivals.filter(source=Source.PERSON) if draft.source == Source.PERSON else rivals
 
 
 def _cosine(distance: float) -> float:
@@ -200,6 +237,28 @@ def _time_of(node: ConceptNode) -> DateRange | None:
 def _mentioned_again(node: ConceptNode, now: datetime) -> ConceptNode:
     ConceptNode.objects.filter(pk=node.pk).update(mention_count=F("mention_count") + 1, last_mentioned_at=now)
     node.refresh_from_db(fields=["mention_count", "last_mentioned_at"])
+    return node
+
+
+def _learning(persona: Persona, node: ConceptNode, draft: Draft) -> ConceptNode:
+    """The node; one of a person's with what the draft knows beyond its words. Of several weights the greatest counts,
+    so that no shock is lost among the things that one line tells."""
+    if node.source != Source.PERSON or draft.source == Source.PERSON:
+        return node
+    start, end = _time_of(node) or draft.event_time or (None, None)
+    impact = clamped_impact(draft.emotional_impact)
+    learned = {
+        "emotional_impact": max(node.emotional_impact, impact, key=abs),
+        "emotion_tags": emotion_tags([*node.emotion_tags, *draft.emotion_tags]),
+        "relational_tags": relational_tags([*node.relational_tags, *draft.relational_tags]),
+        "event_time_start": start,
+        "event_time_end": end,
+    }
+    if all(getattr(node, name) == value for name, value in learned.items()):
+        return node
+    ConceptNode.objects.filter(pk=node.pk).update(**learned)
+    node.refresh_from_db(fields=[*learned])
+    _announce(persona, node, draft, "repeated")
     return node
 
 
@@ -220,6 +279,7 @@ def _inserted(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime)
         source=draft.source,
         confidence=max(0.0, min(1.0, draft.confidence)),
         status=draft.status,
+        verification=draft.verification,
         last_mentioned_at=now,
         created_at=draft.created_at or now,
         content_hash=content_hash(description),
@@ -272,11 +332,19 @@ def _announce(persona: Persona, node: ConceptNode, draft: Draft, outcome: Outcom
             kind=node.kind,
             change=outcome,
             mention_count=node.mention_count,
+            **_message_of(draft),
         )
     elif node.kind == Kind.EVENT:
         _announce_event(persona, node, draft)
     else:
         _announce_thought(persona, node, draft)
+
+
+def _message_of(draft: Draft) -> dict[str, str]:
+    """The line that a person asked to have remembered, so that its page can say that it is."""
+    if draft.source != Source.PERSON or not draft.evidence:
+        return {}
+    return {"message_id": str(draft.evidence[0].message.uuid)}
 
 
 def _announce_event(persona: Persona, node: ConceptNode, draft: Draft) -> None:
@@ -287,6 +355,7 @@ def _announce_event(persona: Persona, node: ConceptNode, draft: Draft) -> None:
         description=node.description,
         emotional_impact=node.emotional_impact,
         session_id=str(draft.session.uuid) if draft.session else None,
+        **_message_of(draft),
     )
 
 

@@ -12,6 +12,7 @@ from memory import vectors
 from memory.models import ConceptNode
 from persona.models import Persona
 from persona.onboarding import create_persona
+from tests.memory.talks import Clock
 from tests.scripted import PATH, Script, script
 
 
@@ -58,6 +59,19 @@ def scripted(settings: Any) -> Iterator[Script]:
     rate.forget()
     yield script
     script.reset()
+
+
+@pytest.fixture
+def model(scripted: Script, settings: Any) -> Script:
+    """Says what the test tells it to; an answer may be a function of the request."""
+    settings.LLM_PROVIDER = "tests.memory.talks.ListeningProvider"
+    return scripted
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """Half an hour after the talk, and standing still."""
+    return Clock()
 
 
 @pytest.fixture

@@ -25,9 +25,16 @@ class SessionQuerySet(models.QuerySet["Session"]):
 
     def to_consolidate(self, now: datetime) -> "SessionQuerySet":
         """Closing ones, and those whose worker has let its lease run out."""
-        lapsed = Q(status=Session.Status.CONSOLIDATING, lease_until__lt=now)
-        waiting = Q(status=Session.Status.CLOSING) & (Q(lease_until=None) | Q(lease_until__lt=now))
-        return self.filter(waiting | lapsed)
+        unfinished = Q(status__in=[Session.Status.CLOSING, Session.Status.CONSOLIDATING])
+        return self.filter(unfinished).unclaimed(now)
+
+    def to_read_early(self, now: datetime) -> "SessionQuerySet":
+        """Open ones of which somebody asked that what was said so far be remembered already."""
+        return self.open().filter(reading_asked_at__isnull=False).unclaimed(now)
+
+    def unclaimed(self, now: datetime) -> "SessionQuerySet":
+        """Those that nobody holds, or whose holder or pause has run out."""
+        return self.filter(Q(lease_until=None) | Q(lease_until__lt=now))
 
 
 class Session(PublicId):
@@ -47,6 +54,10 @@ class Session(PublicId):
         SHUTDOWN = "shutdown", _("shutdown")
         IMPORT = "import", _("import")
 
+    class WaitingFor(models.TextChoices):
+        PROVIDER = "provider", _("the model to answer again")
+        BUDGET = "budget", _("tomorrow's budget")
+
     persona = models.ForeignKey(Persona, models.CASCADE, related_name="sessions")
     channel = models.CharField(max_length=40, default="web")
     status = models.CharField(max_length=16, choices=Status, default=Status.OPEN)
@@ -59,8 +70,11 @@ class Session(PublicId):
     trivial = models.BooleanField(default=False)
     summary = models.CharField(max_length=400, blank=True)
     failure = models.CharField(max_length=400, blank=True)
-    attempts = models.PositiveSmallIntegerField(default=0)
+    attempts = models.PositiveSmallIntegerField(default=0, help_text=_("since its last step forward"))
+    holder = models.CharField(max_length=120, blank=True, editable=False)
     lease_until = models.DateTimeField(null=True, blank=True)
+    waiting_for = models.CharField(max_length=12, choices=WaitingFor, blank=True)
+    reading_asked_at = models.DateTimeField(null=True, blank=True)
     off_the_record = models.BooleanField(default=False)
 
     objects = SessionQuerySet.as_manager()
@@ -79,6 +93,9 @@ class Session(PublicId):
             models.CheckConstraint(
                 condition=Q(status__in=["open", "closing", "consolidating", "closed", "failed"]),
                 name="session_status_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(waiting_for__in=["", "provider", "budget"]), name="session_waiting_for_known"
             ),
         ]
 

@@ -6,7 +6,7 @@ and a trigger on another table whose body **names** that table makes the rename 
 such table"), so such triggers are dropped before a migration (`pre_migrate` with a plan calls `drop`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -38,6 +38,14 @@ def missing(connection: BaseDatabaseWrapper, triggers: Iterable[Trigger]) -> lis
         cursor.execute("SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger'")
         present = {name: (table, normal(sql)) for name, table, sql in cursor.fetchall()}
     return [each.name for each in triggers if present.get(each.name) != (each.table, normal(each.sql))]
+
+
+def differing(connection: BaseDatabaseWrapper, tables: Mapping[str, str]) -> list[str]:
+    """The names of tables that are absent, or made by another statement than the one given for them."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'")
+        present = {name: normal(sql) for name, sql in cursor.fetchall()}
+    return [name for name, sql in tables.items() if present.get(name) != normal(sql)]
 
 
 def drop(connection: BaseDatabaseWrapper, triggers: Iterable[Trigger]) -> None:

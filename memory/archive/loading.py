@@ -22,7 +22,7 @@ from chat import search
 from chat.models import Message, Session
 from echovessel import embedding
 from echovessel.context import tokens
-from memory import vectors
+from memory import tombstones, vectors
 from memory.archive import records
 from memory.archive.records import (
     ArchiveError,
@@ -38,7 +38,7 @@ from memory.archive.records import (
 from memory.entities import names
 from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, Mention
 from memory.sameness import content_hash
-from memory.writing import emotion_tags
+from memory.writing import emotion_tags, tidied
 from persona.models import Persona
 from persona.onboarding import create_persona, language_of
 
@@ -188,6 +188,7 @@ class _Loader:
         self.progress = progress
         self.report = report
         self.result = Imported(persona)
+        self.refused: set[str] = set()
 
     def load(self) -> None:
         """Sessions, messages, nodes, then what links them."""
@@ -272,7 +273,7 @@ class _Loader:
             return
         rows = self._vectors(new)  # outside the transaction: embedding takes seconds
         with transaction.atomic():
-            added = self._new(ConceptNode, new)
+            added = [one for one in self._new(ConceptNode, new) if not self._is_forgotten(one)]
             sessions = self._rows(Session, [one.record.session for one in added if one.record.session])
             made = [_node(self.persona, one.record, sessions) for one in added]
             ConceptNode.objects.bulk_create(made)
@@ -282,6 +283,17 @@ class _Loader:
                 [row for node, one in zip(made, added, strict=True) for row in self._evidence(node, one.record)]
             )
         self.result.added["nodes"] += len(made)
+
+    def _is_forgotten(self, one: Numbered[NodeRecord]) -> bool:
+        """Whether somebody forgot what it says, or the words it rests on: then it is left out, and counted."""
+        node = one.record
+        quotes = [quoted.quote for quoted in node.evidence or ()]
+        contents = [content for _, content in self._contents(node).values()]
+        if not tombstones.refuses(self.persona, {tidied(node.description), *quotes, *contents}):
+            return False
+        self.refused.add(node.id)
+        self.report(f"line {one.number} was forgotten here, and is left out")
+        return True
 
     def _resolves(self, one: Numbered[NodeRecord]) -> bool:
         """Whether all that a node refers to is there, and its vector is one."""
@@ -364,7 +376,7 @@ class _Loader:
         rows = self._rows(ConceptNode, [given.id, *wanted])
         if given.id not in rows:
             return  # rejected before
-        if missing := [other for other in wanted if other not in rows or other == given.id]:
+        if missing := [other for other in wanted if other not in {*rows, *self.refused} or other == given.id]:
             self._reject(number, f"there is no node {missing[0]!r} for it to refer to")
         known = Filling.objects.filter(parent=rows[given.id])
         before = set(known.values_list("child_id", flat=True))
@@ -390,7 +402,7 @@ class _Loader:
         )
         self.result.added["entities"] += is_new
         rows = self._rows(ConceptNode, given.nodes)
-        if missing := [node for node in given.nodes if node not in rows]:
+        if missing := [node for node in given.nodes if node not in rows and node not in self.refused]:
             self._reject(number, f"there is no node {missing[0]!r} for it to be mentioned in")
         self._name(entity, [given.name, *given.aliases])
         mentions = [Mention(node_id=rows[node], entity=entity) for node in dict.fromkeys(given.nodes) if node in rows]

@@ -6,10 +6,9 @@ can be read is refused: to take it for an empty one would lose what was said.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
-from unicodedata import category
 
 from pydantic import (
     BaseModel,
@@ -21,8 +20,9 @@ from pydantic import (
     WithJsonSchema,
     model_validator,
 )
+from pydantic.json_schema import SkipJsonSchema
 
-from memory.writing import clamped_impact, emotion_tags, relational_tags
+from memory.writing import clamped_impact, emotion_tags, in_one_line, relational_tags
 
 LONGEST_SUMMARY = 200
 LONGEST_MOOD = 40
@@ -57,10 +57,7 @@ def _filled(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """One line without control characters (NUL, backspace); of the rest every word."""
-    if not isinstance(value, str):
-        return ""
-    return " ".join("".join(sign for sign in value if sign.isspace() or category(sign) != "Cc").split())
+    return in_one_line(value) if isinstance(value, str) else ""
 
 
 def _encodable(value: Any) -> Any:
@@ -97,6 +94,16 @@ def _or_none(schema: type[BaseModel]) -> BeforeValidator:
             return schema.model_validate(value)
         except ValidationError:
             return None
+
+    return BeforeValidator(read)
+
+
+def _one_or_many(schema: type[BaseModel]) -> BeforeValidator:
+    """One, none, or of a list those that can be read: models that were asked for one sometimes give several."""
+
+    def read(value: Any) -> BaseModel | list[BaseModel] | None:
+        found = [item for _, item in _readable(value if isinstance(value, list) else [value], schema)]
+        return found if isinstance(value, list) else next(iter(found), None)
 
     return BeforeValidator(read)
 
@@ -193,9 +200,15 @@ class MentionedEntity(BaseModel):
 class EntityClarification(BaseModel):
     """What the user said about whether two names mean the same."""
 
-    first: str
-    second: str
+    first: Filled
+    second: Filled
     same: bool
+
+
+# One is asked for; more are taken.
+Clarification = Annotated[
+    EntityClarification | SkipJsonSchema[list[EntityClarification]] | None, _one_or_many(EntityClarification)
+]
 
 
 class MoodSignal(BaseModel):
@@ -266,7 +279,7 @@ class ExtractionAnswer(LenientAnswer):
     events: list[ExtractedEvent]
     mentioned_entities: list[MentionedEntity] = []
     intentions: list[ExtractedIntention] = []
-    entity_clarification: Annotated[EntityClarification | None, _or_none(EntityClarification)] = None
+    entity_clarification: Clarification = None
     session_mood_signal: Annotated[MoodSignal | None, _or_none(MoodSignal)] = None
     session_summary: Annotated[str, BeforeValidator(lambda value: _text(value)[:LONGEST_SUMMARY])] = ""
     self_check_notes: Text = ""
@@ -276,6 +289,25 @@ class ExtractionAnswer(LenientAnswer):
         now_at = {old: new for new, old in enumerate(positions.get("events", []))}
         for entity in self.mentioned_entities:
             entity.in_events = [now_at[old] for old in entity.in_events if old in now_at]
+
+    @property
+    def clarifications(self) -> list[EntityClarification]:
+        """What was said of names that mean the same, or do not."""
+        said = self.entity_clarification
+        return said if isinstance(said, list) else [said] if said else []
+
+    def only(self, wanted: Callable[["ExtractedEvent | ExtractedIntention"], bool]) -> "ExtractionAnswer":
+        """The answer with those of its events and intentions that are wanted."""
+        kept = [position for position, event in enumerate(self.events) if wanted(event)]
+        answer = self.model_copy(
+            update={
+                "events": [self.events[position] for position in kept],
+                "intentions": [intention for intention in self.intentions if wanted(intention)],
+                "mentioned_entities": [entity.model_copy() for entity in self.mentioned_entities],
+            }
+        )
+        answer._moved({"events": kept})
+        return answer
 
 
 class ReflectionAnswer(LenientAnswer):

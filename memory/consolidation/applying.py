@@ -14,24 +14,27 @@ from django.db.models import F
 from chat.models import Message, Session, Turn
 from echovessel import embedding
 from memory import knobs
-from memory.consolidation import evidence
+from memory.consolidation import evidence, naming
 from memory.consolidation.answers import (
     Cited,
     ExtractedEvent,
     ExtractedIntention,
     ExtractionAnswer,
 )
+from memory.consolidation.claims import Claim
 from memory.consolidation.prompting import message_id, node_id
-from memory.entities.names import normalized
-from memory.entities.resolve import Named, resolve
+from memory.entities.clarifying import settle, was_said
+from memory.entities.comparing import Circle, circle_of
+from memory.entities.similarity import Profile
 from memory.models import ConceptNode, Extraction
 from memory.models.node import RELATIONAL_TAGS
-from memory.writing import Draft, Quote, Written, tidied, write
+from memory.writing import Draft, Quote, tidied, write
 from persona import mood as moods
 from persona.models import Persona
 
 COMMITMENT = RELATIONAL_TAGS[-1]
 LONGEST_SUMMARY = 400
+LEAST_OF_A_SUMMARY = 20
 
 
 @dataclass(frozen=True)
@@ -43,40 +46,64 @@ class Prepared:
     left_out: int
     drafts: Sequence[Draft]
     vectors: np.ndarray
+    profiles: Sequence[Profile]
 
 
-def apply(session: Session, now: datetime) -> list[Written]:
+def apply(claim: Claim) -> None:
     """Write everything that the session's stored answers hold and that is not written yet.
 
-    Embeds first, then one transaction. A repeat finds nothing left to do. Raises EmbeddingUnavailable.
+    Embeds first, then one transaction. A repeat finds nothing left to do. Raises EmbeddingUnavailable and Lost.
     """
+    session = claim.session
     waiting = session.extractions.filter(applied_at=None).order_by("chunk")
     prepared = [_prepared(session, extraction) for extraction in waiting]
+    if not prepared:
+        return
+    now = claim.clock()
+    answers = [one.answer for one in prepared]
+    circle = circle_of(session.persona, [profile for one in prepared for profile in one.profiles])
     with transaction.atomic():
-        mine = [one for one in prepared if _take(one, now)]
-        written = [written for one in mine for written in _write_all(session.persona, one, now)]
-        if mine:
-            _tell_mood(session, [one.answer for one in mine], now)
-            _summarise(session, [one.answer for one in mine])
-            count_access(session, now)
-    return written
+        claim.forward()
+        for one in prepared:
+            _note_applied(one, now)
+            _write_all(session, one, circle, now)
+        _tell_mood(session, answers, now)
+        _summarise(session)
 
 
-def _take(one: Prepared, now: datetime) -> bool:
-    """Claim the answer for this transaction; False when somebody else has applied it meanwhile."""
-    waiting = Extraction.objects.filter(pk=one.extraction.pk, applied_at=None)
-    return bool(waiting.update(applied_at=now, dropped=F("dropped") + one.left_out))
+def _note_applied(one: Prepared, now: datetime) -> None:
+    stored = Extraction.objects.filter(pk=one.extraction.pk)
+    stored.update(applied_at=now, dropped=F("dropped") + one.left_out)
 
 
 def _prepared(session: Session, extraction: Extraction) -> Prepared:
-    answer, left_out = bounded(ExtractionAnswer.model_validate(extraction.answer), knobs.events_per_chunk())
     messages = {message.pk: message for message in session.messages.shown_to_models()}
+    answer, nothing_new = without_what_was_read(
+        ExtractionAnswer.model_validate(extraction.answer), messages, extraction.after()
+    )
+    answer, too_many = bounded(answer, knobs.events_per_chunk())
     drafts = [
         *(_event(session, event, messages) for event in answer.events),
         *(_intention(session, intention, messages) for intention in answer.intentions),
     ]
-    vectors = embedding.embed([tidied(draft.description) for draft in drafts])
-    return Prepared(extraction, answer, left_out, drafts, vectors)
+    texts = [tidied(draft.description) for draft in drafts]
+    vectors = embedding.embed(texts)
+    profiles = naming.profiles_of(answer, texts, vectors)
+    return Prepared(extraction, answer, nothing_new + too_many, drafts, vectors, profiles)
+
+
+def without_what_was_read(
+    answer: ExtractionAnswer, messages: dict[int, Message], after: int
+) -> tuple[ExtractionAnswer, int]:
+    """The answer without events and promises whose words all stand in lines up to `after`, which were only given as
+    context, and how many these were."""
+
+    def is_new(item: ExtractedEvent | ExtractedIntention) -> bool:
+        quotes, _sound = quoted(item.evidence, messages)
+        return not quotes or any(quote.message.pk > after for quote in quotes)
+
+    kept = answer.only(is_new)
+    return kept, len(answer.events) - len(kept.events) + len(answer.intentions) - len(kept.intentions)
 
 
 def bounded(answer: ExtractionAnswer, most: int) -> tuple[ExtractionAnswer, int]:
@@ -157,24 +184,22 @@ def _given(persona: Persona, cited: Sequence[str]) -> list[ConceptNode]:
     return list(ConceptNode.objects.of(persona).filter(pk__in=[pk for one in cited if (pk := node_id(one))]))
 
 
-def _write_all(persona: Persona, prepared: Prepared, now: datetime) -> list[Written]:
-    written = [
-        write(persona, draft, vector, now) for draft, vector in zip(prepared.drafts, prepared.vectors, strict=True)
-    ]
-    _name_all(persona, prepared.answer, [one.node for one in written])
-    return written
+def _write_all(session: Session, prepared: Prepared, circle: Circle, now: datetime) -> None:
+    persona = session.persona
+    drafts = zip(prepared.drafts, prepared.vectors, strict=True)
+    nodes = [write(persona, draft, vector, now).node for draft, vector in drafts]
+    naming.name_all(persona, prepared.answer, prepared.profiles, nodes, circle)
+    _settle_all(session, prepared.answer, now)
 
 
-def _name_all(persona: Persona, answer: ExtractionAnswer, nodes: Sequence[ConceptNode]) -> None:
-    """Resolve the names of one answer. Its nodes begin with its events, so that positions in the one are positions
-    in the other; they are needed only where two entities of the answer share a name, for models miscount."""
-    entities = answer.mentioned_entities
-    shared = Counter(normalized(entity.canonical_name) for entity in entities)
-    for entity in entities:
-        about = [nodes[position] for position in entity.in_events if position < len(answer.events)]
-        alone = shared[normalized(entity.canonical_name)] == 1
-        named = Named([entity.canonical_name, *entity.aliases], entity.kind, nodes if alone or not about else about)
-        resolve(persona, named)
+def _settle_all(session: Session, answer: ExtractionAnswer, now: datetime) -> None:
+    """Do what was said of names that mean the same, or do not, where the talk can have said it."""
+    if not answer.clarifications:
+        return
+    lines = list(session.messages.shown_to_models().values_list("content", flat=True))
+    for said in answer.clarifications:
+        if was_said(session.persona, said.first, said.second, lines):
+            settle(session.persona, said.first, said.second, said.same, now)
 
 
 def _tell_mood(session: Session, answers: Sequence[ExtractionAnswer], now: datetime) -> None:
@@ -192,14 +217,21 @@ def _tell_mood(session: Session, answers: Sequence[ExtractionAnswer], now: datet
     moods.change(persona, mood, session.uuid, at)
 
 
-def _summarise(session: Session, answers: Sequence[ExtractionAnswer]) -> None:
-    parts = [session.summary, *(answer.session_summary for answer in answers)]
-    session.summary = " ".join(filter(None, parts))[:LONGEST_SUMMARY]
+def _summarise(session: Session) -> None:
+    """What all readings of the talk said it was about; where that is too long, an equal part of each, or of the first
+    ones of very many."""
+    answers = session.extractions.order_by("chunk").values_list("answer", flat=True)
+    parts = list(dict.fromkeys(filter(None, (answer.get("session_summary") for answer in answers))))
+    session.summary = " ".join(parts)
+    if len(session.summary) > LONGEST_SUMMARY:
+        room = max(LEAST_OF_A_SUMMARY, LONGEST_SUMMARY // len(parts) - len("… "))
+        shortened = " ".join(part if len(part) <= room else part[:room].rstrip() + "…" for part in parts)
+        session.summary = shortened[:LONGEST_SUMMARY]
     Session.objects.filter(pk=session.pk).update(summary=session.summary)
 
 
 def count_access(session: Session, now: datetime) -> None:
-    """Count what the session's replies recalled, once for each turn. Call in the transaction that ends its reading."""
+    """Count what the session's replies recalled, once for each turn. Call in the transaction that closes it."""
     recalled: Counter[str] = Counter()
     for turn in Turn.objects.filter(session=session).only("xray"):
         recalled.update(_chosen(turn.xray))

@@ -1,28 +1,55 @@
-"""A long session in pieces that a small model can read whole. Pure."""
+"""A talk in pieces that a small model can read whole, one after the other. Pure."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from memory.consolidation.lines import Line
 
 PER_LINE = 16  # tokens of the id, time and name before each line
 
 
-def cut(lines: Sequence[Line], limit: int, overlap: int) -> list[list[Line]]:
-    """`lines` in order, in chunks of at most `limit` tokens that share `overlap` lines.
+@dataclass(frozen=True)
+class Piece:
+    """What one reading is given: `new` lines, and before them some that were read already, as context."""
 
-    No line is cut: one that is longer than the limit makes a chunk of its own. Where lines are so long that the
-    shared ones would take more than half of a chunk, fewer are shared.
+    context: Sequence[Line]
+    new: Sequence[Line]
+
+    @property
+    def lines(self) -> list[Line]:
+        return [*self.context, *self.new]
+
+    @property
+    def through(self) -> int:
+        """The key of the last line: how far the session has been read after this piece."""
+        return self.new[-1].id
+
+
+def next_piece(lines: Sequence[Line], after: int, limit: int, overlap: int) -> Piece | None:
+    """The first lines whose key lies past `after`, as many as fit into `limit` tokens together with at most `overlap`
+    lines of context; None when everything was read.
+
+    No line is cut: one that is longer than the limit makes a piece of its own. Where lines are so long that the
+    context would take more than half of a piece, less of it is given.
     """
-    chunks: list[list[Line]] = []
-    current: list[Line] = []
-    fresh = 0
-    for line in lines:
-        if fresh and _cost(current) + _cost([line]) > limit:
-            chunks.append(current)
-            current, fresh = _tail(current, min(limit // 2, limit - _cost([line])), overlap), 0
-        current = [*current, line]
-        fresh += 1
-    return [*chunks, current] if fresh else chunks
+    unread = [line for line in lines if line.id > after]
+    if not unread:
+        return None
+    read = [line for line in lines if line.id <= after]
+    context = _tail(read, min(limit // 2, limit - _cost(unread[:1])), overlap)
+    return Piece(context, _head(unread, limit - _cost(context)))
+
+
+def _head(lines: Sequence[Line], room: int) -> list[Line]:
+    """The first lines that fit into `room` tokens, and the very first one however long it is."""
+    kept = list(lines[:1])
+    room -= _cost(kept)
+    for line in lines[1:]:
+        room -= _cost([line])
+        if room < 0:
+            break
+        kept.append(line)
+    return kept
 
 
 def _tail(lines: Sequence[Line], room: int, most: int) -> list[Line]:

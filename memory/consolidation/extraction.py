@@ -1,6 +1,7 @@
-"""Extraction: what of a talk is worth remembering, asked of a small model, chunk by chunk.
+"""Extraction: what of a talk is worth remembering, asked of a small model, piece by piece.
 
-The answer is stored as it is before anything is made of it, so that a repeat never pays for it twice.
+The answer is stored as it is before anything is made of it, and tells how far the talk has been read: a repeat goes on
+from there, and no line is asked about twice.
 """
 
 from collections.abc import Sequence
@@ -8,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count
+from django.db.models import Count, Max
 
 from chat.models import Session
 from echovessel import embedding, llm
@@ -16,8 +17,12 @@ from echovessel.context import shortened, unfenced
 from memory import knobs, vectors
 from memory.consolidation import prompting
 from memory.consolidation.answers import ExtractionAnswer
-from memory.consolidation.chunks import cut
-from memory.consolidation.lines import Line
+from memory.consolidation.chunks import Piece, next_piece
+from memory.consolidation.claims import Claim
+from memory.consolidation.language import speaks_otherwise
+from memory.consolidation.lines import Line, lines_of
+from memory.consolidation.replies import asked_through, forget, of_reading
+from memory.entities import clarifying
 from memory.models import ConceptNode, Entity, Extraction
 from persona.models import Persona
 
@@ -27,26 +32,63 @@ NEIGHBOURS_PER_LINE = 8
 FARTHEST = 1.2  # Euclidean; farther apart than this (cosine 0.28) two texts have nothing in common (recall.md)
 
 
-def chunks_of(lines: Sequence[Line]) -> list[list[Line]]:
-    """The session in the pieces that are asked about, always the same ones for the same lines."""
-    return cut(lines, knobs.chunk_tokens(), knobs.chunk_overlap_lines())
-
-
-def extract(session: Session, number: int, chunk: Sequence[Line], now: datetime) -> Extraction:
-    """Ask about one chunk and store the answer. Raises LLMError and EmbeddingUnavailable.
+def read(claim: Claim) -> None:
+    """Ask about all that was said so far and not read yet, piece by piece. Raises LLMError, EmbeddingUnavailable and
+    Lost.
 
     No transaction may be open: the model and the embedder work in here.
     """
-    known = similar_events(session.persona, chunk)
-    answer = llm.answer_now(_request(session, chunk, known, now), ExtractionAnswer)
-    _drop_unknown_ids(answer.value, known)
+    lines = lines_of(claim.session)
+    while piece := _next_piece(claim.session, lines):
+        _extract(claim, piece)
+
+
+def _next_piece(session: Session, lines: Sequence[Line]) -> Piece | None:
+    """The piece after all that was read. One that was asked about before ends where it ended then, though more may have
+    been said since: what the model answered is an answer to that."""
+    after = watermark(session)
+    asked = asked_through(session) or 0
+    if asked > after:
+        lines = [line for line in lines if line.id <= asked]
+    return next_piece(lines, after, knobs.chunk_tokens(), knobs.chunk_overlap_lines())
+
+
+def watermark(session: Session) -> int:
+    """The key of the last line that was read; 0 before the first."""
+    return session.extractions.aggregate(last=Max("through"))["last"] or 0
+
+
+def _extract(claim: Claim, piece: Piece) -> None:
+    """Ask about one piece and store the answer."""
+    session, now = claim.session, claim.clock()
+    known = similar_events(session.persona, piece.lines)
+    answer = llm.answer_now(
+        _request(session, piece, known, now),
+        ExtractionAnswer,
+        journal=of_reading(claim, piece.through),
+        doubt=lambda answer: _doubt(session.persona, answer, piece),
+    ).value
+    _drop_unknown_ids(answer, known)
     with transaction.atomic():
-        stored, _ = Extraction.objects.get_or_create(
+        claim.forward()
+        Extraction.objects.create(
             session=session,
-            chunk=number,
-            defaults={"answer": answer.value.model_dump(mode="json"), "dropped": answer.value.dropped},
+            chunk=_next_number(session),
+            through=piece.through,
+            answer=answer.model_dump(mode="json"),
+            dropped=answer.dropped,
         )
-    return stored
+        forget(session)
+
+
+def _next_number(session: Session) -> int:
+    last = session.extractions.aggregate(last=Max("chunk"))["last"]
+    return 0 if last is None else last + 1
+
+
+def _doubt(persona: Persona, answer: ExtractionAnswer, piece: Piece) -> str:
+    """What to ask for once more; "" where the answer is in the language of the talk."""
+    return prompting.render("extraction_language", persona) if speaks_otherwise(answer, piece.lines) else ""
 
 
 def _drop_unknown_ids(answer: ExtractionAnswer, known: Sequence[ConceptNode]) -> None:
@@ -56,10 +98,11 @@ def _drop_unknown_ids(answer: ExtractionAnswer, known: Sequence[ConceptNode]) ->
         event.supersedes = [cited for cited in event.supersedes if prompting.node_id(cited) in given]
 
 
-def _request(session: Session, chunk: Sequence[Line], known: Sequence[ConceptNode], now: datetime) -> llm.Request:
+def _request(session: Session, piece: Piece, known: Sequence[ConceptNode], now: datetime) -> llm.Request:
     persona = session.persona
     blocks = _blocks(persona)
     entities = _known_entities(persona)
+    pairs = _pairs_in_question(persona, piece)
     return prompting.request(
         persona,
         "extraction",
@@ -67,34 +110,42 @@ def _request(session: Session, chunk: Sequence[Line], known: Sequence[ConceptNod
         max_tokens=knobs.extraction_tokens(),
         session_uuid=session.uuid,
         values={
-            "said": prompting.said(persona, chunk),
+            "read": prompting.said(persona, _as_spoken(piece.context)),
+            "said": prompting.said(persona, _as_spoken(piece.new)),
             "now": f"{now.astimezone(persona.zone):%Y-%m-%d %a %H:%M}",
             "timezone": persona.timezone,
             "persona_block": blocks.get("persona", ""),
             "user_block": blocks.get("user", ""),
             "entities": [_described(entity) for entity in entities],
+            "questions": [unfenced(" / ".join(pair)) for pair in pairs],
             "known": prompting.remembered(persona, known),
         },
-        material=_material(persona, chunk, entities, now),
+        material=_material(persona, piece, entities, now) | {"pairs_in_question": pairs},
     )
 
 
-def _material(persona: Persona, chunk: Sequence[Line], entities: Sequence[Entity], now: datetime) -> dict[str, Any]:
+def _material(persona: Persona, piece: Piece, entities: Sequence[Entity], now: datetime) -> dict[str, Any]:
     return {
         "now": now.isoformat(),
         "timezone": persona.timezone,
         "lines": [
-            {"id": f"m{line.id}", "role": line.role, "content": line.content, "at": line.at.isoformat()}
-            for line in chunk
+            {"id": f"m{line.id}", "role": line.role, "content": line.content, "at": line.at.isoformat(), "read": read}
+            for read, lines in ((True, piece.context), (False, piece.new))
+            for line in _as_spoken(lines)
         ],
         "known_entities": [{"name": entity.canonical_name, "kind": entity.kind} for entity in entities],
     }
 
 
-def similar_events(persona: Persona, chunk: Sequence[Line]) -> list[ConceptNode]:
+def _as_spoken(lines: Sequence[Line]) -> list[Line]:
+    """In the order of their times: lines of an archive may have been stored in another."""
+    return sorted(lines, key=lambda line: (line.at, line.id))
+
+
+def similar_events(persona: Persona, lines: Sequence[Line]) -> list[ConceptNode]:
     """The known events nearest to what the user said, for the model to repeat none and to correct one."""
     wanted = knobs.similar_events()
-    texts = [line.content for line in chunk if line.by_user][-LINES_COMPARED:]
+    texts = [line.content for line in lines if line.by_user][-LINES_COMPARED:]
     if not wanted or not texts or not ConceptNode.objects.of(persona).exists():
         return []
     distances: dict[int, float] = {}
@@ -106,9 +157,15 @@ def similar_events(persona: Persona, chunk: Sequence[Line]) -> list[ConceptNode]
     return sorted(events, key=lambda event: (distances[event.pk], event.pk))[:wanted]
 
 
+def _pairs_in_question(persona: Persona, piece: Piece) -> list[list[str]]:
+    """Names of whom nobody knows yet whether they are one, where one of them comes up."""
+    pairs = clarifying.in_question(persona, [line.content for line in piece.lines])
+    return [[pair.a.canonical_name, pair.b.canonical_name] for pair in pairs]
+
+
 def _known_entities(persona: Persona) -> list[Entity]:
     """Whom the persona knows, the most mentioned first."""
-    known = persona.entities.filter(status=Entity.Status.CONFIRMED)
+    known = persona.entities.exclude(status=Entity.Status.MERGED)
     counted = known.annotate(times=Count("mentions")).order_by("-times", "-id").prefetch_related("aliases")
     return list(counted[: knobs.known_entities()])
 

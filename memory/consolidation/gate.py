@@ -8,6 +8,7 @@ from memory import knobs
 from memory.consolidation.lines import Line
 from memory.consolidation.telling import tells_something
 from memory.models import ReflectionRun
+from memory.simplified import simplified
 
 Reason = ReflectionRun.Reason
 
@@ -37,8 +38,8 @@ def is_trivial(lines: Sequence[Line]) -> bool:
 
 
 def has_strong_emotion(texts: Iterable[str]) -> bool:
-    """Whether any text holds a keyword of either list, in any case and with either apostrophe."""
-    plain = "\n".join(texts).casefold().replace("\u2019", "'")
+    """Whether any text holds a keyword of either list, in any case and script, and with either apostrophe."""
+    plain = simplified("\n".join(texts).casefold().replace("\u2019", "'"))
     return any(keyword in plain for keyword in (*STRONG_EMOTION, *CRISIS))
 
 

@@ -1,6 +1,5 @@
 """The lines of a session, as extraction reads them."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -23,11 +22,9 @@ class Line:
 
 
 def lines_of(session: Session) -> list[Line]:
-    """The session's lines in order, without those that are withheld."""
-    return lines_from(session.messages.shown_to_models().order_by("created_at", "id"))
-
-
-def lines_from(messages: Iterable[Message]) -> list[Line]:
+    """The session's lines without those that are withheld, in the order in which they were stored: what is said later
+    always comes after what was read."""
     return [
-        Line(message.pk, message.role, message.content, message.created_at, message.token_count) for message in messages
+        Line(message.pk, message.role, message.content, message.created_at, message.token_count)
+        for message in session.messages.shown_to_models().order_by("id")
     ]

@@ -3,15 +3,18 @@
 from django.db.models import Q
 
 from chat.models import Session
+from echovessel.outbox import events
 from echovessel.outbox.models import OutboxEvent
 
 
 def erase(session: Session) -> None:
-    """Delete the session with its messages, turns and their events in the stream. Call inside a transaction.
+    """Delete the session with its messages, turns and their events in the stream, and tell the pages to do the same.
+    Call inside a transaction.
 
-    Text index rows go with their messages, by triggers. The event that tells of its end is kept: it has no words.
+    Text index rows go with their messages, by triggers. The events that tell of its end are kept: they have no words.
     """
     turns = [str(uuid) for uuid in session.turns.values_list("uuid", flat=True)]
     words = Q(data__session_id=str(session.uuid)) | Q(data__turn_id__in=turns)
     OutboxEvent.objects.filter(words, stream=session.persona.uuid).delete()
     session.delete()
+    events.publish(session.persona.uuid, "chat.session.erased", session_id=str(session.uuid))

@@ -14,7 +14,9 @@ from echovessel import embedding, llm
 from memory import knobs
 from memory.consolidation import prompting
 from memory.consolidation.answers import ReflectedThought, ReflectionAnswer
+from memory.consolidation.claims import Claim
 from memory.consolidation.gate import Reflections, asks_the_model, decide
+from memory.consolidation.replies import forget, of_reflection
 from memory.entities.resolve import link_inherited
 from memory.models import ConceptNode, ReflectionRun
 from memory.models.node import NodeQuerySet
@@ -39,38 +41,53 @@ TONELESS = (
 
 @dataclass(frozen=True)
 class Plan:
-    """What the gate said, and the events to look at."""
+    """What the gate said, by what and when, and the events to look at."""
 
     reason: str
+    facts: Reflections
+    at: datetime
     events: Sequence[ConceptNode]
 
 
-def reflect(session: Session, now: datetime) -> ReflectionRun:
+def reflect(claim: Claim) -> ReflectionRun:
     """Reflect after a session, where the gate allows it; one run per session, whatever happens twice.
 
-    Raises LLMError and EmbeddingUnavailable; nothing is written then. No transaction may be open.
+    Raises LLMError, EmbeddingUnavailable and Lost; nothing is written then. No transaction may be open.
     """
+    session = claim.session
     if done := ReflectionRun.objects.filter(session=session).first():
         return done
-    plan = planned(session, now)
-    drafts, dropped = _thoughts(session, plan) if asks_the_model(plan.reason) else ([], 0)
+    plan = planned(session, claim.clock())
+    drafts, dropped = _thoughts(claim, plan) if asks_the_model(plan.reason) else ([], 0)
     vectors = embedding.embed([draft.description for draft in drafts])
-    return _store(session, plan, drafts, dropped, vectors, now)
+    return _store(claim, plan, drafts, dropped, vectors)
 
 
 def planned(session: Session, now: datetime) -> Plan:
     """The gate's decision, and its events: those of the last 24 h and since the last run, the shocks first."""
-    runs = ReflectionRun.objects.filter(persona=session.persona).that_reflected()
-    last = runs.order_by("-at").first()
+    runs_in_24h, last_run_at = _runs(session.persona, now)
     fresh = list(fresh_events(session))
-    since = _events_since(session.persona, last.at if last else None, now)
+    since = _events_since(session.persona, last_run_at, now)
     facts = Reflections(
-        runs_in_24h=runs.since(now - DAY).count(),
-        last_run_at=last.at if last else None,
+        runs_in_24h=runs_in_24h,
+        last_run_at=last_run_at,
         fresh_impacts=[event.emotional_impact for event in fresh],
         events_since=since.count(),
     )
-    return Plan(decide(facts, now), _chosen(fresh, list(since[: knobs.reflection_events()])))
+    return Plan(decide(facts, now), facts, now, _chosen(fresh, list(since[: knobs.reflection_events()])))
+
+
+def _decided_anew(persona: Persona, plan: Plan) -> str:
+    """What the gate says now: another worker may have reflected while the model thought."""
+    runs_in_24h, last_run_at = _runs(persona, plan.at)
+    return decide(replace(plan.facts, runs_in_24h=runs_in_24h, last_run_at=last_run_at), plan.at)
+
+
+def _runs(persona: Persona, now: datetime) -> tuple[int, datetime | None]:
+    """How often was reflected in the last 24 hours, and when last."""
+    runs = ReflectionRun.objects.filter(persona=persona).that_reflected()
+    last = runs.order_by("-at").first()
+    return runs.since(now - DAY).count(), last.at if last else None
 
 
 def fresh_events(session: Session) -> NodeQuerySet:
@@ -99,8 +116,9 @@ def _chosen(fresh: Sequence[ConceptNode], since: Sequence[ConceptNode]) -> list[
     return list(once.values())[: knobs.reflection_events()]
 
 
-def _thoughts(session: Session, plan: Plan) -> tuple[list[Draft], int]:
+def _thoughts(claim: Claim, plan: Plan) -> tuple[list[Draft], int]:
     """The drafts of what the model thought, and how many of its thoughts were dropped."""
+    session = claim.session
     persona = session.persona
     request = prompting.request(
         persona,
@@ -116,7 +134,7 @@ def _thoughts(session: Session, plan: Plan) -> tuple[list[Draft], int]:
             ]
         },
     )
-    answer = llm.answer_now(request, ReflectionAnswer).value
+    answer = llm.answer_now(request, ReflectionAnswer, journal=of_reflection(claim)).value
     given = {event.pk: event for event in plan.events}
     drafts = [draft for thought in answer.thoughts if (draft := drafted(thought, given, session))]
     return drafts[:MOST_THOUGHTS], answer.dropped + len(answer.thoughts) - len(drafts[:MOST_THOUGHTS])
@@ -154,28 +172,35 @@ def off_tone(text: str) -> int:
     return sum(word in plain for word in TONELESS)
 
 
-def _store(
-    session: Session, plan: Plan, drafts: Sequence[Draft], dropped: int, vectors: np.ndarray, now: datetime
-) -> ReflectionRun:
+def _store(claim: Claim, plan: Plan, drafts: Sequence[Draft], dropped: int, vectors: np.ndarray) -> ReflectionRun:
+    session, now = claim.session, claim.clock()
     with transaction.atomic():
-        run, created = ReflectionRun.objects.get_or_create(
+        claim.forward()
+        Persona.objects.select_for_update().get(pk=session.persona_id)  # two workers of one persona queue up here
+        reason = _decided_anew(session.persona, plan)
+        wanted = zip(drafts, vectors, strict=True) if asks_the_model(reason) else ()
+        outcomes = [_write(session.persona, *pair, now) for pair in wanted]
+        run = ReflectionRun.objects.create(
             session=session,
-            defaults={"persona": session.persona, "reason": plan.reason, "dropped": dropped, "at": now},
+            persona=session.persona,
+            reason=reason,
+            thoughts=outcomes.count("new"),
+            dropped=dropped + len(drafts) - len(outcomes) + outcomes.count(None),
+            at=now,
         )
-        if created:
-            outcomes = [_write(session.persona, *pair, now) for pair in zip(drafts, vectors, strict=True)]
-            run.thoughts, run.dropped = outcomes.count("new"), dropped + outcomes.count(None)
-            run.save(update_fields=["thoughts", "dropped"])
+        forget(session)
     return run
 
 
 def _write(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> Outcome | None:
-    """Write one thought on what is left of its filling, and how it got in; None where nothing is left. What was
-    hidden, corrected or deleted while the model thought is no ground any more."""
+    """Write one thought on what is left of its filling, and how it got in; None where nothing is left, or the thought
+    was forgotten before. What was hidden, corrected or deleted while the model thought is no ground any more."""
     live = _live_events(persona).in_bulk([child.pk for child in draft.filling])
     filling = [live[child.pk] for child in draft.filling if child.pk in live]
     if not filling:
         return None
     written = write(persona, replace(draft, filling=filling), vector, now)
+    if written.node is None:
+        return None
     link_inherited(written.node, filling)
     return written.outcome

@@ -1,21 +1,22 @@
 """The runner: one session from closing to closed, step by step.
 
-    claim -> gate -> extract (each chunk) -> apply -> reflect -> close
+    claim -> gate -> extract (each piece) -> apply -> reflect -> close
 
-Every step commits on its own and sees by itself what is done already. Whoever is killed anywhere leaves a lease that
-runs out; the next one takes up the session, pays for no answer twice and doubles nothing.
+An open session of which an early reading was asked goes through `extract` and `apply` alone, and stays open.
+
+Every step commits on its own, only while the session is still in the hands that began it, and sees by itself what is
+done already. Whoever is killed anywhere is known to be dead, or leaves a lease that runs out; the next one takes up the
+session, pays for no answer twice and doubles nothing.
 """
 
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 
 from django.db import transaction
-from django.db.models import F
 from django.utils import timezone
 
+from chat import closing
 from chat.models import Session
 from chat.models.session import SessionQuerySet
 from echovessel import discreet
@@ -23,19 +24,19 @@ from echovessel.embedding import EmbeddingUnavailable
 from echovessel.llm import AnswerUnreadable, LLMError
 from echovessel.outbox import events
 from memory import knobs
-from memory.consolidation import applying, extraction, off_record, reflection
+from memory.consolidation import applying, claims, extraction, off_record, reflection, replies
+from memory.consolidation.claims import Claim, Clock, Lost
 from memory.consolidation.gate import is_trivial
 from memory.consolidation.lines import lines_of
-from memory.models import ConceptNode, Extraction, ReflectionRun, UnreadableAnswer
+from memory.entities.clarifying import may_be_answered
+from memory.models import ConceptNode, ReflectionRun
+from memory.remembering import remember_what_was_asked
 
 logger = logging.getLogger(__name__)
 
-# Attempts are counted on through a retry by hand, each round of them from the next full hundred, so that a worker of an
-# earlier round never holds the number of a later one.
-ROUND = 100
-
-Clock = Callable[[], datetime]
-Status = Session.Status
+Status, WaitingFor = Session.Status, Session.WaitingFor
+# What fails of these does not fail of the answers that are stored already.
+BLAMELESS = ("extraction: ", "embedding: ")
 
 
 class Outcome(StrEnum):
@@ -45,35 +46,10 @@ class Outcome(StrEnum):
     TRIVIAL = "trivial"
     DELETED = "deleted"
     FAILED = "failed"
+    READ = "read"
+    DROPPED = "dropped"
     LATER = "later"
     NOT_MINE = "not_mine"
-
-
-class Lost(Exception):
-    """The lease ran out and somebody else has the session now."""
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A session in our hands; `attempt` is the fence against whoever held it before."""
-
-    session: Session
-    attempt: int
-    clock: Clock
-
-    @property
-    def tries(self) -> int:
-        """Which try this is since the session closed or was retried by hand, from 1."""
-        return self.attempt % ROUND
-
-    def renew(self) -> None:
-        """Hold on for another lease. Raises Lost."""
-        if not self.mine().update(lease_until=_lease_from(self.clock())):
-            raise Lost
-
-    def mine(self) -> SessionQuerySet:
-        """The row, as long as it is ours."""
-        return Session.objects.filter(pk=self.session.pk, status=Status.CONSOLIDATING, attempts=self.attempt)
 
 
 def run(session_id: int, clock: Clock = timezone.now) -> Outcome:
@@ -81,82 +57,109 @@ def run(session_id: int, clock: Clock = timezone.now) -> Outcome:
 
     Raises only where the database itself cannot be written; the lease then runs out.
     """
-    claim = claimed(session_id, clock)
+    claim = claims.take(session_id, clock)
     if claim is None:
         return Outcome.NOT_MINE
-    step = "extraction"
     try:
-        if claim.session.off_the_record:
-            return _delete(claim)
-        if claim.tries > knobs.attempts():
-            return _fail(claim, f"It stopped {knobs.attempts()} times before it was done.")
-        if is_trivial(lines_of(claim.session)):
-            return _close(claim, trivial=True)
-        extract(claim)
-        applying.apply(claim.session, clock())
-        step = "reflection"
-        claim.renew()
-        reflection.reflect(claim.session, clock())
-        return _close(claim, trivial=False)
+        return _carried_on(claim)
     except Lost:
         return Outcome.NOT_MINE
+
+
+def _carried_on(claim: Claim) -> Outcome:
+    """What became of the session; where something went wrong, what was made of that. Raises Lost."""
+    try:
+        if claim.session.off_the_record and not claim.is_early:
+            return _delete(claim)
+        if claim.session.attempts > knobs.attempts():
+            return _give_up(claim, f"It stopped {knobs.attempts()} times before it was done.")
+        return _read_early(claim) if claim.is_early else _consolidate(claim)
+    except Lost:
+        raise
     except EmbeddingUnavailable as error:
-        return _fail(claim, str(error))
+        return _give_up(claim, f"embedding: {error}")
+    except AnswerUnreadable as error:
+        return _find_unreadable(claim, error)
     except LLMError as error:
-        return _give_back(claim, step, error)
+        return _give_back(claim, error)
     except Exception as error:  # noqa: BLE001 - the edge of the job: nothing may leave a session that nobody sees
-        return _stumble(claim, step, error)
-
-
-def claimed(session_id: int, clock: Clock) -> Claim | None:
-    """The session in our hands; None when it is not waiting, is held by another, or a reply is still to come."""
-    now = clock()
-    waiting = Session.objects.to_consolidate(now).without_turn_in_flight().filter(pk=session_id)
-    if not waiting.update(status=Status.CONSOLIDATING, lease_until=_lease_from(now), attempts=F("attempts") + 1):
-        return None
-    session = Session.objects.select_related("persona__owner").get(pk=session_id)
-    return Claim(session, session.attempts, clock)
+        return _stumble(claim, error)
 
 
 def retry(session: Session) -> bool:
     """Let a failed session wait anew, with all its attempts; False when it has not failed.
 
-    Answers of which nothing was made yet are asked for again: they may be what it failed of.
+    Answers of which nothing was made yet are asked for again where they may be what it failed of.
     """
     with transaction.atomic():
-        failed = Session.objects.filter(pk=session.pk, status=Status.FAILED)
-        next_round = (F("attempts") / ROUND + 1) * ROUND
-        if not failed.update(status=Status.CLOSING, attempts=next_round, lease_until=None, failure=""):
+        failed = Session.objects.select_for_update().filter(pk=session.pk, status=Status.FAILED).first()
+        if failed is None:
             return False
-        Extraction.objects.filter(session=session, applied_at=None).delete()
+        if not failed.failure.startswith(BLAMELESS):
+            failed.extractions.filter(applied_at=None).delete()
+        replies.forget(failed)
+        anew = Session.objects.filter(pk=failed.pk)
+        anew.update(status=Status.CLOSING, holder="", lease_until=None, attempts=0, failure="", waiting_for="")
     return True
 
 
-def extract(claim: Claim) -> None:
-    """Ask about every chunk that was not asked about yet."""
-    asked = set(claim.session.extractions.values_list("chunk", flat=True))
-    for number, chunk in enumerate(extraction.chunks_of(lines_of(claim.session))):
-        claim.renew()
-        if number not in asked:
-            extraction.extract(claim.session, number, chunk, claim.clock())
-    claim.renew()
-
-
-def pause_after(attempt: int, asked_for: float | None = None) -> timedelta:
-    """How long to wait after the failure of the `attempt`-th try (from 1): four times longer each time, bounded,
-    and never shorter than the server asked for."""
-    seconds = min(knobs.backoff_longest_seconds(), knobs.backoff_seconds() * 4 ** (attempt - 1))
+def pause_after(tries: int, asked_for: float | None = None) -> timedelta:
+    """How long to wait after the failure of a step's `tries`-th try (from 1): four times longer each time, bounded, and
+    never shorter than the server asked for."""
+    seconds = min(knobs.backoff_longest_seconds(), knobs.backoff_seconds() * 4 ** (tries - 1))
     return timedelta(seconds=max(seconds, asked_for or 0))
 
 
+# --- the two ways -------------------------------------------------------------------------------------------------
+def _consolidate(claim: Claim) -> Outcome:
+    """All of a talk that has ended."""
+    session = claim.session
+    remember_what_was_asked(session.messages.select_related("session", "persona__owner"), claim.clock())
+    if is_worth_reading(session):
+        extraction.read(claim)
+    elif not session.extractions.exists():
+        return _close(claim, trivial=True)
+    _apply(claim)
+    claim.step = "reflection"
+    reflection.reflect(claim)
+    return _close(claim, trivial=False)
+
+
+def _read_early(claim: Claim) -> Outcome:
+    """What was said so far of a talk that goes on. Its end, its access counts and its thoughts come with its close."""
+    if not claim.session.off_the_record:
+        extraction.read(claim)
+        _apply(claim)
+    with transaction.atomic():
+        _forget_request(claim.mine(), claim.session)
+        _let_go_of_open(claim)
+    return Outcome.READ
+
+
+def _apply(claim: Claim) -> None:
+    claim.step = "applying"
+    applying.apply(claim)
+
+
+def is_worth_reading(session: Session) -> bool:
+    """The gate, on the lines of which nothing was made yet. It judges the same lines however often it is asked, so that
+    a repeat reads on where the first run began to; and lines that somebody asked to have remembered pass it."""
+    done = session.extractions.exclude(applied_at=None).last()
+    rest = [line for line in lines_of(session) if done is None or line.id > done.through]
+    return bool(rest) and (
+        session.reading_asked_at is not None
+        or not is_trivial(rest)
+        or may_be_answered(session.persona, [line.content for line in rest if line.by_user])
+    )
+
+
+# --- how it ends --------------------------------------------------------------------------------------------------
 def _close(claim: Claim, *, trivial: bool) -> Outcome:
     """Closed, and told with what came of it."""
     with transaction.atomic():
-        if not claim.mine().update(status=Status.CLOSED, trivial=trivial, lease_until=None, failure=""):
-            raise Lost
-        if trivial:
-            applying.count_access(claim.session, claim.clock())
-        UnreadableAnswer.objects.filter(session=claim.session).delete()
+        claim.let_go(status=Status.CLOSED, trivial=trivial, attempts=0, failure="", reading_asked_at=None)
+        applying.count_access(claim.session, claim.clock())
+        replies.forget(claim.session)
         publish_boundary(claim.session, trivial=trivial, failed=False)
     return Outcome.TRIVIAL if trivial else Outcome.CLOSED
 
@@ -164,59 +167,92 @@ def _close(claim: Claim, *, trivial: bool) -> Outcome:
 def _delete(claim: Claim) -> Outcome:
     """A talk off the record leaves nothing."""
     with transaction.atomic():
-        if not claim.mine().exists():
-            raise Lost
+        claim.forward()
         publish_boundary(claim.session, trivial=True, failed=False)
         off_record.erase(claim.session)
     return Outcome.DELETED
 
 
-def _give_back(claim: Claim, step: str, error: LLMError) -> Outcome:
-    """Wait for a fault that may pass; fail, visibly, for one that will not, or that came too often."""
-    logger.warning("session %s: %s, %s", claim.session.pk, step, error.code)
-    if isinstance(error, AnswerUnreadable):
-        _keep_unreadable(claim.session, step, error.raw)
-    if error.permanent or claim.tries >= knobs.attempts():
-        return _fail(claim, f"{step}: {error}")
-    return _wait(claim, error.retry_after)
+# --- what goes wrong ----------------------------------------------------------------------------------------------
+def _find_unreadable(claim: Claim, error: AnswerUnreadable) -> Outcome:
+    """Give up, and keep the model's words for people to see. A talk that goes on is asked about anew at its close."""
+    logger.warning("session %s: %s, unreadable", claim.session.pk, claim.step)
+    with transaction.atomic():
+        outcome = _give_up(claim, f"{claim.step}: {error}")
+        if outcome == Outcome.DROPPED:
+            replies.forget(claim.session)
+    return outcome
 
 
-def _stumble(claim: Claim, step: str, error: Exception) -> Outcome:
-    """Wait after a fault that nobody foresaw; fail, visibly, when it came too often. The log tells where it was and of
-    which type, not its message: that may hold words of people."""
-    name = type(error).__name__
-    logger.error("session %s: %s, %s", claim.session.pk, step, discreet.told(error))
-    if claim.tries >= knobs.attempts():
-        return _fail(claim, f"{step}: {name}")
-    return _wait(claim)
+def _give_back(claim: Claim, error: LLMError) -> Outcome:
+    """Wait for a fault that may pass; give up, visibly, for one that will not, or that came too often. A spent budget
+    is nobody's fault: it costs no try."""
+    logger.warning("session %s: %s, %s", claim.session.pk, claim.step, error.code)
+    tries = claim.tries()
+    if error.code == "budget_exhausted":
+        return _wait(claim, pause_after(1, error.retry_after), WaitingFor.BUDGET, attempts=tries - 1)
+    if error.permanent or tries >= knobs.attempts():
+        return _give_up(claim, f"{claim.step}: {error}")
+    return _wait(claim, pause_after(tries, error.retry_after), WaitingFor.PROVIDER, attempts=tries)
 
 
-def _wait(claim: Claim, asked_for: float | None = None) -> Outcome:
-    """Back to those that wait, after a pause."""
-    until = claim.clock() + pause_after(claim.tries, asked_for)
-    if not claim.mine().update(status=Status.CLOSING, lease_until=until):
-        return Outcome.NOT_MINE
+def _stumble(claim: Claim, error: Exception) -> Outcome:
+    """Wait after a fault that nobody foresaw; give up, visibly, when it came too often, but never on deleting a talk
+    off the record. The log tells where it was and of which type, not its message: that may hold words of people."""
+    logger.error("session %s: %s, %s", claim.session.pk, claim.step, discreet.told(error))
+    tries = claim.tries()
+    if tries >= knobs.attempts() and not claim.session.off_the_record:
+        return _give_up(claim, f"{claim.step}: {type(error).__name__}")
+    return _wait(claim, pause_after(tries), "", attempts=tries)
+
+
+def _wait(claim: Claim, pause: timedelta, waiting_for: str, *, attempts: int) -> Outcome:
+    """Back to those that wait, after a pause; said once, where there is somebody to wait for."""
+    until = claim.clock() + pause
+    status = {} if claim.is_early else {"status": Status.CLOSING}
+    with transaction.atomic():
+        claim.let_go(lease_until=until, waiting_for=waiting_for, attempts=attempts, **status)
+        closing.tell_whether_waiting(claim.session, claim.clock())
     return Outcome.LATER
+
+
+def _give_up(claim: Claim, reason: str) -> Outcome:
+    return _drop_request(claim) if claim.is_early else _fail(claim, reason)
+
+
+def _drop_request(claim: Claim) -> Outcome:
+    """Read no more of a talk that goes on: its close will read all of it. Where it was closed meanwhile the request
+    stands, so that the gate lets it pass."""
+    with transaction.atomic():
+        _forget_request(claim.mine().open(), claim.session)
+        _let_go_of_open(claim)
+    logger.warning("session %s could not be read early; it will be at its close", claim.session.pk)
+    return Outcome.DROPPED
 
 
 def _fail(claim: Claim, reason: str) -> Outcome:
     with transaction.atomic():
         failure = reason[: Session._meta.get_field("failure").max_length]
-        if not claim.mine().update(status=Status.FAILED, failure=failure, lease_until=None):
-            return Outcome.NOT_MINE
+        claim.let_go(status=Status.FAILED, failure=failure)
         publish_boundary(claim.session, trivial=False, failed=True)
     logger.error("session %s could not be remembered; its reason is stored with it", claim.session.pk)
     return Outcome.FAILED
 
 
-def _keep_unreadable(session: Session, step: str, raw: str) -> None:
-    """Keep the model's own words, as far as a database can store them, for people to read and for a retry to make
-    obsolete."""
-    UnreadableAnswer.objects.update_or_create(
-        session=session, step=step, defaults={"raw": raw.encode("utf-8", "ignore").decode()}
-    )
+def _forget_request(held: SessionQuerySet, as_taken: Session) -> None:
+    """The request for an early reading is answered, if nobody has asked again meanwhile."""
+    held.filter(reading_asked_at=as_taken.reading_asked_at).update(reading_asked_at=None)
 
 
+def _let_go_of_open(claim: Claim) -> None:
+    """Out of our hands. Who closed it meanwhile, or asked again, found it held: the next job is theirs."""
+    claim.let_go(attempts=0)
+    session = Session.objects.get(pk=claim.session.pk)
+    if session.status != Status.OPEN or session.reading_asked_at:
+        closing.hand_over(session)
+
+
+# --- what is told -------------------------------------------------------------------------------------------------
 def publish_boundary(session: Session, *, trivial: bool, failed: bool) -> None:
     """Tell the stream that a talk has ended, and what came of it. Call inside a transaction."""
     run_after = ReflectionRun.objects.filter(session=session).first()
@@ -235,7 +271,3 @@ def publish_boundary(session: Session, *, trivial: bool, failed: bool) -> None:
 
 def _new_events(session: Session) -> int:
     return ConceptNode.objects.recallable().filter(session=session, kind=ConceptNode.Kind.EVENT).count()
-
-
-def _lease_from(now: datetime) -> datetime:
-    return now + timedelta(seconds=knobs.lease_seconds())

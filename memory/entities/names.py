@@ -8,6 +8,7 @@ _TITLE_BEFORE = re.compile(rf"^(?:(?:{_TITLES})\.?\s+)+")
 _TITLE_AFTER = re.compile(r"(?<=[\u3400-\u9fff]{2})(?:先生|女士|小姐|太太|老师|医生|大夫|教授|博士|同学|师傅)$")
 _SEPARATORS = re.compile(r"[\s.·・•'’\-‐_]+")
 _UNSPACED = "\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003fffd"
+LETTERS_OF_UNSPACED = f"[{_UNSPACED}]"
 _LETTER = rf"[^\W_{_UNSPACED}]"  # of a script that puts spaces between words
 
 _POSSESSIVE = re.compile(r"^(?:(?:my|your|his|her|our|their|the)\s+|[我你您他她](?:们)?的?)")
@@ -35,8 +36,12 @@ def normalized(name: str) -> str:
     >>> normalized("黄逸扬老师")
     '黄逸扬'
     """
-    plain = unicodedata.normalize("NFKC", name).casefold().strip()
-    return _SEPARATORS.sub("", _TITLE_AFTER.sub("", _TITLE_BEFORE.sub("", plain)))
+    return _SEPARATORS.sub("", untitled(name))
+
+
+def untitled(name: str) -> str:
+    """The name folded, without titles, its words still apart."""
+    return _TITLE_AFTER.sub("", _TITLE_BEFORE.sub("", _folded(name).strip()))
 
 
 def is_name(text: str) -> bool:
@@ -53,8 +58,11 @@ def occurs(name: str, text: str) -> bool:
     >>> occurs("Ann", "Anna came."), occurs("小黑", "她的猫小黑很调皮"), occurs("Scott", "和Scott吃饭")
     (False, True, True)
     """
-    wanted = r"\s+".join(map(re.escape, _folded(name).split()))
-    return bool(wanted) and re.search(f"(?<!{_LETTER}){wanted}(?!{_LETTER})", _folded(text)) is not None
+    parts, folded = _folded(name).split(), _folded(text)
+    if not parts or any(part not in folded for part in parts):
+        return False
+    wanted = r"\s+".join(map(re.escape, parts))
+    return re.search(f"(?<!{_LETTER}){wanted}(?!{_LETTER})", folded) is not None
 
 
 def _folded(text: str) -> str:

@@ -1,32 +1,41 @@
-"""Which entity a name means: the alias tier (design/consolidation.md, Entities 1, 2, 4 and 5).
+"""Which entity a name means (design/consolidation.md, Entities 1 to 5).
 
-Exactly one confirmed entity of a compatible kind that bears the name is the one meant. Where several do, nobody can
-tell: an uncertain entity is made and people are asked. Where none does, it is somebody new. Likeness of names never
-decides anything here.
+1. Whoever bears the name, if that is one. Where several do, what is remembered of them may tell whom is meant; else
+   it is the one confirmed entity, else the uncertain one that stands for all of them.
+2. Where nobody bears it, somebody whose names and memories are like it (similarity.py): the same; or somebody new and
+   uncertain, about whom people are asked; or somebody new.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
-from echovessel.outbox import events
+from memory import knobs
+from memory.entities.announcing import MergeStatus, announce
+from memory.entities.comparing import Circle
+from memory.entities.merging import propose
 from memory.entities.names import is_name, normalized, occurs
-from memory.models import Alias, ConceptNode, Entity, Mention, MergeProposal
+from memory.entities.similarity import Likeness, Profile, compatible, nearest_bearer, sole
+from memory.models import Alias, ConceptNode, Entity, Mention
 from persona.models import Persona
 
 LONGEST_NAME = 120
 SAME_NAME = 1.0
 
-MergeStatus = Literal["new", "alias_matched", "uncertain"]
-
 
 @dataclass(frozen=True)
 class Named:
-    """A name that came up: with its other forms, and the nodes that are said to be about it."""
+    """A name that came up: with its other forms, and the nodes that are said to be about it.
+
+    `profile` is what is known of it, for comparing; `twins` are those whom the same talk tells apart from it, though
+    they bear its name; `beside` all those that the talk names besides.
+    """
 
     names: Sequence[str]
     kind: str
     nodes: Sequence[ConceptNode]
+    profile: Profile | None = None
+    twins: Sequence[Entity] = ()
+    beside: Sequence[Entity] = ()
 
 
 @dataclass(frozen=True)
@@ -36,8 +45,13 @@ class Resolved:
     entity: Entity
     how: MergeStatus
 
+    @classmethod
+    def by(cls, how: MergeStatus, entity: Entity) -> "Resolved":
+        """What was found `how`; of an uncertain entity nothing better can be said than that."""
+        return cls(entity, how if entity.status == Entity.Status.CONFIRMED else "uncertain")
 
-def resolve(persona: Persona, named: Named) -> Resolved | None:
+
+def resolve(persona: Persona, named: Named, circle: Circle | None = None) -> Resolved | None:
     """Find or make the entity, learn its new aliases, link the nodes that name it, and publish.
 
     Call inside a transaction. None where it is no name, means the user or the persona, or stands literally in no
@@ -47,14 +61,16 @@ def resolve(persona: Persona, named: Named) -> Resolved | None:
     linked = [node for node in named.nodes if any(occurs(name, node.description) for name in names)]
     if not names or not any(node.status == ConceptNode.Status.ACTIVE for node in linked):
         return None
-    found = _meant(persona, names, named.kind)
+    circle = circle or Circle()
+    found = _meant(persona, named, names, circle)
     _learn_kind(found.entity, named.kind)
     others = [other for other in _bearers(persona, names[1:], named.kind) if other != found.entity]
-    propose(found.entity, others, "shared_alias")
+    _propose_all(persona, found.entity, others, "shared_alias")
     learn_aliases(found.entity, names if not others else names[:1])
     link(found.entity, linked)
-    if found.entity.status == Entity.Status.CONFIRMED:
-        _publish(persona, found)
+    if named.profile is not None:
+        circle.learn(found.entity.pk, named.profile)
+    announce(found.entity, found.how)
     return found
 
 
@@ -86,11 +102,6 @@ def link_inherited(node: ConceptNode, filling: Sequence[ConceptNode]) -> None:
             link(entity, [node])
 
 
-def compatible(one: str, other: str) -> bool:
-    """Whether two kinds can be of the same: equal, or one of them unknown."""
-    return one == other or Entity.Kind.OTHER in (one, other)
-
-
 def _usable(persona: Persona, names: Sequence[str]) -> list[str]:
     """The names worth knowing, the canonical one first; none where that one is no name or is one of the two
     who talk."""
@@ -102,26 +113,55 @@ def _usable(persona: Persona, names: Sequence[str]) -> list[str]:
     return [once[plain] for plain in reversed(once) if plain not in talking]
 
 
-def propose(entity: Entity, others: Iterable[Entity], reason: str) -> None:
-    """Ask people whether the entity is one of the others, once for each pair, whatever was answered before."""
-    pairs = [sorted((entity, other), key=lambda one: one.pk) for other in others if other != entity]
-    MergeProposal.objects.bulk_create(
-        [MergeProposal(a=a, b=b, score=SAME_NAME, reasons=[reason]) for a, b in pairs], ignore_conflicts=True
-    )
+def _meant(persona: Persona, named: Named, names: Sequence[str], circle: Circle) -> Resolved:
+    """By the canonical name, and where nobody bears that, by the others; else by likeness."""
+    borne = _bearers(persona, names[:1], named.kind) or _bearers(persona, names[1:], named.kind)
+    bearers = [entity for entity in borne if entity not in named.twins]
+    if bearers:
+        return _among(persona, named, names[0], bearers, circle)
+    if named.twins:
+        return Resolved.by("new", _uncertain(persona, names[0], named.kind, named.twins))
+    return _by_likeness(persona, named, names[0], circle)
 
 
-def _meant(persona: Persona, names: Sequence[str], kind: str) -> Resolved:
-    """By the canonical name, and where nobody bears that, by the others."""
-    bearers = _bearers(persona, names[:1], kind) or _bearers(persona, names[1:], kind)
+def _among(persona: Persona, named: Named, name: str, bearers: Sequence[Entity], circle: Circle) -> Resolved:
+    """Of those who bear the name, the one meant; for several confirmed ones, an uncertain one that may be any."""
     confirmed = [entity for entity in bearers if entity.status == Entity.Status.CONFIRMED]
-    if len(confirmed) == 1:
-        return Resolved(confirmed[0], "alias_matched")
     uncertain = [entity for entity in bearers if entity.status == Entity.Status.UNCERTAIN]
-    if uncertain:
-        return Resolved(uncertain[0], "uncertain")
-    if confirmed:
-        return Resolved(_uncertain(persona, names[0], kind, confirmed), "uncertain")
-    return Resolved(Entity.objects.create(persona=persona, canonical_name=names[0], kind=kind), "new")
+    sure = confirmed if len(confirmed) == 1 else uncertain
+    chosen = _told_by_memories(named, bearers, circle) or next(iter(sure), None)
+    return Resolved.by("alias_matched", chosen or _uncertain(persona, name, named.kind, confirmed))
+
+
+def _told_by_memories(named: Named, bearers: Sequence[Entity], circle: Circle) -> Entity | None:
+    if named.profile is None or len(bearers) < 2:
+        return None
+    known = {entity.pk: circle.profiles[entity.pk] for entity in bearers if entity.pk in circle.profiles}
+    nearest = nearest_bearer(named.profile, known, circle.talking)
+    return next((entity for entity in bearers if entity.pk == nearest), None)
+
+
+def _by_likeness(persona: Persona, named: Named, name: str, circle: Circle) -> Resolved:
+    likely = _likely(named, circle)
+    living = Entity.objects.filter(pk__in=likely).exclude(status=Entity.Status.MERGED).in_bulk()
+    likely = {pk: one for pk, one in likely.items() if pk in living}
+    if (same := sole(likely)) is not None:
+        return Resolved.by("similar", living[same])
+    status = Entity.Status.UNCERTAIN if likely else Entity.Status.CONFIRMED
+    made = Entity.objects.create(persona=persona, canonical_name=name, kind=named.kind, status=status)
+    best = sorted(likely, key=lambda pk: (-likely[pk].score, pk))[: knobs.most_asked()]
+    for pk in best:
+        propose(persona, made, living[pk], likely[pk].score, likely[pk].reasons)
+    return Resolved.by("new", made)
+
+
+def _likely(named: Named, circle: Circle) -> dict[int, Likeness]:
+    """Those that could be meant. Whom the talk names besides is never taken for the same without asking."""
+    if named.profile is None:
+        return {}
+    beside = {entity.pk for entity in named.beside}
+    found = circle.likely(named.profile)
+    return {pk: replace(one, verdict="ask") if pk in beside else one for pk, one in found.items()}
 
 
 def _bearers(persona: Persona, names: Sequence[str], kind: str) -> list[Entity]:
@@ -135,16 +175,10 @@ def _bearers(persona: Persona, names: Sequence[str], kind: str) -> list[Entity]:
 def _uncertain(persona: Persona, name: str, kind: str, others: Sequence[Entity]) -> Entity:
     """A new entity that may be any of `others`, and the questions about it for people."""
     made = Entity.objects.create(persona=persona, canonical_name=name, kind=kind, status=Entity.Status.UNCERTAIN)
-    propose(made, others, "same_name")
+    _propose_all(persona, made, others, "same_name")
     return made
 
 
-def _publish(persona: Persona, found: Resolved) -> None:
-    events.publish(
-        persona.uuid,
-        "memory.entity.confirmed",
-        entity_id=str(found.entity.uuid),
-        canonical_name=found.entity.canonical_name,
-        kind=found.entity.kind,
-        merge_status=found.how,
-    )
+def _propose_all(persona: Persona, entity: Entity, others: Iterable[Entity], reason: str) -> None:
+    for other in others:
+        propose(persona, entity, other, SAME_NAME, [reason])

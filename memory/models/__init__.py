@@ -1,8 +1,9 @@
-from memory.models.consolidation import Extraction, ReflectionRun, UnreadableAnswer
+from memory.models.consolidation import Extraction, ModelReply, ReflectionRun
 from memory.models.entity import Alias, Entity, Mention, MergeProposal
 from memory.models.event import Event, Evidence
 from memory.models.node import ConceptNode, NodeText, NodeVector
 from memory.models.thought import Expectation, Filling, Intention, Thought
+from memory.models.tombstone import Tombstone
 
 __all__ = [
     "Alias",
@@ -16,9 +17,10 @@ __all__ = [
     "Intention",
     "Mention",
     "MergeProposal",
+    "ModelReply",
     "NodeText",
     "NodeVector",
     "ReflectionRun",
     "Thought",
-    "UnreadableAnswer",
+    "Tombstone",
 ]

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Max, Q
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import Session
@@ -11,10 +11,14 @@ from persona.models import Persona
 
 
 class Extraction(models.Model):
-    """The validated answer of one extraction, stored as it is before anything is made of it."""
+    """The validated answer of one extraction, stored as it is before anything is made of it.
+
+    `through` is the key of the last line it has read: no later reading of the session reads that far again.
+    """
 
     session = models.ForeignKey(Session, models.CASCADE, related_name="extractions")
     chunk = models.PositiveSmallIntegerField(default=0)
+    through = models.PositiveBigIntegerField()
     answer = models.JSONField()
     dropped = models.PositiveSmallIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -29,23 +33,36 @@ class Extraction(models.Model):
     def __str__(self) -> str:
         return f"extraction {self.pk}"
 
+    def after(self) -> int:
+        """The key of the last line that had been read before it; 0 for the first reading of a session."""
+        earlier = Extraction.objects.filter(session=self.session_id, chunk__lt=self.chunk)
+        return earlier.aggregate(last=Max("through"))["last"] or 0
 
-class UnreadableAnswer(models.Model):
-    """The words of a model that no answer could be read out of, kept until a retry succeeds."""
 
-    session = models.ForeignKey(Session, models.CASCADE, related_name="unreadable_answers")
-    step = models.CharField(max_length=16)
-    raw = models.TextField()
-    at = models.DateTimeField(auto_now=True)
+class ModelReply(models.Model):
+    """What a model said, word for word, from the moment it is paid for until a step has made something of it.
+
+    A repeat of the step reads it here and asks nobody. Where no step can make anything of it, it stays for people to
+    see, until a retry by hand asks anew.
+    """
+
+    session = models.ForeignKey(Session, models.CASCADE, related_name="model_replies")
+    step = models.CharField(max_length=24)
+    number = models.PositiveSmallIntegerField()
+    text = models.TextField()
+    whole = models.BooleanField(default=True)
+    usage = models.JSONField(default=dict)
+    at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ["session", "step"]
+        ordering = ["session", "step", "number"]
+        verbose_name_plural = _("model replies")
         constraints = [
-            models.UniqueConstraint(fields=["session", "step"], name="unreadable_once_per_step"),
+            models.UniqueConstraint(fields=["session", "step", "number"], name="model_reply_once"),
         ]
 
     def __str__(self) -> str:
-        return f"unreadable answer {self.pk}"
+        return f"model reply {self.pk}"
 
 
 class ReflectionRunQuerySet(models.QuerySet["ReflectionRun"]):

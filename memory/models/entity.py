@@ -1,5 +1,7 @@
 """L5, entities: the people, places and animals that memories are about, and the names they go by."""
 
+from collections.abc import Iterable
+
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
@@ -91,8 +93,34 @@ class Mention(models.Model):
         return f"mention {self.pk}"
 
 
+class MergeProposalQuerySet(models.QuerySet["MergeProposal"]):
+    def of(self, persona: Persona) -> "MergeProposalQuerySet":
+        return self.filter(a__persona=persona)
+
+    def about(self, entities: Iterable[int]) -> "MergeProposalQuerySet":
+        """Those in which one of `entities`, given by key, is a side."""
+        wanted = list(entities)
+        return self.filter(Q(a__in=wanted) | Q(b__in=wanted))
+
+    def between_living(self) -> "MergeProposalQuerySet":
+        """Those of which neither side lives on in another entity."""
+        merged = Entity.Status.MERGED
+        return self.exclude(a__status=merged).exclude(b__status=merged)
+
+    def open(self) -> "MergeProposalQuerySet":
+        """Those that wait for an answer."""
+        return self.between_living().filter(status=MergeProposal.Status.OPEN)
+
+    def undecided(self) -> "MergeProposalQuerySet":
+        """Those that can be decided: open ones, and those whose decision was taken back."""
+        return self.between_living().filter(status__in=[MergeProposal.Status.OPEN, MergeProposal.Status.UNDONE])
+
+
 class MergeProposal(PublicId):
-    """A question for people: are these two the same? A pair that was kept apart is never asked about again."""
+    """A question for people: are these two the same? A pair that was kept apart is never asked about again.
+
+    `snapshot` is what undoing the decision needs: keys and states, never words.
+    """
 
     class Status(models.TextChoices):
         OPEN = "open", _("open")
@@ -108,7 +136,10 @@ class MergeProposal(PublicId):
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     decided_at = models.DateTimeField(null=True, blank=True)
     snapshot = models.JSONField(default=dict, blank=True)
+    hinted_at = models.DateTimeField(null=True, blank=True, help_text=_("when a prompt last asked to find out"))
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = MergeProposalQuerySet.as_manager()
 
     class Meta:
         ordering = ["-id"]

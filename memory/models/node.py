@@ -113,6 +113,8 @@ class ConceptNode(PublicId):
         indexes = [
             models.Index(fields=["persona", "kind", "-created_at"], name="node_by_kind"),
             models.Index(fields=["persona", "content_hash"], name="node_by_hash"),
+            # Partial, so that it serves the searches that say so and misleads no other query.
+            models.Index(fields=["persona"], condition=Q(status="active"), name="node_recallable"),
             models.Index(fields=["persona", "event_time_start", "event_time_end"], name="node_by_event_time"),
         ]
         constraints = [

@@ -6,19 +6,20 @@ query -> candidates (arms) -> ranking (scores) -> choosing (budget) -> items and
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from chat import search
 from chat.models import Message
 from echovessel import embedding
 from echovessel.context import tokens
 from memory import knobs
 from memory.models import ConceptNode
-from memory.recall import candidates, choosing, passages, query, ranking, xray
+from memory.recall import candidates, choosing, passages, query, ranking, time_window, xray
 from memory.recall.candidates import Pool
 from memory.recall.choosing import Choice, Offer, Shown
-from memory.recall.query import Query
+from memory.recall.query import Meaning, Query
 from memory.recall.ranking import Ranking, ScoredNode
 from memory.recall.wording import Line, Teller
 from memory.recall.xray import ArmSeen, CandidateSeen, ItemSeen, XRay
@@ -27,10 +28,12 @@ from persona.models import Persona
 __all__ = ["Item", "Recall", "recall"]
 
 # A budget is filled by items of about this many tokens at least; each arm must offer more than fit.
-LEAST_ITEM_TOKENS = 12
-MOST_LINES_LOADED = 200
+LEAST_ITEM_TOKENS = 25
+# Of the candidates the best compete for the budget, several times as many as it can hold.
+MOST_LINES_OFFERED = 100
+MOST_NODES_OFFERED = 100
 # What the x-ray keeps of the candidates: all that matter, and not a megabyte in every turn.
-MOST_SEEN = 200
+MOST_SEEN = 100
 
 
 @dataclass(frozen=True)
@@ -93,16 +96,22 @@ def recall(
     asked = query.asked(turns, knobs.turn_decay(), (persona.name, persona.called))
     if not asked.turns:
         return Recall((), _unasked(budget_tokens))
-    vector, why_not = _embedded(asked)
+    meaning, why_not = _embedded(asked)
+    vector = meaning.whole if meaning else None
     clock.lap("embed")
     k = max(4 * knobs.retrieve_k(), 40, budget_tokens // LEAST_ITEM_TOKENS)
-    pool = candidates.gather(persona, asked, vector, k, why_not)
+    window_asked = time_window.asked(asked.turns, now, persona.zone)
+    pool = candidates.gather(persona, asked, vector, k, why_not, window_asked)
     clock.lap("search")
+    candidates.load(persona, asked, pool, vector)
+    pool.closest = candidates.closest(persona, pool, meaning.lines) if meaning else None
+    clock.lap("load")
     ranks = ranking.ranked(pool, asked, now, ranking.tuning(asked))
     teller = Teller.of(persona, now)
     lines = _loaded(persona, ranks.lines)
+    scores = _line_scores(lines, ranks)
     choice = choosing.chosen(
-        [*_node_offers(ranks, teller, standing), *_line_offers(ranks, lines, pool, teller)],
+        [*_node_offers(ranks, teller, standing), *_line_offers(scores, lines, pool, teller)],
         budget_tokens,
         window=_hidden_lines(window, lines),
         longest_passage=knobs.passage_lines(),
@@ -110,7 +119,7 @@ def recall(
     )
     items = _items(persona, choice, ranks, lines, teller)
     clock.lap("rank")
-    return Recall(items, _xray(asked, pool, ranks, choice, lines, items, standing, budget_tokens, clock.laps))
+    return Recall(items, _xray(asked, pool, ranks, scores, choice, lines, items, standing, budget_tokens, clock.laps))
 
 
 class _Clock:
@@ -126,19 +135,20 @@ class _Clock:
         self.started = now
 
 
-def _embedded(asked: Query) -> tuple[Any, str]:
+def _embedded(asked: Query) -> tuple[Meaning | None, str]:
     try:
-        return query.vector(asked), ""
+        return query.meaning(asked), ""
     except embedding.EmbeddingUnavailable as error:
         return None, str(error)
 
 
 def _loaded(persona: Persona, relevance: Mapping[int, float]) -> dict[int, Line]:
     """The best lines with their words."""
-    best = sorted(relevance, key=lambda line: (-relevance[line], line))[:MOST_LINES_LOADED]
-    rows = Message.objects.filter(persona=persona, id__in=best).order_by("id")
-    fields = ("id", "uuid", "external_id", "role", "content", "created_at")
-    return {row[0]: Line(*row) for row in rows.values_list(*fields)}
+    best = sorted(relevance, key=lambda line: (-relevance[line], line))[:MOST_LINES_OFFERED]
+    return {
+        key: Line(key, uuid, external_id, role, content, said_at.replace(tzinfo=UTC))
+        for key, uuid, external_id, role, content, said_at in search.told(persona.pk, best)
+    }
 
 
 def _hidden_lines(window: Iterable[Message], lines: Mapping[int, Line]) -> frozenset[int]:
@@ -146,44 +156,48 @@ def _hidden_lines(window: Iterable[Message], lines: Mapping[int, Line]) -> froze
 
 
 def _node_offers(ranks: Ranking, teller: Teller, standing: Collection[int]) -> list[Offer]:
-    offers = []
-    for scored in ranks.nodes:
-        if not scored.removed and scored.node.id not in standing:
-            text = teller.node(scored.node)
-            offers.append(
-                Offer(
-                    key=scored.node.id,
-                    is_node=True,
-                    score=scored.parts.total,
-                    tokens=tokens(text),
-                    lines=frozenset(scored.node.evidence),
-                    rank=(-abs(scored.node.emotional_impact), -scored.node.created_at.timestamp()),
-                    only_anchored=scored.only_anchored,
-                    text=text,
-                )
-            )
-    return offers
+    standing_up = [scored for scored in ranks.nodes if not scored.removed and scored.node.id not in standing]
+    best = sorted(standing_up, key=lambda scored: (-scored.parts.total, scored.node.id))[:MOST_NODES_OFFERED]
+    return [_node_offer(scored, teller.node(scored.node)) for scored in best]
 
 
-def _line_offers(ranks: Ranking, lines: Mapping[int, Line], pool: Pool, teller: Teller) -> list[Offer]:
+def _node_offer(scored: ScoredNode, text: str) -> Offer:
+    return Offer(
+        key=scored.node.id,
+        is_node=True,
+        score=scored.parts.total,
+        tokens=tokens(text),
+        lines=frozenset(scored.node.evidence),
+        rank=(-abs(scored.node.emotional_impact), -scored.node.created_at.timestamp()),
+        only_excepted=scored.only_excepted,
+        text=text,
+    )
+
+
+def _line_scores(lines: Mapping[int, Line], ranks: Ranking) -> dict[int, float]:
     weight = knobs.relevance_weight()
+    return {key: weight * ranks.lines[key] * passages.tells(line.content) for key, line in lines.items()}
+
+
+def _line_offers(scores: Mapping[int, float], lines: Mapping[int, Line], pool: Pool, teller: Teller) -> list[Offer]:
     offers = []
     for said in pool.sessions.values():
         for place, key in enumerate(said):
             if key not in lines:
                 continue
             line = lines[key]
+            cost, joined = teller.costs(line)
             offers.append(
                 Offer(
                     key=key,
                     is_node=False,
-                    score=weight * ranks.lines[key] * passages.tells(line.content),
-                    tokens=tokens(teller.opening(line)),
+                    score=scores[key],
+                    tokens=cost,
                     lines=frozenset([key]),
                     rank=(0.0, -line.created_at.timestamp()),
                     before=said[place - 1] if place else None,
                     after=said[place + 1] if place + 1 < len(said) else None,
-                    joined_tokens=tokens(teller.further(line)),
+                    joined_tokens=joined,
                 )
             )
     return offers
@@ -193,27 +207,26 @@ def _items(
     persona: Persona, choice: Choice, ranks: Ranking, lines: Mapping[int, Line], teller: Teller
 ) -> tuple[Item, ...]:
     nodes = {scored.node.id: scored for scored in ranks.nodes}
-    evidence = {line for shown in choice.shown for line in shown.best.lines if shown.best.is_node}
-    known = dict(Message.objects.filter(persona=persona, id__in=evidence).values_list("id", "uuid"))
-    named = dict(Message.objects.filter(persona=persona, id__in=evidence).values_list("id", "external_id"))
+    evidence = sorted({line for shown in choice.shown for line in shown.best.lines if shown.best.is_node})
+    sources = {key: (UUID(uuid_hex), external_id) for key, uuid_hex, external_id in search.names(persona.pk, evidence)}
     return tuple(
-        _node_item(nodes[shown.best.key], shown, known, named)
+        _node_item(nodes[shown.best.key], shown, sources)
         if shown.best.is_node
         else _passage_item(shown, [lines[offer.key] for offer in shown.lines], teller)
         for shown in choice.shown
     )
 
 
-def _node_item(scored: ScoredNode, shown: Shown, uuids: Mapping[int, UUID], names: Mapping[int, str | None]) -> Item:
+def _node_item(scored: ScoredNode, shown: Shown, sources: Mapping[int, tuple[UUID, str | None]]) -> Item:
     node = scored.node
-    rests_on = [line for line in node.evidence if line in uuids]
+    rests_on = [sources[line] for line in node.evidence if line in sources]
     return Item(
         layer="L3" if node.kind == ConceptNode.Kind.EVENT else "L4",
         kind=node.kind,
         uuid=node.uuid,
         external_id=node.external_id,
-        messages=tuple(names[line] or str(uuids[line]) for line in rests_on),
-        message_uuids=tuple(uuids[line] for line in rests_on),
+        messages=tuple(external_id or str(uuid) for uuid, external_id in rests_on),
+        message_uuids=tuple(uuid for uuid, _ in rests_on),
         text=shown.best.text,
         said=node.description,
         speaker=None,
@@ -247,6 +260,7 @@ def _xray(
     asked: Query,
     pool: Pool,
     ranks: Ranking,
+    scores: Mapping[int, float],
     choice: Choice,
     lines: Mapping[int, Line],
     items: Sequence[Item],
@@ -254,39 +268,16 @@ def _xray(
     budget: int,
     laps: dict[str, float],
 ) -> XRay:
-    nodes = [
-        CandidateSeen(
-            id=str(scored.node.uuid),
-            layer="L3" if scored.node.kind == ConceptNode.Kind.EVENT else "L4",
-            score=round(scored.parts.total, 4),
-            parts=scored.parts.as_json(),
-            arms=scored.node.arms,
-            verdict=scored.removed
-            or ("in_prompt" if scored.node.id in standing else choice.removed.get((True, scored.node.id), "chosen")),
-        )
-        for scored in ranks.nodes
-    ]
-    heard = [
-        CandidateSeen(
-            id=str(line.uuid),
-            layer="L2",
-            score=round(knobs.relevance_weight() * ranks.lines[key] * passages.tells(line.content), 4),
-            parts={"raw_relevance": round(ranks.lines[key], 4)},
-            arms=("lines",) if key in pool.bodies else ("neighbourhood",),
-            verdict=choice.removed.get((False, key), "chosen"),
-        )
-        for key, line in lines.items()
-    ]
-    seen = sorted([*nodes, *heard], key=lambda one: (one.verdict != "chosen", -one.score, one.id))
     return XRay(
         query={
             "lines": len(asked.turns),
             "weights": [round(weight, 4) for weight in asked.weights],
             "words": len(asked.words),
             "script": asked.script,
+            "days": pool.window.days.as_json() if pool.window else None,
         },
         arms=[ArmSeen(arm.name, arm.found, round(arm.ms, 2), arm.skipped) for arm in pool.arms],
-        candidates=seen[:MOST_SEEN],
+        candidates=_seen(pool, ranks, scores, choice, lines, standing),
         chosen=[
             ItemSeen(
                 id=str(item.uuid),
@@ -304,6 +295,58 @@ def _xray(
         tokens=sum(item.tokens for item in items),
         elapsed_ms=laps,
         empty_reason=xray.empty_reason(pool.node_count + pool.line_count, len(items)),
+    )
+
+
+def _seen(
+    pool: Pool,
+    ranks: Ranking,
+    line_scores: Mapping[int, float],
+    choice: Choice,
+    lines: Mapping[int, Line],
+    standing: Collection[int],
+) -> list[CandidateSeen]:
+    """What is told of the candidates: the chosen ones, then the best of the others."""
+    nodes = {scored.node.id: scored for scored in ranks.nodes}
+    verdicts = {(True, key): _verdict(scored, choice, standing) for key, scored in nodes.items()}
+    verdicts |= {(False, key): choice.removed.get((False, key), "no_room") for key in lines}
+    verdicts |= {(offer.is_node, offer.key): "chosen" for shown in choice.shown for offer in (shown.best, *shown.lines)}
+    scores = {(True, key): scored.parts.total for key, scored in nodes.items()}
+    scores |= {(False, key): score for key, score in line_scores.items()}
+    best = sorted(verdicts, key=lambda one: (verdicts[one] != "chosen", -scores[one], not one[0], one[1]))[:MOST_SEEN]
+    return [
+        _node_seen(nodes[key], verdicts[True, key])
+        if is_node
+        else _line_seen(lines[key], line_scores[key], ranks.lines[key], key in pool.lines, verdicts[False, key])
+        for is_node, key in best
+    ]
+
+
+def _verdict(scored: ScoredNode, choice: Choice, standing: Collection[int]) -> str:
+    if scored.removed:
+        return scored.removed
+    return "in_prompt" if scored.node.id in standing else choice.removed.get((True, scored.node.id), "no_room")
+
+
+def _node_seen(scored: ScoredNode, verdict: str) -> CandidateSeen:
+    return CandidateSeen(
+        id=str(scored.node.uuid),
+        layer="L3" if scored.node.kind == ConceptNode.Kind.EVENT else "L4",
+        score=round(scored.parts.total, 4),
+        parts=scored.parts.as_json(),
+        arms=scored.node.arms,
+        verdict=verdict,
+    )
+
+
+def _line_seen(line: Line, score: float, relevance: float, by_words: bool, verdict: str) -> CandidateSeen:
+    return CandidateSeen(
+        id=str(line.uuid),
+        layer="L2",
+        score=round(score, 4),
+        parts={"raw_relevance": round(relevance, 4)},
+        arms=("lines",) if by_words else ("neighbourhood",),
+        verdict=verdict,
     )
 
 

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 USUAL_TOKENS = 30
 BREVITY = 0.1
 LEAST_TOKENS = 8
-ANCHORED_SHARE = 0.5
+EXCEPTED_SHARE = 0.5
 
 
 @dataclass(frozen=True)
 class Offer:
     """One thing that could be shown. `lines` are the messages whose words it shows: of a node its evidence, of a
-    line itself; `joined_tokens` is what a line costs as part of a passage that is there already."""
+    line itself; `joined_tokens` is what a line costs as part of a passage that is there already. `only_excepted`: it is
+    below the floor, and offered because it mentions somebody who is named, or is of the days that are asked about."""
 
     key: int
     is_node: bool
@@ -26,7 +27,7 @@ class Offer:
     tokens: int
     lines: frozenset[int]
     rank: tuple[float, ...] = ()
-    only_anchored: bool = False
+    only_excepted: bool = False
     before: int | None = None
     after: int | None = None
     joined_tokens: int = 0
@@ -49,7 +50,7 @@ class Choice:
     removed: dict[tuple[bool, int], str] = field(default_factory=dict)
     least_score: float = 0.0
     tokens: int = 0
-    anchored_tokens: int = 0
+    excepted_tokens: int = 0
     seen_lines: set[int] = field(default_factory=set)
     seen_texts: set[str] = field(default_factory=set)
     passages: dict[int, Shown] = field(default_factory=dict)
@@ -98,18 +99,18 @@ def _refusal(offer: Offer, cost: int, choice: Choice, budget: int, window: Abstr
         return "shown_already"
     if offer.text in choice.seen_texts:
         return "same_words"
-    if offer.score < choice.least_score and not offer.only_anchored:
+    if offer.score < choice.least_score and not offer.only_excepted:
         return "fell_off"
     if choice.tokens + cost > budget:
         return "no_room"
-    if offer.only_anchored and choice.anchored_tokens + cost > budget * ANCHORED_SHARE:
-        return "anchored_only"
+    if offer.only_excepted and choice.excepted_tokens + cost > budget * EXCEPTED_SHARE:
+        return "excepted_only"
     return ""
 
 
 def _show(offer: Offer, cost: int, passage: Shown | None, choice: Choice) -> None:
     choice.tokens += cost
-    choice.anchored_tokens += cost * offer.only_anchored
+    choice.excepted_tokens += cost * offer.only_excepted
     choice.seen_lines |= offer.lines
     if offer.is_node:
         choice.seen_texts.add(offer.text)

@@ -1,4 +1,4 @@
-"""Words that everybody says every day: in a question they tell little about what is asked.
+"""What everybody says every day: in a question it tells little about what is asked. As words, and as a vector.
 
 Rarity among memories cannot say so: memories are written as reports, questions as talk, so 「今天」 or "really" is
 rare in the one and common in the other. Made from general knowledge of talk in both languages; the weight was chosen on
@@ -7,7 +7,9 @@ MADial, so that figures there lean towards it: recall at 10, 2026-11-21: zh 0.56
 
 from functools import cache
 
-from echovessel import words
+import numpy as np
+
+from echovessel import embedding, words
 
 WEIGHT = 0.3
 
@@ -29,9 +31,59 @@ _CHINESE_CHARACTERS = (
     "次每告诉帮也都上对啊哈嗯谢试看说少话做去来吃玩给让记"
 )
 
+_TALK = """
+你猜今天发生了什么！
+我现在特别开心。
+我不知道该怎么办。
+你有什么好主意吗？
+对啊，我真的很喜欢。
+听起来不错，谢谢你。
+我有点紧张，不过还算顺利。
+你觉得我应该怎么做？
+你肯定想不到我刚听说了什么。
+今天好累，忙了一整天。
+哈哈，是吧？真的太好玩了。
+今晚有点难过。
+你还记得我跟你说过的事吗？
+我想试试新的东西。
+嗯，可能吧，我还没想好。
+那是什么时候的事？
+那个人是谁来着？
+它叫什么名字？
+后来怎么样了？
+我也这么觉得。
+我特别期待。
+有时候我就想找个人说说话。
+家里人也这么说。
+我和朋友们玩得很开心。
+结果跟我想的不一样。
+对了，我能问你一件事吗？
+这几天我一直在想这件事。
+好的，那就这么办吧。
+我累了，想休息一下。
+说实话我挺生气的。
+你有没有试过？
+这是我这周最喜欢的时刻。
+"""
+
 
 @cache
 def everyday() -> frozenset[str]:
     """The tokens that count WEIGHT of what they would."""
     pairs = {token for pair in _CHINESE_PAIRS.split() for token in words.cut(pair) if len(token) > 1}
     return frozenset({*words.cut(_ENGLISH), *pairs, *_CHINESE_CHARACTERS})
+
+
+def talk() -> np.ndarray:
+    """What lines of Chinese talk have in common for a model that has read little Chinese: (384,) float32.
+
+    To all-MiniLM-L6-v2 any two lines of Chinese are much alike (cosine 0.66). Taking this away from the query leaves
+    what it is about: recall at 10 by meaning alone 0.20 -> 0.30 on madial-zh-1, 0.30 -> 0.38 on our own (2026-11);
+    in English it changes nothing. The lines were written before anything was measured. Raises EmbeddingUnavailable.
+    """
+    return _talk(embedding.name())
+
+
+@cache
+def _talk(model: str) -> np.ndarray:
+    return embedding.embed(_TALK.split()).mean(axis=0)

@@ -36,12 +36,14 @@ def scored(
     found: dict[int, float] = {}
     for session, lines in sessions.items():
         talk = around.session * talks.get(session, 0.0)
-        scores = [own.get(line, 0.0) for line in lines]
-        for place, line in enumerate(lines):
-            before = scores[place - 1] if place else 0.0
-            after = scores[place + 1] if place + 1 < len(lines) else 0.0
-            near = around.adjacent * max(before, after) + around.pair * (scores[place] + before)
-            found[line] = scores[place] + near + talk
+        found.update(dict.fromkeys(lines, talk))
+        scores = [0.0, *(own.get(line, 0.0) for line in lines), 0.0]
+        told = [place for place, score in enumerate(scores) if score]
+        beside = {place + step for place in told for step in (-1, 0, 1)}
+        for place in beside & {*range(1, len(lines) + 1)}:
+            before, score, after = scores[place - 1 : place + 2]
+            near = around.adjacent * max(before, after) + around.pair * (score + before)
+            found[lines[place - 1]] = score + near + talk
     return found
 
 

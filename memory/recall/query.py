@@ -1,7 +1,7 @@
-"""What is asked: the user's recent lines as weighted words and as one vector."""
+"""What is asked: the user's recent lines as weighted words and as vectors."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -18,15 +18,28 @@ MOST_WORDS = 64
 
 @dataclass(frozen=True)
 class Query:
-    """The recent lines, oldest first, each with its weight; and the words they ask for, each with its own."""
+    """The recent lines, oldest first, each with its weight; and the words they ask for, each with its own. `bare` are
+    the lines without the names of the two who talk."""
 
     turns: tuple[str, ...]
     weights: tuple[float, ...]
     words: Mapping[str, float]
     script: str
+    bare: tuple[str, ...]
 
 
-def asked(turns: Sequence[str], decay: float, names: Iterable[str] = ()) -> Query:
+@dataclass(frozen=True)
+class Meaning:
+    """The vectors of a query, float32, unit length. `whole` (384,) is searched with: the weighted mean of the lines,
+    between that with the names and that without. By `lines` (n, 384), without the names, is told whether memory has
+    an answer at all: every memory of Ana is near a line with "Ana" in it. With a name unanswerable questions reach a
+    cosine of 0.52 in the median and answerable ones 0.72, without it 0.23 and 0.54 (LoCoMo, 2026-11)."""
+
+    whole: np.ndarray
+    lines: np.ndarray
+
+
+def asked(turns: Sequence[str], decay: float, names: Sequence[str] = ()) -> Query:
     """The query of `turns`, oldest first; each line back weighs `decay` of the one after it.
 
     Words of every day count less. `names` are those of the two who talk: they stand everywhere and say nothing, so
@@ -44,15 +57,61 @@ def asked(turns: Sequence[str], decay: float, names: Iterable[str] = ()) -> Quer
     theirs = {word for name in names for word in words.cut(name)}
     meant = {word: weight for word, weight in weighed.items() if word not in theirs}
     kept = dict(islice((meant or weighed).items(), MOST_WORDS))
-    return Query(spoken, weights, kept, script_of(" ".join(spoken)))
+    return Query(spoken, weights, kept, script_of(" ".join(spoken)), tuple(without(names, turn) for turn in spoken))
 
 
-def vector(query: Query) -> np.ndarray:
-    """The weighted mean of the lines' vectors: (384,) float32, unit length. Raises EmbeddingUnavailable."""
-    rows = embedding.embed(query.turns)
-    mean = np.asarray(query.weights, dtype=np.float32) @ rows
-    length = float(np.linalg.norm(mean))
-    return (mean / length if length > 1e-6 else rows[-1]).astype(np.float32)
+def without(names: Sequence[str], line: str) -> str:
+    """`line` without `names`; a line of nothing else is left as it is.
+
+    >>> without(["Mira"], "Is Mira's cat fond of Miranda?"), without(["Mira"], "Mira?")
+    ('Is cat fond of Miranda?', 'Mira?')
+    """
+    known = sorted({name.strip() for name in names if name.strip()}, key=len, reverse=True)
+    if not known:
+        return line
+    said = (re.escape(name) if UNSPACED.search(name) else rf"\b{re.escape(name)}\b(?:['’]s\b)?" for name in known)
+    rest = " ".join(re.sub("|".join(said), " ", line, flags=re.I).split())
+    return rest if any(map(str.isalnum, rest)) else line
+
+
+def whole_words(weighed: Mapping[str, float]) -> dict[str, float]:
+    """Of the tokens of a query those that are words as far as can be told without a dictionary: spaced words, pairs of
+    characters that both say something, and characters that stand between function words.
+
+    >>> whole_words({"的猫": 1, "猫": 1, "书": 1, "店": 1, "书店": 1})
+    {'猫': 1, '书店': 1}
+    """
+    pairs = {token for token in weighed if len(token) == 2 and all(character in weighed for character in token)}
+    within = {character for pair in pairs for character in pair}
+    return {
+        token: weight
+        for token, weight in weighed.items()
+        if token in pairs or not UNSPACED.match(token) or (len(token) == 1 and token not in within)
+    }
+
+
+def meaning(query: Query) -> Meaning:
+    """The vectors of a query. Raises EmbeddingUnavailable."""
+    texts = list(dict.fromkeys((*query.turns, *query.bare)))
+    rows = dict(zip(texts, embedding.embed(texts), strict=True))
+    lines = np.stack([rows[line] for line in query.bare])
+    mean, bare = (_mean(query, said) for said in (np.stack([rows[turn] for turn in query.turns]), lines))
+    whole = _unit(mean + bare, bare)
+    return Meaning(whole if knows(query.script) else _unit(whole - everyday.talk(), whole), lines)
+
+
+def knows(script: str) -> bool:
+    """Whether the embedding model has read much of a script; of one that the operator chose it is taken for granted."""
+    return script == "latin" or embedding.name() != embedding.BUNDLED
+
+
+def _mean(query: Query, rows: np.ndarray) -> np.ndarray:
+    return _unit(np.asarray(query.weights, dtype=np.float32) @ rows, rows[-1])
+
+
+def _unit(vector: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
+    length = float(np.linalg.norm(vector))
+    return (vector / length if length > 1e-6 else otherwise).astype(np.float32)
 
 
 def script_of(text: str) -> str:

@@ -60,7 +60,7 @@ class Parts:
 
     def as_json(self) -> dict[str, float]:
         """All of it, for the x-ray."""
-        return {name: round(value, 4) for name, value in asdict(self).items() if value}
+        return {name: round(value, 4) for name, value in vars(self).items() if value}
 
 
 def profile() -> Profile:

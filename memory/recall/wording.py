@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from uuid import UUID
 
 from chat.models import Message
-from echovessel.context import shortened, unfenced
+from echovessel.context import shortened, tokens, unfenced
 from memory.human_dates import told
 from memory.models import ConceptNode
 from memory.recall.candidates import Node
@@ -14,18 +15,24 @@ from persona.models import Persona
 
 # A longer line is cut: what it says can be looked up, the budget cannot.
 LONGEST_LINE_TOKENS = 250
+NEXT_LINE = "\n  "
+_told = lru_cache(maxsize=4_096)(told)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Line:
     """A message as recall shows it."""
 
     id: int
-    uuid: UUID
+    uuid_hex: str
     external_id: str | None
     role: str
     content: str
     created_at: datetime
+
+    @property
+    def uuid(self) -> UUID:
+        return UUID(self.uuid_hex)
 
 
 @dataclass(frozen=True)
@@ -47,21 +54,29 @@ class Teller:
         if node.kind == ConceptNode.Kind.THOUGHT:
             return f"- {description}"
         day = node.event_day or node.created_at.astimezone(self.now.tzinfo).date()
-        return f"- {told(day, self.now.date(), self.language)}{self._colon}{description}"
+        return f"- {_told(day, self.now.date(), self.language)}{self._colon}{description}"
 
     def opening(self, line: Line) -> str:
         """The first line of a passage."""
-        day = line.created_at.astimezone(self.now.tzinfo).date()
-        comma = "，" if self.language == "zh" else ", "
-        return f"- {told(day, self.now.date(), self.language)}{comma}{self._said(line)}"
+        return self._dated(line, self._said(line))
 
     def further(self, line: Line) -> str:
         """A line of a passage after its first."""
-        return f"\n  {self._said(line)}"
+        return f"{NEXT_LINE}{self._said(line)}"
 
     def passage(self, lines: Sequence[Line]) -> str:
         """Lines in the order they were said."""
         return self.opening(lines[0]) + "".join(self.further(line) for line in lines[1:])
+
+    def costs(self, line: Line) -> tuple[int, int]:
+        """The tokens of a line as the first of a passage, and as a further one."""
+        said = self._said(line)
+        return tokens(self._dated(line, said)), tokens(f"{NEXT_LINE}{said}")
+
+    def _dated(self, line: Line, said: str) -> str:
+        day = line.created_at.astimezone(self.now.tzinfo).date()
+        comma = "，" if self.language == "zh" else ", "
+        return f"- {_told(day, self.now.date(), self.language)}{comma}{said}"
 
     @property
     def _colon(self) -> str:

@@ -61,7 +61,7 @@ class XRay:
         return {
             "query": self.query,
             "arms": [asdict(arm) for arm in self.arms],
-            "candidates": [asdict(seen) | {"arms": list(seen.arms)} for seen in self.candidates],
+            "candidates": [vars(seen) | {"arms": list(seen.arms)} for seen in self.candidates],
             "chosen": [asdict(item) | {"messages": list(item.messages)} for item in self.chosen],
             "budget": self.budget,
             "tokens": self.tokens,

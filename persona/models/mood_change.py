@@ -25,7 +25,6 @@ class MoodChange(PublicId):
         indexes = [models.Index(fields=["persona", "-at"], name="mood_change_by_time")]
         constraints = [
             models.CheckConstraint(condition=Q(energy__gte=0, energy__lte=10), name="mood_energy_0_to_10"),
-            models.UniqueConstraint(fields=["persona", "session_uuid"], name="mood_once_per_session"),
         ]
 
     def __str__(self) -> str:

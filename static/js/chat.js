@@ -2,6 +2,7 @@
 
 import { Composer } from './composer.js';
 import { Lines } from './lines.js';
+import { Remembered } from './remembered.js';
 import { Reply } from './reply.js';
 import { Scrolling } from './scrolling.js';
 import { Socket } from './socket.js';
@@ -23,12 +24,14 @@ const chat = document.getElementById('chat');
 const announcer = document.getElementById('announcer');
 const stopButton = document.getElementById('stop');
 const endButton = document.getElementById('end-talk');
+const offRecordButton = document.getElementById('off-record');
 const title = document.title;
 
 const lines = new Lines(document.getElementById('lines'));
 const unsent = new Unsent(chat.dataset.persona);
 const scrolling = new Scrolling(document.getElementById('log'), document.getElementById('below'));
 const timeline = new Timeline(chat);
+const remembered = new Remembered(chat, lines, { onNew: announce, onRefused: (words) => showNotice(words, null, NOTICE_MS) });
 const composer = new Composer(document.getElementById('composer'), {
   persona: chat.dataset.persona,
   maxChars: Number(chat.dataset.maxChars),
@@ -41,6 +44,7 @@ let replayUntil = 0;
 let replayTimer = null;
 let replayed = false; // Old lines are sent again only once the server has told what it already has.
 let resumedAt = 0;
+let askedToEnd = false;
 let runningTurn = chat.dataset.openTurn || null;
 const seen = new Set();
 const replies = new Map();
@@ -64,13 +68,14 @@ const socket = new Socket(chat.dataset.socket, {
 });
 
 function say(content) {
-  const line = unsent.add(content);
+  const line = unsent.add(content, Boolean(chat.dataset.offRecord));
   deliver(line);
   scrolling.toEnd();
 }
 
 function deliver(line) {
-  const sent = replayed && socket.send({ type: 'message', client_id: line.client_id, content: line.content });
+  const { client_id, content, off_the_record = false } = line;
+  const sent = replayed && socket.send({ type: 'message', client_id, content, off_the_record });
   lines.drawUnsent(line, line.refused ?? word(sent ? 'sending' : 'waiting'));
 }
 
@@ -111,6 +116,9 @@ const handlers = {
   'chat.turn.failed': failed,
   'chat.session.closing': sessionClosing,
   'chat.session.boundary': sessionBoundary,
+  'chat.session.waiting': sessionWaiting,
+  'chat.session.off_the_record': offTheRecord,
+  'chat.session.erased': sessionErased,
   'chat.mood.update': moodUpdated,
   error: refused,
 };
@@ -119,14 +127,15 @@ function receive(frame) {
   const { event, id, data = {} } = frame;
   if (id) {
     if (seen.has(id)) return;
-    remember(id);
+    note(id);
   }
   handlers[event]?.(data);
   if (/^(memory\.|chat\.mood\.|chat\.session\.)/.test(event)) timeline.refreshSoon();
+  if (/^memory\.(event|node)\./.test(event)) remembered.refreshSoon();
   if (!replayed && id && id >= replayUntil) deliverAll();
 }
 
-function remember(id) {
+function note(id) {
   seen.add(id);
   lastEventId = Math.max(lastEventId, id);
   if (seen.size > SEEN_LIMIT) seen.delete(seen.values().next().value);
@@ -191,8 +200,30 @@ function failed(data) {
 
 function sessionClosing(data) {
   openSession('');
-  lines.closing(data.session_id);
+  lines.closing(data.session_id, chat.dataset.offRecord === data.session_id);
   scrolling.news();
+}
+
+function sessionWaiting(data) {
+  if (chat.dataset.openSession !== data.session_id) lines.waiting(data);
+}
+
+function offTheRecord(data) {
+  const was = Boolean(chat.dataset.offRecord);
+  if (data.on) openSession(data.session_id);
+  chat.dataset.offRecord = data.on ? data.session_id : '';
+  document.getElementById('off-record-banner').hidden = !data.on;
+  offRecordButton.setAttribute('aria-pressed', String(data.on));
+  offRecordButton.disabled = false;
+  if (was === data.on) return;
+  announce(word(data.on ? 'offRecordOn' : 'offRecordOver'));
+  if (!data.on) showNotice(word('offRecordOver'), null, askedToEnd ? NOTICE_MS : 0); // Else it stays until it is seen.
+  askedToEnd = false;
+}
+
+function sessionErased(data) {
+  lines.erase(data.session_id);
+  announce(word('erased'));
 }
 
 function sessionBoundary(data) {
@@ -228,6 +259,7 @@ function refused(data) {
   if (data.code === 'not_retryable' || data.code === 'not_running') resumeAgain();
   stopButton.disabled = false;
   endButton.disabled = !chat.dataset.openSession;
+  offRecordButton.disabled = false;
   if (!quiet.has(data.code)) announce(words);
 }
 
@@ -266,11 +298,9 @@ function announce(words) {
 }
 
 function showNotice(words, link = null, lasts = 0) {
-  const notice = document.createElement('li');
-  notice.className = 'toast';
-  notice.dataset.testid = 'notice';
-  notice.append(words);
-  if (link) notice.append(' ', link);
+  const notice = shape('notice');
+  notice.firstElementChild.append(words);
+  if (link) notice.firstElementChild.append(' ', link);
   document.getElementById('toasts').replaceChildren(notice);
   if (lasts) setTimeout(() => notice.remove(), lasts);
 }
@@ -296,6 +326,7 @@ async function older(button) {
   try {
     const fragment = await fetchFragment(`${chat.dataset.historyUrl}?before=${before}`);
     scrolling.holding(() => lines.prepend(fragment));
+    remembered.refresh();
     document.getElementById('log').focus({ preventScroll: true });
   } catch {
     button.disabled = false;
@@ -330,10 +361,18 @@ function retry(button) {
   setTimeout(() => (button.disabled = false), 5000);
 }
 
+function goOffTheRecord(on) {
+  askedToEnd = !on;
+  if (socket.send({ type: 'off_the_record', on })) offRecordButton.disabled = true;
+  else showNotice(word('cannotChange'), null, NOTICE_MS);
+  composer.input.focus();
+}
+
 const acts = {
   older,
   why,
   retry,
+  remember: (button) => remembered.ask(button),
   resend: (button) => resend(button.closest('[data-client-id]').dataset.clientId),
   edit: (button) => takeBack(button.closest('[data-client-id]').dataset.clientId),
 };
@@ -349,9 +388,13 @@ stopButton.addEventListener('click', () => {
 });
 
 endButton.addEventListener('click', () => {
+  askedToEnd = true;
   if (socket.send({ type: 'close_session' })) endButton.disabled = true;
   composer.input.focus();
 });
+
+offRecordButton.addEventListener('click', () => goOffTheRecord(!chat.dataset.offRecord));
+document.getElementById('off-record-end').addEventListener('click', () => goOffTheRecord(false));
 
 document.addEventListener('visibilitychange', () => {
   if (!document.hidden) document.title = title;
@@ -380,4 +423,5 @@ restoreUnsent();
 if (runningTurn) run(runningTurn);
 scrolling.toEnd();
 timeline.refresh();
+remembered.refresh();
 socket.connect();

@@ -27,6 +27,7 @@ export class Lines {
     const line = shape('user');
     line.querySelector('.bubble').textContent = data.content;
     this.name(line, data);
+    if (data.off_the_record) this.markOffRecord(line, data.session_id);
     this.dropUnsent(data.client_id);
     this.append(line);
   }
@@ -36,7 +37,14 @@ export class Lines {
     if (data.turn_id) line.dataset.turn = data.turn_id;
     if (data.client_id) line.dataset.clientId = data.client_id;
     if (data.created_at) line.querySelector('time').dateTime = data.created_at;
+    if (data.message_id) line.querySelector('[data-act="remember"]').hidden = Boolean(line.dataset.offRecord);
     localiseTimes(line);
+  }
+
+  markOffRecord(line, session) {
+    line.dataset.offRecord = session;
+    line.querySelector('[data-note="off-record"]')?.removeAttribute('hidden');
+    line.querySelector('[data-act="remember"]')?.setAttribute('hidden', '');
   }
 
   append(line, after = null) {
@@ -91,15 +99,18 @@ export class Lines {
     return line;
   }
 
+  // What answers a line off the record is off the record.
+  inherit(line, asked) {
+    if (asked?.dataset.offRecord) this.markOffRecord(line, asked.dataset.offRecord);
+  }
+
   // A reply stands below the lines it answers: lines that came later belong to the next turn.
   place(line, turn) {
     const failed = this.find('failed', 'turn', turn);
-    if (failed) {
-      failed.replaceWith(line);
-      return;
-    }
-    const asked = this.root.querySelectorAll(`[data-turn="${CSS.escape(turn)}"]`);
-    this.append(line, asked[asked.length - 1] ?? null);
+    const asked = [...this.root.querySelectorAll(`[data-turn="${CSS.escape(turn)}"]`)].at(-1) ?? null;
+    this.inherit(line, asked);
+    if (failed) failed.replaceWith(line);
+    else this.append(line, asked);
   }
 
   finish(data) {
@@ -125,14 +136,31 @@ export class Lines {
     line.querySelector('[data-message-text]').textContent = data.message || word('failed');
     line.querySelector('[data-act="retry"]').hidden = data.retryable === false;
     const reply = this.replyOf(data.turn_id);
+    this.inherit(line, reply);
     if (reply) reply.replaceWith(line);
     else this.place(line, data.turn_id);
   }
 
   // The end of a talk
 
-  closing(session) {
-    this.rule(session, `${word('talkClosed')} · ${word('remembering')}`, '').dataset.pending = '';
+  closing(session, offTheRecord) {
+    const label = offTheRecord ? word('offRecordClosing') : `${word('talkClosed')} · ${word('remembering')}`;
+    this.rule(session, label, '').dataset.pending = '';
+  }
+
+  waiting(data) {
+    const why = data.reason === 'budget' ? word('laterBudget') : word('laterProvider');
+    delete this.rule(data.session_id, `${word('talkClosed')} · ${why}`, '').dataset.pending;
+  }
+
+  // A talk off the record leaves nothing here either.
+  erase(session) {
+    const id = CSS.escape(session);
+    for (const line of this.root.querySelectorAll(`[data-off-record="${id}"], [data-session="${id}"]`)) line.remove();
+    for (const day of this.root.querySelectorAll('[data-day]')) {
+      if (!day.nextElementSibling || day.nextElementSibling.matches('[data-day]')) day.remove();
+    }
+    this.hello.hidden = Boolean(this.root.firstElementChild);
   }
 
   closed(data) {
@@ -170,6 +198,7 @@ export class Lines {
       drawn = shape('unsent');
       drawn.dataset.clientId = line.client_id;
       drawn.querySelector('.bubble').textContent = line.content;
+      if (line.off_the_record) this.markOffRecord(drawn, '');
       this.unsent.append(drawn);
       this.hello.hidden = true;
     }

@@ -9,6 +9,7 @@ from django.utils import timezone
 from chat import closing, turn
 from chat.lines import take_line
 from chat.models import Message, Session, Turn
+from echovessel import holders
 from echovessel.outbox.models import OutboxEvent
 from persona.models import Persona
 
@@ -62,25 +63,9 @@ def test_a_server_known_to_be_dead_is_not_waited_for(mira: Persona) -> None:
     now = timezone.now()
     say(mira, "hello")
     running = turn.claim(mira.pk, now)
-    Turn.objects.update(holder=f"{turn.HOST}:{_dead_pid()}:abcd")
+    Turn.objects.update(holder=f"{holders.HOST}:{_dead_pid()}:abcd")
     assert running is not None
     assert turn.abandon(now) == 1
-
-
-@pytest.mark.parametrize(
-    ("holder", "dead"),
-    [
-        (turn.holder(), False),
-        (f"{turn.HOST}:{os.getpid()}:another life of this pid", True),
-        (f"{turn.HOST}:1:init", False),
-        ("another-host:99999999:x", False),
-        ("", False),
-        ("nonsense", False),
-    ],
-    ids=["this process", "this pid in another life", "a living process", "another host", "nobody", "nonsense"],
-)
-def test_who_is_known_to_be_dead(holder: str, dead: bool) -> None:
-    assert turn.is_dead(holder) is dead
 
 
 def test_nobody_retries_the_turn_of_another(mira: Persona, otto: Persona) -> None:

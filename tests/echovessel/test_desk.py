@@ -11,7 +11,7 @@ from django_q.models import OrmQ
 
 from chat.lines import take_line
 from chat.models import Session
-from memory.models import Alias, Entity, Evidence, Filling, Mention, UnreadableAnswer
+from memory.models import Alias, Entity, Evidence, Filling, Mention, MergeProposal, ModelReply
 from persona import mood
 from persona.models import CoreBlock, Persona
 
@@ -104,12 +104,28 @@ def test_no_row_says_its_words_in_its_name(full_life: dict[str, Any]) -> None:
         assert "bees" not in str(row)
 
 
+def test_a_pair_in_question_stands_side_by_side_with_its_memories(
+    curator: Client, full_life: dict[str, Any], mira: Persona, remember: Any
+) -> None:
+    other = Entity.objects.create(persona=mira, canonical_name="The <swarm>", kind="pet")
+    Mention.objects.create(node=remember(mira, "The <swarm> left on Monday."), entity=other)
+    proposal = MergeProposal.objects.create(a=full_life["entity"], b=other, score=0.7, reasons=["similar_memories"])
+    page = curator.get(f"/admin/memory/mergeproposal/{proposal.pk}/change/").content.decode()
+    for shown in (
+        "Ana&#x27;s bees",
+        "Ana keeps bees on her roof.",
+        "The &lt;swarm&gt; left on Monday.",
+        "similar memories",
+    ):
+        assert shown in page
+
+
 def test_a_talk_that_could_not_be_remembered_is_tried_again_from_here(
     curator: Client, full_life: dict[str, Any]
 ) -> None:
     session = full_life["session"]
     Session.objects.filter(pk=session.pk).update(status="failed", failure="the model's answer could not be read")
-    UnreadableAnswer.objects.create(session=session, step="extract", raw="{half an ans")
+    ModelReply.objects.create(session=session, step="extraction:0", number=0, text="{half an ans")
     page = curator.get(f"/admin/chat/session/{session.pk}/change/").content.decode()
     assert "{half an ans" in page
     assert "could not be read" in page

@@ -132,3 +132,28 @@ def test_small_talk_is_no_memory() -> None:
 @pytest.mark.parametrize(("line", "words"), [("ok bye", ("next time", "See you")), ("好的 拜拜", ("下次", "晚点见"))])
 def test_a_goodbye_after_an_ok_is_a_goodbye(line: str, words: tuple[str, str]) -> None:
     assert any(word in answer(line, zh="拜" in line) for word in words)
+
+
+@pytest.mark.parametrize(
+    ("question", "kept", "told", "zh"),
+    [
+        (
+            "Where does my sister live?",
+            "Ana: “My sister Rosa lives in Lisbon.”",
+            "“My sister Rosa lives in Lisbon.”",
+            False,
+        ),
+        ("我对什么过敏？", "小雨：“我对花生过敏。”", "“我对花生过敏。”", True),
+    ],
+)
+def test_words_that_were_remembered_as_they_stand_are_told_as_they_stand(
+    question: str, kept: str, told: str, zh: bool
+) -> None:
+    said = answer(question, kept, zh=zh)
+    assert told in said
+    assert "You: “" not in said
+    assert "你：“" not in said
+
+
+def test_her_own_words_are_no_memory_of_what_she_was_told() -> None:
+    assert "sister" not in answer("Where does my sister live?", "Mira: “I would love to meet your sister.”")

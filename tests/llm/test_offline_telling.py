@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from echovessel.dates import days_in
 from echovessel.llm.offline.asking import is_question
-from echovessel.llm.offline.dates import dated, days_in
+from echovessel.llm.offline.dates import dated
 from echovessel.llm.offline.extraction import extracted
 from echovessel.llm.offline.feeling import weighed
 from echovessel.llm.offline.names import names_in
@@ -76,6 +77,12 @@ def test_a_weighty_thing_is_kept_though_it_stands_in_a_question(line: str, descr
 def test_what_only_asks_or_orders_is_no_event(line: str) -> None:
     assert is_question(line)
     assert told(line)["events"] == []
+
+
+@pytest.mark.parametrize("line", ["Remember this.", "Please remember that for me!", "记住这个", "请帮我记住这件事哦"])
+def test_the_wish_that_something_be_remembered_is_itself_nothing_to_remember(line: str) -> None:
+    said = told("My sister Rosa lives in Lisbon.", line)
+    assert [event["description"] for event in said["events"]] == ["Ana's sister Rosa lives in Lisbon."]
 
 
 @pytest.mark.parametrize(
@@ -254,3 +261,11 @@ def test_names_end_where_they_end(text: str, names: list[str]) -> None:
 def test_small_talk_is_told_from_what_tells(line: str) -> None:
     assert is_small_talk(line)
     assert not is_small_talk("Thanks to my sister I moved to Rome")
+
+
+def test_no_longer_is_no_verb() -> None:
+    assert in_third_person("I no longer hate cilantro.", "Ana", "Mira") == "Ana no longer hates cilantro."
+
+
+def test_a_piece_of_a_talk_in_which_nothing_was_told_has_no_summary() -> None:
+    assert told("Hm.", "It rained a bit.")["session_summary"] == ""

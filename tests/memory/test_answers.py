@@ -149,3 +149,18 @@ def test_the_schema_is_one_that_strict_servers_accept(schema: Any) -> None:
                 walk(value)
 
     walk(shape_of(schema).schema)
+
+
+def test_one_clarification_none_or_several_are_taken() -> None:
+    one = {"first": "Scott", "second": "黄逸扬", "same": True}
+    assert read().clarifications == read(entity_clarification=None).clarifications == []
+    assert read(entity_clarification="no").clarifications == read(entity_clarification=[]).clarifications == []
+    assert [said.model_dump() for said in read(entity_clarification=one).clarifications] == [one]
+    several = read(entity_clarification=[one, {"first": "", "second": "x", "same": True}, one | {"same": False}])
+    assert [said.same for said in several.clarifications] == [True, False]
+    assert ExtractionAnswer.model_validate(several.model_dump(mode="json")).clarifications == several.clarifications
+
+
+def test_the_schema_asks_for_one_clarification() -> None:
+    asked = ExtractionAnswer.model_json_schema()["properties"]["entity_clarification"]["anyOf"]
+    assert [part.get("type", "object") for part in asked] == ["object", "null"]

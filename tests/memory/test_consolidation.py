@@ -12,7 +12,7 @@ from django.test import override_settings
 from chat.models import Message, Session
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
-from memory.consolidation import runner
+from memory.consolidation import applying, runner
 from memory.consolidation.runner import Outcome
 from memory.models import ConceptNode, Entity, Extraction, Filling, Mention, ReflectionRun
 from persona.models import MoodChange, Persona
@@ -105,7 +105,11 @@ def test_a_greeting_is_closed_without_being_read(mira: Persona, model: Script, c
 def test_two_lines_about_a_death_are_read(mira: Persona, model: Script, clock: Clock) -> None:
     session = talk(mira, "我妈妈去世了")
     model.answers(
-        extraction([event("Ana的妈妈去世了。", cite(session.messages.get()), emotional_impact=-9)]), impression()
+        extraction(
+            [event("Ana的妈妈去世了。", cite(session.messages.get()), emotional_impact=-9)],
+            session_summary="妈妈去世。",
+        ),
+        impression(),
     )
     assert runner.run(session.pk, clock) == Outcome.CLOSED
     assert ReflectionRun.objects.get().reason == "shock"
@@ -286,12 +290,38 @@ def test_a_long_talk_yields_events_from_its_middle(mira: Persona, model: Script,
     assert MoodChange.objects.count() == 1
 
 
+def test_a_summary_of_many_readings_keeps_a_part_of_each(
+    mira: Persona, model: Script, clock: Clock, settings: Any
+) -> None:
+    settings.KNOBS |= {"consolidate.chunk_tokens": 200, "consolidate.chunk_overlap_lines": 0}
+    session = talk(mira, *[f"Line {number}. " + "I talk and talk. " * 40 for number in range(4)])
+    model.answers(
+        *[extraction(session_summary=f"{topic} " + "and so on " * 18) for topic in ("Sea", "Snow", "Sun", "Sky")]
+    )
+    assert runner.run(session.pk, clock) == Outcome.CLOSED
+    session.refresh_from_db()
+    assert len(session.summary) <= 400
+    assert all(topic in session.summary for topic in ("Sea", "Snow", "Sun", "Sky"))
+
+
+def test_a_summary_of_very_many_readings_fits_its_place_and_says_something(mira: Persona) -> None:
+    session = talk(mira, "We talked for years.")
+    answers = [{"session_summary": f"Year {number} was about the sea, the snow and the sun."} for number in range(300)]
+    Extraction.objects.bulk_create(
+        Extraction(session=session, chunk=number, through=1, answer=answer) for number, answer in enumerate(answers)
+    )
+    applying._summarise(session)
+    session.refresh_from_db()
+    assert len(session.summary) == 400
+    assert session.summary.startswith("Year 0 was about the…")
+
+
 def test_off_the_record_leaves_nothing(mira: Persona, model: Script, clock: Clock) -> None:
     from chat.lines import take_line  # noqa: PLC0415
 
     taken = take_line(mira, "A secret that I tell nobody: my mother died.", None, "web", NOW)
     session = taken.message.session
-    Session.objects.filter(pk=session.pk).update(off_the_record=True, status="closing")
+    Session.objects.filter(pk=session.pk).update(off_the_record=True, status="closing", attempts=50)
     session.turns.update(status="done")
     assert runner.run(session.pk, clock) == Outcome.DELETED
     assert not model.requests

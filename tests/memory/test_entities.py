@@ -1,13 +1,17 @@
-"""Names and whom they mean: the alias tier."""
+"""Names and whom they mean: by the name, by likeness, or by asking."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from echovessel import embedding
 from echovessel.outbox.models import OutboxEvent
+from memory.entities.comparing import circle_of
 from memory.entities.names import is_name, normalized, occurs
-from memory.entities.resolve import Named, resolve
-from memory.models import ConceptNode, Entity, Mention, MergeProposal
+from memory.entities.resolve import Named, Resolved, resolve
+from memory.entities.similarity import Profile
+from memory.models import Alias, ConceptNode, Entity, Mention, MergeProposal
 from persona.models import Persona
 from tests.memory.talks import NOW
 
@@ -171,3 +175,127 @@ def test_whom_a_merge_absorbed_is_not_found_again(mira: Persona) -> None:
     gone = meet(mira, "Scott").entity
     Entity.objects.filter(pk=gone.pk).update(status="merged")
     assert meet(mira, "Scott").entity != gone
+
+
+# --- likeness ----------------------------------------------------------------------------------------------------
+def seen(*names: str, kind: str = "person", company: tuple[str, ...] = (), text: str) -> Profile:
+    return Profile(names, kind, [text], embedding.embed([text]), frozenset(company))
+
+
+def come_up(persona: Persona, remember: Callable[..., ConceptNode], *names: str, text: str, **values: Any) -> Resolved:
+    """Somebody comes up in a talk, as consolidation has it: compared first, then resolved."""
+    profile = seen(*names, text=text, **{key: values.pop(key) for key in ("kind", "company") if key in values})
+    circle = circle_of(persona, [profile])
+    named = Named(names, profile.kind, [remember(persona, text)], profile, **values)
+    found = resolve(persona, named, circle)
+    assert found is not None
+    return found
+
+
+def test_a_short_form_in_like_memories_is_the_same_and_is_learned(
+    mira: Persona, remember: Callable[..., ConceptNode]
+) -> None:
+    full = come_up(mira, remember, "李小云", text="Ana的妹妹李小云在杭州读大学，学法律。").entity
+    again = come_up(mira, remember, "小云", text="Ana的妹妹小云在杭州读大学。")
+    assert (again.how, again.entity) == ("similar", full)
+    assert list(full.aliases.values_list("text", flat=True)) == ["李小云", "小云"]
+    assert OutboxEvent.objects.order_by("-id")[0].data["merge_status"] == "similar"
+    assert come_up(mira, remember, "小云", text="小云打来电话。").how == "alias_matched"
+
+
+def test_a_transliteration_is_a_question_and_never_a_merge(mira: Persona, remember: Callable[..., ConceptNode]) -> None:
+    han = come_up(mira, remember, "黄逸扬", text="黄逸扬是Ana的同事，周四一起打羽毛球。").entity
+    latin = come_up(mira, remember, "Yiyang", text="Yiyang是Ana的同事，周四一起打羽毛球。")
+    assert (latin.how, latin.entity.status) == ("uncertain", "uncertain")
+    proposal = MergeProposal.objects.get()
+    assert (proposal.a, proposal.b, proposal.status) == (han, latin.entity, "open")
+    assert "transliteration" in proposal.reasons
+    assert proposal.score == 1.0
+    assert come_up(mira, remember, "Yiyang", text="Yiyang called.").entity == latin.entity
+    assert MergeProposal.objects.count() == 1
+
+
+@pytest.mark.parametrize(("first", "second"), [("Jon", "John"), ("Katherine", "Catherine")])
+def test_names_that_sound_alike_are_a_question_whatever_is_remembered(
+    mira: Persona, remember: Callable[..., ConceptNode], first: str, second: str
+) -> None:
+    come_up(mira, remember, first, text=f"{first} taught Ana to sail.")
+    assert come_up(mira, remember, second, text=f"{second} likes cake.").entity.status == "uncertain"
+    assert MergeProposal.objects.get().reasons == ["familiar_name", "similar_spelling"]
+
+
+def test_two_sisters_in_like_memories_are_no_question(mira: Persona, remember: Callable[..., ConceptNode]) -> None:
+    come_up(mira, remember, "Anna", text="Ana's sister Anna lives in Lyon.")
+    assert come_up(mira, remember, "Bea", text="Ana's sister Bea lives in Lyon.").how == "new"
+    assert not MergeProposal.objects.exists()
+
+
+def test_one_name_raises_few_questions(mira: Persona, remember: Callable[..., ConceptNode]) -> None:
+    for surname in ("Smith", "Huang", "Miller", "Novak", "Weber"):
+        come_up(mira, remember, f"Scott {surname}", text=f"Scott {surname} works with Ana at the bank as a manager.")
+    assert not MergeProposal.objects.exists()
+    asked = come_up(mira, remember, "Scott", text="Scott works with Ana at the bank as a manager.")
+    assert asked.entity.status == "uncertain"
+    assert MergeProposal.objects.count() == 3
+
+
+def test_whom_the_talk_names_besides_is_not_taken_for_the_same_without_asking(
+    mira: Persona, remember: Callable[..., ConceptNode]
+) -> None:
+    full = come_up(mira, remember, "李小云", text="Ana的妹妹李小云在杭州读大学，学法律。").entity
+    short = come_up(mira, remember, "小云", text="Ana的妹妹小云在杭州读大学。", beside=[full])
+    assert short.entity != full
+    assert MergeProposal.objects.get().status == "open"
+
+
+def test_of_several_bearers_the_one_whose_company_is_there_is_meant(
+    mira: Persona, remember: Callable[..., ConceptNode]
+) -> None:
+    lawyer = come_up(mira, remember, "张伟", text="张伟是Ana的大学同学，和李梅在北京开律师事务所。").entity
+    neighbour = come_up(mira, remember, "张伟", text="张伟是Ana楼下的邻居，养了很多花。", twins=[lawyer]).entity
+    MergeProposal.objects.update(status="kept_apart")
+    Entity.objects.filter(pk=neighbour.pk).update(status="confirmed")
+    limei = come_up(mira, remember, "李梅", text="李梅是律师。").entity
+    limei.mentions.create(node=lawyer.nodes.get())
+    said = "张伟和李梅在北京开的律师事务所，是Ana大学同学里最早的。"
+    assert come_up(mira, remember, "张伟", text=said, company=("李梅",)).entity == lawyer
+    unknown = come_up(mira, remember, "张伟", text="张伟发来一张照片。")
+    assert (unknown.how, unknown.entity in (lawyer, neighbour)) == ("uncertain", False)
+    assert come_up(mira, remember, "张伟", text="张伟又发来一张照片。").entity == unknown.entity
+
+
+def test_a_twin_is_somebody_else_and_is_found_again(mira: Persona, remember: Callable[..., ConceptNode]) -> None:
+    first = come_up(mira, remember, "Scott", text="Scott the baker called Ana.").entity
+    second = come_up(mira, remember, "Scott", text="Scott the nurse wrote to Ana.", twins=[first])
+    assert (second.how, MergeProposal.objects.get().reasons) == ("uncertain", ["same_name"])
+    again = come_up(mira, remember, "Scott", text="Scott the nurse wrote to Ana once more.", twins=[first])
+    assert again.entity == second.entity
+    assert come_up(mira, remember, "Scott", text="Scott sang.").entity == first
+
+
+def test_memories_that_may_not_be_recalled_say_nothing_of_anybody(
+    mira: Persona, remember: Callable[..., ConceptNode]
+) -> None:
+    known = come_up(mira, remember, "李小云", text="Ana的妹妹李小云在杭州读大学，学法律。").entity
+    known.nodes.update(status="hidden")
+    profile = seen("小云", text="Ana的妹妹小云在杭州读大学。")
+    assert circle_of(mira, [profile]).profiles[known.pk].texts == ()
+
+
+def test_however_many_are_known_a_new_name_is_compared_with_few(
+    mira: Persona, django_assert_max_num_queries: Any
+) -> None:
+    known = Entity.objects.bulk_create(
+        Entity(persona=mira, canonical_name=f"Scott {number}", kind="person") for number in range(300)
+    )
+    Alias.objects.bulk_create(
+        Alias(entity=one, persona=mira, text=one.canonical_name, normalized=normalized(one.canonical_name))
+        for one in known
+    )
+    profile = seen("Scott", text="Scott sang.")
+    with django_assert_max_num_queries(25):
+        circle = circle_of(mira, [profile])
+    assert len(circle.profiles) <= 12
+    told = node(mira, "Noor sang.")
+    with django_assert_max_num_queries(12):
+        resolve(mira, Named(["Noor"], "person", [told], seen("Noor", text="Noor sang.")), circle)

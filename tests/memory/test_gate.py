@@ -1,11 +1,9 @@
 """The gates by their cases."""
 
 from datetime import timedelta
-from itertools import pairwise
 
 import pytest
 
-from memory.consolidation.chunks import PER_LINE, cut
 from memory.consolidation.gate import Reflections, asks_the_model, decide, is_trivial
 from memory.consolidation.lines import Line
 from tests.memory.talks import NOW
@@ -67,22 +65,3 @@ def facts(**values: object) -> Reflections:
 def test_hard_gate_then_shock_then_timer(given: Reflections, reason: str) -> None:
     assert decide(given, NOW) == reason
     assert asks_the_model(reason) is (reason in ("shock", "timer"))
-
-
-def test_a_long_talk_is_cut_with_overlap_and_nothing_is_left_out() -> None:
-    lines = [line(f"line {number}", tokens=100 - PER_LINE, number=number) for number in range(400)]
-    chunks = cut(lines, limit=6_000, overlap=4)
-    assert all(len(chunk) <= 60 for chunk in chunks)
-    assert {one.id for chunk in chunks for one in chunk} == set(range(400))
-    for before, after in pairwise(chunks):
-        assert [one.id for one in after[:4]] == [one.id for one in before[-4:]]
-
-
-def test_a_short_talk_is_one_chunk_and_silence_is_none() -> None:
-    assert len(cut([line("hi")], 6_000, 4)) == 1
-    assert cut([], 6_000, 4) == []
-
-
-def test_lines_longer_than_a_chunk_come_whole_and_alone() -> None:
-    lines = [line("long", tokens=9_000, number=number) for number in range(3)]
-    assert [[one.id for one in chunk] for chunk in cut(lines, 6_000, 4)] == [[0], [1], [2]]

@@ -19,8 +19,13 @@ from tests.memory.talks import Clock, cite, event, extraction, impression, talk
 from tests.scripted import Script
 
 ROOT = Path(django_settings.BASE_DIR)
-# People load an archive: it brings the blocks of a persona that is new.
-MAY_MAKE_A_PERSONA = ("memory/archive/", "memory/importers/", "memory/management/commands/import_archive.py")
+# People load an archive: it brings the blocks of a persona that is new. The bench makes one in a database of its own.
+MAY_MAKE_A_PERSONA = (
+    "memory/archive/",
+    "memory/importers/",
+    "memory/management/commands/import_archive.py",
+    "memory/bench/",
+)
 WRITERS = {"CoreBlock", "CoreBlockVersion", "create_persona"}
 
 

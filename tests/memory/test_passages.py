@@ -35,8 +35,8 @@ def line(key: int, score: float, *, tokens: int = 10, before: int | None = None,
     return Offer(key, False, score, tokens, frozenset([key]), before=before, after=after, joined_tokens=tokens - 3)
 
 
-def node(key: int, score: float, *lines: int, tokens: int = 10, only_anchored: bool = False) -> Offer:
-    return Offer(key, True, score, tokens, frozenset(lines), only_anchored=only_anchored, text=f"node {key}")
+def node(key: int, score: float, *lines: int, tokens: int = 10, only_excepted: bool = False) -> Offer:
+    return Offer(key, True, score, tokens, frozenset(lines), only_excepted=only_excepted, text=f"node {key}")
 
 
 def test_lines_that_follow_each_other_become_one_passage() -> None:
@@ -68,10 +68,10 @@ def test_what_does_not_fit_leaves_room_for_what_does() -> None:
     assert choice.removed == {(True, 2): "no_room"}
 
 
-def test_what_is_only_anchored_takes_at_most_half() -> None:
-    choice = chosen([node(key, 3.0 - key / 10, tokens=10, only_anchored=True) for key in range(10)], 60)
+def test_what_is_only_an_exception_takes_at_most_half() -> None:
+    choice = chosen([node(key, 3.0 - key / 10, tokens=10, only_excepted=True) for key in range(10)], 60)
     assert len(choice.shown) == 3
-    assert "anchored_only" in choice.removed.values()
+    assert "excepted_only" in choice.removed.values()
 
 
 def test_what_is_far_weaker_than_the_best_falls_off() -> None:

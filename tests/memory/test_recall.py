@@ -109,7 +109,7 @@ def test_the_xray_is_plain_data_and_holds_no_words(keeper: Persona) -> None:
     written = json.dumps(seen, ensure_ascii=False)
     assert json.loads(written) == seen
     assert "white cat" not in written
-    assert {arm["name"] for arm in seen["arms"]} == {"dense", "lexical", "entity", "lines", "evidence"}
+    assert {arm["name"] for arm in seen["arms"]} == {"dense", "lexical", "entity", "time", "lines", "evidence"}
     assert seen["chosen"][0]["id"] == str(ConceptNode.objects.get(external_id="n1").uuid)
 
 
@@ -129,6 +129,42 @@ def test_an_unrelated_event_of_impact_10_does_not_come_before_a_relevant_flat_on
     told = [node("heavy", "Ana's mother died.", emotional_impact=-10), node("flat", "Ana bought a blue bicycle.")]
     persona = imported(tmp_path, ana, HEADER, PERSONA, *told).persona
     assert names(asking(persona, "Which colour is my bicycle?"))[0] == "flat"
+
+
+def test_what_happened_in_the_asked_days_comes_to_mind_though_no_word_fits(ana: User, tmp_path: Path) -> None:
+    days = {"start": "2026-01-16", "end": "2026-01-16"}
+    told = [
+        node("then", "Ana baked three loaves of rye.", event_time=days),
+        node("other", "Ana bought a blue bicycle."),
+    ]
+    persona = imported(tmp_path, ana, HEADER, PERSONA, *told).persona
+    found = asking(persona, "What did I do last Friday?")
+    assert names(found) == ["then"]
+    seen = found.xray.as_json()
+    assert seen["query"]["days"] == days
+    assert next(arm["found"] for arm in seen["arms"] if arm["name"] == "time") == 1
+
+
+def test_without_an_event_time_the_day_counts_on_which_it_was_noted(ana: User, tmp_path: Path) -> None:
+    told = node("noted", "Ana baked three loaves of rye.", created_at="2026-01-15T17:00:00+00:00")  # the 16th, for Ana
+    persona = imported(tmp_path, ana, HEADER, PERSONA, told).persona
+    assert names(asking(persona, "What happened on January 16th?")) == ["noted"]
+    assert names(asking(persona, "What happened on January 15th?")) == []
+
+
+def test_a_talk_of_the_asked_days_is_quoted(keeper: Persona) -> None:
+    found = asking(keeper, "What did we speak of on January 3rd?")
+    assert any(item.layer == "L2" and "m3" in item.messages for item in found.items)
+
+
+@pytest.mark.parametrize("line", ["Who invented the steam engine?", "谁发明了蒸汽机？", "What is Ana's blood type?"])
+def test_a_question_that_nothing_stored_answers_brings_up_no_memory(keeper: Persona, line: str) -> None:
+    assert not [item for item in asking(keeper, line).items if item.layer != "L2"]
+
+
+def test_the_floor_is_asked_without_the_names_of_the_two() -> None:
+    assert asked(["Is Mira's cat fond of Miranda?"], 0.8, ["Mira", "Ana"]).bare == ("Is cat fond of Miranda?",)
+    assert asked(["晓晓今天去哪儿了"], 0.8, ["晓晓"]).bare == ("今天去哪儿了",)
 
 
 def test_older_lines_weigh_less_and_everyday_words_little() -> None:
@@ -152,10 +188,13 @@ def test_names_are_found_as_whole_words_and_in_unspaced_text() -> None:
 
 
 def test_words_are_counted_within_one_persona_and_up_to_a_limit(keeper: Persona, mira: Persona) -> None:
-    assert vectors.frequencies(keeper.pk, ["ana", "cat", "zebra"], 10) == {"ana": 3, "cat": 1, "zebra": 0}
-    assert vectors.frequencies(keeper.pk, ["ana"], 1) == {"ana": 1}
-    assert search.frequencies(mira.pk, ["cat"], 10) == {"cat": 0}
-    assert search.frequencies(keeper.pk, ["cat", '"', ""], 10)["cat"] == 1
+    def counted(found: dict[str, Any]) -> dict[str, int]:
+        return {word: len(rows) for word, rows in found.items()}
+
+    assert counted(vectors.holding(keeper.pk, ["ana", "cat", "zebra"], 10)) == {"ana": 3, "cat": 1, "zebra": 0}
+    assert counted(vectors.holding(keeper.pk, ["ana"], 1)) == {"ana": 1}
+    assert counted(search.holding(mira.pk, ["cat"], 10)) == {"cat": 0}
+    assert counted(search.holding(keeper.pk, ["cat", '"', ""], 10)) == {"cat": 1}
 
 
 def test_no_line_however_long_or_odd_breaks_recall(keeper: Persona) -> None:

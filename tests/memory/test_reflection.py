@@ -121,6 +121,23 @@ def test_what_was_put_away_while_the_model_thought_is_no_ground(
     assert (run.thoughts, run.dropped) == (1, 1)
 
 
+def test_two_workers_together_reflect_no_more_often_than_one(
+    mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = reflection._store
+
+    def store_after_another(*args: Any) -> Any:
+        for _ in range(3):
+            ReflectionRun.objects.create(persona=mira, reason="shock", at=clock.now)
+        return store(*args)
+
+    monkeypatch.setattr(reflection, "_store", store_after_another)
+    told(mira, model, clock, "Omar died", -9)
+    assert reasons() == ["shock", "shock", "shock", "hard_gate"]
+    assert ReflectionRun.objects.latest("id").dropped == 1
+    assert not ConceptNode.objects.filter(kind="thought").exists()
+
+
 def test_no_events_no_reflection(mira: Persona, model: Script, clock: Clock) -> None:
     session = talk(mira, "hm", "hm", "hm")
     runner.run(session.pk, clock)

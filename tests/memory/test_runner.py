@@ -1,52 +1,39 @@
 """The runner: killed anywhere it finishes the job and doubles nothing; what fails is seen; nothing runs twice."""
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
 from io import StringIO
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection, transaction
+from django.db import connection
 from django_q.models import OrmQ
 
 from chat import closing
 from chat.models import Session
-from echovessel import embedding
+from echovessel import embedding, holders
 from echovessel.embedding import EmbeddingUnavailable
 from echovessel.llm import LLMError
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
-from memory import tasks
-from memory.consolidation import applying, runner
+from memory import knobs, tasks
+from memory.consolidation import applying, claims, reflection, runner
+from memory.consolidation import extraction as extraction_step
 from memory.consolidation.runner import Outcome, pause_after
 from memory.models import (
-    Alias,
     ConceptNode,
     Entity,
     Evidence,
     Extraction,
-    Filling,
-    Mention,
-    NodeText,
-    NodeVector,
-    ReflectionRun,
-    UnreadableAnswer,
+    ModelReply,
 )
 from persona.models import MoodChange, Persona
+from tests.memory.deaths import Killed, Trial, dies_at, remains, same_wherever_it_dies, undone
 from tests.memory.talks import NOW, Clock, event, extraction, talk, thought, turn
 from tests.scripted import Script
-
-
-class Killed(BaseException):
-    """The process is gone."""
-
-
-class Undo(Exception):
-    """Ends a try-out whose rows are not to stay."""
 
 
 def answer(request: Any) -> Any:
@@ -76,77 +63,28 @@ def ready(model: Script) -> None:
     model.structured[:] = [answer] * 50
 
 
-def remains(session: Session) -> dict[str, Any]:
-    """Everything that a consolidation leaves, in a form that two runs can be compared by."""
-    session.refresh_from_db()
-    return {
-        "session": (session.status, session.summary, session.failure, session.trivial),
-        "nodes": list(
-            ConceptNode.objects.order_by("description").values_list("description", "mention_count", "status")
-        ),
-        "evidence": sorted(Evidence.objects.values_list("node__description", "quote", "start", "end")),
-        "filling": sorted(Filling.objects.values_list("parent__description", "child__description")),
-        "entities": sorted(Entity.objects.values_list("canonical_name", "status")),
-        "mentions": sorted(Mention.objects.values_list("entity__canonical_name", "node__description")),
-        "counts": [one.objects.count() for one in (Alias, NodeVector, NodeText, MoodChange, ReflectionRun, Extraction)],
-        "told": Counter(OutboxEvent.objects.values_list("name", flat=True)),
-    }
-
-
-@contextmanager
-def killed_at(statement: int) -> Iterator[None]:
-    """Dies before the n-th statement reaches the database."""
-    seen = 0
-
-    def execute(run: Callable[..., Any], *args: Any) -> Any:
-        nonlocal seen
-        seen += 1
-        if seen == statement:
-            raise Killed
-        return run(*args)
-
-    with connection.execute_wrapper(execute):
-        yield
-
-
 @pytest.mark.parametrize("stride", [7, pytest.param(1, marks=pytest.mark.long)])
 def test_killed_before_any_statement_it_finishes_the_job_and_doubles_nothing(
     mira: Persona, model: Script, stride: int
 ) -> None:
-    def try_out(statement: int) -> tuple[dict[str, Any], bool]:
-        """What remains after dying at the statement and running again until nothing waits."""
-        found: dict[str, Any] = {}
-        died = False
-        try:
-            with transaction.atomic():
-                session, mine = a_talk(mira), Clock()
-                ready(model)
-                try:
-                    with killed_at(statement):
-                        runner.run(session.pk, mine)
-                except Killed:
-                    died = True
-                for _ in range(2):
-                    mine.forward(seconds=601)
-                    runner.run(session.pk, mine)
-                found = remains(session) | {"calls": LLMCall.objects.count()}
-                raise Undo
-        except Undo:
-            return found, died
+    def try_out(statement: int) -> Trial:
+        with undone():
+            session, mine = a_talk(mira), Clock()
+            ready(model)
+            died = dies_at(statement, lambda: runner.run(session.pk, mine))
+            for _ in range(2):
+                mine.forward(seconds=601)
+                runner.run(session.pk, mine)
+            return remains(session), died
 
     undisturbed, _ = try_out(0)
     assert undisturbed["session"][0] == "closed"
     assert len(undisturbed["nodes"]) == 3
-    statement, died = 1, True
-    while died:
-        found, died = try_out(statement)
-        assert found.pop("calls") <= undisturbed["calls"] + 1, statement  # an answer may be lost before it is stored
-        assert found == {key: value for key, value in undisturbed.items() if key != "calls"}, statement
-        statement += stride
-    assert statement > 60
+    assert [call[0] for call in undisturbed["ledger"]] == ["extraction", "reflection"]
+    assert same_wherever_it_dies(try_out, stride) > 60
 
 
-@pytest.mark.parametrize("step", ["extract", "applying.apply", "reflection.reflect", "_close"])
+@pytest.mark.parametrize("step", ["extraction.read", "applying.apply", "reflection.reflect", "_close"])
 def test_killed_after_a_step_no_answer_is_paid_for_twice(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -174,10 +112,10 @@ def test_killed_after_a_step_no_answer_is_paid_for_twice(
 
 def test_only_one_of_two_workers_gets_a_session(mira: Persona, clock: Clock) -> None:
     session = a_talk(mira)
-    assert runner.claimed(session.pk, clock) is not None
-    assert runner.claimed(session.pk, clock) is None
+    assert claims.take(session.pk, clock) is not None
+    assert claims.take(session.pk, clock) is None
     clock.forward(seconds=601)
-    assert runner.claimed(session.pk, clock) is not None
+    assert claims.take(session.pk, clock) is not None
 
 
 def test_who_lost_the_lease_stops_and_closes_nothing(
@@ -186,16 +124,17 @@ def test_who_lost_the_lease_stops_and_closes_nothing(
     session = a_talk(mira)
     apply = applying.apply
 
-    def slow(*args: Any) -> Any:
+    def slow(claim: Any) -> Any:
         later = Clock(clock.now + timedelta(seconds=700))
-        assert runner.claimed(session.pk, later) is not None
-        return apply(*args)
+        assert claims.take(session.pk, later) is not None
+        return apply(claim)
 
     ready(model)
     monkeypatch.setattr(applying, "apply", slow)
     assert runner.run(session.pk, clock) == Outcome.NOT_MINE
     session.refresh_from_db()
     assert (session.status, session.attempts) == ("consolidating", 2)
+    assert not ConceptNode.objects.exists()
 
 
 @pytest.mark.parametrize("status", ["collecting", "running"])
@@ -264,11 +203,12 @@ def test_an_unreadable_answer_fails_visibly_and_its_words_are_kept(mira: Persona
     session.refresh_from_db()
     assert session.failure.startswith("extraction: ")
     assert "secret" not in session.failure
-    assert UnreadableAnswer.objects.get().raw == "My secret answer."
+    kept = ModelReply.objects.values_list("number", "text")
+    assert list(kept) == [(0, "I would rather not."), (1, "My secret answer.")]
     runner.retry(session)
     ready(model)
     runner.run(session.pk, clock)
-    assert not UnreadableAnswer.objects.exists()
+    assert not ModelReply.objects.exists()
 
 
 def test_a_failing_reflection_leaves_all_else_and_a_retry_adds_only_the_thoughts(
@@ -304,6 +244,7 @@ def test_a_missing_embedding_model_fails_with_its_words(
     assert Extraction.objects.count() == 1
     runner.retry(session)
     assert runner.run(session.pk, clock) == Outcome.CLOSED
+    assert [request.purpose for request in model.requests] == ["extraction", "reflection"]
 
 
 def test_a_fault_that_nobody_foresaw_is_tried_again_and_then_seen(
@@ -327,7 +268,7 @@ def test_a_fault_that_nobody_foresaw_is_tried_again_and_then_seen(
             clock.now = session.lease_until + timedelta(seconds=1)
         assert runner.run(session.pk, clock) == Outcome.FAILED
     session.refresh_from_db()
-    assert (session.status, session.failure) == ("failed", "extraction: ZeroDivisionError")
+    assert (session.status, session.failure) == ("failed", "applying: ZeroDivisionError")
     assert "ZeroDivisionError" in caplog.text
     assert words not in caplog.text
     assert len([request for request in model.requests if request.purpose == "extraction"]) == 1
@@ -337,7 +278,7 @@ def test_a_fault_that_nobody_foresaw_is_tried_again_and_then_seen(
 
 def test_a_retry_asks_anew_for_what_was_never_made_use_of(mira: Persona, model: Script, clock: Clock) -> None:
     session = a_talk(mira)
-    Extraction.objects.create(session=session, chunk=0, answer={"events": "poison"})
+    Extraction.objects.create(session=session, chunk=0, through=session.messages.last().pk, answer={"events": "poison"})
     for _ in range(5):
         assert runner.run(session.pk, clock) in (Outcome.LATER, Outcome.FAILED)
         clock.forward(hours=1)
@@ -346,6 +287,20 @@ def test_a_retry_asks_anew_for_what_was_never_made_use_of(mira: Persona, model: 
     ready(model)
     assert runner.run(session.pk, clock) == Outcome.CLOSED
     assert ConceptNode.objects.filter(kind="event").exists()
+
+
+def test_a_retry_pays_for_no_piece_twice_that_was_read(
+    mira: Persona, model: Script, clock: Clock, settings: Any
+) -> None:
+    settings.KNOBS |= {"consolidate.chunk_tokens": 200, "consolidate.chunk_overlap_lines": 0}
+    session = talk(mira, *[f"Line {number}. " + "I talk and talk. " * 40 for number in range(3)])
+    model.answers(extraction(), extraction())
+    model.structured.append(LLMError("no", code="content_refused", permanent=True))
+    assert runner.run(session.pk, clock) == Outcome.FAILED
+    model.answers(extraction())
+    assert runner.retry(session)
+    assert runner.run(session.pk, clock) == Outcome.CLOSED
+    assert [request.purpose for request in model.requests] == ["extraction"] * 4
 
 
 def test_an_answer_with_half_a_character_is_stored_without_it(mira: Persona, model: Script, clock: Clock) -> None:
@@ -358,20 +313,17 @@ def test_an_answer_with_half_a_character_is_stored_without_it(mira: Persona, mod
     assert Evidence.objects.get().quote == "a cat named Milo"
 
 
-def test_a_worker_of_an_earlier_round_holds_nothing_after_a_retry(mira: Persona, model: Script, clock: Clock) -> None:
+def test_a_worker_of_before_a_retry_holds_nothing_after_it(mira: Persona, model: Script, clock: Clock) -> None:
     session = a_talk(mira)
-    stale = runner.claimed(session.pk, clock)
+    stale = claims.take(session.pk, clock)
     assert stale is not None
-    Session.objects.filter(pk=session.pk).update(status="failed", lease_until=None)
+    Session.objects.filter(pk=session.pk).update(status="failed")
     assert runner.retry(session)
-    fresh = runner.claimed(session.pk, clock)
+    with pytest.raises(claims.Lost):
+        stale.forward()
+    fresh = claims.take(session.pk, clock)
     assert fresh is not None
-    assert (fresh.tries, stale.mine().exists(), fresh.mine().exists()) == (1, False, True)
-    Session.objects.filter(pk=session.pk).update(status="failed", lease_until=None)
-    assert runner.retry(session)
-    again = runner.claimed(session.pk, clock)
-    assert again is not None
-    assert (again.attempt, again.tries) == (201, 1)
+    assert (fresh.tries(), stale.mine().exists(), fresh.mine().exists()) == (1, False, True)
 
 
 def test_what_kills_its_worker_every_time_is_given_up(
@@ -392,27 +344,225 @@ def test_what_kills_its_worker_every_time_is_given_up(
     assert "5 times" in session.failure
 
 
+def test_poison_is_parked_where_people_see_it_and_the_others_go_on(
+    mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poison, sound = a_talk(mira), talk(mira, "I have a dog named Rex.", "> Oh!", "Yes, Rex.", at=clock.now)
+    apply = applying.apply
+
+    def die(claim: Any) -> Any:
+        if claim.session.pk == poison.pk:
+            raise Killed
+        return apply(claim)
+
+    model.structured[:] = [extraction()] * 9
+    monkeypatch.setattr(applying, "apply", die)
+    outcomes = []
+    for _ in range(6):
+        clock.forward(seconds=601)
+        tasks.sweep(clock.now)
+        for job in OrmQ.objects.order_by("id"):
+            with suppress(Killed):
+                outcomes.append(runner.run(job.task["args"][0], clock))
+            job.delete()
+    assert outcomes == [Outcome.CLOSED, Outcome.FAILED]
+    poison.refresh_from_db()
+    sound.refresh_from_db()
+    assert (poison.status, sound.status) == ("failed", "closed")
+    assert len([request for request in model.requests if request.purpose == "extraction"]) == 2
+
+
+def test_killed_often_but_never_at_the_same_step_it_comes_to_its_end(
+    mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    """Every step forward gives the next one all its tries."""
+    settings.KNOBS = settings.KNOBS | {"consolidate.chunk_tokens": 200, "consolidate.chunk_overlap_lines": 0}
+    session = talk(mira, *["We talked about the weather of Lyon " * 16] * 9)
+    model.structured[:] = [extraction()] * 9
+    died: list[str] = []
+
+    def then_die(owner: Any, name: str) -> None:
+        done = getattr(owner, name)
+
+        def step(*args: Any) -> None:
+            done(*args)
+            died.append(name)
+            raise Killed
+
+        patched.setattr(owner, name, step)
+
+    with monkeypatch.context() as patched:
+        then_die(extraction_step, "_extract")
+        for _ in range(9):
+            with pytest.raises(Killed):
+                runner.run(session.pk, clock)
+            clock.forward(seconds=601)
+    assert len(died) > knobs.attempts()
+    assert runner.run(session.pk, clock) == Outcome.CLOSED
+    session.refresh_from_db()
+    assert (session.status, session.attempts) == ("closed", 0)
+    assert [request.purpose for request in model.requests] == ["extraction"] * 9
+
+
+@pytest.mark.parametrize("step", ["extraction.read", "applying.apply", "reflection.reflect"])
+def test_tries_are_those_of_the_step_at_hand(
+    mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def die(*args: Any) -> None:
+        raise Killed
+
+    session = a_talk(mira)
+    ready(model)
+    owner, _, name = step.rpartition(".")
+    monkeypatch.setattr(getattr(runner, owner), name, die)
+    deaths = 0
+    while True:
+        try:
+            assert runner.run(session.pk, clock) == Outcome.FAILED
+            break
+        except Killed:
+            deaths += 1
+            clock.forward(seconds=601)
+    assert deaths == knobs.attempts()
+
+
+def test_a_session_of_a_dead_worker_is_taken_up_at_once(mira: Persona, model: Script, clock: Clock) -> None:
+    session = a_talk(mira)
+    assert claims.take(session.pk, clock) is not None
+    assert tasks.sweep(clock.now) == 0
+    Session.objects.update(holder=f"{holders.HOST}:999999999:gone:1")
+    ready(model)
+    assert runner.run(session.pk, clock) == Outcome.CLOSED
+
+
+def test_the_sweep_frees_what_the_dead_hold_and_nothing_else(mira: Persona, clock: Clock) -> None:
+    dead, living, paused = a_talk(mira), a_talk(mira), a_talk(mira)
+    for session in (dead, living):
+        assert claims.take(session.pk, clock) is not None
+    Session.objects.filter(pk=dead.pk).update(holder=f"{holders.HOST}:999999999:gone:1")
+    Session.objects.filter(pk=paused.pk).update(lease_until=clock.now + timedelta(minutes=5))
+    assert tasks.sweep(clock.now) == 1
+    assert OrmQ.objects.get().task["args"] == (dead.pk,)
+
+
+def test_who_waits_says_for_what_and_until_when_once_in_each_pause(mira: Persona, model: Script, clock: Clock) -> None:
+    session = a_talk(mira)
+    model.structured[:] = [LLMError("busy", code="rate_limited", permanent=False)] * 2
+    for pauses in (1, 2):
+        assert runner.run(session.pk, clock) == Outcome.LATER
+        session.refresh_from_db()
+        assert session.waiting_for == "provider"
+        told = OutboxEvent.objects.filter(name="chat.session.waiting").order_by("id")
+        assert told.count() == pauses
+        last = told.last()
+        assert last is not None
+        assert last.data == {
+            "session_id": str(session.uuid),
+            "reason": "provider",
+            "until": session.lease_until.isoformat(),
+        }
+        assert runner.run(session.pk, clock) == Outcome.NOT_MINE
+        clock.now = session.lease_until + timedelta(seconds=1)
+    claim = claims.take(session.pk, clock)
+    assert claim is not None
+    assert claim.session.waiting_for == ""
+
+
+def test_a_spent_budget_is_waited_for_and_costs_no_try(mira: Persona, model: Script, clock: Clock) -> None:
+    session = a_talk(mira)
+    for day in range(7):
+        until_midnight = (24 - clock.now.hour) * 3_600.0
+        model.structured[:] = [LLMError("spent", code="budget_exhausted", permanent=False, retry_after=until_midnight)]
+        assert runner.run(session.pk, clock) == Outcome.LATER, day
+        session.refresh_from_db()
+        assert (session.status, session.waiting_for, session.attempts) == ("closing", "budget", 0)
+        assert session.lease_until == clock.now + timedelta(seconds=until_midnight)
+        clock.now = session.lease_until + timedelta(seconds=1)
+    assert {row.data["reason"] for row in OutboxEvent.objects.filter(name="chat.session.waiting")} == {"budget"}
+    ready(model)
+    assert runner.run(session.pk, clock) == Outcome.CLOSED
+    session.refresh_from_db()
+    assert session.waiting_for == ""
+
+
+def test_an_answer_in_another_language_is_asked_for_once_more_and_then_taken(
+    mira: Persona, model: Script, clock: Clock
+) -> None:
+    session = talk(mira, "我养了只白猫，叫小黑。", "> 好可爱！", "是啊。")
+    cited = {"message_id": f"m{session.messages.all()[0].pk}", "quote": "我养了只白猫"}
+    foreign = extraction([event("Ana has a white cat.", cited)], session_summary="A talk about a cat.")
+    model.answers(foreign, extraction([event("Ana养了一只白猫。", cited)], session_summary="聊了猫。"))
+    assert runner.run(session.pk, clock) == Outcome.CLOSED
+    assert ConceptNode.objects.get(kind="event").description == "Ana养了一只白猫。"
+    first, second, *_ = model.requests
+    assert "language of the talk" in second.user
+    assert "language of the talk" not in first.user
+
+
+def test_a_memory_in_the_wrong_language_beats_a_lost_one(mira: Persona, model: Script, clock: Clock) -> None:
+    session = talk(mira, "我养了只白猫，叫小黑。", "> 好可爱！", "是啊。")
+    cited = {"message_id": f"m{session.messages.all()[0].pk}", "quote": "我养了只白猫"}
+    foreign = extraction([event("Ana has a white cat.", cited)], session_summary="A talk about a cat.")
+    model.answers(foreign, foreign)
+    assert runner.run(session.pk, clock) == Outcome.CLOSED
+    assert ConceptNode.objects.get(kind="event").description == "Ana has a white cat."
+    assert LLMCall.objects.filter(purpose="extraction").count() == 2
+
+
+def test_events_and_thoughts_are_counted_once_whatever_was_repeated(
+    mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*args: Any, **kwargs: Any) -> None:
+        raise Killed
+
+    session = a_talk(mira)
+    ready(model)
+    for owner, step in ((applying, "_summarise"), (reflection, "forget"), (runner, "publish_boundary")):
+        with monkeypatch.context() as patched:
+            patched.setattr(owner, step, die)
+            with pytest.raises(Killed):
+                runner.run(session.pk, clock)
+        clock.forward(seconds=601)
+    assert runner.run(session.pk, clock) == Outcome.CLOSED
+    told = OutboxEvent.objects.get(name="chat.session.boundary").data
+    assert (told["events_count"], told["thoughts_count"]) == (2, 1)
+
+
 @pytest.mark.django_db(transaction=True)
 def test_no_transaction_is_open_while_model_or_embedder_works(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    open_ones: list[str] = []
+    """Neither ours, nor any that would hold up somebody who writes at that moment and does not wait at all."""
+    worked: list[str] = []
     embed = embedding.embed
+    impatient = connection.copy()
+    impatient.settings_dict["OPTIONS"] = connection.settings_dict["OPTIONS"] | {"timeout": 0}
+
+    def works(who: str) -> None:
+        assert not connection.in_atomic_block, who
+        with impatient.cursor() as cursor:
+            cursor.execute("UPDATE persona_persona SET timezone = timezone")
+            assert cursor.rowcount == 1
+        worked.append(who)
 
     def watched(texts: Any) -> Any:
-        if connection.in_atomic_block:
-            open_ones.append("embedder")
+        works("embedder")
         return embed(texts)
 
     def listening(request: Any) -> Any:
-        if connection.in_atomic_block:
-            open_ones.append(request.purpose)
+        with ThreadPoolExecutor(1) as elsewhere:
+            elsewhere.submit(works, request.purpose).result()
         return answer(request)
 
     monkeypatch.setattr(embedding, "embed", watched)
+    impatient.inc_thread_sharing()
     model.structured[:] = [listening] * 9
-    assert runner.run(a_talk(mira).pk, clock) == Outcome.CLOSED
-    assert open_ones == []
+    try:
+        assert runner.run(a_talk(mira).pk, clock) == Outcome.CLOSED
+    finally:
+        impatient.close()
+    assert [who for who in worked if who != "embedder"] == ["extraction", "reflection"]
+    assert worked.count("embedder") >= 2
 
 
 def test_the_queue_carries_ids_and_the_sweep_does_not_flood_it(mira: Persona, clock: Clock) -> None:
@@ -471,11 +621,67 @@ def test_by_hand_a_failure_is_an_error_and_a_failed_one_is_tried_anew(mira: Pers
     assert "1 closed" in run_command("consolidate", "--session", str(session.pk), "--wait")
 
 
+def test_what_failed_is_tried_again_by_hand(mira: Persona, otto: Persona, model: Script) -> None:
+    sessions = [a_talk(mira), a_talk(mira), a_talk(otto)]
+    waiting = a_talk(mira)
+    Session.objects.exclude(pk=waiting.pk).update(status="failed", failure="no", attempts=5)
+    assert "1 wait" in run_command("retry_failed", "--session", str(sessions[0].uuid))
+    assert "1 wait" in run_command("retry_failed", "--persona", str(otto.uuid))
+    assert [job.task["args"][0] for job in OrmQ.objects.order_by("id")] == [sessions[0].pk, sessions[2].pk]
+    ready(model)
+    told = run_command("retry_failed", "--wait")
+    assert "1 wait" in told
+    assert "1 closed" in told
+    statuses = [Session.objects.get(pk=session.pk).status for session in (*sessions, waiting)]
+    assert statuses == ["closing", "closed", "closing", "closing"]
+    assert "0 wait" in run_command("retry_failed")
+
+
+def test_what_fails_again_by_hand_is_an_error(mira: Persona, model: Script) -> None:
+    session = a_talk(mira)
+    Session.objects.update(status="failed")
+    model.structured[:] = [LLMError("no", code="content_refused", permanent=True)]
+    with pytest.raises(CommandError, match="1 failed"):
+        run_command("retry_failed", "--wait")
+    assert Session.objects.get(pk=session.pk).status == "failed"
+
+
+def test_by_hand_a_session_that_is_held_is_not_taken_from_its_worker(
+    mira: Persona, model: Script, clock: Clock
+) -> None:
+    session = a_talk(mira)
+    claim = claims.take(session.pk, clock)
+    assert claim is not None
+    Session.objects.update(status="closing")
+    run_command("consolidate", "--session", str(session.pk))
+    claim.forward()
+    assert claim.mine().filter(lease_until__gt=clock.now).exists()
+
+
+@pytest.mark.parametrize("who", ["nobody", "5f0f7c1e-0000-4000-8000-000000000000"])
+def test_by_hand_an_unknown_persona_is_an_error(mira: Persona, who: str) -> None:
+    with pytest.raises(CommandError):
+        run_command("retry_failed", "--persona", who)
+
+
 def test_by_hand_a_pause_is_waited_for(mira: Persona, model: Script, settings: Any) -> None:
     settings.KNOBS = settings.KNOBS | {"consolidate.backoff_seconds": 1, "consolidate.worker_poll_seconds": 1}
     a_talk(mira)
     model.structured[:] = [LLMError("busy", code="rate_limited", permanent=False), *[answer] * 3]
     assert "1 closed" in run_command("consolidate", "--wait")
+
+
+@pytest.mark.parametrize("command", ["consolidate", "retry_failed"])
+def test_by_hand_tomorrows_budget_is_not_waited_for_and_it_says_so(mira: Persona, model: Script, command: str) -> None:
+    session = a_talk(mira)
+    if command == "retry_failed":
+        Session.objects.update(status="failed")
+    spent = LLMError("spent", code="budget_exhausted", permanent=False, retry_after=3_600)
+    model.structured[:] = [spent]
+    told = run_command(command, "--wait")
+    assert "1 wait for tomorrow's budget" in told
+    assert "reply" not in told
+    assert Session.objects.get(pk=session.pk).status == "closing"
 
 
 @pytest.mark.parametrize("reference", ["nonsense", "424242", "5f0f7c1e-0000-4000-8000-000000000000"])

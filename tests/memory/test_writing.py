@@ -41,13 +41,19 @@ def published(name: str) -> list[dict[str, Any]]:
     return list(OutboxEvent.objects.filter(name=name).values_list("data", flat=True))
 
 
+def test_a_description_is_one_line_without_control_characters(mira: Persona) -> None:
+    written = put(mira, "Ana\x00 likes\n bees\x08.")
+    assert written.node is not None
+    assert written.node.description == "Ana likes bees."
+
+
 def test_a_new_node_has_its_vector_words_and_evidence(mira: Persona) -> None:
     session = talk(mira, "I have a white cat.")
     message = session.messages.get()
     written = put(mira, "Ana has  a white cat.", session=session, evidence=[quote(message, "a white cat")])
     assert (written.outcome, written.node.description) == ("new", "Ana has a white cat.")
     assert vectors.nearest(mira.pk, toward(0), 3)[0][0] == written.node.pk
-    assert vectors.matching(mira.pk, ["cat"], 3)[0][0] == written.node.pk
+    assert vectors.holding(mira.pk, ["cat"], 3)["cat"].tolist() == [written.node.pk]
     assert written.node.evidence.get().quote == "a white cat"
     assert published("memory.event.created") == [
         {

@@ -7,8 +7,10 @@ It reads `Request.material` instead of the prompt. The same material gives the s
                                     "speaker": "user"|"persona"|None}], best first,
                  "recent": [{"role": "user"|"persona", "content"}]}
     extraction  {"language", "persona_name", "user_name", "now": iso, "timezone",
-                 "lines": [{"id", "role": "user"|"persona", "content", "at": iso}],
-                 "known_entities": [{"name", "kind"}] (may be absent)}
+                 "lines": [{"id", "role": "user"|"persona", "content", "at": iso,
+                            "read": true where it is context only}],
+                 "known_entities": [{"name", "kind"}] (may be absent),
+                 "pairs_in_question": [[name, name]] (may be absent)}
     reflection  {"language", "persona_name", "user_name",
                  "events": [{"id", "description", "emotional_impact"}]}
 """

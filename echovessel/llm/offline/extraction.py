@@ -7,11 +7,13 @@ from datetime import date
 from functools import cached_property
 from typing import Any
 
+from echovessel.dates import Days, days_in
 from echovessel.llm.offline.asking import asks, is_question
-from echovessel.llm.offline.dates import Days, dated, days_in, local_day
+from echovessel.llm.offline.dates import dated, local_day
 from echovessel.llm.offline.feeling import Weight, weighed
 from echovessel.llm.offline.names import Named, names_in
 from echovessel.llm.offline.person import in_third_person
+from echovessel.llm.offline.same import clarified
 from echovessel.llm.offline.text import clauses, clipped, holds, is_chinese, sentences
 from echovessel.llm.offline.topics import TOPICS, topics
 
@@ -24,6 +26,12 @@ CONTINUES = re.compile(
     r"^(?:他|她|它|而且|然后|还有)|^(?:he|she|it|they|his|her|its|their|he's|she's|it's|and|also)\b", re.I
 )
 KEEP_THIS = re.compile(r"记住|别忘|remember this|remember that|don't forget", re.I)
+# All that "please remember this for me" and 「请帮我记住这个」 are made of: alone they tell nothing.
+ASKING_TO_KEEP = re.compile(
+    r"\b(?:please|and|oh|can|could|will|would|you|just|always|remember|don't|forget|this|that|it|for|me|ok|okay|"
+    r"thanks)\b|请|帮|替|给|你|我|能|要|都|把|一定|记住|记得|别忘了?|这个|这件事|这句话|这些|了|哦|啊|吧|好吗|谢谢",
+    re.I,
+)
 RELATIONAL = {
     "correction": r"其实不是|实际上不是|不是这样|你记错|说错了|"
     r"actually,? (?:that's|it's|no)|i meant|you got (?:it|that) wrong",
@@ -78,7 +86,8 @@ class Told:
     """One thing that the user told: a run of sentences of one line, as they stand there.
 
     `before` is what was told just before, `corrected` what this was called before it was put right, `continued`
-    what a later line added to it, and `also` those other sayings (line id, quote).
+    what a later line added to it, and `also` those other sayings (line id, quote). `is_new` unless all of it was
+    read before.
     """
 
     line_id: str
@@ -90,6 +99,7 @@ class Told:
     corrected: tuple[tuple[str, str], ...] = ()
     continued: str = ""
     also: tuple[tuple[str, str], ...] = ()
+    is_new: bool = True
 
     @property
     def text(self) -> str:
@@ -136,8 +146,13 @@ class Told:
         """How much it is worth keeping: who, what, how strongly, and whether the user asked for it."""
         strength = 4 if abs(self.weight.impact) >= HEAVY else 1 if self.weight.impact else 0
         about_me = 1 if FIRST_PERSON.search(self.quote) else 0
-        asked = 3 if KEEP_THIS.search(self.quote) else 0
+        asked = 3 if KEEP_THIS.search(self.quote) and self.says_something else 0
         return about_me + strength + bool(self.days) + asked + 2 * bool(self.names) + min(len(self.topics), 2)
+
+    @property
+    def says_something(self) -> bool:
+        """Whether there is more to it than the wish that something else be remembered."""
+        return any(sign.isalnum() for sign in ASKING_TO_KEEP.sub("", self.quote))
 
     @property
     def impact(self) -> int:
@@ -147,13 +162,14 @@ class Told:
 
 def extracted(material: Mapping[str, Any]) -> dict[str, Any]:
     """The extraction answer for `material` (its shape is in the package's docstring)."""
-    told = joined(list(_told(material)))
+    told = [one for one in joined(list(_told(material))) if one.is_new]
     kept = worth_keeping(told)
-    chinese = is_chinese("".join(one.quote for one in told), default=material["language"] == "zh")
+    said = "".join(one.quote for one in told) or "".join(line["content"] for line in material["lines"])
+    chinese = is_chinese(said, default=material["language"] == "zh")
     return {
         "events": [_event(one) for one in kept],
         "mentioned_entities": _entities(kept, material.get("known_entities", ())),
-        "entity_clarification": None,
+        "entity_clarification": clarified(material),
         "session_mood_signal": mood(told, chinese),
         "session_summary": _summary(kept, chinese),
         "self_check_notes": "按规则检查过强烈情绪的词。" if chinese else "Strong words were looked for by rule.",
@@ -189,7 +205,7 @@ def joined(told: Sequence[Told]) -> list[Told]:
 
 
 def _with(told: Told, other: Told) -> Told:
-    return replace(told, also=(*told.also, (other.line_id, other.quote)))
+    return replace(told, also=(*told.also, (other.line_id, other.quote)), is_new=told.is_new or other.is_new)
 
 
 def _named_wrong(kept: Sequence[Told], one: Told) -> tuple[int, str, str] | None:
@@ -220,7 +236,8 @@ def _told(material: Mapping[str, Any]) -> Iterator[Told]:
             day = local_day(line["at"], material["timezone"])
             for start, end in _statements(line["content"]):
                 quote = line["content"][start:end]
-                yield Told(line["id"], day, quote, material["user_name"], material["persona_name"], before)
+                names = material["user_name"], material["persona_name"]
+                yield Told(line["id"], day, quote, *names, before, is_new=not line.get("read"))
                 before = quote
 
 
@@ -338,8 +355,7 @@ def _signal(told: Sequence[Told]) -> str | None:
 
 
 def _summary(kept: Sequence[Told], chinese: bool) -> str:
-    if not kept:
-        return "聊了一会儿，没有特别要记的事。" if chinese else "A light chat with nothing that needed keeping."
+    """What was kept, in a line; nothing where nothing was, for it may stand beside the summary of another piece."""
     return clipped(("" if chinese else " ").join(_ended(one.description) for one in kept), SUMMARY_CHARACTERS)
 
 

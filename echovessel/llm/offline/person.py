@@ -11,7 +11,7 @@ from echovessel.llm.offline.text import CJK, URL, is_chinese, sentences, words
 
 ADVERBS = words(
     """really just always never often also still usually sometimes actually finally recently absolutely
-    only already even now then totally truly secretly simply barely hardly"""
+    only already even now then totally truly secretly simply barely hardly no longer"""
 )
 # Words after "I" that take no -s: auxiliaries, irregular past forms, and words that are no verbs.
 UNCHANGED = words(

@@ -28,6 +28,8 @@ SMALL_EN = words(
     we us talk talked about he's she's it's how's where which old happened happen there here ours let
     think mean i'm i've what's who's where's when's don't"""
 )
+# What somebody asked to have remembered stands there as it was said, with the speaker before it.
+SAID = re.compile(r"(?P<speaker>.{1,120}?)(?:: |：)“(?P<words>.+)”", re.DOTALL)
 SAME = 0.7  # share of common pairs of letters above which two recollections tell the same
 
 
@@ -49,9 +51,10 @@ def memories(material: Mapping[str, Any]) -> list[Memory]:
         {"text": line["content"], "layer": "L2", "speaker": line["role"]}
         for line in reversed(material.get("recent", ()))
     ]
+    recollections = [_as_said(item, material) for item in material.get("recollections", ())]
     told = [
         _memory(item, material)
-        for item in (*material.get("recollections", ()), *recent)
+        for item in (*recollections, *recent)
         if item["text"].strip() not in burst and not _is_no_memory(item)
     ]
     return _without_repeats(told)
@@ -137,6 +140,15 @@ def _begins_in(word: str, lower: str) -> bool:
 def _is_no_memory(item: Mapping[str, Any]) -> bool:
     text = item["text"]
     return item["layer"] == "L2" and (item["speaker"] != "user" or is_question(text) or is_small_talk(text))
+
+
+def _as_said(item: Mapping[str, Any], material: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A line that was remembered word for word, as the line that it was."""
+    said = SAID.fullmatch(item["text"].strip()) if item["layer"] == "L3" else None
+    roles = {material["persona_name"]: "persona", material["user_name"]: "user"}
+    if said is None or said["speaker"] not in roles:
+        return item
+    return {"text": said["words"], "layer": "L2", "speaker": roles[said["speaker"]]}
 
 
 def _memory(item: Mapping[str, Any], material: Mapping[str, Any]) -> Memory:

@@ -1,0 +1,74 @@
+"""Whether what was written of a talk is written in its language, as far as scripts tell. Pure.
+
+Scripts are all that is looked at: English where Chinese was spoken is found, English for French is not. Names of
+another script do not count (小黑 in an English sentence, Ana in a Chinese one).
+"""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from memory.consolidation.answers import Cited, ExtractedEvent, ExtractedIntention, ExtractionAnswer
+from memory.consolidation.lines import Line
+from memory.consolidation.prompting import message_id
+
+EAST_ASIAN = "CJK"
+_KANA = ("HIRAGANA", "KATAKANA")
+
+
+def speaks_otherwise(answer: ExtractionAnswer, lines: Sequence[Line]) -> bool:
+    """Whether a description is in another script than the lines it cites, or the summary than the talk."""
+    said = {line.id: line.content for line in lines}
+    items: list[ExtractedEvent | ExtractedIntention] = [*answer.events, *answer.intentions]
+    descriptions = (in_another_script(item.description, _cited(item.evidence, said)) for item in items)
+    return any(descriptions) or in_another_script(answer.session_summary, " ".join(said.values()))
+
+
+def in_another_script(written: str, said: str) -> bool:
+    """Whether `written` is mostly in one script and `said` mostly in another, and not only by a name or two.
+
+    >>> in_another_script("Ana has a white cat.", "我养了只白猫，叫小黑。")
+    True
+    >>> in_another_script("Ana养了一只白猫。", "我养了只白猫，叫小黑。")
+    False
+    """
+    of_written, of_said = _scripts(written), _scripts(said)
+    if not of_written or not of_said:
+        return False
+    main, theirs = _main(of_written), _main(of_said)
+    return main != theirs and not (of_written[theirs] and of_said[main])
+
+
+def _cited(evidence: Sequence[Cited], said: Mapping[int, str]) -> str:
+    """The whole lines that are cited: a quote may be no more than a name."""
+    return " ".join(said.get(message_id(one.message_id) or 0, "") for one in evidence)
+
+
+def _main(scripts: Counter[str]) -> str:
+    return scripts.most_common(1)[0][0]
+
+
+def _scripts(text: str) -> Counter[str]:
+    """How much of a text stands in each script: words, and of scripts without spaces characters."""
+    found: Counter[str] = Counter()
+    before = ""
+    for character in text:
+        script = _script(character)
+        if script and (script == EAST_ASIAN or script != before):
+            found[script] += 1
+        before = script
+    return found
+
+
+@cache
+def _script(character: str) -> str:
+    """The script of a letter; "" for all that is none.
+
+    >>> _script("é"), _script("猫"), _script("ね"), _script("7")
+    ('LATIN', 'CJK', 'CJK', '')
+    """
+    if not character.isalpha():
+        return ""
+    first = unicodedata.name(character, "").partition(" ")[0]
+    return EAST_ASIAN if first in _KANA else first

@@ -1,0 +1,182 @@
+"""What two names have in common, as names. Pure; nothing here ever decides by itself that two people are one.
+
+    shared_name      the one is the other's shorter form: Scott / Scott Huang, 逸扬 / 黄逸扬
+    transliteration  the one spells the other: Yiyang, Huang Yiyang, Yiyang Huang / 黄逸扬, 逸扬
+    similar_spelling the same sound or a slip: Jon / John, Katherine / Catherine; Latin letters only
+    familiar_name    it may be a pet form or a form with a title: Liz / Elizabeth, 老周 / 周明, 林老师 / 林婉
+
+Left out: nicknames that only a dictionary knows (Bob / Robert), romanisations other than Hanyu Pinyin.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import islice, product
+
+from rapidfuzz.distance import Indel
+
+from memory.entities.names import LETTERS_OF_UNSPACED, normalized, untitled
+
+LEAST_LETTERS = 3
+LEAST_GIVEN = 4
+MOST_READINGS = 64
+LONGEST_HAN_NAME = 6
+_TWO_SYLLABLE_SURNAMES = frozenset(
+    ["欧阳", "司马", "上官", "诸葛", "东方", "皇甫", "公孙", "慕容", "令狐", "司徒", "夏侯"]
+)
+_HAN = re.compile(r"[\u3400-\u9fff]+")
+_UNSPACED = re.compile(LETTERS_OF_UNSPACED)
+_LATIN_WORD = re.compile(r"[a-z]+")
+_LATIN = re.compile(r"[a-z]")
+# 老周, 小李, 阿强; 周总, 林老师, 强哥: one character of the name, and what they call him by.
+_FAMILIAR = re.compile(
+    r"[老小阿大](?P<behind>[\u3400-\u9fff])|"
+    r"(?P<before>[\u3400-\u9fff])(?:先生|女士|小姐|太太|老师|医生|大夫|教授|博士|同学|师傅|经理|老板|哥|姐|叔|姨|总|工)"
+)
+_DOUBLED = re.compile(r"(.)\1+")
+_SOUNDS = (
+    (r"ph", "f"), (r"sch", "sh"), (r"c(?=[eiy])", "s"), (r"ck|c|q", "k"), (r"x", "ks"), (r"z", "s"), (r"w", "v"),
+    (r"(?<=.)h", ""), (r"ie$|y", "i"), (r"v", "f"),
+)  # fmt: skip
+
+
+def reasons(one: Iterable[str], other: Iterable[str], kind: str, least_alike: float) -> set[str]:
+    """Why some name of the one may be some name of the other; `least_alike` is 0 … 1.
+
+    >>> sorted(reasons(["Scott"], ["Scott Huang", "黄逸扬"], "person", 0.94))
+    ['shared_name']
+    >>> reasons(["Yiyang"], ["黄逸扬"], "person", 0.94), reasons(["Scott Huang"], ["Scott Miller"], "person", 0.94)
+    ({'transliteration'}, set())
+    """
+    firsts, seconds = list(one), list(other)
+    pairs = [(first, second) for first in firsts for second in seconds]
+    found = {reason for first, second in pairs for reason in _between(first, second, kind, least_alike)}
+    return found - {"shared_name", "familiar_name"} if any(_exclude(*pair) for pair in pairs) else found
+
+
+def in_other_scripts(one: Iterable[str], other: Iterable[str]) -> bool:
+    """Whether the one goes by Latin names only and the other by names in a script without spaces only."""
+    return {_script("".join(one)), _script("".join(other))} == {"latin", "unspaced"}
+
+
+@lru_cache(maxsize=8_192)
+def romanised(name: str) -> frozenset[str]:
+    """The ways in which Hanyu Pinyin spells a Chinese name, without tones and spaces: whole, surname last, and the
+    given name alone where it has two syllables; of characters with several readings each.
+
+    >>> sorted(romanised("黄逸扬"))
+    ['huangyiyang', 'yiyang', 'yiyanghuang']
+    """
+    plain = normalized(name)
+    if not _HAN.fullmatch(plain) or not 2 <= len(plain) <= LONGEST_HAN_NAME:
+        return frozenset()
+    from pypinyin import Style, pinyin  # noqa: PLC0415  (its dictionaries cost 60 ms: only where a Chinese name is)
+
+    syllables = pinyin(plain, style=Style.NORMAL, heteronym=True)
+    spelled: set[str] = set()
+    for reading in islice(product(*syllables), MOST_READINGS):
+        for form in _orders(reading, surname=2 if plain[:2] in _TWO_SYLLABLE_SURNAMES else 1):
+            spelled |= {form, form.replace("v", "u"), form.replace("v", "yu")}
+    return frozenset(spelled)
+
+
+@lru_cache(maxsize=8_192)
+def sounded(word: str) -> str:
+    """The word as it sounds, roughly.
+
+    >>> sounded("katherine") == sounded("catherine"), sounded("paul") == sounded("paula")
+    (True, False)
+    """
+    for written, heard in _SOUNDS:
+        word = re.sub(written, heard, word)
+    return _DOUBLED.sub(r"\1", word)
+
+
+def _orders(syllables: tuple[str, ...], surname: int) -> set[str]:
+    given = syllables[surname:]
+    forms = {"".join(syllables), "".join((*given, *syllables[:surname]))}
+    return forms | {"".join(given)} if len(given) > 1 else forms
+
+
+def _between(one: str, other: str, kind: str, least_alike: float) -> set[str]:
+    found: set[str] = set()
+    if _is_short_for(one, other, kind) or _is_short_for(other, one, kind):
+        found.add("shared_name")
+    elif _is_familiar(one, other) or _is_familiar(other, one):
+        found.add("familiar_name")
+    if _spells(one, other) or _spells(other, one):
+        found.add("transliteration")
+    if normalized(one) != normalized(other) and _is_alike(_words(one), _words(other), least_alike):
+        found.add("similar_spelling")
+    return found
+
+
+def _is_short_for(short: str, full: str, kind: str) -> bool:
+    if words := _words(short):
+        return set(words) < set(_words(full)) and max(map(len, words)) >= LEAST_LETTERS
+    one, other = normalized(short), normalized(full)
+    if not _is_unspaced(one) or not _is_unspaced(other) or not 2 <= len(one) < len(other):
+        return False
+    return other.endswith(one) or (kind in ("place", "org") and other.startswith(one))
+
+
+def _exclude(one: str, other: str) -> bool:
+    """Whether two full names are of two: Scott Huang and Scott Miller, 李小云 and 王小云."""
+    first, second = set(_words(one)), set(_words(other))
+    if first and second:
+        return min(len(first), len(second)) > 1 and not (first <= second or second <= first)
+    han, ideographs = normalized(one), normalized(other)
+    full = _HAN.fullmatch(han) and _HAN.fullmatch(ideographs) and len(han) == len(ideographs) > 2
+    return bool(full) and han != ideographs
+
+
+def _is_familiar(form: str, full: str) -> bool:
+    if found := _FAMILIAR.fullmatch(unicodedata.normalize("NFKC", form).strip()):
+        name = normalized(full)
+        character = found["behind"] or found["before"]
+        return bool(_HAN.fullmatch(name)) and len(name) > 1 and character in (name[0], name[-1])
+    short, words = _words(form), _words(full)
+    return len(short) == 1 and len(short[0]) >= LEAST_LETTERS and bool(words) and sounded(short[0]) in sounded(words[0])
+
+
+def _spells(latin: str, han: str) -> bool:
+    words, spelled = _words(latin), romanised(han)
+    if "".join(words) in spelled:
+        return True
+    # Two characters may be the given name alone, and the Latin name have the surname beside it.
+    given_alone = len(normalized(han)) == 2 and len(words) == 2
+    return given_alone and any(len(word) >= LEAST_GIVEN and word in spelled for word in words)
+
+
+def _is_alike(one: list[str], other: list[str], least: float) -> bool:
+    """Word by word: of "Paul Schmidt" and "Paula Schmidt" the likeness of the surname says nothing."""
+    if len(one) != len(other) or min(map(len, [*one, *other]), default=0) < LEAST_LETTERS:
+        return False
+    pairs = zip(one, other, strict=True)
+    return all(Indel.normalized_similarity(sounded(first), sounded(second)) >= least for first, second in pairs)
+
+
+@lru_cache(maxsize=8_192)
+def _latin_words(name: str) -> tuple[str, ...]:
+    plain = untitled(name)
+    if _UNSPACED.search(plain):
+        return ()
+    bare = unicodedata.normalize("NFD", plain.replace("’", "").replace("'", ""))
+    return tuple(_LATIN_WORD.findall("".join(sign for sign in bare if not unicodedata.combining(sign))))
+
+
+def _words(name: str) -> list[str]:
+    """The words of a Latin name, without titles and diacritics; none where it has other letters."""
+    return list(_latin_words(name))
+
+
+def _is_unspaced(name: str) -> bool:
+    return bool(_UNSPACED.search(name)) and not _LATIN.search(name)
+
+
+def _script(text: str) -> str:
+    plain = normalized(text)
+    if _is_unspaced(plain):
+        return "unspaced"
+    return "latin" if _LATIN.search(plain) and not _UNSPACED.search(plain) else "mixed"

@@ -1,0 +1,81 @@
+"""Once a turn has ended, however it did, others are told; what goes wrong with them is no matter of the talk."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from chat import turn
+from chat.models import Turn
+from echovessel.llm import LLMError
+from echovessel.threads import in_thread
+from persona.models import Persona
+from tests.page import Page
+from tests.scripted import Script
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def heard(settings: Any, monkeypatch: Any) -> "list[tuple[str, bool]]":
+    """The status of every turn that was told of, after one listener that breaks."""
+    told: list[tuple[str, bool]] = []
+
+    def broken(_turn_pk: int, _now: Any) -> None:
+        raise ValueError("".join(["Rose", "bud"]))
+
+    def hear(turn_pk: int, now: Any) -> None:
+        told.append((Turn.objects.get(pk=turn_pk).status, now.tzinfo is not None))
+
+    monkeypatch.setattr(turn, "broken", broken, raising=False)
+    monkeypatch.setattr(turn, "hear", hear, raising=False)
+    settings.CHAT_AFTERWARDS = ["chat.turn.broken", "chat.turn.hear"]
+    return told
+
+
+async def until(told: list[Any], count: int) -> None:
+    async with asyncio.timeout(10):
+        while len(told) < count:
+            await asyncio.sleep(0.01)
+
+
+async def test_others_are_told_of_every_end(mira: Persona, scripted: Script, heard: list[Any], caplog: Any) -> None:
+    scripted.says("Well.", LLMError("down", code="timeout", permanent=False), "It was a long night.")
+    async with Page(mira.owner, mira) as page:
+        await page.say("one")
+        await page.until("chat.message.done")
+        await until(heard, 1)
+        await page.say("two")
+        await page.until("chat.turn.failed")
+        await until(heard, 2)
+        scripted.hold()
+        await page.say("three")
+        turn_id = (await page.until("chat.message.token"))["data"]["turn_id"]
+        await page.send(type="stop", turn_id=turn_id)
+        await page.until("chat.message.done", stopped=True)
+        await until(heard, 3)
+    assert heard == [("done", True), ("failed", True), ("stopped", True)]
+    assert caplog.text.count("chat.turn.broken failed after turn") == 3
+    assert "Rosebud" not in caplog.text
+
+
+async def test_the_next_turn_does_not_wait_for_them(
+    mira: Persona, scripted: Script, settings: Any, monkeypatch: Any
+) -> None:
+    begun, go_on = asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def slow(_turn_pk: int, _now: Any) -> None:
+        loop.call_soon_threadsafe(begun.set)
+        asyncio.run_coroutine_threadsafe(go_on.wait(), loop).result(10)
+
+    monkeypatch.setattr(turn, "slow", slow, raising=False)
+    settings.CHAT_AFTERWARDS = ["chat.turn.slow"]
+    async with Page(mira.owner, mira) as page:
+        await page.say("one")
+        await page.until("chat.message.done")
+        await asyncio.wait_for(begun.wait(), 10)
+        await page.say("two")
+        await page.until("chat.message.done")
+        go_on.set()
+        assert await in_thread(Turn.objects.filter(status="done").count) == 2
