@@ -1,0 +1,121 @@
+"""How fast talks become memory, and whether it stays so while memory grows."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from django.contrib.auth import get_user_model
+from django.db import transaction
+from django.test.utils import override_settings
+
+from chat.lines import add_message
+from chat.models import Message, Session
+from echovessel import embedding
+from memory.bench.talks import Talk, talks
+from memory.consolidation import runner
+from memory.models import ConceptNode, Entity
+from persona.models import Persona
+from persona.onboarding import create_persona
+
+FIRST_DAY = datetime(2024, 1, 1, 8, tzinfo=UTC)
+BETWEEN_TALKS = timedelta(hours=11)
+BETWEEN_LINES = timedelta(seconds=40)
+RESTED = timedelta(minutes=31)
+GROUP = 100
+
+
+@dataclass(frozen=True)
+class Spent:
+    """The seconds of one consolidation: by the clock on the wall, and of processor time in this process."""
+
+    wall: float
+    cpu: float
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a run found: the seconds of every session in order, and what memory held in the end."""
+
+    spent: Sequence[Spent]
+    nodes: int
+    entities: int
+
+    @property
+    def sessions_per_minute(self) -> float:
+        return 60 * len(self.spent) / sum(one.wall for one in self.spent)
+
+    def groups(self) -> list[Spent]:
+        """The mean of every hundred sessions; of fewer than two hundred, of every tenth part."""
+        size = GROUP if len(self.spent) >= 2 * GROUP else max(1, len(self.spent) // 10)
+        return [_mean(self.spent[start : start + size]) for start in range(0, len(self.spent), size)]
+
+    def growth(self) -> Spent:
+        """How many times the first group's seconds the last one took."""
+        groups = self.groups()
+        first, last = groups[0], groups[-1]
+        return Spent(last.wall / first.wall, last.cpu / first.cpu)
+
+
+def measured(sessions: int, messages: int, seed: int, progress: Callable[[int], object]) -> Figures:
+    """Tell `sessions` talks to one persona, and time how each becomes memory. Needs an empty database and asks no model
+    but the offline rules. `progress` is called with 1 after each."""
+    embedding.embed(["Load the model before the first is timed."])
+    persona = _somebody()
+    spent = []
+    with override_settings(LLM_PROVIDER="offline"):
+        for talk, at in zip(talks(sessions, messages, seed), _moments(), strict=False):
+            spent.append(_consolidated(_told(persona, talk, at)))
+            progress(1)
+    return Figures(spent, ConceptNode.objects.count(), Entity.objects.count())
+
+
+def table(figures: Figures) -> Iterator[str]:
+    """The figures for people, line by line."""
+    yield f"{'':>8}{'wall':>10}{'cpu':>10}   (mean ms of a session)"
+    for number, group in enumerate(figures.groups(), start=1):
+        yield f"{number:>8}{group.wall * 1000:>10.1f}{group.cpu * 1000:>10.1f}"
+    growth = figures.growth()
+    yield f"{'growth':>8}{growth.wall:>10.2f}{growth.cpu:>10.2f}   (last group / first)"
+    yield (
+        f"{figures.sessions_per_minute:.0f} sessions per minute; "
+        f"{figures.nodes} nodes and {figures.entities} entities in the end"
+    )
+
+
+def _somebody() -> Persona:
+    owner = get_user_model().objects.create_user("bench", is_active=False)
+    blocks = {"persona": "Mira listens.", "user": "Ana likes to talk in the evening.", "style": "Short sentences."}
+    return create_persona(owner, "Mira", user_name="Ana", timezone="Asia/Shanghai", blocks=blocks)
+
+
+def _moments() -> Iterator[datetime]:
+    at = FIRST_DAY
+    while True:
+        yield at
+        at += BETWEEN_TALKS
+
+
+def _told(persona: Persona, talk: Talk, at: datetime) -> Session:
+    with transaction.atomic():
+        session = Session.objects.create(
+            persona=persona, status=Session.Status.CLOSING, started_at=at, last_message_at=at, closed_at=at + RESTED
+        )
+        for number, line in enumerate(talk.lines):
+            role = Message.Role.PERSONA if number % 2 else Message.Role.USER
+            add_message(session, role, line, at + number * BETWEEN_LINES)
+    session.refresh_from_db()
+    return session
+
+
+def _consolidated(session: Session) -> Spent:
+    now = session.last_message_at + RESTED
+    wall, cpu = time.perf_counter(), time.process_time()
+    outcome = runner.run(session.pk, lambda: now)
+    if outcome != runner.Outcome.CLOSED:
+        raise RuntimeError(f"session {session.pk} ended as {outcome}")
+    return Spent(time.perf_counter() - wall, time.process_time() - cpu)
+
+
+def _mean(spent: Sequence[Spent]) -> Spent:
+    return Spent(sum(one.wall for one in spent) / len(spent), sum(one.cpu for one in spent) / len(spent))

@@ -1,0 +1,179 @@
+"""How long a page waits for the first word of a reply: one owner alone, then all of them at once.
+
+A server of its own is started on a free port, with the offline voice and without debounce; pages are sockets.
+"""
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user_model
+from django.contrib.sessions.backends.db import SessionStore
+from django.utils.crypto import get_random_string
+from tqdm import tqdm
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Origin
+
+from memory.bench.made_up import Life, Size, live
+from persona.models import Persona
+
+LINES_A_NODE = 3
+OTHERS_NODES = 300
+WARMING = 3
+PATIENCE_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of an owner who is signed in."""
+
+    persona: str
+    cookie: str
+    questions: Sequence[str]
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--owners", type=int, default=20)
+    parser.add_argument("--nodes", type=int, default=10_000, help=f"of the first owner; the others have {OTHERS_NODES}")
+    parser.add_argument("--turns", type=int, default=20, help="of each, alone and together")
+    parser.add_argument("--keep", type=Path, help="make the database in this file, which stays; use what it holds")
+
+
+def measured(path: Path, owners: int, nodes: int, turns: int) -> dict[str, tuple[float, float]]:
+    """Median and 95th percentile of the milliseconds from a line to the first word of its reply."""
+    pages = [_page(number, nodes if number == 0 else OTHERS_NODES, turns) for number in range(owners)]
+    with _server(path) as address, tqdm(total=turns * (owners + 1), desc="turns", unit="") as bar:
+        return asyncio.run(_talks(address, pages, turns, bar))
+
+
+def table(figures: Mapping[str, tuple[float, float]]) -> Iterator[str]:
+    """The figures for people."""
+    yield f"{'from a line to the first word':32}{'median':>10}{'p95':>10}  ms"
+    for name, (median, p95) in figures.items():
+        yield f"{name:32}{median:10.0f}{p95:10.0f}"
+
+
+def _page(number: int, nodes: int, turns: int) -> Page:
+    name = f"bench-{number}"
+    users = get_user_model().objects
+    owner = users.filter(username=name).first() or users.create_user(name, password=get_random_string(20))
+    persona = Persona.objects.filter(owner=owner).first()
+    persona = persona or live(owner, Size(nodes, nodes * LINES_A_NODE), seed=number + 1, progress=number == 0)
+    asking = Life(number + 1)
+    questions = [asking.question()[-1] for _ in range(2 * turns + WARMING)]
+    return Page(str(persona.uuid), _signed_in(owner), questions)
+
+
+def _signed_in(owner: Any) -> str:
+    """The key of a session in which `owner` is signed in."""
+    session = SessionStore()
+    session[SESSION_KEY] = str(owner.pk)
+    session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[-1]
+    session[HASH_SESSION_KEY] = owner.get_session_auth_hash()
+    session.save()
+    return str(session.session_key)
+
+
+@contextmanager
+def _server(path: Path) -> Iterator[str]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    knobs = {"chat.debounce_seconds": 0, "chat.lines_per_minute": 600}
+    env = {
+        "DATABASE_URL": f"sqlite:///{path}",
+        "ECHOVESSEL_KNOBS": json.dumps(settings.KNOBS | knobs),
+        "LLM_PROVIDER": "offline",
+        "ALLOWED_HOSTS": "127.0.0.1",
+        "HTTPS": "off",
+    }
+    command = [sys.executable, "-m", "daphne", "--port", str(port), "-v", "0", "echovessel.asgi:application"]
+    server = subprocess.Popen(command, cwd=settings.BASE_DIR, env=os.environ | env)
+    try:
+        _wait_until_served(port)
+        yield f"127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _wait_until_served(port: int) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5).close()
+        except urllib.error.HTTPError:
+            return
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)
+        else:
+            return
+
+
+async def _talks(address: str, pages: Sequence[Page], turns: int, bar: "tqdm[Any]") -> dict[str, tuple[float, float]]:
+    sockets = [await _opened(address, page) for page in pages]
+    for page, opened in zip(pages, sockets, strict=True):
+        for question in page.questions[:WARMING]:
+            await _first_word(opened, question)
+    alone, together = [], []
+    for question in pages[0].questions[WARMING : WARMING + turns]:
+        alone.append(await _first_word(sockets[0], question))
+        bar.update()
+    for turn in range(WARMING + turns, WARMING + 2 * turns):
+        asked = (_first_word(opened, page.questions[turn]) for page, opened in zip(pages, sockets, strict=True))
+        together += await asyncio.gather(*asked)
+        bar.update(len(pages))
+    for opened in sockets:
+        await opened.close()
+    return {"one owner alone": _median_and_p95(alone), f"{len(pages)} owners at once": _median_and_p95(together)}
+
+
+async def _opened(address: str, page: Page) -> ClientConnection:
+    cookie = {"Cookie": f"{settings.SESSION_COOKIE_NAME}={page.cookie}"}
+    opened = await connect(
+        f"ws://{address}/ws/chat/{page.persona}/",
+        origin=Origin(f"http://{address}"),
+        additional_headers=cookie,
+        proxy=None,
+    )
+    await _event(opened, "chat.connection.ready")
+    return opened
+
+
+async def _first_word(opened: ClientConnection, question: str) -> float:
+    """Milliseconds from sending a line to the first word of its reply; waits for the end of the reply."""
+    started = time.perf_counter()
+    await opened.send(json.dumps({"type": "message", "client_id": str(uuid4()), "content": question}))
+    await _event(opened, "chat.message.token")
+    waited = (time.perf_counter() - started) * 1000
+    await _event(opened, "chat.message.done")
+    return waited
+
+
+async def _event(opened: ClientConnection, name: str) -> None:
+    """Wait for an event; an error or a failed turn ends the measurement."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while (event := json.loads(await opened.recv()))["event"] != name:
+            if event["event"] in ("error", "chat.turn.failed"):
+                raise RuntimeError(f"a turn failed: {event['data'].get('code')}")
+
+
+def _median_and_p95(values: Sequence[float]) -> tuple[float, float]:
+    return float(np.median(values)), float(np.quantile(values, 0.95))
