@@ -1,7 +1,9 @@
-"""Measure recall on data sets: each is loaded into a throw-away persona, asked its queries, and removed again."""
+"""Measure recall on data sets: each is loaded into a throw-away persona, asked its queries, and removed again.
+
+Without a folder the two sets of memory/evaluation are measured. Queries without evidence measure over-recall.
+"""
 
 import json
-import statistics
 from argparse import ArgumentParser
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,43 +18,39 @@ from django.utils.crypto import get_random_string
 from tqdm import tqdm
 
 from chat import knobs
+from memory import evaluation
 from memory.archive import ArchiveError, import_archive
-from memory.management.commands.recall import QueryLine, aware, queries
-from memory.recall import Recall, recall
+from memory.evaluation import measures
+from memory.management.commands.recall import aware, queries
+from memory.recall import recall
 from persona.models import Persona
 
-DEPTHS = (5, 10, 20)
+ANSWERED = ("recall", "recall_at_5", "recall_at_10", "recall_at_20", "precision", "mrr", "tokens")
+UNANSWERABLE = ("no_memory", "silent", "tokens")
 
 
-def covered(found: Recall, depth: int | None = None) -> set[str]:
-    """The archive ids that the first `depth` items show."""
-    return {name for item in found.items[:depth] for name in (item.external_id, *item.messages) if name}
-
-
-def measured(query: QueryLine, found: Recall) -> dict[str, float]:
-    """The measures of one query; recall is the share of what is relevant that is shown."""
-    relevant = set(query.relevant)
-    shares = {f"recall_at_{depth}": len(relevant & covered(found, depth)) / len(relevant) for depth in DEPTHS}
-    ids = [{item.external_id, *item.messages} & relevant for item in found.items]
-    first = next((1 / place for place, hit in enumerate(ids, start=1) if hit), 0.0)
-    return shares | {
-        "recall": len(relevant & covered(found)) / len(relevant),
-        "precision": sum(map(bool, ids)) / len(ids) if ids else 0.0,
-        "mrr": first,
-        "tokens": float(found.xray.tokens),
-    }
-
-
-def averaged(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    return {name: round(statistics.fmean(row[name] for row in rows), 4) for name in rows[0]} if rows else {}
-
-
-def latency(times: Sequence[Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    """Median and 95th percentile of each step, in milliseconds."""
-    steps = {step: sorted(row[step] for row in times) for step in (times[0] if times else {})}
+def evaluated(persona: Persona, path: Path, budget: int, progress: Any = None) -> dict[str, Any]:
+    """What the queries of the data set in `path`, which `persona` remembers, measure."""
+    answered: dict[str, list[dict[str, float]]] = defaultdict(list)
+    unanswerable: dict[str, list[dict[str, float]]] = defaultdict(list)
+    times = []
+    for query in tqdm(list(queries(path / "queries.jsonl")), desc=path.name, file=progress, disable=progress is None):
+        now = aware(query.now or timezone.now())
+        found = recall(persona, query.turns, now=now, budget_tokens=budget)
+        if query.relevant:
+            answered[query.category].append(measures.answered(set(query.relevant), found))
+        else:
+            unanswerable[query.category].append(measures.unanswerable(found))
+        times.append(found.xray.elapsed_ms)
     return {
-        step: {"p50": values[len(values) // 2], "p95": values[int(len(values) * 0.95)]}
-        for step, values in steps.items()
+        "queries": len(times),
+        "all": measures.averaged([row for rows in answered.values() for row in rows]),
+        "by_category": {name: measures.averaged(rows) for name, rows in sorted(answered.items())},
+        "over_recall": {
+            "all": measures.averaged([row for rows in unanswerable.values() for row in rows]),
+            "by_category": {name: measures.averaged(rows) for name, rows in sorted(unanswerable.items())},
+        },
+        "elapsed_ms": measures.latency(times),
     }
 
 
@@ -60,38 +58,44 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("dirs", nargs="+", type=Path, metavar="DIR", help="holds archive.jsonl and queries.jsonl")
+        parser.add_argument("dirs", nargs="*", type=Path, metavar="DIR", help="holds archive.jsonl and queries.jsonl")
         parser.add_argument("--budget", type=int, default=None, help="tokens; default memory.recall_tokens")
         parser.add_argument("--json", action="store_true", dest="as_json")
+        parser.add_argument("--save", type=Path, metavar="FILE", help="keep the figures, to compare with later")
+        parser.add_argument(
+            "--compare", type=Path, metavar="FILE", help="fail where a figure fell by more than 0.01 since this run"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         budget = options["budget"] or knobs.recall_tokens()
         try:
-            results = {path.name: self._evaluated(path, budget) for path in options["dirs"]}
+            earlier = json.loads(options["compare"].read_text(encoding="utf-8")) if options["compare"] else None
+            results = {path.name: self._measured(path, budget) for path in options["dirs"] or evaluation.SETS.values()}
         except (OSError, ValueError, ArchiveError) as error:
             raise CommandError(str(error)) from error
-        if options["as_json"]:
-            self.stdout.write(json.dumps({"budget": budget, "sets": results}, ensure_ascii=False))
-        else:
-            self.stdout.write("\n".join(_table(results)))
+        run = {"budget": budget, "sets": results}
+        if options["save"]:
+            options["save"].write_text(json.dumps(run, ensure_ascii=False, indent=1), encoding="utf-8")
+        self.stdout.write(json.dumps(run, ensure_ascii=False) if options["as_json"] else "\n".join(_table(results)))
+        if earlier is not None:
+            self._compare(earlier, run)
 
-    def _evaluated(self, path: Path, budget: int) -> dict[str, Any]:
+    def _measured(self, path: Path, budget: int) -> dict[str, Any]:
         with _throw_away(path / "archive.jsonl") as persona:
-            asked = [query for query in queries(path / "queries.jsonl") if query.relevant]
-            by_category = defaultdict(list)
-            times = []
-            for query in tqdm(asked, desc=path.name, file=self.stderr):
-                now = aware(query.now or timezone.now())
-                found = recall(persona, query.turns, now=now, budget_tokens=budget)
-                by_category[query.category].append(measured(query, found))
-                times.append(found.xray.elapsed_ms)
-        rows = [row for category in by_category.values() for row in category]
-        return {
-            "queries": len(rows),
-            "all": averaged(rows),
-            "by_category": {name: averaged(found) for name, found in sorted(by_category.items())},
-            "elapsed_ms": latency(times),
-        }
+            return evaluated(persona, path, budget, self.stderr)
+
+    def _compare(self, earlier: Any, run: Mapping[str, Any]) -> None:
+        """Tell the differences on stderr, which programs that read the figures do not mind."""
+        if not isinstance(earlier, dict) or not isinstance(earlier.get("sets"), dict):
+            raise CommandError("the file to compare with was not written by --save")
+        changed = measures.changes(earlier["sets"], run["sets"])
+        fallen = measures.fallen(changed)
+        for name, (before, after) in changed.items():
+            self.stderr.write(f"{name}: {before:.4f} -> {after:.4f}{'  fell' if name in fallen else ''}")
+        if missing := sorted(earlier["sets"].keys() - run["sets"].keys()):
+            self.stderr.write(f"not measured now: {', '.join(missing)}")
+        if fallen:
+            raise CommandError(f"{len(fallen)} figures fell by more than {measures.TOLERANCE}")
 
 
 @contextmanager
@@ -106,16 +110,25 @@ def _throw_away(archive: Path) -> Iterator[Persona]:
 
 
 def _table(results: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    names = ("recall", "recall_at_5", "recall_at_10", "recall_at_20", "precision", "mrr", "tokens")
-    yield f"{'set':24}" + "".join(f"{name:>14}" for name in names)
+    if any(found["all"] for found in results.values()):
+        yield from _part(results, "set", ANSWERED, lambda found: found)
+    if any(found["over_recall"]["all"] for found in results.values()):
+        yield from _part(results, "without evidence", UNANSWERABLE, lambda found: found["over_recall"])
     for data_set, found in results.items():
+        steps = found["elapsed_ms"].items()
+        yield f"ms {data_set}: " + ", ".join(f"{step} {value['p50']:.1f} / {value['p95']:.1f}" for step, value in steps)
+
+
+def _part(results: Mapping[str, Mapping[str, Any]], title: str, names: Sequence[str], part: Any) -> Iterator[str]:
+    """One table: a row for each set and each of its categories, and the mean of the sets."""
+    yield f"{title:24}" + "".join(f"{name:>14}" for name in names)
+    parts = {data_set: part(found) for data_set, found in results.items() if part(found)["all"]}
+    for data_set, found in parts.items():
         yield _row(data_set, found["all"], names)
         for category, values in found["by_category"].items():
             yield _row(f"  {category}", values, names)
-        steps = found["elapsed_ms"].items()
-        yield "  ms " + ", ".join(f"{step} {value['p50']:.1f} / {value['p95']:.1f}" for step, value in steps)
-    if len(results) > 1:
-        yield _row("mean of sets", averaged([found["all"] for found in results.values()]), names)
+    if len(parts) > 1:
+        yield _row("mean of sets", measures.averaged([found["all"] for found in parts.values()]), names)
 
 
 def _row(title: str, values: Mapping[str, float], names: Sequence[str]) -> str:
