@@ -55,12 +55,16 @@ class Known:
 
 
 def circle_of(persona: Persona, newcomers: Sequence[Profile]) -> Circle:
-    """Everybody whom `newcomers` are worth comparing with, at most `entities.compared` for each. Reads only."""
+    """Everybody whom `newcomers` are worth comparing with, at most `entities.compared` for each. Reads only.
+
+    Whose name one alone bears is that one, and is compared with nobody.
+    """
     circle = Circle((persona.name, persona.called))
     if not newcomers:
         return circle
     known = _known(persona)
-    chosen = {one.pk: one for newcomer in newcomers for one in _worth_comparing(persona, newcomer, known)}
+    unclear = [newcomer for newcomer in newcomers if len(_bearers(newcomer, known)) != 1]
+    chosen = {one.pk: one for newcomer in unclear for one in _worth_comparing(persona, newcomer, known)}
     circle.profiles = _profiles(chosen.values())
     return circle
 
@@ -81,6 +85,13 @@ def _known(persona: Persona) -> Mapping[int, Known]:
     for pk, kind, text in living.order_by("id").values_list("entity_id", "entity__kind", "text"):
         names[pk, kind].append(text)
     return {pk: Known(pk, kind, tuple(theirs)) for (pk, kind), theirs in names.items()}
+
+
+def _bearers(newcomer: Profile, known: Mapping[int, Known]) -> list[Known]:
+    """Those of a compatible kind who bear one of the newcomer's names."""
+    names = {normalized(name) for name in newcomer.names}
+    bearing = [one for one in known.values() if any(normalized(name) in names for name in one.names)]
+    return [one for one in bearing if compatible(one.kind, newcomer.kind)]
 
 
 def _worth_comparing(persona: Persona, newcomer: Profile, known: Mapping[int, Known]) -> list[Known]:

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _TITLES = r"mr|mrs|ms|miss|mx|dr|doctor|prof|professor|sir|madam|mister"
 _TITLE_BEFORE = re.compile(rf"^(?:(?:{_TITLES})\.?\s+)+")
@@ -28,6 +29,7 @@ _NO_NAMES = frozenset(
 )
 
 
+@lru_cache(maxsize=8_192)
 def normalized(name: str) -> str:
     """The form in which two spellings of a name are equal; empty where nothing is left.
 

@@ -132,12 +132,18 @@ def _exclude(one: str, other: str) -> bool:
 
 
 def _is_familiar(form: str, full: str) -> bool:
-    if found := _FAMILIAR.fullmatch(unicodedata.normalize("NFKC", form).strip()):
+    if character := _character_called(form):
         name = normalized(full)
-        character = found["behind"] or found["before"]
         return bool(_HAN.fullmatch(name)) and len(name) > 1 and character in (name[0], name[-1])
     short, words = _words(form), _words(full)
     return len(short) == 1 and len(short[0]) >= LEAST_LETTERS and bool(words) and sounded(short[0]) in sounded(words[0])
+
+
+@lru_cache(maxsize=8_192)
+def _character_called(form: str) -> str:
+    """The character of the name in a familiar form such as 老周 or 周总; empty where it is none."""
+    found = _FAMILIAR.fullmatch(unicodedata.normalize("NFKC", form).strip())
+    return found["behind"] or found["before"] if found else ""
 
 
 def _spells(latin: str, han: str) -> bool:
