@@ -57,7 +57,7 @@ def add_message(
     now = _in_order(session, now)
     message = Message.objects.create(
         session=session,
-        persona_id=session.persona_id,
+        persona=session.persona,
         turn=turn,
         role=role,
         content=content,

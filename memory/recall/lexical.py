@@ -58,11 +58,6 @@ def held(body: str, query: Container[str]) -> Held:
     return Held(counts, len(spoken))
 
 
-def narrowed(text: Held, query: Container[str]) -> Held:
-    """What a text holds of a part of the query."""
-    return Held({word: times for word, times in text.counts.items() if word in query}, text.length)
-
-
 def together(texts: Iterable[Held]) -> Held:
     """Texts as one."""
     counts: dict[str, int] = {}
@@ -110,5 +105,5 @@ def score(text: Held, weights: Weights) -> float:
 
 def coverage(text: Held, weights: Weights) -> float:
     """Which share of a sufficient answer's worth occurs in a text: 0 … 1."""
-    found = sum([weights.words[word] for word in text.counts])
+    found = sum([weights.words.get(word, 0.0) for word in text.counts])
     return min(1.0, found / weights.enough) if weights.enough else 0.0

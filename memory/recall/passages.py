@@ -37,7 +37,7 @@ def scored(
     for session, lines in sessions.items():
         talk = around.session * talks.get(session, 0.0)
         found.update(dict.fromkeys(lines, talk))
-        scores = [0.0, *(own.get(line, 0.0) for line in lines), 0.0]
+        scores = [0.0, *[own.get(line, 0.0) for line in lines], 0.0]
         told = [place for place, score in enumerate(scores) if score]
         beside = {place + step for place in told for step in (-1, 0, 1)}
         for place in beside & {*range(1, len(lines) + 1)}:

@@ -138,9 +138,8 @@ def _most_covered(
     words: Mapping[str, float], texts: Collection[Held], frequencies: Mapping[str, int], rows: int
 ) -> float:
     """The greatest share of `words` that one of `texts` holds."""
-    held = [lexical.narrowed(text, words) for text in texts]
-    weights = lexical.weighed(words, frequencies, rows, held)
-    return max((lexical.coverage(text, weights) for text in held), default=0.0)
+    weights = lexical.weighed(words, frequencies, rows, texts)
+    return max([lexical.coverage(text, weights) for text in texts], default=0.0)
 
 
 def _lines_by_own_words(pool: Pool, query: Query, tuned: Tuning) -> tuple[dict[int, float], float]:

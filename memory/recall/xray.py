@@ -62,7 +62,7 @@ class XRay:
             "query": self.query,
             "arms": [asdict(arm) for arm in self.arms],
             "candidates": [vars(seen) | {"arms": list(seen.arms)} for seen in self.candidates],
-            "chosen": [asdict(item) | {"messages": list(item.messages)} for item in self.chosen],
+            "chosen": [vars(item) | {"messages": list(item.messages)} for item in self.chosen],
             "budget": self.budget,
             "tokens": self.tokens,
             "elapsed_ms": self.elapsed_ms,

@@ -118,3 +118,11 @@ def test_lists_shrink_before_they_vanish(keeper: Persona) -> None:
     assert small is not None
     assert small.tokens <= full.tokens - 5
     assert context.about_them(replace(asked, budget=3)) is None
+
+
+def test_what_two_sections_need_is_found_once_for_a_prompt(mira: Persona) -> None:
+    request = ContextRequest(persona=mira, turns=["Hello"], now=NOW, budget=100)
+    found = iter(range(9))
+    for share in (replace(request, budget=50), replace(request, budget=20)):
+        assert share.once("memory.number", lambda: next(found)) == 0
+    assert ContextRequest(mira, ["Hello"], NOW, 100).once("memory.number", lambda: 2) == 2
