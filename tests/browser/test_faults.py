@@ -34,7 +34,7 @@ def test_a_server_killed_in_the_middle_of_a_reply_loses_nothing(
     model.queue.append(Says(STORY, pieces=40, hold_after=10))
     page.get_by_test_id("composer-input").fill("Tell me a story, please.")
     page.keyboard.press("Enter")
-    expect(page.get_by_test_id("log")).to_contain_text("Once upon a time", timeout=20 * SECONDS)
+    expect(page.get_by_test_id("log")).to_contain_text("Once upon a time", timeout=60 * SECONDS)
     wired.kill_web()
     failed = page.get_by_test_id("failed-turn")
     expect(failed).to_be_visible(timeout=60 * SECONDS)
