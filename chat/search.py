@@ -16,16 +16,77 @@ from echovessel.sqlite.triggers import Trigger
 
 # As MessageQuerySet.shown_to_models says it.
 _SHOWN = "NOT m.withheld AND m.role <> 'system'"
+_ON_RECORD = "NOT s.off_the_record AND s.persona_id = m.persona_id"
 
 INDEX = TextIndex(table="chat_messagetext", key="message_id", scope="scope", body="body")
+# A stamp for each persona, new whenever a line is not what it was, and an epoch, new where its words are not: by them a
+# process that holds her lines in memory knows whether they are still the ones of the database. (What is added, and what
+# is gone, ids show.)
+STATE = {
+    "chat_linestate": (
+        "CREATE TABLE chat_linestate(persona_id INTEGER PRIMARY KEY "
+        "REFERENCES persona_persona(id) ON DELETE CASCADE, stamp BLOB NOT NULL, epoch BLOB NOT NULL)"
+    )
+}
 
 
-GONE = Trigger(
-    "chat_message_delete",
-    "chat_message",
-    "CREATE TRIGGER chat_message_delete AFTER DELETE ON chat_message "
-    "BEGIN DELETE FROM chat_messagetext WHERE message_id = old.id; END",
-)
+def _trigger(name: str, table: str, moment: str, body: str) -> Trigger:
+    return Trigger(name, table, f"CREATE TRIGGER {name} {moment} ON {table} BEGIN {body} END")
+
+
+_RENEWED = "stamp = excluded.stamp, epoch = excluded.epoch"
+
+
+def _changed(persona: str, which: str = "stamp = excluded.stamp") -> str:
+    return (
+        f"INSERT INTO chat_linestate SELECT id, randomblob(8), randomblob(8) FROM persona_persona WHERE id = {persona} "
+        f"ON CONFLICT DO UPDATE SET {which};"
+    )
+
+
+def _persona_of(text: str) -> str:
+    return f"(SELECT persona_id FROM chat_message WHERE id = {text}.message_id)"
+
+
+def _reworded(text: str) -> str:
+    return _changed(_persona_of(text), _RENEWED)
+
+
+TRIGGERS = [
+    _trigger(
+        "chat_message_delete",
+        "chat_message",
+        "AFTER DELETE",
+        f"DELETE FROM chat_messagetext WHERE message_id = old.id; {_changed('old.persona_id')}",
+    ),
+    _trigger(
+        "chat_message_change",
+        "chat_message",
+        "AFTER UPDATE OF id, withheld, role, session_id, persona_id, created_at",
+        f"{_changed('old.persona_id')} {_changed('new.persona_id')}",
+    ),
+    # What does not come last would not be seen as new, or be taken for a line of the same id that is gone.
+    Trigger(
+        "chat_message_worded",
+        "chat_messagetext",
+        "CREATE TRIGGER chat_message_worded AFTER INSERT ON chat_messagetext WHEN EXISTS (SELECT 1 FROM "
+        "chat_messagetext WHERE message_id > new.message_id AND scope = new.scope) BEGIN "
+        f"{_reworded('new')} END",
+    ),
+    _trigger(
+        "chat_message_unworded",
+        "chat_messagetext",
+        "AFTER DELETE",
+        _changed(_persona_of("old")),
+    ),
+    _trigger("chat_message_reworded", "chat_messagetext", "AFTER UPDATE", f"{_reworded('old')} {_reworded('new')}"),
+    _trigger(
+        "chat_session_record",
+        "chat_session",
+        "AFTER UPDATE OF off_the_record, persona_id",
+        f"{_changed('old.persona_id')} {_changed('new.persona_id')}",
+    ),
+]
 
 
 def ensure_index(**_: Any) -> None:
@@ -33,17 +94,26 @@ def ensure_index(**_: Any) -> None:
     if INDEX.table not in connection.introspection.table_names():
         return  # migrated back to nothing
     INDEX.ensure(connection)
-    triggers.ensure(connection, [GONE])
+    with connection.cursor() as cursor:
+        for name in triggers.differing(connection, STATE):
+            cursor.execute(f"DROP TABLE IF EXISTS {name}")
+            cursor.execute(STATE[name])
+        if triggers.ensure(connection, TRIGGERS):
+            cursor.execute(_changed("id", _RENEWED))
 
 
 def drop_triggers(**_: Any) -> None:
     """Before a migration: a trigger that names a table makes its rebuilding fail."""
-    triggers.drop(connection, [*INDEX.triggers, GONE])
+    triggers.drop(connection, [*INDEX.triggers, *TRIGGERS])
 
 
 def missing() -> list[str]:
     """The names of absent triggers and indexes."""
-    return INDEX.missing(connection) + triggers.missing(connection, [GONE])
+    return [
+        *INDEX.missing(connection),
+        *triggers.differing(connection, STATE),
+        *triggers.missing(connection, TRIGGERS),
+    ]
 
 
 def scope_of(persona_id: int) -> str:
@@ -81,25 +151,62 @@ def bodies(persona_id: int, message_ids: Sequence[int], most: int) -> list[tuple
         cursor.execute(
             "SELECT m.id, m.session_id, t.body FROM json_each(%s) AS wanted "
             f"CROSS JOIN chat_message m ON m.id = wanted.value AND {_SHOWN} "
-            "CROSS JOIN chat_session s ON s.id = m.session_id AND NOT s.off_the_record "
+            f"CROSS JOIN chat_session s ON s.id = m.session_id AND {_ON_RECORD} "
             "CROSS JOIN chat_messagetext t ON t.message_id = m.id WHERE m.persona_id = %s LIMIT %s",
             [json.dumps(message_ids), persona_id, most],
         )
         return cursor.fetchall()
 
 
-def talks(persona_id: int, session_ids: Sequence[int]) -> dict[int, list[int]]:
+def talks(persona_id: int, session_ids: Sequence[int]) -> dict[int, np.ndarray]:
     """The ids of the messages of each session that may reach a prompt, in the order they were said; of sessions on
     record alone."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT s.id, (SELECT group_concat(id) FROM (SELECT m.id FROM chat_message m "
+            "CROSS JOIN chat_messagetext t ON t.message_id = m.id "
             f"WHERE m.session_id = s.id AND m.persona_id = s.persona_id AND {_SHOWN} ORDER BY m.created_at, m.id)) "
             "FROM json_each(%s) AS wanted CROSS JOIN chat_session s ON s.id = wanted.value "
             "WHERE s.persona_id = %s AND NOT s.off_the_record ORDER BY s.id",
             [json.dumps(session_ids), persona_id],
         )
-        return {session: [int(key) for key in keys.split(",")] for session, keys in cursor.fetchall() if keys}
+        return {session: np.fromstring(keys, dtype=np.int64, sep=",") for session, keys in cursor.fetchall() if keys}
+
+
+def state(persona_id: int) -> tuple[bytes, bytes, int]:
+    """The stamp and the epoch of a persona's lines, and the id of the newest."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT stamp, epoch FROM chat_linestate WHERE persona_id = %s", [persona_id])
+        stamp, epoch = cursor.fetchone() or (b"", b"")
+        cursor.execute("SELECT max(id) FROM chat_message WHERE persona_id = %s", [persona_id])
+        (newest,) = cursor.fetchone()
+    return stamp, epoch, newest or 0
+
+
+def since(persona_id: int, message_id: int) -> list[tuple[int, int, int, int]]:
+    """Every line after `message_id`: (id, session, whether it may reach a prompt and is on record, microseconds since
+    1970), by id."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT m.id, m.session_id, {_SHOWN} AND {_ON_RECORD}, "
+            "unixepoch(m.created_at) * 1000000 + CAST(substr(m.created_at, 21) AS INTEGER) "
+            "FROM chat_message m CROSS JOIN chat_session s ON s.id = m.session_id "
+            "WHERE m.persona_id = %s AND m.id > %s AND EXISTS "
+            "(SELECT 1 FROM chat_messagetext t WHERE t.message_id = m.id) ORDER BY m.id",
+            [persona_id, message_id],
+        )
+        return cursor.fetchall()
+
+
+def words_since(persona_id: int, message_id: int) -> list[str]:
+    """The cut words of every line after `message_id`, by id."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT t.body FROM chat_message m CROSS JOIN chat_messagetext t ON t.message_id = m.id "
+            "WHERE m.persona_id = %s AND m.id > %s ORDER BY m.id",
+            [persona_id, message_id],
+        )
+        return [body for (body,) in cursor.fetchall()]
 
 
 def talks_between(persona_id: int, since: datetime, until: datetime, most: int) -> list[int]:

@@ -58,6 +58,24 @@ def indexes_are_whole(app_configs: Apps, databases: Any = None, **_: Any) -> lis
     return [checks.Warning(f"{name} is missing in the database.", hint=hint, id="echovessel.W002") for name in missing]
 
 
+@register(Tags.database)
+def embedding_model_is_the_one_in_use(app_configs: Apps, databases: Any = None, **_: Any) -> list[CheckMessage]:
+    """echovessel.W003: memories have vectors of another embedding model than the configured one. A warning: the model
+    in use goes on being used."""
+    if not databases or "memory_embeddingmodel" not in connection.introspection.table_names():
+        return []
+    in_use, configured = vectors.model_in_use(), embedding.configured()
+    if in_use in ("", configured):
+        return []
+    return [
+        checks.Warning(
+            f"EMBEDDING_MODEL is {configured}, but {in_use} is in use: all vectors are by it.",
+            hint=f"Change to the other with manage.py reembed --model {configured}, or set EMBEDDING_MODEL={in_use}.",
+            id="echovessel.W003",
+        )
+    ]
+
+
 @register(Tags.security, deploy=True)
 def plain_http_is_meant(app_configs: Apps, **_: Any) -> list[CheckMessage]:
     """echovessel.W001: served beyond this machine without TLS."""

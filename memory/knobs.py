@@ -313,22 +313,21 @@ companion_relevance = knob(
 )
 answering_relevance = knob(
     "memory.answering_relevance",
-    0.45,
+    0.44,
     low=0,
-    high=1,
-    unit="relevance (1 - d/2)",
+    high=2,
+    unit="cosine + 0.2 of the words held by a memory + 0.2 of those held by a memory or a line",
     why="A question that nothing stored can answer is near some memory as well: with less than this, no memory enters.",
     source="measured on 60 unanswerable queries of our own and LoCoMo, 2026-11",
 )
 answering_relevance_of_talk = knob(
     "memory.answering_relevance_of_talk",
-    0.37,
+    0.25,
     low=0,
-    high=1,
-    unit="relevance (1 - d/2)",
-    why="The same for several lines: talk brings to mind what is only akin to it. At 0.42 much more talk about "
-    "nothing known is met with silence (0.83 instead of 0.18 of it), and less is found (madial-en-1 at 10: 0.737).",
-    source="measured on madial-en-1 at 10, 2026-11: 0.768",
+    high=2,
+    unit="as memory.answering_relevance",
+    why="The same for several lines: talk brings to mind what is only akin to it.",
+    source="measured on madial-en-1 and 24 talks about nothing known, 2026-11",
 )
 answering_coverage = knob(
     "memory.answering_coverage",
@@ -391,6 +390,15 @@ anchor_weight = knob(
     unit="weight",
     why="Somebody who is named brings along what is known of them.",
     source="seed 000",
+)
+plain_sum = whole(
+    "memory.plain_sum",
+    0,
+    low=0,
+    high=1,
+    unit="0 or 1",
+    why="1 adds up the terms as the seeds did: what weighs much may then outrank what is relevant. For comparison.",
+    source="seeds 000 and 002",
 )
 recency_half_life_days = knob(
     "memory.recency_half_life_days",
@@ -507,6 +515,14 @@ open_ones_shown = whole(
     high=100,
     unit="promises, expectations",
     why="The next due first; more would crowd out the talk.",
+)
+words_in_memory_mb = whole(
+    "memory.words_in_memory_mb",
+    200,
+    low=0,
+    high=100_000,
+    unit="MB",
+    why="10,000 memories and 30,000 lines take 24 MB; recall by them takes half the time. One persona is always held.",
 )
 vectors_in_memory_mb = whole(
     "memory.vectors_in_memory_mb",

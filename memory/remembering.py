@@ -18,6 +18,7 @@ from echovessel.outbox import events
 from memory import signals
 from memory.entities.names import occurs
 from memory.entities.resolve import link
+from memory.model_in_use import follow, with_one_model
 from memory.models import Alias, ConceptNode, Entity, Evidence
 from memory.models.node import MAX_DESCRIPTION, NodeQuerySet
 from memory.recall.candidates import entities_named
@@ -54,6 +55,7 @@ class Remembered:
     is_whole: bool
 
 
+@with_one_model
 def remember(message: Message, now: datetime, words: Place | None = None, within: Place | None = None) -> ConceptNode:
     """The memory of a line, made if it is not there yet: of all of it, or of its `words`; `within` is what belongs to
     them, as the request that they be remembered.
@@ -64,6 +66,7 @@ def remember(message: Message, now: datetime, words: Place | None = None, within
     if known := _known(quote):
         return known
     draft = _draft(message, quote, said)
+    model = follow()
     [vector] = embedding.embed([tidied(draft.description)])
     persona = message.persona
     with transaction.atomic():
@@ -71,7 +74,7 @@ def remember(message: Message, now: datetime, words: Place | None = None, within
         if known := _known(quote):
             return known
         absorbed = list(_made_of(quote))
-        written = write(persona, _with_what_was_made(draft, absorbed), vector, now)
+        written = write(persona, _with_what_was_made(draft, absorbed), vector, model, now)
         if written.node is None:
             raise NotRemembered("forgotten")
         _show(written.node)

@@ -3,14 +3,16 @@
 `NodeVector` holds the exact vectors in a plain table. What is searched follows it by triggers, so that a vector is
 found exactly as long as its node exists and may be recalled, whoever writes: Django, a shell, or SQL.
 
-    memory_vectorstate  a stamp for each persona, new after every change: by it a process that holds a persona's vectors
-                        in memory (memory/held.py) knows that they are still the ones of the database
+    memory_vectorstate  a stamp for each persona, new after every change of what recall weighs: by it a process that
+                        holds a persona's vectors or words in memory (memory/held.py, memory/recall/snapshot.py) knows
+                        that they are still the ones of the database; the epoch is new where ids do not show a change
     memory_nodevec      sqlite-vec's vec0, the signs of the vectors: the first pass of a search where they are not held
 """
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from django.db import connection
@@ -21,7 +23,7 @@ from echovessel.sqlite.text_index import TextIndex
 from echovessel.sqlite.triggers import Trigger
 from memory import constraints, knobs
 from memory.held import Matrix, Shelf, State
-from memory.models import ConceptNode, NodeText, NodeVector
+from memory.models import ConceptNode, EmbeddingModel, NodeText, NodeVector
 
 TEXT = TextIndex(table="memory_nodetext", key="node_id", scope="scope", body="body")
 # vec0 allocates whole chunks per partition: with 64 a persona of 20 nodes takes 4 KB.
@@ -39,18 +41,29 @@ TABLES = {
 # Of the nearest by sign so many are measured exactly; vec0 gives no more.
 FIRST_PASS = 4_096
 LOADED_AT_ONCE = 2_000
+LENGTH_TOLERANCE = 1e-3
 
+_MODEL_IN_USE = "(SELECT name FROM memory_embeddingmodel)"
+_USABLE = f"v.model = {_MODEL_IN_USE} AND length(v.embedding) = {4 * embedding.DIMENSION}"
 _SEARCHED = (
     "INSERT INTO memory_nodevec(node_id, persona_id, signs) "
     "SELECT n.id, n.persona_id, vec_quantize_binary(v.embedding) "
-    "FROM memory_conceptnode n JOIN memory_nodevector v ON v.node_id = n.id WHERE n.status = 'active'"
+    "FROM memory_conceptnode n JOIN memory_nodevector v ON v.node_id = n.id WHERE n.status = 'active' "
+    f"AND {_USABLE}"
 )
+# (The persona may be gone before her nodes, as in `manage.py flush`.)
 _CHANGED = (
-    "INSERT INTO memory_vectorstate SELECT persona_id, randomblob(8), randomblob(8) "
-    "FROM memory_conceptnode WHERE id = {id} ON CONFLICT DO UPDATE SET stamp = excluded.stamp"
+    "INSERT INTO memory_vectorstate SELECT p.id, randomblob(8), randomblob(8) "
+    "FROM memory_conceptnode n JOIN persona_persona p ON p.id = n.persona_id WHERE n.id = {id} "
+    "ON CONFLICT DO UPDATE SET stamp = excluded.stamp"
 )
+_RENEWED = f"{_CHANGED}, epoch = excluded.epoch"
 _PUT = f"{_SEARCHED} AND n.id = {{id}}; {_CHANGED};"
 _TAKE = f"DELETE FROM memory_nodevec WHERE node_id = {{id}}; {_CHANGED};"
+_MOVED = "UPDATE OF status, persona_id"
+# The first vector says which model is in use; afterwards no vector of another one gets in.
+_FIRST = f"INSERT INTO memory_embeddingmodel SELECT 1, new.model WHERE {_MODEL_IN_USE} IS NULL;"
+_REFUSED = f"SELECT RAISE(ABORT, 'a vector of a model that is not in use') WHERE new.model IS NOT {_MODEL_IN_USE};"
 
 
 def _trigger(name: str, table: str, moment: str, body: str) -> Trigger:
@@ -60,6 +73,8 @@ def _trigger(name: str, table: str, moment: str, body: str) -> Trigger:
 # What leaves does so BEFORE: in one program with the DELETE, SQLite would pass the INSERT through a temporary table, in
 # which vec0's bits forget that they are bits.
 TRIGGERS = [
+    _trigger("memory_nodevec_first", "memory_nodevector", "BEFORE INSERT", f"{_FIRST} {_REFUSED}"),
+    _trigger("memory_nodevec_model", "memory_nodevector", "BEFORE UPDATE OF model", _REFUSED),
     _trigger("memory_nodevec_insert", "memory_nodevector", "AFTER INSERT", _PUT.format(id="new.node_id")),
     _trigger("memory_nodevec_delete", "memory_nodevector", "AFTER DELETE", _TAKE.format(id="old.node_id")),
     _trigger("memory_nodevec_leave", "memory_nodevector", "BEFORE UPDATE", _TAKE.format(id="old.node_id")),
@@ -67,19 +82,60 @@ TRIGGERS = [
         "memory_nodevec_update",
         "memory_nodevector",
         "AFTER UPDATE",
-        _PUT.format(id="new.node_id") + f" {_CHANGED.format(id='new.node_id')}, epoch = excluded.epoch;",
+        _PUT.format(id="new.node_id") + f" {_RENEWED.format(id='new.node_id')};",
     ),
-    _trigger("memory_node_leave", "memory_conceptnode", "BEFORE UPDATE OF status", _TAKE.format(id="old.id")),
-    _trigger("memory_node_status", "memory_conceptnode", "AFTER UPDATE OF status", _PUT.format(id="new.id")),
+    _trigger(
+        "memory_node_leave", "memory_conceptnode", "BEFORE UPDATE OF status, persona_id", _TAKE.format(id="old.id")
+    ),
+    _trigger(
+        "memory_node_status", "memory_conceptnode", "AFTER UPDATE OF status, persona_id", _PUT.format(id="new.id")
+    ),
+    _trigger(
+        "memory_node_weighed",
+        "memory_conceptnode",
+        "AFTER UPDATE OF emotional_impact, relational_tags, confidence, verification, created_at, session_id",
+        f"{_CHANGED.format(id='new.id')};",
+    ),
+    _trigger("memory_node_grounded", "memory_evidence", "AFTER INSERT", f"{_CHANGED.format(id='new.node_id')};"),
+    _trigger("memory_node_ungrounded", "memory_evidence", "AFTER DELETE", f"{_CHANGED.format(id='old.node_id')};"),
+    _trigger(
+        "memory_node_regrounded",
+        "memory_evidence",
+        "AFTER UPDATE",
+        f"{_CHANGED.format(id='old.node_id')}; {_CHANGED.format(id='new.node_id')};",
+    ),
+    _trigger("memory_node_worded", "memory_nodetext", "AFTER INSERT", f"{_CHANGED.format(id='new.node_id')};"),
+    # What does not come last may be taken for a node of the same id that is gone.
+    Trigger(
+        "memory_node_worded_late",
+        "memory_nodetext",
+        "CREATE TRIGGER memory_node_worded_late AFTER INSERT ON memory_nodetext WHEN EXISTS (SELECT 1 FROM "
+        "memory_nodetext WHERE node_id > new.node_id AND scope = new.scope) BEGIN "
+        f"{_RENEWED.format(id='new.node_id')}; END",
+    ),
+    _trigger("memory_node_unworded", "memory_nodetext", "AFTER DELETE", f"{_CHANGED.format(id='old.node_id')};"),
+    _trigger(
+        "memory_node_reworded",
+        "memory_nodetext",
+        "AFTER UPDATE",
+        f"{_RENEWED.format(id='old.node_id')}; {_RENEWED.format(id='new.node_id')};",
+    ),
     _trigger(
         "memory_node_delete",
         "memory_conceptnode",
         "AFTER DELETE",
         "DELETE FROM memory_nodevector WHERE node_id = old.id; DELETE FROM memory_nodetext WHERE node_id = old.id; "
+        "DELETE FROM memory_stagedvector WHERE node_id = old.id; "
         "UPDATE memory_vectorstate SET stamp = randomblob(8) WHERE persona_id = old.persona_id;",
     ),
+    _trigger(
+        "memory_node_told_otherwise",
+        "memory_conceptnode",
+        "AFTER UPDATE OF description",
+        "DELETE FROM memory_stagedvector WHERE node_id = new.id AND new.description IS NOT old.description;",
+    ),
 ]
-_shelf = Shelf()
+_shelf: Shelf[Matrix] = Shelf()
 
 
 def ensure_indexes(**_: Any) -> None:
@@ -149,16 +205,46 @@ def index(nodes: Sequence[ConceptNode], vectors: np.ndarray) -> None:
     )
 
 
+class Space(Protocol):
+    """A persona's recallable vectors, to be searched."""
+
+    def nearest(self, vector: np.ndarray, k: int) -> list[tuple[int, float]]:
+        """The `k` nodes nearest to `vector`: (node id, Euclidean distance), nearest first."""
+
+    def vectors(self, ids: Sequence[int] | np.ndarray) -> np.ndarray:
+        """The exact vectors of nodes: (n, 384) float32; NaN where a node has none or may not be recalled."""
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """Vectors that are too many to be held, or may yet be undone: searched in the database, in two passes."""
+
+    persona_id: int
+
+    def nearest(self, vector: np.ndarray, k: int) -> list[tuple[int, float]]:
+        """Of more than FIRST_PASS nodes not quite all: those whose signs agree best are measured exactly."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT node_id FROM memory_nodevec "
+                "WHERE signs MATCH vec_quantize_binary(%s) AND k = %s AND persona_id = %s",
+                [vector.astype("<f4").tobytes(), FIRST_PASS, self.persona_id],
+            )
+            candidates = [node_id for (node_id,) in cursor.fetchall()]
+        return _exact(self.persona_id, candidates).nearest(vector, k)
+
+    def vectors(self, ids: Sequence[int] | np.ndarray) -> np.ndarray:
+        wanted = np.asarray(ids, dtype=np.int64)
+        return _exact(self.persona_id, wanted.tolist()).vectors(wanted)
+
+
+def space(persona_id: int) -> Space:
+    """A persona's recallable vectors, as they stand in the database now."""
+    return _held(persona_id) or _Stored(persona_id)
+
+
 def nearest(persona_id: int, vector: np.ndarray, k: int) -> list[tuple[int, float]]:
     """The `k` recallable nodes of a persona nearest to `vector`: (node id, Euclidean distance), nearest first."""
-    held = _held(persona_id)
-    return held.nearest(vector, k) if held is not None else _two_passes(persona_id, vector, k)
-
-
-def distances(persona_id: int, node_ids: Iterable[int], vector: np.ndarray) -> dict[int, float]:
-    """The exact Euclidean distances of recallable nodes of a persona from `vector`, by node id."""
-    held = _held(persona_id) or _exact(persona_id, list(node_ids))
-    return held.distances(list(node_ids), vector)
+    return space(persona_id).nearest(vector, k)
 
 
 def holding(persona_id: int, terms: Sequence[str], most: int) -> dict[str, np.ndarray]:
@@ -173,8 +259,10 @@ def count(persona_id: int) -> int:
 
 def of(node_ids: Iterable[int]) -> dict[int, np.ndarray]:
     """The exact vectors of nodes, by node id."""
-    rows = NodeVector.objects.filter(node_id__in=list(node_ids)).values_list("node_id", "embedding")
-    return {node_id: np.frombuffer(stored, dtype="<f4") for node_id, stored in rows}
+    stored = NodeVector.objects.filter(node_id__in=list(node_ids), model=model_in_use())
+    rows = stored.values_list("node_id", "embedding")
+    whole = 4 * embedding.DIMENSION
+    return {node_id: np.frombuffer(stored, dtype="<f4") for node_id, stored in rows if len(stored) == whole}
 
 
 def _held(persona_id: int) -> Matrix | None:
@@ -182,15 +270,15 @@ def _held(persona_id: int) -> Matrix | None:
     inside a transaction, whose changes may yet be undone."""
     if connection.in_atomic_block:
         return None
-    state, held = _state(persona_id), _shelf.take(persona_id)
-    if held is not None and held.state == state:
+    current, held = state(persona_id), _shelf.take(persona_id)
+    if held is not None and held.state == current:
         return held
     ids = _recallable(persona_id)
     room = knobs.vectors_in_memory_mb() * 1_000_000
     if len(ids) * embedding.DIMENSION * 4 > room:
         return None
-    known = held if held is not None and held.state.epoch == state.epoch else None
-    fresh = _followed(persona_id, known, state, ids)
+    known = held if held is not None and held.state.epoch == current.epoch else None
+    fresh = _followed(persona_id, known, current, ids)
     _shelf.put(persona_id, fresh, room)
     return fresh
 
@@ -207,7 +295,8 @@ def _followed(persona_id: int, known: Matrix | None, state: State, ids: np.ndarr
     return Matrix(state, together[order], np.concatenate([known.rows[kept], added.rows])[order])
 
 
-def _state(persona_id: int) -> State:
+def state(persona_id: int) -> State:
+    """What a persona's nodes are now, as far as recall weighs them."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT stamp, epoch FROM memory_vectorstate WHERE persona_id = %s", [persona_id])
         return State(*(cursor.fetchone() or (b"", b"")))
@@ -234,7 +323,7 @@ def _exact(persona_id: int, node_ids: Sequence[int]) -> Matrix:
                 "SELECT v.node_id, v.embedding FROM json_each(%s) AS wanted "
                 "CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
                 "CROSS JOIN memory_nodevector v ON v.node_id = n.id "
-                "WHERE n.persona_id = %s AND n.status = 'active' ORDER BY n.id",
+                f"WHERE n.persona_id = %s AND n.status = 'active' AND {_USABLE} ORDER BY n.id",
                 [json.dumps(wanted[first : first + LOADED_AT_ONCE]), persona_id],
             )
             found = cursor.fetchall()
@@ -244,21 +333,43 @@ def _exact(persona_id: int, node_ids: Sequence[int]) -> Matrix:
     return Matrix(State(b"", b""), np.array(ids, dtype=np.int64), rows[: len(ids)])
 
 
-def _two_passes(persona_id: int, vector: np.ndarray, k: int) -> list[tuple[int, float]]:
-    """The nearest, of more than FIRST_PASS nodes not quite all: those whose signs agree best are measured exactly."""
+def model_in_use() -> str:
+    """The name of the embedding model by which all vectors are; empty before there is one."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name FROM memory_embeddingmodel")
+        return next((str(name) for (name,) in cursor.fetchall()), "")
+
+
+def put_in_use(model: str) -> None:
+    """Have the vectors that were staged for `model` take the place of all others. Call in a transaction in which every
+    node has one."""
+    EmbeddingModel.objects.update_or_create(defaults={"name": model})
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT node_id FROM memory_nodevec "
-            "WHERE signs MATCH vec_quantize_binary(%s) AND k = %s AND persona_id = %s",
-            [vector.astype("<f4").tobytes(), FIRST_PASS, persona_id],
+            "INSERT INTO memory_nodevector(node_id, model, embedding) "
+            "SELECT node_id, model, embedding FROM memory_stagedvector WHERE model = %s "
+            "ON CONFLICT (node_id) DO UPDATE SET model = excluded.model, embedding = excluded.embedding",
+            [model],
         )
-        candidates = [node_id for (node_id,) in cursor.fetchall()]
-    return _exact(persona_id, candidates).nearest(vector, k)
+    ConceptNode.objects.exclude(embedding_model=model).update(embedding_model=model)
+
+
+def replace(rows: Mapping[int, np.ndarray], model: str) -> None:
+    """Store these vectors of nodes, by the model in use, in the place of what was there. Call in a transaction."""
+    for node, vector in rows.items():
+        stored = {"model": model, "embedding": vector.astype("<f4").tobytes()}
+        NodeVector.objects.update_or_create(node_id=node, defaults=stored)
+    ConceptNode.objects.filter(pk__in=rows).update(embedding_model=model)
+
+
+def sound(vectors: np.ndarray) -> np.ndarray:
+    """Which of `vectors` (n, 384) are finite and of unit length: (n,) bool."""
+    lengths = np.linalg.norm(vectors, axis=1)
+    return np.isfinite(lengths) & (np.abs(lengths - 1) <= LENGTH_TOLERANCE)
 
 
 def _check(nodes: Sequence[ConceptNode], vectors: np.ndarray) -> None:
     if vectors.shape != (len(nodes), embedding.DIMENSION):
         raise ValueError(f"{len(nodes)} nodes need vectors of {embedding.DIMENSION}, not {vectors.shape}")
-    lengths = np.linalg.norm(vectors, axis=1)
-    if not np.all(np.isfinite(lengths)) or np.any(np.abs(lengths - 1) > 1e-3):
+    if not sound(vectors).all():
         raise ValueError("a vector must be finite and of unit length")

@@ -24,9 +24,9 @@ import numpy as np
 from django.db.models import F, Q
 
 from chat.models import Message, Session
-from echovessel import embedding
 from echovessel.outbox import events
 from memory import knobs, tombstones, vectors
+from memory.model_in_use import expect
 from memory.models import ConceptNode, Evidence, Filling
 from memory.models.node import MAX_DESCRIPTION, MAX_IMPACT, RELATIONAL_TAGS, NodeQuerySet
 from memory.sameness import DateRange, adds_nothing, content_hash, dates_conflict
@@ -87,20 +87,21 @@ class Written:
     outcome: Outcome
 
 
-def write(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> Written:
-    """Let one draft through the gate. `vector` is of its description: (384,) float32, unit length.
+def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: datetime) -> Written:
+    """Let one draft through the gate. `vector` is of its description, by `model`: (384,) float32, unit length.
 
     Call inside a transaction. Raises ValueError for an empty description, and for filling, superseded nodes or
-    messages of another persona.
+    messages of another persona; ModelChanged where another embedding model has come into use.
     """
     _check(persona, draft)
+    expect(model)
     if tombstones.refuses(persona, _brought_by(draft)):
         return Written(None, "refused")
     known, outcome = _known(persona, draft, vector, now)
     if known and _was_only_read_again(known, draft):
         node, outcome = _learning(persona, known, draft), "repeated"
     else:
-        node = _mentioned_again(known, now) if known else _inserted(persona, draft, vector, now)
+        node = _mentioned_again(known, now) if known else _inserted(persona, draft, vector, model, now)
         _keep_evidence(node, draft)
         _announce(persona, node, draft, outcome)
     if node.status == Status.ACTIVE:
@@ -262,7 +263,7 @@ def _learning(persona: Persona, node: ConceptNode, draft: Draft) -> ConceptNode:
     return node
 
 
-def _inserted(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> ConceptNode:
+def _inserted(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: datetime) -> ConceptNode:
     description = tidied(draft.description)
     start, end = draft.event_time or (None, None)
     node = ConceptNode.objects.create(
@@ -283,7 +284,7 @@ def _inserted(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime)
         last_mentioned_at=now,
         created_at=draft.created_at or now,
         content_hash=content_hash(description),
-        embedding_model=embedding.name(),
+        embedding_model=model,
         external_id=draft.external_id,
     )
     vectors.index([node], vector[np.newaxis, :])

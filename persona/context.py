@@ -3,11 +3,13 @@
 from django.template.loader import render_to_string
 
 from echovessel.context import ContextRequest, Section, shortened, tokens
+from echovessel.prepared import Query
 from persona import mood as moods
 from persona.headings import headed
 from persona.models import CoreBlock, Persona
 from persona.models.core_block import Label
 
+_blocks: Query[CoreBlock] = Query(lambda persona: CoreBlock.objects.filter(persona=persona))
 FACTS_SHOWN = ("gender", "birth_date", "nationality", "language", "location", "timezone", "occupation")
 
 
@@ -30,7 +32,7 @@ def identity(request: ContextRequest) -> Section:
 def core_blocks(request: ContextRequest) -> Section | None:
     """The three authored blocks (L1): persona, user, style; shortened only where they exceed their share."""
     persona: Persona = request.persona
-    blocks = {block.label: block.content.strip() for block in CoreBlock.objects.filter(persona=persona)}
+    blocks = {block.label: block.content.strip() for block in _blocks(persona.pk)}
     written = [label for label in Label.values if blocks.get(label)]
     kept = _fitted({label: blocks[label] for label in written}, request.budget)
     parts = [headed(persona.language, label, kept[label]) for label in written]

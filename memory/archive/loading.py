@@ -36,6 +36,7 @@ from memory.archive.records import (
     SessionRecord,
 )
 from memory.entities import names
+from memory.model_in_use import expect, follow, with_one_model
 from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, Mention
 from memory.sameness import content_hash
 from memory.writing import emotion_tags, tidied
@@ -183,7 +184,7 @@ class _Loader:
     ) -> None:
         self.file = file
         self.persona = persona
-        self.has_our_vectors = header.embedding_model == embedding.name()
+        self.header = header
         self.skip_bad = skip_bad
         self.progress = progress
         self.report = report
@@ -269,13 +270,18 @@ class _Loader:
     # --- nodes ------------------------------------------------------------------------------------------------------
     def _load_nodes(self, batch: Sequence[Numbered[NodeRecord]]) -> None:
         new = [one for one in self._new(ConceptNode, batch) if self._resolves(one)]
-        if not new:
-            return
+        if new:
+            self._add_nodes(new)
+
+    @with_one_model
+    def _add_nodes(self, new: Sequence[Numbered[NodeRecord]]) -> None:
+        model = follow()
         rows = self._vectors(new)  # outside the transaction: embedding takes seconds
         with transaction.atomic():
             added = [one for one in self._new(ConceptNode, new) if not self._is_forgotten(one)]
             sessions = self._rows(Session, [one.record.session for one in added if one.record.session])
-            made = [_node(self.persona, one.record, sessions) for one in added]
+            made = [_node(self.persona, one.record, model, sessions) for one in added]
+            expect(model)
             ConceptNode.objects.bulk_create(made)
             if made:
                 vectors.index(made, np.stack([rows[one.record.id] for one in added]))
@@ -295,6 +301,11 @@ class _Loader:
         self.report(f"line {one.number} was forgotten here, and is left out")
         return True
 
+    def has_our_vector(self, node: NodeRecord) -> bool:
+        """Whether the archive holds the vector that the model in use here would make."""
+        made_by = self.header.embedding_model
+        return node.embedding is not None and made_by is not None and embedding.alike(made_by, node.description)
+
     def _resolves(self, one: Numbered[NodeRecord]) -> bool:
         """Whether all that a node refers to is there, and its vector is one."""
         for fault in self._faults(one.record):
@@ -312,7 +323,7 @@ class _Loader:
         for quoted in node.evidence or ():
             if quoted.quote not in contents.get(quoted.message, (0, ""))[1]:
                 yield f"the quote does not occur in message {quoted.message!r}"
-        if self.has_our_vectors and node.embedding is not None:
+        if self.has_our_vector(node):
             try:
                 node.vector(embedding.DIMENSION)
             except ValueError as error:
@@ -333,9 +344,7 @@ class _Loader:
     def _vectors(self, new: Sequence[Numbered[NodeRecord]]) -> dict[str, np.ndarray]:
         """The vectors of nodes by external id: those of the archive where they are this model's, else made here."""
         given = {
-            one.record.id: one.record.vector(embedding.DIMENSION)
-            for one in new
-            if self.has_our_vectors and one.record.embedding is not None
+            one.record.id: one.record.vector(embedding.DIMENSION) for one in new if self.has_our_vector(one.record)
         }
         bare = [one.record for one in new if one.record.id not in given]
         made = embedding.embed([node.description for node in bare])
@@ -480,7 +489,7 @@ def _count(made: Sequence[Message]) -> None:
         )
 
 
-def _node(persona: Persona, given: NodeRecord, sessions: Mapping[str, int]) -> ConceptNode:
+def _node(persona: Persona, given: NodeRecord, model: str, sessions: Mapping[str, int]) -> ConceptNode:
     superseded = ConceptNode.Status.SUPERSEDED if given.superseded_by else ConceptNode.Status.ACTIVE
     time = given.event_time
     last_mentioned: datetime = given.last_mentioned_at or given.created_at
@@ -504,7 +513,7 @@ def _node(persona: Persona, given: NodeRecord, sessions: Mapping[str, int]) -> C
         last_mentioned_at=last_mentioned,
         created_at=given.created_at,
         content_hash=content_hash(given.description),
-        embedding_model=embedding.name(),
+        embedding_model=model,
         outcome=given.outcome,
         resolved_at=given.resolved_at,
     )

@@ -26,6 +26,7 @@ from memory.consolidation.prompting import message_id, node_id
 from memory.entities.clarifying import settle, was_said
 from memory.entities.comparing import Circle, circle_of
 from memory.entities.similarity import Profile
+from memory.model_in_use import follow, with_one_model
 from memory.models import ConceptNode, Extraction
 from memory.models.node import RELATIONAL_TAGS
 from memory.writing import Draft, Quote, tidied, write
@@ -49,12 +50,13 @@ class Prepared:
     profiles: Sequence[Profile]
 
 
+@with_one_model
 def apply(claim: Claim) -> None:
     """Write everything that the session's stored answers hold and that is not written yet.
 
     Embeds first, then one transaction. A repeat finds nothing left to do. Raises EmbeddingUnavailable and Lost.
     """
-    session = claim.session
+    session, model = claim.session, follow()
     waiting = session.extractions.filter(applied_at=None).order_by("chunk")
     prepared = [_prepared(session, extraction) for extraction in waiting]
     if not prepared:
@@ -66,7 +68,7 @@ def apply(claim: Claim) -> None:
         claim.forward()
         for one in prepared:
             _note_applied(one, now)
-            _write_all(session, one, circle, now)
+            _write_all(session, one, model, circle, now)
         _tell_mood(session, answers, now)
         _summarise(session)
 
@@ -184,10 +186,10 @@ def _given(persona: Persona, cited: Sequence[str]) -> list[ConceptNode]:
     return list(ConceptNode.objects.of(persona).filter(pk__in=[pk for one in cited if (pk := node_id(one))]))
 
 
-def _write_all(session: Session, prepared: Prepared, circle: Circle, now: datetime) -> None:
+def _write_all(session: Session, prepared: Prepared, model: str, circle: Circle, now: datetime) -> None:
     persona = session.persona
     drafts = zip(prepared.drafts, prepared.vectors, strict=True)
-    nodes = [write(persona, draft, vector, now).node for draft, vector in drafts]
+    nodes = [write(persona, draft, vector, model, now).node for draft, vector in drafts]
     naming.name_all(persona, prepared.answer, prepared.profiles, nodes, circle)
     _settle_all(session, prepared.answer, now)
 

@@ -23,6 +23,7 @@ from memory.consolidation.language import speaks_otherwise
 from memory.consolidation.lines import Line, lines_of
 from memory.consolidation.replies import asked_through, forget, of_reading
 from memory.entities import clarifying
+from memory.model_in_use import expect, follow, with_one_model
 from memory.models import ConceptNode, Entity, Extraction
 from persona.models import Persona
 
@@ -142,6 +143,7 @@ def _as_spoken(lines: Sequence[Line]) -> list[Line]:
     return sorted(lines, key=lambda line: (line.at, line.id))
 
 
+@with_one_model
 def similar_events(persona: Persona, lines: Sequence[Line]) -> list[ConceptNode]:
     """The known events nearest to what the user said, for the model to repeat none and to correct one."""
     wanted = knobs.similar_events()
@@ -149,9 +151,11 @@ def similar_events(persona: Persona, lines: Sequence[Line]) -> list[ConceptNode]
     if not wanted or not texts or not ConceptNode.objects.of(persona).exists():
         return []
     distances: dict[int, float] = {}
+    model = follow()
     for vector in embedding.embed(texts):
         for pk, distance in vectors.nearest(persona.pk, vector, NEIGHBOURS_PER_LINE):
             distances[pk] = min(distance, distances.get(pk, FARTHEST))
+    expect(model)
     near = [pk for pk, distance in distances.items() if distance < FARTHEST]
     events = ConceptNode.objects.of(persona).recallable().filter(kind=ConceptNode.Kind.EVENT, pk__in=near)
     return sorted(events, key=lambda event: (distances[event.pk], event.pk))[:wanted]

@@ -18,6 +18,7 @@ from memory.consolidation.claims import Claim
 from memory.consolidation.gate import Reflections, asks_the_model, decide
 from memory.consolidation.replies import forget, of_reflection
 from memory.entities.resolve import link_inherited
+from memory.model_in_use import follow, with_one_model
 from memory.models import ConceptNode, ReflectionRun
 from memory.models.node import NodeQuerySet
 from memory.writing import Draft, Outcome, tidied, write
@@ -59,8 +60,7 @@ def reflect(claim: Claim) -> ReflectionRun:
         return done
     plan = planned(session, claim.clock())
     drafts, dropped = _thoughts(claim, plan) if asks_the_model(plan.reason) else ([], 0)
-    vectors = embedding.embed([draft.description for draft in drafts])
-    return _store(claim, plan, drafts, dropped, vectors)
+    return _store(claim, plan, drafts, dropped)
 
 
 def planned(session: Session, now: datetime) -> Plan:
@@ -172,14 +172,16 @@ def off_tone(text: str) -> int:
     return sum(word in plain for word in TONELESS)
 
 
-def _store(claim: Claim, plan: Plan, drafts: Sequence[Draft], dropped: int, vectors: np.ndarray) -> ReflectionRun:
-    session, now = claim.session, claim.clock()
+@with_one_model
+def _store(claim: Claim, plan: Plan, drafts: Sequence[Draft], dropped: int) -> ReflectionRun:
+    session, now, model = claim.session, claim.clock(), follow()
+    vectors = embedding.embed([draft.description for draft in drafts])
     with transaction.atomic():
         claim.forward()
         Persona.objects.select_for_update().get(pk=session.persona_id)  # two workers of one persona queue up here
         reason = _decided_anew(session.persona, plan)
         wanted = zip(drafts, vectors, strict=True) if asks_the_model(reason) else ()
-        outcomes = [_write(session.persona, *pair, now) for pair in wanted]
+        outcomes = [_write(session.persona, *pair, model, now) for pair in wanted]
         run = ReflectionRun.objects.create(
             session=session,
             persona=session.persona,
@@ -192,14 +194,14 @@ def _store(claim: Claim, plan: Plan, drafts: Sequence[Draft], dropped: int, vect
     return run
 
 
-def _write(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> Outcome | None:
+def _write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: datetime) -> Outcome | None:
     """Write one thought on what is left of its filling, and how it got in; None where nothing is left, or the thought
     was forgotten before. What was hidden, corrected or deleted while the model thought is no ground any more."""
     live = _live_events(persona).in_bulk([child.pk for child in draft.filling])
     filling = [live[child.pk] for child in draft.filling if child.pk in live]
     if not filling:
         return None
-    written = write(persona, replace(draft, filling=filling), vector, now)
+    written = write(persona, replace(draft, filling=filling), vector, model, now)
     if written.node is None:
         return None
     link_inherited(written.node, filling)

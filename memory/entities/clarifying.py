@@ -1,6 +1,6 @@
 """Finding out whether two names mean the same: what the persona is told to ask, and what follows from the answer."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from itertools import product
 from typing import Literal
@@ -54,9 +54,11 @@ def was_said(persona: Persona, first: str, second: str, lines: Sequence[str]) ->
     return all(named) or (any(named) and _is_in_question(persona, first, second))
 
 
-def due(persona: Persona, entities: Iterable[int], now: datetime) -> MergeProposal | None:
+def due(persona: Persona, entities: Collection[int], now: datetime) -> MergeProposal | None:
     """The open pair with one of `entities` that she may be told to find out about, the likeliest; None where all were
     asked about within `entities.hint_hours`."""
+    if not entities:
+        return None
     earliest = now - timedelta(hours=knobs.hint_hours())
     rested = Q(hinted_at=None) | Q(hinted_at__lte=earliest)
     waiting = MergeProposal.objects.of(persona).open().about(entities).filter(rested)

@@ -1,4 +1,5 @@
 from memory.models.consolidation import Extraction, ModelReply, ReflectionRun
+from memory.models.embedding_model import EmbeddingModel, Reembedding, StagedVector
 from memory.models.entity import Alias, Entity, Mention, MergeProposal
 from memory.models.event import Event, Evidence
 from memory.models.node import ConceptNode, NodeText, NodeVector
@@ -8,6 +9,7 @@ from memory.models.tombstone import Tombstone
 __all__ = [
     "Alias",
     "ConceptNode",
+    "EmbeddingModel",
     "Entity",
     "Event",
     "Evidence",
@@ -20,7 +22,9 @@ __all__ = [
     "ModelReply",
     "NodeText",
     "NodeVector",
+    "Reembedding",
     "ReflectionRun",
+    "StagedVector",
     "Thought",
     "Tombstone",
 ]

@@ -6,7 +6,7 @@ query -> candidates (arms) -> ranking (scores) -> choosing (budget) -> items and
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -14,24 +14,24 @@ from chat import search
 from chat.models import Message
 from echovessel import embedding
 from echovessel.context import tokens
-from memory import knobs
-from memory.models import ConceptNode
-from memory.recall import candidates, choosing, passages, query, ranking, time_window, xray
+from memory import knobs, vectors
+from memory.model_in_use import expect, follow, with_one_model
+from memory.recall import candidates, choosing, offering, query, ranking, snapshot, time_window, xray
 from memory.recall.candidates import Pool
-from memory.recall.choosing import Choice, Offer, Shown
+from memory.recall.choosing import Choice, Shown
+from memory.recall.offering import Contest
 from memory.recall.query import Meaning, Query
-from memory.recall.ranking import Ranking, ScoredNode
-from memory.recall.wording import Line, Teller
+from memory.recall.scoring import Parts
+from memory.recall.wording import Line, Node, Teller, dashed
 from memory.recall.xray import ArmSeen, CandidateSeen, ItemSeen, XRay
 from persona.models import Persona
 
-__all__ = ["Item", "Recall", "recall"]
+__all__ = ["Item", "Recall", "prepare", "recall"]
 
 # A budget is filled by items of about this many tokens at least; each arm must offer more than fit.
 LEAST_ITEM_TOKENS = 25
-# Of the candidates the best compete for the budget, several times as many as it can hold.
-MOST_LINES_OFFERED = 100
-MOST_NODES_OFFERED = 100
+# So many of the best memories are taken for a part of what is asked.
+FED_BACK = 3
 # What the x-ray keeps of the candidates: all that matter, and not a megabyte in every turn.
 MOST_SEEN = 100
 
@@ -77,6 +77,13 @@ class Recall:
     xray: XRay
 
 
+def prepare(persona_id: int) -> None:
+    """Hold in memory what recall looks through, as the database is now. Off the hot path: it may take seconds."""
+    vectors.space(persona_id)
+    snapshot.prepare(persona_id)
+
+
+@with_one_model
 def recall(
     persona: Persona,
     turns: Sequence[str],
@@ -96,30 +103,31 @@ def recall(
     asked = query.asked(turns, knobs.turn_decay(), (persona.name, persona.called))
     if not asked.turns:
         return Recall((), _unasked(budget_tokens))
+    model = follow()
     meaning, why_not = _embedded(asked)
-    vector = meaning.whole if meaning else None
     clock.lap("embed")
     k = max(4 * knobs.retrieve_k(), 40, budget_tokens // LEAST_ITEM_TOKENS)
     window_asked = time_window.asked(asked.turns, now, persona.zone)
-    pool = candidates.gather(persona, asked, vector, k, why_not, window_asked)
+    pool = candidates.gather(persona, asked, meaning, k, why_not, window_asked)
+    expect(model)
     clock.lap("search")
-    candidates.load(persona, asked, pool, vector)
-    pool.closest = candidates.closest(persona, pool, meaning.lines) if meaning else None
-    clock.lap("load")
-    ranks = ranking.ranked(pool, asked, now, ranking.tuning(asked))
-    teller = Teller.of(persona, now)
-    lines = _loaded(persona, ranks.lines)
-    scores = _line_scores(lines, ranks)
+    tuned = ranking.tuning(asked)
+    if meaning:
+        pool = candidates.sharpened(pool, meaning, ranking.best(pool, tuned, FED_BACK))
+    ranks = ranking.ranked(pool, asked, now, tuned)
+    contest = offering.contest(persona, pool, ranks, Teller.of(persona, now), standing)
+    in_prompt = frozenset(line.pk for line in window)
     choice = choosing.chosen(
-        [*_node_offers(ranks, teller, standing), *_line_offers(scores, lines, pool, teller)],
+        contest.offers,
         budget_tokens,
-        window=_hidden_lines(window, lines),
+        window=in_prompt,
         longest_passage=knobs.passage_lines(),
         fall_off=knobs.fall_off(),
     )
-    items = _items(persona, choice, ranks, lines, teller)
+    items = _items(persona, choice, contest)
     clock.lap("rank")
-    return Recall(items, _xray(asked, pool, ranks, scores, choice, lines, items, standing, budget_tokens, clock.laps))
+    stored = pool.node_count + max(0, pool.line_count - len(in_prompt))
+    return Recall(items, _xray(asked, pool, contest, choice, items, stored, budget_tokens, clock.laps))
 
 
 class _Clock:
@@ -142,88 +150,23 @@ def _embedded(asked: Query) -> tuple[Meaning | None, str]:
         return None, str(error)
 
 
-def _loaded(persona: Persona, relevance: Mapping[int, float]) -> dict[int, Line]:
-    """The best lines with their words."""
-    best = sorted(relevance, key=lambda line: (-relevance[line], line))[:MOST_LINES_OFFERED]
-    return {
-        key: Line(key, uuid, external_id, role, content, said_at.replace(tzinfo=UTC))
-        for key, uuid, external_id, role, content, said_at in search.told(persona.pk, best)
-    }
-
-
-def _hidden_lines(window: Iterable[Message], lines: Mapping[int, Line]) -> frozenset[int]:
-    return frozenset(line.pk for line in window) & lines.keys()
-
-
-def _node_offers(ranks: Ranking, teller: Teller, standing: Collection[int]) -> list[Offer]:
-    standing_up = [scored for scored in ranks.nodes if not scored.removed and scored.node.id not in standing]
-    best = sorted(standing_up, key=lambda scored: (-scored.parts.total, scored.node.id))[:MOST_NODES_OFFERED]
-    return [_node_offer(scored, teller.node(scored.node)) for scored in best]
-
-
-def _node_offer(scored: ScoredNode, text: str) -> Offer:
-    return Offer(
-        key=scored.node.id,
-        is_node=True,
-        score=scored.parts.total,
-        tokens=tokens(text),
-        lines=frozenset(scored.node.evidence),
-        rank=(-abs(scored.node.emotional_impact), -scored.node.created_at.timestamp()),
-        only_excepted=scored.only_excepted,
-        text=text,
-    )
-
-
-def _line_scores(lines: Mapping[int, Line], ranks: Ranking) -> dict[int, float]:
-    weight = knobs.relevance_weight()
-    return {key: weight * ranks.lines[key] * passages.tells(line.content) for key, line in lines.items()}
-
-
-def _line_offers(scores: Mapping[int, float], lines: Mapping[int, Line], pool: Pool, teller: Teller) -> list[Offer]:
-    offers = []
-    for said in pool.sessions.values():
-        for place, key in enumerate(said):
-            if key not in lines:
-                continue
-            line = lines[key]
-            cost, joined = teller.costs(line)
-            offers.append(
-                Offer(
-                    key=key,
-                    is_node=False,
-                    score=scores[key],
-                    tokens=cost,
-                    lines=frozenset([key]),
-                    rank=(0.0, -line.created_at.timestamp()),
-                    before=said[place - 1] if place else None,
-                    after=said[place + 1] if place + 1 < len(said) else None,
-                    joined_tokens=joined,
-                )
-            )
-    return offers
-
-
-def _items(
-    persona: Persona, choice: Choice, ranks: Ranking, lines: Mapping[int, Line], teller: Teller
-) -> tuple[Item, ...]:
-    nodes = {scored.node.id: scored for scored in ranks.nodes}
+def _items(persona: Persona, choice: Choice, contest: Contest) -> tuple[Item, ...]:
     evidence = sorted({line for shown in choice.shown for line in shown.best.lines if shown.best.is_node})
     sources = {key: (UUID(uuid_hex), external_id) for key, uuid_hex, external_id in search.names(persona.pk, evidence)}
     return tuple(
-        _node_item(nodes[shown.best.key], shown, sources)
+        _node_item(contest.nodes[shown.best.key], shown, contest.parts[shown.best.key], sources)
         if shown.best.is_node
-        else _passage_item(shown, [lines[offer.key] for offer in shown.lines], teller)
+        else _passage_item(shown, [contest.lines[offer.key] for offer in shown.lines], contest.teller)
         for shown in choice.shown
     )
 
 
-def _node_item(scored: ScoredNode, shown: Shown, sources: Mapping[int, tuple[UUID, str | None]]) -> Item:
-    node = scored.node
-    rests_on = [sources[line] for line in node.evidence if line in sources]
+def _node_item(node: Node, shown: Shown, parts: Parts, sources: Mapping[int, tuple[UUID, str | None]]) -> Item:
+    rests_on = [sources[line] for line in sorted(shown.best.lines) if line in sources]
     return Item(
-        layer="L3" if node.kind == ConceptNode.Kind.EVENT else "L4",
+        layer=node.layer,
         kind=node.kind,
-        uuid=node.uuid,
+        uuid=UUID(node.uuid_hex),
         external_id=node.external_id,
         messages=tuple(external_id or str(uuid) for uuid, external_id in rests_on),
         message_uuids=tuple(uuid for uuid, _ in rests_on),
@@ -232,21 +175,22 @@ def _node_item(scored: ScoredNode, shown: Shown, sources: Mapping[int, tuple[UUI
         speaker=None,
         tokens=shown.best.tokens,
         score=round(shown.best.score, 4),
-        parts=scored.parts.weighted(),
+        parts=parts.weighted(),
     )
 
 
 def _passage_item(shown: Shown, lines: Sequence[Line], teller: Teller) -> Item:
     best = next(line for line in lines if line.id == shown.best.key)
     told = sorted(lines, key=lambda line: (line.created_at, line.id))
+    uuids = tuple(UUID(line.uuid_hex) for line in told)
     text = teller.passage(told)
     return Item(
         layer="L2",
         kind="passage",
-        uuid=best.uuid,
+        uuid=UUID(best.uuid_hex),
         external_id=best.external_id,
-        messages=tuple(line.external_id or str(line.uuid) for line in told),
-        message_uuids=tuple(line.uuid for line in told),
+        messages=tuple(line.external_id or str(uuid) for line, uuid in zip(told, uuids, strict=True)),
+        message_uuids=uuids,
         text=text,
         said=best.content,
         speaker=best.role,
@@ -259,12 +203,10 @@ def _passage_item(shown: Shown, lines: Sequence[Line], teller: Teller) -> Item:
 def _xray(
     asked: Query,
     pool: Pool,
-    ranks: Ranking,
-    scores: Mapping[int, float],
+    contest: Contest,
     choice: Choice,
-    lines: Mapping[int, Line],
     items: Sequence[Item],
-    standing: Collection[int],
+    stored: int,
     budget: int,
     laps: dict[str, float],
 ) -> XRay:
@@ -277,7 +219,7 @@ def _xray(
             "days": pool.window.days.as_json() if pool.window else None,
         },
         arms=[ArmSeen(arm.name, arm.found, round(arm.ms, 2), arm.skipped) for arm in pool.arms],
-        candidates=_seen(pool, ranks, scores, choice, lines, standing),
+        candidates=_seen(pool, contest, choice),
         chosen=[
             ItemSeen(
                 id=str(item.uuid),
@@ -294,57 +236,44 @@ def _xray(
         budget=budget,
         tokens=sum(item.tokens for item in items),
         elapsed_ms=laps,
-        empty_reason=xray.empty_reason(pool.node_count + pool.line_count, len(items)),
+        empty_reason=xray.empty_reason(stored, len(items)),
     )
 
 
-def _seen(
-    pool: Pool,
-    ranks: Ranking,
-    line_scores: Mapping[int, float],
-    choice: Choice,
-    lines: Mapping[int, Line],
-    standing: Collection[int],
-) -> list[CandidateSeen]:
+def _seen(pool: Pool, contest: Contest, choice: Choice) -> list[CandidateSeen]:
     """What is told of the candidates: the chosen ones, then the best of the others."""
-    nodes = {scored.node.id: scored for scored in ranks.nodes}
-    verdicts = {(True, key): _verdict(scored, choice, standing) for key, scored in nodes.items()}
-    verdicts |= {(False, key): choice.removed.get((False, key), "no_room") for key in lines}
-    verdicts |= {(offer.is_node, offer.key): "chosen" for shown in choice.shown for offer in (shown.best, *shown.lines)}
-    scores = {(True, key): scored.parts.total for key, scored in nodes.items()}
-    scores |= {(False, key): score for key, score in line_scores.items()}
-    best = sorted(verdicts, key=lambda one: (verdicts[one] != "chosen", -scores[one], not one[0], one[1]))[:MOST_SEEN]
+    chosen = {(offer.is_node, offer.key) for shown in choice.shown for offer in (shown.best, *shown.lines)}
+    removed = {**contest.removed, **choice.removed}
+    scores = {(True, key): parts.total for key, parts in contest.parts.items()}
+    scores |= {(False, key): score for key, score in contest.scores.items()}
+    verdicts = {one: "chosen" if one in chosen else removed.get(one, "no_room") for one in scores}
+    best = sorted(verdicts, key=lambda one: (one not in chosen, -scores[one], not one[0], one[1]))[:MOST_SEEN]
+    by_words = set(pool.lines.ids.tolist())
     return [
-        _node_seen(nodes[key], verdicts[True, key])
+        _node_seen(contest.nodes[key], contest.parts[key], pool.found[key], verdicts[True, key])
         if is_node
-        else _line_seen(lines[key], line_scores[key], ranks.lines[key], key in pool.lines, verdicts[False, key])
+        else _line_seen(contest.lines[key], scores[False, key], contest, key in by_words, verdicts[False, key])
         for is_node, key in best
     ]
 
 
-def _verdict(scored: ScoredNode, choice: Choice, standing: Collection[int]) -> str:
-    if scored.removed:
-        return scored.removed
-    return "in_prompt" if scored.node.id in standing else choice.removed.get((True, scored.node.id), "no_room")
-
-
-def _node_seen(scored: ScoredNode, verdict: str) -> CandidateSeen:
+def _node_seen(node: Node, parts: Parts, arms: Collection[str], verdict: str) -> CandidateSeen:
     return CandidateSeen(
-        id=str(scored.node.uuid),
-        layer="L3" if scored.node.kind == ConceptNode.Kind.EVENT else "L4",
-        score=round(scored.parts.total, 4),
-        parts=scored.parts.as_json(),
-        arms=scored.node.arms,
+        id=dashed(node.uuid_hex),
+        layer=node.layer,
+        score=round(parts.total, 4),
+        parts=parts.as_json(),
+        arms=tuple(sorted(arms)),
         verdict=verdict,
     )
 
 
-def _line_seen(line: Line, score: float, relevance: float, by_words: bool, verdict: str) -> CandidateSeen:
+def _line_seen(line: Line, score: float, contest: Contest, by_words: bool, verdict: str) -> CandidateSeen:
     return CandidateSeen(
-        id=str(line.uuid),
+        id=dashed(line.uuid_hex),
         layer="L2",
         score=round(score, 4),
-        parts={"raw_relevance": round(relevance, 4)},
+        parts={"raw_relevance": round(contest.relevance[line.id], 4)},
         arms=("lines",) if by_words else ("neighbourhood",),
         verdict=verdict,
     )
@@ -353,4 +282,4 @@ def _line_seen(line: Line, score: float, relevance: float, by_words: bool, verdi
 def _unasked(budget: int) -> XRay:
     """Nothing was asked: nothing was looked for."""
     nothing: Sequence[Any] = ()
-    return XRay({"lines": 0}, nothing, nothing, nothing, budget, 0, {}, "everything_filtered")
+    return XRay({"lines": 0}, nothing, nothing, nothing, budget, 0, {}, "nothing_asked")

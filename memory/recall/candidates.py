@@ -4,6 +4,7 @@
     lexical   nodes that hold its words
     evidence  nodes that rest on lines that hold its words
     entity    nodes that mention somebody who is named
+    graph     nodes one step away from the best: by a thought, or by an entity that few mention
     time      nodes of the days that are asked about, and the talks of those days
     lines     messages that hold its words, and the talks around them
 
@@ -16,20 +17,21 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain
-from typing import Any, NamedTuple
-from uuid import UUID
 
 import numpy as np
 
 from chat import search
 from memory import vectors
-from memory.recall import lexical, reading
-from memory.recall.lexical import Held
-from memory.recall.query import UNSPACED, Query
+from memory.held import places
+from memory.recall import lexical, reading, snapshot
+from memory.recall.passages import Talks
+from memory.recall.query import UNSPACED, Meaning, Query
+from memory.recall.rows import LineRows, Memory, NodeRows
+from memory.recall.stored import Stored
 from memory.recall.time_window import Window
+from memory.vectors import Space
 from persona.models import Persona
 
 # A word that more rows hold than this is common; its exact count does not matter any more.
@@ -44,39 +46,29 @@ LONGEST_ALIAS_WORDS = 5
 LONGEST_ALIAS_CHARACTERS = 8
 LEAST_ALIAS_CHARACTERS = 2
 MOST_CHARACTERS = 600
-# The node nearest to one line is among these nearest to all of them together.
-MOST_LIKELY = 40
 MOST_MENTIONS = 200
-NOTHING_HELD = Held({}, 0)
+# The node nearest to the lines without the names is among these nearest to all that is asked.
+MOST_LIKELY = 40
+# One step is made from the best of each arm, and not by somebody whom everything is about.
+HUBS = 5
+COMPANY = 8
+# How much the best memories have to say beside the query itself.
+FEEDBACK = 0.5
 _WORD = re.compile(r"[^\W_]+")
 _UNSPACED_RUN = re.compile(f"{UNSPACED.pattern}+")
 
 
-class Node(NamedTuple):
-    """What recall needs to know of a node. (Hundreds are made in each turn; a dataclass takes five times as long.)"""
+@dataclass(frozen=True, eq=False)
+class Nodes(NodeRows):
+    """The nodes that were found. `vectors` (n, 384) and `distances` (n,), Euclidean, are NaN where a node has none;
+    `anchored` are those that mention somebody who is named, `in_window` those of the days that are asked about.
+    `joined` (edges, 3) holds the places of two nodes and how many share what joins them."""
 
-    id: int
-    uuid_hex: str
-    external_id: str | None
-    kind: str
-    description: str
-    emotional_impact: int
-    is_relational: bool
-    confidence: float
-    event_day: date | None
-    created_at: datetime
-    session_id: int | None
-    disputed: bool
-    distance: float | None = None
-    text: Held = NOTHING_HELD
-    evidence: tuple[int, ...] = ()
-    anchored: bool = False
-    in_window: bool = False
-    arms: tuple[str, ...] = ()
-
-    @property
-    def uuid(self) -> UUID:
-        return UUID(self.uuid_hex)
+    vectors: np.ndarray
+    distances: np.ndarray
+    anchored: np.ndarray
+    in_window: np.ndarray
+    joined: np.ndarray
 
 
 @dataclass
@@ -89,75 +81,115 @@ class Arm:
     skipped: str = ""
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Pool:
-    """All candidates of one recall. `found` says by which arms each node was, `near` how far those lie that are so by
-    their vector; `load` reads the rest."""
+    """All candidates of one recall. `node_worth` and `line_worth` (words,) say what the words of the query are worth
+    among the persona's nodes and lines, of which there are `node_count` and `line_count`; `closest` how near the
+    nearest node lies to the query's lines without the names; `found` by which arms each node was."""
 
-    found: Mapping[int, set[str]] = field(default_factory=dict)
-    near: Mapping[int, float] = field(default_factory=dict)
-    nodes: list[Node] = field(default_factory=list)
-    node_frequencies: Mapping[str, int] = field(default_factory=dict)
-    node_count: int = 0
-    sessions: Mapping[int, list[int]] = field(default_factory=dict)
-    session_of: Mapping[int, int] = field(default_factory=dict)
-    lines: Mapping[int, Held] = field(default_factory=dict)
-    line_frequencies: Mapping[str, int] = field(default_factory=dict)
-    line_count: int = 0
+    nodes: Nodes
+    lines: LineRows
+    talks: Talks
+    node_worth: np.ndarray
+    line_worth: np.ndarray
+    node_count: int
+    line_count: int
+    window: Window | None
+    talks_in_window: Sequence[int]
+    closest: float | None
+    found: Mapping[int, set[str]]
+    arms: Sequence[Arm]
+
+
+@dataclass
+class _Finds:
+    """What the arms have found so far: the arms of each node."""
+
+    by_node: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
     arms: list[Arm] = field(default_factory=list)
-    window: Window | None = None
-    talks_in_window: Sequence[int] = ()
-    closest: float | None = None
 
     @contextmanager
-    def arm(self, name: str) -> Iterator[Arm]:
-        arm = Arm(name)
+    def arm(self, name: str, skipped: str = "") -> Iterator[Arm]:
+        arm = Arm(name, skipped=skipped)
         started = time.perf_counter()
         yield arm
         arm.ms = (time.perf_counter() - started) * 1000
         self.arms.append(arm)
 
+    def note(self, nodes: Iterable[int], arm: Arm) -> None:
+        for node in nodes:
+            self.by_node[node].add(arm.name)
+            arm.found += 1
+
+    def by(self, arm: str, nodes: Sequence[int]) -> np.ndarray:
+        return np.fromiter((arm in self.by_node[node] for node in nodes), dtype=bool, count=len(nodes))
+
+
+@dataclass(frozen=True, eq=False)
+class _Words:
+    """The words of a query in one index: what each is worth, and the ids of the rows that look best by them."""
+
+    worth: np.ndarray
+    rows: int
+    best: Sequence[int]
+
 
 def gather(
-    persona: Persona,
-    query: Query,
-    vector: np.ndarray | None,
-    k: int,
-    why_not: str = "",
-    window: Window | None = None,
+    persona: Persona, query: Query, meaning: Meaning | None, k: int, why_not: str = "", window: Window | None = None
 ) -> Pool:
     """Everything of `persona` that could answer `query`; each arm gives at most about `k`.
 
-    `vector` is the query's, or None where nothing could be embedded; `why_not` then says why. `window` are the days
+    `meaning` is the query's, or None where nothing could be embedded; `why_not` then says why. `window` are the days
     that are asked about.
     """
-    pool = Pool(window=window, node_count=vectors.count(persona.pk), line_count=search.count(persona.pk))
-    found: dict[int, set[str]] = defaultdict(set)
-    with pool.arm("dense") as arm:
-        arm.skipped = why_not
-        near = dict(vectors.nearest(persona.pk, vector, k)) if vector is not None else {}
-        _noted(found, near, arm)
-    with pool.arm("lexical") as arm:
-        _noted(found, _find_by_words(persona, query, pool, k), arm)
-    with pool.arm("entity") as arm:
-        _noted(found, _mentioning(persona, entities_named(persona, query.turns)), arm)
-    with pool.arm("time") as arm:
-        if window:
-            _noted(found, reading.within(persona.pk, window.days, window.since, window.until, k), arm)
-            pool.talks_in_window = search.talks_between(persona.pk, window.since, window.until, MOST_TALKS_IN_WINDOW)
-    with pool.arm("lines") as arm:
-        _find_lines(persona, query, pool)
-        arm.found = len(pool.lines)
-    with pool.arm("evidence") as arm:
-        _noted(found, reading.resting_on(persona.pk, list(pool.lines), 2 * k), arm)
-    pool.found, pool.near = found, near
-    return pool
+    memory: Memory = snapshot.of(persona.pk) or Stored(persona.pk)
+    finds, space, words = _Finds(), vectors.space(persona.pk), list(query.words)
+    with finds.arm("dense", why_not) as arm:
+        near = [node for node, _ in space.nearest(meaning.whole, k)] if meaning else []
+        finds.note(near, arm)
+    with finds.arm("lexical") as arm:
+        held = _weighed(query, memory.nodes_holding(words, COMMON), memory.node_count, k)
+        by_words = memory.recallable(held.best, k)
+        finds.note(by_words, arm)
+    with finds.arm("entity") as arm:
+        finds.note(_mentioning(persona, entities_named(persona, query.turns)), arm)
+    with finds.arm("time") as arm:
+        talks_in_window = _of_the_days(persona, window, k, finds, arm) if window else ()
+    with finds.arm("lines") as arm:
+        said = _weighed(query, memory.lines_holding(words, COMMON), memory.line_count, MOST_LINES)
+        lines = memory.lines(said.best, words, MOST_LINES)
+        arm.found = len(lines.ids)
+    with finds.arm("evidence") as arm:
+        finds.note(memory.resting_on(lines.ids, 2 * k), arm)
+    with finds.arm("graph") as arm:
+        edges = reading.beside(persona.pk, sorted({*near[:HUBS], *by_words[:HUBS]}), COMPANY)
+        finds.note(dict.fromkeys(edges[:, 1].tolist()), arm)
+    rows = memory.nodes(list(finds.by_node), words)
+    return Pool(
+        nodes=_measured(rows, space, meaning, finds, edges),
+        lines=lines,
+        talks=memory.talks(_talks(rows, lines, talks_in_window)),
+        node_worth=held.worth,
+        line_worth=said.worth,
+        node_count=held.rows,
+        line_count=said.rows,
+        window=window,
+        talks_in_window=talks_in_window,
+        closest=_closest(space.vectors(near[:MOST_LIKELY]), meaning.bare) if meaning else None,
+        found=finds.by_node,
+        arms=finds.arms,
+    )
 
 
-def load(persona: Persona, query: Query, pool: Pool, vector: np.ndarray | None) -> None:
-    """Read what ranking needs of what was found."""
-    pool.nodes = _loaded(persona, query, pool, vector)
-    _find_talks(persona, pool)
+def sharpened(pool: Pool, meaning: Meaning, best: np.ndarray) -> Pool:
+    """The same pool, its nodes measured by the query together with what the `best` of them (places) have in common:
+    what is near to good answers is likelier to be one (Rocchio 1971)."""
+    centre = np.nansum(pool.nodes.vectors[best], axis=0)
+    if not centre.any():
+        return pool
+    whole = meaning.whole + FEEDBACK * centre / np.linalg.norm(centre)
+    distances = _distances(pool.nodes.vectors, whole / np.linalg.norm(whole))
+    return replace(pool, nodes=replace(pool.nodes, distances=distances))
 
 
 def telling_words(weights: Mapping[str, float], frequencies: Mapping[str, int]) -> list[str]:
@@ -169,25 +201,20 @@ def telling_words(weights: Mapping[str, float], frequencies: Mapping[str, int]) 
     return [word for word, before in zip(rarer, rows, strict=False) if before < MOST_ROWS]
 
 
-def _find_by_words(persona: Persona, query: Query, pool: Pool, k: int) -> list[int]:
-    holding = vectors.holding(persona.pk, list(query.words), COMMON)
-    pool.node_frequencies = {word: len(rows) for word, rows in holding.items()}
-    return reading.recallable(persona.pk, _best(query, holding, pool.node_count, k), k)
-
-
-def _best(query: Query, holding: Mapping[str, np.ndarray], rows: int, most: int) -> list[int]:
+def _weighed(query: Query, holding: Mapping[str, np.ndarray], rows: int, most: int) -> _Words:
     """Rows that hold words of the query, those first whose words are worth most together. There may be some among them
     that recall may not show, so they are more than `most`."""
     frequencies = {word: len(held) for word, held in holding.items()}
-    worth = {word: query.words[word] * lexical.rarity(frequencies[word], rows) for word in holding}
-    telling = telling_words(query.words, frequencies)
-    return lexical.best({word: (worth[word], holding[word]) for word in telling}, SPARE * most)
+    worth = lexical.worth(query.words, frequencies, rows)
+    of = dict(zip(query.words, worth.tolist(), strict=True))
+    telling = [(of[word], holding[word]) for word in telling_words(query.words, frequencies)]
+    return _Words(worth, rows, lexical.best(telling, SPARE * most))
 
 
-def _noted(found: dict[int, set[str]], nodes: Iterable[int], arm: Arm) -> None:
-    for node in nodes:
-        found[node].add(arm.name)
-        arm.found += 1
+def _of_the_days(persona: Persona, window: Window, k: int, finds: _Finds, arm: Arm) -> list[int]:
+    """Note the nodes of a window; the talks of it."""
+    finds.note(reading.within(persona.pk, window.days, window.since, window.until, k), arm)
+    return search.talks_between(persona.pk, window.since, window.until, MOST_TALKS_IN_WINDOW)
 
 
 def entities_named(persona: Persona, turns: Sequence[str]) -> list[int]:
@@ -225,57 +252,32 @@ def _mentioning(persona: Persona, entities: Iterable[int]) -> list[int]:
     return list(dict.fromkeys(chain.from_iterable(each)))
 
 
-def _find_lines(persona: Persona, query: Query, pool: Pool) -> None:
-    holding = search.holding(persona.pk, list(query.words), COMMON)
-    pool.line_frequencies = {word: len(rows) for word, rows in holding.items()}
-    best = _best(query, holding, pool.line_count, MOST_LINES)
-    rows = search.bodies(persona.pk, best, MOST_LINES)
-    pool.session_of = {message: session for message, session, _ in rows}
-    pool.lines = {message: lexical.held(body, query.words) for message, _, body in rows}
-
-
-def _loaded(persona: Persona, query: Query, pool: Pool, vector: np.ndarray | None) -> list[Node]:
-    """The nodes that were found, with exact distance, words and evidence, by id."""
-    others = [node for node in pool.found if node not in pool.near]
-    distances = dict(pool.near) | (vectors.distances(persona.pk, others, vector) if vector is not None else {})
-    rows = reading.nodes(persona.pk, list(pool.found))
-    return [_node(row, query, distances.get(row[0]), pool.found[row[0]]) for row in rows]
-
-
-def _node(row: Sequence[Any], query: Query, distance: float | None, arms: set[str]) -> Node:
-    key, uuid, external_id, kind, description, impact, is_relational, confidence, day, *rest = row
-    created_at, session_id, disputed, body, evidence = rest
-    return Node(
-        key,
-        uuid,
-        external_id,
-        kind,
-        description,
-        impact,
-        is_relational,
-        confidence,
-        day,
-        created_at=created_at.replace(tzinfo=UTC),
-        session_id=session_id,
-        disputed=bool(disputed),
-        distance=distance,
-        text=lexical.held(body or "", query.words),
-        evidence=tuple(sorted(set(map(int, evidence.split(","))))) if evidence else (),
-        anchored="entity" in arms,
-        in_window="time" in arms,
-        arms=tuple(sorted(arms)),
+def _measured(rows: NodeRows, space: Space, meaning: Meaning | None, finds: _Finds, edges: np.ndarray) -> Nodes:
+    """The nodes that were found, with their vectors and how far these lie, and what joins them."""
+    ids = rows.ids.tolist()
+    vectors = space.vectors(rows.ids) if meaning else np.full((len(ids), 1), np.nan)
+    joined = np.stack([places(edges[:, 0], rows.ids), places(edges[:, 1], rows.ids), edges[:, 2]], axis=1)
+    return Nodes(
+        **vars(rows),
+        vectors=vectors,
+        distances=_distances(vectors, meaning.whole) if meaning else vectors[:, 0],
+        anchored=finds.by("entity", ids),
+        in_window=finds.by("time", ids),
+        joined=joined[(joined[:, :2] >= 0).all(axis=1)],
     )
 
 
-def _find_talks(persona: Persona, pool: Pool) -> None:
-    """The lines of the talks that the candidates belong to, in the order they were said."""
-    counts = Counter(pool.session_of.values()) + Counter(node.session_id for node in pool.nodes if node.session_id)
+def _distances(vectors: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(vectors - vector, axis=1).astype(np.float64)
+
+
+def _talks(nodes: NodeRows, lines: LineRows, in_window: Sequence[int]) -> list[int]:
+    """The talks that most candidates belong to, and those of the days that are asked about."""
+    counts = Counter(lines.sessions.tolist()) + Counter(nodes.sessions[nodes.sessions > 0].tolist())
     talks = [session for session, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_TALKS]]
-    pool.sessions = search.talks(persona.pk, sorted({*talks, *pool.talks_in_window}))
+    return sorted({*talks, *in_window})
 
 
-def closest(persona: Persona, pool: Pool, lines: np.ndarray) -> float | None:
-    """How near the nearest node lies to any one of the query's lines (n, 384); None where no node has a vector."""
-    likely = sorted(pool.near, key=lambda node: pool.near[node])[:MOST_LIKELY]
-    near = (vectors.distances(persona.pk, likely, line).values() for line in lines)
-    return min(chain.from_iterable(near), default=None)
+def _closest(vectors: np.ndarray, vector: np.ndarray) -> float | None:
+    """How near the nearest of `vectors` lies; None where there is none."""
+    return float(_distances(vectors, vector).min()) if len(vectors) else None

@@ -7,6 +7,7 @@ what is shown is shown once.
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 # score · (30 / tokens) ** 0.1: of two equals the shorter one leaves room for a third (LoCoMo: 0.901 -> 0.906).
 USUAL_TOKENS = 30
@@ -15,8 +16,7 @@ LEAST_TOKENS = 8
 EXCEPTED_SHARE = 0.5
 
 
-@dataclass(frozen=True)
-class Offer:
+class Offer(NamedTuple):
     """One thing that could be shown. `lines` are the messages whose words it shows: of a node its evidence, of a
     line itself; `joined_tokens` is what a line costs as part of a passage that is there already. `only_excepted`: it is
     below the floor, and offered because it mentions somebody who is named, or is of the days that are asked about."""

@@ -32,6 +32,38 @@ _CHINESE_CHARACTERS = (
 )
 
 _TALK = """
+You'll never guess what happened today!
+I'm so happy right now.
+I don't know what to do.
+Do you have any good ideas?
+Yeah, I really love it.
+That sounds great, thank you.
+I'm a bit nervous, but it went okay.
+What do you think I should do?
+You won't believe what I just heard.
+I'm so tired today, it was a busy day.
+Haha, right? It was so much fun.
+I feel a little sad tonight.
+Do you remember what I told you about?
+I want to try something new.
+Well, maybe. I haven't decided yet.
+When was that?
+Who was that person again?
+What was it called?
+What happened after that?
+I think so too.
+I'm looking forward to it.
+Sometimes I just want to talk to someone.
+My family said the same.
+I had a great time with my friends.
+It didn't turn out the way I wanted.
+By the way, can I ask you something?
+I've been thinking about it a lot lately.
+Okay, let's do that.
+I'm tired and want to rest.
+Honestly, I was pretty angry.
+Have you ever tried it?
+It was my favourite moment of the week.
 你猜今天发生了什么！
 我现在特别开心。
 我不知道该怎么办。
@@ -75,15 +107,13 @@ def everyday() -> frozenset[str]:
 
 
 def talk() -> np.ndarray:
-    """What lines of Chinese talk have in common for a model that has read little Chinese: (384,) float32.
-
-    To all-MiniLM-L6-v2 any two lines of Chinese are much alike (cosine 0.66). Taking this away from the query leaves
-    what it is about: recall at 10 by meaning alone 0.20 -> 0.30 on madial-zh-1, 0.30 -> 0.38 on our own (2026-11);
-    in English it changes nothing. The lines were written before anything was measured. Raises EmbeddingUnavailable.
+    """What lines of talk have in common: (384,) float32. A part of it is taken away from a query, and what it is about
+    remains: recall at 10 by meaning alone 0.653 -> 0.670 on madial-zh-1, 0.727 -> 0.740 on madial-en-1 (2026-11; the
+    English lines were written after some of that talk had been read). Raises EmbeddingUnavailable.
     """
     return _talk(embedding.name())
 
 
 @cache
 def _talk(model: str) -> np.ndarray:
-    return embedding.embed(_TALK.split()).mean(axis=0)
+    return embedding.embed(_TALK.strip().splitlines(), model).mean(axis=0)

@@ -1,14 +1,13 @@
 """How well words answer words: BM25 over a persona's own rows, with weighted query words. Pure.
 
 The index says which rows hold a word; here they are weighed, with counts of the persona alone, so that other people's
-memories change nothing. Source: Robertson & Zaragoza 2009; k1 and b as usual
-for short texts.
+memories change nothing. Source: Robertson & Zaragoza 2009; k1 and b as usual for short texts. All texts of a recall are
+weighed at once, as a matrix: one by one they took half of its time.
 """
 
-import math
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import chain, repeat
 
 import numpy as np
 
@@ -17,93 +16,106 @@ B = 0.5
 # Rows that every persona is taken to have besides her own: in a memory of three rows no word is common yet.
 PRIOR_ROWS = 100
 ENOUGH_WORDS = 6
+# Ids that lie farther apart than so many times their number are sorted rather than counted.
+SPARSE = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """What a text holds of a query: how often each of its words, and the number of all words."""
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """What n texts hold of a query: `counts` (n, words), how often each of its words; `lengths` (n,), all words."""
 
-    counts: Mapping[str, int]
-    length: int
+    counts: np.ndarray
+    lengths: np.ndarray
 
+    @classmethod
+    def of(cls, columns: np.ndarray, lengths: np.ndarray, words: int) -> "Texts":
+        """Texts from their words one after another: of each the place among `words`, or `words` where it is none."""
+        cells = columns + np.repeat(np.arange(len(lengths)) * (words + 1), lengths)
+        counts = np.bincount(cells, minlength=len(lengths) * (words + 1)).reshape(len(lengths), words + 1)
+        return cls(counts[:, :-1].astype(np.float64), lengths.astype(np.float64))
 
-@dataclass(frozen=True)
-class Weights:
-    """What each word of a query is worth here. `ideal` is what a row with all of them once would get; `enough` the
-    same, but of a long query at most what ENOUGH_WORDS rare ones are worth: nobody repeats four lines."""
+    @classmethod
+    def joined(cls, texts: "Sequence[Texts]") -> "Texts":
+        """Texts after each other."""
+        return cls(np.concatenate([each.counts for each in texts]), np.concatenate([each.lengths for each in texts]))
 
-    words: Mapping[str, float]
-    mean_length: float
-    rare: float = math.inf
-
-    @cached_property
-    def ideal(self) -> float:
-        return sum(self.words.values())
-
-    @cached_property
-    def enough(self) -> float:
-        return min(self.ideal, ENOUGH_WORDS * self.rare)
+    @property
+    def mean_length(self) -> float:
+        return float(self.lengths.mean()) if len(self.lengths) else 1.0
 
 
-def held(body: str, query: Container[str]) -> Held:
-    """What a cut text holds of `query`.
+def counted(bodies: Sequence[str], words: Sequence[str]) -> Texts:
+    """What cut texts hold of `words`, which are each of another kind.
 
-    >>> held("the cat saw the cat", {"cat", "dog"})
-    Held(counts={'cat': 2}, length=5)
+    >>> counted(["the cat saw the cat", "a dog"], ["cat", "sofa"]).counts
+    array([[2., 0.],
+           [0., 0.]])
     """
-    spoken = body.split()
-    counts: dict[str, int] = {}
-    for word in [word for word in spoken if word in query]:
-        counts[word] = counts.get(word, 0) + 1
-    return Held(counts, len(spoken))
+    spoken = [body.split() for body in bodies]
+    lengths = np.fromiter(map(len, spoken), dtype=np.int64, count=len(spoken))
+    place = {word: place for place, word in enumerate(words)}
+    found = map(place.get, chain.from_iterable(spoken), repeat(len(words)))
+    return Texts.of(np.fromiter(found, dtype=np.int64, count=int(lengths.sum())), lengths, len(words))
 
 
-def together(texts: Iterable[Held]) -> Held:
-    """Texts as one."""
-    counts: dict[str, int] = {}
-    length = 0
-    for text in texts:
-        length += text.length
-        for word, times in text.counts.items():
-            counts[word] = counts.get(word, 0) + times
-    return Held(counts, length)
+def together(texts: Texts, of: np.ndarray, number: int) -> Texts:
+    """Texts joined to `number` longer ones; `of` (n,) says of which one each is part."""
+    counts, lengths = np.zeros((number, texts.counts.shape[1])), np.zeros(number)
+    np.add.at(counts, of, texts.counts)
+    np.add.at(lengths, of, texts.lengths)
+    return Texts(counts, lengths)
 
 
-def rarity(rows_with: int, rows: int) -> float:
-    """The inverse document frequency of a word that `rows_with` of `rows` hold; always above 0."""
-    total = max(rows, rows_with) + PRIOR_ROWS
-    return math.log(1 + (total - rows_with + 0.5) / (rows_with + 0.5))
+def rarity(rows_with: np.ndarray | int, rows: int) -> np.ndarray:
+    """The inverse document frequency of words that `rows_with` of `rows` hold; always above 0."""
+    total = np.maximum(rows, rows_with) + PRIOR_ROWS
+    return np.asarray(np.log1p((total - rows_with + 0.5) / (rows_with + 0.5)))
 
 
-def weighed(query: Mapping[str, float], frequencies: Mapping[str, int], rows: int, texts: Collection[Held]) -> Weights:
-    """The worth of each word of `query`, by its rarity among `rows`; the mean length is that of `texts`."""
-    worth = {word: weight * rarity(frequencies.get(word, 0), rows) for word, weight in query.items()}
-    mean_length = sum(text.length for text in texts) / len(texts) if texts else 1.0
-    return Weights(worth, mean_length, rarity(1, rows))
+def worth(query: Mapping[str, float], frequencies: Mapping[str, int], rows: int) -> np.ndarray:
+    """What each word of `query` is worth among `rows`, in its order: its weight by its rarity."""
+    held = np.fromiter((frequencies.get(word, 0) for word in query), dtype=np.int64, count=len(query))
+    return np.fromiter(query.values(), dtype=np.float64, count=len(query)) * rarity(held, rows)
 
 
-def best(holding: Mapping[str, tuple[float, np.ndarray]], most: int) -> list[int]:
+def best(holding: Sequence[tuple[float, np.ndarray]], most: int) -> list[int]:
     """The ids of `most` rows, those first whose words are worth most together, of equals the newest.
 
     `holding` gives for each word its worth and the ids of the rows that hold it.
 
-    >>> best({"cat": (1.0, np.array([7, 3])), "sofa": (2.0, np.array([3]))}, 9)
+    >>> best([(1.0, np.array([7, 3])), (2.0, np.array([3]))], 9)
     [3, 7]
     """
     if not holding:
         return []
-    ids, places = np.unique(np.concatenate([rows for _, rows in holding.values()]), return_inverse=True)
-    worth = np.repeat([worth for worth, _ in holding.values()], [len(rows) for _, rows in holding.values()])
-    return ids[np.lexsort((-ids, -np.bincount(places, worth)))[:most]].tolist()
+    every = np.concatenate([rows for _, rows in holding])
+    weights = np.repeat([weight for weight, _ in holding], [len(rows) for _, rows in holding])
+    ids, worth = _summed(every, weights)
+    if len(ids) > most:
+        least = np.partition(worth, len(worth) - most)[len(worth) - most]
+        ids, worth = ids[worth >= least], worth[worth >= least]
+    return ids[np.lexsort((-ids, -worth))[:most]].tolist()
 
 
-def score(text: Held, weights: Weights) -> float:
-    """The BM25 score of a text, 0 where it holds none of the words."""
-    damping = K1 * (1 - B + B * text.length / max(1.0, weights.mean_length))
-    return sum([weights.words[word] * times * (K1 + 1) / (times + damping) for word, times in text.counts.items()])
+def _summed(ids: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each id once, and the sum of its weights; counted rather than sorted where ids lie close together."""
+    first = int(ids.min(initial=0))
+    if int(ids.max(initial=0)) - first > SPARSE * max(len(ids), 1):
+        found, places = np.unique(ids, return_inverse=True)
+        return found, np.bincount(places, weights)
+    sums = np.bincount(ids - first, weights)
+    found = np.flatnonzero(np.bincount(ids - first))
+    return found + first, sums[found]
 
 
-def coverage(text: Held, weights: Weights) -> float:
-    """Which share of a sufficient answer's worth occurs in a text: 0 … 1."""
-    found = sum([weights.words.get(word, 0.0) for word in text.counts])
-    return min(1.0, found / weights.enough) if weights.enough else 0.0
+def scores(texts: Texts, worth: np.ndarray) -> np.ndarray:
+    """The BM25 scores (n,) of texts, 0 where one holds none of the words."""
+    damping = K1 * (1 - B + B * texts.lengths / max(1.0, texts.mean_length))
+    return (texts.counts * (K1 + 1) / (texts.counts + damping[:, None])) @ worth
+
+
+def coverage(texts: Texts, worth: np.ndarray, rows: int) -> np.ndarray:
+    """Which share of a sufficient answer's worth occurs in each text: (n,), 0 … 1. A sufficient answer holds all words,
+    but of a long query at most what ENOUGH_WORDS rare ones are worth: nobody repeats four lines."""
+    enough = min(float(worth.sum()), ENOUGH_WORDS * float(rarity(1, rows)))
+    return np.minimum(1.0, (texts.counts > 0) @ worth / enough) if enough else np.zeros(len(texts.lengths))

@@ -11,7 +11,10 @@ from echovessel import embedding, words
 from memory.recall import everyday
 
 UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u31ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
+HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff]")
 LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
+# How much of what all talk has in common is taken away from a query.
+TALK_SHARE = 0.5
 # Of a very long line the first words say what it is about.
 MOST_WORDS = 64
 
@@ -30,13 +33,14 @@ class Query:
 
 @dataclass(frozen=True)
 class Meaning:
-    """The vectors of a query, float32, unit length. `whole` (384,) is searched with: the weighted mean of the lines,
-    between that with the names and that without. By `lines` (n, 384), without the names, is told whether memory has
-    an answer at all: every memory of Ana is near a line with "Ana" in it. With a name unanswerable questions reach a
-    cosine of 0.52 in the median and answerable ones 0.72, without it 0.23 and 0.54 (LoCoMo, 2026-11)."""
+    """The vectors of a query, float32, unit length. `whole` is searched with: the lines one by one, each with its
+    weight, and all of them at once, with the names and without, less what all talk has in common. By `bare`, all of
+    them at once without the names, is told whether memory has an answer: every memory of Ana is near a line with "Ana"
+    in it. With a name unanswerable questions reach a cosine of 0.52 in the median and answerable ones 0.72, without it
+    0.23 and 0.54 (LoCoMo, 2026-11)."""
 
     whole: np.ndarray
-    lines: np.ndarray
+    bare: np.ndarray
 
 
 def asked(turns: Sequence[str], decay: float, names: Sequence[str] = ()) -> Query:
@@ -92,17 +96,19 @@ def whole_words(weighed: Mapping[str, float]) -> dict[str, float]:
 
 def meaning(query: Query) -> Meaning:
     """The vectors of a query. Raises EmbeddingUnavailable."""
-    texts = list(dict.fromkeys((*query.turns, *query.bare)))
+    bare = " ".join(query.bare)
+    texts = list(dict.fromkeys((*query.turns, *query.bare, bare)))
     rows = dict(zip(texts, embedding.embed(texts), strict=True))
     lines = np.stack([rows[line] for line in query.bare])
-    mean, bare = (_mean(query, said) for said in (np.stack([rows[turn] for turn in query.turns]), lines))
-    whole = _unit(mean + bare, bare)
-    return Meaning(whole if knows(query.script) else _unit(whole - everyday.talk(), whole), lines)
+    by_lines = _mean(query, np.stack([rows[turn] for turn in query.turns])) + _mean(query, lines)
+    at_once = rows[bare] if len(query.turns) > 1 else np.zeros_like(lines[-1])
+    said = _unit(_unit(by_lines, lines[-1]) + at_once, lines[-1])
+    return Meaning(_unit(said - TALK_SHARE * everyday.talk(), said), rows[bare])
 
 
 def knows(script: str) -> bool:
     """Whether the embedding model has read much of a script; of one that the operator chose it is taken for granted."""
-    return script == "latin" or embedding.name() != embedding.BUNDLED
+    return script in ("latin", "han") or embedding.name() != embedding.BUNDLED
 
 
 def _mean(query: Query, rows: np.ndarray) -> np.ndarray:
@@ -115,10 +121,10 @@ def _unit(vector: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
 
 
 def script_of(text: str) -> str:
-    """`unspaced` where characters of scripts without spaces make up a fair share of the letters, else `latin`
-    where most letters are, else `other`."""
+    """`unspaced` where characters of scripts without spaces make up a fair share of the letters, and `han` where three
+    in four of these are Chinese, which in Japanese they are not; else `latin` where most letters are, else `other`."""
     unspaced, latin = len(UNSPACED.findall(text)), len(LATIN.findall(text))
     letters = sum(character.isalpha() for character in text)
     if unspaced * 4 > letters:
-        return "unspaced"
+        return "han" if len(HAN.findall(text)) * 4 >= unspaced * 3 else "unspaced"
     return "latin" if latin * 2 >= letters else "other"

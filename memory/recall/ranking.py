@@ -10,15 +10,17 @@ third of the words; but what is below the floor gets no bonus, however heavy it 
 words, have a lower floor of their own: `minimum_coverage`.
 """
 
-from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+import numpy as np
+
 from memory import knobs
+from memory.held import places
 from memory.recall import lexical, passages, scoring
 from memory.recall import query as asking
-from memory.recall.candidates import Node, Pool
-from memory.recall.lexical import Held, Weights
+from memory.recall.candidates import Nodes, Pool
+from memory.recall.lexical import Texts
 from memory.recall.passages import Around
 from memory.recall.query import Query
 from memory.recall.scoring import Parts, Profile
@@ -29,7 +31,8 @@ TALK_MEANING = 0.7  # a session's best node against its words
 TALK_IN_WINDOW = 1.0  # a session of the days that are asked about against its words
 IN_WINDOW = 0.4  # how far a node of these days is raised, where the window is narrow
 TALK_WORDS = 0.75  # how many of the words of talk, rather than a question, must be held
-WORDS_BESIDE_MEANING = 0.1  # what words add to meaning when it is asked whether there is an answer
+HOP = 0.3  # how far a node is drawn towards what it is joined with
+WORDS_BESIDE_MEANING = 0.2  # what words add to meaning when it is asked whether there is an answer
 NEIGHBOURHOOD = 0.3  # how far a node is drawn towards the score of its best line
 # The best row holds at least this share of the query's worth; else even it is not a full answer.
 FULL_ANSWER = 0.35
@@ -54,21 +57,17 @@ class Tuning:
     weights: Profile
 
 
-@dataclass(frozen=True)
-class ScoredNode:
-    node: Node
-    parts: Parts
-    removed: str
-    only_excepted: bool
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ranking:
-    """Every node candidate with its parts; every line with its relevance (0 … 1), those below the floor left out."""
+    """Every node candidate with its parts, in the pool's order: `passes` those that are not below the floor, `excepted`
+    those that may come although they are. Of the lines those above the floor, the best first, with their relevance
+    (0 … 1)."""
 
-    nodes: Sequence[ScoredNode]
-    lines: Mapping[int, float]
-    lines_below: int
+    parts: Parts
+    passes: np.ndarray
+    excepted: np.ndarray
+    lines: np.ndarray
+    relevance: np.ndarray
 
 
 def tuning(query: Query) -> Tuning:
@@ -97,154 +96,168 @@ def _least_words_unknown(query: Query) -> float:
 
 def ranked(pool: Pool, query: Query, now: datetime, tuned: Tuning) -> Ranking:
     """Score everything in `pool`."""
+    nodes, talks = pool.nodes, pool.talks
     own, telling = _lines_by_own_words(pool, query, tuned)
+    dense = scoring.dense_relevance(nodes.distances)
+    words = _nodes_by_words(pool)
+    covered = lexical.coverage(nodes.texts, pool.node_worth, pool.node_count)
+    by_itself = scoring.fused(dense, words, tuned.share)
+    base = _hopped(nodes, by_itself)
     in_window = _in_window(pool)
-    telling = max([telling, *in_window.values()])
-    words = _nodes_by_words(pool, query)
-    base = {node.id: _base(node, words[node.id][0], tuned) for node in pool.nodes}
-    talks = _talks(pool, query, base, in_window)
-    around = passages.scored(pool.sessions, own, talks, tuned.around)
-    plain = {node.id: _with_evidence(base[node.id], _best(node.evidence, own)) for node in pool.nodes}
-    strength = max([*plain.values(), telling], default=0.0)
-    highest = max(around.values(), default=0.0)
-    scale = tuned.passage_scale * min(1.0, strength) / highest if highest else 0.0
-    lines = {line: score * scale for line, score in around.items()} if telling else {}
-    answered = answers(pool, query, tuned)
-    relevance = {node.id: _raised(node, _drawn(node, plain[node.id], lines), pool) for node in pool.nodes}
-    nodes = [_scored(node, relevance[node.id], *words[node.id], now, tuned, answered) for node in pool.nodes]
-    kept = {line: relevance for line, relevance in lines.items() if relevance > tuned.floor}
-    return Ranking(nodes, kept, len(lines) - len(kept))
+    telling = max([telling, *in_window.tolist()])
+    around = passages.scored(talks, _of_lines(pool, own), _talks(pool, base) + TALK_IN_WINDOW * in_window, tuned.around)
+    plain = _with_evidence(base, _best_evidence(nodes, pool.lines.ids, own, 0.0))
+    lines = around * _scale(around, plain, telling, tuned)
+    relevance = _raised(_drawn(nodes, plain, talks.lines, lines, bool(telling)), pool)
+    known = np.nan_to_num(dense)
+    passes = answers(pool, query, tuned) & (_comes_along(known, covered, tuned) | (base > by_itself))
+    parts = scoring.bounded(
+        relevance=relevance,
+        recency=scoring.recency((now.timestamp() - nodes.created) / SECONDS_A_DAY, tuned.half_life_days),
+        impact=scoring.impact(nodes.impacts),
+        relational=scoring.RELATIONAL * nodes.relational,
+        anchor=nodes.anchored.astype(np.float64),
+        confidence=nodes.confidence,
+        disputed=nodes.disputed,
+        floor=tuned.floor,
+        weights=tuned.weights,
+        dense=known,
+        words=words,
+    )
+    kept = np.flatnonzero(lines > tuned.floor)
+    best = kept[np.lexsort((talks.lines[kept], -lines[kept]))]
+    return Ranking(parts, passes, nodes.anchored | nodes.in_window, talks.lines[best], lines[best])
+
+
+def best(pool: Pool, tuned: Tuning, most: int) -> np.ndarray:
+    """The places of the nodes that answer best by their own meaning and words."""
+    known = np.flatnonzero(~np.isnan(pool.nodes.distances))
+    dense = scoring.dense_relevance(pool.nodes.distances[known])
+    base = scoring.fused(dense, _nodes_by_words(pool)[known], tuned.share)
+    return known[np.lexsort((pool.nodes.ids[known], -base))[:most]]
+
+
+def _nodes_by_words(pool: Pool) -> np.ndarray:
+    return _normal(lexical.scores(pool.nodes.texts, pool.node_worth), pool.node_worth)
 
 
 def answers(pool: Pool, query: Query, tuned: Tuning) -> bool:
     """Whether some node is near enough to what is asked to be an answer.
 
-    In a script that the model knows: near in meaning, words helping a little, or with half of the query's words. In
-    another, and without a model: by words alone, where whole words count as much as all tokens together.
+    In a script that the model knows: near in meaning, whole words of nodes and of lines helping, or with half of the
+    query's words. In another, and without a model: by words alone, where whole words count as much as all tokens.
     """
-    texts = [node.text for node in pool.nodes]
-    covered = _most_covered(query.words, texts, pool.node_frequencies, pool.node_count)
+    covered = _most_covered(pool.nodes.texts, pool.node_worth, pool.node_count)
     if pool.closest is None:
         return covered >= tuned.least_coverage
-    if tuned.knows_script:
-        lines = _most_covered(query.words, pool.lines.values(), pool.line_frequencies, pool.line_count)
-        meant = scoring.dense_relevance(pool.closest) + WORDS_BESIDE_MEANING * max(covered, lines)
-        return meant >= tuned.least_meaning or covered >= tuned.least_words
-    whole = _most_covered(asking.whole_words(query.words), texts, pool.node_frequencies, pool.node_count)
-    return (covered + whole) / 2 >= tuned.least_words
+    whole = _most_covered(pool.nodes.texts, _whole(query, pool.node_worth), pool.node_count)
+    if not tuned.knows_script:
+        return (covered + whole) / 2 >= tuned.least_words
+    lines = _most_covered(pool.lines.texts, _whole(query, pool.line_worth), pool.line_count)
+    cosine = 1 - pool.closest**2 / 2
+    meant = cosine + WORDS_BESIDE_MEANING * (whole + max(whole, lines))
+    return meant >= tuned.least_meaning or whole >= tuned.least_words
 
 
-def _most_covered(
-    words: Mapping[str, float], texts: Collection[Held], frequencies: Mapping[str, int], rows: int
-) -> float:
-    """The greatest share of `words` that one of `texts` holds."""
-    weights = lexical.weighed(words, frequencies, rows, texts)
-    return max([lexical.coverage(text, weights) for text in texts], default=0.0)
+def _whole(query: Query, worth: np.ndarray) -> np.ndarray:
+    """The worth of whole words alone."""
+    whole = asking.whole_words(query.words)
+    return worth * np.fromiter((word in whole for word in query.words), dtype=bool, count=len(worth))
 
 
-def _lines_by_own_words(pool: Pool, query: Query, tuned: Tuning) -> tuple[dict[int, float], float]:
+def _most_covered(texts: Texts, worth: np.ndarray, rows: int) -> float:
+    """The greatest share of the words' worth that one of `texts` holds."""
+    return float(lexical.coverage(texts, worth, rows).max(initial=0.0))
+
+
+def _lines_by_own_words(pool: Pool, query: Query, tuned: Tuning) -> tuple[np.ndarray, float]:
     """Each line's lexical score 0 … 1, and how much of a full answer the best one is (0: below the floor)."""
-    texts = pool.lines.values()
-    weights = lexical.weighed(query.words, pool.line_frequencies, pool.line_count, texts)
-    scores = {line: lexical.score(text, weights) for line, text in pool.lines.items()}
-    covered = max((lexical.coverage(text, weights) for text in texts), default=0.0)
-    if tuned.knows_script:
+    texts = pool.lines.texts
+    covered = _most_covered(texts, pool.line_worth, pool.line_count)
+    if query.script == "latin":
         enough = covered >= tuned.least_coverage
     else:
-        whole = _most_covered(asking.whole_words(query.words), texts, pool.line_frequencies, pool.line_count)
+        whole = _most_covered(texts, _whole(query, pool.line_worth), pool.line_count)
         enough = (covered + whole) / 2 >= knobs.minimum_coverage_unknown_script()
-    return _normal(scores, weights), min(1.0, covered / FULL_ANSWER) if enough else 0.0
+    scores = _normal(lexical.scores(texts, pool.line_worth), pool.line_worth)
+    return scores, min(1.0, covered / FULL_ANSWER) if enough else 0.0
 
 
-def _nodes_by_words(pool: Pool, query: Query) -> dict[int, tuple[float, float]]:
-    """Each node's lexical score 0 … 1 and its coverage of the query's words."""
-    texts = [node.text for node in pool.nodes]
-    weights = lexical.weighed(query.words, pool.node_frequencies, pool.node_count, texts)
-    scores = _normal({node.id: lexical.score(node.text, weights) for node in pool.nodes}, weights)
-    return {node.id: (scores[node.id], lexical.coverage(node.text, weights)) for node in pool.nodes}
-
-
-def _normal(scores: dict[int, float], weights: Weights) -> dict[int, float]:
+def _normal(scores: np.ndarray, worth: np.ndarray) -> np.ndarray:
     """Scores against the best one, or against a full answer where even the best falls short of that."""
-    full = max([FULL_ANSWER * weights.ideal, *scores.values()])
-    return {key: score / full for key, score in scores.items()} if full else scores
+    full = max(FULL_ANSWER * float(worth.sum()), scores.max(initial=0.0))
+    return scores / full if full else scores
 
 
-def _base(node: Node, words: float, tuned: Tuning) -> float:
-    dense = None if node.distance is None else scoring.dense_relevance(node.distance)
-    return scoring.fused(dense, words, tuned.share)
+def _of_lines(pool: Pool, own: np.ndarray) -> np.ndarray:
+    """The scores `own` of the lines that hold words, at the places of all lines of the talks; 0 for the others."""
+    return np.append(own, 0.0)[places(pool.talks.lines, pool.lines.ids)]
 
 
-def _with_evidence(relevance: float, words: float) -> float:
+def _scale(around: np.ndarray, plain: np.ndarray, telling: float, tuned: Tuning) -> float:
+    """By what lines are multiplied, so that the best one stands where it should beside the best node."""
+    highest = around.max(initial=0.0)
+    if not telling or not highest:
+        return 0.0
+    return float(tuned.passage_scale * min(1.0, max(plain.max(initial=0.0), telling)) / highest)
+
+
+def _hopped(nodes: Nodes, base: np.ndarray) -> np.ndarray:
+    """The relevance of every node, drawn towards that of what it is joined with, the less the more share what joins
+    them. Who is named brings their own memories along anyway."""
+    one, other, many = nodes.joined[~nodes.anchored[nodes.joined[:, 1]]].T
+    raised = base.copy()
+    np.maximum.at(raised, other, base[other] + HOP / (many - 1) * (base[one] - base[other]))
+    return raised
+
+
+def _with_evidence(relevance: np.ndarray, words: np.ndarray) -> np.ndarray:
     """Relevance raised by the words of the lines it rests on; 1 stays the most there is."""
     return relevance + EVIDENCE * words * (1 - relevance)
 
 
-def _best(lines: Sequence[int], scores: Mapping[int, float]) -> float:
-    return max([scores.get(line, 0.0) for line in lines], default=0.0)
+def _best_evidence(nodes: Nodes, lines: np.ndarray, scores: np.ndarray, otherwise: float) -> np.ndarray:
+    """Of each node the best of `scores` among the `lines` (ascending) that it rests on; `otherwise` where it rests on
+    none of them."""
+    found = places(nodes.evidence[:, 1], lines)
+    best = np.full(len(nodes.ids), otherwise)
+    np.maximum.at(best, nodes.evidence[found >= 0, 0], scores[found[found >= 0]])
+    return best
 
 
-def _in_window(pool: Pool) -> dict[int, float]:
-    """The talks of the days that are asked about, with what that is worth."""
-    return dict.fromkeys(pool.talks_in_window, pool.window.weight) if pool.window else {}
+def _in_window(pool: Pool) -> np.ndarray:
+    """What it is worth that a talk is of the days that are asked about; 0 for the others."""
+    weight = pool.window.weight if pool.window else 0.0
+    return weight * np.isin(pool.talks.sessions, pool.talks_in_window)
 
 
-def _raised(node: Node, relevance: float, pool: Pool) -> float:
-    """A node's relevance, raised where it happened in the days that are asked about, the more the narrower they are."""
-    if not node.in_window or pool.window is None:
-        return relevance
-    return relevance + IN_WINDOW * pool.window.weight * (1 - relevance)
+def _raised(relevance: np.ndarray, pool: Pool) -> np.ndarray:
+    """Relevance, raised where a node happened in the days that are asked about, the more the narrower they are."""
+    weight = pool.window.weight if pool.window else 0.0
+    return relevance + IN_WINDOW * weight * pool.nodes.in_window * (1 - relevance)
 
 
-def _talks(pool: Pool, query: Query, base: Mapping[int, float], in_window: Mapping[int, float]) -> dict[int, float]:
-    """How much each talk is about the matter: by the words of its lines together, by its best node, by its day."""
-    texts = {
-        session: lexical.together(pool.lines[line] for line in lines if line in pool.lines)
-        for session, lines in pool.sessions.items()
-    }
-    weights = lexical.weighed(query.words, pool.line_frequencies, pool.line_count, texts.values())
-    words = _normal({session: lexical.score(text, weights) for session, text in texts.items()}, weights)
-    meant: dict[int, float] = {}
-    for node in pool.nodes:
-        if node.session_id is not None:
-            meant[node.session_id] = max(meant.get(node.session_id, 0.0), base[node.id])
-    highest = max(meant.values(), default=0.0) or 1.0
-    return {
-        talk: words[talk] + TALK_MEANING * meant.get(talk, 0.0) / highest + TALK_IN_WINDOW * in_window.get(talk, 0.0)
-        for talk in words
-    }
+def _talks(pool: Pool, base: np.ndarray) -> np.ndarray:
+    """How much each talk is about the matter: by the words of its lines together, and by its best node."""
+    number = len(pool.talks.sessions)
+    of = places(pool.lines.sessions, pool.talks.sessions)
+    texts = Texts(pool.lines.texts.counts[of >= 0], pool.lines.texts.lengths[of >= 0])
+    words = _normal(lexical.scores(lexical.together(texts, of[of >= 0], number), pool.line_worth), pool.line_worth)
+    meant, talk = np.zeros(number), places(pool.nodes.sessions, pool.talks.sessions)
+    np.maximum.at(meant, talk[talk >= 0], base[talk >= 0])
+    highest = base[pool.nodes.sessions > 0].max(initial=0.0) or 1.0
+    return words + TALK_MEANING * meant / highest
 
 
-def _drawn(node: Node, relevance: float, lines: Mapping[int, float]) -> float:
-    """A node's relevance, drawn towards that of the best line it rests on."""
-    near = [lines[line] for line in node.evidence if line in lines]
-    return min(1.0, (1 - NEIGHBOURHOOD) * relevance + NEIGHBOURHOOD * max(near)) if near else relevance
+def _drawn(nodes: Nodes, relevance: np.ndarray, lines: np.ndarray, scores: np.ndarray, telling: bool) -> np.ndarray:
+    """Relevance, drawn towards that of the best line that a node rests on."""
+    order = np.argsort(lines)
+    best = _best_evidence(nodes, lines[order], scores[order], -1.0)
+    drawn = np.minimum(1.0, (1 - NEIGHBOURHOOD) * relevance + NEIGHBOURHOOD * best)
+    return np.where((best >= 0) & telling, drawn, relevance)
 
 
-def _comes_along(node: Node, coverage: float, tuned: Tuning) -> bool:
-    """Whether a node is near enough to be shown beside an answer."""
-    dense = 0.0 if node.distance is None or not tuned.knows_script else scoring.dense_relevance(node.distance)
-    return dense >= tuned.companion or coverage >= tuned.least_coverage * COMPANION_WORDS
-
-
-def _scored(
-    node: Node, relevance: float, words: float, coverage: float, now: datetime, tuned: Tuning, answered: bool
-) -> ScoredNode:
-    dense = 0.0 if node.distance is None else scoring.dense_relevance(node.distance)
-    passes = answered and _comes_along(node, coverage, tuned)
-    excepted = node.anchored or node.in_window
-    parts = scoring.bounded(
-        relevance=relevance,
-        recency=scoring.recency((now - node.created_at).total_seconds() / SECONDS_A_DAY, tuned.half_life_days),
-        impact=scoring.impact(node.emotional_impact),
-        relational=scoring.RELATIONAL if node.is_relational else 0.0,
-        anchor=float(node.anchored),
-        confidence=node.confidence,
-        disputed=node.disputed,
-        floor=tuned.floor,
-        weights=tuned.weights,
-        dense=dense,
-        words=words,
-    )
-    removed = "" if passes or excepted else "below_floor"
-    return ScoredNode(node, parts, removed, only_excepted=excepted and not passes)
+def _comes_along(dense: np.ndarray, coverage: np.ndarray, tuned: Tuning) -> np.ndarray:
+    """Which nodes are near enough to be shown beside an answer."""
+    near = (dense >= tuned.companion) & tuned.knows_script
+    return np.asarray(near | (coverage >= tuned.least_coverage * COMPANION_WORDS))

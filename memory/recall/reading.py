@@ -4,26 +4,31 @@ Raw SQL, because a turn waits for it: what Django adds to reading 500 rows takes
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
+import numpy as np
 from django.db import connection
 
 from echovessel.dates import Days
 
 
-def _column(sql: str, params: Sequence[Any]) -> list[int]:
+def _rows(sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
-        return [key for (key,) in cursor.fetchall()]
+        return cursor.fetchall()
+
+
+def _column(sql: str, params: Sequence[Any]) -> list[int]:
+    return [key for (key,) in _rows(sql, params)]
 
 
 def recallable(persona_id: int, node_ids: Sequence[int], most: int) -> list[int]:
     """The first `most` of `node_ids` that may be recalled."""
     return _column(
         "SELECT n.id FROM json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
-        "WHERE n.persona_id = %s AND n.status = 'active' LIMIT %s",
+        "CROSS JOIN memory_nodetext t ON t.node_id = n.id WHERE n.persona_id = %s AND n.status = 'active' LIMIT %s",
         [json.dumps(node_ids), persona_id, most],
     )
 
@@ -63,24 +68,109 @@ def resting_on(persona_id: int, message_ids: Sequence[int], most: int) -> list[i
     """The ids of nodes that may be recalled and rest on any of `message_ids`, the first `most` by id."""
     return _column(
         "SELECT DISTINCT n.id FROM json_each(%s) AS said CROSS JOIN memory_evidence e ON e.message_id = said.value "
-        "CROSS JOIN memory_conceptnode n ON n.id = e.node_id "
+        "CROSS JOIN memory_conceptnode n ON n.id = e.node_id CROSS JOIN memory_nodetext t ON t.node_id = n.id "
         "WHERE n.persona_id = %s AND n.status = 'active' ORDER BY n.id LIMIT %s",
         [json.dumps(message_ids), persona_id, most],
     )
 
 
+COLUMNS = {
+    "ids": np.int64,
+    "impacts": np.float64,
+    "relational": bool,
+    "confidence": np.float64,
+    "created": np.float64,
+    "sessions": np.int64,
+    "disputed": bool,
+}
+_COLUMNS = (
+    "n.id, n.emotional_impact, n.relational_tags <> '[]', n.confidence, unixepoch(n.created_at, 'subsec'), "
+    "coalesce(n.session_id, 0), n.verification = 'disputed'"
+)
+
+
 def nodes(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
-    """Of those of `node_ids` that may be recalled, by id: id, uuid (hex), external id, kind, description, impact,
-    whether it has relational tags, confidence, first day, made at (UTC, naive), session, whether it is disputed,
-    words, evidence (message ids with commas, some of them more than once)."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT n.id, n.uuid, n.external_id, n.kind, n.description, n.emotional_impact, n.relational_tags <> '[]', "
-            "n.confidence, n.event_time_start, n.created_at, n.session_id, n.verification = 'disputed', t.body, "
-            "(SELECT group_concat(e.message_id) FROM memory_evidence e WHERE e.node_id = n.id) "
-            "FROM json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
-            "LEFT JOIN memory_nodetext t ON t.node_id = n.id "
-            "WHERE n.persona_id = %s AND n.status = 'active' ORDER BY n.id",
-            [json.dumps(node_ids), persona_id],
+    """Of those of `node_ids` that may be recalled, by id: id, impact, whether it has relational tags, confidence, made
+    at (seconds since 1970), session or 0, whether it is disputed, words."""
+    return _rows(
+        f"SELECT {_COLUMNS}, t.body "
+        "FROM json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
+        "CROSS JOIN memory_nodetext t ON t.node_id = n.id "
+        "WHERE n.persona_id = %s AND n.status = 'active' ORDER BY n.id",
+        [json.dumps(node_ids), persona_id],
+    )
+
+
+def every(persona_id: int) -> list[tuple[Any, ...]]:
+    """Of all nodes that have words, by id: whether it may be recalled, then what `nodes` tells but for the words."""
+    return _rows(
+        f"SELECT n.status = 'active', {_COLUMNS} FROM memory_conceptnode n "
+        "CROSS JOIN memory_nodetext t ON t.node_id = n.id WHERE n.persona_id = %s ORDER BY n.id",
+        [persona_id],
+    )
+
+
+def words_since(persona_id: int, node_id: int) -> list[str]:
+    """The cut words of all nodes after `node_id`, by id."""
+    return [
+        body
+        for (body,) in _rows(
+            "SELECT t.body FROM memory_conceptnode n CROSS JOIN memory_nodetext t ON t.node_id = n.id "
+            "WHERE n.persona_id = %s AND n.id > %s ORDER BY n.id",
+            [persona_id, node_id],
         )
-        return cursor.fetchall()
+    ]
+
+
+def columns(values: Iterable[Sequence[Any]]) -> dict[str, Any]:
+    """The columns that `nodes` tells, as arrays, by the names that they have in rows.NodeRows."""
+    return {name: np.array(column, dtype=kind) for (name, kind), column in zip(COLUMNS.items(), values, strict=True)}
+
+
+def evidence(node_ids: Sequence[int]) -> np.ndarray:
+    """Which nodes rest on which messages: (pairs, 2) int64, node id and message id, by both."""
+    wanted = "json_each(%s) AS wanted CROSS JOIN memory_evidence e ON e.node_id = wanted.value"
+    return _pairs(wanted, json.dumps(node_ids))
+
+
+def evidence_of(persona_id: int) -> np.ndarray:
+    """The same of all nodes of a persona."""
+    nodes = "memory_conceptnode n CROSS JOIN memory_evidence e ON e.node_id = n.id WHERE n.persona_id = %s"
+    return _pairs(nodes, persona_id)
+
+
+def _pairs(source: str, of: Any) -> np.ndarray:
+    """(A string for all of them: as rows they would take ten times as long.)"""
+    pairs = f"SELECT DISTINCT e.node_id || ',' || e.message_id AS pair FROM {source} ORDER BY e.node_id, e.message_id"
+    ((found,),) = _rows(f"SELECT group_concat(pair) FROM ({pairs})", [of])
+    return np.fromstring(found or "", dtype=np.int64, sep=",").reshape(-1, 2)
+
+
+def beside(persona_id: int, node_ids: Sequence[int], company: int) -> np.ndarray:
+    """What is one step away from `node_ids`, among the nodes that may be recalled: (edges, 3) int64 of one of these,
+    the other one, and how many share what joins them. A thought and what it rests on are two; nodes that mention the
+    same entity as many as mention it, at most `company`."""
+    rows = _rows(
+        "WITH wanted AS (SELECT value AS id FROM json_each(%s)), joined AS ("
+        "SELECT f.parent_id AS one, f.child_id AS other, 2 AS many FROM wanted "
+        "CROSS JOIN memory_filling f ON f.parent_id = wanted.id UNION "
+        "SELECT f.child_id, f.parent_id, 2 FROM wanted CROSS JOIN memory_filling f ON f.child_id = wanted.id UNION "
+        "SELECT m.node_id, o.node_id, (SELECT count(*) FROM (SELECT 1 FROM memory_mention c "
+        "WHERE c.entity_id = m.entity_id LIMIT %s)) AS many FROM wanted "
+        "CROSS JOIN memory_mention m ON m.node_id = wanted.id "
+        "CROSS JOIN memory_mention o ON o.entity_id = m.entity_id AND o.node_id <> m.node_id AND many <= %s) "
+        "SELECT one, other, min(many) FROM joined CROSS JOIN memory_conceptnode n ON n.id = other "
+        "WHERE n.persona_id = %s AND n.status = 'active' GROUP BY one, other ORDER BY one, other",
+        [json.dumps(node_ids), company + 1, company, persona_id],
+    )
+    return np.array(rows, dtype=np.int64).reshape(-1, 3)
+
+
+def told(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
+    """How nodes are told, by id: id, uuid (hex), external id, kind, description, first day, made at (UTC, naive)."""
+    return _rows(
+        "SELECT n.id, n.uuid, n.external_id, n.kind, n.description, n.event_time_start, n.created_at "
+        "FROM json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
+        "WHERE n.persona_id = %s ORDER BY n.id",
+        [json.dumps(node_ids), persona_id],
+    )

@@ -1,4 +1,4 @@
-"""What a memory is worth to a query. Pure: numbers in, numbers out.
+"""What memories are worth to a query. Pure: numbers in, numbers out; each may be one, or an array of those of many.
 
     relevance = meaning and words, mixed by the share that the embedding model has earned for the query's script
     total     = 3.0·relevance + lift·(0.5·recency + 2.0·|impact| + 1.0·relational + 1.5·anchor) − penalty
@@ -9,9 +9,15 @@ sum of the seeds is `classic`. Left out: learning the weights.
 """
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
 
 from memory import knobs
+
+# A number, or an array of numbers.
+Numbers = Any
 
 # A right angle between unit vectors: 1 - sqrt(2) / 2.
 ORTHOGONAL = 1 - math.sqrt(2) / 2
@@ -27,32 +33,39 @@ UNWEIGHTED = frozenset(("raw_relevance", "dense", "words"))
 
 @dataclass(frozen=True)
 class Profile:
-    """The weights of the five terms."""
+    """The weights of the five terms. `plain`: they act in full, whatever the relevance is."""
 
     recency: float = 0.5
     relevance: float = 3.0
     impact: float = 2.0
     relational: float = 1.0
     anchor: float = 1.5
+    plain: bool = False
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The weighted terms of a score; their sum is the total. `raw_relevance` is 0 … 1."""
+    """The weighted terms of scores; their sum is the total. `raw_relevance` is 0 … 1."""
 
-    relevance: float
-    recency: float = 0.0
-    impact: float = 0.0
-    relational: float = 0.0
-    anchor: float = 0.0
-    penalty: float = 0.0
-    raw_relevance: float = 0.0
-    dense: float = 0.0
-    words: float = 0.0
+    relevance: Numbers
+    recency: Numbers = 0.0
+    impact: Numbers = 0.0
+    relational: Numbers = 0.0
+    anchor: Numbers = 0.0
+    penalty: Numbers = 0.0
+    raw_relevance: Numbers = 0.0
+    dense: Numbers = 0.0
+    words: Numbers = 0.0
 
     @property
-    def total(self) -> float:
+    def total(self) -> Numbers:
         return self.relevance + self.recency + self.impact + self.relational + self.anchor + self.penalty
+
+    def each(self, places: np.ndarray) -> "list[Parts]":
+        """The parts of some of many, one by one."""
+        size = np.shape(self.relevance)
+        rows = np.array([np.broadcast_to(values, size)[places] for values in vars(self).values()])
+        return [Parts(*row) for row in rows.T.tolist()]
 
     def weighted(self) -> dict[str, float]:
         """The terms that count, whose sum is the total."""
@@ -71,31 +84,38 @@ def profile() -> Profile:
         knobs.impact_weight(),
         knobs.relational_bonus_weight(),
         knobs.anchor_weight(),
+        bool(knobs.plain_sum()),
     )
 
 
-def recency(days: float, half_life_days: float) -> float:
+def recency(days: Numbers, half_life_days: float) -> Numbers:
     """1 for now, a half after one half-life; what lies ahead counts as now.
 
-    >>> recency(14, 14)
+    >>> float(recency(14, 14))
     0.5
     """
-    return math.exp(-math.log(2) * max(0.0, days) / half_life_days)
+    return np.exp2(-np.maximum(0.0, days) / half_life_days)
 
 
-def dense_relevance(distance: float) -> float:
+def dense_relevance(distance: Numbers) -> Numbers:
     """1 - d/2 of the Euclidean distance of unit vectors: identical 1, orthogonal 0.293, opposite 0."""
-    return min(1.0, max(0.0, 1 - distance / 2))
+    return np.clip(1 - distance / 2, 0.0, 1.0)
 
 
-def impact(emotional_impact: int) -> float:
+def impact(emotional_impact: Numbers) -> Numbers:
     """The weight of a feeling, whichever its sign: 0 … 1."""
-    return min(abs(emotional_impact) / 10, 1.0)
+    return np.minimum(np.abs(emotional_impact) / 10, 1.0)
 
 
 def classic(
-    *, recency: float, relevance: float, impact: float, relational: float, anchor: float = 0.0, weights: Profile
-) -> float:
+    *,
+    recency: Numbers,
+    relevance: Numbers,
+    impact: Numbers,
+    relational: Numbers,
+    anchor: Numbers = 0.0,
+    weights: Profile,
+) -> Numbers:
     """The plain weighted sum of the seeds (000, 002), kept for comparison."""
     return (
         weights.recency * recency
@@ -106,49 +126,47 @@ def classic(
     )
 
 
-def fused(dense: float | None, words: float, share: float) -> float:
-    """Relevance 0 … 1 from dense relevance (None: the arm was not asked) and a lexical score 0 … 1."""
-    if dense is None:
-        return words
-    meaning = min(1.0, max(0.0, (dense - ORTHOGONAL) / DENSE_SPAN))
-    return share * meaning + (1 - share) * words
+def fused(dense: Numbers, words: Numbers, share: float) -> Numbers:
+    """Relevance 0 … 1 from dense relevance (NaN: there is none) and a lexical score 0 … 1."""
+    meaning = np.clip((dense - ORTHOGONAL) / DENSE_SPAN, 0.0, 1.0)
+    return np.where(np.isnan(dense), words, share * meaning + (1 - share) * words)
 
 
-def lift(relevance: float, floor: float) -> float:
+def lift(relevance: Numbers, floor: float) -> Numbers:
     """How much of the bonus terms acts: 0 at the floor, 1 at full relevance."""
-    return min(1.0, max(0.0, (relevance - floor) / (1 - floor))) if floor < 1 else 0.0
+    return np.clip((relevance - floor) / (1 - floor), 0.0, 1.0) if floor < 1 else np.zeros_like(relevance)
 
 
 def bounded(
     *,
-    relevance: float,
-    recency: float,
-    impact: float = 0.0,
-    relational: float = 0.0,
-    anchor: float = 0.0,
-    confidence: float = 1.0,
-    disputed: bool = False,
+    relevance: Numbers,
+    recency: Numbers,
+    impact: Numbers = 0.0,
+    relational: Numbers = 0.0,
+    anchor: Numbers = 0.0,
+    confidence: Numbers = 1.0,
+    disputed: Numbers = False,
     floor: float,
     weights: Profile,
-    dense: float = 0.0,
-    words: float = 0.0,
+    dense: Numbers = 0.0,
+    words: Numbers = 0.0,
 ) -> Parts:
-    """The parts of a score in which the bonus terms act only as far as relevance stands above `floor`."""
-    lifted = lift(relevance, floor)
+    """The parts of scores in which the bonus terms act only as far as relevance stands above `floor`; in full where the
+    weights are `plain`, so that without doubt the total is `classic`."""
+    lifted = np.ones_like(relevance) if weights.plain else lift(relevance, floor)
     parts = Parts(
         relevance=weights.relevance * relevance,
         recency=weights.recency * recency * lifted,
         impact=weights.impact * impact * lifted,
         relational=weights.relational * relational * lifted,
-        anchor=weights.anchor * anchor * max(lifted, LEAST_ANCHOR),
+        anchor=weights.anchor * anchor * np.maximum(lifted, LEAST_ANCHOR),
         raw_relevance=relevance,
         dense=dense,
         words=words,
     )
-    doubt = DISPUTED_PENALTY * disputed + DOUBT_PENALTY * (1 - confidence)
-    return Parts(**{**asdict(parts), "penalty": -parts.total * doubt}) if doubt else parts
+    return replace(parts, penalty=-parts.total * (DISPUTED_PENALTY * disputed + DOUBT_PENALTY * (1 - confidence)))
 
 
 def floor_of(minimum_relevance: float, share: float) -> float:
     """The floor of dense relevance on the scale of `fused`."""
-    return fused(minimum_relevance, 0.0, share)
+    return float(fused(minimum_relevance, 0.0, share))

@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, date, datetime
 from functools import lru_cache
-from uuid import UUID
+from typing import NamedTuple
 
 from chat.models import Message
 from echovessel.context import shortened, tokens, unfenced
 from memory.human_dates import told
 from memory.models import ConceptNode
-from memory.recall.candidates import Node
 from persona.models import Persona
 
 # A longer line is cut: what it says can be looked up, the budget cannot.
@@ -19,9 +18,8 @@ NEXT_LINE = "\n  "
 _told = lru_cache(maxsize=4_096)(told)
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A message as recall shows it."""
+class Line(NamedTuple):
+    """A message as recall shows it; `created_at` in UTC, naive."""
 
     id: int
     uuid_hex: str
@@ -30,9 +28,21 @@ class Line:
     content: str
     created_at: datetime
 
+
+class Node(NamedTuple):
+    """A node as recall shows it; `created_at` in UTC, naive."""
+
+    id: int
+    uuid_hex: str
+    external_id: str | None
+    kind: str
+    description: str
+    event_day: date | None
+    created_at: datetime
+
     @property
-    def uuid(self) -> UUID:
-        return UUID(self.uuid_hex)
+    def layer(self) -> str:
+        return "L3" if self.kind == ConceptNode.Kind.EVENT else "L4"
 
 
 @dataclass(frozen=True)
@@ -53,7 +63,7 @@ class Teller:
         description = _flat(node.description)
         if node.kind == ConceptNode.Kind.THOUGHT:
             return f"- {description}"
-        day = node.event_day or node.created_at.astimezone(self.now.tzinfo).date()
+        day = node.event_day or self._day(node.created_at)
         return f"- {_told(day, self.now.date(), self.language)}{self._colon}{description}"
 
     def opening(self, line: Line) -> str:
@@ -74,9 +84,11 @@ class Teller:
         return tokens(self._dated(line, said)), tokens(f"{NEXT_LINE}{said}")
 
     def _dated(self, line: Line, said: str) -> str:
-        day = line.created_at.astimezone(self.now.tzinfo).date()
         comma = "，" if self.language == "zh" else ", "
-        return f"- {_told(day, self.now.date(), self.language)}{comma}{said}"
+        return f"- {_told(self._day(line.created_at), self.now.date(), self.language)}{comma}{said}"
+
+    def _day(self, moment: datetime) -> date:
+        return moment.replace(tzinfo=UTC).astimezone(self.now.tzinfo).date()
 
     @property
     def _colon(self) -> str:
@@ -89,3 +101,12 @@ class Teller:
 
 def _flat(text: str) -> str:
     return unfenced(" ".join(text.split()))
+
+
+def dashed(uuid_hex: str) -> str:
+    """A UUID as it is written, from how the database holds it.
+
+    >>> dashed("0123456789abcdef0123456789abcdef")
+    '01234567-89ab-cdef-0123-456789abcdef'
+    """
+    return f"{uuid_hex[:8]}-{uuid_hex[8:12]}-{uuid_hex[12:16]}-{uuid_hex[16:20]}-{uuid_hex[20:]}"

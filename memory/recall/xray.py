@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-EmptyReason = Literal["", "nothing_stored", "everything_filtered"]
+EmptyReason = Literal["", "nothing_asked", "nothing_stored", "everything_filtered"]
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class XRay:
 
 
 def empty_reason(stored: int, shown: int) -> EmptyReason:
-    """Why a recall is empty: nothing was there, or nothing passed."""
+    """Why a recall is empty: nothing was there but the talk itself, or nothing passed."""
     if shown:
         return ""
     return "everything_filtered" if stored else "nothing_stored"

@@ -165,6 +165,28 @@ def test_a_vector_of_our_model_is_used_and_another_is_not(ana: User, tmp_path: P
     assert not np.array_equal(vectors.of([other.pk])[other.pk], vector)
 
 
+def test_vectors_of_the_plain_model_are_used_but_for_chinese(ana: User, tmp_path: Path) -> None:
+    vector = np.zeros(embedding.DIMENSION, dtype="<f4")
+    vector[7] = 1
+    given = {"embedding": base64.b64encode(vector.tobytes()).decode()}
+    plain = {**HEADER, "embedding_model": embedding.PLAIN}
+    told = [node("n1", "Ana sang.", **given), node("n2", "Ana唱了歌。", **given)]
+    imported(tmp_path, ana, plain, PERSONA, *told)
+    english, chinese = ConceptNode.objects.order_by("external_id")
+    stored = vectors.of([english.pk, chinese.pk])
+    assert np.array_equal(stored[english.pk], vector)
+    assert np.allclose(stored[chinese.pk], embedding.embed(["Ana唱了歌。"])[0], atol=1e-5)
+    assert {english.embedding_model, chinese.embedding_model} == {embedding.BUNDLED}
+
+
+def test_a_broken_vector_does_not_matter_where_it_is_not_used(ana: User, tmp_path: Path) -> None:
+    plain = {**HEADER, "embedding_model": embedding.PLAIN}
+    zero = base64.b64encode(bytes(4 * embedding.DIMENSION)).decode()
+    imported(tmp_path, ana, plain, PERSONA, node("n1", "Ana唱了歌。", embedding=zero))
+    with pytest.raises(BrokenLine, match="line 3"):
+        imported(tmp_path, ana, plain, {**PERSONA, "id": "mira-2"}, node("n1", "Ana sang.", embedding=zero))
+
+
 def test_a_message_that_is_not_quoted_is_evidence_as_a_whole(ana: User, tmp_path: Path) -> None:
     imported(tmp_path, ana, *SMALL, node("n9", "Ana has an armchair.", messages=["m3"]))
     row = Evidence.objects.get(node__external_id="n9")

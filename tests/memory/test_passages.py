@@ -1,22 +1,30 @@
 """Passages and choosing, on a few lines made by hand."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.recall import lexical, passages
 from memory.recall.choosing import Offer, chosen
-from memory.recall.passages import Around
+from memory.recall.passages import Around, Talks
 
 
 def test_an_answer_profits_from_the_question_before_it() -> None:
-    found = passages.scored({1: [10, 11, 12]}, {10: 1.0}, {}, Around(adjacent=0.4, pair=0.3, session=0.4))
-    assert found == {10: pytest.approx(1.3), 11: pytest.approx(0.7), 12: 0.0}
+    talks = Talks.told({1: [10, 11, 12]})
+    found = passages.scored(talks, np.array([1.0, 0, 0]), np.zeros(1), Around(adjacent=0.4, pair=0.3, session=0.4))
+    assert found.tolist() == pytest.approx([1.3, 0.7, 0.0])
 
 
 def test_a_line_has_no_neighbours_beyond_its_talk() -> None:
-    found = passages.scored({1: [10], 2: [20]}, {10: 1.0}, {2: 0.5}, Around())
-    assert found[20] == pytest.approx(0.2)
+    talks = Talks.told({1: [10], 2: [20]})
+    assert passages.scored(talks, np.array([1.0, 0]), np.array([0, 0.5]), Around())[1] == pytest.approx(0.2)
+
+
+def test_without_talks_there_is_nothing_to_score() -> None:
+    nothing = Talks.told({})
+    assert passages.scored(nothing, np.zeros(0), np.zeros(0), Around()).tolist() == []
+    assert nothing.before(nothing.lines).tolist() == nothing.after(nothing.lines).tolist() == []
 
 
 def test_a_line_that_asks_holds_less_than_one_that_tells() -> None:

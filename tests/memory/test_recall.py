@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from django.contrib.auth.models import User
 from hypothesis import HealthCheck, given, settings
@@ -15,9 +16,10 @@ from chat.models import Message, Session
 from echovessel import embedding
 from echovessel.context import tokens
 from memory import vectors
-from memory.models import ConceptNode
-from memory.recall import Recall, candidates, recall
-from memory.recall.query import asked
+from memory.models import ConceptNode, NodeVector
+from memory.recall import Recall, candidates, ranking, recall
+from memory.recall.candidates import Pool
+from memory.recall.query import Meaning, asked, knows, meaning, script_of
 from persona.models import Persona
 from tests.memory.archives import HEADER, PERSONA, SMALL, imported, message, node, session
 
@@ -109,7 +111,7 @@ def test_the_xray_is_plain_data_and_holds_no_words(keeper: Persona) -> None:
     written = json.dumps(seen, ensure_ascii=False)
     assert json.loads(written) == seen
     assert "white cat" not in written
-    assert {arm["name"] for arm in seen["arms"]} == {"dense", "lexical", "entity", "time", "lines", "evidence"}
+    assert {arm["name"] for arm in seen["arms"]} == {"dense", "lexical", "entity", "graph", "time", "lines", "evidence"}
     assert seen["chosen"][0]["id"] == str(ConceptNode.objects.get(external_id="n1").uuid)
 
 
@@ -160,6 +162,122 @@ def test_a_talk_of_the_asked_days_is_quoted(keeper: Persona) -> None:
 @pytest.mark.parametrize("line", ["Who invented the steam engine?", "谁发明了蒸汽机？", "What is Ana's blood type?"])
 def test_a_question_that_nothing_stored_answers_brings_up_no_memory(keeper: Persona, line: str) -> None:
     assert not [item for item in asking(keeper, line).items if item.layer != "L2"]
+
+
+@pytest.fixture
+def chinese(ana: User, tmp_path: Path) -> Persona:
+    """A persona whose memories are Chinese."""
+    told = ("Ana收留了小猫。", "Ana弹钢琴。", "爸爸生病住院。", "Ana下周飞巴黎开会。", "Ana跟上司吵架后辞职。")
+    return imported(
+        tmp_path, ana, HEADER, PERSONA, *(node(f"n{place}", text) for place, text in enumerate(told))
+    ).persona
+
+
+@pytest.mark.parametrize("line", ["蒸汽机是谁发明的？", "我的血型是什么？", "量子色动力学怎么解释胶子？"])
+def test_a_chinese_question_that_nothing_answers_brings_up_no_memory(chinese: Persona, line: str) -> None:
+    assert asking(chinese, line).items == ()
+
+
+@pytest.mark.parametrize(
+    ("turns", "answer"),
+    [(("今天好累。", "我的宠物呢？"), "n0"), (("有什么乐器？",), "n1"), (("父亲健康吗？",), "n2")],
+)
+def test_a_chinese_question_is_answered_in_words_that_share_no_character_with_it(
+    chinese: Persona, turns: tuple[str, ...], answer: str
+) -> None:
+    best = asking(chinese, *turns).items[0]
+    assert best.external_id == answer
+    assert not set("".join(turns)) & set(best.said) - {"。"}
+
+
+def test_a_chinese_question_is_answered_by_an_english_memory_and_the_other_way_round(
+    keeper: Persona, chinese: Persona
+) -> None:
+    assert asking(keeper, "我养的白猫叫什么名字？").items[0].external_id == "n1"
+    assert asking(chinese, "Did I fly to Paris for a meeting?").items[0].external_id == "n3"
+
+
+def gathered(persona: Persona, line: str) -> tuple[Pool, Meaning]:
+    query = asked([line], 0.8)
+    meant = meaning(query)
+    return candidates.gather(persona, query, meant, 10), meant
+
+
+def test_what_is_like_the_best_memories_comes_nearer(mira: Persona, remember: Any) -> None:
+    best = remember(mira, "Ana adopted a kitten.")
+    like_it, other = remember(mira, "A cat came to live with Ana."), remember(mira, "Interest rates rose in Sweden.")
+    pool, meant = gathered(mira, "kitten")
+    before = dict(zip(pool.nodes.ids.tolist(), pool.nodes.distances.tolist(), strict=True))
+    sharper = candidates.sharpened(pool, meant, np.flatnonzero(pool.nodes.ids == best.pk))
+    after = dict(zip(sharper.nodes.ids.tolist(), sharper.nodes.distances.tolist(), strict=True))
+    assert after[best.pk] < before[best.pk]
+    assert after[like_it.pk] < before[like_it.pk]
+    assert before[like_it.pk] - after[like_it.pk] > before[other.pk] - after[other.pk]
+    assert sharper.closest == pool.closest  # whether there is an answer was asked before
+
+
+def test_without_vectors_there_is_no_feedback(mira: Persona, remember: Any) -> None:
+    pool, meant = gathered(mira, "kitten")
+    assert candidates.sharpened(pool, meant, np.zeros(0, dtype=np.int64)) is pool
+    remember(mira, "Ana adopted a kitten.")
+    NodeVector.objects.all().delete()
+    vectors.rebuild()
+    pool, meant = gathered(mira, "kitten")
+    assert np.isnan(pool.nodes.distances).all()
+    assert ranking.best(pool, ranking.tuning(asked(["kitten"], 0.8)), 3).tolist() == []
+    assert candidates.sharpened(pool, meant, np.array([0])) is pool
+    assert [item.said for item in asking(mira, "kitten").items] == ["Ana adopted a kitten."]
+
+
+def test_the_only_memory_there_is_answers(mira: Persona, remember: Any) -> None:
+    remember(mira, "Ana adopted a kitten.")
+    assert [item.said for item in asking(mira, "What pet did I adopt?").items] == ["Ana adopted a kitten."]
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("Where is my cat?", "latin"),
+        ("我的猫在哪里？", "han"),
+        ("我的貓在哪裡？", "han"),
+        ("Milo的猫在哪里", "han"),
+        ("I met 王芳 yesterday in the park", "latin"),
+        ("แมวของฉันอยู่ที่ไหน", "unspaced"),
+        ("私の猫はどこにいますか", "unspaced"),
+        ("妹は東京の大学で法律を勉強しています", "unspaced"),
+        ("고양이는 어디에 있어요", "unspaced"),
+        ("Где мой кот?", "other"),
+        ("", "latin"),
+        ("😀 123", "latin"),
+    ],
+)
+def test_the_script_of_a_question(text: str, script: str) -> None:
+    assert script_of(text) == script
+
+
+def test_the_bundled_model_reads_chinese_and_another_is_trusted_with_everything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert [knows(script) for script in ("latin", "han", "unspaced", "other")] == [True, True, False, False]
+    monkeypatch.setattr(embedding, "_in_use", "another")
+    assert knows("unspaced")
+
+
+def test_one_line_means_what_it_says_and_several_are_also_read_at_once() -> None:
+    one, two = "Ana plays the violin.", "Her teacher lives in Lyon."
+    alone, both = meaning(asked([one], 0.8)), meaning(asked([one, two], 0.8))
+    lines, at_once = embedding.embed([one, two]), embedding.embed([f"{one} {two}"])[0]
+    assert np.allclose(alone.bare, lines[0], atol=1e-5)
+    assert np.allclose(both.bare, at_once, atol=1e-5)
+    for meant in (alone, both):
+        assert np.linalg.norm(meant.whole) == pytest.approx(1, abs=1e-5)
+        assert meant.whole.dtype == np.float32
+    assert both.whole @ lines[1] > both.whole @ lines[0] > alone.whole @ lines[1]
+
+
+@pytest.mark.parametrize("line", ["😀", "的了吗", "他和她", "?", "\0", "猫" * 10_000])
+def test_whatever_is_asked_has_a_meaning_of_unit_length(line: str) -> None:
+    assert np.linalg.norm(meaning(asked([line], 0.8)).whole) == pytest.approx(1, abs=1e-4)
 
 
 def test_the_floor_is_asked_without_the_names_of_the_two() -> None:

@@ -1,7 +1,9 @@
 """The score, against numbers made by hand, and its laws."""
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,7 +43,7 @@ def test_impact_forgets_the_sign_and_ends_at_one() -> None:
 
 
 def test_without_the_dense_arm_words_are_all_there_is() -> None:
-    assert scoring.fused(None, 0.7, 0.6) == 0.7
+    assert scoring.fused(np.nan, 0.7, 0.6) == 0.7
     assert scoring.fused(scoring.ORTHOGONAL, 0.7, 0.6) == pytest.approx(0.28)
 
 
@@ -81,6 +83,14 @@ def test_the_plain_sum_would_let_it() -> None:
     assert heavy > scoring.classic(recency=0, relevance=0.9, impact=0, relational=0, weights=SEEDS)
 
 
+@given(relevance=unit, recency=unit, impact=unit, relational=unit, anchor=unit)
+def test_with_plain_weights_the_total_is_the_plain_sum(**terms: float) -> None:
+    plain = replace(SEEDS, plain=True)
+    assert scoring.bounded(**terms, floor=0.2, weights=plain).total == pytest.approx(
+        scoring.classic(**terms, weights=SEEDS)
+    )
+
+
 @given(low=unit, more=unit, recency=unit, impact=unit)
 def test_more_relevance_never_means_a_lower_score(low: float, more: float, recency: float, impact: float) -> None:
     high = low + (1 - low) * more
@@ -89,3 +99,16 @@ def test_more_relevance_never_means_a_lower_score(low: float, more: float, recen
         for value in (low, high)
     ]
     assert scores[0] <= scores[1] + 1e-9
+
+
+def test_the_parts_of_many_are_those_of_each() -> None:
+    relevance, impact, confidence = np.array([0.6, 0.1, 0.9]), np.array([0.8, 1.0, 0.0]), np.array([1.0, 0.5, 0.2])
+    many = scoring.bounded(
+        relevance=relevance, recency=0.5, impact=impact, confidence=confidence, floor=0.2, weights=SEEDS
+    )
+    each = [
+        scoring.bounded(relevance=one, recency=0.5, impact=heavy, confidence=sure, floor=0.2, weights=SEEDS)
+        for one, heavy, sure in zip(relevance, impact, confidence, strict=True)
+    ]
+    assert [parts.as_json() for parts in many.each(np.array([0, 1, 2]))] == [parts.as_json() for parts in each]
+    assert many.each(np.array([2]))[0].total == pytest.approx(many.total[2])

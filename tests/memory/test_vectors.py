@@ -128,7 +128,13 @@ def vectors_around(count: int, seed: int = 1) -> np.ndarray:
 def remembered(persona: Persona, rows: np.ndarray) -> list[int]:
     """Memories with these vectors; their ids."""
     made = ConceptNode.objects.bulk_create(
-        ConceptNode(persona=persona, kind="event", source="import", description=f"number {number}")
+        ConceptNode(
+            persona=persona,
+            kind="event",
+            source="import",
+            description=f"number {number}",
+            embedding_model=embedding.name(),
+        )
         for number in range(len(rows))
     )
     vectors.index(made, rows)
@@ -204,12 +210,20 @@ def test_without_room_in_memory_the_search_in_two_passes_finds_the_same(
     assert not theirs & {pk for one in passed for pk, _ in one}
 
 
-def test_the_distance_of_any_node_is_exact_and_anothers_is_not_told(mira: Persona, otto: Persona) -> None:
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("room", [0, 256])
+def test_the_vector_of_any_node_is_exact_and_anothers_is_not_told(
+    mira: Persona, otto: Persona, settings: Any, room: int
+) -> None:
+    settings.KNOBS = {"memory.vectors_in_memory_mb": room}
     rows = vectors_around(3)
     ids, theirs = remembered(mira, rows), remembered(otto, rows)
-    distances = vectors.distances(mira.pk, [*ids, *theirs], rows[0])
-    assert distances.keys() == set(ids)
-    assert [distances[pk] for pk in ids] == pytest.approx(np.linalg.norm(rows - rows[0], axis=1).tolist(), abs=1e-6)
+    ConceptNode.objects.filter(pk=ids[1]).update(status="hidden")
+    found = vectors.space(mira.pk).vectors([*theirs, *reversed(ids), 10**9])
+    assert np.array_equal(found[[3, 5]], rows[[2, 0]])
+    assert np.isnan(found[[0, 1, 2, 4, 6]]).all()
+    ConceptNode.objects.all().delete()
+    assert np.isnan(vectors.space(mira.pk).vectors(ids)).all()
 
 
 @pytest.mark.django_db(transaction=True)

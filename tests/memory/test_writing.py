@@ -29,7 +29,7 @@ def toward(axis: int, cosine: float = 1.0) -> np.ndarray:
 
 def put(persona: Persona, description: str, vector: np.ndarray | None = None, now: Any = NOW, **values: Any) -> Written:
     draft = Draft(**({"kind": Kind.EVENT, "source": "extraction", "description": description} | values))
-    return write(persona, draft, toward(0) if vector is None else vector, now)
+    return write(persona, draft, toward(0) if vector is None else vector, embedding.name(), now)
 
 
 def quote(message: Message, text: str) -> Quote:
@@ -102,6 +102,32 @@ def test_what_says_anything_else_is_a_node_of_its_own(
 ) -> None:
     put(mira, "Ana has a white cat named Milo.")
     assert put(mira, description, vector, NOW + timedelta(days=days)).outcome == "new", why
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ana的妈妈去世了。", "Ana的爸爸去世了。"),
+        ("Ana的猫生病了。", "Ana的狗生病了。"),
+        ("Ana喜欢喝咖啡。", "Ana不喜欢喝咖啡。"),
+        ("Ana周五去看牙医。", "Ana周六去看牙医。"),
+        ("Ana是医生。", "Ana不是医生。"),
+        ("张伟喜欢爬山。", "王芳喜欢爬山。"),
+        ("Ana有两只猫。", "Ana有三只猫。"),
+        ("Ana借给Noor一百块钱。", "Noor借给Ana一百块钱。"),
+        ("Ana没去北京。", "Ana去了北京。"),
+    ],
+)
+def test_what_differs_in_one_chinese_word_is_not_the_same_by_the_real_model(
+    mira: Persona, one: str, other: str
+) -> None:
+    for description in (one, other):
+        assert put(mira, description, embedding.embed([description])[0]).outcome == "new"
+
+
+def test_a_shorter_chinese_telling_is_reinforced_by_the_real_model(mira: Persona) -> None:
+    for description, outcome in (("Ana养了一只白猫。", "new"), ("Ana养了白猫。", "reinforced")):
+        assert put(mira, description, embedding.embed([description])[0]).outcome == outcome
 
 
 def test_the_same_on_another_day_happened_again(mira: Persona) -> None:

@@ -15,7 +15,9 @@ from types import FrameType
 from typing import Any
 
 from django.conf import settings
+from django.core.checks import Tags
 from django.core.management import BaseCommand, CommandError, call_command
+from django.db import DEFAULT_DB_ALIAS
 from django.urls import reverse
 
 from echovessel import first_run, static_storage
@@ -67,6 +69,7 @@ class Command(BaseCommand):
         host, port = options["host"], options["port"]
         _refuse_taken_port(host, port)
         call_command("migrate", interactive=False, verbosity=0)
+        self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
         if not static_storage.is_fresh():
             call_command("collectstatic", interactive=False, verbosity=0)
         self._greet(host, port)

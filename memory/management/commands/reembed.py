@@ -1,0 +1,80 @@
+"""Make the vectors of all memories anew: by another embedding model, or where they are missing or damaged."""
+
+import time
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import OperationalError
+from tqdm import tqdm
+
+from echovessel import embedding
+from echovessel.embedding import EmbeddingUnavailable
+from memory import reembedding
+from memory.models.embedding_model import LONGEST_MODEL_NAME
+from memory.reembedding import Busy, Plan, Unsound
+
+SAMPLE = 64
+GOES_ON = "Nothing that was made is lost: run it again, and it goes on from there."
+INTERRUPTED = 130
+
+
+class Command(BaseCommand):
+    help = (
+        "Without --model mends: memories whose vector is missing, damaged or of another model than the one in use are "
+        "embedded anew. With --model changes the embedding model: all vectors are made beside those in use, which "
+        "serve meanwhile, and then take their place at once. May be stopped and run again at any time."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--model", help="a sentence-transformers model of 384 dimensions, by name or folder")
+        parser.add_argument(
+            "--plan", action="store_true", help="only say what there is to do, and how long it may take"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        model = embedding.full_name(options["model"]) if options["model"] else None
+        if model and len(model) > LONGEST_MODEL_NAME:
+            raise CommandError(f"The name of a model has at most {LONGEST_MODEL_NAME} characters: {model}")
+        try:
+            plan = reembedding.plan(model)
+            if options["plan"]:
+                self._tell(plan)
+            else:
+                self._do(plan)
+        except KeyboardInterrupt as stopped:
+            raise CommandError(f"Stopped. {GOES_ON}", returncode=INTERRUPTED) from stopped
+        except OperationalError as error:
+            raise CommandError(f"The database cannot be written: {error}. {GOES_ON}") from error
+        except EmbeddingUnavailable as error:
+            raise CommandError(f"{error}. The model in use is as before.") from error
+        except Busy as error:
+            raise CommandError(f"{error} {GOES_ON}") from error
+        except Unsound as error:
+            nodes = ", ".join(map(str, error.nodes[:10]))
+            raise CommandError(f"The model gives {error} ({nodes} …). The model in use is as before.") from error
+
+    def _do(self, plan: Plan) -> None:
+        do = partial(reembedding.change, plan.model) if plan.model != plan.in_use else reembedding.repair
+        if plan.there and plan.missing:
+            self.stderr.write(f"{plan.there} of {plan.memories} vectors are there already")
+        with tqdm(total=plan.memories, initial=plan.there, desc="vectors", unit="", file=self.stderr) as bar:
+            made = do(bar.update)
+        self.stdout.write(f"{plan.model} is in use for {plan.memories} memories; {made} vectors were made")
+        if plan.model != embedding.configured():
+            self.stdout.write(f"Set EMBEDDING_MODEL={plan.model}, so that the settings say the same.")
+
+    def _tell(self, plan: Plan) -> None:
+        self.stdout.write(f"in use: {plan.in_use}; configured: {embedding.configured()}; to be used: {plan.model}")
+        self.stdout.write(f"{plan.memories} memories, {plan.there} vectors there, {plan.missing} to be made")
+        if plan.missing:
+            seconds = round(plan.missing * self._seconds_each(plan.model))
+            self.stdout.write(f"takes about {timedelta(seconds=seconds)} (h:mm:ss) here")
+
+    def _seconds_each(self, model: str) -> float:
+        told = reembedding.sample(SAMPLE)
+        embedding.embed(told[:1], model)  # loads it
+        started = time.monotonic()
+        embedding.embed(told[1:], model)
+        return (time.monotonic() - started) / max(1, len(told) - 1)

@@ -1,0 +1,52 @@
+"""Which embedding model the vectors of this installation are of, and what is being made for another one."""
+
+from django.db import models
+from django.db.models import Q
+
+from memory.models.node import ConceptNode
+
+LONGEST_MODEL_NAME = 200
+
+
+class EmbeddingModel(models.Model):
+    """The model in use, in one row: made with the first vector, by a trigger, which lets no vector of another one in.
+
+    Before there is a vector the setting decides; afterwards only `memory.reembedding` changes it.
+    """
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    name = models.CharField(max_length=LONGEST_MODEL_NAME)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(id=1), name="embedding_model_once"),
+            models.CheckConstraint(condition=~Q(name=""), name="embedding_model_named"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Reembedding(models.Model):
+    """Who makes vectors anew, in one row: the holder, and until when the work is theirs without a sign of life."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    holder = models.CharField(max_length=200, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(id=1), name="reembedding_once")]
+
+    def __str__(self) -> str:
+        return f"held by {self.holder}" if self.holder else "held by nobody"
+
+
+class StagedVector(models.Model):
+    """A node's vector by the model that is to be used next. Gone with the node, and when its description changes."""
+
+    node = models.OneToOneField(ConceptNode, models.CASCADE, primary_key=True, related_name="staged_vector")
+    model = models.CharField(max_length=LONGEST_MODEL_NAME)
+    embedding = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"staged vector of node {self.pk}"

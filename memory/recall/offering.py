@@ -1,0 +1,128 @@
+"""What competes for the budget: the best of the candidates, worded, with what they cost."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC
+
+import numpy as np
+
+from chat import search
+from echovessel.context import tokens
+from memory import knobs
+from memory.recall import passages, reading
+from memory.recall.candidates import Pool
+from memory.recall.choosing import Offer
+from memory.recall.ranking import Ranking
+from memory.recall.scoring import Parts
+from memory.recall.wording import Line, Node, Teller
+from persona.models import Persona
+
+# Of the candidates the best compete for the budget, several times as many as it can hold.
+MOST_LINES = 100
+MOST_NODES = 100
+
+
+@dataclass(frozen=True)
+class Contest:
+    """The best nodes and lines, by id: how they are told, the parts of a node's score, a line's relevance and score.
+    `removed` says of those that are not offered why, by (is node, id)."""
+
+    teller: Teller
+    nodes: Mapping[int, Node]
+    parts: Mapping[int, Parts]
+    lines: Mapping[int, Line]
+    relevance: Mapping[int, float]
+    scores: Mapping[int, float]
+    removed: Mapping[tuple[bool, int], str]
+    offers: Sequence[Offer]
+
+
+def contest(persona: Persona, pool: Pool, ranks: Ranking, teller: Teller, standing: Collection[int]) -> Contest:
+    """The offers of a recall. What is below the floor, and what is in `standing`, is not offered."""
+    removed = _removed(pool, ranks, standing)
+    best = _best_nodes(pool, ranks, removed)
+    ids = pool.nodes.ids[best].tolist()
+    relevance = dict(zip(ranks.lines[:MOST_LINES].tolist(), ranks.relevance[:MOST_LINES].tolist(), strict=True))
+    nodes = {row[0]: Node(*row) for row in reading.told(persona.pk, ids)}
+    lines = {row[0]: Line(*row) for row in search.told(persona.pk, list(relevance))}
+    parts = {key: of for key, of in zip(ids, ranks.parts.each(best), strict=True) if key in nodes}
+    weight = knobs.relevance_weight()
+    scores = {key: weight * relevance[key] * passages.tells(line.content) for key, line in lines.items()}
+    offered = [
+        place for key, place in zip(ids, best.tolist(), strict=True) if key in nodes and (True, key) not in removed
+    ]
+    return Contest(
+        teller=teller,
+        nodes=nodes,
+        parts=parts,
+        lines=lines,
+        relevance=relevance,
+        scores=scores,
+        removed=removed,
+        offers=[*_node_offers(offered, nodes, parts, pool, ranks, teller), *_line_offers(lines, scores, pool, teller)],
+    )
+
+
+def _removed(pool: Pool, ranks: Ranking, standing: Collection[int]) -> dict[tuple[bool, int], str]:
+    below = pool.nodes.ids[~(ranks.passes | ranks.excepted)].tolist()
+    return dict.fromkeys(((True, key) for key in standing), "in_prompt") | dict.fromkeys(
+        ((True, key) for key in below), "below_floor"
+    )
+
+
+def _best_nodes(pool: Pool, ranks: Ranking, removed: Collection[tuple[bool, int]]) -> np.ndarray:
+    """The places of the best nodes: of those that stand, and of all, which the x-ray tells of."""
+    order = np.lexsort((pool.nodes.ids, -ranks.parts.total))
+    standing = [place for place in order.tolist() if (True, int(pool.nodes.ids[place])) not in removed]
+    return np.union1d(order[:MOST_NODES], np.array(standing[:MOST_NODES], dtype=np.int64)).astype(np.int64)
+
+
+def _node_offers(
+    offered: Sequence[int],
+    nodes: Mapping[int, Node],
+    parts: Mapping[int, Parts],
+    pool: Pool,
+    ranks: Ranking,
+    teller: Teller,
+) -> Iterator[Offer]:
+    found, rests_on = pool.nodes, _by_node(pool.nodes.evidence)
+    for place in offered:
+        key = int(found.ids[place])
+        text = teller.node(nodes[key])
+        yield Offer(
+            key=key,
+            is_node=True,
+            score=parts[key].total,
+            tokens=tokens(text),
+            lines=frozenset(rests_on.get(place, ())),
+            rank=(-abs(found.impacts[place]), -found.created[place]),
+            only_excepted=bool(ranks.excepted[place] and not ranks.passes[place]),
+            text=text,
+        )
+
+
+def _by_node(evidence: np.ndarray) -> dict[int, list[int]]:
+    """The messages that each node rests on, by its place."""
+    found: dict[int, list[int]] = {}
+    for place, message in evidence.tolist():
+        found.setdefault(place, []).append(message)
+    return found
+
+
+def _line_offers(lines: Mapping[int, Line], scores: Mapping[int, float], pool: Pool, teller: Teller) -> Iterator[Offer]:
+    said = pool.talks.lines
+    beside = zip(said.tolist(), pool.talks.before(said).tolist(), pool.talks.after(said).tolist(), strict=True)
+    for key, before, after in beside:
+        if key in lines:
+            cost, joined = teller.costs(lines[key])
+            yield Offer(
+                key=key,
+                is_node=False,
+                score=scores[key],
+                tokens=cost,
+                lines=frozenset([key]),
+                rank=(0.0, -lines[key].created_at.replace(tzinfo=UTC).timestamp()),
+                before=int(before) or None,
+                after=int(after) or None,
+                joined_tokens=joined,
+            )
