@@ -139,6 +139,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def _take(self, frame: frames.SendMessage) -> None:
         self._admit(str(frame.client_id))
+        embedding.soon(frame.content)  # while it is stored; the turn will ask for it
         taken = await in_thread(
             lines.take_line,
             self.persona,

@@ -12,9 +12,26 @@ from chat import knobs, off_the_record, search
 from chat.models import Message, Session, Turn
 from echovessel.context import tokens
 from echovessel.outbox import events
+from echovessel.prepared import Query, Update, insert
 from persona.models import Persona
 
 LITTLE = timedelta(hours=2)
+
+_stored_as: Query[Message] = Query(
+    lambda persona, client_id: Message.objects.filter(persona=persona, client_id=client_id)[:1]
+)
+_open: Query[Session] = Query(
+    lambda persona, channel: (
+        Session.objects.open().filter(persona=persona, channel=channel).select_related("persona")[:1]
+    )
+)
+_newest_turn: Query[Turn] = Query(lambda session: Turn.objects.filter(session=session).order_by("-id")[:1])
+_count = Update(
+    lambda session, tokens, at: (
+        Session.objects.filter(pk=session),
+        {"message_count": F("message_count") + 1, "token_count": F("token_count") + tokens, "last_message_at": at},
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -33,10 +50,9 @@ def take_line(
     A `client_id` seen before stores nothing and returns the stored message. What was meant to be `unrecorded` never
     gets into a talk on the record, though that off the record may have ended while it was written.
     """
-    with transaction.atomic():
-        Persona.objects.select_for_update().get(pk=persona.pk)  # lines of one persona queue up here
-        if client_id and (stored := persona.messages.filter(client_id=client_id).first()):
-            return Taken(stored, repeated=True)
+    with transaction.atomic():  # lines queue up here: it takes the write lock when it begins
+        if client_id and (stored := _stored_as(persona.pk, client_id)):
+            return Taken(stored[0], repeated=True)
         session = off_the_record.begin(persona, channel, now) if unrecorded else _open_session(persona, channel, now)
         turn = _collecting_turn(session)
         message = add_message(session, Message.Role.USER, content, now, turn=turn, client_id=client_id)
@@ -55,7 +71,7 @@ def add_message(
 ) -> Message:
     """Store and index one message, and count it in its session. Call inside a transaction."""
     now = _in_order(session, now)
-    message = Message.objects.create(
+    message = Message(
         session=session,
         persona=session.persona,
         turn=turn,
@@ -66,12 +82,9 @@ def add_message(
         day=now.astimezone(session.persona.zone).date(),
         created_at=now,
     )
+    insert(message)
     search.index([message])
-    Session.objects.filter(pk=session.pk).update(
-        message_count=F("message_count") + 1,
-        token_count=F("token_count") + message.token_count,
-        last_message_at=now,
-    )
+    _count(session.pk, message.token_count, now)
     return message
 
 
@@ -103,8 +116,7 @@ def as_event(message: Message) -> dict[str, Any]:
 
 def _open_session(persona: Persona, channel: str, now: datetime) -> Session:
     """The open session; where there is none, or a talk grew too long, a new one."""
-    session = persona.sessions.open().filter(channel=channel).select_related("persona").first()
-    if session is not None:
+    for session in _open(persona.pk, channel):
         return session
     session = Session.objects.create(persona=persona, channel=channel, started_at=now, last_message_at=now)
     events.publish(
@@ -118,10 +130,12 @@ def _open_session(persona: Persona, channel: str, now: datetime) -> Session:
 
 def _collecting_turn(session: Session) -> Turn:
     """The newest turn while it collects, else a new one: a line never joins an older turn that is tried again."""
-    newest = session.turns.order_by("id").last()
-    if newest is not None and newest.status == Turn.Status.COLLECTING:
-        return newest
-    return Turn.objects.create(session=session, persona_id=session.persona_id)
+    for newest in _newest_turn(session.pk):
+        if newest.status == Turn.Status.COLLECTING:
+            return newest
+    turn = Turn(session=session, persona_id=session.persona_id)
+    insert(turn)
+    return turn
 
 
 def is_long(session: Session) -> bool:

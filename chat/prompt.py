@@ -2,18 +2,22 @@
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.module_loading import import_string
 
 from chat import knobs
 from chat.budget import Purse
 from chat.models import Message, Turn
 from echovessel.context import ContextRequest, Section
+from echovessel.prepared import Query
 
 BURST = "chat.context.what_they_just_said"
+
+_burst: Query[Message] = Query(lambda turn: Message.objects.filter(turn=turn, role=Message.Role.USER).shown_to_models())
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class Prompt:
 
 def assemble(turn: Turn, now: datetime) -> Prompt:
     """The prompt for a turn's burst. Reads only."""
-    burst = list(turn.messages.filter(role=Message.Role.USER).shown_to_models())
+    burst = _burst(turn.pk)
     window = window_before(turn)
     sections = _sections(
         ContextRequest(persona=turn.persona, turns=_turns(window, burst), now=now, budget=0, window=window, burst=burst)
@@ -44,11 +48,18 @@ def assemble(turn: Turn, now: datetime) -> Prompt:
 
 def window_before(turn: Turn) -> list[Message]:
     """The last lines of both sides across sessions, oldest first, without this turn's own and later ones."""
-    earlier = Q(turn__lt=turn.pk) | Q(turn=None)
-    allowed = Q(session__off_the_record=False) | Q(session=turn.session_id)
-    found = Message.objects.filter(earlier, allowed, persona=turn.persona_id).shown_to_models()
-    newest = found.order_by("-created_at", "-id")[: knobs.recent_window_size()]
-    return list(newest)[::-1]
+    return _newest_before(knobs.recent_window_size())(turn.pk, turn.session_id, turn.persona_id)[::-1]
+
+
+@cache
+def _newest_before(most: int) -> Query[Message]:
+    def newest(turn: Any, session: Any, persona: Any) -> QuerySet[Message]:
+        earlier = Q(turn__lt=turn) | Q(turn=None)
+        allowed = Q(session__off_the_record=False) | Q(session=session)
+        found = Message.objects.filter(earlier, allowed, persona=persona).shown_to_models()
+        return found.order_by("-created_at", "-id")[:most]
+
+    return Query(newest)
 
 
 def _turns(window: list[Message], burst: list[Message]) -> list[str]:

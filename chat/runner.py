@@ -28,6 +28,9 @@ logger = logging.getLogger(__name__)
 
 # Seconds between attempts to store a reply; each attempt itself waits for a locked database.
 PAUSES = (1, 3, 10, 30)
+# Prompts that are assembled at the same time. It is work for the processor, and threads that take turns on it finish
+# late all together; who came first is served first.
+ASSEMBLED_TOGETHER = 2
 
 
 @dataclass
@@ -63,6 +66,7 @@ class Runner:
         self._live: dict[UUID, Live] = {}
         self._afterwards: set[asyncio.Task[None]] = set()
         self._sweeper: asyncio.Task[None] | None = None
+        self._assembling = asyncio.Semaphore(ASSEMBLED_TOGETHER)
 
     def nudge(self, persona_id: int, *, at_once: bool = False) -> None:
         """A line of this persona has come in, or waits to be answered again."""
@@ -143,9 +147,19 @@ class Runner:
 
     def _see_to_what_is_left(self, turn: Turn) -> None:
         """Off the hot path: neither the reply nor the next turn waits for it."""
-        task = asyncio.create_task(_afterwards(turn.pk), name=f"after-{turn.pk}")
+        task = asyncio.create_task(self._afterwards_of(turn), name=f"after-{turn.pk}")
         self._afterwards.add(task)  # the loop itself would not keep it alive
         task.add_done_callback(self._afterwards.discard)
+
+    async def _afterwards_of(self, turn: Turn) -> None:
+        await self._give_way()
+        await _afterwards(turn.pk)
+
+    async def _give_way(self) -> None:
+        """Let those go first who wait for the first word of a reply by now: what follows the last word is less urgent.
+        Whoever comes later does not hold it up."""
+        async with self._assembling:
+            pass
 
     async def _outcome(self, live: Live) -> str:
         """Let the model speak to the end; an error code, or an empty string when all was said."""
@@ -167,7 +181,8 @@ class Runner:
     async def _speak(self, live: Live) -> None:
         # Wait for a model that is still loading here, not in one of the few threads that serve the database.
         await asyncio.wrap_future(embedding.warm())
-        assembled = await in_thread(prompt.assemble, live.turn, timezone.now())
+        async with self._assembling:
+            assembled = await in_thread(prompt.assemble, live.turn, timezone.now())
         live.xray = assembled.xray
         async with contextlib.aclosing(llm.stream(_request(live.turn, assembled))) as pieces:
             async for piece in pieces:
@@ -208,6 +223,7 @@ class Runner:
         if live.flush is not None:
             live.flush.cancel()
         self._send(live)
+        await self._give_way()
         for pause in PAUSES:
             try:
                 await self._store(live, code)

@@ -19,9 +19,36 @@ from chat.markdown import as_html
 from chat.models import Message, Session, Turn
 from echovessel import holders
 from echovessel.outbox import events
+from echovessel.prepared import Query, Update
 from persona.models import Persona
 
 logger = logging.getLogger(__name__)
+
+_oldest_waiting: Query[Turn] = Query(
+    lambda persona: (
+        Turn.objects.collecting().filter(persona=persona).select_related("persona__owner", "session").order_by("id")[:1]
+    )
+)
+_take = Update(
+    lambda turn, at, holder, until: (
+        Turn.objects.collecting().filter(pk=turn),
+        {
+            "status": Turn.Status.RUNNING,
+            "started_at": at,
+            "holder": holder,
+            "lease_until": until,
+            "error": "",
+            "partial": "",
+        },
+    )
+)
+_finish = Update(
+    lambda turn, holder, status, at, first_token_at, xray: (
+        Turn.objects.running().filter(pk=turn, holder=holder),
+        {"status": status, "finished_at": at, "first_token_at": first_token_at, "partial": "", "xray": xray},
+    )
+)
+_session: Query[Session] = Query(lambda session: Session.objects.filter(pk=session).select_related("persona"))
 
 WORDS = {
     "provider_unavailable": _("The model cannot be reached right now. Your words are safe; try again in a moment."),
@@ -35,28 +62,14 @@ WORDS = {
 
 def claim(persona_id: int, now: datetime) -> Turn | None:
     """The persona's oldest waiting turn, now running and ours; None when none waits or one runs elsewhere."""
-    waiting = Turn.objects.collecting().filter(persona_id=persona_id).order_by("id").first()
-    if waiting is None:
-        return None
-    try:
-        with transaction.atomic():
-            claimed = (
-                Turn.objects.collecting()
-                .filter(pk=waiting.pk)
-                .update(
-                    status=Turn.Status.RUNNING,
-                    started_at=now,
-                    holder=holders.me(),
-                    lease_until=_lease_from(now),
-                    error="",
-                    partial="",
-                )
-            )
-    except IntegrityError:  # the constraint: another turn of this persona is running
-        return None
-    if not claimed:
-        return None
-    return Turn.objects.select_related("persona__owner", "session").get(pk=waiting.pk)
+    for turn in _oldest_waiting(persona_id):
+        turn.status, turn.error, turn.partial = Turn.Status.RUNNING, "", ""
+        turn.started_at, turn.holder, turn.lease_until = now, holders.me(), _lease_from(now)
+        try:
+            return turn if _take(turn.pk, now, turn.holder, turn.lease_until) else None
+        except IntegrityError:  # the constraint: another turn of this persona is running
+            return None
+    return None
 
 
 def renew(turn: Turn, partial: str, now: datetime) -> bool:
@@ -75,16 +88,10 @@ def finish(
 ) -> bool:
     """Store the reply and publish it; False when the turn is not ours any more and nothing was stored."""
     with transaction.atomic():
-        done = _ours(turn).update(
-            status=Turn.Status.STOPPED if stopped else Turn.Status.DONE,
-            finished_at=now,
-            first_token_at=first_token_at,
-            partial="",
-            xray=xray,
-        )
-        if not done:
+        status = Turn.Status.STOPPED if stopped else Turn.Status.DONE
+        if not _finish(turn.pk, turn.holder, status, now, first_token_at, xray):
             return False
-        session = Session.objects.select_related("persona").get(pk=turn.session_id)
+        (session,) = _session(turn.session_id)
         reply = add_message(session, Message.Role.PERSONA, text, now, turn=turn) if text else None
         _publish_done(turn, session, reply, stopped)
         _let_go(turn, now)
@@ -154,7 +161,7 @@ def _lease_from(now: datetime) -> datetime:
 
 def _let_go(turn: Turn, now: datetime) -> None:
     """A closing session waited for this turn, and so did an early reading; a talk that has grown long ends with it."""
-    session = Session.objects.select_related("persona").get(pk=turn.session_id)
+    (session,) = _session(turn.session_id)
     if session.status == Session.Status.OPEN and is_long(session):
         closing.close(session, Session.CloseReason.LENGTH, now)
     elif session.status == Session.Status.CLOSING or session.reading_asked_at:

@@ -42,16 +42,21 @@ class Used:
 def demand(request: Request, provider: Provider, now: datetime) -> None:
     """Raises `LLMError` with the code "budget_exhausted" where the owner has used up the day for this purpose.
 
-    One query by index; none for calls that are free, that nobody owns or that nothing caps.
+    One query by index; none where nothing is capped.
     """
-    most_tokens, most_dollars = caps(request.purpose)
-    if request.owner_id is None or provider.name == FREE or not (most_tokens or most_dollars):
+    if not is_capped(request, provider):
         return
+    most_tokens, most_dollars = caps(request.purpose)
     spent = used(now, owner_id=request.owner_id, purposes=_paid_together(request.purpose))
     tokens = sum(one.tokens for one in spent if one.purpose == request.purpose)
     dollars = sum((one.cost or Decimal(0) for one in spent), Decimal(0))
     if (most_tokens and tokens >= most_tokens) or (most_dollars and dollars >= most_dollars):
         raise exhausted(request.purpose, now)
+
+
+def is_capped(request: Request, provider: Provider) -> bool:
+    """Whether there is a cap to look at: not for calls that are free, that nobody owns or that nothing caps."""
+    return request.owner_id is not None and provider.name != FREE and any(caps(request.purpose))
 
 
 def caps(purpose: str) -> tuple[int, Decimal]:

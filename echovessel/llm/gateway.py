@@ -47,7 +47,8 @@ async def stream(request: Request) -> AsyncGenerator[str, None]:
     meter = Meter(request, chosen_provider())
     try:
         with meter.running():
-            await in_thread(budget.demand, request, meter.provider, timezone.now())
+            if budget.is_capped(request, meter.provider):
+                await in_thread(budget.demand, request, meter.provider, timezone.now())
             async with aclosing(_items(meter, None)) as items:
                 async for item in items:
                     yield item

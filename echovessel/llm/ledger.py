@@ -16,6 +16,7 @@ from echovessel.context import tokens
 from echovessel.llm.base import Provider
 from echovessel.llm.errors import LLMError
 from echovessel.llm.request import Finished, Request, Usage
+from echovessel.prepared import insert
 
 log = logging.getLogger(__name__)
 
@@ -93,7 +94,7 @@ class Meter:
             log.error("A reply of %s could not be kept: %s", self.provider.name, discreet.told(error))
 
     def _enter(self) -> None:
-        apps.get_model("llm", "LLMCall").objects.create(**self.row())
+        insert(apps.get_model("llm", "LLMCall")(**self.row()))
 
     def row(self) -> dict[str, object]:
         """What the ledger keeps of the call."""

@@ -54,6 +54,7 @@ class Hub:
         self._tail: asyncio.Task[None] | None = None
         self._seen = 0
         self._reading = asyncio.Lock()
+        self._asked = self._answered = 0
         self._joining = asyncio.Lock()
 
     async def subscribe(self, stream: UUID) -> Subscription:
@@ -82,13 +83,19 @@ class Hub:
 
     async def catch_up(self) -> None:
         """Deliver every durable event that is committed now, in order, once."""
+        self._asked += 1
+        mine = self._asked
         async with self._reading:
-            if not self._subscriptions:
-                return
+            if not self._subscriptions or self._answered >= mine:
+                return  # somebody has read since we asked
+            answering = self._asked
             while rows := await in_thread(log.after, self._seen):
                 for stream, frame in rows:
                     self.broadcast(stream, frame)
                     self._seen = frame.id or self._seen
+                if len(rows) < log.MOST_AT_ONCE:
+                    break
+            self._answered = answering
 
     def wake_threadsafe(self) -> None:
         loop = self._loop()

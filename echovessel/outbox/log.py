@@ -10,6 +10,14 @@ from django.utils import timezone
 
 from echovessel.outbox import knobs
 from echovessel.outbox.models import OutboxEvent
+from echovessel.prepared import Query, insert
+
+MOST_AT_ONCE = 1_000
+
+_after: Query[OutboxEvent] = Query(lambda last: OutboxEvent.objects.filter(id__gt=last)[:MOST_AT_ONCE])
+_after_in: Query[OutboxEvent] = Query(
+    lambda last, stream: OutboxEvent.objects.filter(id__gt=last, stream=stream)[:MOST_AT_ONCE]
+)
 
 
 @dataclass(frozen=True)
@@ -26,15 +34,15 @@ class Frame:
 
 
 def append(stream: UUID, name: str, data: dict[str, Any]) -> OutboxEvent:
-    return OutboxEvent.objects.create(stream=stream, name=name, data=data, at=timezone.now())
+    event = OutboxEvent(stream=stream, name=name, data=data, at=timezone.now())
+    insert(event)
+    return event
 
 
-def after(last_id: int, stream: UUID | None = None, limit: int = 1_000) -> list[tuple[UUID, Frame]]:
-    """The events that follow `last_id`, oldest first, each with its stream."""
-    found = OutboxEvent.objects.filter(id__gt=last_id)
-    if stream is not None:
-        found = found.filter(stream=stream)
-    return [(event.stream, Frame(event.name, event.data, event.at, event.id)) for event in found[:limit]]
+def after(last_id: int, stream: UUID | None = None) -> list[tuple[UUID, Frame]]:
+    """The events that follow `last_id`, oldest first, each with its stream; at most MOST_AT_ONCE."""
+    found = _after(last_id) if stream is None else _after_in(last_id, stream)
+    return [(event.stream, Frame(event.name, event.data, event.at, event.id)) for event in found]
 
 
 def last_id(stream: UUID | None = None) -> int:

@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 from pydantic import BaseModel
 
 from echovessel import llm
+from echovessel.llm import ledger
 from echovessel.llm.models import LLMCall
 from tests.scripted import Script
 
@@ -116,10 +117,10 @@ def test_a_reply_that_cannot_be_kept_is_used_and_paid_all_the_same(
 def test_a_ledger_that_cannot_be_written_is_a_log_line_and_no_lost_answer(
     scripted: Script, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(**row: object) -> None:
+    def broken(row: LLMCall) -> None:
         raise IntegrityError("no room")
 
-    monkeypatch.setattr(LLMCall.objects, "create", broken)
+    monkeypatch.setattr(ledger, "insert", broken)
     scripted.answers({"yes": True})
     with caplog.at_level(logging.ERROR):
         assert asked(Kept()).value.yes

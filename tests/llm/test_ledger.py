@@ -11,6 +11,7 @@ from django.db import IntegrityError
 from pydantic import BaseModel
 
 from echovessel import llm
+from echovessel.llm import ledger
 from echovessel.llm.base import Provider
 from echovessel.llm.models import LLMCall
 from echovessel.llm.request import Finished, Shape
@@ -73,10 +74,10 @@ def test_a_job_writes_in_its_own_connection() -> None:
 def test_a_row_that_cannot_be_written_is_a_log_line_and_no_lost_answer(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(**row: object) -> None:
+    def broken(row: LLMCall) -> None:
         raise IntegrityError("no room")
 
-    monkeypatch.setattr(LLMCall.objects, "create", broken)
+    monkeypatch.setattr(ledger, "insert", broken)
     with caplog.at_level(logging.ERROR):
         assert llm.answer_now(a_request(), Yes).value.yes
     assert "ledger" in caplog.text

@@ -248,6 +248,8 @@ def _at(feeling: Feeling, lower: str, start: int) -> int:
 def _places(word: str, lower: str) -> list[re.Match[str]]:
     if word in NOT_MEANT:
         lower = re.sub(NOT_MEANT[word], lambda match: " " * len(match[0]), lower)
+    if word not in lower:
+        return []
     if CJK.search(word):
         return list(re.finditer(re.escape(word), lower))
     return list(re.finditer(rf"(?<![a-z]){re.escape(word)}(?![a-z'])", lower))

@@ -132,9 +132,9 @@ def _about_another(question: str, text: str) -> bool:
 
 def _begins_in(word: str, lower: str) -> bool:
     """Whether `word` occurs in `lower`: a Latin one as a whole word, whatever its ending."""
-    if CJK.search(word):
-        return word in lower
-    return re.search(rf"(?<![a-z]){re.escape(word)}{ENDINGS}(?![a-z])", lower) is not None
+    if word not in lower:
+        return False
+    return bool(CJK.search(word)) or re.search(rf"(?<![a-z]){re.escape(word)}{ENDINGS}(?![a-z])", lower) is not None
 
 
 def _is_no_memory(item: Mapping[str, Any]) -> bool:
@@ -160,18 +160,20 @@ def _memory(item: Mapping[str, Any], material: Mapping[str, Any]) -> Memory:
 
 
 def _without_repeats(told: Sequence[Memory]) -> list[Memory]:
-    kept: list[Memory] = []
+    kept: list[tuple[Memory, set[str]]] = []
     for memory in told:
-        if all(_alike(memory.text, other.text) < SAME for other in kept):
-            kept.append(memory)
-    return kept
+        pairs = _pairs(memory.text)
+        if all(_alike(pairs, others) < SAME for _, others in kept):
+            kept.append((memory, pairs))
+    return [memory for memory, _ in kept]
 
 
-def _alike(one: str, other: str) -> float:
-    """Common pairs of letters as a share of the shorter text's."""
-    pairs = [{text[at : at + 2] for at in range(len(text) - 1)} for text in (_letters(one), _letters(other))]
-    return len(pairs[0] & pairs[1]) / max(1, min(map(len, pairs)))
+def _alike(pairs: set[str], others: set[str]) -> float:
+    """What is common to both as a share of the smaller one."""
+    return len(pairs & others) / max(1, min(len(pairs), len(others)))
 
 
-def _letters(text: str) -> str:
-    return "".join(character for character in text.casefold() if character.isalnum() or CJK.match(character))
+def _pairs(text: str) -> set[str]:
+    """The pairs of letters that stand side by side in `text`."""
+    letters = "".join(character for character in text.casefold() if character.isalnum() or CJK.match(character))
+    return {letters[at : at + 2] for at in range(len(letters) - 1)}

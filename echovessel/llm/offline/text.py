@@ -57,9 +57,10 @@ def holds(text: str, wanted: Iterable[str]) -> list[str]:
 
 
 def _occurs(word: str, lower: str) -> bool:
-    if CJK.search(word):
-        return word in lower
-    return re.search(rf"(?<![a-z]){re.escape(word)}(?![a-z])", lower) is not None
+    # Most words are not there at all, and hundreds are looked for in each reply.
+    if word not in lower:
+        return False
+    return bool(CJK.search(word) or re.search(rf"(?<![a-z]){re.escape(word)}(?![a-z])", lower))
 
 
 def pick(options: Sequence[str], seed: str, avoid: str = "") -> str:
