@@ -1,21 +1,24 @@
 """The desk's pages of L3 to L5: what remains, with the words it came from beside it."""
 
+import json
 from typing import cast
 
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.html import format_html_join
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy as _
 
 from chat import closing
-from chat.admin import SessionAdmin
-from chat.models import Session
+from chat.admin import SessionAdmin, TurnAdmin
+from chat.models import Session, Turn
 from echovessel.desk import Seen, SeenInline, excerpt
+from memory import xray_sheet
 from memory.consolidation import runner
 from memory.entities import merging
 from memory.models import (
@@ -260,6 +263,29 @@ class RememberedSessionAdmin(SessionAdmin):
         for session in retried:
             closing.hand_over(session)
         self.message_user(request, _("%(count)d talks wait to be remembered again.") % {"count": len(retried)})
+
+
+admin.site.unregister(Turn)
+
+
+@admin.register(Turn)
+class ExplainedTurnAdmin(TurnAdmin):
+    """A turn with the x-ray of its recall in numbers."""
+
+    exclude = ["xray"]
+    readonly_fields = ["recalled", "account"]
+
+    class Media:
+        css = {"all": ["css/desk.css"]}
+
+    @admin.display(description=_("what was recalled"))
+    def recalled(self, turn: Turn) -> str:
+        return render_to_string("admin/memory/_xray.html", xray_sheet.sheet(turn))
+
+    @admin.display(description=_("the account as stored"))
+    def account(self, turn: Turn) -> str:
+        text = json.dumps(turn.xray, ensure_ascii=False, indent=1)
+        return format_html("<details><summary>{}</summary><pre>{}</pre></details>", _("show"), text)
 
 
 @admin.register(Extraction)

@@ -11,6 +11,7 @@ from ninja import Query, Router, Schema
 from pydantic import AwareDatetime, Field
 
 from memory.models import ConceptNode, Entity
+from memory.reasons import emptiness
 from memory.recall import recall
 from persona.lookup import own_persona
 
@@ -79,7 +80,10 @@ class RecallIn(Schema):
 
 
 class RecallOut(Schema):
+    """`empty` says in words why nothing came to mind (else empty); `xray` by name, in `empty_reason`."""
+
     items: list[dict[str, Any]]
+    empty: str
     xray: dict[str, Any]
 
 
@@ -152,7 +156,11 @@ def post_recall(request: HttpRequest, persona_id: UUID, body: RecallIn) -> dict[
     found = recall(
         own_persona(request, persona_id), body.turns, now=body.now or timezone.now(), budget_tokens=body.budget
     )
-    return {"items": [item.as_json() for item in found.items], "xray": found.xray.as_json()}
+    return {
+        "items": [item.as_json() for item in found.items],
+        "empty": emptiness(found.xray.empty_reason),
+        "xray": found.xray.as_json(),
+    }
 
 
 def _node(node: ConceptNode) -> dict[str, Any]:

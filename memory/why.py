@@ -1,6 +1,6 @@
 """Why a reply was what it was: the x-ray of its recall in plain words, with the words each memory came from."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from chat.models import Message, Turn
 from memory import human_dates
 from memory.models import ConceptNode, Evidence
+from memory.reasons import ARMS, left_aside
 from persona.models import Persona
 
 MOST_QUOTES = 3
@@ -42,19 +43,42 @@ class Reminder:
 
 
 def explained(turn: Turn) -> dict[str, Any]:
-    """What the page shows of a turn's recall. What was forgotten or hidden since is left out."""
-    seen: dict[str, Any] = turn.xray.get("recollections", {})
+    """What the page shows of a turn's recall. What was forgotten or hidden since is left out, and counted."""
+    seen: dict[str, Any] = turn.xray.get("recollections") or {}
     chosen = seen.get("chosen", [])
+    items = list(_reminders(turn.persona, chosen))
     return {
-        "items": list(_reminders(turn.persona, chosen)),
-        "empty_reason": seen.get("empty_reason", "nothing_stored"),
+        "items": items,
+        "gone": len(chosen) - len(items),
+        "empty": "" if items else _emptiness(seen),
         "arms": [
-            {"label": _arm_labels().get(arm["name"], arm["name"]), "found": arm["found"], "ms": arm["ms"]}
+            {
+                "label": ARMS.get(arm["name"], arm["name"]),
+                "found": arm["found"],
+                "ms": arm["ms"],
+                "skipped": arm.get("skipped", ""),
+            }
             for arm in seen.get("arms", [])
         ],
+        "left_aside": left_aside(seen),
         "tokens": seen.get("tokens", 0),
         "budget": seen.get("budget", 0),
     }
+
+
+def _emptiness(seen: Mapping[str, Any]) -> str:
+    """Why there is nothing to show, as the persona says it."""
+    if seen.get("chosen"):
+        return _("What I was reminded of then has been forgotten or hidden since.")
+    reasons = {
+        "nothing_stored": _("There was nothing in my memory yet, so I answered from this talk alone."),
+        "everything_filtered": _(
+            "I looked through my memory, but nothing in it was close enough to what you said. "
+            "I answered from this talk alone."
+        ),
+        "nothing_asked": _("There were no words that I could have looked for, so I answered from this talk alone."),
+    }
+    return reasons.get(seen.get("empty_reason", ""), _("It was not written down what I was reminded of here."))
 
 
 def _reminders(persona: Persona, chosen: list[dict[str, Any]]) -> Iterable[Reminder]:
@@ -122,14 +146,3 @@ def _parts(item: dict[str, Any]) -> list[tuple[str, float]]:
         "penalty": _("how uncertain it is"),
     }
     return [(labels.get(name, name), value) for name, value in item["parts"].items() if value]
-
-
-def _arm_labels() -> dict[str, str]:
-    return {
-        "dense": _("by meaning"),
-        "lexical": _("by words"),
-        "entity": _("by name"),
-        "time": _("from the days you asked about"),
-        "lines": _("in what was said"),
-        "evidence": _("behind what was said"),
-    }

@@ -30,6 +30,7 @@ TOPIC_WORDS = 12
 VOCABULARY = 20_000
 LINES_A_TALK = 24
 NODES_AN_ENTITY = 50
+DATED = 0.5  # share of the memories of which the day is known
 MENTIONED = 0.3  # share of the memories that mention an entity
 SPREAD = 0.8  # length of the noise around a topic's vector: cosines of about 0.6 within a topic
 QUOTED = 12  # characters of a line that a memory quotes
@@ -54,6 +55,8 @@ _CHINESE = """
 图书馆 博物馆 音乐会 足球 网球 游泳 攀岩 发烧 药片 牙医 手术 过敏 睡眠 梦境 噩梦 愤怒 希望 承诺 秘密
 """
 _CHINESE_GLUE = "我 你 的 了 在 是 和 也 就 都 很 她 他 我们 有 不"
+_ENGLISH_DAYS = ["yesterday", "last week", "last month", "in March 2024", "last summer", "in 2022"]
+_CHINESE_DAYS = ["昨天", "上周", "上个月", "2024年3月", "去年夏天", "2022年"]
 _CHARACTERS = [chr(code) for code in range(0x4E00, 0x4E00 + 3_000, 2)]
 
 
@@ -66,6 +69,7 @@ class Tongue:
     joint: str
     end: str
     question: str
+    days: Sequence[str]
 
     @cached_property
     def cumulated(self) -> list[float]:
@@ -77,8 +81,8 @@ def _tongues() -> list[Tongue]:
     english = ["".join(dice.choices(_SYLLABLES.split(), k=dice.choice((2, 3, 3, 4)))) for _ in range(VOCABULARY)]
     chinese = ["".join(dice.choices(_CHARACTERS, k=2)) for _ in range(VOCABULARY)]
     return [
-        Tongue([*_ENGLISH.split(), *english], _ENGLISH_GLUE.split(), " ", ".", "What about {}?"),
-        Tongue([*_CHINESE.split(), *chinese], _CHINESE_GLUE.split(), "", "。", "{}怎么样了？"),
+        Tongue([*_ENGLISH.split(), *english], _ENGLISH_GLUE.split(), " ", ".", "What about {}?", _ENGLISH_DAYS),
+        Tongue([*_CHINESE.split(), *chinese], _CHINESE_GLUE.split(), "", "。", "{}怎么样了？", _CHINESE_DAYS),
     ]
 
 
@@ -96,6 +100,10 @@ class Life:
             for tongue in (self.tongues[number % 2] for number in range(TOPICS))
         ]
 
+    @cached_property
+    def meanings(self) -> "Meanings":
+        return Meanings(self)
+
     def line(self, topic: int) -> str:
         """A line of four to eleven words with meaning."""
         tongue = self.tongues[topic % 2]
@@ -106,12 +114,12 @@ class Life:
             spoken += self.dice.choices(tongue.words, cum_weights=tongue.cumulated, k=1)
         return tongue.joint.join(spoken) + tongue.end
 
-    def question(self) -> list[str]:
-        """Four lines of one topic, the last one a question."""
+    def question(self, *, dated: bool = False) -> list[str]:
+        """Four lines of one topic, the last one a question; `dated` asks about certain days."""
         topic = self.dice.randrange(TOPICS)
         tongue = self.tongues[topic % 2]
-        asked = tongue.joint.join(self.dice.sample(self.topics[topic], k=2))
-        return [*(self.line(topic) for _ in range(3)), tongue.question.format(asked)]
+        asked = self.dice.sample(self.topics[topic], k=2) + (self.dice.choices(tongue.days) if dated else [])
+        return [*(self.line(topic) for _ in range(3)), tongue.question.format(tongue.joint.join(asked))]
 
     def name(self, number: int) -> str:
         """The name of an entity, different for each number."""
@@ -139,9 +147,11 @@ class Size:
     messages: int
 
 
-def live(owner: AbstractBaseUser, size: Size, *, seed: int = 1, progress: bool = True) -> Persona:
-    """A persona of `owner` with a made-up life in the database."""
-    life = Life(seed)
+def live(
+    owner: AbstractBaseUser, size: Size, *, seed: int = 1, life: Life | None = None, progress: bool = True
+) -> Persona:
+    """A persona of `owner` with a made-up life in the database: that of `seed`, or what comes next in `life`."""
+    life = life or Life(seed)
     persona = create_persona(owner, f"Mira {seed}", user_name="Ana")  # type: ignore[arg-type]
     lines = _talk(persona, life, size.messages, progress)
     _remember(persona, life, size.nodes, lines, progress)
@@ -196,12 +206,11 @@ def _lines(session: Session, life: Life, topic: int) -> Iterator[Message]:
 def _remember(persona: Persona, life: Life, count: int, lines: Sequence[Said], progress: bool) -> None:
     """Store `count` memories, each resting on a line of its topic, and the entities some of them mention."""
     entities = _entities(persona, life, max(1, count // NODES_AN_ENTITY))
-    meanings = Meanings(life)
     with tqdm(total=count, desc="memories", unit="", disable=not progress) as bar:
         for first in range(0, count, BATCH):
             sources = life.dice.choices(lines, k=min(BATCH, count - first))
             made = [_node(persona, life, source) for source in sources]
-            places = meanings.around([source.topic for source in sources])
+            places = life.meanings.around([source.topic for source in sources])
             with transaction.atomic():
                 ConceptNode.objects.bulk_create(made)
                 vectors.index(made, places)
@@ -215,6 +224,9 @@ def _remember(persona: Persona, life: Life, count: int, lines: Sequence[Said], p
 
 
 def _node(persona: Persona, life: Life, said: Said) -> ConceptNode:
+    """A memory of what was said; of every other one the day is known."""
+    at = BEGINNING + (NOW - BEGINNING) * life.dice.random()
+    day = at.date() if life.dice.random() < DATED else None
     return ConceptNode(
         persona=persona,
         kind=life.dice.choices(["event", "thought", "expectation"], [8, 2, 0.1])[0],
@@ -223,7 +235,9 @@ def _node(persona: Persona, life: Life, said: Said) -> ConceptNode:
         relational_tags=["unresolved"] if life.dice.random() < 0.1 else [],
         session_id=said.session,
         source=ConceptNode.Source.EXTRACTION,
-        created_at=BEGINNING + (NOW - BEGINNING) * life.dice.random(),
+        event_time_start=day,
+        event_time_end=day,
+        created_at=at,
         content_hash=str(life.dice.getrandbits(64)),
         embedding_model=embedding.name(),
     )
@@ -241,15 +255,18 @@ def _entities(persona: Persona, life: Life, count: int) -> list[Entity]:
 
 
 class Meanings:
-    """Vectors around those of the topics."""
+    """Vectors around those of the topics; a topic is embedded when it is first needed."""
 
     def __init__(self, life: Life) -> None:
-        self.centres = embedding.embed([life.line(topic) for topic in range(TOPICS)])
+        self.life = life
+        self.centres: dict[int, np.ndarray] = {}
         self.noise = np.random.default_rng(life.seed)
 
     def around(self, topics: Sequence[int]) -> np.ndarray:
         """One unit vector per topic: (n, 384) float32."""
+        new = [topic for topic in dict.fromkeys(topics) if topic not in self.centres]
+        self.centres |= zip(new, embedding.embed([self.life.line(topic) for topic in new]), strict=True)
         noise = self.noise.standard_normal((len(topics), embedding.DIMENSION), dtype=np.float32)
         noise *= SPREAD / np.linalg.norm(noise, axis=1, keepdims=True)
-        found = self.centres[list(topics)] + noise
+        found = np.stack([self.centres[topic] for topic in topics]) + noise
         return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)

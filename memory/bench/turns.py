@@ -1,6 +1,8 @@
 """How long a page waits for the first word of a reply: one owner alone, then all of them at once.
 
-A server of its own is started on a free port, with the offline voice and without debounce; pages are sockets.
+A server of its own is started on a free port, with the offline voice and without debounce; pages are sockets. Lives
+and questions are the same each time, and everybody has talked before anything is measured: the model is loaded then,
+and every owner's vectors are held.
 """
 
 import asyncio
@@ -13,9 +15,10 @@ import time
 import urllib.error
 import urllib.request
 from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -36,6 +39,7 @@ LINES_A_NODE = 3
 OTHERS_NODES = 300
 WARMING = 3
 PATIENCE_SECONDS = 60
+RESTING_SECONDS = 0.5  # what a turn leaves to be done has been done by then
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,20 @@ class Page:
     questions: Sequence[str]
 
 
+@dataclass(frozen=True)
+class Talks:
+    """Turns that were measured: the milliseconds to the first word of each, and the processor time that the server took
+    for one in the mean, all that follows a turn included; None where the system does not tell."""
+
+    name: str
+    waits: Sequence[float]
+    processor_ms: float | None
+
+    @property
+    def median_and_p95(self) -> tuple[float, float]:
+        return float(np.median(self.waits)), float(np.quantile(self.waits, 0.95))
+
+
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--owners", type=int, default=20)
     parser.add_argument("--nodes", type=int, default=10_000, help=f"of the first owner; the others have {OTHERS_NODES}")
@@ -56,16 +74,23 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def measured(path: Path, owners: int, nodes: int, turns: int) -> dict[str, tuple[float, float]]:
     """Median and 95th percentile of the milliseconds from a line to the first word of its reply."""
+    return {talks.name: talks.median_and_p95 for talks in timed(path, owners, nodes, turns)}
+
+
+def timed(path: Path, owners: int, nodes: int, turns: int) -> list[Talks]:
+    """`turns` of the first owner alone, then as many of all of them at once, on the database in `path`."""
     pages = [_page(number, nodes if number == 0 else OTHERS_NODES, turns) for number in range(owners)]
-    with _server(path) as address, tqdm(total=turns * (owners + 1), desc="turns", unit="") as bar:
-        return asyncio.run(_talks(address, pages, turns, bar))
+    with _server(path) as (address, pid), tqdm(total=turns * (owners + 1), desc="turns", unit="") as bar:
+        return asyncio.run(_talks(address, pages, turns, partial(_processor_ms, pid), bar))
 
 
-def table(figures: Mapping[str, tuple[float, float]]) -> Iterator[str]:
+def table(figures: Iterable[Talks]) -> Iterator[str]:
     """The figures for people."""
-    yield f"{'from a line to the first word':32}{'median':>10}{'p95':>10}  ms"
-    for name, (median, p95) in figures.items():
-        yield f"{name:32}{median:10.0f}{p95:10.0f}"
+    yield f"{'from a line to the first word':32}{'median':>10}{'p95':>10}{'processor':>12}  ms"
+    for talks in figures:
+        median, p95 = talks.median_and_p95
+        spent = "-" if talks.processor_ms is None else f"{talks.processor_ms:.0f}"
+        yield f"{talks.name:32}{median:10.0f}{p95:10.0f}{spent:>12}"
 
 
 def _page(number: int, nodes: int, turns: int) -> Page:
@@ -90,7 +115,8 @@ def _signed_in(owner: Any) -> str:
 
 
 @contextmanager
-def _server(path: Path) -> Iterator[str]:
+def _server(path: Path) -> Iterator[tuple[str, int]]:
+    """A server on the database in `path`: its address and the id of its process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -106,7 +132,7 @@ def _server(path: Path) -> Iterator[str]:
     server = subprocess.Popen(command, cwd=settings.BASE_DIR, env=os.environ | env)
     try:
         _wait_until_served(port)
-        yield f"127.0.0.1:{port}"
+        yield f"127.0.0.1:{port}", server.pid
     finally:
         server.terminate()
         server.wait()
@@ -127,22 +153,31 @@ def _wait_until_served(port: int) -> None:
             return
 
 
-async def _talks(address: str, pages: Sequence[Page], turns: int, bar: "tqdm[Any]") -> dict[str, tuple[float, float]]:
+async def _talks(
+    address: str, pages: Sequence[Page], turns: int, processor_ms: Callable[[], float | None], bar: "tqdm[Any]"
+) -> list[Talks]:
     sockets = [await _opened(address, page) for page in pages]
     for page, opened in zip(pages, sockets, strict=True):
         for question in page.questions[:WARMING]:
             await _first_word(opened, question)
-    alone, together = [], []
-    for question in pages[0].questions[WARMING : WARMING + turns]:
-        alone.append(await _first_word(sockets[0], question))
-        bar.update()
-    for turn in range(WARMING + turns, WARMING + 2 * turns):
-        asked = (_first_word(opened, page.questions[turn]) for page, opened in zip(pages, sockets, strict=True))
-        together += await asyncio.gather(*asked)
-        bar.update(len(pages))
+    both = list(zip(pages, sockets, strict=True))
+    found = []
+    for name, talking, first in (
+        ("one owner alone", both[:1], WARMING),
+        (f"{len(both)} owners at once", both, WARMING + turns),
+    ):
+        await asyncio.sleep(RESTING_SECONDS)
+        before, waits = processor_ms(), list[float]()
+        for turn in range(first, first + turns):
+            waits += await asyncio.gather(*(_first_word(opened, page.questions[turn]) for page, opened in talking))
+            bar.update(len(talking))
+        await asyncio.sleep(RESTING_SECONDS)
+        after = processor_ms()
+        spent = None if before is None or after is None else (after - before) / len(waits)
+        found.append(Talks(name, waits, spent))
     for opened in sockets:
         await opened.close()
-    return {"one owner alone": _median_and_p95(alone), f"{len(pages)} owners at once": _median_and_p95(together)}
+    return found
 
 
 async def _opened(address: str, page: Page) -> ClientConnection:
@@ -175,5 +210,10 @@ async def _event(opened: ClientConnection, name: str) -> None:
                 raise RuntimeError(f"a turn failed: {event['data'].get('code')}")
 
 
-def _median_and_p95(values: Sequence[float]) -> tuple[float, float]:
-    return float(np.median(values)), float(np.quantile(values, 0.95))
+def _processor_ms(pid: int) -> float | None:
+    """The processor time that a process has taken, of all its threads, as far as the system tells (Linux)."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")

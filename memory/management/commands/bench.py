@@ -1,20 +1,34 @@
-"""Measure how fast memory is, on made-up lives in a throw-away database; your own is not touched."""
+"""Measure how fast memory is, on made-up lives in throw-away databases; your own is not touched.
 
+Without a WHAT the whole is measured: recall, isolation, sizes, restoring, the server, the first word of a reply.
+"""
+
+import json
 from argparse import ArgumentParser, ArgumentTypeError
+from dataclasses import fields
 from typing import Any
 
 from django.core.management import BaseCommand
 from tqdm import tqdm
 
-from memory.bench import consolidation, recall, turns
-from memory.bench.database import throw_away
+from echovessel.sqlite.throw_away import throw_away
+from memory.bench import consolidation, recall, turns, whole
 
 
 class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        kinds = parser.add_subparsers(dest="kind", required=True, metavar="WHAT")
+        usual = whole.Scale()
+        parser.add_argument("--nodes", type=some, default=usual.nodes, help="memories of the large persona")
+        parser.add_argument("--messages", type=some, default=usual.messages, help="lines of the large persona")
+        parser.add_argument("--personas", type=some, default=usual.personas, help="how many small ones are made")
+        parser.add_argument("--queries", type=some, default=usual.queries, help="questions asked of the large persona")
+        parser.add_argument("--owners", type=some, default=usual.owners, help="who talk at once")
+        parser.add_argument("--turns", type=some, default=usual.turns, help="of each of them")
+        parser.add_argument("--json", action="store_true", dest="as_json")
+        parser.set_defaults(measure=self._whole)
+        kinds = parser.add_subparsers(dest="kind", metavar="WHAT", help="measure this alone:")
         talks = kinds.add_parser("consolidation", help="how fast talks become memory, and whether it stays so")
         talks.add_argument("--sessions", type=some, default=1000)
         talks.add_argument("--messages", type=some, default=20, help="in each talk")
@@ -32,6 +46,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         options["measure"](options)
 
+    def _whole(self, options: dict[str, Any]) -> None:
+        scale = whole.Scale(**{field.name: options[field.name] for field in fields(whole.Scale)})
+        figures = whole.measured(scale)
+        self.stdout.write(json.dumps(figures) if options["as_json"] else "\n".join(whole.table(figures)))
+
     def _consolidation(self, options: dict[str, Any]) -> None:
         sessions = options["sessions"]
         with throw_away(), tqdm(total=sessions, unit="session", file=self.stderr) as bar:
@@ -45,7 +64,7 @@ class Command(BaseCommand):
 
     def _turns(self, options: dict[str, Any]) -> None:
         with throw_away(options["keep"]) as path:
-            figures = turns.measured(path, options["owners"], options["nodes"], options["turns"])
+            figures = turns.timed(path, options["owners"], options["nodes"], options["turns"])
         self.stdout.write("\n".join(turns.table(figures)))
 
 

@@ -1,31 +1,41 @@
 """Measure recall on data sets: each is loaded into a throw-away persona, asked its queries, and removed again.
 
-Without a folder the two sets of memory/evaluation are measured. Queries without evidence measure over-recall.
+Without a folder the two sets of memory/evaluation are measured. Queries without evidence measure over-recall. Before
+the first `migrate` it is done in a throw-away database.
 """
 
 import json
+import signal
+import threading
 from argparse import ArgumentParser
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import BaseCommand, CommandError
+from django.test.utils import override_settings
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 from tqdm import tqdm
 
 from chat import knobs
+from echovessel import embedding
+from echovessel.embedding import EmbeddingUnavailable
+from echovessel.sqlite.throw_away import is_migrated, throw_away
 from memory import evaluation
 from memory.archive import ArchiveError, import_archive
+from memory.archive.loading import PASSES
 from memory.evaluation import measures
 from memory.management.commands.recall import aware, queries
-from memory.recall import recall
+from memory.recall import prepare, recall
 from persona.models import Persona
 
 ANSWERED = ("recall", "recall_at_5", "recall_at_10", "recall_at_20", "precision", "mrr", "tokens")
+SCORINGS = {"bounded": 0, "classic": 1}
 UNANSWERABLE = ("no_memory", "silent", "tokens")
 
 
@@ -34,6 +44,7 @@ def evaluated(persona: Persona, path: Path, budget: int, progress: Any = None) -
     answered: dict[str, list[dict[str, float]]] = defaultdict(list)
     unanswerable: dict[str, list[dict[str, float]]] = defaultdict(list)
     times = []
+    prepare(persona.pk)
     for query in tqdm(list(queries(path / "queries.jsonl")), desc=path.name, file=progress, disable=progress is None):
         now = aware(query.now or timezone.now())
         found = recall(persona, query.turns, now=now, budget_tokens=budget)
@@ -60,6 +71,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("dirs", nargs="*", type=Path, metavar="DIR", help="holds archive.jsonl and queries.jsonl")
         parser.add_argument("--budget", type=int, default=None, help="tokens; default memory.recall_tokens")
+        parser.add_argument(
+            "--scoring", choices=SCORINGS, default="bounded", help="classic: the plain sum of the seeds, for comparison"
+        )
         parser.add_argument("--json", action="store_true", dest="as_json")
         parser.add_argument("--save", type=Path, metavar="FILE", help="keep the figures, to compare with later")
         parser.add_argument(
@@ -67,27 +81,38 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        budget = options["budget"] or knobs.recall_tokens()
         try:
-            earlier = json.loads(options["compare"].read_text(encoding="utf-8")) if options["compare"] else None
-            results = {path.name: self._measured(path, budget) for path in options["dirs"] or evaluation.SETS.values()}
-        except (OSError, ValueError, ArchiveError) as error:
+            earlier = _earlier(options["compare"]) if options["compare"] else None
+            run = self._run(options)
+            if options["save"]:
+                options["save"].write_text(json.dumps(run, ensure_ascii=False, indent=1), encoding="utf-8")
+        except (OSError, ValueError, ArchiveError, EmbeddingUnavailable) as error:
             raise CommandError(str(error)) from error
-        run = {"budget": budget, "sets": results}
-        if options["save"]:
-            options["save"].write_text(json.dumps(run, ensure_ascii=False, indent=1), encoding="utf-8")
-        self.stdout.write(json.dumps(run, ensure_ascii=False) if options["as_json"] else "\n".join(_table(results)))
+        except KeyboardInterrupt:
+            raise CommandError("interrupted; what was loaded is removed again", returncode=130) from None
+        self.stdout.write(json.dumps(run, ensure_ascii=False) if options["as_json"] else "\n".join(_table(run)))
         if earlier is not None:
             self._compare(earlier, run)
 
+    def _run(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        budget = knobs.recall_tokens() if options["budget"] is None else options["budget"]
+        if budget < 1:
+            raise ValueError("--budget must be at least 1")
+        plain = settings.KNOBS | {"memory.plain_sum": SCORINGS[options["scoring"]]}
+        with nullcontext() if is_migrated() else throw_away(), override_settings(KNOBS=plain):
+            results = {path.name: self._measured(path, budget) for path in options["dirs"] or evaluation.SETS.values()}
+        told = {"budget": budget, "embedding_model": embedding.name(), "scoring": options["scoring"]}
+        return told | {"sets": results}
+
     def _measured(self, path: Path, budget: int) -> dict[str, Any]:
-        with _throw_away(path / "archive.jsonl") as persona:
+        with _throw_away(path / "archive.jsonl", self.stderr) as persona:
             return evaluated(persona, path, budget, self.stderr)
 
-    def _compare(self, earlier: Any, run: Mapping[str, Any]) -> None:
+    def _compare(self, earlier: Mapping[str, Any], run: Mapping[str, Any]) -> None:
         """Tell the differences on stderr, which programs that read the figures do not mind."""
-        if not isinstance(earlier, dict) or not isinstance(earlier.get("sets"), dict):
-            raise CommandError("the file to compare with was not written by --save")
+        for name in ("budget", "embedding_model", "scoring"):
+            if earlier.get(name, run[name]) != run[name]:
+                self.stderr.write(f"{name}: {earlier[name]} -> {run[name]}")
         changed = measures.changes(earlier["sets"], run["sets"])
         fallen = measures.fallen(changed)
         for name, (before, after) in changed.items():
@@ -98,18 +123,44 @@ class Command(BaseCommand):
             raise CommandError(f"{len(fallen)} figures fell by more than {measures.TOLERANCE}")
 
 
+def _earlier(path: Path) -> dict[str, Any]:
+    """A run that `--save` kept. Raises ValueError."""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(found, dict) or not isinstance(found.get("sets"), dict):
+        raise ValueError("the file to compare with was not written by --save")
+    return found
+
+
 @contextmanager
-def _throw_away(archive: Path) -> Iterator[Persona]:
+def _throw_away(archive: Path, progress: Any) -> Iterator[Persona]:
     """A persona of an owner of her own, with what the archive holds; both are gone afterwards."""
     owner = get_user_model().objects.create_user(f"eval-{get_random_string(12).lower()}", is_active=False)
+    size, title = archive.stat().st_size * PASSES, f"{archive.parent.name}: loading"
     try:
-        with archive.open("rb") as file:
-            yield import_archive(file, owner).persona
+        with archive.open("rb") as file, tqdm(total=size, desc=title, unit="B", unit_scale=True, file=progress) as bar:
+            persona = import_archive(file, owner, progress=bar.update).persona
+        yield persona
     finally:
-        owner.delete()
+        with _undisturbed():
+            owner.delete()
 
 
-def _table(results: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Meanwhile Ctrl-C does nothing. (Signals are the main thread's alone.)"""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+
+
+def _table(run: Mapping[str, Any]) -> Iterator[str]:
+    results: Mapping[str, Mapping[str, Any]] = run["sets"]
+    yield f"embedding model {run['embedding_model']}, budget {run['budget']} tokens, {run['scoring']} scoring"
     if any(found["all"] for found in results.values()):
         yield from _part(results, "set", ANSWERED, lambda found: found)
     if any(found["over_recall"]["all"] for found in results.values()):

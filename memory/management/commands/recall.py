@@ -2,17 +2,20 @@
 
 import json
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from django.core.management import BaseCommand, CommandError
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from pydantic import BaseModel, ValidationError
 
 from chat import knobs
-from memory.recall import Recall, recall
+from memory.reasons import ARMS, PARTS, RULES, emptiness, left_aside
+from memory.recall import Recall, prepare, recall
+from memory.recall.xray import CandidateSeen
 from persona.lookup import NoSuchPersona, persona_by
 
 
@@ -43,15 +46,17 @@ def aware(moment: datetime) -> datetime:
     return moment if timezone.is_aware(moment) else moment.replace(tzinfo=timezone.get_default_timezone())
 
 
-def result(query: QueryLine, budget: int, found: Recall) -> dict[str, Any]:
-    """A result line (design/archive.md)."""
-    return {
+def result(query: QueryLine, budget: int, found: Recall, *, with_xray: bool = False) -> dict[str, Any]:
+    """A result line (design/archive.md), and why it is empty."""
+    line = {
         "id": query.id,
         "budget": budget,
         "tokens": found.xray.tokens,
         "elapsed_ms": found.xray.elapsed_ms,
         "items": [item.as_json() for item in found.items],
+        "empty_reason": found.xray.empty_reason,
     }
+    return line | {"xray": found.xray.as_json()} if with_xray else line
 
 
 class Command(BaseCommand):
@@ -63,6 +68,7 @@ class Command(BaseCommand):
         parser.add_argument("--turn", action="append", default=[], help="an earlier line; the oldest first")
         parser.add_argument("--queries", type=Path, metavar="Q.jsonl")
         parser.add_argument("--json", action="store_true", dest="as_json")
+        parser.add_argument("--xray", action="store_true", help="every candidate, its parts, and what became of it")
         parser.add_argument("--budget", type=int, default=None, help="tokens; default memory.recall_tokens")
         parser.add_argument("--now", type=datetime.fromisoformat, default=None, metavar="ISO")
 
@@ -72,10 +78,11 @@ class Command(BaseCommand):
             raise CommandError("--budget must be at least 1")
         try:
             persona = persona_by(options["persona"])
+            prepare(persona.pk)
             for query in self._asked(options):
                 now = aware(query.now or options["now"] or timezone.now())
                 found = recall(persona, query.turns, now=now, budget_tokens=budget)
-                self._tell(query, budget, found, options["as_json"])
+                self._tell(query, budget, found, options)
         except (NoSuchPersona, ValueError, OSError) as error:
             raise CommandError(str(error)) from error
 
@@ -86,19 +93,33 @@ class Command(BaseCommand):
             return queries(options["queries"])
         return iter([QueryLine(id="1", turns=[*options["turn"], options["text"]])])
 
-    def _tell(self, query: QueryLine, budget: int, found: Recall, as_json: bool) -> None:
-        if as_json:
-            self.stdout.write(json.dumps(result(query, budget, found), ensure_ascii=False))
+    def _tell(self, query: QueryLine, budget: int, found: Recall, options: dict[str, Any]) -> None:
+        if options["as_json"]:
+            line = result(query, budget, found, with_xray=options["xray"])
+            self.stdout.write(json.dumps(line, ensure_ascii=False))
         else:
             self.stdout.write("\n".join(_table(query, budget, found)))
+            if options["xray"]:
+                self.stdout.write("\n".join(_candidates(found.xray.candidates)))
 
 
 def _table(query: QueryLine, budget: int, found: Recall) -> Iterator[str]:
     yield f"query {query.id}: {' | '.join(query.turns)}"
-    arms = (f"{arm.name} {arm.skipped or arm.found} ({arm.ms:.1f} ms)" for arm in found.xray.arms)
-    yield f"arms: {'; '.join(arms)}"
+    for arm in found.xray.arms:
+        said = f"{_('skipped:')} {arm.skipped}" if arm.skipped else f"{arm.found} ({arm.ms:.1f} ms)"
+        yield f"  {ARMS.get(arm.name, arm.name)}: {said}"
     for item in found.items:
         yield f"{item.score:6.2f}  {item.layer}  {item.tokens:4d}  {item.text}"
     if not found.items:
-        yield f"nothing: {found.xray.empty_reason.replace('_', ' ')}"
-    yield f"{found.xray.tokens} of {budget} tokens; {found.xray.elapsed_ms}"
+        yield emptiness(found.xray.empty_reason)
+    if aside := left_aside(found.xray.as_json()):
+        yield f"{_('Looked at and left aside:')} {', '.join(f'{rule}: {count}' for rule, count in aside)}"
+    yield _("%(tokens)s of %(budget)s tokens used") % {"tokens": found.xray.tokens, "budget": budget}
+    yield ", ".join(f"{step} {ms:.1f} ms" for step, ms in found.xray.elapsed_ms.items())
+
+
+def _candidates(seen: Iterable[CandidateSeen]) -> Iterator[str]:
+    """A row for each: score, layer, id, what became of it, and the parts of the score."""
+    for one in seen:
+        parts = ", ".join(f"{PARTS.get(name, name)} {value:.3f}" for name, value in one.parts.items())
+        yield f"{one.score:6.2f}  {one.layer}  {one.id}  {RULES.get(one.verdict, one.verdict)}: {parts}"

@@ -1,0 +1,152 @@
+"""The server as a process: what it takes of memory after its first turn, and how long a start and a check take."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from uuid import uuid4
+
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
+from django.urls import reverse
+from websockets.asyncio.client import connect
+from websockets.typing import Origin
+
+from persona.models import Persona
+
+PATIENCE_SECONDS = 60
+RESTING_SECONDS = 1
+TIMES = 3
+DAPHNE = ("-m", "daphne", "-v", "0", "echovessel.asgi:application")
+UP = ("manage.py", "up")
+
+
+def rss_mb(path: Path, persona: Persona, line: str) -> float:
+    """Megabytes of memory that a web server on the database in `path` holds, at rest after its first turn."""
+    cookie = _signed_in(persona)
+    with _running(path, DAPHNE, {}) as (server, port):
+        _wait_for(f"http://127.0.0.1:{port}/healthz")
+        asyncio.run(_turn(port, persona, cookie, line))
+        time.sleep(RESTING_SECONDS)
+        return _resident_mb(server.pid)
+
+
+def start_seconds(path: Path) -> float:
+    """Seconds from `manage.py up` to its first page. It has been started once before: what a first start prepares is
+    there."""
+    with TemporaryDirectory(prefix="echovessel-bench-") as folder:
+        for _ in range(2):
+            started = time.perf_counter()
+            with _running(path, UP, {"DATA_DIR": folder}) as (_server, port):
+                _wait_for(f"http://127.0.0.1:{port}{reverse('login')}")
+                seconds = time.perf_counter() - started
+    return round(seconds, 2)
+
+
+def check_seconds(path: Path) -> tuple[float, float]:
+    """Seconds that `manage.py check` takes, by the clock on the wall and of processor time: the least of several, what
+    is more was something else's."""
+    command = [sys.executable, "manage.py", "check"]
+    walls, cpus = [], []
+    for _ in range(TIMES):
+        started, used = time.perf_counter(), _used_by_children()
+        subprocess.run(command, cwd=settings.BASE_DIR, env=_environment(path, {}), check=True, capture_output=True)
+        walls.append(time.perf_counter() - started)
+        cpus.append(_used_by_children() - used)
+    return round(min(walls), 2), round(min(cpus), 2)
+
+
+@contextmanager
+def _running(
+    path: Path, command: Sequence[str], env: Mapping[str, str]
+) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
+    """A process of this project that listens on a free port: it, and the port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = subprocess.Popen(
+        [sys.executable, *command, "--port", str(port)],
+        cwd=settings.BASE_DIR,
+        env=_environment(path, env),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield server, port
+    finally:
+        server.send_signal(signal.SIGINT)
+        try:
+            server.wait(PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def _environment(path: Path, more: Mapping[str, str]) -> dict[str, str]:
+    knobs = json.dumps(settings.KNOBS | {"chat.debounce_seconds": 0})
+    ours = {"DATABASE_URL": f"sqlite:///{path}", "ECHOVESSEL_KNOBS": knobs, "LLM_PROVIDER": "offline"}
+    return {**os.environ, **ours, "ALLOWED_HOSTS": "127.0.0.1", "HTTPS": "off", **more}
+
+
+def _wait_for(url: str) -> None:
+    """Wait until a page answers, whatever it says."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            urllib.request.urlopen(url, timeout=5).close()
+            return
+        except urllib.error.HTTPError:
+            return
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+def _signed_in(persona: Persona) -> str:
+    """The key of a session in which the persona's owner is signed in."""
+    session = SessionStore()
+    session[SESSION_KEY] = str(persona.owner_id)
+    session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[-1]
+    session[HASH_SESSION_KEY] = persona.owner.get_session_auth_hash()
+    session.save()
+    return str(session.session_key)
+
+
+async def _turn(port: int, persona: Persona, cookie: str, line: str) -> None:
+    """Say a line, and wait for the end of its reply."""
+    address = f"127.0.0.1:{port}"
+    async with (
+        asyncio.timeout(PATIENCE_SECONDS),
+        connect(
+            f"ws://{address}/ws/chat/{persona.uuid}/",
+            origin=Origin(f"http://{address}"),
+            additional_headers={"Cookie": f"{settings.SESSION_COOKIE_NAME}={cookie}"},
+            proxy=None,
+        ) as opened,
+    ):
+        await opened.send(json.dumps({"type": "message", "client_id": str(uuid4()), "content": line}))
+        while json.loads(await opened.recv())["event"] != "chat.message.done":
+            pass
+
+
+def _used_by_children() -> float:
+    """Seconds of processor time of the processes that were started from here and have ended."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
+def _resident_mb(pid: int) -> float:
+    told = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], check=True, capture_output=True, text=True).stdout
+    return round(int(told) * 1024 / 1e6, 1)

@@ -1,0 +1,127 @@
+"""All of it, each part in a database of its own: what design/archive.md calls the bench, and what stands beside it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.db import connections
+
+from echovessel.sqlite.throw_away import throw_away
+from memory.bench import crowd, isolation, recall, restoring, server, turns
+from memory.bench.figures import Spread
+from memory.bench.made_up import Size, live
+from persona.models import Persona
+
+# The owner whom memory.bench.turns asks alone: so her large persona is made but once.
+OWNER = "bench-0"
+ISOLATION_PART = 5  # of the questions one in so many is asked of the small persona, several times
+STEPS = ("embed", "search", "rank", "without_embed")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is made and asked."""
+
+    nodes: int = 10_000
+    messages: int = 30_000
+    personas: int = 200
+    queries: int = 200
+    owners: int = 20
+    turns: int = 10
+
+
+def measured(scale: Scale) -> dict[str, Any]:
+    """The figures. Times are in milliseconds, unless a name says otherwise."""
+    with throw_away() as path:
+        found = _one_large_persona(path, scale)
+    return found | {"import_nodes_per_s": restoring.measured(scale.nodes), "crowd": crowd.measured(scale.personas)}
+
+
+def table(figures: Mapping[str, Any]) -> Iterator[str]:
+    """The figures for people."""
+    yield f"{figures['nodes']} memories, {figures['messages']} lines"
+    yield f"{'milliseconds':36}{'median':>10}{'p95':>10}"
+    for step, value in figures["recall_ms"].items():
+        yield _row(step.replace("_", " "), value)
+    for kind, steps in figures["recall_ms_by_question"].items():
+        yield _row(f"  without embed, {kind}", steps["without_embed"])
+    yield _row("processor time without embed", figures["without_embed_cpu_ms"])
+    yield _row("first token, one owner", figures["first_token_ms"])
+    yield _row(f"first token, {figures['owners']} owners at once", figures["first_token_together_ms"])
+    exact, passes = figures["vector_recall_at_40_vs_exact"], figures["vector_recall_at_40_in_two_passes"]
+    yield f"vector search, recall@40 against exact: {exact:.4f}; in two passes through the database: {passes:.4f}"
+    yield from _small_ones(figures["isolation"], figures["crowd"])
+    yield f"import: {figures['import_nodes_per_s']:.0f} memories a second, with their talks and given vectors"
+    yield f"database: {figures['database_mb']:.0f} MB; server after its first turn: {figures['rss_mb']:.0f} MB"
+    yield f"check: {figures['check_s']:.2f} s ({figures['check_cpu_s']:.2f} s of processor time)"
+    yield f"from start to first page: {figures['first_page_s']:.2f} s"
+
+
+def _one_large_persona(path: Path, scale: Scale) -> dict[str, Any]:
+    """What is measured in one database: a small persona alone, then a large one beside her."""
+    users = get_user_model().objects
+    small = live(users.create_user("bench-small", is_active=False), isolation.SMALL, seed=isolation.SEED)
+    owner = users.create_user(OWNER)
+    beside = isolation.measured(
+        small, max(1, scale.queries // ISOLATION_PART), lambda: live(owner, Size(scale.nodes, scale.messages))
+    )
+    large = Persona.objects.get(owner=owner)
+    asked = recall.questions(scale.queries)
+    times, exact = recall.timed(large, asked), recall.exactness(large, asked)
+    held = {"nodes": large.nodes.count(), "messages": large.messages.count()}
+    connections.close_all()  # with the last one, the log goes into the file
+    size_mb = round(path.stat().st_size / 1e6, 1)
+    return {
+        **held,
+        "recall_ms": {step: times["all"][step] for step in STEPS},
+        "recall_ms_by_question": {kind: {step: times[kind][step] for step in STEPS} for kind in times if kind != "all"},
+        "without_embed_cpu_ms": times["all"]["without_embed_cpu"],
+        "vector_recall_at_40_vs_exact": exact["exactness"],
+        "vector_recall_at_40_in_two_passes": exact["exactness_in_two_passes"],
+        "isolation": beside,
+        "database_mb": size_mb,
+        **_server(path, large, asked[0].turns[-1]),
+        **_talks(path, scale),
+    }
+
+
+def _server(path: Path, persona: Persona, line: str) -> dict[str, float]:
+    check_s, check_cpu_s = server.check_seconds(path)
+    return {
+        "rss_mb": server.rss_mb(path, persona, line),
+        "check_s": check_s,
+        "check_cpu_s": check_cpu_s,
+        "first_page_s": server.start_seconds(path),
+    }
+
+
+def _talks(path: Path, scale: Scale) -> dict[str, Any]:
+    """How long the first word takes; the owner who is asked alone is the one with the large persona."""
+    alone, *_, together = turns.measured(path, scale.owners, scale.nodes, scale.turns).values()
+    return {
+        "first_token_ms": _spread(*alone),
+        "owners": scale.owners,
+        "first_token_together_ms": _spread(*together),
+    }
+
+
+def _small_ones(beside: Mapping[str, Any], crowded: Mapping[str, Any]) -> Iterator[str]:
+    same = "the same results" if beside["same_results"] else "OTHER RESULTS"
+    yield (
+        f"a small persona alone {beside['alone_ms']:.2f} ms, beside this one {beside['beside_ms']:.2f} ms, {same}: "
+        f"{beside['ratio']:.2f} times as long ({beside['ratio_cpu']:.2f} in processor time)"
+    )
+    yield (
+        f"{crowded['personas']} personas of {crowd.NODES_EACH} memories: {crowded['many_mb']:.1f} MB, "
+        f"{crowded['ratio']:.2f} times as much as of one persona with all of them"
+    )
+
+
+def _spread(median: float, p95: float) -> Spread:
+    return {"p50": round(median, 1), "p95": round(p95, 1)}
+
+
+def _row(title: str, value: Mapping[str, float]) -> str:
+    return f"{title:36}{value['p50']:10.2f}{value['p95']:10.2f}"
