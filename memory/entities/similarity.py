@@ -1,8 +1,8 @@
 """How far what is remembered of two names suggests that both mean the same, and what follows. Pure.
 
 The score is on the relevance scale of recall (1 - d/2 of unit vectors, d Euclidean), of the two most similar memories.
-The bundled embedding model knows little Chinese: to it 「妹妹小云在杭州读大学」 and 「妹妹小雨在杭州读大学」 are one
-(measured 2026-11-22: 1.00). Where it does not know the script, the words that both memories share carry the score.
+The bundled embedding model reads Chinese as dictionary words, and names become such words as well: 「小黑」 a small
+black thing. Where its script is not Latin, the words that both memories share carry the score.
 
 A score alone says little: "Ana's sister Anna lives in Lyon" and the same of Bea have 0.72, and of two words for one
 uncle 0.75. So memories only count together with names that could be of one (spelling.py), or that are in two scripts,

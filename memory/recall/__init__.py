@@ -28,8 +28,6 @@ from persona.models import Persona
 
 __all__ = ["Item", "Recall", "prepare", "recall"]
 
-# A budget is filled by items of about this many tokens at least; each arm must offer more than fit.
-LEAST_ITEM_TOKENS = 25
 # So many of the best memories are taken for a part of what is asked.
 FED_BACK = 3
 # What the x-ray keeps of the candidates: all that matter, and not a megabyte in every turn.
@@ -106,7 +104,7 @@ def recall(
     model = follow()
     meaning, why_not = _embedded(asked)
     clock.lap("embed")
-    k = max(4 * knobs.retrieve_k(), 40, budget_tokens // LEAST_ITEM_TOKENS)
+    k = max(4 * knobs.retrieve_k(), 40, budget_tokens // offering.LEAST_ITEM_TOKENS)
     window_asked = time_window.asked(asked.turns, now, persona.zone)
     pool = candidates.gather(persona, asked, meaning, k, why_not, window_asked)
     expect(model)
@@ -115,7 +113,7 @@ def recall(
     if meaning:
         pool = candidates.sharpened(pool, meaning, ranking.best(pool, tuned, FED_BACK))
     ranks = ranking.ranked(pool, asked, now, tuned)
-    contest = offering.contest(persona, pool, ranks, Teller.of(persona, now), standing)
+    contest = offering.contest(persona, pool, ranks, Teller.of(persona, now), standing, budget_tokens)
     in_prompt = frozenset(line.pk for line in window)
     choice = choosing.chosen(
         contest.offers,

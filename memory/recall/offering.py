@@ -17,9 +17,10 @@ from memory.recall.scoring import Parts
 from memory.recall.wording import Line, Node, Teller
 from persona.models import Persona
 
-# Of the candidates the best compete for the budget, several times as many as it can hold.
-MOST_LINES = 100
-MOST_NODES = 100
+# So many nodes and as many lines compete for the budget, or as many of each as it can hold.
+LEAST_OFFERED = 60
+# A budget is filled by items of about this many tokens at least.
+LEAST_ITEM_TOKENS = 25
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,15 @@ class Contest:
     offers: Sequence[Offer]
 
 
-def contest(persona: Persona, pool: Pool, ranks: Ranking, teller: Teller, standing: Collection[int]) -> Contest:
-    """The offers of a recall. What is below the floor, and what is in `standing`, is not offered."""
+def contest(
+    persona: Persona, pool: Pool, ranks: Ranking, teller: Teller, standing: Collection[int], budget: int
+) -> Contest:
+    """The offers for a budget. What is below the floor, and what is in `standing`, is not offered."""
+    most = max(LEAST_OFFERED, budget // LEAST_ITEM_TOKENS)
     removed = _removed(pool, ranks, standing)
-    best = _best_nodes(pool, ranks, removed)
+    best = _best_nodes(pool, ranks, removed, most)
     ids = pool.nodes.ids[best].tolist()
-    relevance = dict(zip(ranks.lines[:MOST_LINES].tolist(), ranks.relevance[:MOST_LINES].tolist(), strict=True))
+    relevance = dict(zip(ranks.lines[:most].tolist(), ranks.relevance[:most].tolist(), strict=True))
     nodes = {row[0]: Node(*row) for row in reading.told(persona.pk, ids)}
     lines = {row[0]: Line(*row) for row in search.told(persona.pk, list(relevance))}
     parts = {key: of for key, of in zip(ids, ranks.parts.each(best), strict=True) if key in nodes}
@@ -70,11 +74,11 @@ def _removed(pool: Pool, ranks: Ranking, standing: Collection[int]) -> dict[tupl
     )
 
 
-def _best_nodes(pool: Pool, ranks: Ranking, removed: Collection[tuple[bool, int]]) -> np.ndarray:
+def _best_nodes(pool: Pool, ranks: Ranking, removed: Collection[tuple[bool, int]], most: int) -> np.ndarray:
     """The places of the best nodes: of those that stand, and of all, which the x-ray tells of."""
     order = np.lexsort((pool.nodes.ids, -ranks.parts.total))
     standing = [place for place in order.tolist() if (True, int(pool.nodes.ids[place])) not in removed]
-    return np.union1d(order[:MOST_NODES], np.array(standing[:MOST_NODES], dtype=np.int64)).astype(np.int64)
+    return np.union1d(order[:most], np.array(standing[:most], dtype=np.int64)).astype(np.int64)
 
 
 def _node_offers(
