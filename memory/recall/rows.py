@@ -12,9 +12,9 @@ from memory.recall.passages import Talks
 
 
 @dataclass(frozen=True, eq=False)
-class NodeRows:
-    """Nodes that may be recalled, in columns (n,), by id. `created` is in seconds since 1970; `sessions` 0 where there
-    is none; `evidence` (pairs, 2) holds the place of a node and the id of a message that it rests on, by both."""
+class NodeColumns:
+    """Nodes in columns (n,), by id. `created` is in seconds since 1970; `sessions` 0 where there is none; `evidence`
+    (pairs, 2) holds the place of a node and the id of a message that it rests on, by both."""
 
     ids: np.ndarray
     impacts: np.ndarray
@@ -23,8 +23,14 @@ class NodeRows:
     created: np.ndarray
     sessions: np.ndarray
     disputed: np.ndarray
-    texts: Texts
     evidence: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class NodeRows(NodeColumns):
+    """Nodes that may be recalled, with what they hold of the words of a query."""
+
+    texts: Texts
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,24 +20,16 @@ from memory.held import Shelf, State, places, spans
 from memory.recall import reading
 from memory.recall.inverted_index import InvertedIndex
 from memory.recall.passages import Talks
-from memory.recall.rows import LineRows, NodeRows
+from memory.recall.rows import LineRows, NodeColumns, NodeRows
 
 
 @dataclass(frozen=True, eq=False)
-class Nodes:
-    """All nodes in one state: columns (n,) as in NodeRows, by id; `active` says which may be recalled, `by_message`
-    is the evidence in the order of its messages."""
+class Nodes(NodeColumns):
+    """All nodes in one state: `active` says which may be recalled, `by_message` is the evidence in the order of its
+    messages."""
 
     state: State
-    ids: np.ndarray
     active: np.ndarray
-    impacts: np.ndarray
-    relational: np.ndarray
-    confidence: np.ndarray
-    created: np.ndarray
-    sessions: np.ndarray
-    disputed: np.ndarray
-    evidence: np.ndarray
     by_message: np.ndarray
     index: InvertedIndex
 
