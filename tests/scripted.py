@@ -9,7 +9,7 @@ scripted.hold()                               # replies stop after the first pie
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from echovessel.llm.base import Provider
@@ -53,7 +53,7 @@ class ScriptedProvider(Provider):
     name = "scripted"
     defaults = Models("scripted-large", "scripted-medium", "scripted-small")
 
-    async def stream(self, request: Request, shape: Shape | None = None) -> AsyncIterator[str | Finished]:
+    async def stream(self, request: Request, shape: Shape | None = None) -> AsyncGenerator[str | Finished, None]:
         script.requests.append(request)
         reply = _next(request, shape)
         if isinstance(reply, Exception):

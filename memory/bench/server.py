@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 from uuid import uuid4
 
 from django.conf import settings
@@ -26,7 +27,7 @@ from websockets.typing import Origin
 from persona.models import Persona
 
 PATIENCE_SECONDS = 60
-RESTING_SECONDS = 1
+RESTING_SECONDS = 4
 TIMES = 3
 DAPHNE = ("-m", "daphne", "-v", "0", "echovessel.asgi:application")
 UP = ("manage.py", "up")
@@ -34,9 +35,9 @@ UP = ("manage.py", "up")
 
 def rss_mb(path: Path, persona: Persona, line: str) -> float:
     """Megabytes of memory that a web server on the database in `path` holds, at rest after its first turn."""
-    cookie = _signed_in(persona)
-    with _running(path, DAPHNE, {}) as (server, port):
-        _wait_for(f"http://127.0.0.1:{port}/healthz")
+    cookie = signed_in(persona.owner)
+    with running(path, DAPHNE, {}) as (server, port):
+        wait_for(f"http://127.0.0.1:{port}/healthz")
         asyncio.run(_turn(port, persona, cookie, line))
         time.sleep(RESTING_SECONDS)
         return _resident_mb(server.pid)
@@ -48,8 +49,8 @@ def start_seconds(path: Path) -> float:
     with TemporaryDirectory(prefix="echovessel-bench-") as folder:
         for _ in range(2):
             started = time.perf_counter()
-            with _running(path, UP, {"DATA_DIR": folder}) as (_server, port):
-                _wait_for(f"http://127.0.0.1:{port}{reverse('login')}")
+            with running(path, UP, {"DATA_DIR": folder}) as (_server, port):
+                wait_for(f"http://127.0.0.1:{port}{reverse('login')}")
                 seconds = time.perf_counter() - started
     return round(seconds, 2)
 
@@ -68,7 +69,7 @@ def check_seconds(path: Path) -> tuple[float, float]:
 
 
 @contextmanager
-def _running(
+def running(
     path: Path, command: Sequence[str], env: Mapping[str, str]
 ) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
     """A process of this project that listens on a free port: it, and the port."""
@@ -94,12 +95,12 @@ def _running(
 
 
 def _environment(path: Path, more: Mapping[str, str]) -> dict[str, str]:
-    knobs = json.dumps(settings.KNOBS | {"chat.debounce_seconds": 0})
+    knobs = json.dumps(settings.KNOBS | {"chat.debounce_seconds": 0, "chat.lines_per_minute": 600})
     ours = {"DATABASE_URL": f"sqlite:///{path}", "ECHOVESSEL_KNOBS": knobs, "LLM_PROVIDER": "offline"}
     return {**os.environ, **ours, "ALLOWED_HOSTS": "127.0.0.1", "HTTPS": "off", **more}
 
 
-def _wait_for(url: str) -> None:
+def wait_for(url: str) -> None:
     """Wait until a page answers, whatever it says."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
@@ -114,12 +115,12 @@ def _wait_for(url: str) -> None:
             time.sleep(0.05)
 
 
-def _signed_in(persona: Persona) -> str:
-    """The key of a session in which the persona's owner is signed in."""
+def signed_in(owner: Any) -> str:
+    """The key of a session in which `owner` is signed in."""
     session = SessionStore()
-    session[SESSION_KEY] = str(persona.owner_id)
+    session[SESSION_KEY] = str(owner.pk)
     session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[-1]
-    session[HASH_SESSION_KEY] = persona.owner.get_session_auth_hash()
+    session[HASH_SESSION_KEY] = owner.get_session_auth_hash()
     session.save()
     return str(session.session_key)
 

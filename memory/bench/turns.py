@@ -8,15 +8,9 @@ and every owner's vectors are held.
 import asyncio
 import json
 import os
-import socket
-import subprocess
-import sys
 import time
-import urllib.error
-import urllib.request
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,20 +19,19 @@ from uuid import uuid4
 
 import numpy as np
 from django.conf import settings
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user_model
-from django.contrib.sessions.backends.db import SessionStore
+from django.contrib.auth import get_user_model
 from django.utils.crypto import get_random_string
 from tqdm import tqdm
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Origin
 
+from memory.bench import server
 from memory.bench.made_up import Life, Size, live
 from persona.models import Persona
 
 LINES_A_NODE = 3
 OTHERS_NODES = 300
 WARMING = 3
-PATIENCE_SECONDS = 60
 RESTING_SECONDS = 0.5  # what a turn leaves to be done has been done by then
 
 
@@ -80,8 +73,10 @@ def measured(path: Path, owners: int, nodes: int, turns: int) -> dict[str, tuple
 def timed(path: Path, owners: int, nodes: int, turns: int) -> list[Talks]:
     """`turns` of the first owner alone, then as many of all of them at once, on the database in `path`."""
     pages = [_page(number, nodes if number == 0 else OTHERS_NODES, turns) for number in range(owners)]
-    with _server(path) as (address, pid), tqdm(total=turns * (owners + 1), desc="turns", unit="") as bar:
-        return asyncio.run(_talks(address, pages, turns, partial(_processor_ms, pid), bar))
+    bar = tqdm(total=turns * (owners + 1), desc="turns", unit="")
+    with server.running(path, server.DAPHNE, {}) as (process, port), bar:
+        server.wait_for(f"http://127.0.0.1:{port}/healthz")
+        return asyncio.run(_talks(f"127.0.0.1:{port}", pages, turns, partial(_processor_ms, process.pid), bar))
 
 
 def table(figures: Iterable[Talks]) -> Iterator[str]:
@@ -101,56 +96,7 @@ def _page(number: int, nodes: int, turns: int) -> Page:
     persona = persona or live(owner, Size(nodes, nodes * LINES_A_NODE), seed=number + 1, progress=number == 0)
     asking = Life(number + 1)
     questions = [asking.question()[-1] for _ in range(2 * turns + WARMING)]
-    return Page(str(persona.uuid), _signed_in(owner), questions)
-
-
-def _signed_in(owner: Any) -> str:
-    """The key of a session in which `owner` is signed in."""
-    session = SessionStore()
-    session[SESSION_KEY] = str(owner.pk)
-    session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[-1]
-    session[HASH_SESSION_KEY] = owner.get_session_auth_hash()
-    session.save()
-    return str(session.session_key)
-
-
-@contextmanager
-def _server(path: Path) -> Iterator[tuple[str, int]]:
-    """A server on the database in `path`: its address and the id of its process."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    knobs = {"chat.debounce_seconds": 0, "chat.lines_per_minute": 600}
-    env = {
-        "DATABASE_URL": f"sqlite:///{path}",
-        "ECHOVESSEL_KNOBS": json.dumps(settings.KNOBS | knobs),
-        "LLM_PROVIDER": "offline",
-        "ALLOWED_HOSTS": "127.0.0.1",
-        "HTTPS": "off",
-    }
-    command = [sys.executable, "-m", "daphne", "--port", str(port), "-v", "0", "echovessel.asgi:application"]
-    server = subprocess.Popen(command, cwd=settings.BASE_DIR, env=os.environ | env)
-    try:
-        _wait_until_served(port)
-        yield f"127.0.0.1:{port}", server.pid
-    finally:
-        server.terminate()
-        server.wait()
-
-
-def _wait_until_served(port: int) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        try:
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5).close()
-        except urllib.error.HTTPError:
-            return
-        except OSError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.2)
-        else:
-            return
+    return Page(str(persona.uuid), server.signed_in(owner), questions)
 
 
 async def _talks(
@@ -204,7 +150,7 @@ async def _first_word(opened: ClientConnection, question: str) -> float:
 
 async def _event(opened: ClientConnection, name: str) -> None:
     """Wait for an event; an error or a failed turn ends the measurement."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with asyncio.timeout(server.PATIENCE_SECONDS):
         while (event := json.loads(await opened.recv()))["event"] != name:
             if event["event"] in ("error", "chat.turn.failed"):
                 raise RuntimeError(f"a turn failed: {event['data'].get('code')}")

@@ -15,6 +15,7 @@ import numpy as np
 from django.db import connection
 
 from chat import search
+from echovessel import heap
 from memory import knobs, vectors
 from memory.held import Shelf, State, places, spans
 from memory.recall import reading
@@ -144,10 +145,14 @@ def of(persona_id: int) -> Snapshot | None:
 
 def prepare(persona_id: int) -> None:
     """Hold a persona's nodes and lines, or follow what has changed in them. It may take seconds."""
-    if not connection.in_atomic_block:
-        with _at_one_moment():
-            fresh = _followed(persona_id, _taken(persona_id))
-        _kept(persona_id, fresh)
+    if connection.in_atomic_block:
+        return
+    held = _taken(persona_id)
+    with _at_one_moment():
+        fresh = _followed(persona_id, held)
+    _kept(persona_id, fresh)
+    if held is None:
+        heap.trim()  # what was read to make it took three times as much
 
 
 def _taken(persona_id: int) -> Snapshot | None:

@@ -42,7 +42,7 @@ def _scripted(settings: Any) -> None:
 
 
 def a_request(**changes: Any) -> llm.Request:
-    words = {"system": "", "user": "Yes?", "tier": "small", "purpose": "extraction", "max_tokens": 5}
+    words: dict[str, Any] = {"system": "", "user": "Yes?", "tier": "small", "purpose": "extraction", "max_tokens": 5}
     return llm.Request(**(words | changes))
 
 
