@@ -1,7 +1,8 @@
 """What comes to mind, whose it is, and the account of it."""
 
 import json
-from datetime import UTC, datetime
+from collections.abc import Callable
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ from chat import search
 from chat.models import Message, Session
 from echovessel import embedding
 from echovessel.context import tokens
+from echovessel.dates import Days
 from memory import vectors
 from memory.models import ConceptNode, NodeVector
-from memory.recall import Recall, candidates, ranking, recall
+from memory.recall import Recall, candidates, ranking, reading, recall
 from memory.recall.candidates import Pool
 from memory.recall.query import Meaning, asked, knows, meaning, script_of
 from persona.models import Persona
@@ -152,6 +154,26 @@ def test_without_an_event_time_the_day_counts_on_which_it_was_noted(ana: User, t
     persona = imported(tmp_path, ana, HEADER, PERSONA, told).persona
     assert names(asking(persona, "What happened on January 16th?")) == ["noted"]
     assert names(asking(persona, "What happened on January 15th?")) == []
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "is_of_the_day"),
+    [
+        ("2026-01-16", "2026-01-20", True),
+        ("2026-01-10", "2026-01-16", True),
+        ("2026-01-10", "2026-01-20", True),
+        ("2026-01-10", "2026-01-15", False),
+        ("2026-01-17", "2026-01-20", False),
+        ("2026-01-15", "2026-01-15", False),
+    ],
+)
+def test_what_lasts_is_of_each_of_its_days(
+    mira: Persona, remember: Callable[..., ConceptNode], start: str, end: str, is_of_the_day: bool
+) -> None:
+    baking = remember(mira, "Ana baked rye.", event_time_start=start, event_time_end=end)
+    days = Days(date(2026, 1, 16), date(2026, 1, 16))
+    found = reading.within(mira.pk, days, datetime(2026, 1, 16), datetime(2026, 1, 17), 9)
+    assert found == ([baking.pk] if is_of_the_day else [])
 
 
 def test_a_talk_of_the_asked_days_is_quoted(keeper: Persona) -> None:
