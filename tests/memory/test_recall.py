@@ -19,7 +19,7 @@ from echovessel.context import tokens
 from echovessel.dates import Days
 from memory import vectors
 from memory.models import ConceptNode, NodeVector
-from memory.recall import Recall, candidates, ranking, reading, recall
+from memory.recall import Recall, candidates, everyday, ranking, reading, recall
 from memory.recall.candidates import Pool
 from memory.recall.query import Meaning, asked, knows, meaning, script_of
 from persona.models import Persona
@@ -368,3 +368,7 @@ def test_another_personas_memories_do_not_change_the_scores(ana: User, ben: User
     before = [item.as_json() for item in asking(hers, "Do you remember my cat and the armchair?").items]
     imported(tmp_path, ben, *SMALL, *(node(f"x{n}", f"Ben saw cat number {n} in an armchair.") for n in range(60)))
     assert [item.as_json() for item in asking(hers, "Do you remember my cat and the armchair?").items] == before
+
+
+def test_the_vector_of_talk_that_is_shipped_is_what_the_bundled_model_makes() -> None:
+    assert everyday.talk_by(embedding.BUNDLED) == pytest.approx(np.load(everyday._BUNDLED_TALK), abs=1e-4)
