@@ -17,6 +17,7 @@ import decimal
 import importlib
 import os
 import re
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -34,11 +35,11 @@ from django.utils.dateparse import parse_date, parse_datetime, parse_time
 OLDEST = (3, 51, 3)  # the first release without the WAL-reset corruption bug, 2026-03-13
 TIMEOUT_S = 20.0
 
-# Every connection, in this order. No mmap_size: with it a WAL reset has corrupted files in public reports.
+# Every connection, in this order, after _write_ahead. No mmap_size: with it a WAL reset has corrupted files in
+# public reports.
 PRAGMAS = {
     "foreign_keys": "ON",
     "legacy_alter_table": "OFF",  # else a table cannot be renamed inside a transaction
-    "journal_mode": "WAL",
     "synchronous": "NORMAL",  # a power cut may lose the last commit, never the file
     "secure_delete": "ON",  # forgotten words leave the pages, not only the index
     "temp_store": "MEMORY",  # and no copy of them in a temporary file
@@ -179,6 +180,25 @@ def _remove_companions(name: str | os.PathLike[str]) -> None:
         Path(f"{os.fspath(name)}{suffix}").unlink(missing_ok=True)
 
 
+def _write_ahead(connection: Any, patience_s: float) -> None:
+    """Bring the file into WAL mode, waiting for others who are at it or who write.
+
+    SQLite refuses the change at once, whatever the busy timeout, where two connections to a new file would
+    wait for each other. The one refused waits for the other's write lock, as any writer does, and looks again.
+    """
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except Database.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("COMMIT")
+        else:
+            return
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
     """Connections with our pragmas and sqlite-vec; transactions take the write lock when they begin."""
 
@@ -204,13 +224,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
         key = params.pop("key")
         connection = Database.connect(**params)
         try:
-            self._prepare(connection, key)
+            self._prepare(connection, key, params["timeout"])
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _prepare(self, connection: Any, key: str) -> None:
+    def _prepare(self, connection: Any, key: str, patience_s: float) -> None:
         if key:
             connection.execute(key_pragma(key))
         self._read_first_page(connection)
@@ -218,6 +238,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         connection.enable_load_extension(True)
         connection.load_extension(VECTOR_EXTENSION)
         connection.enable_load_extension(False)
+        _write_ahead(connection, patience_s)
         for name, value in PRAGMAS.items():
             connection.execute(f"PRAGMA {name} = {value}")
         for command in filter(None, map(str.strip, self.init_commands)):

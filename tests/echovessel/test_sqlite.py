@@ -123,6 +123,30 @@ def test_many_connections_may_make_the_same_new_file(database):
     assert failures == []
 
 
+def test_a_new_file_that_another_is_writing_to_is_waited_for(database, tmp_path):
+    """The change into WAL mode has no patience of its own: SQLite refuses it at once while another writes."""
+    path = tmp_path / "contended.sqlite3"
+    other = driver.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("CREATE TABLE t (a)")
+    other.execute("BEGIN IMMEDIATE")
+    release = threading.Timer(0.3, lambda: other.execute("COMMIT"))
+    release.start()
+    try:
+        assert value(database("contended.sqlite3"), "PRAGMA journal_mode") == "wal"
+    finally:
+        release.join()
+        other.close()
+
+
+def test_a_new_file_that_another_never_lets_go_is_refused_in_time(database, tmp_path):
+    other = driver.connect(tmp_path / "contended.sqlite3", isolation_level=None)
+    other.execute("CREATE TABLE t (a)")
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(OperationalError, match="locked"):
+        database("contended.sqlite3", timeout=0.2)
+    other.close()
+
+
 def run_together(target, count):
     threads = [threading.Thread(target=target) for _ in range(count)]
     for thread in threads:
