@@ -57,7 +57,8 @@ TRIGGERS = [
         "chat_message_delete",
         "chat_message",
         "AFTER DELETE",
-        f"DELETE FROM chat_messagetext WHERE message_id = old.id; {_changed('old.persona_id')}",
+        "DELETE FROM chat_messagetext WHERE message_id = old.id; "
+        f"DELETE FROM chat_crisisflag WHERE message_id = old.id; {_changed('old.persona_id')}",
     ),
     _trigger(
         "chat_message_change",

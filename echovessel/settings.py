@@ -24,16 +24,20 @@ DATA_DIR = (BASE_DIR / env.str("DATA_DIR", default="data")).resolve()
 DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 
-def _kept_secret(path: Path) -> str:
-    """The key in `path`, made on the first run: there is never a default that two installations share."""
+def _kept_secret(path: Path, first: str = "") -> str:
+    """The key in `path`, made on the first run, of `first` if given: there is never a default that two installations
+    share."""
     with contextlib.suppress(FileExistsError):
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w") as file:
-            file.write(secrets.token_urlsafe(64))
+            file.write(first or secrets.token_urlsafe(64))
     return path.read_text().strip()
 
 
 SECRET_KEY = env.str("SECRET_KEY", default="") or _kept_secret(DATA_DIR / "secret_key")
+# What was forgotten is known again by it alone. Kept apart from SECRET_KEY, with whose value it begins, so that a new
+# SECRET_KEY lets nothing back in.
+TOMBSTONE_KEY = env.str("TOMBSTONE_KEY", default="") or _kept_secret(DATA_DIR / "tombstone_key", SECRET_KEY)
 DEBUG = env.bool("DEBUG", default=False)
 
 # --- who may call -----------------------------------------------------------------------------------------------
@@ -78,6 +82,7 @@ INSTALLED_APPS = [
     "ninja",
     "echovessel.llm",
     "echovessel.outbox",
+    "echovessel.audit",
     "echovessel.apps.AdminConfig",
     "echovessel.apps.FrameConfig",
     "persona",

@@ -21,7 +21,7 @@ from echovessel import embedding, words
 from echovessel.sqlite import triggers
 from echovessel.sqlite.text_index import TextIndex
 from echovessel.sqlite.triggers import Trigger
-from memory import constraints, knobs
+from memory import constraints, integrity, knobs
 from memory.held import Matrix, Shelf, State
 from memory.models import ConceptNode, EmbeddingModel, NodeText, NodeVector
 
@@ -150,12 +150,12 @@ def ensure_indexes(**_: Any) -> None:
             cursor.execute(TABLES[name])
     if triggers.ensure(connection, TRIGGERS) or absent:
         rebuild()
-    triggers.ensure(connection, constraints.TRIGGERS)
+    triggers.ensure(connection, [*constraints.TRIGGERS, *integrity.TRIGGERS])
 
 
 def drop_triggers(**_: Any) -> None:
     """Before a migration: a trigger that names a table makes its rebuilding fail."""
-    triggers.drop(connection, [*TRIGGERS, *TEXT.triggers, *constraints.TRIGGERS])
+    triggers.drop(connection, [*TRIGGERS, *TEXT.triggers, *constraints.TRIGGERS, *integrity.TRIGGERS])
 
 
 def missing() -> list[str]:
@@ -163,7 +163,7 @@ def missing() -> list[str]:
     return [
         *TEXT.missing(connection),
         *triggers.differing(connection, TABLES),
-        *triggers.missing(connection, [*TRIGGERS, *constraints.TRIGGERS]),
+        *triggers.missing(connection, [*TRIGGERS, *constraints.TRIGGERS, *integrity.TRIGGERS]),
     ]
 
 

@@ -68,4 +68,5 @@ def change(persona: Persona, mood: Mood, session_uuid: UUID | None, now: datetim
         mood=mood.mood,
         energy=mood.energy,
         last_user_signal=mood.last_user_signal,
+        session_id=str(session_uuid) if session_uuid else None,
     )

@@ -47,6 +47,7 @@ class Message(PublicId):
     day = models.DateField(help_text=_("in the owner's time zone"))
     created_at = models.DateTimeField()
     withheld = models.BooleanField(default=False)
+    import_uuid = models.UUIDField(null=True, editable=False)
 
     objects = MessageQuerySet.as_manager()
 
@@ -55,6 +56,7 @@ class Message(PublicId):
         indexes = [
             models.Index(fields=["persona", "created_at", "id"], name="message_by_time"),
             models.Index(fields=["session", "created_at", "id"], name="message_in_session"),
+            models.Index(fields=["import_uuid"], condition=~Q(import_uuid=None), name="message_by_import"),
         ]
         constraints = [
             # Per persona, not per session: a frame resent after its session closed must still be known.

@@ -76,6 +76,7 @@ class Session(PublicId):
     waiting_for = models.CharField(max_length=12, choices=WaitingFor, blank=True)
     reading_asked_at = models.DateTimeField(null=True, blank=True)
     off_the_record = models.BooleanField(default=False)
+    import_uuid = models.UUIDField(null=True, editable=False)
 
     objects = SessionQuerySet.as_manager()
 
@@ -84,6 +85,8 @@ class Session(PublicId):
         indexes = [
             models.Index(fields=["persona", "-started_at"], name="session_by_time"),
             models.Index(fields=["status", "last_message_at"], name="session_waiting"),
+            models.Index(fields=["status", "-id"], name="session_newest_of_status"),
+            models.Index(fields=["import_uuid"], condition=~Q(import_uuid=None), name="session_by_import"),
         ]
         constraints = [
             models.UniqueConstraint(

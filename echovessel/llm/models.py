@@ -59,7 +59,10 @@ class LLMCall(models.Model):
         verbose_name = _("model call")
         verbose_name_plural = _("model calls")
         ordering = ["-at", "-id"]
-        indexes = [models.Index(fields=["owner", "purpose", "at"], name="llm_call_budget")]
+        indexes = [
+            models.Index(fields=["owner", "purpose", "at"], name="llm_call_budget"),
+            models.Index(fields=["-at", "-id"], name="llm_call_newest"),
+        ]
         constraints = [
             models.CheckConstraint(condition=Q(purpose__in=Purpose.values), name="llm_call_purpose"),
             models.CheckConstraint(condition=Q(outcome__in=Outcome.values), name="llm_call_outcome"),

@@ -39,6 +39,7 @@ TIMEOUT_S = 20.0
 # public reports.
 PRAGMAS = {
     "foreign_keys": "ON",
+    "recursive_triggers": "ON",  # what rests on nothing any more goes, and with it what rested on that alone
     "legacy_alter_table": "OFF",  # else a table cannot be renamed inside a transaction
     "synchronous": "NORMAL",  # a power cut may lose the last commit, never the file
     "secure_delete": "ON",  # forgotten words leave the pages, not only the index

@@ -45,9 +45,10 @@ def merge(proposal: MergeProposal, decided_by: AbstractBaseUser | None, now: dat
             "earlier": [merged.pk for merged in _merges_of(survivor, loser) if merged.pk != proposal.pk],
             "aliases": _move_aliases(loser, survivor),
             "mentions": _move_mentions(loser, survivor),
-            "doubled": _drop_doubled_mentions(loser),
             **_move_proposals(proposal, loser, survivor),
             **_move_what_is_known(loser, survivor),
+            # Last: an entity that is not merged goes with its last mention.
+            "doubled": _drop_doubled_mentions(loser),
         }
         snapshot["confirmed"] = _confirm([survivor.pk, *snapshot.pop("partners")], "kept_apart", but=survivor.pk)
         MergeProposal.objects.filter(pk=proposal.pk).update(snapshot=snapshot)

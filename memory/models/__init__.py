@@ -2,9 +2,12 @@ from memory.models.consolidation import Extraction, ModelReply, ReflectionRun
 from memory.models.embedding_model import EmbeddingModel, Reembedding, StagedVector
 from memory.models.entity import Alias, Entity, Mention, MergeProposal
 from memory.models.event import Event, Evidence
+from memory.models.import_run import ImportRun
 from memory.models.node import ConceptNode, NodeText, NodeVector
+from memory.models.receipt import Receipt
 from memory.models.thought import Expectation, Filling, Intention, Thought
 from memory.models.tombstone import Tombstone
+from memory.models.version import NodeVersion
 
 __all__ = [
     "Alias",
@@ -16,12 +19,15 @@ __all__ = [
     "Expectation",
     "Extraction",
     "Filling",
+    "ImportRun",
     "Intention",
     "Mention",
     "MergeProposal",
     "ModelReply",
     "NodeText",
     "NodeVector",
+    "NodeVersion",
+    "Receipt",
     "Reembedding",
     "ReflectionRun",
     "StagedVector",

@@ -40,11 +40,16 @@ class Entity(PublicId):
     merged_into = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="absorbed")
     nodes = models.ManyToManyField(ConceptNode, through="Mention", related_name="entities")
     created_at = models.DateTimeField(auto_now_add=True)
+    import_uuid = models.UUIDField(null=True, editable=False)
 
     class Meta:
         ordering = ["canonical_name", "id"]
         verbose_name = _("L5 entity")
         verbose_name_plural = _("L5 entities")
+        indexes = [
+            models.Index(fields=["status", "-id"], name="entity_newest_of_status"),
+            models.Index(fields=["import_uuid"], condition=~Q(import_uuid=None), name="entity_by_import"),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["persona", "external_id"], name="entity_external_id_once"),
             models.CheckConstraint(

@@ -74,6 +74,12 @@ class ConceptNode(PublicId):
         CONFIRMED = "confirmed", _("confirmed")
         DISPUTED = "disputed", _("disputed")
 
+    class ArchivedBecause(models.TextChoices):
+        EXPIRED = "expired", _("never confirmed")
+        SETTLED = "settled", _("settled long ago")
+        OLD = "old", _("old and slight")
+        PERSON = "person", _("put away by a person")
+
     class Outcome(models.TextChoices):
         OPEN = "open", _("open")
         FULFILLED = "fulfilled", _("fulfilled")
@@ -105,6 +111,9 @@ class ConceptNode(PublicId):
     outcome = models.CharField(max_length=12, choices=Outcome, default=Outcome.OPEN)
     resolved_at = models.DateTimeField(null=True, blank=True)
     resolved_by = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="resolves")
+    pinned = models.BooleanField(default=False)
+    archived_because = models.CharField(max_length=12, choices=ArchivedBecause, blank=True)
+    import_uuid = models.UUIDField(null=True, editable=False)
 
     objects = NodeQuerySet.as_manager()
 
@@ -113,6 +122,9 @@ class ConceptNode(PublicId):
         indexes = [
             models.Index(fields=["persona", "kind", "-created_at"], name="node_by_kind"),
             models.Index(fields=["persona", "content_hash"], name="node_by_hash"),
+            models.Index(fields=["kind", "-id"], name="node_newest_of_kind"),
+            models.Index(fields=["kind", "status", "-id"], name="node_newest_of_status"),
+            models.Index(fields=["import_uuid"], condition=~Q(import_uuid=None), name="node_by_import"),
             # Partial, so that it serves the searches that say so and misleads no other query.
             models.Index(fields=["persona"], condition=Q(status="active"), name="node_recallable"),
             models.Index(fields=["persona", "event_time_start", "event_time_end"], name="node_by_event_time"),

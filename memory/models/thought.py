@@ -39,16 +39,22 @@ class Expectation(ConceptNode):
 
 
 class Filling(models.Model):
-    """The evidence edge of L4: the parent was concluded from the child, a node of the same persona."""
+    """The evidence edge of L4: the parent was concluded from the child, a node of the same persona.
+
+    Orphaned: the child was forgotten, and the parent stays by what else it rests on. Such an edge has no child.
+    """
 
     parent = models.ForeignKey(ConceptNode, models.CASCADE, related_name="filling")
-    child = models.ForeignKey(ConceptNode, models.CASCADE, related_name="fills")
+    child = models.ForeignKey(ConceptNode, models.CASCADE, null=True, blank=True, related_name="fills")
     orphaned = models.BooleanField(default=False)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["parent", "child"], name="filling_once"),
             models.CheckConstraint(condition=~models.Q(parent=models.F("child")), name="filling_not_itself"),
+            models.CheckConstraint(
+                condition=models.Q(child__isnull=False) | models.Q(orphaned=True), name="filling_has_a_child"
+            ),
         ]
 
     def __str__(self) -> str:

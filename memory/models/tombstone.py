@@ -1,15 +1,27 @@
 """A tombstone: what was forgotten must not come back. It holds no words."""
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from persona.models import Persona
 
 
 class Tombstone(models.Model):
-    """The keyed digest of a forgotten text. The write gate refuses what has it, and counts."""
+    """The keyed digest of what was forgotten. The write gate refuses a text, the importer an id and a name as well.
+
+    `key_id` tells with which key of the installation the digest was made.
+    """
+
+    class Kind(models.TextChoices):
+        TEXT = "text", _("a text")
+        LINE = "line", _("a short line of one day")
+        NAME = "name", _("a name")
+        EXTERNAL = "external", _("an id in an archive")
 
     persona = models.ForeignKey(Persona, models.CASCADE, related_name="tombstones")
+    kind = models.CharField(max_length=8, choices=Kind, default=Kind.TEXT)
     digest = models.CharField(max_length=64)
+    key_id = models.CharField(max_length=8, default="")
     refused = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -22,7 +22,10 @@ class MoodChange(PublicId):
 
     class Meta:
         ordering = ["-at", "-id"]
-        indexes = [models.Index(fields=["persona", "-at"], name="mood_change_by_time")]
+        indexes = [
+            models.Index(fields=["persona", "-at"], name="mood_change_by_time"),
+            models.Index(fields=["session_uuid"], name="mood_change_of_session"),
+        ]
         constraints = [
             models.CheckConstraint(condition=Q(energy__gte=0, energy__lte=10), name="mood_energy_0_to_10"),
         ]

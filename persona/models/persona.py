@@ -52,9 +52,13 @@ class Persona(PublicId):
             models.UniqueConstraint(fields=["owner", "external_id"], name="persona_external_id_once_per_owner"),
             models.CheckConstraint(condition=~models.Q(name=""), name="persona_has_a_name"),
         ]
+        permissions = [
+            ("read_words", _("May read what other people said and what is remembered of it")),
+            ("forget_words", _("May have other people's words and memories forgotten")),
+        ]
 
     def __str__(self) -> str:
-        return self.name
+        return f"persona {self.pk}"
 
     def clean(self) -> None:
         if not isinstance(self.facts, dict):

@@ -50,6 +50,7 @@ def value(wrapper, sql, params=None):
         ("synchronous", 1),
         ("foreign_keys", 1),
         ("secure_delete", 1),
+        ("recursive_triggers", 1),
         ("temp_store", 2),
         ("busy_timeout", 20_000),
         ("cache_size", -16_000),

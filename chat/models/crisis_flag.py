@@ -1,0 +1,30 @@
+"""A crisis flag: a line that somebody who may should look at soon. It holds no words; the line has them."""
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from chat.models.message import Message
+
+
+class CrisisFlag(models.Model):
+    """Raised for a line, looked at once. Gone with the line."""
+
+    message = models.OneToOneField(Message, models.CASCADE, related_name="crisis_flag")
+    raised_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("raised by")
+    )
+    raised_at = models.DateTimeField(_("raised at"))
+    seen_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("seen by")
+    )
+    seen_at = models.DateTimeField(_("seen at"), null=True, blank=True)
+
+    class Meta:
+        ordering = ["-raised_at", "-id"]
+        verbose_name = _("crisis flag")
+        verbose_name_plural = _("crisis flags")
+        indexes = [models.Index(fields=["-raised_at", "-id"], name="crisis_flag_newest")]
+
+    def __str__(self) -> str:
+        return f"crisis flag {self.pk}"

@@ -1,0 +1,27 @@
+"""A look: somebody of the staff read words of a persona that is not their own. It holds no words."""
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class Look(models.Model):
+    """One page of such words: what it showed (`what`, a model's label), of whom, and which rows. Never changed."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+", verbose_name=_("who")
+    )
+    persona_uuid = models.UUIDField(_("whose persona"), null=True)
+    what = models.CharField(_("what"), max_length=60)
+    object_ids = models.JSONField(_("rows"), default=list)
+    count = models.PositiveIntegerField(_("how many"))
+    at = models.DateTimeField(_("when"))
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name = _("look")
+        verbose_name_plural = _("looks into other people's words")
+        indexes = [models.Index(fields=["persona_uuid", "-id"], name="look_by_persona")]
+
+    def __str__(self) -> str:
+        return f"look {self.pk}"

@@ -1,0 +1,80 @@
+"""What forgetting is asked, plans and answers with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+from uuid import UUID
+
+Kind = Literal["message", "node", "entity", "session", "import", "persona", "owner"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is to be forgotten: its kind, and its key in the database."""
+
+    kind: Kind
+    key: int
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What becomes of what rests on the targets, and of the lines they came from.
+
+    dependents: "cascade", they go too; "orphan", they stay as far as they rest on something else
+    messages: "forget", the lines go too; "withhold", they stay in the history and reach no model again
+    staying: nodes, by key, that stay against "cascade", as far as they may
+    """
+
+    dependents: Literal["cascade", "orphan"] = "cascade"
+    messages: Literal["forget", "withhold"] = "forget"
+    staying: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Affected:
+    """One thing a plan touches: its table's label in short, its words, and why, as a code of `REASONS`."""
+
+    kind: str
+    key: int
+    uuid: UUID | None
+    text: str
+    why: str
+    may_stay: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that forgetting would do; nothing is done yet.
+
+    `counts` per table, or "table.column" where a column is emptied. `digest` is keyed and over keys and choice: by it
+    a confirmation confirms this plan and no other. Plans for a persona or an owner hold counts alone, no words.
+    """
+
+    persona: Any  # Persona, or None where an owner goes
+    owner: Any  # the owner of what goes
+    targets: tuple[Target, ...]
+    choice: Choice
+    going: tuple[Affected, ...]
+    staying: tuple[Affected, ...]
+    withheld: tuple[Affected, ...]
+    erased: tuple[Affected, ...]
+    elsewhere: tuple[Affected, ...]
+    counts: Mapping[str, int]
+    digest: str
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing left to forget."""
+        return not self.counts
+
+
+class Busy(Exception):
+    """A reply is being written just now, perhaps from what is to be forgotten; a moment later it can be."""
+
+
+class PlanChanged(Exception):
+    """What would be forgotten is not what was confirmed: `plan` is what it would be now. Nothing was done."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__("the plan is not the one that was confirmed")
+        self.plan = plan

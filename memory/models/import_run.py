@@ -1,0 +1,20 @@
+"""One import of a file: what came in by it carries its uuid, so that it can be forgotten as a whole."""
+
+from django.db import models
+
+from echovessel.identity import PublicId
+from persona.models import Persona
+
+
+class ImportRun(PublicId):
+    """When it was, and its counts. It holds no words, and not the file's name."""
+
+    persona = models.ForeignKey(Persona, models.CASCADE, related_name="import_runs")
+    at = models.DateTimeField()
+    counts = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"import {self.pk}"
