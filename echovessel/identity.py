@@ -3,13 +3,14 @@
 import uuid
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 class PublicId(models.Model):
     """A row with a public UUID, and the id it had in an archive it came from, if any."""
 
-    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    external_id = models.CharField(max_length=200, null=True, blank=True, editable=False)
+    uuid = models.UUIDField(_("id"), default=uuid.uuid4, unique=True, editable=False)
+    external_id = models.CharField(_("id in an archive"), max_length=200, null=True, blank=True, editable=False)
 
     class Meta:
         abstract = True

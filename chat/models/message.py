@@ -37,17 +37,19 @@ class Message(PublicId):
         PERSONA = "persona", _("persona")
         SYSTEM = "system", _("system")
 
-    session = models.ForeignKey(Session, models.CASCADE, related_name="messages")
-    persona = models.ForeignKey(Persona, models.CASCADE, related_name="messages")
-    turn = models.ForeignKey(Turn, models.SET_NULL, null=True, blank=True, related_name="messages")
-    role = models.CharField(max_length=8, choices=Role)
-    content = models.TextField()
-    client_id = models.UUIDField(null=True, blank=True, editable=False)
-    token_count = models.PositiveIntegerField()
-    day = models.DateField(help_text=_("in the owner's time zone"))
-    created_at = models.DateTimeField()
-    withheld = models.BooleanField(default=False)
-    import_uuid = models.UUIDField(null=True, editable=False)
+    session = models.ForeignKey(Session, models.CASCADE, related_name="messages", verbose_name=_("session"))
+    persona = models.ForeignKey(Persona, models.CASCADE, related_name="messages", verbose_name=_("persona"))
+    turn = models.ForeignKey(
+        Turn, models.SET_NULL, null=True, blank=True, related_name="messages", verbose_name=_("turn")
+    )
+    role = models.CharField(_("role"), max_length=8, choices=Role)
+    content = models.TextField(_("content"))
+    client_id = models.UUIDField(_("id of the page"), null=True, blank=True, editable=False)
+    token_count = models.PositiveIntegerField(_("token count"))
+    day = models.DateField(_("day"), help_text=_("in the owner's time zone"))
+    created_at = models.DateTimeField(_("created at"))
+    withheld = models.BooleanField(_("withheld"), default=False)
+    import_uuid = models.UUIDField(_("import"), null=True, editable=False)
 
     objects = MessageQuerySet.as_manager()
 
@@ -73,7 +75,9 @@ class Message(PublicId):
 class MessageText(models.Model):
     """A message's words as the text index reads them: cut and stemmed. Gone with the message."""
 
-    message = models.OneToOneField(Message, models.CASCADE, primary_key=True, related_name="text")
+    message = models.OneToOneField(
+        Message, models.CASCADE, primary_key=True, related_name="text", verbose_name=_("message")
+    )
     scope = models.CharField(max_length=24, editable=False)
     body = models.TextField(editable=False)
 

@@ -38,22 +38,31 @@ class Outcome(models.TextChoices):
 class LLMCall(models.Model):
     """One call. `cost` is in US dollars, and null where the price of the model is not known."""
 
-    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="llm_calls")
-    persona_uuid = models.UUIDField(null=True, blank=True)
-    session_uuid = models.UUIDField(null=True, blank=True)
-    turn_uuid = models.UUIDField(null=True, blank=True)
-    purpose = models.CharField(max_length=20, choices=Purpose)
-    provider = models.CharField(max_length=100)
-    model = models.CharField(max_length=200)
-    tokens_in = models.PositiveIntegerField(default=0)
-    tokens_cached = models.PositiveIntegerField(default=0)
-    tokens_out = models.PositiveIntegerField(default=0)
-    estimated = models.BooleanField(default=False, help_text=_("The provider did not count; we guessed."))
-    cost = models.DecimalField(max_digits=14, decimal_places=8, null=True, blank=True)
-    latency_ms = models.PositiveIntegerField(default=0)
-    outcome = models.CharField(max_length=30, choices=Outcome)
-    at = models.DateTimeField(default=timezone.now)
+    uuid = models.UUIDField(_("id"), default=uuid.uuid4, unique=True, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="llm_calls",
+        verbose_name=_("owner"),
+    )
+    persona_uuid = models.UUIDField(_("persona uuid"), null=True, blank=True)
+    session_uuid = models.UUIDField(_("session uuid"), null=True, blank=True)
+    turn_uuid = models.UUIDField(_("turn uuid"), null=True, blank=True)
+    purpose = models.CharField(_("purpose"), max_length=20, choices=Purpose)
+    provider = models.CharField(_("provider"), max_length=100)
+    model = models.CharField(_("model"), max_length=200)
+    tokens_in = models.PositiveIntegerField(_("tokens in"), default=0)
+    tokens_cached = models.PositiveIntegerField(_("tokens cached"), default=0)
+    tokens_out = models.PositiveIntegerField(_("tokens out"), default=0)
+    estimated = models.BooleanField(
+        _("estimated"), default=False, help_text=_("The provider did not count; we guessed.")
+    )
+    cost = models.DecimalField(_("cost"), max_digits=14, decimal_places=8, null=True, blank=True)
+    latency_ms = models.PositiveIntegerField(_("latency ms"), default=0)
+    outcome = models.CharField(_("outcome"), max_length=30, choices=Outcome)
+    at = models.DateTimeField(_("at"), default=timezone.now)
 
     class Meta:
         verbose_name = _("model call")

@@ -1,15 +1,16 @@
 """Durable events: written in the transaction that makes them true, read by every server process."""
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 class OutboxEvent(models.Model):
     """One thing that happened to one persona. The growing id is what a client resumes from."""
 
-    stream = models.UUIDField(editable=False)
-    name = models.CharField(max_length=60)
-    data = models.JSONField()
-    at = models.DateTimeField()
+    stream = models.UUIDField(_("stream"), editable=False)
+    name = models.CharField(_("name"), max_length=60)
+    data = models.JSONField(_("data"))
+    at = models.DateTimeField(_("at"))
 
     class Meta:
         ordering = ["id"]

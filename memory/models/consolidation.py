@@ -16,13 +16,13 @@ class Extraction(models.Model):
     `through` is the key of the last line it has read: no later reading of the session reads that far again.
     """
 
-    session = models.ForeignKey(Session, models.CASCADE, related_name="extractions")
-    chunk = models.PositiveSmallIntegerField(default=0)
-    through = models.PositiveBigIntegerField()
-    answer = models.JSONField()
-    dropped = models.PositiveSmallIntegerField(default=0)
-    created_at = models.DateTimeField(auto_now_add=True)
-    applied_at = models.DateTimeField(null=True, blank=True)
+    session = models.ForeignKey(Session, models.CASCADE, related_name="extractions", verbose_name=_("session"))
+    chunk = models.PositiveSmallIntegerField(_("chunk"), default=0)
+    through = models.PositiveBigIntegerField(_("through"))
+    answer = models.JSONField(_("answer"))
+    dropped = models.PositiveSmallIntegerField(_("dropped"), default=0)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    applied_at = models.DateTimeField(_("applied at"), null=True, blank=True)
 
     class Meta:
         ordering = ["session", "chunk"]
@@ -46,13 +46,13 @@ class ModelReply(models.Model):
     see, until a retry by hand asks anew.
     """
 
-    session = models.ForeignKey(Session, models.CASCADE, related_name="model_replies")
-    step = models.CharField(max_length=24)
-    number = models.PositiveSmallIntegerField()
-    text = models.TextField()
-    whole = models.BooleanField(default=True)
-    usage = models.JSONField(default=dict)
-    at = models.DateTimeField(auto_now_add=True)
+    session = models.ForeignKey(Session, models.CASCADE, related_name="model_replies", verbose_name=_("session"))
+    step = models.CharField(_("step"), max_length=24)
+    number = models.PositiveSmallIntegerField(_("number"))
+    text = models.TextField(_("text"))
+    whole = models.BooleanField(_("whole"), default=True)
+    usage = models.JSONField(_("usage"), default=dict)
+    at = models.DateTimeField(_("at"), auto_now_add=True)
 
     class Meta:
         ordering = ["session", "step", "number"]
@@ -84,12 +84,14 @@ class ReflectionRun(models.Model):
         NOT_DUE = "not_due", _("not due yet")
         NOTHING_NEW = "nothing_new", _("nothing new")
 
-    persona = models.ForeignKey(Persona, models.CASCADE, related_name="reflection_runs")
-    session = models.OneToOneField(Session, models.SET_NULL, null=True, related_name="reflection_run")
-    reason = models.CharField(max_length=12, choices=Reason)
-    thoughts = models.PositiveSmallIntegerField(default=0)
-    dropped = models.PositiveSmallIntegerField(default=0)
-    at = models.DateTimeField()
+    persona = models.ForeignKey(Persona, models.CASCADE, related_name="reflection_runs", verbose_name=_("persona"))
+    session = models.OneToOneField(
+        Session, models.SET_NULL, null=True, related_name="reflection_run", verbose_name=_("session")
+    )
+    reason = models.CharField(_("reason"), max_length=12, choices=Reason)
+    thoughts = models.PositiveSmallIntegerField(_("thoughts"), default=0)
+    dropped = models.PositiveSmallIntegerField(_("dropped"), default=0)
+    at = models.DateTimeField(_("at"))
 
     objects = ReflectionRunQuerySet.as_manager()
 

@@ -31,16 +31,18 @@ class Entity(PublicId):
         SLOW_CYCLE = "slow_cycle", _("slow cycle")
         PERSON = "person", _("a person")
 
-    persona = models.ForeignKey(Persona, models.CASCADE, related_name="entities")
-    canonical_name = models.CharField(max_length=120)
-    kind = models.CharField(max_length=8, choices=Kind, default=Kind.OTHER)
-    description = models.CharField(max_length=400, blank=True)
-    described_by = models.CharField(max_length=12, choices=DescribedBy, blank=True)
-    status = models.CharField(max_length=12, choices=Status, default=Status.CONFIRMED)
-    merged_into = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="absorbed")
+    persona = models.ForeignKey(Persona, models.CASCADE, related_name="entities", verbose_name=_("persona"))
+    canonical_name = models.CharField(_("canonical name"), max_length=120)
+    kind = models.CharField(_("kind"), max_length=8, choices=Kind, default=Kind.OTHER)
+    description = models.CharField(_("description"), max_length=400, blank=True)
+    described_by = models.CharField(_("described by"), max_length=12, choices=DescribedBy, blank=True)
+    status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.CONFIRMED)
+    merged_into = models.ForeignKey(
+        "self", models.SET_NULL, null=True, blank=True, related_name="absorbed", verbose_name=_("merged into")
+    )
     nodes = models.ManyToManyField(ConceptNode, through="Mention", related_name="entities")
-    created_at = models.DateTimeField(auto_now_add=True)
-    import_uuid = models.UUIDField(null=True, editable=False)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    import_uuid = models.UUIDField(_("import"), null=True, editable=False)
 
     class Meta:
         ordering = ["canonical_name", "id"]
@@ -67,10 +69,10 @@ class Entity(PublicId):
 class Alias(models.Model):
     """A name of an entity. Two entities may share one: there are two Scotts."""
 
-    entity = models.ForeignKey(Entity, models.CASCADE, related_name="aliases")
-    persona = models.ForeignKey(Persona, models.CASCADE, related_name="+")
-    text = models.CharField(max_length=120)
-    normalized = models.CharField(max_length=120)
+    entity = models.ForeignKey(Entity, models.CASCADE, related_name="aliases", verbose_name=_("entity"))
+    persona = models.ForeignKey(Persona, models.CASCADE, related_name="+", verbose_name=_("persona"))
+    text = models.CharField(_("text"), max_length=120)
+    normalized = models.CharField(_("normalized"), max_length=120)
 
     class Meta:
         ordering = ["id"]
@@ -88,8 +90,8 @@ class Alias(models.Model):
 class Mention(models.Model):
     """A node in whose description a name of the entity occurs, literally."""
 
-    node = models.ForeignKey(ConceptNode, models.CASCADE, related_name="mentions")
-    entity = models.ForeignKey(Entity, models.CASCADE, related_name="mentions")
+    node = models.ForeignKey(ConceptNode, models.CASCADE, related_name="mentions", verbose_name=_("node"))
+    entity = models.ForeignKey(Entity, models.CASCADE, related_name="mentions", verbose_name=_("entity"))
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["node", "entity"], name="mention_once")]
@@ -133,16 +135,20 @@ class MergeProposal(PublicId):
         KEPT_APART = "kept_apart", _("kept apart")
         UNDONE = "undone", _("undone")
 
-    a = models.ForeignKey(Entity, models.CASCADE, related_name="proposals_as_a")
-    b = models.ForeignKey(Entity, models.CASCADE, related_name="proposals_as_b")
-    score = models.FloatField()
-    reasons = models.JSONField(default=list)
-    status = models.CharField(max_length=12, choices=Status, default=Status.OPEN)
-    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
-    decided_at = models.DateTimeField(null=True, blank=True)
-    snapshot = models.JSONField(default=dict, blank=True)
-    hinted_at = models.DateTimeField(null=True, blank=True, help_text=_("when a prompt last asked to find out"))
-    created_at = models.DateTimeField(auto_now_add=True)
+    a = models.ForeignKey(Entity, models.CASCADE, related_name="proposals_as_a", verbose_name=_("this"))
+    b = models.ForeignKey(Entity, models.CASCADE, related_name="proposals_as_b", verbose_name=_("that"))
+    score = models.FloatField(_("score"))
+    reasons = models.JSONField(_("reasons"), default=list)
+    status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.OPEN)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("decided by")
+    )
+    decided_at = models.DateTimeField(_("decided at"), null=True, blank=True)
+    snapshot = models.JSONField(_("snapshot"), default=dict, blank=True)
+    hinted_at = models.DateTimeField(
+        _("hinted at"), null=True, blank=True, help_text=_("when a prompt last asked to find out")
+    )
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     objects = MergeProposalQuerySet.as_manager()
 

@@ -18,16 +18,17 @@ class Event(ConceptNode):
     class Meta:
         proxy = True
         verbose_name = _("L3 event")
+        verbose_name_plural = _("L3 events")
 
 
 class Evidence(models.Model):
     """The words an event came from: an exact quote and its place in the message, in characters."""
 
-    node = models.ForeignKey(ConceptNode, models.CASCADE, related_name="evidence")
-    message = models.ForeignKey(Message, models.CASCADE, related_name="evidence_for")
-    quote = models.TextField()
-    start = models.PositiveIntegerField()
-    end = models.PositiveIntegerField()
+    node = models.ForeignKey(ConceptNode, models.CASCADE, related_name="evidence", verbose_name=_("node"))
+    message = models.ForeignKey(Message, models.CASCADE, related_name="evidence_for", verbose_name=_("message"))
+    quote = models.TextField(_("quote"))
+    start = models.PositiveIntegerField(_("start"))
+    end = models.PositiveIntegerField(_("end"))
 
     class Meta:
         ordering = ["node", "message", "start"]

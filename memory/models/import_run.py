@@ -1,6 +1,7 @@
 """One import of a file: what came in by it carries its uuid, so that it can be forgotten as a whole."""
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from echovessel.identity import PublicId
 from persona.models import Persona
@@ -9,9 +10,9 @@ from persona.models import Persona
 class ImportRun(PublicId):
     """When it was, and its counts. It holds no words, and not the file's name."""
 
-    persona = models.ForeignKey(Persona, models.CASCADE, related_name="import_runs")
-    at = models.DateTimeField()
-    counts = models.JSONField(default=dict)
+    persona = models.ForeignKey(Persona, models.CASCADE, related_name="import_runs", verbose_name=_("persona"))
+    at = models.DateTimeField(_("at"))
+    counts = models.JSONField(_("counts"), default=dict)
 
     class Meta:
         ordering = ["-id"]

@@ -86,34 +86,42 @@ class ConceptNode(PublicId):
         VIOLATED = "violated", _("violated")
         EXPIRED = "expired", _("expired")
 
-    persona = models.ForeignKey(Persona, models.CASCADE, related_name="nodes")
-    kind = models.CharField(max_length=12, choices=Kind)
-    subject = models.CharField(max_length=8, choices=Subject, default=Subject.USER)
-    description = models.TextField(max_length=MAX_DESCRIPTION)
-    emotional_impact = models.SmallIntegerField(default=0)
-    emotion_tags = models.JSONField(default=list, blank=True)
-    relational_tags = models.JSONField(default=list, blank=True)
-    event_time_start = models.DateField(null=True, blank=True)
-    event_time_end = models.DateField(null=True, blank=True)
-    session = models.ForeignKey(Session, models.SET_NULL, null=True, blank=True, related_name="nodes")
-    source = models.CharField(max_length=12, choices=Source)
-    confidence = models.FloatField(default=1.0)
-    status = models.CharField(max_length=12, choices=Status, default=Status.ACTIVE)
-    verification = models.CharField(max_length=12, choices=Verification, default=Verification.UNVERIFIED)
-    superseded_by = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="supersedes")
-    mention_count = models.PositiveIntegerField(default=1)
-    last_mentioned_at = models.DateTimeField(default=timezone.now)
-    created_at = models.DateTimeField(default=timezone.now)
-    access_count = models.PositiveIntegerField(default=0)
-    last_accessed_at = models.DateTimeField(null=True, blank=True)
-    content_hash = models.CharField(max_length=64, editable=False)
-    embedding_model = models.CharField(max_length=200, editable=False)
-    outcome = models.CharField(max_length=12, choices=Outcome, default=Outcome.OPEN)
-    resolved_at = models.DateTimeField(null=True, blank=True)
-    resolved_by = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="resolves")
-    pinned = models.BooleanField(default=False)
-    archived_because = models.CharField(max_length=12, choices=ArchivedBecause, blank=True)
-    import_uuid = models.UUIDField(null=True, editable=False)
+    persona = models.ForeignKey(Persona, models.CASCADE, related_name="nodes", verbose_name=_("persona"))
+    kind = models.CharField(_("kind"), max_length=12, choices=Kind)
+    subject = models.CharField(_("subject"), max_length=8, choices=Subject, default=Subject.USER)
+    description = models.TextField(_("description"), max_length=MAX_DESCRIPTION)
+    emotional_impact = models.SmallIntegerField(_("emotional impact"), default=0)
+    emotion_tags = models.JSONField(_("emotion tags"), default=list, blank=True)
+    relational_tags = models.JSONField(_("relational tags"), default=list, blank=True)
+    event_time_start = models.DateField(_("event time start"), null=True, blank=True)
+    event_time_end = models.DateField(_("event time end"), null=True, blank=True)
+    session = models.ForeignKey(
+        Session, models.SET_NULL, null=True, blank=True, related_name="nodes", verbose_name=_("session")
+    )
+    source = models.CharField(_("source"), max_length=12, choices=Source)
+    confidence = models.FloatField(_("confidence"), default=1.0)
+    status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.ACTIVE)
+    verification = models.CharField(
+        _("verification"), max_length=12, choices=Verification, default=Verification.UNVERIFIED
+    )
+    superseded_by = models.ForeignKey(
+        "self", models.SET_NULL, null=True, blank=True, related_name="supersedes", verbose_name=_("superseded by")
+    )
+    mention_count = models.PositiveIntegerField(_("mention count"), default=1)
+    last_mentioned_at = models.DateTimeField(_("last mentioned at"), default=timezone.now)
+    created_at = models.DateTimeField(_("created at"), default=timezone.now)
+    access_count = models.PositiveIntegerField(_("access count"), default=0)
+    last_accessed_at = models.DateTimeField(_("last accessed at"), null=True, blank=True)
+    content_hash = models.CharField(_("content hash"), max_length=64, editable=False)
+    embedding_model = models.CharField(_("embedding model"), max_length=200, editable=False)
+    outcome = models.CharField(_("outcome"), max_length=12, choices=Outcome, default=Outcome.OPEN)
+    resolved_at = models.DateTimeField(_("resolved at"), null=True, blank=True)
+    resolved_by = models.ForeignKey(
+        "self", models.SET_NULL, null=True, blank=True, related_name="resolves", verbose_name=_("resolved by")
+    )
+    pinned = models.BooleanField(_("pinned"), default=False)
+    archived_because = models.CharField(_("archived because"), max_length=12, choices=ArchivedBecause, blank=True)
+    import_uuid = models.UUIDField(_("import"), null=True, editable=False)
 
     objects = NodeQuerySet.as_manager()
 
@@ -179,8 +187,10 @@ class NodeVector(models.Model):
     """A node's exact vector: little-endian float32, unit length. The search structure (vec0) is fed from
     this table by triggers, so that a vector is found exactly as long as its node may be recalled."""
 
-    node = models.OneToOneField(ConceptNode, models.CASCADE, primary_key=True, related_name="vector")
-    model = models.CharField(max_length=200)
+    node = models.OneToOneField(
+        ConceptNode, models.CASCADE, primary_key=True, related_name="vector", verbose_name=_("node")
+    )
+    model = models.CharField(_("model"), max_length=200)
     embedding = models.BinaryField()
 
     def __str__(self) -> str:
@@ -190,7 +200,9 @@ class NodeVector(models.Model):
 class NodeText(models.Model):
     """A node's words as the text index reads them: cut and stemmed. Gone with the node."""
 
-    node = models.OneToOneField(ConceptNode, models.CASCADE, primary_key=True, related_name="text")
+    node = models.OneToOneField(
+        ConceptNode, models.CASCADE, primary_key=True, related_name="text", verbose_name=_("node")
+    )
     scope = models.CharField(max_length=24, editable=False)
     body = models.TextField(editable=False)
 

@@ -20,20 +20,24 @@ class Receipt(PublicId):
         PENDING = "pending", _("the bytes are being erased")
         DONE = "done", _("done")
 
-    persona = models.ForeignKey(Persona, models.SET_NULL, null=True, blank=True, related_name="receipts")
-    persona_uuid = models.UUIDField(null=True, editable=False)
-    owner_id = models.BigIntegerField(editable=False)
-    targets = models.JSONField(default=list)
-    choice = models.JSONField(default=dict)
-    counts = models.JSONField(default=dict)
-    erased = models.JSONField(default=dict)
-    prints = models.JSONField(default=list)
-    stones = models.JSONField(default=list)
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
-    at = models.DateTimeField()
-    status = models.CharField(max_length=8, choices=Status, default=Status.PENDING)
-    finished_at = models.DateTimeField(null=True, blank=True)
-    attempts = models.PositiveSmallIntegerField(default=0)
+    persona = models.ForeignKey(
+        Persona, models.SET_NULL, null=True, blank=True, related_name="receipts", verbose_name=_("persona")
+    )
+    persona_uuid = models.UUIDField(_("persona uuid"), null=True, editable=False)
+    owner_id = models.BigIntegerField(_("owner id"), editable=False)
+    targets = models.JSONField(_("targets"), default=list)
+    choice = models.JSONField(_("choice"), default=dict)
+    counts = models.JSONField(_("counts"), default=dict)
+    erased = models.JSONField(_("erased"), default=dict)
+    prints = models.JSONField(_("prints"), default=list)
+    stones = models.JSONField(_("stones"), default=list)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("by")
+    )
+    at = models.DateTimeField(_("at"))
+    status = models.CharField(_("status"), max_length=8, choices=Status, default=Status.PENDING)
+    finished_at = models.DateTimeField(_("finished at"), null=True, blank=True)
+    attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
 
     class Meta:
         ordering = ["-id"]

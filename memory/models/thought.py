@@ -16,6 +16,7 @@ class Thought(ConceptNode):
     class Meta:
         proxy = True
         verbose_name = _("L4 thought")
+        verbose_name_plural = _("L4 thoughts")
 
 
 class Intention(ConceptNode):
@@ -26,6 +27,7 @@ class Intention(ConceptNode):
     class Meta:
         proxy = True
         verbose_name = _("L4 intention")
+        verbose_name_plural = _("L4 intentions")
 
 
 class Expectation(ConceptNode):
@@ -36,6 +38,7 @@ class Expectation(ConceptNode):
     class Meta:
         proxy = True
         verbose_name = _("L4 expectation")
+        verbose_name_plural = _("L4 expectations")
 
 
 class Filling(models.Model):
@@ -44,9 +47,11 @@ class Filling(models.Model):
     Orphaned: the child was forgotten, and the parent stays by what else it rests on. Such an edge has no child.
     """
 
-    parent = models.ForeignKey(ConceptNode, models.CASCADE, related_name="filling")
-    child = models.ForeignKey(ConceptNode, models.CASCADE, null=True, blank=True, related_name="fills")
-    orphaned = models.BooleanField(default=False)
+    parent = models.ForeignKey(ConceptNode, models.CASCADE, related_name="filling", verbose_name=_("parent"))
+    child = models.ForeignKey(
+        ConceptNode, models.CASCADE, null=True, blank=True, related_name="fills", verbose_name=_("child")
+    )
+    orphaned = models.BooleanField(_("orphaned"), default=False)
 
     class Meta:
         constraints = [

@@ -18,12 +18,12 @@ class Tombstone(models.Model):
         NAME = "name", _("a name")
         EXTERNAL = "external", _("an id in an archive")
 
-    persona = models.ForeignKey(Persona, models.CASCADE, related_name="tombstones")
-    kind = models.CharField(max_length=8, choices=Kind, default=Kind.TEXT)
-    digest = models.CharField(max_length=64)
-    key_id = models.CharField(max_length=8, default="")
-    refused = models.PositiveIntegerField(default=0)
-    created_at = models.DateTimeField(auto_now_add=True)
+    persona = models.ForeignKey(Persona, models.CASCADE, related_name="tombstones", verbose_name=_("persona"))
+    kind = models.CharField(_("kind"), max_length=8, choices=Kind, default=Kind.TEXT)
+    digest = models.CharField(_("digest"), max_length=64)
+    key_id = models.CharField(_("key id"), max_length=8, default="")
+    refused = models.PositiveIntegerField(_("refused"), default=0)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
         ordering = ["-id"]

@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from memory.models.node import MAX_DESCRIPTION, ConceptNode
 
@@ -9,17 +10,19 @@ from memory.models.node import MAX_DESCRIPTION, ConceptNode
 class NodeVersion(models.Model):
     """One state of a node as it was until `edited_by` changed it. Gone with the node."""
 
-    node = models.ForeignKey(ConceptNode, models.CASCADE, related_name="versions")
-    version = models.PositiveIntegerField()
-    description = models.TextField(max_length=MAX_DESCRIPTION)
-    emotional_impact = models.SmallIntegerField()
-    emotion_tags = models.JSONField(default=list)
-    relational_tags = models.JSONField(default=list)
-    event_time_start = models.DateField(null=True)
-    event_time_end = models.DateField(null=True)
-    verification = models.CharField(max_length=12, choices=ConceptNode.Verification)
-    edited_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
-    edited_at = models.DateTimeField()
+    node = models.ForeignKey(ConceptNode, models.CASCADE, related_name="versions", verbose_name=_("node"))
+    version = models.PositiveIntegerField(_("version"))
+    description = models.TextField(_("description"), max_length=MAX_DESCRIPTION)
+    emotional_impact = models.SmallIntegerField(_("emotional impact"))
+    emotion_tags = models.JSONField(_("emotion tags"), default=list)
+    relational_tags = models.JSONField(_("relational tags"), default=list)
+    event_time_start = models.DateField(_("event time start"), null=True)
+    event_time_end = models.DateField(_("event time end"), null=True)
+    verification = models.CharField(_("verification"), max_length=12, choices=ConceptNode.Verification)
+    edited_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+", verbose_name=_("edited by")
+    )
+    edited_at = models.DateTimeField(_("edited at"))
 
     class Meta:
         ordering = ["node", "-version"]

@@ -26,12 +26,14 @@ class Label(models.TextChoices):
 class CoreBlock(models.Model):
     """One authored text of a persona, one per label. Saving replaces it and keeps the old version."""
 
-    persona = models.ForeignKey(Persona, models.CASCADE, related_name="core_blocks")
-    label = models.CharField(max_length=16, choices=Label)
-    content = models.TextField(blank=True, max_length=MAX_CHARACTERS)
-    version = models.PositiveIntegerField(default=1)
-    edited_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
-    edited_at = models.DateTimeField(default=timezone.now)
+    persona = models.ForeignKey(Persona, models.CASCADE, related_name="core_blocks", verbose_name=_("persona"))
+    label = models.CharField(_("label"), max_length=16, choices=Label)
+    content = models.TextField(_("content"), blank=True, max_length=MAX_CHARACTERS)
+    version = models.PositiveIntegerField(_("version"), default=1)
+    edited_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+", verbose_name=_("edited by")
+    )
+    edited_at = models.DateTimeField(_("edited at"), default=timezone.now)
 
     class Meta:
         ordering = ["persona", "label"]
@@ -63,11 +65,13 @@ class CoreBlock(models.Model):
 class CoreBlockVersion(models.Model):
     """What a core block said before."""
 
-    block = models.ForeignKey(CoreBlock, models.CASCADE, related_name="versions")
-    version = models.PositiveIntegerField()
-    content = models.TextField(blank=True)
-    edited_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
-    edited_at = models.DateTimeField()
+    block = models.ForeignKey(CoreBlock, models.CASCADE, related_name="versions", verbose_name=_("block"))
+    version = models.PositiveIntegerField(_("version"))
+    content = models.TextField(_("content"), blank=True)
+    edited_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+", verbose_name=_("edited by")
+    )
+    edited_at = models.DateTimeField(_("edited at"))
 
     class Meta:
         ordering = ["-version"]

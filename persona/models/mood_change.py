@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from echovessel.identity import PublicId
 from persona.models.persona import Persona
@@ -13,12 +14,12 @@ MAX_SIGNAL = 80
 class MoodChange(PublicId):
     """One change of a persona's mood, and the session that brought it."""
 
-    persona = models.ForeignKey(Persona, models.CASCADE, related_name="mood_changes")
-    mood = models.CharField(max_length=MAX_MOOD)
-    energy = models.SmallIntegerField()
-    last_user_signal = models.CharField(max_length=MAX_SIGNAL, null=True, blank=True)
-    session_uuid = models.UUIDField(null=True, editable=False)
-    at = models.DateTimeField()
+    persona = models.ForeignKey(Persona, models.CASCADE, related_name="mood_changes", verbose_name=_("persona"))
+    mood = models.CharField(_("mood"), max_length=MAX_MOOD)
+    energy = models.SmallIntegerField(_("energy"))
+    last_user_signal = models.CharField(_("last user signal"), max_length=MAX_SIGNAL, null=True, blank=True)
+    session_uuid = models.UUIDField(_("session uuid"), null=True, editable=False)
+    at = models.DateTimeField(_("at"))
 
     class Meta:
         ordering = ["-at", "-id"]

@@ -35,14 +35,16 @@ class Persona(PublicId):
         ENGLISH = "en", _("English")
         CHINESE = "zh", _("Chinese")
 
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="personas")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="personas", verbose_name=_("owner")
+    )
     name = models.CharField(_("name"), max_length=80)
     user_name = models.CharField(_("what they call you"), max_length=80, blank=True)
     timezone = models.CharField(_("your time zone"), max_length=64, default="UTC", validators=[validate_timezone])
     language = models.CharField(_("language"), max_length=8, choices=Language, default=Language.ENGLISH)
     facts = models.JSONField(_("facts"), default=dict, blank=True)
     episodic_state = models.JSONField(_("mood"), default=dict, blank=True, editable=False)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     objects = PersonaQuerySet.as_manager()
 
