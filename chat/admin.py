@@ -1,10 +1,23 @@
-"""The desk's pages of L2: what was said, as it was said."""
+"""The desk's pages of L2: what was said, as it was said; and of the lines that somebody pointed out."""
 
-from django.contrib import admin
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
 
-from chat.models import Message, Session, Turn
-from echovessel.desk import Seen, SeenInline, excerpt
+from chat import crisis, search
+from chat.models import CrisisFlag, Message, Session, Turn
+from echovessel.desk import AboutPersona, InTalk, Lately, Seen, SeenInline, WordsIndexed, excerpt
 
 
 class MessageInline(SeenInline):
@@ -16,6 +29,8 @@ class MessageInline(SeenInline):
 
 @admin.register(Session)
 class SessionAdmin(Seen):
+    words = ["summary", "failure"]
+    forgets = "session"
     list_display = [
         "id",
         "persona",
@@ -26,19 +41,83 @@ class SessionAdmin(Seen):
         "trivial",
         "failure",
     ]
-    list_filter = ["status", "close_reason", "trivial"]
+    list_filter = ["status", "close_reason", "trivial", Lately.of("started_at"), AboutPersona]
     list_select_related = ["persona"]
-    search_fields = ["summary", "persona__name", "uuid", "external_id"]
+    search_fields = ["summary", "persona__name", "uuid", "persona__uuid"]
+    readonly_fields = ["all_lines"]
     inlines = [MessageInline]
+
+    @admin.display(description=_("lines"))
+    def all_lines(self, session: Session) -> str:
+        address = f"{reverse('admin:chat_message_changelist')}?session={session.pk}"
+        return format_html('<a href="{}">{}</a>', address, session.message_count)
 
 
 @admin.register(Message)
-class MessageAdmin(Seen):
-    list_display = ["created_at", "persona", "role", "beginning", "withheld"]
-    list_filter = ["role", "withheld"]
+class MessageAdmin(WordsIndexed, Seen):
+    words = ["content", "beginning"]
+    forgets = "message"
+    substrings = search.SUBSTRINGS
+    list_display = ["id", "beginning", "role", "persona", "created_at", "withheld"]
+    list_filter = ["role", "withheld", Lately, AboutPersona, InTalk]
     list_select_related = ["persona"]
-    search_fields = ["content", "persona__name", "uuid", "external_id"]
+    search_fields = ["content", "uuid"]
     exclude = ["text"]
+    actions = ["point_out"]
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(require_POST(self.point_out_one))
+        return [path("<int:key>/point-out/", view, name="chat_message_point_out"), *super().get_urls()]
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """With the flag, for those who may see it, and the button that raises it."""
+        sets = super().get_fieldsets(request, obj)
+        if obj is None or not (may_see_flags(request) or self._may_point_out(request, obj)):
+            return sets
+        shown = self._named("pointed_out", lambda line: self._flag(request, line))
+        return [*sets, (None, {"fields": [shown]})]
+
+    def has_point_out_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("chat.add_crisisflag")
+
+    @admin.action(description=_("Raise a crisis flag"), permissions=["point_out"])
+    def point_out(self, request: HttpRequest, lines: QuerySet[Message]) -> None:
+        """Raise a flag for each, as far as this user may read them."""
+        now = timezone.now()
+        chosen = [line for line in self.chosen(request, lines) if self._may_point_out(request, line)]
+        raised = [line for line in chosen if crisis.raise_flag(line, request.user, now)]  # type: ignore[arg-type]
+        for line in raised:
+            self.log_change(request, line, "crisis flag raised")
+        text = ngettext("%(count)d flag was raised.", "%(count)d flags were raised.", len(raised))
+        self.message_user(request, text % {"count": len(raised)})
+
+    def point_out_one(self, request: HttpRequest, key: int) -> HttpResponse:
+        line = get_object_or_404(self.get_queryset(request), pk=key)
+        if not self._may_point_out(request, line):
+            raise PermissionDenied
+        self.point_out(request, Message.objects.filter(pk=key))
+        return redirect("admin:chat_message_change", key)
+
+    def _may_point_out(self, request: HttpRequest, line: Message) -> bool:
+        return self.has_point_out_permission(request) and self.reads(request, line)
+
+    def _flag(self, request: HttpRequest, line: Message) -> str:
+        flag = CrisisFlag.objects.filter(message=line).first() if may_see_flags(request) else None
+        if flag is not None:
+            address = reverse("admin:chat_crisisflag_change", args=[flag.pk])
+            return format_html('<a href="{}">{}</a>', address, _("seen") if flag.seen_at else _("waits to be seen"))
+        if not self._may_point_out(request, line):
+            return str(_("none"))
+        address = reverse("admin:chat_message_point_out", args=[line.pk])
+        told = _("Raise a crisis flag")
+        return format_html(
+            '<button type="submit" form="deeds" class="button" formaction="{}">{}</button>', address, told
+        )
+
+    @admin.display(description=_("crisis flag"))
+    def pointed_out(self, line: Message) -> str:
+        """The name of what `get_fieldsets` adds."""
+        return ""
 
     @admin.display(description=_("words"))
     def beginning(self, message: Message) -> str:
@@ -47,8 +126,66 @@ class MessageAdmin(Seen):
 
 @admin.register(Turn)
 class TurnAdmin(Seen):
+    words = ["partial", "xray"]
+    unlisted = ["partial", "xray", "usage"]
     list_display = ["id", "persona", "status", "error", "started_at", "finished_at"]
-    list_filter = ["status", "error"]
+    list_filter = ["status", Lately, AboutPersona, InTalk]
     list_select_related = ["persona"]
-    search_fields = ["persona__name", "uuid"]
+    search_fields = ["uuid", "persona__uuid"]
     inlines = [MessageInline]
+
+
+@admin.register(CrisisFlag)
+class CrisisFlagAdmin(Seen):
+    """Lines that somebody who may should look at soon."""
+
+    words = ["line"]
+    persona_path = "message.persona"
+    list_display = ["raised_at", "persona", "line", "raised_by", "seen_at", "seen_by"]
+    list_filter = [("seen_at", admin.EmptyFieldListFilter), Lately.of("raised_at")]
+    list_select_related = ["message__persona", "raised_by", "seen_by"]
+    ordering: ClassVar = ["-raised_at", "-id"]
+    search_fields = ["message__uuid", "message__persona__uuid"]
+    fields = ["line", "raised_at", "raised_by", "seen_at", "seen_by"]
+    readonly_fields = ["line"]
+    actions = ["mark_seen"]
+    on_page = ["mark_seen"]
+
+    def waits(self, row: CrisisFlag) -> bool:
+        return row.seen_at is None
+
+    def has_mark_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("chat.change_crisisflag")
+
+    @admin.action(description=_("Mark as seen"), permissions=["mark"])
+    def mark_seen(self, request: HttpRequest, flags: QuerySet[CrisisFlag]) -> None:
+        now = timezone.now()
+        seen = [flag for flag in self.chosen(request, flags) if crisis.mark_seen(flag, request.user, now)]  # type: ignore[arg-type]
+        for flag in seen:
+            self.log_change(request, flag, "seen")
+        text = ngettext("%(count)d flag is marked as seen.", "%(count)d flags are marked as seen.", len(seen))
+        self.message_user(request, text % {"count": len(seen)}, messages.SUCCESS)
+
+    def changelist_view(self, request: HttpRequest, extra_context: Mapping[str, Any] | None = None) -> HttpResponse:
+        return super().changelist_view(request, {**(extra_context or {}), "told": WHAT_FLAGS_ARE})
+
+    @admin.display(description=_("persona"))
+    def persona(self, flag: CrisisFlag) -> str:
+        return str(flag.message.persona)
+
+    @admin.display(description=_("line"))
+    def line(self, flag: CrisisFlag) -> str:
+        address = reverse("admin:chat_message_change", args=[flag.message_id])
+        return format_html('<a href="{}">{}</a>', address, excerpt(flag.message.content))
+
+
+def may_see_flags(request: HttpRequest) -> bool:
+    return request.user.has_perm("chat.view_crisisflag")
+
+
+WHAT_FLAGS_ARE = _(
+    "A crisis flag points out a line that somebody should look at soon, because the person who wrote it may be in "
+    "danger. Flags are raised here by hand, on the page of a line or for lines chosen in their list; nothing raises "
+    "them by itself. "
+    "Only those with a permission of its own see this page, and the line itself only those who may read words."
+)

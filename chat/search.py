@@ -11,6 +11,7 @@ from django.db import connection
 from chat.models import Message, MessageText
 from echovessel import words
 from echovessel.sqlite import triggers
+from echovessel.sqlite.substrings import SubstringIndex
 from echovessel.sqlite.text_index import TextIndex
 from echovessel.sqlite.triggers import Trigger
 
@@ -19,6 +20,7 @@ _SHOWN = "NOT m.withheld AND m.role <> 'system'"
 _ON_RECORD = "NOT s.off_the_record AND s.persona_id = m.persona_id"
 
 INDEX = TextIndex(table="chat_messagetext", key="message_id", scope="scope", body="body")
+SUBSTRINGS = SubstringIndex(table="chat_message", column="content", scope="persona_id")
 # A stamp for each persona, new whenever a line is not what it was, and an epoch, new where its words are not: by them a
 # process that holds her lines in memory knows whether they are still the ones of the database. (What is added, and what
 # is gone, ids show.)
@@ -61,6 +63,21 @@ TRIGGERS = [
         f"DELETE FROM chat_crisisflag WHERE message_id = old.id; {_changed('old.persona_id')}",
     ),
     _trigger(
+        "chat_message_uncounted",
+        "chat_message",
+        "AFTER DELETE",
+        "UPDATE chat_session SET message_count = max(0, message_count - 1), "
+        "token_count = max(0, token_count - old.token_count) WHERE id = old.session_id;",
+    ),
+    # A turn of which no line is left holds what was begun of a reply, and what it was made from.
+    Trigger(
+        "chat_turn_alone",
+        "chat_message",
+        "CREATE TRIGGER chat_turn_alone AFTER DELETE ON chat_message WHEN NOT EXISTS (SELECT 1 FROM chat_message "
+        "WHERE turn_id = old.turn_id) BEGIN DELETE FROM chat_turn WHERE id = old.turn_id "
+        "AND status NOT IN ('collecting', 'running'); END",
+    ),
+    _trigger(
         "chat_message_change",
         "chat_message",
         "AFTER UPDATE OF id, withheld, role, session_id, persona_id, created_at",
@@ -95,6 +112,7 @@ def ensure_index(**_: Any) -> None:
     if INDEX.table not in connection.introspection.table_names():
         return  # migrated back to nothing
     INDEX.ensure(connection)
+    SUBSTRINGS.ensure(connection)
     with connection.cursor() as cursor:
         for name in triggers.differing(connection, STATE):
             cursor.execute(f"DROP TABLE IF EXISTS {name}")
@@ -103,15 +121,19 @@ def ensure_index(**_: Any) -> None:
             cursor.execute(_changed("id", _RENEWED))
 
 
-def drop_triggers(**_: Any) -> None:
-    """Before a migration: a trigger that names a table makes its rebuilding fail."""
-    triggers.drop(connection, [*INDEX.triggers, *TRIGGERS])
+def drop_triggers(plan: Sequence[Any] | None = None, **_: Any) -> None:
+    """Before a migration: a trigger that names a table makes its rebuilding fail. Where nothing is to be migrated they
+    stay, for indexes are filled anew when they come back."""
+    if plan is not None and not plan:
+        return
+    triggers.drop(connection, [*INDEX.triggers, *SUBSTRINGS.triggers, *TRIGGERS])
 
 
 def missing() -> list[str]:
     """The names of absent triggers and indexes."""
     return [
         *INDEX.missing(connection),
+        *SUBSTRINGS.missing(connection),
         *triggers.differing(connection, STATE),
         *triggers.missing(connection, TRIGGERS),
     ]
@@ -139,6 +161,11 @@ def index(messages: Sequence[Message]) -> None:
 def holding(persona_id: int, terms: Sequence[str], most: int) -> dict[str, np.ndarray]:
     """The ids of a persona's messages that hold each of `terms`: the newest `most` of each."""
     return INDEX.holding(connection, terms, scope_of(persona_id), most)
+
+
+def holding_all(persona_id: int, texts: Sequence[Sequence[str]]) -> list[list[int]]:
+    """For each of `texts`, given as its cut words, the ids of a persona's messages that hold all of them."""
+    return INDEX.holding_all(connection, texts, scope_of(persona_id))
 
 
 def count(persona_id: int) -> int:

@@ -12,6 +12,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
 
 from chat import turn as turns
 from chat.consumers import CHANNEL
@@ -47,8 +48,10 @@ class Line:
     partial: str = ""
     session_uuid: UUID | None = None
     off_the_record: bool = False
+    withheld: bool = False
 
 
+@never_cache
 def chat(request: HttpRequest, persona: UUID) -> HttpResponse:
     """The page one talks in."""
     found = own_persona(request, persona)
@@ -77,6 +80,7 @@ def chat(request: HttpRequest, persona: UUID) -> HttpResponse:
         )
 
 
+@never_cache
 def history(request: HttpRequest, persona: UUID) -> HttpResponse:
     """The lines before a message, as a fragment of the page."""
     found = own_persona(request, persona)
@@ -129,6 +133,7 @@ def _message_line(message: Message) -> Line:
         stopped=is_reply and message.turn is not None and message.turn.status == Turn.Status.STOPPED,
         session_uuid=message.session.uuid,
         off_the_record=message.session.off_the_record,
+        withheld=message.withheld,
     )
 
 

@@ -6,6 +6,9 @@ from typing import Any
 from django.contrib.admin.sites import AdminSite
 from django.db.models import Model
 from django.http import HttpRequest
+from django.template.response import TemplateResponse
+from django.urls import path
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 # Changing a schedule runs any function by its path, and a queue row is a pickle: neither belongs on a desk where
@@ -14,11 +17,12 @@ NOT_ON_THE_DESK = {"django_q.Schedule", "django_q.OrmQ"}
 
 SECTIONS: list[tuple[Any, list[str]]] = [
     (_("L1 · Identity"), ["persona.Persona", "persona.CoreBlock"]),
-    (_("L2 · What was said"), ["chat.Session", "chat.Message", "chat.Turn"]),
+    (_("L2 · What was said"), ["chat.Session", "chat.Message", "chat.Turn", "chat.CrisisFlag"]),
     (_("L3 · What happened"), ["memory.Event"]),
     (_("L4 · What it means"), ["memory.Thought", "memory.Intention", "memory.Expectation"]),
     (_("L5 · Who and what"), ["memory.Entity", "memory.MergeProposal"]),
     (_("L6 · Mood"), ["persona.MoodChange"]),
+    (_("Forgetting"), ["memory.Receipt", "memory.ImportRun", "audit.Look"]),
     (_("Work"), ["memory.Extraction", "memory.ReflectionRun", "llm.LLMCall", "outbox.OutboxEvent"]),
 ]
 
@@ -37,6 +41,18 @@ class Desk(AdminSite):
         wanted = [model for model in models if model._meta.label not in NOT_ON_THE_DESK]
         if wanted:
             super().register(wanted, admin_class, **options)
+
+    def get_urls(self) -> list[Any]:
+        from memory.admin.forgetting import forget  # noqa: PLC0415  (its pages register themselves with this site)
+
+        return [path("forget/", self.admin_view(forget), name="forget"), *super().get_urls()]
+
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        """The sections, with what waits and how it goes."""
+        from memory.admin import dashboard  # noqa: PLC0415  (as above)
+
+        shown = dashboard.shown(request.user, timezone.now())
+        return super().index(request, {**shown, **(extra_context or {})})
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
         apps = super().get_app_list(request, app_label)

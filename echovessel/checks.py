@@ -12,7 +12,7 @@ from django.db import DatabaseError, connection
 
 from chat import search
 from echovessel import embedding, knobs
-from memory import vectors
+from memory import checking, vectors
 
 Apps = Sequence[AppConfig] | None
 
@@ -72,6 +72,22 @@ def embedding_model_is_the_one_in_use(app_configs: Apps, databases: Any = None, 
             f"EMBEDDING_MODEL is {configured}, but {in_use} is in use: all vectors are by it.",
             hint=f"Change to the other with manage.py reembed --model {configured}, or set EMBEDDING_MODEL={in_use}.",
             id="echovessel.W003",
+        )
+    ]
+
+
+@register(Tags.database)
+def tombstones_refuse(app_configs: Apps, databases: Any = None, **_: Any) -> list[CheckMessage]:
+    """echovessel.W004: tombstones that were made with another key than TOMBSTONE_KEY."""
+    if not databases or "memory_receipt" not in connection.introspection.table_names():
+        return []
+    if not (strange := checking.stones_of_another_key()):
+        return []
+    return [
+        checks.Warning(
+            f"{strange} things that were forgotten can come back: their tombstones were made with another key.",
+            hint="Give back the key they were made with, in TOMBSTONE_KEY or as tombstone_key in the data folder.",
+            id="echovessel.W004",
         )
     ]
 

@@ -102,6 +102,11 @@ def warm(text: str = "Hello") -> "Future[Any]":
     return _executor().submit(_load_quietly, text)
 
 
+def forget_lately() -> None:
+    """Keep no vector of what was embedded lately: it may have been forgotten since."""
+    _lately.clear()
+
+
 def fault(model: str | None = None) -> str:
     """Why `model`, or else the one in use, cannot be used, as far as can be told without loading it; else empty."""
     if (model or name()) not in (PLAIN, BUNDLED):
@@ -178,6 +183,10 @@ class _Lately:
                 self._vectors[_digest(model, text)] = vector.copy()
             while len(self._vectors) > REMEMBERED:
                 self._vectors.popitem(last=False)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._vectors.clear()
 
 
 def _digest(model: str, text: str) -> bytes:

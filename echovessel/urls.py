@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.contrib.auth import views as auth_views
 from django.contrib.auth.decorators import login_not_required
-from django.urls import path
+from django.urls import include, path
 from django.views.i18n import set_language
 
 import chat.views
@@ -15,15 +15,13 @@ from echovessel.health import healthz
 urlpatterns = [
     path("", persona.views.home, name="home"),
     path("login/", auth_views.LoginView.as_view(redirect_authenticated_user=True), name="login"),
-    path("logout/", auth_views.LogoutView.as_view(), name="logout"),
+    path("logout/", persona.views.SignOut.as_view(), name="logout"),
     path("welcome/persona/", persona.views.onboarding, name="onboarding"),
     path("welcome/<str:token>/", persona.views.first_run, name="first_run"),
     path("chat/<uuid:persona>/", chat.views.chat, name="chat"),
     path("chat/<uuid:persona>/history/", chat.views.history, name="history"),
     path("chat/<uuid:persona>/turns/<uuid:turn>/why/", memory.views.turn_xray, name="turn_xray"),
-    path("memory/<uuid:persona>/timeline/", memory.views.timeline, name="timeline"),
-    path("memory/<uuid:persona>/remembered/", memory.views.remembered, name="remembered"),
-    path("memory/<uuid:persona>/remember/<uuid:message>/", memory.views.remember, name="remember"),
+    path("", include("memory.urls")),
     path("api/", api.urls),
     path("i18n/setlang/", login_not_required(set_language), name="set_language"),
     path("admin/", admin.site.urls),

@@ -136,6 +136,11 @@ def _stem(word: str) -> str:
         return _stemmer.stemWord(word)
 
 
+def let_go() -> None:
+    """Keep none of the words that were cut."""
+    _stem.cache_clear()
+
+
 _ENGLISH = """
 a about am an and any are as at be been but by can cant could couldnt did didnt do does doesnt doing dont for
 from had has have having he her hers him his how i if in into is isnt it its just me might my no nor not of on

@@ -118,6 +118,14 @@ class Shelf(Generic[T]):
             while len(self._held) > 1 and sum(each.nbytes for each in self._held.values()) > room:
                 self._held.popitem(last=False)
 
+    def drop(self, key: int) -> None:
+        with self._lock:
+            self._held.pop(key, None)
+
+    def keys(self) -> list[int]:
+        with self._lock:
+            return list(self._held)
+
     def clear(self) -> None:
         with self._lock:
             self._held.clear()

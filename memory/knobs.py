@@ -364,6 +364,42 @@ minimum_coverage_unknown_script = knob(
     why="The same where words are not spaced and the model knows little of them: one shared character is no answer.",
     source="measured on our own queries in Chinese, 2026-11",
 )
+expire_days = whole(
+    "memory.expire_days",
+    30,
+    low=1,
+    high=36_500,
+    unit="days",
+    why="A guess that nobody has confirmed or told again in this time is none to go by.",
+    source="design/forgetting.md",
+)
+settle_days = whole(
+    "memory.settle_days",
+    90,
+    low=1,
+    high=36_500,
+    unit="days",
+    why="A promise that was kept, or an expectation that came to its end, so long ago is not on anybody's mind.",
+    source="design/forgetting.md",
+)
+archive_old = whole(
+    "memory.archive_old",
+    0,
+    low=0,
+    high=1,
+    unit="0 or 1",
+    why="With 1, what is older than 90 days, slight and hardly ever recalled leaves recall. Nothing else does.",
+    source="design/forgetting.md",
+)
+confirmed_weight = knob(
+    "memory.confirmed_weight",
+    0.1,
+    low=0,
+    high=10,
+    unit="weight",
+    why="Of two that fit alike, what somebody has confirmed comes first; as little as that.",
+    source="seed 003",
+)
 recency_weight = knob(
     "memory.recency_weight", 0.5, low=0, high=10, unit="weight", why="Fresh, but gently.", source="seed 002"
 )
@@ -533,6 +569,16 @@ vectors_in_memory_mb = whole(
     why="The vectors of the personas who are talked with are searched in memory: 1.5 MB for a thousand memories. A "
     "persona with more than this is searched through the database, more slowly and not quite exactly.",
     source="measured 2026-11-21: 100,000 memories 8 ms in memory, 50 ms through the database",
+)
+vacuum_at_once_mb = whole(
+    "memory.vacuum_at_once_mb",
+    256,
+    low=0,
+    high=100_000,
+    unit="MB of the database file",
+    why="What was forgotten is erased by writing every page anew, 8 s for a gigabyte, and nobody else writes "
+    "meanwhile. Up to this size it is done at once and through memory, else by a job and through a file.",
+    source="measured 2026-11-21: 265 MB 2 s",
 )
 entities_shown = whole(
     "memory.entities_shown", 5, low=0, high=50, unit="entities", why="Of those who are named, so many are described."

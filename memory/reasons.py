@@ -28,6 +28,7 @@ RULES = {
     "same_words": gettext_lazy("the same is shown already"),
     "in_window": gettext_lazy("said in this talk just now"),
     "in_prompt": gettext_lazy("known in every reply anyway"),
+    "outdated": gettext_lazy("it was put right since, or put away"),
 }
 LAPS = {
     "embed": pgettext_lazy("step of a recall", "embedding"),
@@ -49,6 +50,7 @@ PARTS = {
     "impact": pgettext_lazy("part of a score", "impact"),
     "relational": pgettext_lazy("part of a score", "relational"),
     "anchor": pgettext_lazy("part of a score", "anchor"),
+    "confirmed": pgettext_lazy("part of a score", "confirmed"),
     "penalty": pgettext_lazy("part of a score", "penalty"),
     "raw_relevance": pgettext_lazy("part of a score", "relevance, 0 to 1"),
     "dense": pgettext_lazy("part of a score", "by meaning, 0 to 1"),

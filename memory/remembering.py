@@ -14,14 +14,11 @@ from django.utils.translation import gettext_lazy as _
 from chat.models import Message
 from chat.models.message import MessageQuerySet
 from echovessel import embedding
-from echovessel.outbox import events
-from memory import signals
-from memory.entities.names import occurs
-from memory.entities.resolve import link
+from memory import curating, signals
+from memory.mentions import note_named
 from memory.model_in_use import follow, with_one_model
-from memory.models import Alias, ConceptNode, Entity, Evidence
+from memory.models import ConceptNode, Evidence
 from memory.models.node import MAX_DESCRIPTION, NodeQuerySet
-from memory.recall.candidates import entities_named
 from memory.signals import Place
 from memory.writing import Draft, Quote, emotion_tags, relational_tags, tidied, write
 from persona.models import Persona
@@ -77,8 +74,8 @@ def remember(message: Message, now: datetime, words: Place | None = None, within
         written = write(persona, _with_what_was_made(draft, absorbed), vector, model, now)
         if written.node is None:
             raise NotRemembered("forgotten")
-        _show(written.node)
-        _link(written.node, said)
+        curating.show(written.node)
+        note_named(written.node, said)
     return written.node
 
 
@@ -177,7 +174,7 @@ def _known(quote: Quote) -> ConceptNode | None:
     """The one of them that is there still, shown again if it was hidden."""
     node = _asked_for(quote).filter(status__in=[Status.ACTIVE, Status.HIDDEN]).first()
     if node is not None:
-        _show(node)
+        curating.show(node)
     return node
 
 
@@ -208,23 +205,3 @@ def _with_what_was_made(draft: Draft, made: Sequence[ConceptNode]) -> Draft:
         event_time=next(((first, last) for first, last in times if first and last), None),
         supersedes=made,
     )
-
-
-def _show(node: ConceptNode) -> None:
-    """What somebody asks for is not left hidden."""
-    if not ConceptNode.objects.filter(pk=node.pk, status=Status.HIDDEN).update(status=Status.ACTIVE):
-        return
-    node.refresh_from_db(fields=["status"])
-    events.publish(node.persona.uuid, "memory.node.updated", node_id=str(node.uuid), kind=node.kind, change="shown")
-
-
-def _link(node: ConceptNode, said: str) -> None:
-    """Note whom the words name, of those that the persona knows; a name that two bear tells nothing."""
-    aliases = Alias.objects.filter(entity__in=entities_named(node.persona, [said])).select_related("entity")
-    bearers: dict[str, set[Entity]] = {}
-    for alias in aliases:
-        if occurs(alias.text, said):
-            bearers.setdefault(alias.normalized, set()).add(alias.entity)
-    for named in bearers.values():
-        if len(named) == 1:
-            link(named.pop(), [node])

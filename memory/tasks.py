@@ -3,17 +3,24 @@ that is delivered twice does nothing the second time."""
 
 from datetime import datetime
 
+from django.utils import timezone
 from django_q.tasks import queue_size
 
 from chat import closing
 from chat.models import Session
 from memory import knobs
 from memory.consolidation import claims, runner
+from memory.forgetting import finishing
 
 
 def consolidate_session(session_id: int) -> str:
     """Take one closing session to its end, or read an open one as far as it goes; returns what became of it."""
     return str(runner.run(session_id))
+
+
+def finish_erasures() -> int:
+    """Erase what was forgotten in a database too large to do so at once; returns how many receipts are done by it."""
+    return finishing.finish_pending(timezone.now())
 
 
 def sweep(now: datetime) -> int:

@@ -1,7 +1,7 @@
 """What remains, newest first: events, thoughts, people and moods as one line of time."""
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from memory.models import ConceptNode, Entity, Mention
 from persona.models import MoodChange, Persona
 
+MOST_LEARNED = 5
 SHOWN_STATUSES = (ConceptNode.Status.ACTIVE, ConceptNode.Status.HIDDEN)
 
 
@@ -38,6 +39,30 @@ def rows(persona: Persona, limit: int = 60) -> list[Row]:
     sources = (_nodes(persona, limit), _entities(persona, limit), _moods(persona, limit))
     merged = heapq.merge(*sources, key=lambda row: row.at, reverse=True)
     return list(islice(merged, limit))
+
+
+@dataclass(frozen=True)
+class Talk:
+    """What came of one talk: its summary, its first memories, and how many more there are."""
+
+    uuid: UUID
+    summary: str
+    nodes: list[ConceptNode]
+    more: int
+
+
+def learned(persona: Persona, sessions: Iterable[UUID]) -> list[Talk]:
+    """What came of each of a persona's talks."""
+    talks = list(persona.sessions.filter(uuid__in=list(sessions)))
+    found = ConceptNode.objects.of(persona).filter(session__in=talks, status__in=SHOWN_STATUSES)
+    by_talk: dict[int | None, list[ConceptNode]] = {}
+    for node in found.order_by("id"):
+        by_talk.setdefault(node.session_id, []).append(node)
+    return [
+        Talk(talk.uuid, talk.summary, nodes[:MOST_LEARNED], len(nodes[MOST_LEARNED:]))
+        for talk in talks
+        for nodes in [by_talk.get(talk.pk, [])]
+    ]
 
 
 def _nodes(persona: Persona, limit: int) -> Iterator[Row]:

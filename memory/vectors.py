@@ -19,6 +19,7 @@ from django.db import connection
 
 from echovessel import embedding, words
 from echovessel.sqlite import triggers
+from echovessel.sqlite.substrings import SubstringIndex
 from echovessel.sqlite.text_index import TextIndex
 from echovessel.sqlite.triggers import Trigger
 from memory import constraints, integrity, knobs
@@ -26,6 +27,7 @@ from memory.held import Matrix, Shelf, State
 from memory.models import ConceptNode, EmbeddingModel, NodeText, NodeVector
 
 TEXT = TextIndex(table="memory_nodetext", key="node_id", scope="scope", body="body")
+SUBSTRINGS = SubstringIndex(table="memory_conceptnode", column="description", scope="persona_id")
 # vec0 allocates whole chunks per partition: with 64 a persona of 20 nodes takes 4 KB.
 CHUNK_SIZE = 64
 TABLES = {
@@ -135,7 +137,21 @@ TRIGGERS = [
         "DELETE FROM memory_stagedvector WHERE node_id = new.id AND new.description IS NOT old.description;",
     ),
 ]
+_OTHERS = [*constraints.TRIGGERS, *integrity.TRIGGERS]
 _shelf: Shelf[Matrix] = Shelf()
+
+
+def held() -> list[int]:
+    """The personas whose vectors this process holds."""
+    return _shelf.keys()
+
+
+def let_go(persona_id: int | None) -> None:
+    """Hold no vectors of this persona any more, or of nobody."""
+    if persona_id is None:
+        _shelf.clear()
+    else:
+        _shelf.drop(persona_id)
 
 
 def ensure_indexes(**_: Any) -> None:
@@ -143,6 +159,7 @@ def ensure_indexes(**_: Any) -> None:
     if TEXT.table not in connection.introspection.table_names():
         return  # migrated back to nothing
     TEXT.ensure(connection)
+    SUBSTRINGS.ensure(connection)
     absent = triggers.differing(connection, TABLES)
     with connection.cursor() as cursor:
         for name in absent:
@@ -150,20 +167,24 @@ def ensure_indexes(**_: Any) -> None:
             cursor.execute(TABLES[name])
     if triggers.ensure(connection, TRIGGERS) or absent:
         rebuild()
-    triggers.ensure(connection, [*constraints.TRIGGERS, *integrity.TRIGGERS])
+    triggers.ensure(connection, _OTHERS)
 
 
-def drop_triggers(**_: Any) -> None:
-    """Before a migration: a trigger that names a table makes its rebuilding fail."""
-    triggers.drop(connection, [*TRIGGERS, *TEXT.triggers, *constraints.TRIGGERS, *integrity.TRIGGERS])
+def drop_triggers(plan: Sequence[Any] | None = None, **_: Any) -> None:
+    """Before a migration: a trigger that names a table makes its rebuilding fail. Where nothing is to be migrated they
+    stay, for indexes are filled anew when they come back."""
+    if plan is not None and not plan:
+        return
+    triggers.drop(connection, [*TRIGGERS, *TEXT.triggers, *SUBSTRINGS.triggers, *_OTHERS])
 
 
 def missing() -> list[str]:
     """The names of absent triggers and indexes."""
     return [
         *TEXT.missing(connection),
+        *SUBSTRINGS.missing(connection),
         *triggers.differing(connection, TABLES),
-        *triggers.missing(connection, [*TRIGGERS, *constraints.TRIGGERS, *integrity.TRIGGERS]),
+        *triggers.missing(connection, [*TRIGGERS, *_OTHERS]),
     ]
 
 

@@ -1,8 +1,10 @@
 """The one gate through which every node is written, whatever it comes from.
 
-    normalise -> forgotten for good: refused, and counted
+    normalise -> rests on a line that is gone or put away, or on nothing that is left: refused
+              -> forgotten for good: refused, and counted
               -> words that a person asked to have remembered: told again, in other words
               -> same words as a node of its kind: mentioned once more
+              -> out of the same lines what a person has corrected since: left as it was corrected
               -> nearly the same (cosine >= 0.92) as one of the last 30 days, and nothing new in it: reinforced
               -> else a new node, with vector, words, evidence and filling
 
@@ -15,20 +17,22 @@ open while a model works.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
 from typing import Literal
 from unicodedata import category
 
 import numpy as np
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 
 from chat.models import Message, Session
 from echovessel.outbox import events
 from memory import knobs, tombstones, vectors
 from memory.model_in_use import expect
-from memory.models import ConceptNode, Evidence, Filling
+from memory.models import ConceptNode, Evidence, Filling, NodeVersion
 from memory.models.node import MAX_DESCRIPTION, MAX_IMPACT, RELATIONAL_TAGS, NodeQuerySet
+from memory.outdating import outdate
+from memory.recall.outdated import Replaced
 from memory.sameness import DateRange, adds_nothing, content_hash, dates_conflict
 from persona.models import Persona
 
@@ -38,6 +42,7 @@ LONGEST_EMOTION_TAG = 40
 NEIGHBOURS = 20
 HIDDEN_COMPARED = 300  # the newest hidden nodes; vec0 holds none of them, so that they are compared one by one
 Kind, Status, Source = ConceptNode.Kind, ConceptNode.Status, ConceptNode.Source
+LIVING = (Status.ACTIVE, Status.HIDDEN)
 
 Outcome = Literal["new", "repeated", "reinforced", "refused"]
 
@@ -95,8 +100,9 @@ def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: d
     """
     _check(persona, draft)
     expect(model)
-    if tombstones.refuses(persona, _brought_by(draft)):
+    if not _stands(draft) or tombstones.refuses(persona, *_brought_by(draft)):
         return Written(None, "refused")
+    draft = replace(draft, filling=_live(draft.filling))
     known, outcome = _known(persona, draft, vector, now)
     if known and _was_only_read_again(known, draft):
         node, outcome = _learning(persona, known, draft), "repeated"
@@ -145,16 +151,35 @@ def _check(persona: Persona, draft: Draft) -> None:
         raise ValueError("a node may only rest on what belongs to its own persona")
 
 
-def _brought_by(draft: Draft) -> set[str]:
-    """Every text that a forgotten one might come back in."""
-    quotes = [text for quote in draft.evidence for text in (quote.text, quote.message.content)]
-    return {tidied(draft.description), *quotes}
+def _stands(draft: Draft) -> bool:
+    """Whether what it rests on is there still: a draft was made before its transaction, and somebody may have forgotten
+    a line of it since, or put it away. Of what it was concluded from, something must be left."""
+    said_in = {quote.message.pk for quote in draft.evidence}
+    if said_in and Message.objects.filter(pk__in=said_in, withheld=False).count() < len(said_in):
+        return False
+    return not draft.filling or bool(draft.evidence) or bool(_live(draft.filling))
+
+
+def _live(filling: Sequence[ConceptNode]) -> list[ConceptNode]:
+    """Those that are there still, and not put away, superseded or archived."""
+    if not filling:
+        return []
+    live = set(
+        ConceptNode.objects.filter(pk__in=[node.pk for node in filling]).recallable().values_list("pk", flat=True)
+    )
+    return [node for node in filling if node.pk in live]
+
+
+def _brought_by(draft: Draft) -> tuple[set[str], set[tuple[str, date]]]:
+    """Every text that a forgotten one might come back in; those that were said with their day, too."""
+    said = {(text, quote.message.day) for quote in draft.evidence for text in (quote.text, quote.message.content)}
+    return {tidied(draft.description), *(text for text, _ in said)}, said
 
 
 def _known(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> tuple[ConceptNode | None, Outcome]:
     if asked_for := _asked_for(persona, draft):
         return asked_for, "repeated"
-    if same := _with_same_words(persona, draft):
+    if same := _with_same_words(persona, draft) or _corrected_since(persona, draft):
         return same, "repeated"
     if near := _nearly_the_same(persona, draft, vector, now):
         return near, "reinforced"
@@ -179,7 +204,17 @@ def _asked_for(persona: Persona, draft: Draft) -> ConceptNode | None:
 def _with_same_words(persona: Persona, draft: Draft) -> ConceptNode | None:
     """The node of the same words, unless its dates say that it is another one. What is hidden stays hidden."""
     found = _rivals(persona, draft).filter(content_hash=content_hash(tidied(draft.description)))
-    return next((node for node in found.order_by("id") if not dates_conflict(_time_of(node), draft.event_time)), None)
+    return next((node for node in found.order_by("id") if not dates_conflict(time_of(node), draft.event_time)), None)
+
+
+def _corrected_since(persona: Persona, draft: Draft) -> ConceptNode | None:
+    """The node that these very lines once made, and that a person has put into other words."""
+    said_in = {quote.message.pk for quote in draft.evidence}
+    rivals = _rivals(persona, draft).filter(evidence__message__in=said_in)
+    wanted = content_hash(tidied(draft.description))
+    versions = NodeVersion.objects.filter(node__in=rivals).select_related("node").order_by("node", "version")
+    earlier = (version.node for version in versions if content_hash(version.description) == wanted)
+    return next((node for node in earlier if _was_only_read_again(node, draft)), None)
 
 
 def _was_only_read_again(known: ConceptNode, draft: Draft) -> bool:
@@ -213,7 +248,7 @@ def _hidden(persona: Persona, draft: Draft, vector: np.ndarray) -> list[tuple[in
 
 
 def _tells_the_same(draft: Draft, node: ConceptNode) -> bool:
-    return adds_nothing(draft.description, node.description) and not dates_conflict(_time_of(node), draft.event_time)
+    return adds_nothing(draft.description, node.description) and not dates_conflict(time_of(node), draft.event_time)
 
 
 def _rivals(persona: Persona, draft: Draft) -> NodeQuerySet:
@@ -229,7 +264,7 @@ def _cosine(distance: float) -> float:
     return 1 - distance * distance / 2
 
 
-def _time_of(node: ConceptNode) -> DateRange | None:
+def time_of(node: ConceptNode) -> DateRange | None:
     if node.event_time_start is None or node.event_time_end is None:
         return None
     return node.event_time_start, node.event_time_end
@@ -246,7 +281,7 @@ def _learning(persona: Persona, node: ConceptNode, draft: Draft) -> ConceptNode:
     so that no shock is lost among the things that one line tells."""
     if node.source != Source.PERSON or draft.source == Source.PERSON:
         return node
-    start, end = _time_of(node) or draft.event_time or (None, None)
+    start, end = time_of(node) or draft.event_time or (None, None)
     impact = clamped_impact(draft.emotional_impact)
     learned = {
         "emotional_impact": max(node.emotional_impact, impact, key=abs),
@@ -307,18 +342,31 @@ def _keep_evidence(node: ConceptNode, draft: Draft) -> None:
 
 
 def _supersede(persona: Persona, replaced: Sequence[ConceptNode], by: ConceptNode) -> None:
-    """Old nodes keep their row and history, and are not recalled as current any more."""
-    live = ConceptNode.objects.of(persona).filter(status__in=[Status.ACTIVE, Status.HIDDEN])
-    for node in live.filter(pk__in=[node.pk for node in replaced]).exclude(pk=by.pk):
-        ConceptNode.objects.filter(pk=node.pk).update(status=Status.SUPERSEDED, superseded_by=by)
-        events.publish(
-            persona.uuid,
-            "memory.node.updated",
-            node_id=str(node.uuid),
-            kind=node.kind,
-            change="superseded",
-            superseded_by=str(by.uuid),
-        )
+    """Old nodes keep their row and history, and are not recalled as current any more; nor is what was concluded from
+    nothing else. What was written of those whom they mention is erased, if no person wrote it."""
+    replaceable = ConceptNode.objects.of(persona).filter(status__in=LIVING).exclude(pk=by.pk)
+    outdated = list(replaceable.filter(pk__in=[node.pk for node in replaced]).order_by("id"))
+    while outdated:
+        for node in outdated:
+            ConceptNode.objects.filter(pk=node.pk).update(status=Status.SUPERSEDED, superseded_by=by)
+            events.publish(
+                persona.uuid,
+                "memory.node.updated",
+                node_id=str(node.uuid),
+                kind=node.kind,
+                change="superseded",
+                superseded_by=str(by.uuid),
+            )
+            outdate(node, Replaced(node.description, by.description))
+        outdated = list(_without_ground(replaceable.filter(filling__child__in=outdated)))
+
+
+def _without_ground(concluded: NodeQuerySet) -> NodeQuerySet:
+    """Those of what was concluded that rest on nothing more that is held true."""
+    held_true = Filling.objects.filter(parent=OuterRef("pk"), child__status__in=[*LIVING, Status.ARCHIVED])
+    said = Evidence.objects.filter(node=OuterRef("pk"))
+    of_no_person = concluded.exclude(source=Source.PERSON)
+    return of_no_person.exclude(Exists(held_true)).exclude(Exists(said)).distinct().order_by("id")
 
 
 def _announce(persona: Persona, node: ConceptNode, draft: Draft, outcome: Outcome) -> None:

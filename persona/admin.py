@@ -2,27 +2,29 @@
 
 from typing import Any
 
-from django.contrib import admin
-from django.http import HttpRequest
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
 
-from echovessel.desk import Seen, SeenInline, excerpt
+from echovessel.desk import AboutPersona, Lately, Page, Seen, SeenInline, excerpt
 from persona.models import CoreBlock, CoreBlockVersion, MoodChange, Persona
 
 
 @admin.register(Persona)
-class PersonaAdmin(admin.ModelAdmin):
-    list_display = ["name", "owner", "language", "timezone", "mood", "created_at"]
-    list_filter = ["language"]
+class PersonaAdmin(Page):
+    words = ["name", "user_name", "facts", "episodic_state", "mood"]
+    persona_path = ""
+    forgets = "persona"
+    list_display = ["__str__", "name", "owner", "language", "timezone", "mood", "created_at"]
+    list_filter = ["language", Lately]
     list_select_related = ["owner"]
     search_fields = ["name", "user_name", "owner__username", "uuid"]
     readonly_fields = ["uuid", "external_id", "owner", "episodic_state", "created_at"]
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
     @admin.display(description=_("mood"))
     def mood(self, persona: Persona) -> str:
@@ -31,24 +33,49 @@ class PersonaAdmin(admin.ModelAdmin):
 
 class VersionInline(SeenInline):
     model = CoreBlockVersion
-    fields = ["version", "content", "edited_by", "edited_at"]
+    verbose_name_plural = _("what it said before")
+    fields = ["version", "content", "edited_by", "edited_at", "again"]
+    readonly_fields = ["again"]
+    related = ["edited_by", "block"]
+
+    @admin.display(description="")
+    def again(self, version: CoreBlockVersion) -> str:
+        address = reverse("admin:persona_coreblock_restore", args=[version.block_id, version.version])
+        return format_html(
+            '<button type="submit" form="deeds" class="button" formaction="{}">{}</button>',
+            address,
+            _("Say this again"),
+        )
 
 
 @admin.register(CoreBlock)
-class CoreBlockAdmin(admin.ModelAdmin):
-    list_display = ["persona", "label", "beginning", "version", "edited_by", "edited_at"]
-    list_filter = ["label"]
+class CoreBlockAdmin(Page):
+    words = ["content", "beginning"]
+    list_display = ["id", "label", "beginning", "persona", "version", "edited_by", "edited_at"]
+    list_filter = ["label", AboutPersona]
     list_select_related = ["persona", "edited_by"]
-    search_fields = ["content", "persona__name"]
+    search_fields = ["content", "persona__name", "persona__uuid"]
     fields = ["persona", "label", "content", "version", "edited_by", "edited_at"]
     readonly_fields = ["persona", "label", "version", "edited_by", "edited_at"]
     inlines = [VersionInline]
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
+    def get_urls(self) -> list[URLPattern]:
+        restore = path(
+            "<int:key>/restore/<int:version>/",
+            self.admin_site.admin_view(require_POST(self.restore)),
+            name="persona_coreblock_restore",
+        )
+        return [restore, *super().get_urls()]
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+    def restore(self, request: HttpRequest, key: int, version: int) -> HttpResponse:
+        """Have the block say again what a version of it says."""
+        block = get_object_or_404(CoreBlock.objects.select_related("persona"), pk=key)
+        if not self.has_change_permission(request, block):
+            raise PermissionDenied
+        block.rewrite(get_object_or_404(block.versions, version=version).content, request.user)  # type: ignore[arg-type]
+        self.log_change(request, block, f"version {version} restored")
+        self.message_user(request, _("It says again what it said then."), messages.SUCCESS)
+        return redirect("admin:persona_coreblock_change", key)
 
     def save_model(self, request: HttpRequest, obj: CoreBlock, form: Any, change: bool) -> None:
         """Keep the old text as a version; the form holds the new one."""
@@ -62,7 +89,8 @@ class CoreBlockAdmin(admin.ModelAdmin):
 
 @admin.register(MoodChange)
 class MoodChangeAdmin(Seen):
-    list_display = ["persona", "mood", "energy", "last_user_signal", "at"]
+    words = ["mood", "last_user_signal"]
+    list_display = ["at", "persona", "mood", "energy", "last_user_signal"]
+    list_filter = [Lately.of("at"), AboutPersona]
     list_select_related = ["persona"]
-    search_fields = ["mood", "last_user_signal", "persona__name"]
-    date_hierarchy = "at"
+    search_fields = ["mood", "last_user_signal", "persona__name", "uuid", "persona__uuid"]

@@ -1,7 +1,10 @@
 """Pages of the beginning: home, the first owner's one-time link, and three steps to a persona."""
 
+from typing import Any
+
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.views import LogoutView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import get_language
@@ -13,6 +16,17 @@ from persona.models import Persona
 from persona.onboarding import create_persona
 
 DRAFT = "onboarding"
+# What a browser keeps of drafts and unsent lines; the account that is signed out may not be the next one's.
+CLEARED_AT_THE_DOOR = '"storage"'
+
+
+class SignOut(LogoutView):
+    """Sign out, and leave no words in the browser."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        response: HttpResponse = super().post(request, *args, **kwargs)
+        response["Clear-Site-Data"] = CLEARED_AT_THE_DOOR
+        return response
 
 
 def home(request: HttpRequest) -> HttpResponse:

@@ -10,7 +10,7 @@ from django.contrib.auth import get_user_model
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from echovessel.desk import Seen
+from echovessel.desk import Lately, Seen
 from echovessel.llm import budget
 from echovessel.llm.models import LLMCall, Purpose
 
@@ -49,15 +49,14 @@ def today(now: datetime) -> list[Today]:
 class LLMCallAdmin(Seen):
     """Read only: an account that can be edited is none."""
 
+    persona_path = None
     list_display = [
         "at", "purpose", "provider", "model", "tokens_in", "tokens_cached", "tokens_out", "estimated",
         "cost", "latency_ms", "outcome", "owner",
     ]  # fmt: skip
-    list_filter = ["purpose", "outcome", "provider", "model", "estimated", "at"]
+    list_filter = ["purpose", "outcome", "estimated", Lately.of("at")]
     search_fields = ["persona_uuid", "session_uuid", "turn_uuid"]
     list_select_related = ["owner"]
-    date_hierarchy = "at"
-    show_facets = admin.ShowFacets.NEVER
 
     def changelist_view(self, request: HttpRequest, extra_context: Mapping[str, Any] | None = None) -> HttpResponse:
         return super().changelist_view(request, {**(extra_context or {}), "today": today(timezone.now())})

@@ -2,13 +2,15 @@
 
 from django.contrib import admin
 
-from echovessel.desk import Seen
+from echovessel.desk import Lately, Seen
 from echovessel.outbox.models import OutboxEvent
 
 
 @admin.register(OutboxEvent)
 class OutboxEventAdmin(Seen):
+    persona_path = None
     list_display = ["id", "name", "stream", "at"]
-    list_filter = ["name"]
+    list_filter = [Lately.of("at")]
     search_fields = ["stream"]
     exclude = ["data"]
+    unlisted = ["data"]

@@ -168,6 +168,21 @@ class TextIndex:
             found = [np.fromstring(ids or "", dtype=np.int64, sep=",") for (ids,) in cursor.fetchall()]
         return dict(zip(tokens, found, strict=True))
 
+    def holding_all(
+        self, connection: BaseDatabaseWrapper, texts: Sequence[Sequence[str]], scope: str
+    ) -> list[list[int]]:
+        """Return, for each of `texts` (the tokens of one), the ids of the rows of `scope` that hold all of its tokens.
+        What has none is held by no row."""
+        asked = [" AND ".join(f'"{scope}{JOINT}{term}"' for term in dict.fromkeys(text)) for text in texts]
+        found = f'SELECT json_group_array(rowid) FROM "{self.name}" WHERE "{self.name}" MATCH asked.value'
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"SELECT CASE asked.value WHEN '' THEN '[]' ELSE ({found}) END "
+                "FROM json_each(%s) AS asked ORDER BY asked.key",
+                [json.dumps(asked)],
+            )
+            return [json.loads(ids) for (ids,) in cursor.fetchall()]
+
     def rows(self, connection: BaseDatabaseWrapper, scope: str) -> int:
         """Return how many rows `scope` has."""
         with connection.cursor() as cursor:

@@ -1,51 +1,88 @@
-"""The desk's pages of L3 and L4: what remains, with the words it came from beside it."""
+"""The desk's pages of L3 and L4: what remains. Its words can be put right here; the words it came from cannot."""
 
-from django.contrib import admin
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.widgets import AdminDateWidget
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.loader import render_to_string
+from django.urls import URLPattern, path
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
 
-from echovessel.desk import Seen, SeenInline, excerpt
-from memory.models import ConceptNode, Event, Evidence, Expectation, Filling, Intention, Mention, Thought
+from echovessel.desk import AboutPersona, Lately, Page, SeenInline, WordsIndexed, excerpt
+from echovessel.embedding import EmbeddingUnavailable
+from memory import correcting, curating, tombstones, vectors
+from memory.admin import node_page
+from memory.models import ConceptNode, Event, Expectation, Intention, Mention, Thought
+from memory.models.node import MAX_DESCRIPTION, MAX_IMPACT, RELATIONAL_TAGS
 
-
-class EvidenceInline(SeenInline):
-    model = Evidence
-    verbose_name_plural = _("the words it came from")
-    fields = ["said_at", "said_by", "quote"]
-    readonly_fields = ["said_at", "said_by", "quote"]
-
-    @admin.display(description=_("said at"))
-    def said_at(self, evidence: Evidence) -> str:
-        return date_format(timezone.localtime(evidence.message.created_at), "DATETIME_FORMAT")
-
-    @admin.display(description=_("said by"))
-    def said_by(self, evidence: Evidence) -> str:
-        return str(evidence.message.get_role_display())
+Status, Verification = ConceptNode.Status, ConceptNode.Verification
 
 
-class FillingInline(SeenInline):
-    model = Filling
-    fk_name = "parent"
-    verbose_name_plural = _("what it was concluded from")
-    fields = ["source", "orphaned"]
-    readonly_fields = ["source", "orphaned"]
+@dataclass(frozen=True)
+class Deed:
+    """What a person may do to a memory beside changing its words: its name, and when it makes sense."""
 
-    @admin.display(description=_("memory"))
-    def source(self, filling: Filling) -> str:
-        return filling.child.description if filling.child else "–"
+    do: Callable[[ConceptNode], bool]
+    label: Any
+    fits: Callable[[ConceptNode], bool]
 
 
-class DependentInline(SeenInline):
-    model = Filling
-    fk_name = "child"
-    verbose_name_plural = _("what was concluded from it")
-    fields = ["conclusion", "orphaned"]
-    readonly_fields = ["conclusion", "orphaned"]
+DEEDS: dict[str, Deed] = {
+    "let_in": Deed(curating.let_in, _("Let in"), lambda node: node.status == Status.QUARANTINED),
+    "hide": Deed(curating.hide, _("Hide"), lambda node: node.status == Status.ACTIVE),
+    "show": Deed(curating.show, _("Show again"), lambda node: node.status == Status.HIDDEN),
+    "confirm": Deed(curating.confirm, _("Confirm"), lambda node: node.verification != Verification.CONFIRMED),
+    "dispute": Deed(curating.dispute, _("Dispute"), lambda node: node.verification != Verification.DISPUTED),
+    "pin": Deed(curating.pin, _("Pin"), lambda node: not node.pinned),
+    "unpin": Deed(curating.unpin, _("Unpin"), lambda node: node.pinned),
+    "archive": Deed(curating.archive, _("Put away"), lambda node: node.status == Status.ACTIVE),
+    "unarchive": Deed(curating.unarchive, _("Bring back"), lambda node: node.status == Status.ARCHIVED),
+}
 
-    @admin.display(description=_("memory"))
-    def conclusion(self, filling: Filling) -> str:
-        return filling.parent.description
+IMPACTS = {
+    "heavy": (_("heavy (−10 to −5)"), -MAX_IMPACT, -5),
+    "sad": (_("sad (−4 to −1)"), -4, -1),
+    "none": (_("none (0)"), 0, 0),
+    "glad": (_("glad (1 to 4)"), 1, 4),
+    "great": (_("great (5 to 10)"), 5, MAX_IMPACT),
+}
+
+
+class Impact(admin.SimpleListFilter):
+    """By how much it weighs, in bands."""
+
+    title, parameter_name = _("weight"), "impact"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, Any]]:
+        return [(name, label) for name, (label, _low, _high) in IMPACTS.items()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet | None:
+        band = IMPACTS.get(self.value() or "")
+        return queryset.filter(emotional_impact__range=band[1:]) if band else None
+
+
+class Tagged(admin.SimpleListFilter):
+    """By what it is to the two of them."""
+
+    title, parameter_name = _("tag"), "tag"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, Any]]:
+        return [(tag, _tag(tag)) for tag in RELATIONAL_TAGS]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet | None:
+        tag = self.value()
+        return queryset.filter(relational_tags__icontains=f'"{tag}"') if tag in RELATIONAL_TAGS else None
 
 
 class MentionInline(SeenInline):
@@ -53,32 +90,241 @@ class MentionInline(SeenInline):
     verbose_name_plural = _("who and what it is about")
     fields = ["entity_name"]
     readonly_fields = ["entity_name"]
+    related = ["entity"]
 
     @admin.display(description=_("name"))
     def entity_name(self, mention: Mention) -> str:
         return mention.entity.canonical_name
 
 
-class NodeAdmin(Seen):
+class CorrectionForm(forms.ModelForm):
+    """How it was, as a person says it."""
+
+    description = forms.CharField(
+        label=_("memory"), max_length=MAX_DESCRIPTION, widget=forms.Textarea(attrs={"rows": 4, "cols": 80})
+    )
+    emotional_impact = forms.IntegerField(label=_("weight"), min_value=-MAX_IMPACT, max_value=MAX_IMPACT)
+    emotion_tags = forms.CharField(label=_("feelings"), required=False, help_text=_("with commas between them"))
+    event_time_start = forms.DateField(label=_("first day"), required=False, widget=AdminDateWidget)
+    event_time_end = forms.DateField(label=_("last day"), required=False, widget=AdminDateWidget)
+    relational_tags = forms.MultipleChoiceField(
+        label=_("tags"), required=False, widget=forms.CheckboxSelectMultiple, choices=[]
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if "relational_tags" in self.fields:
+            self.fields["relational_tags"].choices = [(tag, _tag(tag)) for tag in RELATIONAL_TAGS]  # type: ignore[attr-defined]
+            self.initial["emotion_tags"] = ", ".join(map(str, self.instance.emotion_tags))
+
+    def clean_description(self) -> str:
+        text = self.cleaned_data["description"]
+        if text != self.instance.description and tombstones.refuses(self.instance.persona, [text]):
+            raise ValidationError(_("These words were forgotten for good; nothing may say them again."))
+        return str(text)
+
+    def clean_emotion_tags(self) -> list[str]:
+        said = self.cleaned_data["emotion_tags"].replace("，", ",").replace("、", ",").split(",")
+        return [tag.strip() for tag in said if tag.strip()]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        start, end = cleaned.get("event_time_start"), cleaned.get("event_time_end")
+        if (start is None) != (end is None):
+            raise ValidationError(_("Give both days, or none; for one day the same twice."))
+        if start and end and end < start:
+            raise ValidationError(_("It cannot end before it begins."))
+        return cleaned
+
+    def _post_clean(self) -> None:
+        """Nothing: the form's values go to `correcting`, not into the instance."""
+
+    def correction(self) -> correcting.Correction:
+        """What is to be otherwise."""
+        said = self.cleaned_data
+        start, end = said["event_time_start"], said["event_time_end"]
+        return correcting.Correction(
+            said["description"],
+            said["emotional_impact"],
+            said["emotion_tags"],
+            said["relational_tags"],
+            (start, end) if start and end else None,
+        )
+
+
+class NodeAdmin(WordsIndexed, Page):
     """What the pages of events and of thoughts share."""
 
+    words = ["description", "emotion_tags", "beginning"]
+    forgets = "node"
+    substrings = vectors.SUBSTRINGS
+    form = CorrectionForm
+    change_form_template = "admin/memory/node.html"
     list_display = [
         "created_at",
-        "persona",
         "beginning",
+        "persona",
         "emotional_impact",
         "status",
         "verification",
         "source",
+        "pinned",
     ]
-    list_filter = ["status", "verification", "source", "subject", "emotional_impact"]
+    list_filter = [
+        "status",
+        "verification",
+        "pinned",
+        "source",
+        "subject",
+        Impact,
+        Tagged,
+        Lately,
+        AboutPersona,
+    ]
     list_select_related = ["persona"]
-    search_fields = ["description", "persona__name", "uuid", "external_id"]
-    inlines = [EvidenceInline, FillingInline, MentionInline, DependentInline]
+    search_fields = ["description", "uuid"]
+    said: ClassVar[list[Any]] = [
+        "description",
+        "emotional_impact",
+        "emotion_tags",
+        "relational_tags",
+        "event_time_start",
+        "event_time_end",
+    ]
+    known: ClassVar[list[Any]] = [
+        "persona",
+        "status",
+        "archived_because",
+        "verification",
+        "pinned",
+        "source",
+        "confidence",
+        "subject",
+        "session",
+        "created_at",
+        "mention_count",
+        "last_mentioned_at",
+        "access_count",
+        "last_accessed_at",
+        "outcome",
+        "resolved_at",
+        "uuid",
+        "external_id",
+    ]
+    fieldsets = [(None, {"fields": said}), (_("What is known about it"), {"fields": known, "classes": ["collapse"]})]
+    readonly_fields = known
+
+    def get_urls(self) -> list[URLPattern]:
+        view, name = self.admin_site.admin_view, f"memory_{self.opts.model_name}"
+        return [
+            path("<int:key>/do/<str:deed>/", view(require_POST(self.do_one)), name=f"{name}_do"),
+            path("<int:key>/restore/<int:version>/", view(require_POST(self.restore)), name=f"{name}_restore"),
+            *super().get_urls(),
+        ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        return super().get_queryset(request).select_related("persona")
+
+    def changeform_view(self, *args: Any, **options: Any) -> HttpResponse:
+        """Without the transaction around it: a correction makes its vector before it begins its own."""
+        return self._changeform_view(*self._in_order(*args, **options))  # type: ignore[attr-defined]
+
+    def _in_order(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: Mapping[str, Any] | None = None,
+    ) -> tuple[Any, ...]:
+        return request, object_id, form_url, extra_context
+
+    def save_form(self, request: HttpRequest, form: Any, change: bool) -> ConceptNode:
+        return form.instance
+
+    def save_model(self, request: HttpRequest, obj: ConceptNode, form: Any, change: bool) -> None:
+        by, change_wanted = cast(User, request.user), form.correction()
+        self._told_if_refused(request, lambda: correcting.correct(obj, change_wanted, by, timezone.now()))
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """Nothing is related that is edited here."""
+
+    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **options: Any) -> HttpResponse:
+        node = options.get("obj")
+        if node is not None and self.reads(request, node):
+            context["sheet"] = node_page.sheet(node)
+        if node is not None and self.has_change_permission(request, node):
+            context["deeds"] = [(name, deed.label) for name, deed in DEEDS.items() if deed.fits(node)]
+        return super().render_change_form(request, context, *args, **options)
+
+    # --- deeds ------------------------------------------------------------------------------------------------------
+
+    def has_curate_permission(self, request: HttpRequest) -> bool:
+        return self.has_change_permission(request)
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        deeds = DEEDS if self.has_curate_permission(request) else {}
+        return {name: (_action(name), name, deed.label) for name, deed in deeds.items()} | super().get_actions(request)
+
+    def do_all(self, request: HttpRequest, rows: QuerySet, name: str) -> None:
+        """Do it to each of the chosen ones that may be changed, and say how many were not so before."""
+        nodes = [node for node in self.chosen(request, rows) if self.has_change_permission(request, node)]
+        changed = [node for node in nodes if DEEDS[name].do(node)]
+        for node in changed:
+            self.log_change(request, node, name)
+        text = ngettext("%(count)d memory was changed.", "%(count)d memories were changed.", len(changed))
+        self.message_user(request, text % {"count": len(changed)}, messages.SUCCESS)
+
+    def do_one(self, request: HttpRequest, key: int, deed: str) -> HttpResponse:
+        node = self._changeable(request, key)
+        if deed not in DEEDS:
+            raise Http404
+        self.do_all(request, self.get_queryset(request).filter(pk=node.pk), deed)
+        return redirect(node_page.address(node))
+
+    def restore(self, request: HttpRequest, key: int, version: int) -> HttpResponse:
+        """Have a memory say again what it said in one of its versions."""
+        node = self._changeable(request, key)
+        earlier = get_object_or_404(node.versions, version=version)
+        by = cast(User, request.user)
+        if self._told_if_refused(request, lambda: correcting.restore(node, earlier, by, timezone.now())):
+            self.log_change(request, node, f"version {version} restored")
+            self.message_user(request, _("It says again what it said then."), messages.SUCCESS)
+        return redirect(node_page.address(node))
+
+    def _changeable(self, request: HttpRequest, key: int) -> ConceptNode:
+        node = get_object_or_404(self.get_queryset(request), pk=key)
+        if not self.has_change_permission(request, node):
+            raise PermissionDenied
+        return node
+
+    def _told_if_refused(self, request: HttpRequest, do: Callable[[], object]) -> bool:
+        """Whether it was done; if not, the user is told why."""
+        try:
+            do()
+        except correcting.Forgotten:
+            told = _("These words were forgotten for good; nothing may say them again.")
+        except EmbeddingUnavailable:
+            told = _(
+                "Nothing was changed: what the words mean could not be worked out just now. Try again in a moment."
+            )
+        except ConceptNode.DoesNotExist:
+            told = _("It was forgotten meanwhile.")
+        else:
+            return True
+        self.message_user(request, told, messages.ERROR)
+        return False
 
     @admin.display(description=_("memory"))
     def beginning(self, node: ConceptNode) -> str:
         return excerpt(node.description)
+
+
+def _action(name: str) -> Callable[[Any, HttpRequest, QuerySet], None]:
+    return lambda page, request, rows: page.do_all(request, rows, name)
+
+
+def _tag(tag: str) -> str:
+    return render_to_string("memory/_tag.html", {"tag": tag}).strip()
 
 
 for model in (Event, Thought, Intention, Expectation):

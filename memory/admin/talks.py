@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from chat import closing
 from chat.admin import SessionAdmin, TurnAdmin
 from chat.models import Session, Turn
-from echovessel.desk import Seen, SeenInline
+from echovessel.desk import AboutPersona, InTalk, Lately, Seen, SeenInline
 from memory import xray_sheet
 from memory.consolidation import runner
 from memory.models import Extraction, ModelReply, ReflectionRun
@@ -33,6 +33,10 @@ class RememberedSessionAdmin(SessionAdmin):
 
     inlines = [ModelReplyInline, *SessionAdmin.inlines]
     actions = ["try_again"]
+    on_page = ["try_again"]
+
+    def waits(self, row: Session) -> bool:
+        return row.status == Session.Status.FAILED
 
     def has_try_again_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("chat.change_session")
@@ -42,7 +46,10 @@ class RememberedSessionAdmin(SessionAdmin):
         retried = [session for session in sessions if runner.retry(session)]
         for session in retried:
             closing.hand_over(session)
-        self.message_user(request, _("%(count)d talks wait to be remembered again.") % {"count": len(retried)})
+        text = ngettext(
+            "%(count)d talk waits to be remembered again.", "%(count)d talks wait to be remembered again.", len(retried)
+        )
+        self.message_user(request, text % {"count": len(retried)})
 
 
 admin.site.unregister(Turn)
@@ -52,11 +59,9 @@ admin.site.unregister(Turn)
 class ExplainedTurnAdmin(TurnAdmin):
     """A turn with the x-ray of its recall in numbers."""
 
+    words = ["partial", "recalled", "account"]
     exclude = ["xray"]
     readonly_fields = ["recalled", "account"]
-
-    class Media:
-        css = {"all": ["css/desk.css"]}
 
     @admin.display(description=_("what was recalled"))
     def recalled(self, turn: Turn) -> str:
@@ -70,14 +75,18 @@ class ExplainedTurnAdmin(TurnAdmin):
 
 @admin.register(Extraction)
 class ExtractionAdmin(Seen):
+    words = ["answer"]
+    persona_path = "session.persona"
+    unlisted = ["answer"]
     list_display = ["id", "session", "chunk", "dropped", "created_at", "applied_at"]
-    list_select_related = ["session"]
+    list_filter = [Lately, InTalk]
+    list_select_related = ["session__persona"]
     search_fields = ["session__uuid"]
 
 
 @admin.register(ReflectionRun)
 class ReflectionRunAdmin(Seen):
     list_display = ["at", "persona", "reason", "thoughts", "dropped"]
-    list_filter = ["reason"]
+    list_filter = ["reason", Lately.of("at"), AboutPersona]
     list_select_related = ["persona"]
-    search_fields = ["persona__name"]
+    search_fields = ["persona__name", "persona__uuid"]

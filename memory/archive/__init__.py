@@ -1,4 +1,4 @@
-"""The archive of a persona: JSON Lines in, everything she remembers restored (design/archive.md)."""
+"""The archive of a persona as JSON Lines (design/archive.md): loading restores what she remembers, saving writes it."""
 
 from memory.archive.loading import Imported, import_archive
 from memory.archive.records import ArchiveError, BrokenLine

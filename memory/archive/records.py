@@ -6,10 +6,10 @@ A line is JSON of one object with a `type`; the first one is the header, the res
 import base64
 import binascii
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Annotated, Any, BinaryIO, Literal, Self
+from typing import Annotated, Any, BinaryIO, Generic, Literal, Self, TypeVar
 
 import numpy as np
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
@@ -21,6 +21,7 @@ FORMAT = "echovessel-archive"
 VERSION = 1
 # No honest line is longer; a file without line breaks must not fill the memory.
 LONGEST_LINE_BYTES = 16 * 1024 * 1024
+BATCH = 200
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120)]
@@ -102,8 +103,17 @@ class EventTime(BaseModel):
 
 
 class EvidenceRecord(BaseModel):
+    """Words of a message; `start` is said where it is not the first place in it at which they stand."""
+
     message: Id
     quote: Annotated[str, StringConstraints(min_length=1)]
+    start: Annotated[int, Field(ge=0)] | None = None
+
+    def place_in(self, content: str) -> int:
+        """Where in `content`, which holds the quote, it begins."""
+        if self.start is not None and content.startswith(self.quote, self.start):
+            return self.start
+        return content.index(self.quote)
 
 
 class NodeRecord(Record):
@@ -126,8 +136,12 @@ class NodeRecord(Record):
     verification: Literal["unverified", "confirmed", "disputed"] = "unverified"
     mention_count: Annotated[int, Field(ge=0)] = 1
     last_mentioned_at: AwareDatetime | None = None
+    access_count: Annotated[int, Field(ge=0)] = 0
+    last_accessed_at: AwareDatetime | None = None
     outcome: Literal["open", "fulfilled", "violated", "expired"] = "open"
     resolved_at: AwareDatetime | None = None
+    pinned: bool = False
+    archived_because: Literal["", "expired", "settled", "old", "person"] = ""
     created_at: AwareDatetime
     embedding: str | None = None
 
@@ -154,6 +168,17 @@ class EntityRecord(Record):
     described_by: Literal["", "slow_cycle", "person"] = ""
     status: Literal["confirmed", "uncertain", "merged"] = "confirmed"
     nodes: list[Id] = []
+
+
+R = TypeVar("R", bound=Record)
+
+
+@dataclass(frozen=True)
+class Numbered(Generic[R]):
+    """A record and the line it stands in."""
+
+    number: int
+    record: R
 
 
 TYPES: Mapping[str, type[Record]] = {
@@ -200,6 +225,31 @@ def record(line: RawLine) -> Record | None:
         return TYPES[line.type].model_validate({key: value for key, value in line.data.items() if key != "type"})
     except ValidationError as error:
         raise BrokenLine(line.number, _told(error)) from error
+
+
+def batches(
+    file: BinaryIO, *types: type[R], progress: Callable[[int], None] = lambda size: None
+) -> Iterator[list[Numbered[R]]]:
+    """The good lines of these types, at most BATCH at a time; `progress` hears of the bytes read."""
+    batch: list[Numbered[R]] = []
+    for line in raw_lines(file):
+        progress(line.size)
+        found = _good(line)
+        if isinstance(found, types):
+            batch.append(Numbered(line.number, found))
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _good(line: RawLine) -> Record | None:
+    """The record of a line; None for one that is broken."""
+    try:
+        return record(line)
+    except BrokenLine:
+        return None
 
 
 def header(file: BinaryIO) -> HeaderRecord:

@@ -21,7 +21,7 @@ from memory.consolidation.answers import (
     ExtractedIntention,
     ExtractionAnswer,
 )
-from memory.consolidation.claims import Claim
+from memory.consolidation.claims import Claim, Lost
 from memory.consolidation.prompting import message_id, node_id
 from memory.entities.clarifying import settle, was_said
 from memory.entities.comparing import Circle, circle_of
@@ -29,6 +29,7 @@ from memory.entities.similarity import Profile
 from memory.model_in_use import follow, with_one_model
 from memory.models import ConceptNode, Extraction
 from memory.models.node import RELATIONAL_TAGS
+from memory.recall.outdated import Replaced, repeats
 from memory.writing import Draft, Quote, tidied, write
 from persona import mood as moods
 from persona.models import Persona
@@ -74,8 +75,10 @@ def apply(claim: Claim) -> None:
 
 
 def _note_applied(one: Prepared, now: datetime) -> None:
-    stored = Extraction.objects.filter(pk=one.extraction.pk)
-    stored.update(applied_at=now, dropped=F("dropped") + one.left_out)
+    """Raises Lost where the answer is gone: something that it was made of was forgotten meanwhile."""
+    stored = Extraction.objects.filter(pk=one.extraction.pk, applied_at=None)
+    if not stored.update(applied_at=now, dropped=F("dropped") + one.left_out):
+        raise Lost
 
 
 def _prepared(session: Session, extraction: Extraction) -> Prepared:
@@ -223,13 +226,21 @@ def _summarise(session: Session) -> None:
     """What all readings of the talk said it was about; where that is too long, an equal part of each, or of the first
     ones of very many."""
     answers = session.extractions.order_by("chunk").values_list("answer", flat=True)
-    parts = list(dict.fromkeys(filter(None, (answer.get("session_summary") for answer in answers))))
+    told = dict.fromkeys(filter(None, (answer.get("session_summary") for answer in answers)))
+    replaced = _replaced_in(session)
+    parts = [part for part in told if not any(repeats(part, one) for one in replaced)]
     session.summary = " ".join(parts)
     if len(session.summary) > LONGEST_SUMMARY:
         room = max(LEAST_OF_A_SUMMARY, LONGEST_SUMMARY // len(parts) - len("… "))
         shortened = " ".join(part if len(part) <= room else part[:room].rstrip() + "…" for part in parts)
         session.summary = shortened[:LONGEST_SUMMARY]
     Session.objects.filter(pk=session.pk).update(summary=session.summary)
+
+
+def _replaced_in(session: Session) -> list[Replaced]:
+    """What was told in the talk at first, and put right in it later."""
+    superseded = session.nodes.exclude(superseded_by=None).values_list("description", "superseded_by__description")
+    return [Replaced(before, now) for before, now in superseded]
 
 
 def count_access(session: Session, now: datetime) -> None:

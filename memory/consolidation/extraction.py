@@ -121,11 +121,13 @@ def _request(session: Session, piece: Piece, known: Sequence[ConceptNode], now: 
             "questions": [unfenced(" / ".join(pair)) for pair in pairs],
             "known": prompting.remembered(persona, known),
         },
-        material=_material(persona, piece, entities, now) | {"pairs_in_question": pairs},
+        material=_material(persona, piece, entities, known, now) | {"pairs_in_question": pairs},
     )
 
 
-def _material(persona: Persona, piece: Piece, entities: Sequence[Entity], now: datetime) -> dict[str, Any]:
+def _material(
+    persona: Persona, piece: Piece, entities: Sequence[Entity], known: Sequence[ConceptNode], now: datetime
+) -> dict[str, Any]:
     return {
         "now": now.isoformat(),
         "timezone": persona.timezone,
@@ -134,6 +136,7 @@ def _material(persona: Persona, piece: Piece, entities: Sequence[Entity], now: d
             for read, lines in ((True, piece.context), (False, piece.new))
             for line in _as_spoken(lines)
         ],
+        "known": [{"id": f"e{event.pk}", "description": event.description} for event in known],
         "known_entities": [{"name": entity.canonical_name, "kind": entity.kind} for entity in entities],
     }
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from echovessel.corrections import takes_back
 from memory import knobs
 from memory.consolidation.lines import Line
 from memory.consolidation.telling import tells_something
@@ -28,13 +29,14 @@ CRISIS = (
 
 
 def is_trivial(lines: Sequence[Line]) -> bool:
-    """Few lines **and** few tokens **and** nothing strong in what the user said, nor anything told of themselves."""
+    """Few lines **and** few tokens **and** nothing strong in what the user said, nor anything told of themselves or put
+    right."""
     if len(lines) >= knobs.trivial_message_count():
         return False
     if sum(line.tokens for line in lines) >= knobs.trivial_token_count():
         return False
     theirs = [line.content for line in lines if line.by_user]
-    return not has_strong_emotion(theirs) and not any(map(tells_something, theirs))
+    return not has_strong_emotion(theirs) and not any(tells_something(line) or takes_back(line) for line in theirs)
 
 
 def has_strong_emotion(texts: Iterable[str]) -> bool:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from django.db import transaction
+
 from chat.models import Session
 from echovessel.llm import Reply, Usage
 from memory.consolidation.claims import Claim
@@ -23,16 +25,18 @@ class Replies:
         return [Reply(one.text, one.whole, Usage(**one.usage)) for one in kept.order_by("number")]
 
     def keep(self, number: int, reply: Reply) -> None:
-        """Store it as long as the session is ours: whoever has it now asks for itself."""
-        if self._claim.mine().exists():
-            ModelReply.objects.create(
-                session=self._claim.session,
-                step=self._step,
-                number=number,
-                text=reply.text,
-                whole=reply.whole,
-                usage=asdict(reply.usage),
-            )
+        """Store it as long as the session is ours: whoever has it now asks for itself. Both at once, for whoever takes
+        the session from us to forget something of it has deleted what was kept."""
+        with transaction.atomic():
+            if self._claim.mine().exists():
+                ModelReply.objects.create(
+                    session=self._claim.session,
+                    step=self._step,
+                    number=number,
+                    text=reply.text,
+                    whole=reply.whole,
+                    usage=asdict(reply.usage),
+                )
 
 
 def of_reading(claim: Claim, through: int) -> Replies:

@@ -29,6 +29,7 @@ from memory.consolidation.claims import Claim, Clock, Lost
 from memory.consolidation.gate import is_trivial
 from memory.consolidation.lines import lines_of
 from memory.entities.clarifying import may_be_answered
+from memory.forgetting import finishing
 from memory.models import ConceptNode, ReflectionRun
 from memory.remembering import remember_what_was_asked
 
@@ -165,11 +166,14 @@ def _close(claim: Claim, *, trivial: bool) -> Outcome:
 
 
 def _delete(claim: Claim) -> Outcome:
-    """A talk off the record leaves nothing."""
+    """A talk off the record leaves nothing, and no byte in the file."""
+    persona = claim.session.persona
     with transaction.atomic():
         claim.forward()
         publish_boundary(claim.session, trivial=True, failed=False)
-        off_record.erase(claim.session)
+        gone = off_record.erase(claim.session)
+        receipt = finishing.note_erasure(persona, "off_record", gone, claim.clock())
+    finishing.finish(receipt, claim.clock())
     return Outcome.DELETED
 
 

@@ -6,6 +6,7 @@ from echovessel.outbox import events
 from memory.models import Entity
 
 MergeStatus = Literal["new", "alias_matched", "similar", "uncertain", "merged", "kept_apart", "merge_undone"]
+Change = Literal["renamed", "named", "unnamed"]
 
 
 def announce(entity: Entity, how: MergeStatus) -> None:
@@ -23,11 +24,21 @@ def announce(entity: Entity, how: MergeStatus) -> None:
 
 def announce_gone(entity: Entity, into: Entity) -> None:
     """Say that the entity lives on in another one."""
+    _tell_change(entity, "merged", superseded_by=str(into.uuid))
+
+
+def announce_changed(entity: Entity, change: Change) -> None:
+    """Say that people changed its names."""
+    _tell_change(entity, change)
+
+
+def announce_split(entity: Entity, made: Entity) -> None:
+    """Say that another one was made of a part of what was known of the entity."""
     events.publish(
-        entity.persona.uuid,
-        "memory.node.updated",
-        node_id=str(entity.uuid),
-        kind="entity",
-        change="merged",
-        superseded_by=str(into.uuid),
+        entity.persona.uuid, "memory.entity.split", entity_id=str(entity.uuid), made_entity_id=str(made.uuid)
     )
+
+
+def _tell_change(entity: Entity, change: str, **more: str) -> None:
+    stream, node_id = entity.persona.uuid, str(entity.uuid)
+    events.publish(stream, "memory.node.updated", node_id=node_id, kind="entity", change=change, **more)

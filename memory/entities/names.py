@@ -41,6 +41,11 @@ def normalized(name: str) -> str:
     return _SEPARATORS.sub("", untitled(name))
 
 
+def let_go() -> None:
+    """Keep none of the names that were compared."""
+    normalized.cache_clear()
+
+
 def untitled(name: str) -> str:
     """The name folded, without titles, its words still apart."""
     return _TITLE_AFTER.sub("", _TITLE_BEFORE.sub("", _folded(name).strip()))

@@ -168,3 +168,9 @@ def _shared_words(one: str, other: str, ignored: frozenset[str]) -> float:
 @lru_cache(maxsize=2_048)
 def _telling(text: str) -> frozenset[str]:
     return frozenset(words.content_words(text))
+
+
+def let_go() -> None:
+    """Keep none of the memories that were compared."""
+    for cached in (_script_of, _telling):
+        cached.cache_clear()

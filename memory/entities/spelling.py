@@ -186,3 +186,9 @@ def _script(text: str) -> str:
     if _is_unspaced(plain):
         return "unspaced"
     return "latin" if _LATIN.search(plain) and not _UNSPACED.search(plain) else "mixed"
+
+
+def let_go() -> None:
+    """Keep none of the names that were compared."""
+    for cached in (romanised, sounded, _character_called, _latin_words):
+        cached.cache_clear()

@@ -1,5 +1,29 @@
 """Forgetting: plan, choose, do in one transaction, prove. See the modules, each named for its deed."""
 
+from memory.forgetting.doing import forget
+from memory.forgetting.finishing import finish, finish_pending, note_erasure
+from memory.forgetting.people import LastSuperuser, is_last_superuser
+from memory.forgetting.planning import plan
+from memory.forgetting.targets import target_of
 from memory.forgetting.types import Affected, Busy, Choice, Kind, Plan, PlanChanged, Target
+from memory.forgetting.words import KINDS, REASONS
 
-__all__ = ["Affected", "Busy", "Choice", "Kind", "Plan", "PlanChanged", "Target"]
+__all__ = [
+    "KINDS",
+    "REASONS",
+    "Affected",
+    "Busy",
+    "Choice",
+    "Kind",
+    "LastSuperuser",
+    "Plan",
+    "PlanChanged",
+    "Target",
+    "finish",
+    "finish_pending",
+    "forget",
+    "is_last_superuser",
+    "note_erasure",
+    "plan",
+    "target_of",
+]

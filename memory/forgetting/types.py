@@ -30,6 +30,9 @@ class Choice:
     staying: frozenset[int] = frozenset()
 
 
+CASCADE = Choice()
+
+
 @dataclass(frozen=True)
 class Affected:
     """One thing a plan touches: its table's label in short, its words, and why, as a code of `REASONS`."""

@@ -26,6 +26,7 @@ from chat import search
 from memory import vectors
 from memory.held import places
 from memory.recall import lexical, reading, snapshot
+from memory.recall.outdated import Replaced
 from memory.recall.passages import Talks
 from memory.recall.query import UNSPACED, Meaning, Query
 from memory.recall.rows import LineRows, Memory, NodeRows
@@ -85,7 +86,8 @@ class Arm:
 class Pool:
     """All candidates of one recall. `node_worth` and `line_worth` (words,) say what the words of the query are worth
     among the persona's nodes and lines, of which there are `node_count` and `line_count`; `closest` how near the
-    nearest node lies to the query's lines without the names; `found` by which arms each node was."""
+    nearest node lies to the query's lines without the names; `found` by which arms each node was; `replaced` what was
+    put right of the nodes that hold the words."""
 
     nodes: Nodes
     lines: LineRows
@@ -98,6 +100,7 @@ class Pool:
     talks_in_window: Sequence[int]
     closest: float | None
     found: Mapping[int, set[str]]
+    replaced: Sequence[Replaced]
     arms: Sequence[Arm]
 
 
@@ -177,6 +180,7 @@ def gather(
         talks_in_window=talks_in_window,
         closest=_closest(space.vectors(near[:MOST_LIKELY]), meaning.bare) if meaning else None,
         found=finds.by_node,
+        replaced=reading.replaced(persona.pk, list(held.best)),
         arms=finds.arms,
     )
 

@@ -12,6 +12,7 @@ from memory import knobs
 from memory.recall import passages, reading
 from memory.recall.candidates import Pool
 from memory.recall.choosing import Offer
+from memory.recall.outdated import outdated
 from memory.recall.ranking import Ranking
 from memory.recall.scoring import Parts
 from memory.recall.wording import Line, Node, Teller
@@ -49,12 +50,14 @@ def contest(
     relevance = dict(zip(ranks.lines[:most].tolist(), ranks.relevance[:most].tolist(), strict=True))
     nodes = {row[0]: Node(*row) for row in reading.told(persona.pk, ids)}
     lines = {row[0]: Line(*row) for row in search.told(persona.pk, list(relevance))}
+    removed |= dict.fromkeys(((False, key) for key in _outdated(persona, lines, pool)), "outdated")
     parts = {key: of for key, of in zip(ids, ranks.parts.each(best), strict=True) if key in nodes}
     weight = knobs.relevance_weight()
     scores = {key: weight * relevance[key] * passages.tells(line.content) for key, line in lines.items()}
     offered = [
         place for key, place in zip(ids, best.tolist(), strict=True) if key in nodes and (True, key) not in removed
     ]
+    told = {key: line for key, line in lines.items() if (False, key) not in removed}
     return Contest(
         teller=teller,
         nodes=nodes,
@@ -63,7 +66,21 @@ def contest(
         relevance=relevance,
         scores=scores,
         removed=removed,
-        offers=[*_node_offers(offered, nodes, parts, pool, ranks, teller), *_line_offers(lines, scores, pool, teller)],
+        offers=[*_node_offers(offered, nodes, parts, pool, ranks, teller), *_line_offers(told, scores, pool, teller)],
+    )
+
+
+def _outdated(persona: Persona, lines: Mapping[int, Line], pool: Pool) -> set[int]:
+    """The lines that say what is not so any more."""
+    keys = list(lines)
+    answering = reading.last_of_user(persona.pk, keys)
+    return outdated(
+        {key: line.content for key, line in lines.items()},
+        reading.next_of_user(persona.pk, keys),
+        answering,
+        reading.resting_nodes(persona.pk, sorted({*keys, *answering.values()})),
+        pool.replaced,
+        (persona.called, persona.name),
     )
 
 

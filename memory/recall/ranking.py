@@ -119,6 +119,7 @@ def ranked(pool: Pool, query: Query, now: datetime, tuned: Tuning) -> Ranking:
         anchor=nodes.anchored.astype(np.float64),
         confidence=nodes.confidence,
         disputed=nodes.disputed,
+        confirmed=nodes.confirmed,
         floor=tuned.floor,
         weights=tuned.weights,
         dense=known,

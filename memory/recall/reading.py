@@ -12,6 +12,7 @@ import numpy as np
 from django.db import connection
 
 from echovessel.dates import Days
+from memory.recall.outdated import Replaced, Resting
 
 
 def _rows(sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -85,16 +86,17 @@ COLUMNS = {
     "created": np.float64,
     "sessions": np.int64,
     "disputed": bool,
+    "confirmed": bool,
 }
 _COLUMNS = (
     "n.id, n.emotional_impact, n.relational_tags <> '[]', n.confidence, unixepoch(n.created_at, 'subsec'), "
-    "coalesce(n.session_id, 0), n.verification = 'disputed'"
+    "coalesce(n.session_id, 0), n.verification = 'disputed', n.verification = 'confirmed'"
 )
 
 
 def nodes(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
     """Of those of `node_ids` that may be recalled, by id: id, impact, whether it has relational tags, confidence, made
-    at (seconds since 1970), session or 0, whether it is disputed, words."""
+    at (seconds since 1970), session or 0, whether it is disputed, whether it is confirmed, words."""
     return _rows(
         f"SELECT {_COLUMNS}, t.body "
         "FROM json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
@@ -176,4 +178,56 @@ def told(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
         "FROM json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
         "WHERE n.persona_id = %s ORDER BY n.id",
         [json.dumps(node_ids), persona_id],
+    )
+
+
+def resting_nodes(persona_id: int, message_ids: Sequence[int]) -> list[Resting]:
+    """What rests on messages, each with what it said otherwise before it was superseded or corrected, if so."""
+    rows = _rows(
+        "SELECT e.message_id, n.id, n.status, CASE WHEN by.id IS NULL THEN v.description ELSE n.description END, "
+        "coalesce(by.description, n.description) FROM json_each(%s) AS said "
+        "CROSS JOIN memory_evidence e ON e.message_id = said.value "
+        "CROSS JOIN memory_conceptnode n ON n.id = e.node_id "
+        "LEFT JOIN memory_conceptnode by ON by.id = n.superseded_by_id AND n.status = 'superseded' "
+        "LEFT JOIN memory_nodeversion v ON v.node_id = n.id AND v.description <> n.description "
+        "WHERE n.persona_id = %s",
+        [json.dumps(message_ids), persona_id],
+    )
+    return [Resting(*row) for row in rows]
+
+
+def replaced(persona_id: int, node_ids: Sequence[int]) -> list[Replaced]:
+    """What those of `node_ids` said that were superseded or corrected, and what is said in its place."""
+    wanted = "json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value"
+    rows = _rows(
+        f"SELECT n.description, by.description FROM {wanted} "
+        "CROSS JOIN memory_conceptnode by ON by.id = n.superseded_by_id "
+        "WHERE n.persona_id = %s AND n.status = 'superseded' UNION "
+        f"SELECT v.description, n.description FROM {wanted} "
+        "CROSS JOIN memory_nodeversion v ON v.node_id = n.id AND v.description <> n.description "
+        "WHERE n.persona_id = %s AND n.status = 'active'",
+        [json.dumps(node_ids), persona_id] * 2,
+    )
+    return [Replaced(*row) for row in rows]
+
+
+def next_of_user(persona_id: int, message_ids: Sequence[int]) -> dict[int, str]:
+    """What the user said next in the same talk after each message, where they did, and no model is kept from it."""
+    return dict(_beside(persona_id, message_ids, "content", "n.created_at, n.id", ">"))
+
+
+def last_of_user(persona_id: int, message_ids: Sequence[int]) -> dict[int, int]:
+    """The last message of the user in the same talk before each message that is not theirs."""
+    return dict(_beside(persona_id, message_ids, "id", "n.created_at DESC, n.id DESC", "<", "AND m.role <> 'user'"))
+
+
+def _beside(
+    persona_id: int, message_ids: Sequence[int], column: str, order: str, way: str, whose: str = ""
+) -> list[tuple[Any, ...]]:
+    return _rows(
+        f"SELECT said.value, (SELECT n.{column} FROM chat_message n WHERE n.session_id = m.session_id "
+        f"AND n.role = 'user' AND NOT n.withheld AND (n.created_at, n.id) {way} (m.created_at, m.id) "
+        f"ORDER BY {order} LIMIT 1) AS found FROM json_each(%s) AS said "
+        f"CROSS JOIN chat_message m ON m.id = said.value WHERE m.persona_id = %s {whose} AND found IS NOT NULL",
+        [json.dumps(message_ids), persona_id],
     )

@@ -23,6 +23,7 @@ class NodeColumns:
     created: np.ndarray
     sessions: np.ndarray
     disputed: np.ndarray
+    confirmed: np.ndarray
     evidence: np.ndarray
 
 

@@ -1,7 +1,8 @@
 """What memories are worth to a query. Pure: numbers in, numbers out; each may be one, or an array of those of many.
 
     relevance = meaning and words, mixed by the share that the embedding model has earned for the query's script
-    total     = 3.0·relevance + lift·(0.5·recency + 2.0·|impact| + 1.0·relational + 1.5·anchor) − penalty
+    total     = 3.0·relevance + lift·(0.5·recency + 2.0·|impact| + 1.0·relational + 1.5·anchor + 0.1·confirmed)
+                − penalty
     lift      = how far relevance stands above the floor, 0 … 1
 
 Relevance governs: what is unrelated gets nothing from its weight, however heavy it is (design/recall.md). The plain
@@ -33,13 +34,14 @@ UNWEIGHTED = frozenset(("raw_relevance", "dense", "words"))
 
 @dataclass(frozen=True)
 class Profile:
-    """The weights of the five terms. `plain`: they act in full, whatever the relevance is."""
+    """The weights of the six terms. `plain`: they act in full, whatever the relevance is."""
 
     recency: float = 0.5
     relevance: float = 3.0
     impact: float = 2.0
     relational: float = 1.0
     anchor: float = 1.5
+    confirmed: float = 0.1
     plain: bool = False
 
 
@@ -52,6 +54,7 @@ class Parts:
     impact: Numbers = 0.0
     relational: Numbers = 0.0
     anchor: Numbers = 0.0
+    confirmed: Numbers = 0.0
     penalty: Numbers = 0.0
     raw_relevance: Numbers = 0.0
     dense: Numbers = 0.0
@@ -59,7 +62,8 @@ class Parts:
 
     @property
     def total(self) -> Numbers:
-        return self.relevance + self.recency + self.impact + self.relational + self.anchor + self.penalty
+        lifted = self.recency + self.impact + self.relational + self.anchor + self.confirmed
+        return self.relevance + lifted + self.penalty
 
     def each(self, places: np.ndarray) -> "list[Parts]":
         """The parts of some of many, one by one."""
@@ -84,6 +88,7 @@ def profile() -> Profile:
         knobs.impact_weight(),
         knobs.relational_bonus_weight(),
         knobs.anchor_weight(),
+        knobs.confirmed_weight(),
         bool(knobs.plain_sum()),
     )
 
@@ -146,6 +151,7 @@ def bounded(
     anchor: Numbers = 0.0,
     confidence: Numbers = 1.0,
     disputed: Numbers = False,
+    confirmed: Numbers = False,
     floor: float,
     weights: Profile,
     dense: Numbers = 0.0,
@@ -160,6 +166,7 @@ def bounded(
         impact=weights.impact * impact * lifted,
         relational=weights.relational * relational * lifted,
         anchor=weights.anchor * anchor * np.maximum(lifted, LEAST_ANCHOR),
+        confirmed=weights.confirmed * confirmed * lifted,
         raw_relevance=relevance,
         dense=dense,
         words=words,

@@ -22,6 +22,7 @@ from memory.recall import reading
 from memory.recall.inverted_index import InvertedIndex
 from memory.recall.passages import Talks
 from memory.recall.rows import LineRows, NodeColumns, NodeRows
+from persona.models import Persona
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,12 +148,29 @@ def prepare(persona_id: int) -> None:
     """Hold a persona's nodes and lines, or follow what has changed in them. It may take seconds."""
     if connection.in_atomic_block:
         return
+    _let_go_of_who_is_gone()
     held = _taken(persona_id)
     with _at_one_moment():
         fresh = _followed(persona_id, held)
     _kept(persona_id, fresh)
     if held is None:
         heap.trim()  # what was read to make it took three times as much
+
+
+def let_go(persona_id: int | None) -> None:
+    """Hold nothing of this persona any more, or of nobody."""
+    vectors.let_go(persona_id)
+    if persona_id is None:
+        _shelf.clear()
+    else:
+        _shelf.drop(persona_id)
+
+
+def _let_go_of_who_is_gone() -> None:
+    """Nobody asks for a persona that another process has deleted: no stamp would tell."""
+    held = {*_shelf.keys(), *vectors.held()}
+    for persona_id in held.difference(Persona.objects.filter(pk__in=held).values_list("pk", flat=True)):
+        let_go(persona_id)
 
 
 def _taken(persona_id: int) -> Snapshot | None:
@@ -194,7 +212,7 @@ def _nodes(persona_id: int, held: Nodes | None) -> Nodes:
     if held and held.state == state:
         return held
     rows = reading.every(persona_id)
-    active, *values = zip(*rows, strict=True) if rows else ((),) * 8
+    active, *values = zip(*rows, strict=True) if rows else ((),) * (len(reading.COLUMNS) + 1)
     columns = reading.columns(values)
     known = (held.ids, held.index) if held and held.state.epoch == state.epoch else _NOTHING_KNOWN
     evidence = _evidence_of(persona_id, columns["ids"])

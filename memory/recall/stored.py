@@ -44,7 +44,7 @@ class Stored:
         ids = np.array([key for key, *_ in rows], dtype=np.int64)
         evidence = reading.evidence(ids.tolist())
         evidence[:, 0] = places(evidence[:, 0], ids)
-        *columns, bodies = zip(*rows, strict=True) if rows else ((),) * 8
+        *columns, bodies = zip(*rows, strict=True) if rows else ((),) * (len(reading.COLUMNS) + 1)
         return NodeRows(**reading.columns(columns), texts=lexical.counted(bodies, words), evidence=evidence)
 
     def lines(self, line_ids: Sequence[int], words: Sequence[str], most: int) -> LineRows:

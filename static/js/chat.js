@@ -1,6 +1,8 @@
 // The chat page: what comes through the socket is drawn, what is written goes out and is kept until confirmed.
 
 import { Composer } from './composer.js';
+import { ForgetDialog, openLinksIn } from './dialog.js';
+import { Learned } from './learned.js';
 import { Lines } from './lines.js';
 import { Remembered } from './remembered.js';
 import { Reply } from './reply.js';
@@ -32,6 +34,8 @@ const unsent = new Unsent(chat.dataset.persona);
 const scrolling = new Scrolling(document.getElementById('log'), document.getElementById('below'));
 const timeline = new Timeline(chat);
 const remembered = new Remembered(chat, lines, { onNew: announce, onRefused: (words) => showNotice(words, null, NOTICE_MS) });
+const learned = new Learned(chat, lines);
+const dialog = new ForgetDialog(document.getElementById('dialog'), { onDone: () => announce(word('forgotten')) });
 const composer = new Composer(document.getElementById('composer'), {
   persona: chat.dataset.persona,
   maxChars: Number(chat.dataset.maxChars),
@@ -120,6 +124,11 @@ const handlers = {
   'chat.session.off_the_record': offTheRecord,
   'chat.session.erased': sessionErased,
   'chat.mood.update': moodUpdated,
+  'memory.node.forgotten': forgotten,
+  'memory.forget.asked': (data) => {
+    lines.ask(data);
+    scrolling.news();
+  },
   error: refused,
 };
 
@@ -132,6 +141,7 @@ function receive(frame) {
   handlers[event]?.(data);
   if (/^(memory\.|chat\.mood\.|chat\.session\.)/.test(event)) timeline.refreshSoon();
   if (/^memory\.(event|node)\./.test(event)) remembered.refreshSoon();
+  if (/^memory\.(event|node|thought)\.|^chat\.session\.boundary$/.test(event)) learned.refreshSoon();
   if (!replayed && id && id >= replayUntil) deliverAll();
 }
 
@@ -235,6 +245,12 @@ function sessionBoundary(data) {
   if (data.new_session_id) openSession(data.new_session_id);
 }
 
+function forgotten(data) {
+  if (data.persona_ids) return location.assign('/'); // There is nobody here any more.
+  lines.forget(data);
+  announce(word('forgotten'));
+}
+
 function moodUpdated(data) {
   document.getElementById('mood-words').textContent = data.mood || data.mood_summary || word('atEase');
   const energy = Math.round(data.energy ?? 5);
@@ -327,6 +343,7 @@ async function older(button) {
     const fragment = await fetchFragment(`${chat.dataset.historyUrl}?before=${before}`);
     scrolling.holding(() => lines.prepend(fragment));
     remembered.refresh();
+    learned.refresh();
     document.getElementById('log').focus({ preventScroll: true });
   } catch {
     button.disabled = false;
@@ -368,8 +385,32 @@ function goOffTheRecord(on) {
   composer.input.focus();
 }
 
+// Hide a memory or bring it back; chips and timeline are then drawn anew.
+async function curate(button) {
+  if (button.ariaBusy === 'true') return;
+  button.ariaBusy = 'true';
+  const answer = await fetch(button.dataset.url, {
+    method: 'POST',
+    headers: { 'X-CSRFToken': chat.dataset.csrf, 'X-Requested-With': 'fetch' },
+  }).catch(() => null);
+  const said = answer?.ok ? await answer.json().catch(() => null) : null;
+  button.ariaBusy = null;
+  if (!said) {
+    showNotice(word('notChanged'), null, NOTICE_MS);
+    return;
+  }
+  announce(said.message);
+  timeline.refreshSoon();
+  learned.refreshSoon();
+}
+
 const acts = {
   older,
+  curate,
+  leave: (button) => {
+    button.closest('[data-ask]').remove();
+    composer.input.focus();
+  },
   why,
   retry,
   remember: (button) => remembered.ask(button),
@@ -424,4 +465,6 @@ if (runningTurn) run(runningTurn);
 scrolling.toEnd();
 timeline.refresh();
 remembered.refresh();
+learned.refresh();
+openLinksIn(dialog);
 socket.connect();

@@ -9,6 +9,11 @@ function dayOf(moment) {
   return new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'short' }).format(moment);
 }
 
+// Where the preview of forgetting these is: [kind, id] each.
+function forgetting(asked) {
+  return `${document.getElementById('chat').dataset.forgetUrl}?${new URLSearchParams(asked)}`;
+}
+
 export class Lines {
   constructor(root) {
     this.root = root;
@@ -38,13 +43,21 @@ export class Lines {
     if (data.client_id) line.dataset.clientId = data.client_id;
     if (data.created_at) line.querySelector('time').dateTime = data.created_at;
     if (data.message_id) line.querySelector('[data-act="remember"]').hidden = Boolean(line.dataset.offRecord);
+    this.nameForget(line);
     localiseTimes(line);
+  }
+
+  nameForget(line) {
+    const link = line.querySelector('[data-forget-line]');
+    if (!link || !line.dataset.message) return;
+    link.href = forgetting([['message', line.dataset.message]]);
+    link.hidden = Boolean(line.dataset.offRecord);
   }
 
   markOffRecord(line, session) {
     line.dataset.offRecord = session;
     line.querySelector('[data-note="off-record"]')?.removeAttribute('hidden');
-    line.querySelector('[data-act="remember"]')?.setAttribute('hidden', '');
+    for (const deed of line.querySelectorAll('[data-act="remember"], [data-forget-line]')) deed.hidden = true;
   }
 
   append(line, after = null) {
@@ -157,6 +170,34 @@ export class Lines {
   erase(session) {
     const id = CSS.escape(session);
     for (const line of this.root.querySelectorAll(`[data-off-record="${id}"], [data-session="${id}"]`)) line.remove();
+    this.tidy();
+  }
+
+  // What was forgotten: its lines, and what stood about it.
+  forget(data) {
+    for (const id of data.message_ids ?? []) this.root.querySelector(`[data-message="${CSS.escape(id)}"]`)?.remove();
+    for (const id of data.session_ids ?? []) this.root.querySelector(`[data-session="${CSS.escape(id)}"]`)?.remove();
+    for (const id of data.withheld_ids ?? []) this.putAway(this.root.querySelector(`[data-message="${CSS.escape(id)}"]`));
+    for (const ask of this.root.querySelectorAll('[data-ask]')) ask.remove();
+    for (const place of this.root.querySelectorAll('[data-xray]')) this.close(place);
+    this.tidy();
+  }
+
+  putAway(line) {
+    line?.querySelector('[data-note="withheld"]')?.removeAttribute('hidden');
+    line?.querySelector('[data-act="remember"]')?.setAttribute('hidden', '');
+  }
+
+  // An account of a reply is asked for anew: something of it may be gone.
+  close(place) {
+    place.hidden = true;
+    delete place.dataset.loaded;
+    place.replaceChildren();
+    place.closest('[data-turn]')?.querySelector('[data-act="why"]')?.setAttribute('aria-expanded', 'false');
+  }
+
+  // Days on which nothing is left are not named.
+  tidy() {
     for (const day of this.root.querySelectorAll('[data-day]')) {
       if (!day.nextElementSibling || day.nextElementSibling.matches('[data-day]')) day.remove();
     }
@@ -184,10 +225,26 @@ export class Lines {
       this.append(rule);
     }
     rule.querySelector('[data-rule-label]').textContent = label;
+    const forget = rule.querySelector('[data-forget-talk]');
+    forget.href = forgetting([['session', session]]);
+    forget.hidden = label === word('offRecordClosing');
     const place = rule.querySelector('[data-rule-summary]');
     place.textContent = summary ?? '';
     place.hidden = !summary;
     return rule;
+  }
+
+  // Somebody asked in words that something be forgotten: offered below their turn, once.
+
+  ask(data) {
+    if (this.root.querySelector(`[data-ask="${CSS.escape(data.turn_id)}"]`)) return;
+    const meant = [['message', data.message_ids], ['node', data.node_ids]];
+    const asked = meant.flatMap(([kind, ids]) => (ids ?? []).map((id) => [kind, id]));
+    if (!asked.length) return;
+    const ask = shape('ask');
+    ask.dataset.ask = data.turn_id;
+    ask.querySelector('a').href = forgetting(asked);
+    this.append(ask, [...this.root.querySelectorAll(`[data-turn="${CSS.escape(data.turn_id)}"]`)].at(-1) ?? null);
   }
 
   // Lines the server has not confirmed

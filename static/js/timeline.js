@@ -1,5 +1,6 @@
 // What remains, beside the talk: fetched as html, fetched again when the server says that something settled.
 
+import { keepingFocus } from './focus.js';
 import { thisBrowser } from './storage.js';
 import { localiseTimes } from './times.js';
 import { counted, word } from './words.js';
@@ -89,7 +90,7 @@ export class Timeline {
     for (const row of fresh) row.classList.add('is-new');
     localiseTimes(fragment);
     const top = this.body.scrollTop;
-    this.body.replaceChildren(fragment);
+    keepingFocus(this.body, () => this.body.replaceChildren(fragment));
     this.body.scrollTop = top;
     if (fresh.length && !this.isOpen()) this.count(fresh.length);
   }

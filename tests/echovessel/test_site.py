@@ -1,13 +1,16 @@
 """The site as a whole: doors, headers, checks, the first page."""
 
+from datetime import timedelta
 from io import StringIO
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session as SignIn
 from django.core.checks import run_checks
 from django.core.management import call_command
 from django.test import Client
+from django.utils import timezone
 from django_q.models import Schedule
 
 from echovessel import embedding, knobs, schedule
@@ -151,9 +154,18 @@ def test_behind_tls_a_plain_page_may_not(settings: Any) -> None:
     assert is_ours("https://echo.example.org", "testserver")
 
 
-def test_the_minute_job_is_scheduled_once() -> None:
+def test_the_jobs_are_scheduled_once() -> None:
     schedule.ensure()
     assert Schedule.objects.filter(func=schedule.MINUTE).count() == 1
+    assert Schedule.objects.filter(func=schedule.DAILY, schedule_type=Schedule.DAILY).count() == 1
+
+
+def test_the_job_of_the_day_drops_sign_ins_that_have_run_out() -> None:
+    now = timezone.now()
+    for key, days in (("old", -1), ("new", 1)):
+        SignIn.objects.create(session_key=key, session_data="", expire_date=now + timedelta(days=days))
+    assert schedule.daily()["sessions"] == 1
+    assert [*SignIn.objects.values_list("session_key", flat=True)] == ["new"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -161,7 +173,7 @@ def test_migrating_schedules_the_minute_job() -> None:
     Schedule.objects.all().delete()
     call_command("migrate", verbosity=0)
     assert Schedule.objects.filter(func=schedule.MINUTE).count() == 1
-    assert set(schedule.minute()) == {"abandoned", "closed", "waiting", "pruned"}
+    assert set(schedule.minute()) == {"abandoned", "closed", "waiting", "erased", "pruned"}
 
 
 @pytest.mark.parametrize(

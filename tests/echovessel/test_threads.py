@@ -88,16 +88,16 @@ async def test_it_reads_and_writes_the_same_database_on_connections_of_its_own()
 
 @pytest.mark.django_db(transaction=True)
 async def test_writers_on_all_threads_queue_for_the_lock_and_lose_nothing():
-    await in_thread(Group.objects.create, name="0")
+    counted = await in_thread(Group.objects.create, name="0")
 
     @transaction.atomic
     def count_up():
-        group = Group.objects.get()
+        group = Group.objects.get(pk=counted.pk)
         group.name = str(int(group.name) + 1)
         group.save()
 
     await asyncio.gather(*(in_thread(count_up) for _ in range(40)))
-    assert (await in_thread(Group.objects.get)).name == "40"
+    assert (await in_thread(Group.objects.get, pk=counted.pk)).name == "40"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from chat import turn as turns
 from chat.lines import take_line
-from memory.models import ConceptNode, Entity, Mention
+from memory.models import ConceptNode, Entity, Mention, MergeProposal, Receipt
 from memory.recall import recall
 from persona.models import Persona
 
@@ -29,7 +29,13 @@ def otto_knows(otto: Persona, remember: Any) -> dict[str, Any]:
     node = remember(otto, f"Ben was born beside {SECRET}.")
     entity = Entity.objects.create(persona=otto, canonical_name="Cape Sorrow", kind="place")
     Mention.objects.create(node=node, entity=entity)
-    return {"persona": otto.uuid, "message": message.uuid, "turn": turn.uuid, "node": node.uuid, "entity": entity.uuid}
+    other = Entity.objects.create(persona=otto, canonical_name="The Sorrow", kind="place")
+    Mention.objects.create(node=node, entity=other)
+    proposal = MergeProposal.objects.create(a=entity, b=other, score=0.5)
+    receipt = Receipt.objects.create(persona=otto, owner_id=otto.owner_id, at=now)
+    rows = {"message": message, "turn": turn, "node": node, "entity": entity, "session": message.session}
+    rows |= {"proposal": proposal, "receipt": receipt, "persona": otto}
+    return {name: row.uuid for name, row in rows.items()}
 
 
 def addresses(ids: dict[str, Any]) -> list[str]:
@@ -39,12 +45,57 @@ def addresses(ids: dict[str, Any]) -> list[str]:
         f"/chat/{persona}/history/?before={ids['message']}",
         f"/chat/{persona}/turns/{ids['turn']}/why/",
         f"/memory/{persona}/timeline/",
+        f"/memory/{persona}/remembered/?since={ids['message']}",
+        f"/memory/{persona}/learned/?session={ids['session']}",
+        f"/memory/{persona}/",
+        f"/memory/{persona}/nodes/{ids['node']}/",
+        f"/memory/{persona}/forget/?node={ids['node']}",
+        f"/memory/{persona}/forget/?message={ids['message']}",
+        f"/memory/{persona}/forget/?session={ids['session']}",
+        f"/memory/{persona}/forget/?entity={ids['entity']}",
+        f"/memory/{persona}/people/",
+        f"/memory/{persona}/people/{ids['entity']}/",
+        f"/memory/{persona}/names/",
+        f"/memory/{persona}/receipts/",
+        f"/account/companions/{persona}/delete/",
+        f"/account/receipts/{ids['receipt']}/",
         f"/api/personas/{persona}",
         f"/api/personas/{persona}/messages",
         f"/api/personas/{persona}/sessions",
         f"/api/personas/{persona}/nodes",
         f"/api/personas/{persona}/nodes/{ids['node']}",
+        f"/api/personas/{persona}/nodes/{ids['node']}/trace",
+        f"/api/personas/{persona}/nodes/{ids['node']}/forget",
+        f"/api/personas/{persona}/nodes/{ids['node']}/dependents",
+        f"/api/personas/{persona}/messages/{ids['message']}/forget",
+        f"/api/personas/{persona}/sessions/{ids['session']}/forget",
+        f"/api/personas/{persona}/entities/{ids['entity']}/forget",
         f"/api/personas/{persona}/entities",
+        f"/api/personas/{persona}/proposals",
+        f"/api/personas/{persona}/receipts",
+        f"/api/personas/{persona}/receipts/{ids['receipt']}",
+    ]
+
+
+def deeds(ids: dict[str, Any]) -> list[tuple[str, str]]:
+    """What changes something: method and address."""
+    persona, api = ids["persona"], f"/api/personas/{ids['persona']}"
+    return [
+        ("POST", f"/memory/{persona}/remember/{ids['message']}/"),
+        *(("POST", f"/memory/{persona}/nodes/{ids['node']}/{deed}/") for deed in ("correct", "restore", "hide", "pin")),
+        ("POST", f"/memory/{persona}/forget/?node={ids['node']}"),
+        *(("POST", f"/memory/{persona}/people/{ids['entity']}/{deed}/") for deed in ("rename", "describe", "split")),
+        ("POST", f"/memory/{persona}/names/merge/"),
+        ("POST", f"/memory/{persona}/names/{ids['proposal']}/merge/"),
+        ("POST", f"/account/companions/{persona}/delete/"),
+        ("PATCH", f"{api}/nodes/{ids['node']}"),
+        ("POST", f"{api}/nodes/{ids['node']}/hide"),
+        ("DELETE", f"{api}/nodes/{ids['node']}"),
+        ("DELETE", f"{api}/messages/{ids['message']}"),
+        ("DELETE", f"{api}/sessions/{ids['session']}"),
+        ("DELETE", f"{api}/entities/{ids['entity']}"),
+        ("POST", f"{api}/proposals/{ids['proposal']}/merge"),
+        ("POST", f"{api}/entities/{ids['entity']}/split"),
     ]
 
 
@@ -64,13 +115,29 @@ def test_pages_and_api_of_another_do_not_exist(
     assert answer.status_code == 404
 
 
+def test_deeds_on_what_is_anothers_find_nothing_and_change_nothing(
+    mira: Persona, otto_knows: dict[str, Any], client: Client
+) -> None:
+    client.force_login(mira.owner)
+    before = list(ConceptNode.objects.values()) + list(Entity.objects.values())
+    for ids in (otto_knows, otto_knows | {"persona": mira.uuid}):
+        for method, address in deeds(ids):
+            if address == f"/account/companions/{mira.uuid}/delete/":
+                continue
+            answer = client.generic(method, address, "{}", "application/json")
+            assert answer.status_code == 404, (method, address)
+    assert list(ConceptNode.objects.values()) + list(Entity.objects.values()) == before
+
+
 def test_ids_of_another_are_not_found_under_ones_own_persona(
     mira: Persona, otto_knows: dict[str, Any], client: Client
 ) -> None:
     client.force_login(mira.owner)
     mine = otto_knows | {"persona": mira.uuid}
-    for url in (addresses(mine)[1], addresses(mine)[2], addresses(mine)[8]):
-        assert client.get(url).status_code == 404, url
+    theirs = {str(otto_knows[name]) for name in ("message", "turn", "node", "entity", "receipt", "session")}
+    asked = [url for url in addresses(mine) if any(one in url for one in theirs) and "/learned/" not in url]
+    assert len(asked) == 18
+    assert {url: client.get(url).status_code for url in asked} == dict.fromkeys(asked, 404)
     assert client.get(f"/api/personas/{mira.uuid}/messages?before={mine['message']}").status_code == 404
     assert client.get(f"/api/personas/{mira.uuid}/nodes?before={mine['node']}").status_code == 404
 
@@ -87,6 +154,8 @@ def test_nothing_of_another_is_in_any_answer(mira: Persona, otto_knows: dict[str
 def test_without_a_login_nothing_is_found(otto_knows: dict[str, Any], client: Client) -> None:
     for url in addresses(otto_knows):
         assert client.get(url).status_code == (401 if url.startswith("/api") else 302), url
+    for method, url in deeds(otto_knows):
+        assert client.generic(method, url).status_code == (401 if url.startswith("/api") else 302), url
 
 
 def test_each_finds_her_own(mira: Persona, otto_knows: dict[str, Any], remember: Any) -> None:

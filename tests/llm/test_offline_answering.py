@@ -75,6 +75,22 @@ def test_plain_english_questions_are_answered(question: str, told: str) -> None:
     assert told in answer(question, *KEPT_EN)
 
 
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [("Please forget that.", "confirm"), ("忘了这件事", "确认"), ("把这件事忘了吧", "确认")],
+)
+def test_who_asks_that_it_be_forgotten_is_not_told_that_it_is_remembered(line: str, word: str) -> None:
+    said = answer(line, zh=word == "确认")
+    assert ("remember" in said, "记住" in said) == (False, False)
+    assert word in said or "decide" in said or "决定" in said
+
+
+@pytest.mark.parametrize("line", ["I can't forget that day at the sea.", "Don't forget that I moved.", "别忘了这件事"])
+def test_who_cannot_forget_asks_for_nothing(line: str) -> None:
+    assert "decide" not in answer(line)
+    assert "决定" not in answer(line)
+
+
 def test_one_relative_is_not_passed_off_as_another() -> None:
     assert "没有印象" in answer("我姐姐在哪里工作", *KEPT_ZH, zh=True) or "什么都不知道" in answer(
         "我姐姐在哪里工作", *KEPT_ZH, zh=True

@@ -269,3 +269,56 @@ def test_no_longer_is_no_verb() -> None:
 
 def test_a_piece_of_a_talk_in_which_nothing_was_told_has_no_summary() -> None:
     assert told("Hm.", "It rained a bit.")["session_summary"] == ""
+
+
+# --- a day that is put right ----------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("lines", "description"),
+    [
+        (("我周四有个面试。", "不对，是周五。"), "Ana周五有个面试。"),
+        (("我周四有个面试。不对，是周五。",), "Ana周五有个面试。"),
+        (("My interview is on Thursday.", "Sorry, I meant Friday."), "Ana's interview is on Friday."),
+        (("My interview is tomorrow.", "No, the day after tomorrow."), "Ana's interview is the day after tomorrow."),
+        (("I have an interview tomorrow.", "No, Friday."), "Ana has an interview Friday."),
+    ],
+)
+def test_a_day_that_is_put_right_in_the_same_talk_is_the_only_one(lines: tuple[str, ...], description: str) -> None:
+    [event] = told(*lines)["events"]
+    assert event["relational_tags"][0] == "correction"
+    assert len(event["evidence"]) == 2
+    assert {quote["message_id"] for quote in event["evidence"]} == {f"m{number}" for number in range(len(lines))}
+    assert event["supersedes"] == []
+
+
+def correcting(line: str, *known: str, before: str = "") -> list[tuple[str, list[str]]]:
+    at = "2026-03-05T09:00:00+00:00"
+    lines = [("persona", before), ("user", line)] if before else [("user", line)]
+    answer = extracted(
+        {
+            "language": "en",
+            "persona_name": "Mira",
+            "user_name": "Ana",
+            "now": at,
+            "timezone": "Asia/Shanghai",
+            "known": [{"id": f"e{number}", "description": one} for number, one in enumerate(known)],
+            "lines": [
+                {"id": f"m{number}", "role": role, "content": said, "at": at}
+                for number, (role, said) in enumerate(lines)
+            ],
+        }
+    )
+    return [(event["description"], event["supersedes"]) for event in answer["events"]]
+
+
+def test_a_known_event_whose_day_is_put_right_is_superseded() -> None:
+    dentist, interview = "Ana sees the dentist on Thursday.", "Ana's interview is on Thursday."
+    assert correcting("No, it's on Friday.", interview, "Ana has a cat.") == [("Ana's interview is on Friday.", ["e0"])]
+    assert correcting("不对，是周五", "Ana周四有个面试。") == [("Ana周五有个面试。", ["e0"])]
+    spoken_of = correcting("No, Friday.", dentist, interview, before="Your interview is on Thursday!")
+    assert spoken_of == [("Ana's interview is on Friday.", ["e1"])]
+    assert correcting("No, the interview is on Friday.", dentist, interview) == [
+        ("Ana's interview is on Friday.", ["e1"])
+    ]
+    assert correcting("No, it's on Friday.", "Ana has a cat.") == []
+    [(told_otherwise, replaced)] = correcting("说错了，是后天", "Ana2026-03-06有个面试。")
+    assert (told_otherwise, replaced) == ("Ana2026-03-07有个面试。", ["e0"])

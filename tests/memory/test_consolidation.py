@@ -14,9 +14,10 @@ from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
 from memory.consolidation import applying, runner
 from memory.consolidation.runner import Outcome
-from memory.models import ConceptNode, Entity, Extraction, Filling, Mention, ReflectionRun
+from memory.models import ConceptNode, Entity, Extraction, Filling, Mention, Receipt, ReflectionRun
 from persona.models import MoodChange, Persona
 from tests.memory.talks import NOW, Clock, cite, event, extraction, impression, talk, turn
+from tests.memory.test_writing import put, toward
 from tests.scripted import Script
 
 Status = ConceptNode.Status
@@ -434,3 +435,70 @@ def test_imported_talks_are_never_touched(mira: Persona, clock: Clock) -> None:
     session = talk(mira, "My mother died.", status="closed")
     assert runner.run(session.pk, clock) == Outcome.NOT_MINE
     assert not ConceptNode.objects.exists()
+
+
+# --- what is forgotten while a talk is read ---------------------------------------------------------------------------
+def test_an_answer_that_is_gone_when_it_is_to_be_written_leaves_nothing(
+    mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody forgot what it was made of, and the talk is to be read anew."""
+    session = talk(mira, "I adopted a white cat called Milo today.", "He is lovely.", "I am so glad.")
+    model.answers(extraction([event("Ana adopted a cat.", cite(session.messages.all()[0]))]))
+    circle_of = applying.circle_of
+
+    def forgotten_meanwhile(*args: Any) -> Any:
+        Extraction.objects.all().delete()
+        return circle_of(*args)
+
+    monkeypatch.setattr(applying, "circle_of", forgotten_meanwhile)
+    assert runner.run(session.pk, clock) == Outcome.NOT_MINE
+    session.refresh_from_db()
+    assert not ConceptNode.objects.exists()
+    assert session.summary == ""
+    assert not MoodChange.objects.exists()
+
+
+def test_nothing_is_written_of_a_line_that_is_put_away_meanwhile(
+    mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = talk(mira, "I adopted a white cat called Milo today.", "My dog is black.", "I am so glad.")
+    cat, dog, _ = session.messages.all()
+    model.answers(
+        extraction(
+            [event("Ana adopted a cat.", cite(cat)), event("Ana's dog is black.", cite(dog))], session_summary=""
+        )
+    )
+    circle_of = applying.circle_of
+
+    def put_away(*args: Any) -> Any:
+        Message.objects.filter(pk=cat.pk).update(withheld=True)
+        return circle_of(*args)
+
+    monkeypatch.setattr(applying, "circle_of", put_away)
+    runner.run(session.pk, clock)
+    assert list(ConceptNode.objects.filter(kind="event").values_list("description", flat=True)) == [
+        "Ana's dog is black."
+    ]
+
+
+def test_a_talk_off_the_record_ends_with_a_receipt_without_words(mira: Persona, clock: Clock) -> None:
+    session = talk(mira, "A secret.", "> I see.")
+    Session.objects.filter(pk=session.pk).update(off_the_record=True)
+    turn(session, "done")
+    assert runner.run(session.pk, clock) == Outcome.DELETED
+    receipt = Receipt.objects.get()
+    assert receipt.targets == [["off_record", str(mira.uuid)]]
+    assert receipt.counts == {"chat_session": 1, "chat_message": 2, "chat_messagetext": 2, "chat_turn": 1}
+
+
+def test_a_summary_leaves_out_what_was_put_right_later_in_the_talk(mira: Persona) -> None:
+    session = talk(mira, "a", "b")
+    before, now = "Ana's interview is on Thursday.", "Ana's interview is on Friday."
+    right = put(mira, now, session=session).node
+    wrong = put(mira, before, toward(4), session=session).node
+    ConceptNode.objects.filter(pk=wrong.pk).update(status="superseded", superseded_by=right)
+    for number, summary in enumerate((before, "She has a cat.", now)):
+        Extraction.objects.create(session=session, chunk=number, through=1, answer={"session_summary": summary})
+    applying._summarise(session)
+    session.refresh_from_db()
+    assert session.summary == f"She has a cat. {now}"

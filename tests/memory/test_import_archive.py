@@ -13,8 +13,8 @@ from django.core.management import CommandError, call_command
 from chat.models import Message, MessageText, Session
 from echovessel import embedding
 from memory import vectors
-from memory.archive import ArchiveError, BrokenLine, loading
-from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, Mention, NodeText, NodeVector
+from memory.archive import ArchiveError, BrokenLine, records
+from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, Mention, NodeText, NodeVector, NodeVersion
 from persona.models import CoreBlock, Persona
 from persona.models.core_block import Label
 from tests.memory.archives import AT, HEADER, PERSONA, SMALL, entity, imported, message, node, session, written
@@ -54,7 +54,7 @@ def test_a_second_import_adds_nothing(ana: User, tmp_path: Path) -> None:
 
 
 def test_the_order_of_lines_does_not_matter(ana: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "BATCH", 2)
+    monkeypatch.setattr(records, "BATCH", 2)
     imported(tmp_path, ana, HEADER, *reversed(SMALL[1:]))
     assert Evidence.objects.count() == Filling.objects.count() == Mention.objects.count() == 1
     assert Session.objects.get().message_count == 3
@@ -63,7 +63,7 @@ def test_the_order_of_lines_does_not_matter(ana: User, tmp_path: Path, monkeypat
 def test_an_import_that_broke_off_goes_on_where_it_stopped(
     ana: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loading, "BATCH", 1)
+    monkeypatch.setattr(records, "BATCH", 1)
     bad = message("m9", "Nowhere to be.", of="s9")
     with pytest.raises(BrokenLine, match="line 7"):
         imported(tmp_path, ana, *SMALL[:6], bad, *SMALL[6:])
@@ -217,3 +217,26 @@ def test_a_chinese_archive_makes_a_chinese_persona(ana: User, tmp_path: Path) ->
         tmp_path, ana, HEADER, {**PERSONA, "blocks": {}}, node("n1", "Ana养了一只白猫，名叫小黑。", created_at=AT)
     )
     assert made.persona.language == "zh"
+
+
+def test_who_was_told_apart_or_merged_since_stays_so(ana: User, tmp_path: Path) -> None:
+    persona = imported(tmp_path, ana).persona
+    somebody = Entity.objects.create(persona=persona, canonical_name="Whitey")
+    cat = Mention.objects.get().entity
+    Mention.objects.update(entity=somebody)
+    for merged_into in (None, somebody):
+        Entity.objects.filter(pk=cat.pk).update(
+            merged_into=merged_into, status="merged" if merged_into else "confirmed"
+        )
+        imported(tmp_path, ana)
+        assert [mention.entity for mention in Mention.objects.all()] == [somebody]
+
+
+def test_a_memory_that_was_corrected_is_not_linked_by_what_it_said_before(ana: User, tmp_path: Path) -> None:
+    imported(tmp_path, ana)
+    told = Mention.objects.get().node
+    before = {"description": told.description, "emotional_impact": 0, "verification": "unverified", "edited_at": AT}
+    NodeVersion.objects.create(node=told, version=1, **before)
+    Entity.objects.all().delete()
+    imported(tmp_path, ana)
+    assert not Mention.objects.exists()

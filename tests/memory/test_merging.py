@@ -1,18 +1,23 @@
 """Two become one, or stay two; and every decision can be taken back."""
 
 import random
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from echovessel.outbox.models import OutboxEvent
-from memory.entities import merging
-from memory.entities.merging import LaterMergeStands
-from memory.models import Alias, ConceptNode, Entity, Mention, MergeProposal
+from memory import forgetting
+from memory.archive import saving
+from memory.entities import merging, naming
+from memory.entities.merging import LaterMergeStands, LivesOnInAnother, merge_pair
+from memory.models import Alias, ConceptNode, Entity, Mention, MergeProposal, NodeVersion
+from memory.sameness import content_hash
 from persona.models import Persona
 from tests.memory.talks import NOW
 
@@ -27,7 +32,13 @@ def entity(persona: Persona, *names: str, **values: Any) -> Entity:
 
 
 def node(persona: Persona, description: str = "x") -> ConceptNode:
-    return ConceptNode.objects.create(persona=persona, kind="event", description=description, source="extraction")
+    return ConceptNode.objects.create(
+        persona=persona,
+        kind="event",
+        description=description,
+        source="extraction",
+        content_hash=content_hash(description),
+    )
 
 
 def asked(one: Entity, other: Entity, status: str = "open") -> MergeProposal:
@@ -116,6 +127,15 @@ def test_what_a_person_wrote_outlives_what_a_job_wrote(mira: Persona, scott: Ent
     merging.merge(proposal, None, NOW)
     scott.refresh_from_db()
     assert (scott.description, scott.described_by) == ("Written by Ana.", "person")
+    merging.undo(proposal, None, NOW)
+    assert rows(proposal.pk) == before
+
+
+def test_another_secret_key_changes_no_undo(scott: Entity, huang: Entity, settings: Any) -> None:
+    proposal = asked(scott, huang)
+    before = rows(proposal.pk)
+    merging.merge(proposal, None, NOW)
+    settings.SECRET_KEY = "another one"
     merging.undo(proposal, None, NOW)
     assert rows(proposal.pk) == before
 
@@ -233,6 +253,207 @@ def test_a_pair_is_asked_about_once(scott: Entity, huang: Entity) -> None:
     assert (again.pk, again.status, again.score) == (proposal.pk, "kept_apart", 0.7)
 
 
+def exported(persona: Persona) -> list[bytes]:
+    return list(saving.lines(persona, NOW))
+
+
+def mentioned(of: Entity) -> set[str]:
+    return set(of.mentions.values_list("node__description", flat=True))
+
+
+def told(of: Entity, *texts: str) -> list[ConceptNode]:
+    """Memories that mention it."""
+    nodes = [node(of.persona, text) for text in texts]
+    for each in nodes:
+        of.mentions.create(node=each)
+    return nodes
+
+
+def corrected(one: ConceptNode, text: str) -> None:
+    """A person wrote the memory anew, and whom it names was noted (see memory.correcting)."""
+    NodeVersion.objects.create(
+        node=one, version=1, description=one.description, emotional_impact=0, verification="unverified", edited_at=NOW
+    )
+    ConceptNode.objects.filter(pk=one.pk).update(description=text)
+
+
+def test_two_of_whom_nobody_asked_are_made_one_and_two_again(mira: Persona, scott: Entity, ana: User) -> None:
+    rosa = entity(mira, "Rosa", description="A singer.", described_by="person")
+    told(scott, "Scott came.")
+    told(rosa, "Rosa sings.")
+    before = exported(mira), rows()
+    proposal = merge_pair(rosa, scott, ana, NOW)
+    assert (proposal.status, proposal.decided_by, proposal.reasons) == ("merged", ana, ["by_hand"])
+    assert mentioned(scott) == {"Scott came.", "Rosa sings."}
+    assert merge_pair(scott, rosa, ana, NOW).pk == proposal.pk
+    assert merging.undo(proposal, ana, NOW)
+    assert (exported(mira), rows() | {"MergeProposal": []}) == before
+
+
+def test_two_that_were_kept_apart_are_made_one_by_hand_and_kept_apart_again(
+    mira: Persona, scott: Entity, huang: Entity, ana: User
+) -> None:
+    proposal = asked(scott, huang)
+    merging.keep_apart(proposal, ana, NOW)
+    before = rows()
+    later = NOW + timedelta(days=1)
+    assert merge_pair(scott, huang, None, later).pk == proposal.pk
+    huang.refresh_from_db()
+    assert huang.status == "merged"
+    assert merging.undo(proposal, None, later)
+    assert rows() == before
+    assert (proposal.status, proposal.decided_by, proposal.decided_at) == ("kept_apart", ana, NOW)
+    assert merging.undo(proposal, None, later)
+    huang.refresh_from_db()
+    assert (proposal.status, huang.status) == ("undone", "uncertain")
+
+
+def test_only_two_who_are_there_can_be_made_one(mira: Persona, otto: Persona, scott: Entity, huang: Entity) -> None:
+    merge_pair(scott, huang, None, NOW)
+    before = rows()
+    third = entity(mira, "Yiyang")
+    for other, refusal in ((huang, LivesOnInAnother), (third, ValueError), (entity(otto, "Otto"), ValueError)):
+        with pytest.raises(refusal), transaction.atomic():
+            merge_pair(third, other, None, NOW)
+    Entity.objects.exclude(pk__in=[scott.pk, huang.pk]).delete()
+    assert rows() == before
+
+
+def test_a_side_whose_every_memory_was_forgotten_meanwhile_does_not_come_back(
+    mira: Persona, scott: Entity, huang: Entity
+) -> None:
+    [mine], [theirs] = told(scott, "Scott came."), told(huang, "黄逸扬 called.")
+    proposal = merge_pair(scott, huang, None, NOW)
+    theirs.delete()
+    assert merging.undo(proposal, None, NOW)
+    assert list(mira.entities.all()) == [scott]
+    assert (names(scott), list(scott.nodes.all())) == (["Scott", "Scotty"], [mine])
+    assert not MergeProposal.objects.exists()
+
+
+def test_a_survivor_whose_every_memory_was_forgotten_meanwhile_does_not_come_back_either(
+    mira: Persona, scott: Entity, huang: Entity
+) -> None:
+    [mine], [theirs] = told(scott, "Scott came."), told(huang, "黄逸扬 called.")
+    proposal = merge_pair(scott, huang, None, NOW)
+    mine.delete()
+    assert merging.undo(proposal, None, NOW)
+    assert list(mira.entities.all()) == [huang]
+    assert list(huang.nodes.all()) == [theirs]
+
+
+@pytest.mark.parametrize(
+    ("forgotten", "left"),
+    [
+        ("黄逸扬 called.", {"黄逸扬 slept.", "Scott met 黄逸扬."}),
+        ("Scott met 黄逸扬.", {"黄逸扬 called.", "黄逸扬 slept."}),
+    ],
+)
+def test_what_was_forgotten_for_good_meanwhile_stays_forgotten(
+    mira: Persona, scott: Entity, huang: Entity, forgotten: str, left: set[str]
+) -> None:
+    told(scott, "Scott came.")
+    [both] = told(huang, "黄逸扬 called.", "黄逸扬 slept.", "Scott met 黄逸扬.")[2:]
+    scott.mentions.create(node=both)
+    proposal = merge_pair(scott, huang, None, NOW)
+    target = forgetting.target_of(mira, "node", str(mira.nodes.get(description=forgotten).uuid))
+    forgetting.forget(forgetting.plan([target]), None, NOW)
+    assert merging.undo(proposal, None, NOW)
+    assert mentioned(huang) == left
+    assert mentioned(scott) == {"Scott came.", "Scott met 黄逸扬."} - {forgotten}
+
+
+def test_a_name_that_was_forgotten_for_good_with_its_memories_comes_back_nowhere(
+    mira: Persona, scott: Entity, huang: Entity
+) -> None:
+    told(scott, "Scott came.")
+    [theirs] = told(huang, "黄逸扬 called.")
+    proposal = merge_pair(scott, huang, None, NOW)
+    target = forgetting.target_of(mira, "node", str(theirs.uuid))
+    forgetting.forget(forgetting.plan([target]), None, NOW)
+    assert "黄" not in str(rows())
+    merging.undo(proposal, None, NOW)
+    assert "黄" not in str(rows())
+    assert list(mira.entities.exclude(status="merged")) == [scott]
+
+
+def test_whom_a_person_described_comes_back_without_a_memory(mira: Persona, scott: Entity, huang: Entity) -> None:
+    told(scott, "Scott came.")
+    [theirs] = told(huang, "黄逸扬 called.")
+    Entity.objects.filter(pk=huang.pk).update(described_by="person")
+    proposal = merge_pair(scott, huang, None, NOW)
+    theirs.delete()
+    merging.undo(proposal, None, NOW)
+    huang.refresh_from_db()
+    assert (huang.status, huang.description) == ("uncertain", "A friend.")
+
+
+def test_what_was_told_after_the_merge_is_of_whom_it_names(mira: Persona, scott: Entity, huang: Entity) -> None:
+    [mine], [theirs] = told(scott, "Scott came."), told(huang, "黄逸扬 called.")
+    proposal = merge_pair(scott, huang, None, NOW)
+    told(scott, "黄逸扬 paints.", "Scott met 黄逸扬.", "Scott sings.")
+    corrected(mine, "黄逸扬 came.")
+    corrected(theirs, "Scott called.")
+    told(scott, "Scott wept.")
+    merging.undo(proposal, None, NOW)
+    assert mentioned(huang) == {"黄逸扬 paints.", "Scott met 黄逸扬.", "黄逸扬 came."}
+    assert mentioned(scott) == {"Scott met 黄逸扬.", "Scott sings.", "Scott called.", "Scott wept."}
+
+
+def test_a_name_that_was_taken_away_meanwhile_stays_away(mira: Persona, scott: Entity) -> None:
+    yang = entity(mira, "Yiyang", "Yang")
+    told(scott, "Scott came.")
+    told(yang, "Yang called.", "Yiyang slept.", "Yiyang is Scott.")
+    proposal = merge_pair(scott, yang, None, NOW)
+    naming.remove_alias(scott.aliases.get(text="Yiyang"))
+    merging.undo(proposal, None, NOW)
+    yang.refresh_from_db()
+    assert (yang.canonical_name, names(yang), mentioned(yang)) == ("Yang", ["Yang"], {"Yang called."})
+    assert mentioned(scott) == {"Scott came.", "Yiyang is Scott."}
+
+
+def test_merges_beside_each_other_can_be_undone_in_any_order(mira: Persona, scott: Entity, huang: Entity) -> None:
+    rosa, rosalind = entity(mira, "Rosa"), entity(mira, "Rosalind", status="uncertain")
+    question = asked(huang, rosalind)
+    first, second = asked(scott, huang), asked(rosa, rosalind)
+    before = rows(first.pk, second.pk)
+    merging.merge(first, None, NOW)
+    merging.merge(second, None, NOW)
+    question.refresh_from_db()
+    assert {question.a, question.b} == {scott, rosa}
+    assert merging.undo(first, None, NOW)
+    question.refresh_from_db()
+    assert {question.a, question.b} == {huang, rosa}
+    assert merging.undo(second, None, NOW)
+    assert rows(first.pk, second.pk) == before
+
+
+def test_of_two_questions_that_became_one_the_pair_keeps_its_own(mira: Persona, scott: Entity, huang: Entity) -> None:
+    rose, rosalind, rosa = (entity(mira, name) for name in ("Rose", "Rosalind", "Rosa"))
+    question, own = asked(huang, rosa), asked(huang, rosalind)
+    early = merge_pair(rosalind, rose, None, NOW)
+    merged = merge_pair(scott, huang, None, NOW)
+    merging.undo(early, None, NOW)
+    merge_pair(rosalind, rosa, None, NOW)
+    assert merging.undo(merged, None, NOW)
+    own.refresh_from_db()
+    assert {own.a, own.b} == {huang, rosalind}
+    assert MergeProposal.objects.filter(pk=question.pk).exists()
+
+
+def test_a_question_about_whoever_was_forgotten_meanwhile_is_gone(mira: Persona, scott: Entity, huang: Entity) -> None:
+    rosa = entity(mira, "Rosa")
+    told(scott, "Scott came.")
+    told(huang, "黄逸扬 called.")
+    [sung] = told(rosa, "Rosa sings.")
+    asked(huang, rosa)
+    proposal = asked(scott, huang)
+    merging.merge(proposal, None, NOW)
+    sung.delete()
+    assert merging.undo(proposal, None, NOW)
+    assert list(MergeProposal.objects.all()) == [proposal]
+
+
 def _a_world(persona: Persona, dice: random.Random) -> None:
     pool = ["Scott", "Scotty", "Huang", "Yiyang", "黄逸扬", "逸扬"]
     people = [
@@ -257,7 +478,7 @@ def _a_world(persona: Persona, dice: random.Random) -> None:
                 asked(one, other, dice.choice(["open", "open", "undone", "kept_apart"]))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10**9))
 def test_whatever_was_merged_and_undone_in_turn_is_as_it_was(mira: Persona, seed: int) -> None:
     dice = random.Random(seed)
@@ -273,4 +494,23 @@ def test_whatever_was_merged_and_undone_in_turn_is_as_it_was(mira: Persona, seed
         for proposal, state in zip(reversed(decided), reversed(states), strict=True):
             assert merging.undo(proposal, None, NOW)
             assert _undecided(rows(), touched) == _undecided(state, touched)
+        transaction.set_rollback(True)
+
+
+@hypothesis_settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 10**9))
+def test_the_archive_of_any_life_is_the_same_after_merges_undone_in_turn(mira: Persona, seed: int) -> None:
+    dice = random.Random(seed)
+    with transaction.atomic():
+        _a_world(mira, dice)
+        states = [exported(mira)]
+        decided: list[MergeProposal] = []
+        while len(living := list(mira.entities.exclude(status="merged").order_by("id"))) > 1 and len(decided) < 4:
+            decided.append(merge_pair(*dice.sample(living, 2), None, NOW + timedelta(hours=len(decided))))
+            states.append(exported(mira))
+            assert states[-1] != states[-2]
+        for proposal in reversed(decided):
+            states.pop()
+            assert merging.undo(proposal, None, NOW)
+            assert exported(mira) == states[-1]
         transaction.set_rollback(True)

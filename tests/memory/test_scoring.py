@@ -112,3 +112,12 @@ def test_the_parts_of_many_are_those_of_each() -> None:
     ]
     assert [parts.as_json() for parts in many.each(np.array([0, 1, 2]))] == [parts.as_json() for parts in each]
     assert many.each(np.array([2]))[0].total == pytest.approx(many.total[2])
+
+
+def test_what_is_confirmed_comes_before_what_fits_alike_and_before_nothing_else() -> None:
+    terms = {"relevance": np.array([0.6, 0.6, 0.65, 0.05]), "recency": 0.5, "floor": 0.1, "weights": scoring.profile()}
+    found = scoring.bounded(**terms, confirmed=np.array([True, False, False, True]))
+    sure, unsure, nearer, below = found.total
+    assert unsure < sure < nearer
+    assert below == scoring.bounded(**(terms | {"relevance": 0.05})).total
+    assert found.each(np.array([0]))[0].weighted()["confirmed"] > 0

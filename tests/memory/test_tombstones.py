@@ -1,15 +1,28 @@
 """What was forgotten does not come back by the gate, whoever brings it, and its tombstone tells nobody what it was."""
 
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
+from django.utils.crypto import salted_hmac
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from chat.models import Message
 from memory.consolidation import runner
 from memory.models import ConceptNode, Mention, Tombstone
 from memory.sameness import normalized
-from memory.tombstones import bury, lift, refuses
+from memory.tombstones import (
+    Burial,
+    bury,
+    bury_all,
+    is_telling,
+    lift,
+    of_external,
+    of_words,
+    refused_among,
+    refuses,
+)
 from persona.models import Persona
 from tests.memory.talks import Clock, cite, event, extraction, impression, talk
 from tests.memory.test_writing import put, quote, toward
@@ -17,6 +30,7 @@ from tests.scripted import Script
 
 pytestmark = pytest.mark.django_db
 
+DAY = date(2026, 3, 1)
 many = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
 
@@ -41,14 +55,82 @@ def test_a_buried_text_is_refused_in_every_form_and_no_other_until_it_is_lifted(
 def test_a_tombstone_holds_no_words_and_is_of_one_persona_and_one_installation(
     mira: Persona, otto: Persona, settings: Any, text: str
 ) -> None:
-    settings.SECRET_KEY = "the key of this house"
+    settings.TOMBSTONE_KEY = "the key of this house"
     Tombstone.objects.all().delete()
     stone = bury(mira, text)
     assert normalized(text) not in str([*Tombstone.objects.values_list()])
     assert not refuses(otto, [text])
     assert bury(otto, text).digest != stone.digest
-    settings.SECRET_KEY = "the key of another"
+    settings.SECRET_KEY = "a new one, as people make it after a leak"
+    assert refuses(mira, [text])
+    settings.TOMBSTONE_KEY = "the key of another"
     assert not refuses(mira, [text])
+
+
+def test_what_was_buried_before_there_was_a_key_of_its_own_is_refused_still(mira: Persona, settings: Any) -> None:
+    """Its first value is that of the secret key, and the digest of a text is made as it always was."""
+    settings.TOMBSTONE_KEY = settings.SECRET_KEY
+    old = salted_hmac(f"memory.tombstones.{mira.uuid}", "ana has a cat", algorithm="sha256").hexdigest()
+    Tombstone.objects.create(persona=mira, digest=old)
+    assert refuses(mira, ["Ana has a cat!"])
+
+
+@pytest.mark.parametrize(
+    ("text", "telling"),
+    [
+        ("Yes.", False),
+        ("I am so tired.", False),
+        ("What is it?", False),
+        ("Tom came.", False),
+        ("我好累", False),
+        ("嗯嗯好的", False),
+        ("", False),
+        ("My cat Milo died yesterday", True),
+        ("I am in love with him!!!!!!!!!!!!!!!!!!!!!!!", False),
+        ("so it is that we all are here", True),
+        ("小黑昨天走丢了", True),
+    ],
+)
+def test_only_what_says_enough_is_buried_by_itself(text: str, telling: bool) -> None:
+    assert is_telling(text) is telling
+    assert (of_words(text, DAY).kind == "text") is telling
+
+
+def test_a_short_line_is_buried_with_its_day(mira: Persona) -> None:
+    """Whoever forgets one "Yes." does not forbid every yes."""
+    bury_all(mira, [of_words("Yes.", DAY)])
+    session = talk(mira, "yes!", "Yes.")
+    same, other = session.messages.all()
+    Message.objects.filter(pk=same.pk).update(day=DAY)
+    Message.objects.filter(pk=other.pk).update(day=DAY + timedelta(days=1))
+    same, other = session.messages.all()
+    assert put(mira, "Ana agreed.", evidence=[quote(same, "yes!")]).outcome == "refused"
+    assert put(mira, "Ana agreed.", evidence=[quote(other, "Yes.")]).outcome == "new"
+    assert not refuses(mira, ["Yes."])
+
+
+def test_names_and_ids_are_refused_where_they_are_asked_for(mira: Persona, otto: Persona) -> None:
+    burials = [
+        Burial("name", "Dr. Mary-Ann Lee"),
+        of_external("message", "m1"),
+        Burial("text", "!"),
+        Burial("text", " "),
+    ]
+    stones = bury_all(mira, burials)
+    assert set(Tombstone.objects.values_list("pk", flat=True)) == set(stones)
+    assert bury_all(mira, burials) == []
+    assert refused_among(mira, [Burial("name", "mary ann lee"), Burial("name", "Mary")]) == {
+        Burial("name", "mary ann lee")
+    }
+    assert refused_among(mira, [of_external("message", "m1"), of_external("node", "m1")]) == {burials[1]}
+    assert not refused_among(otto, [of_external("message", "m1")])
+    assert not refuses(mira, ["Mary Ann Lee", "m1", "message m1"])
+    assert sorted(Tombstone.objects.values_list("kind", "refused")) == [("external", 1), ("name", 1), ("text", 0)]
+
+
+def test_a_name_that_was_forgotten_is_no_reason_to_refuse_another_bearer(mira: Persona) -> None:
+    bury_all(mira, [Burial("name", "Tom")])
+    assert put(mira, "Tom").outcome == "new"
 
 
 def test_there_is_nothing_to_bury_in_nothing(mira: Persona) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from django.conf import settings
 from django.core.checks import run_checks
+from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.utils import IntegrityError
 from django.utils import timezone
@@ -252,3 +253,12 @@ def test_a_shelf_holds_what_was_used_last_within_its_room() -> None:
         shelf.put(key, Matrix(state, np.arange(10), rows), room=2 * rows.nbytes)
         shelf.take(0)
     assert [shelf.take(key) is not None for key in range(3)] == [True, False, True]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_start_with_nothing_to_migrate_fills_no_index_anew() -> None:
+    asked: list[str] = []
+    with connection.execute_wrapper(lambda do, sql, *rest: (asked.append(sql), do(sql, *rest))[1]):
+        call_command("migrate", verbosity=0)
+    assert any("sqlite_master" in sql for sql in asked)
+    assert not [sql for sql in asked if ("_fts" in sql and "INSERT" in sql) or "rebuild" in sql or "DROP" in sql]

@@ -218,6 +218,50 @@ def test_nothing_rests_on_what_belongs_to_another_persona(mira: Persona, otto: P
     assert foreign.status == Status.ACTIVE
 
 
+# --- what was forgotten, put away or put right while a draft was made -----------------------------------------------
+@pytest.mark.parametrize("gone", ["deleted", "withheld"])
+def test_nothing_is_made_of_a_line_that_is_gone_or_put_away(mira: Persona, gone: str) -> None:
+    session = talk(mira, "my cat", "my dog")
+    first, second = session.messages.all()
+    quotes = [quote(first, "cat"), quote(second, "dog")]
+    if gone == "deleted":
+        Message.objects.filter(pk=first.pk).delete()
+    else:
+        Message.objects.filter(pk=first.pk).update(withheld=True)
+    assert put(mira, "Ana has a cat and a dog.", evidence=quotes) == Written(None, "refused")
+    assert put(mira, "Ana has a dog.", evidence=quotes[1:]).outcome == "new"
+
+
+@pytest.mark.parametrize("status", ["hidden", "superseded", "archived", "quarantined", "deleted"])
+def test_a_thought_rests_on_what_is_there_still_or_is_none(mira: Persona, status: str) -> None:
+    gone, left = put(mira, "Ana has a cat.").node, put(mira, "Ana has a dog.", toward(4)).node
+    if status == "deleted":
+        ConceptNode.objects.filter(pk=gone.pk).delete()
+    else:
+        ConceptNode.objects.filter(pk=gone.pk).update(status=status)
+    thought = {"kind": Kind.THOUGHT, "source": "slow_cycle"}
+    assert put(mira, "She is alone.", toward(8), **thought, filling=[gone]) == Written(None, "refused")
+    written = put(mira, "She is never alone.", toward(8), **thought, filling=[gone, left])
+    assert list(written.node.filling.values_list("child", flat=True)) == [left.pk]
+
+
+def test_what_rests_on_nothing_that_is_true_any_more_is_superseded_too(mira: Persona) -> None:
+    thursday, cat = put(mira, "Ana's interview is on Thursday.").node, put(mira, "Ana has a cat.", toward(4)).node
+    thought = {"kind": Kind.THOUGHT, "source": "reflection"}
+    alone = put(mira, "She dreads Thursday.", toward(8), **thought, filling=[thursday]).node
+    above = put(mira, "She dreads her weeks.", toward(12), **thought, filling=[alone]).node
+    grounded = put(mira, "She needs the cat now.", toward(16), **thought, filling=[thursday, cat]).node
+    line = talk(mira, "I promise!").messages.get()
+    promise = put(
+        mira, "Mira will ask.", toward(20), kind=Kind.INTENTION, filling=[thursday], evidence=[quote(line, "I")]
+    )
+    friday = put(mira, "Ana's interview is on Friday.", toward(0, 0.99), supersedes=[thursday]).node
+    states = dict(ConceptNode.objects.values_list("pk", "status"))
+    assert [states[node.pk] for node in (thursday, alone, above)] == ["superseded"] * 3
+    assert [states[node.pk] for node in (cat, grounded, promise.node, friday)] == ["active"] * 4
+    assert set(ConceptNode.objects.filter(superseded_by=friday)) == {thursday, alone, above}
+
+
 def test_values_are_clamped_to_what_the_database_holds(mira: Persona) -> None:
     node = put(
         mira,

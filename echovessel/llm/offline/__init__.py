@@ -9,6 +9,7 @@ It reads `Request.material` instead of the prompt. The same material gives the s
     extraction  {"language", "persona_name", "user_name", "now": iso, "timezone",
                  "lines": [{"id", "role": "user"|"persona", "content", "at": iso,
                             "read": true where it is context only}],
+                 "known": [{"id", "description"}] events, nearest first (may be absent),
                  "known_entities": [{"name", "kind"}] (may be absent),
                  "pairs_in_question": [[name, name]] (may be absent)}
     reflection  {"language", "persona_name", "user_name",

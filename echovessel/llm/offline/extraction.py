@@ -7,6 +7,7 @@ from datetime import date
 from functools import cached_property
 from typing import Any
 
+from echovessel.corrections import corrected, takes_back
 from echovessel.dates import Days, days_in
 from echovessel.llm.offline.asking import asks, is_question
 from echovessel.llm.offline.dates import dated, local_day
@@ -16,6 +17,7 @@ from echovessel.llm.offline.person import in_third_person
 from echovessel.llm.offline.same import clarified
 from echovessel.llm.offline.text import clauses, clipped, holds, is_chinese, sentences
 from echovessel.llm.offline.topics import TOPICS, topics
+from echovessel.words import content_words
 
 MOST_EVENTS = 3
 WORTH_KEEPING = 2
@@ -78,6 +80,8 @@ CORRECT_NAME = re.compile(
     r"[\u3400-\u9fff]{1,3})(?=[，,。.!！]|$)"
 )
 HEAVY = 7
+# So many lines, or things that were told, before a correction are looked at for what it corrects.
+LATELY = 4
 BEARERS = frozenset(word for kind in ("pet", "family", "people") for word in TOPICS[kind])
 
 
@@ -86,8 +90,9 @@ class Told:
     """One thing that the user told: a run of sentences of one line, as they stand there.
 
     `before` is what was told just before, `corrected` what this was called before it was put right, `continued`
-    what a later line added to it, and `also` those other sayings (line id, quote). `is_new` unless all of it was
-    read before.
+    what a later line added to it, and `also` those other sayings (line id, quote). `reworded` is all of it with the
+    day that a later line gave it, `outdated` how it was told before; `known_as` a known event with the day that this
+    gives it, and `supersedes` the id of that. `is_new` unless all of it was read before.
     """
 
     line_id: str
@@ -99,12 +104,16 @@ class Told:
     corrected: tuple[tuple[str, str], ...] = ()
     continued: str = ""
     also: tuple[tuple[str, str], ...] = ()
+    reworded: str = ""
+    outdated: tuple[str, ...] = ()
+    known_as: str = ""
+    supersedes: str = ""
     is_new: bool = True
 
     @property
     def text(self) -> str:
         """All that was said of it."""
-        return f"{self.quote} {self.continued}".strip()
+        return self.known_as or self.reworded or f"{self.quote} {self.continued}".strip()
 
     @cached_property
     def weight(self) -> Weight:
@@ -128,6 +137,8 @@ class Told:
     def description(self) -> str:
         """The same in the third person, with days for "today" and "yesterday". A question, kept because it
         may be a cry for help, stays as it was asked."""
+        if self.known_as:
+            return self.known_as
         if is_question(self.quote):
             asked = "{}问过：“{}”" if is_chinese(self.quote) else "{} asked: “{}”"
             return asked.format(self.user_name or ("用户" if is_chinese(self.quote) else "The user"), self.quote)
@@ -147,7 +158,13 @@ class Told:
         strength = 4 if abs(self.weight.impact) >= HEAVY else 1 if self.weight.impact else 0
         about_me = 1 if FIRST_PERSON.search(self.quote) else 0
         asked = 3 if KEEP_THIS.search(self.quote) and self.says_something else 0
-        return about_me + strength + bool(self.days) + asked + 2 * bool(self.names) + min(len(self.topics), 2)
+        right = 2 if self.puts_right else 0
+        return about_me + strength + bool(self.days) + asked + right + 2 * bool(self.names) + min(len(self.topics), 2)
+
+    @property
+    def puts_right(self) -> bool:
+        """Whether what was told or known before is told otherwise by it."""
+        return bool(self.reworded or self.known_as)
 
     @property
     def says_something(self) -> bool:
@@ -162,12 +179,13 @@ class Told:
 
 def extracted(material: Mapping[str, Any]) -> dict[str, Any]:
     """The extraction answer for `material` (its shape is in the package's docstring)."""
-    told = [one for one in joined(list(_told(material))) if one.is_new]
+    known = material.get("known", ())
+    told = [_put_right_known(one, known, material) for one in joined(list(_told(material)), known) if one.is_new]
     kept = worth_keeping(told)
     said = "".join(one.quote for one in told) or "".join(line["content"] for line in material["lines"])
     chinese = is_chinese(said, default=material["language"] == "zh")
     return {
-        "events": [_event(one) for one in kept],
+        "events": [_event(one, known) for one in kept],
         "mentioned_entities": _entities(kept, material.get("known_entities", ())),
         "entity_clarification": clarified(material),
         "session_mood_signal": mood(told, chinese),
@@ -187,14 +205,18 @@ def worth_keeping(told: Sequence[Told]) -> list[Told]:
     return [one for one in told if id(one) in chosen]
 
 
-def joined(told: Sequence[Told]) -> list[Told]:
+def joined(told: Sequence[Told], known: Sequence[Mapping[str, str]] = ()) -> list[Told]:
     """`told` in which a line that only goes on with the one before belongs to it: one that gives its name ("Her
     name is Mia"), or takes a name back ("no, his name is Max"), which then is the right one from the start.
     """
     kept: list[Told] = []
     for one in told:
-        wrong = _named_wrong(kept, one)
-        if wrong:
+        wrong, day = _named_wrong(kept, one), _dated_wrong(kept, one, known)
+        if day:
+            at, right = day
+            outdated = (*kept[at].outdated, kept[at].description)
+            kept[at] = replace(_with(kept[at], one), reworded=right, outdated=outdated)
+        elif wrong:
             at, name, right = wrong
             kept[at] = replace(_with(kept[at], one), corrected=(*kept[at].corrected, (name, right)))
         elif kept and one.names and CONTINUES.search(one.quote) and not kept[-1].names:
@@ -206,6 +228,42 @@ def joined(told: Sequence[Told]) -> list[Told]:
 
 def _with(told: Told, other: Told) -> Told:
     return replace(told, also=(*told.also, (other.line_id, other.quote)), is_new=told.is_new or other.is_new)
+
+
+def _dated_wrong(kept: Sequence[Told], one: Told, known: Sequence[Mapping[str, str]]) -> tuple[int, str] | None:
+    """Where what day was given that `one` takes back, and how that reads with the right one; unless what is known from
+    before fits better."""
+    lately = range(max(0, len(kept) - LATELY), len(kept))
+    for loosely in (False, True):
+        rights = ((at, corrected(kept[at].text, one.quote, loosely=loosely)) for at in reversed(lately))
+        if found := next(((at, right) for at, right in rights if right), None):
+            return found
+        if any(corrected(event["description"], one.quote) for event in known):
+            return None
+    return None
+
+
+def _put_right_known(one: Told, known: Sequence[Mapping[str, str]], material: Mapping[str, Any]) -> Told:
+    """`one`, as what it makes of the known event whose day it takes back: of several, the one that was spoken of just
+    before, else the nearest."""
+    if one.reworded or not takes_back(one.quote):
+        return one
+    before = _said_before(one, material)
+    strict = [(event, corrected(event["description"], one.quote)) for event in known]
+    loose = [(event, corrected(event["description"], one.quote, loosely=True)) for event in known]
+    rights = [(event, right) for event, right in strict if right] or [(event, right) for event, right in loose if right]
+    if not rights:
+        return one
+    event, right = max(rights, key=lambda pair: len(before & set(content_words(pair[0]["description"]))))
+    return replace(one, known_as=dated(right, one.day), supersedes=event["id"])
+
+
+def _said_before(one: Told, material: Mapping[str, Any]) -> set[str]:
+    """The words of the last lines before it, and its own."""
+    ids = [line["id"] for line in material["lines"]]
+    at = ids.index(one.line_id)
+    lines = material["lines"][max(0, at - LATELY) : at + 1]
+    return {word for line in lines for word in content_words(line["content"])}
 
 
 def _named_wrong(kept: Sequence[Told], one: Told) -> tuple[int, str, str] | None:
@@ -300,24 +358,31 @@ def _reported(sentence: str) -> tuple[int, int] | None:
     return (start, start + len(kept)) if changed and len(kept) > 1 and weighed(kept).impact else None
 
 
-def _event(one: Told) -> dict[str, Any]:
+def _event(one: Told, known: Sequence[Mapping[str, str]]) -> dict[str, Any]:
     said = ((one.line_id, one.quote), *one.also)
     return {
         "description": one.description,
         "emotional_impact": one.impact,
         "emotion_tags": one.weight.tags(is_chinese(one.quote)),
-        "relational_tags": relational_tags(" ".join(quote for _, quote in said)),
+        "relational_tags": relational_tags(" ".join(quote for _, quote in said), puts_right=one.puts_right),
         "subject": "user",
         "event_time": one.days.as_json() if one.days else None,
         "evidence": [{"message_id": line_id, "quote": quote} for line_id, quote in said],
-        "supersedes": [],
+        "supersedes": [event["id"] for event in known if _is_outdated(event, one)],
         "confidence": round(min(0.5 + 0.1 * (one.score - 1), 0.9), 1),
     }
 
 
-def relational_tags(text: str) -> list[str]:
+def _is_outdated(event: Mapping[str, str], one: Told) -> bool:
+    """Whether a known event tells what `one` has put right: in an earlier talk, or when this one was read early."""
+    told = {outdated.casefold() for outdated in one.outdated}
+    return event["id"] == one.supersedes or event["description"].casefold() in told
+
+
+def relational_tags(text: str, *, puts_right: bool = False) -> list[str]:
     """The tags of seed 001 whose triggers stand in `text`; mostly none."""
-    return [tag for tag, trigger in RELATIONAL.items() if re.search(trigger, text, re.I)][:3]
+    found = [tag for tag, trigger in RELATIONAL.items() if re.search(trigger, text, re.I)]
+    return list(dict.fromkeys([*(["correction"] if puts_right else []), *found]))[:3]
 
 
 def _entities(kept: Sequence[Told], known: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:

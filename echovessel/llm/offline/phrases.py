@@ -20,6 +20,7 @@ class Phrases:
     greeting_again: tuple[str, ...]
     thanks: tuple[str, ...]
     goodbye: tuple[str, ...]
+    forgetting: tuple[str, ...]
     no_answer: tuple[str, ...]
     heavy: tuple[str, ...]
     sad: tuple[str, ...]
@@ -78,6 +79,10 @@ ZH = Phrases(
     ),
     thanks=("跟我不用客气。能听你说这些，我很高兴。", "不客气呀，你愿意跟我讲，我才要谢谢你。"),
     goodbye=("好，去休息吧。今天说的我都记着，下次接着聊。", "晚点见，{name}照顾好自己。"),
+    forgetting=(
+        "好。要忘掉什么由你来定：先看看会忘掉哪些，再确认。在那之前，什么都不会少。",
+        "明白了。我不会瞒着你悄悄忘掉什么：你先看看会去掉哪些，再决定。",
+    ),
     no_answer=(
         "这个问题我还真答不上来：现在没有接上语言模型，我只会听你说、替你记着。你自己是怎么想的？",
         "我不想随便编个答案给你。没有接上模型的时候，我更擅长记住你说的事。要不你先说说你的想法？",
@@ -176,6 +181,10 @@ EN = Phrases(
     goodbye=(
         "Rest well. I'll keep what you told me, and we'll go on next time.",
         "See you soon, {name}take good care of yourself.",
+    ),
+    forgetting=(
+        "All right. What goes is yours to decide: look at it first, then confirm. Until then nothing is gone.",
+        "I understand. I forget nothing behind your back: see what would go, then decide.",
     ),
     no_answer=(
         "I can't really answer that one: no language model is connected, so I can only listen and remember. "

@@ -12,7 +12,7 @@ from echovessel.llm.offline.feeling import weighed
 from echovessel.llm.offline.names import names_in
 from echovessel.llm.offline.phrases import EN, ZH, Phrases
 from echovessel.llm.offline.recollecting import Memory, about, asked_for, memories
-from echovessel.llm.offline.smalltalk import GOODBYE, GREETING, HOW_ARE_YOU, SHORT, THANKS, is_small_talk
+from echovessel.llm.offline.smalltalk import FORGET_THAT, GOODBYE, GREETING, HOW_ARE_YOU, SHORT, THANKS, is_small_talk
 from echovessel.llm.offline.text import CJK, clipped, is_chinese, pick, sentences
 from echovessel.llm.offline.topics import topics
 
@@ -140,6 +140,7 @@ def replied(material: Mapping[str, Any]) -> str:
     talk = Talk(material)
     kinds: tuple[tuple[Callable[[Talk], bool], Callable[[Talk], str]], ...] = (
         (lambda talk: weighed(talk.burst).in_crisis, lambda talk: talk.say(talk.phrases.crisis)),
+        (_asks_to_forget, lambda talk: talk.say(talk.phrases.forgetting)),
         (_tells_heavy, _acknowledged),
         (_asks_own_name, lambda talk: talk.say(talk.phrases.your_name)),
         (lambda talk: bool(talk.looked_up), _recalled),
@@ -159,6 +160,11 @@ def replied(material: Mapping[str, Any]) -> str:
 
 def _is_short(words: re.Pattern[str]) -> Callable[[Talk], bool]:
     return lambda talk: len(talk.burst) <= SHORT and bool(words.search(talk.burst))
+
+
+def _asks_to_forget(talk: Talk) -> bool:
+    """Nothing but that; nobody asks for it at the end of a story."""
+    return len(talk.burst) <= 2 * SHORT and bool(FORGET_THAT.search(talk.burst))
 
 
 def _says_much(talk: Talk) -> bool:

@@ -20,6 +20,12 @@ HOW_ARE_YOU = re.compile(
     r"你好吗|你(?:今天|最近)?(?:怎么样|好不好|过得)|在干嘛|在干什么|how are you|how's it going|what's up",
     re.I,
 )
+FORGET_THAT = re.compile(
+    r"(?<!n't )(?<!not )(?<!never )\b(?:forget|erase|delete)(?: about)? (?:that|this|what i)\b|"
+    r"(?<![别不没])(?:忘了|忘掉|忘记|删了|删掉|删除)(?:这|那|我(?:刚才|刚刚|说))|"
+    r"(?:这|那)(?:个|件事情?|句话)(?:你)?(?:就|都)?(?:忘了|忘掉|删掉|删了)吧",
+    re.I,
+)
 NOTHING_SAID = re.compile(
     r"^(?:ok(?:ay)?|yes|yeah|no|nope|sure|fine|good|great|cool|lol|haha+|hm+|"
     r"(?:i'm )?(?:fine|good|ok),? (?:thanks|thank you)|好的?|好吧|嗯+|哦+|哈+|是的|对|没事|行)[\s,，.。!！~～]*$",

@@ -12,7 +12,7 @@ from django.core.management import BaseCommand
 from tqdm import tqdm
 
 from echovessel.sqlite.throw_away import throw_away
-from memory.bench import consolidation, recall, turns, whole
+from memory.bench import consolidation, desk, recall, turns, whole
 
 
 class Command(BaseCommand):
@@ -43,6 +43,10 @@ class Command(BaseCommand):
         turns.add_arguments(talking)
         talking.set_defaults(measure=self._turns)
 
+        looking = kinds.add_parser("desk", help="how long the pages of the desk take")
+        desk.add_arguments(looking)
+        looking.set_defaults(measure=self._desk)
+
     def handle(self, *args: Any, **options: Any) -> None:
         options["measure"](options)
 
@@ -66,6 +70,11 @@ class Command(BaseCommand):
         with throw_away(options["keep"]) as path:
             figures = turns.timed(path, options["owners"], options["nodes"], options["turns"])
         self.stdout.write("\n".join(turns.table(figures)))
+
+    def _desk(self, options: dict[str, Any]) -> None:
+        with throw_away(options["keep"]):
+            figures = desk.measured(options["nodes"], options["messages"])
+        self.stdout.write(json.dumps(figures) if options["as_json"] else "\n".join(desk.table(figures)))
 
 
 def some(text: str) -> int:

@@ -1,4 +1,4 @@
-"""API of what remains (L3–L5): nodes and entities, recall with its x-ray."""
+"""What remains, to be read: nodes and entities, recall with its x-ray."""
 
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Literal
@@ -7,15 +7,14 @@ from uuid import UUID
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from ninja import Query, Router, Schema
+from ninja import Query, Schema
 from pydantic import AwareDatetime, Field
 
+from memory.api.routing import router
 from memory.models import ConceptNode, Entity
 from memory.reasons import emptiness
 from memory.recall import recall
 from persona.lookup import own_persona
-
-router = Router()
 
 
 class EvidenceOut(Schema):
@@ -40,6 +39,7 @@ class NodeOut(Schema):
     confidence: float
     status: str
     verification: str
+    pinned: bool
     mention_count: int
     created_at: datetime
 
@@ -105,16 +105,26 @@ def list_nodes(
         nodes = nodes.before(get_object_or_404(nodes, uuid=before))
     page = list(nodes.newest_first()[: limit + 1])
     return {
-        "items": [_node(node) for node in page[:limit]],
+        "items": [brief(node) for node in page[:limit]],
         "next": page[limit - 1].uuid if len(page) > limit else None,
     }
 
 
 @router.get("/{uuid:persona_id}/nodes/{uuid:node_id}", response=NodeDetail, summary="One node with its evidence")
 def get_node(request: HttpRequest, persona_id: UUID, node_id: UUID) -> dict[str, Any]:
-    node = get_object_or_404(ConceptNode.objects.of(own_persona(request, persona_id)), uuid=node_id)
+    return detailed(own_node(request, persona_id, node_id))
+
+
+def own_node(request: HttpRequest, persona_id: UUID, node_id: UUID) -> ConceptNode:
+    """The caller's node of that id; anybody else's does not exist (404)."""
+    nodes = ConceptNode.objects.of(own_persona(request, persona_id)).select_related("persona")
+    return get_object_or_404(nodes, uuid=node_id)
+
+
+def detailed(node: ConceptNode) -> dict[str, Any]:
+    """A node as `NodeDetail` tells it."""
     evidence = node.evidence.select_related("message")
-    return _node(node) | {
+    return brief(node) | {
         "evidence": [
             {
                 "message_id": row.message.uuid,
@@ -125,7 +135,7 @@ def get_node(request: HttpRequest, persona_id: UUID, node_id: UUID) -> dict[str,
             }
             for row in evidence
         ],
-        "filling": list(node.filling.values_list("child__uuid", flat=True)),
+        "filling": list(node.filling.filter(orphaned=False).values_list("child__uuid", flat=True)),
     }
 
 
@@ -138,17 +148,7 @@ def list_entities(
     request: HttpRequest, persona_id: UUID, limit: int = Query(100, ge=1, le=500)
 ) -> list[dict[str, Any]]:
     found = Entity.objects.filter(persona=own_persona(request, persona_id)).exclude(status=Entity.Status.MERGED)
-    return [
-        {
-            "id": entity.uuid,
-            "canonical_name": entity.canonical_name,
-            "kind": entity.kind,
-            "description": entity.description,
-            "status": entity.status,
-            "aliases": [alias.text for alias in entity.aliases.all()],
-        }
-        for entity in found.prefetch_related("aliases")[:limit]
-    ]
+    return [named(entity) for entity in found.prefetch_related("aliases")[:limit]]
 
 
 @router.post("/{uuid:persona_id}/recall", response=RecallOut, summary="What these lines bring to mind, and why")
@@ -163,6 +163,18 @@ def post_recall(request: HttpRequest, persona_id: UUID, body: RecallIn) -> dict[
     }
 
 
-def _node(node: ConceptNode) -> dict[str, Any]:
+def brief(node: ConceptNode) -> dict[str, Any]:
     names = [name for name in NodeOut.model_fields if name != "id"]
     return {"id": node.uuid} | {name: getattr(node, name) for name in names}
+
+
+def named(entity: Entity) -> dict[str, Any]:
+    """An entity as `EntityOut` tells it."""
+    return {
+        "id": entity.uuid,
+        "canonical_name": entity.canonical_name,
+        "kind": entity.kind,
+        "description": entity.description,
+        "status": entity.status,
+        "aliases": [alias.text for alias in entity.aliases.all()],
+    }

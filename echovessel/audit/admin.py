@@ -1,0 +1,16 @@
+"""The desk's page of looks: who read whose words, and when. Nobody changes it."""
+
+from django.contrib import admin
+
+from echovessel.audit.models import Look
+from echovessel.desk import Lately, Seen
+
+
+@admin.register(Look)
+class LookAdmin(Seen):
+    persona_path = None
+    list_display = ["at", "user", "what", "count", "persona_uuid"]
+    list_filter = [Lately.of("at")]
+    list_select_related = ["user"]
+    search_fields = ["persona_uuid", "user__username"]
+    fields = ["at", "user", "what", "count", "persona_uuid", "object_ids"]

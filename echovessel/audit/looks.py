@@ -1,0 +1,28 @@
+"""Keeping looks: a row for every page on which somebody read words that are not their own."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+
+from echovessel.audit.models import Look
+
+MOST_NAMED = 50
+
+
+def record(user: Any, what: str, personas: Collection[UUID], keys: Sequence[int]) -> None:
+    """Keep that `user` was shown rows of `what`, a model's label; nothing where there are none.
+
+    The persona is kept where they are all of one.
+    """
+    if not keys:
+        return
+    Look.objects.create(
+        user_id=user.pk,
+        persona_uuid=next(iter(personas)) if len(personas) == 1 else None,
+        what=what,
+        object_ids=list(keys[:MOST_NAMED]),
+        count=len(keys),
+        at=timezone.now(),
+    )

@@ -1,0 +1,57 @@
+"""Filters that need no look at all rows to know what can be chosen."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.admin import ModelAdmin, SimpleListFilter
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+DAYS = {"1": _("the last day"), "7": _("the last 7 days"), "30": _("the last 30 days"), "365": _("the last year")}
+
+
+class Lately(SimpleListFilter):
+    """By when; a subclass names the field."""
+
+    title, parameter_name, field = _("when"), "lately", "created_at"
+
+    @classmethod
+    def of(cls, field: str) -> type["Lately"]:
+        """The filter by another field."""
+        return type("LatelyBy", (cls,), {"field": field})
+
+    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> Iterable[tuple[str, Any]]:
+        return DAYS.items()
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet | None:
+        if self.value() not in DAYS:
+            return None
+        return queryset.filter(**{f"{self.field}__gte": timezone.now() - timedelta(days=int(self.value() or 0))})
+
+
+class _One(SimpleListFilter):
+    """Rows that belong to one other row, which a link has chosen; there is no list to choose from."""
+
+    path: str
+
+    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> Iterable[tuple[str, Any]]:
+        chosen = self.value() or ""
+        return [(chosen, f"{self.title} {chosen}")] if _is_key(chosen) else []
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
+        return queryset.filter(**{self.path: int(self.value() or 0)})
+
+
+class AboutPersona(_One):
+    title, parameter_name, path = _("persona"), "persona", "persona"
+
+
+class InTalk(_One):
+    title, parameter_name, path = _("talk"), "session", "session"
+
+
+def _is_key(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 19

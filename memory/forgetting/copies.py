@@ -1,0 +1,349 @@
+"""Copies: every place into which the words of what goes were written a second time, and what becomes of each.
+
+Nothing is changed here: a `Work` says which rows are to be deleted and which columns get which value, by key. It is
+made while planning, so that a receipt can say exactly what the plan said, and done in `memory.forgetting.doing`.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.apps import apps
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.db.models import Max, Q
+from django_q.models import Task
+
+from chat.models import CrisisFlag, Message, MessageText, Session, Turn
+from echovessel.llm.models import LLMCall
+from echovessel.outbox.models import OutboxEvent
+from memory.consolidation.answers import ExtractionAnswer
+from memory.forgetting.consequences import Consequences
+from memory.forgetting.echoes import contains, names_of
+from memory.forgetting.everything import strings
+from memory.forgetting.rows import Key, among, naming
+from memory.forgetting.surroundings import Reach, turns_that_name
+from memory.models import (
+    ConceptNode,
+    Entity,
+    Evidence,
+    Extraction,
+    Filling,
+    Mention,
+    MergeProposal,
+    ModelReply,
+    NodeText,
+    NodeVector,
+    NodeVersion,
+    ReflectionRun,
+    StagedVector,
+)
+from memory.sameness import normalized
+from memory.tombstones import is_telling
+from persona.models import MoodChange, Persona
+
+NOTHING_READ = ExtractionAnswer(events=[]).model_dump(mode="json")
+UNFINISHED = (Session.Status.OPEN, Session.Status.CLOSING, Session.Status.CONSOLIDATING, Session.Status.FAILED)
+
+
+@dataclass
+class Work:
+    """What is to be done to the database: rows to be deleted, by table, and values to be put, by "table.column".
+
+    `Affected` things that have words are told apart from it, in the plan.
+    """
+
+    deletes: dict[str, list[Key]] = field(default_factory=dict)
+    overwrites: dict[str, dict[Key, Any]] = field(default_factory=dict)
+
+    def delete(self, table: str, keys: Iterable[Key]) -> None:
+        self.deletes[table] = sorted({*self.deletes.get(table, ()), *keys})
+
+    def overwrite(self, column: str, values: Mapping[Any, Any]) -> None:
+        self.overwrites.setdefault(column, {}).update(values)
+
+    def counts(self) -> dict[str, int]:
+        """How many rows and values that is; what is nothing is left out."""
+        told = {**self.deletes, **self.overwrites}
+        return {name: len(keys) for name, keys in sorted(told.items()) if keys}
+
+
+def work_of(reach: Reach, found: Consequences) -> Work:
+    """Everything that has to be done so that no word of what goes is left."""
+    work = Work()
+    if not (reach.fate.memories or reach.fate.lines or reach.fate.withheld or found.entities or found.sessions):
+        work.delete("memory_importrun", reach.runs)
+        return work
+    for part in (_memories, _entities, _lines, _talks, _readings, _turns, _mood, _stream, _ledger, _queue, _desk):
+        part(reach, found, work)
+    return work
+
+
+# --- L3 to L5 -------------------------------------------------------------------------------------------------------
+def _memories(reach: Reach, found: Consequences, work: Work) -> None:
+    going = reach.fate.memories
+    here = among(going)
+    work.delete("memory_conceptnode", going)
+    work.delete("memory_nodeversion", _keys(NodeVersion.objects.filter(node__in=here)))
+    for table, rows in (
+        ("memory_nodevector", NodeVector.objects),
+        ("memory_nodetext", NodeText.objects),
+        ("memory_stagedvector", StagedVector.objects),
+    ):
+        work.delete(table, _keys(rows.filter(node__in=here)))
+    quoted = Q(node__in=here) | Q(message__in=among(reach.fate.lines))
+    work.delete("memory_evidence", _keys(Evidence.objects.filter(quoted)))
+    work.delete("memory_filling", _keys(Filling.objects.filter(parent__in=here)))
+    cut = _keys(Filling.objects.filter(child__in=here).exclude(parent__in=here))
+    work.overwrite("memory_filling.orphaned", dict.fromkeys(cut, True))  # first: only such an edge may have no child
+    work.overwrite("memory_filling.child_id", dict.fromkeys(cut))
+    resolved = ConceptNode.objects.filter(resolved_by__in=here).exclude(pk__in=here)
+    work.overwrite("memory_conceptnode.resolved_by_id", dict.fromkeys(_keys(resolved)))
+    homeless = ConceptNode.objects.filter(session__in=among(found.sessions)).exclude(pk__in=here)
+    work.overwrite("memory_conceptnode.session_id", dict.fromkeys(_keys(homeless)))
+    work.delete("memory_importrun", reach.runs)
+
+
+def _entities(reach: Reach, found: Consequences, work: Work) -> None:
+    gone = among(found.entities)
+    work.delete("memory_entity", found.entities)
+    work.delete("memory_alias", found.aliases)
+    mentions = Q(node__in=among(reach.fate.memories)) | Q(entity__in=gone)
+    work.delete("memory_mention", _keys(Mention.objects.filter(mentions)))
+    work.delete("memory_mergeproposal", _keys(MergeProposal.objects.filter(Q(a__in=gone) | Q(b__in=gone))))
+    work.overwrite("memory_entity.canonical_name", found.renamed)
+    work.overwrite("memory_entity.description", dict.fromkeys(found.described, ""))
+    attributed = [pk for pk, entity in found.described.items() if entity.described_by]
+    work.overwrite("memory_entity.described_by", dict.fromkeys(attributed, ""))
+
+
+# --- L2 -------------------------------------------------------------------------------------------------------------
+def _lines(reach: Reach, found: Consequences, work: Work) -> None:
+    gone = among(reach.fate.lines)
+    work.delete("chat_message", [pk for pk in reach.fate.lines if pk in reach.lines])
+    work.delete("chat_messagetext", _keys(MessageText.objects.filter(message__in=gone)))
+    work.delete("chat_crisisflag", _keys(CrisisFlag.objects.filter(message__in=gone)))
+    put_away = [pk for pk in reach.fate.withheld if pk in reach.lines and not reach.lines[pk].withheld]
+    work.overwrite("chat_message.withheld", dict.fromkeys(put_away, True))
+
+
+def _talks(reach: Reach, found: Consequences, work: Work) -> None:
+    work.delete("chat_session", found.sessions)
+    reflected = ReflectionRun.objects.filter(session__in=among(found.sessions))
+    work.overwrite("memory_reflectionrun.session_id", dict.fromkeys(_keys(reflected)))
+    staying = {pk: session for pk, session in found.touched.items() if pk not in found.sessions}
+    told_of = {pk for pk, session in staying.items() if session.summary} | _summaries_with_the_words(reach, found)
+    work.overwrite("chat_session.summary", dict.fromkeys(told_of, ""))
+    failed = staying | Session.objects.filter(persona=reach.persona, status=Session.Status.FAILED).in_bulk()
+    failures = {pk: _step_of(session.failure) for pk, session in failed.items() if pk not in found.sessions}
+    changed = {pk: step for pk, step in failures.items() if step != failed[pk].failure}
+    work.overwrite("chat_session.failure", changed)
+    work.overwrite("chat_session.last_message_at", _last_said(reach, staying))
+
+
+def _summaries_with_the_words(reach: Reach, found: Consequences) -> set[int]:
+    """Talks of which nothing goes, and whose summary says the very words all the same."""
+    words = literal(reach)
+    talks = Session.objects.filter(persona=reach.persona).exclude(summary="").exclude(pk__in=among(found.sessions))
+    return {pk for pk, summary in talks.values_list("pk", "summary") if contains(summary, words)} if words else set()
+
+
+def _step_of(failure: str) -> str:
+    """Why a talk failed, without what an answer said."""
+    step, colon, _ = failure.partition(": ")
+    return f"{step}: …" if colon else failure
+
+
+def _last_said(reach: Reach, staying: Mapping[int, Session]) -> dict[int, Any]:
+    """When the last line was said that is left in each talk that loses some. (How many are left a trigger counts.)"""
+    shortened = {reach.lines[pk].session_id for pk in reach.fate.lines if pk in reach.lines} & staying.keys()
+    left = Message.objects.filter(session__in=among(shortened)).exclude(pk__in=among(reach.fate.lines))
+    last = left.values("session").annotate(last=Max("created_at")).order_by().values_list("session", "last")
+    return {pk: at for pk, at in last if at != staying[pk].last_message_at}
+
+
+def _readings(reach: Reach, found: Consequences, work: Work) -> None:
+    """Answers of which memory was made say nothing any more; what was not made into anything is asked anew."""
+    touched = among(found.touched)
+    unfinished = Q(session__persona=reach.persona, session__status__in=UNFINISHED)
+    work.delete("memory_modelreply", _keys(ModelReply.objects.filter(unfinished | Q(session__in=touched))))
+    waiting = Extraction.objects.filter(unfinished | Q(session__in=touched), applied_at=None)
+    of_gone = Extraction.objects.filter(session__in=among(found.sessions))
+    work.delete("memory_extraction", {*_keys(waiting), *_keys(of_gone)})
+    applied = Extraction.objects.filter(session__persona=reach.persona).exclude(applied_at=None)
+    applied = applied.exclude(session__in=among(found.sessions)).exclude(answer=NOTHING_READ)
+    emptied = {*_keys(applied.filter(session__in=touched)), *_answers_with_the_words(reach, applied)}
+    work.overwrite("memory_extraction.answer", dict.fromkeys(emptied, NOTHING_READ))
+
+
+def _answers_with_the_words(reach: Reach, applied: Any) -> set[int]:
+    """What a model that was shown the memory said of it, though nothing was made of that."""
+    words = literal(reach)
+    answers = applied.order_by().values_list("pk", "answer").iterator() if words else ()
+    return {pk for pk, answer in answers if any(contains(text, words) for text in strings(answer))}
+
+
+def _turns(reach: Reach, found: Consequences, work: Work) -> None:
+    work.delete("chat_turn", found.turns)
+    words = literal(reach)
+    begun = Turn.objects.filter(persona=reach.persona).exclude(partial="").exclude(pk__in=among(found.turns))
+    said = {
+        pk
+        for pk, partial in begun.values_list("pk", "partial")
+        if pk in found.replied or contains(partial, words) or _repeats(partial, reach)
+    }
+    work.overwrite("chat_turn.partial", dict.fromkeys(said, ""))
+    gone = _uuids_of_gone(reach, found)
+    traced = turns_that_name(reach.persona, gone).exclude(pk__in=among(found.turns))
+    work.overwrite("chat_turn.xray", {pk: without(xray, gone) for pk, xray in traced.values_list("pk", "xray")})
+
+
+def _repeats(partial: str, reach: Reach) -> bool:
+    return any(said.is_repeated_by(partial) for said in reach.said_by(reach.fate.kin, names_of(reach.persona)))
+
+
+def without(value: Any, gone: Collection[str]) -> Any:
+    """An x-ray without what has gone: neither its entries nor its ids are left.
+
+    >>> without({"chosen": [{"id": "a", "messages": ["b", "c"]}, {"id": "d"}], "proposal": "b"}, {"b", "d"})
+    {'chosen': [{'id': 'a', 'messages': ['c']}]}
+    """
+    if isinstance(value, list):
+        return [without(item, gone) for item in value if not _is_named(item, gone)]
+    if isinstance(value, dict):
+        return {key: without(item, gone) for key, item in value.items() if not _is_id(item, gone)}
+    return value
+
+
+def _is_named(item: Any, gone: Collection[str]) -> bool:
+    return _is_id(item.get("id") if isinstance(item, dict) else item, gone)
+
+
+def _is_id(item: Any, gone: Collection[str]) -> bool:
+    return isinstance(item, str) and item in gone
+
+
+# --- L6, and what others keep ---------------------------------------------------------------------------------------
+def _mood(reach: Reach, found: Consequences, work: Work) -> None:
+    """The notes of the touched talks; the mood of now becomes what the newest one that is left says."""
+    uuids = among(session.uuid for session in found.touched.values())
+    changes = MoodChange.objects.filter(persona=reach.persona)
+    felt_in = Q(session_uuid__in=uuids) | Q(pk__in=among(_moods_with_the_words(reach, changes)))
+    gone = dict(changes.filter(felt_in).values_list("pk", "at"))
+    work.delete("persona_moodchange", gone)
+    state = Persona.objects.values_list("episodic_state", flat=True).get(pk=reach.persona.pk)
+    if gone and state and state.get("updated_at") in {at.isoformat() for at in gone.values()}:
+        work.overwrite("persona_persona.episodic_state", {reach.persona.pk: _mood_left(reach.persona, gone)})
+
+
+def _moods_with_the_words(reach: Reach, changes: Any) -> set[int]:
+    words = literal(reach)
+    notes = changes.order_by().values_list("pk", "mood", "last_user_signal") if words else ()
+    return {pk for pk, *said in notes if any(contains(text, words) for text in said if text)}
+
+
+def _mood_left(persona: Persona, gone: Iterable[int]) -> dict[str, Any]:
+    last = MoodChange.objects.filter(persona=persona).exclude(pk__in=among(gone)).first()
+    if last is None:
+        return {}
+    return {
+        "mood": last.mood,
+        "energy": last.energy,
+        "last_user_signal": last.last_user_signal,
+        "updated_at": last.at.isoformat(),
+    }
+
+
+def _stream(reach: Reach, found: Consequences, work: Work) -> None:
+    """Events that tell the words, or name what goes. A page that has to resume from one of them loads afresh."""
+    lines = [reach.lines[pk] for pk in reach.fate.withheld if pk in reach.lines]
+    turns = Turn.objects.filter(pk__in=among(found.replied)).values_list("uuid", flat=True)
+    called = Entity.objects.filter(pk__in=among(found.renamed)).values_list("uuid", flat=True)
+    told = {*_uuids_of_gone(reach, found), *(str(line.uuid) for line in lines), *map(str, turns), *map(str, called)}
+    named = Q(naming("outbox_outboxevent.data", told))
+    summarised = Session.objects.filter(pk__in=among(work.overwrites["chat_session.summary"]))
+    talks = {*(session.uuid for session in found.touched.values()), *summarised.values_list("uuid", flat=True)}
+    ended = Q(data__closed_session_id__in=[str(uuid) for uuid in talks]) | Q(pk__in=among(_broken_off(reach)))
+    if work.deletes.get("persona_moodchange"):
+        ended |= Q(name="chat.mood.update")
+    work.delete("outbox_outboxevent", _keys(OutboxEvent.objects.filter(named | ended, stream=reach.persona.uuid)))
+
+
+def _broken_off(reach: Reach) -> set[int]:
+    """Replies that failed half-way and say it; of a turn that came to its end since, the stream alone has them."""
+    words = literal(reach)
+    failed = OutboxEvent.objects.filter(stream=reach.persona.uuid, name="chat.turn.failed").exclude(data__partial="")
+    said = failed.order_by().values_list("pk", "data__partial")
+    return {pk for pk, partial in said if partial and (contains(partial, words) or _repeats(partial, reach))}
+
+
+def _ledger(reach: Reach, found: Consequences, work: Work) -> None:
+    """What a call cost stays; which talk and turn it was for does not."""
+    calls = LLMCall.objects.filter(persona_uuid=reach.persona.uuid)
+    talks = among(found.touched[pk].uuid for pk in found.sessions if pk in found.touched)
+    turns = Turn.objects.filter(pk__in=among(found.turns)).values_list("uuid", flat=True)
+    work.overwrite("llm_llmcall.session_uuid", dict.fromkeys(_keys(calls.filter(session_uuid__in=talks))))
+    work.overwrite("llm_llmcall.turn_uuid", dict.fromkeys(_keys(calls.filter(turn_uuid__in=among(turns)))))
+
+
+def _queue(reach: Reach, found: Consequences, work: Work) -> None:
+    """Finished jobs whose result (a traceback, say) quotes the words. The queue itself holds ids alone."""
+    words = literal(reach)
+    if words:
+        work.delete("django_q_task", [task.pk for task in Task.objects.all() if contains(_written(task), words)])
+
+
+def _written(task: Any) -> str:
+    return f"{task.args!r} {task.kwargs!r} {task.result!s}"
+
+
+def _desk(reach: Reach, found: Consequences, work: Work) -> None:
+    """What the desk noted down of the rows that go."""
+    noted: set[int] = set()
+    for table, keys in work.deletes.items():
+        if keys:
+            noted.update(log_entries(table, keys))
+    entries = LogEntry.objects.filter(pk__in=among(noted))
+    for column in ("object_repr", "change_message"):
+        work.overwrite(f"django_admin_log.{column}", dict.fromkeys(_keys(entries.exclude(**{column: ""})), ""))
+
+
+def log_entries(table: str, keys: Iterable[Key]) -> Iterator[int]:
+    """The desk's notes about these rows of a table, by whatever name of it."""
+    models = [model for model in apps.get_models(include_auto_created=True) if model._meta.db_table == table]
+    types = [kind.pk for kind in ContentType.objects.get_for_models(*models, for_concrete_models=False).values()]
+    ids = among(str(key) for key in keys)
+    yield from LogEntry.objects.filter(content_type__in=types, object_id__in=ids).values_list("pk", flat=True)
+
+
+# --- the words themselves -------------------------------------------------------------------------------------------
+def texts(reach: Reach) -> list[str]:
+    """All that goes in words: what memories say and said, their quotes, and lines."""
+    memories = [
+        text
+        for pk in reach.fate.memories
+        for text in (reach.nodes[pk].description, *(version.description for version in reach.versions[pk]))
+    ]
+    quotes = [row.quote for row in reach.evidence.values() if row.node_id in reach.fate.memories]
+    lines = [reach.lines[pk].content for pk in reach.fate.lines if pk in reach.lines]
+    return list(dict.fromkeys([*memories, *quotes, *lines]))
+
+
+def literal(reach: Reach) -> list[str]:
+    """Those that tell so much that they are nobody else's words, normalised."""
+    return [normalized(text) for text in texts(reach) if is_telling(text)]
+
+
+def _uuids_of_gone(reach: Reach, found: Consequences) -> set[str]:
+    nodes = (reach.nodes[pk].uuid for pk in reach.fate.memories)
+    lines = (reach.lines[pk].uuid for pk in reach.fate.lines if pk in reach.lines)
+    sessions = (found.touched[pk].uuid for pk in found.sessions if pk in found.touched)
+    turns = Turn.objects.filter(pk__in=among(found.turns)).values_list("uuid", flat=True)
+    gone = among(found.entities)
+    proposals = MergeProposal.objects.filter(Q(a__in=gone) | Q(b__in=gone)).values_list("uuid", flat=True)
+    entities = (entity.uuid for entity in found.entities.values())
+    return {str(uuid) for uuids in (nodes, lines, sessions, turns, proposals, entities) for uuid in uuids}
+
+
+def _keys(rows: Any) -> list[Key]:
+    return list(rows.order_by().values_list("pk", flat=True))

@@ -1,0 +1,146 @@
+"""Planning: what forgetting would do, with the words and the numbers of it. Nothing is written."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memory.forgetting import people
+from memory.forgetting.confirming import digest_of
+from memory.forgetting.consequences import Consequences, consequences_of
+from memory.forgetting.copies import Work, work_of
+from memory.forgetting.deciding import decide
+from memory.forgetting.echoes import names_of
+from memory.forgetting.rows import among
+from memory.forgetting.surroundings import Reach, reach
+from memory.forgetting.targets import NothingThere, whose
+from memory.forgetting.types import CASCADE, Affected, Choice, Plan, Target
+from memory.models import ConceptNode
+from persona.models import CoreBlock, MoodChange
+
+
+@dataclass(frozen=True)
+class Survey:
+    """A plan, and all that it was made from."""
+
+    plan: Plan
+    reach: Reach
+    consequences: Consequences
+    work: Work
+
+
+def plan(targets: Sequence[Target], choice: Choice = CASCADE) -> Plan:
+    """What goes with the targets, what stays, and how many copies have to be rewritten. Reads only.
+
+    The targets belong to one persona, or are one persona or one owner; else ValueError. Of what is not there any more
+    nothing is left to forget: the plan is empty.
+    """
+    if people.are_people(targets):
+        return people.plan(targets[0], choice)
+    try:
+        return survey(targets, choice).plan
+    except NothingThere:
+        return nothing(targets, choice)
+
+
+def survey(targets: Sequence[Target], choice: Choice) -> Survey:
+    """The plan for what one persona has, with the rows behind it."""
+    persona = whose(targets)
+    found = reach(persona, targets, choice)
+    consequences = consequences_of(found)
+    work = work_of(found, consequences)
+    counts = work.counts()
+    made = Plan(
+        persona=persona,
+        owner=persona.owner,
+        targets=tuple(targets),
+        choice=choice,
+        going=tuple(_going(found, consequences)),
+        staying=tuple(_staying(found)),
+        withheld=tuple(_withheld(found)),
+        erased=tuple(_erased(found, consequences, work)),
+        elsewhere=tuple(_elsewhere(found, consequences)),
+        counts=counts,
+        digest="",
+    )
+    return Survey(Plan(**{**vars(made), "digest": _digest(made)}), found, consequences, work)
+
+
+def nothing(targets: Sequence[Target], choice: Choice) -> Plan:
+    """The plan where nothing is left to forget."""
+    return Plan(None, None, tuple(targets), choice, (), (), (), (), (), {}, digest_of(targets, choice, {}))
+
+
+# --- what is told ---------------------------------------------------------------------------------------------------
+def _going(found: Reach, consequences: Consequences) -> Iterable[Affected]:
+    may_stay = _may_stay(found)
+    for pk, why in found.fate.memories.items():
+        yield _memory(found.nodes[pk], why, may_stay=pk in may_stay)
+    for pk, why in found.fate.lines.items():
+        if pk in found.lines:
+            yield Affected("message", pk, found.lines[pk].uuid, found.lines[pk].content, why)
+    for pk, why in consequences.sessions.items():
+        session = consequences.touched[pk]
+        began = session.started_at.astimezone(found.persona.zone)
+        yield Affected("session", pk, session.uuid, f"{began:%Y-%m-%d %H:%M} {session.summary}".strip(), why)
+    for pk, entity in consequences.entities.items():
+        why = "chosen" if pk in consequences.chosen_entities else "unmentioned"
+        yield Affected("entity", pk, entity.uuid, entity.canonical_name, why)
+    for pk, alias in consequences.aliases.items():
+        if alias.entity_id not in consequences.entities:
+            yield Affected("alias", pk, None, alias.text, "name_gone")
+
+
+def _memory(node: ConceptNode, why: str, *, may_stay: bool = False) -> Affected:
+    return Affected(node.kind, node.pk, node.uuid, node.description, why, may_stay)
+
+
+def _may_stay(found: Reach) -> set[int]:
+    """Those of what goes that would stay if one asked for it."""
+    spared = Choice("orphan", found.choice.messages)
+    would_go = decide(found.graph(), found.asked, spared).memories
+    return {pk for pk in found.fate.memories if pk not in would_go}
+
+
+def _staying(found: Reach) -> Iterable[Affected]:
+    for pk, why in found.fate.staying.items():
+        yield _memory(found.nodes[pk], why, may_stay=pk in found.choice.staying)
+
+
+def _withheld(found: Reach) -> Iterable[Affected]:
+    for pk, why in found.fate.withheld.items():
+        if pk in found.lines and not found.lines[pk].withheld:
+            yield Affected("message", pk, found.lines[pk].uuid, found.lines[pk].content, why)
+
+
+def _erased(found: Reach, consequences: Consequences, work: Work) -> Iterable[Affected]:
+    talks = found.persona.sessions.filter(pk__in=among(work.overwrites.get("chat_session.summary", ())))
+    for session in talks:
+        if session.summary:
+            yield Affected("summary", session.pk, session.uuid, session.summary, "written_from")
+    for pk, entity in consequences.described.items():
+        yield Affected("description", pk, entity.uuid, entity.description, "written_from")
+    for change in MoodChange.objects.filter(pk__in=among(work.deletes.get("persona_moodchange", ()))):
+        said = " · ".join(filter(None, (change.mood, change.last_user_signal)))
+        yield Affected("mood", change.pk, change.uuid, said, "felt_in")
+
+
+def _elsewhere(found: Reach, consequences: Consequences) -> Iterable[Affected]:
+    """What a person wrote about it, and what was told of it later: not touched, only named."""
+    newer = {found.nodes[pk].superseded_by_id for pk in found.fate.memories} - found.fate.memories.keys()
+    for node in ConceptNode.objects.filter(pk__in=among(pk for pk in newer if pk is not None)):
+        yield _memory(node, "later")
+    for pk, entity in consequences.by_people.items():
+        yield Affected("description", pk, entity.uuid, entity.description, "written_by_people")
+    said = found.said_by(found.fate.kin, names_of(found.persona))
+    for block in CoreBlock.objects.filter(persona=found.persona):
+        if any(one.is_repeated_by(block.content) for one in said):
+            yield Affected("core_block", block.pk, None, block.content, "written_by_people")
+
+
+# --- what is confirmed ----------------------------------------------------------------------------------------------
+def _digest(plan: Plan) -> str:
+    """By keys and choice: what became of copies since, such as old events, changes no mind."""
+    told: dict[str, Any] = {
+        name: sorted((one.kind, one.key) for one in getattr(plan, name)) for name in ("going", "staying", "withheld")
+    }
+    return digest_of(plan.targets, plan.choice, told)

@@ -1,0 +1,64 @@
+"""Targets: what a person names by its id, found among what one persona has."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+
+from chat.models import Message, Session
+from memory.forgetting.types import Kind, Target
+from memory.models import ConceptNode, Entity, ImportRun
+from persona.models import Persona
+
+MODELS: Mapping[str, Any] = {
+    "message": Message,
+    "node": ConceptNode,
+    "entity": Entity,
+    "session": Session,
+    "import": ImportRun,
+}
+
+
+class NothingThere(LookupError):
+    """None of what was to be forgotten is there."""
+
+
+def target_of(persona: Persona, kind: Kind, reference: str) -> Target:
+    """What the persona has of that id or external id. Raises LookupError."""
+    if kind == "persona":
+        return Target("persona", persona.pk)
+    if kind == "owner":
+        return Target("owner", persona.owner_id)
+    found = MODELS[kind]._default_manager.filter(_named(reference), persona=persona)
+    keys = list(found.values_list("pk", flat=True)[:2])
+    if len(keys) != 1:
+        raise LookupError(f"{'There is no' if not keys else 'There is more than one'} {kind} {reference!r} of hers.")
+    return Target(kind, keys[0])
+
+
+def whose(targets: Sequence[Target]) -> Persona:
+    """The one persona that has them. Raises NothingThere, and ValueError for targets of several."""
+    found = {owner for target in targets for owner in _owner(target)}
+    if not found:
+        raise NothingThere
+    if len(found) > 1:
+        raise ValueError("what is forgotten at once belongs to one persona")
+    return Persona.objects.select_related("owner").get(pk=found.pop())
+
+
+def uuid_of(target: Target) -> str:
+    """The public id of a target; empty where it is not there any more."""
+    rows = MODELS[target.kind]._default_manager.filter(pk=target.key)
+    return next((str(uuid) for uuid in rows.values_list("uuid", flat=True)), "")
+
+
+def _owner(target: Target) -> list[int]:
+    return list(MODELS[target.kind]._default_manager.filter(pk=target.key).values_list("persona_id", flat=True))
+
+
+def _named(reference: str) -> Q:
+    try:
+        return Q(uuid=UUID(reference)) | Q(external_id=reference)
+    except ValueError:
+        return Q(external_id=reference)

@@ -1,0 +1,112 @@
+"""A plan of forgetting as its preview shows it: what goes, what stays, in groups of a kind, with the reasons in words.
+
+For `templates/memory/_plan.html`, which the owner's page and the desk share.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from memory.forgetting import KINDS, REASONS, Affected, Plan
+
+MOST_SHOWN = 40  # of one kind; the rest is counted
+ORDER = ("event", "node", "thought", "intention", "expectation", "message", "session", "entity", "alias")
+
+# What a person can picture of the tables that a plan counts; the rest are copies of it and entries of indexes.
+COUNTED = {
+    "persona_persona": _("companions"),
+    "chat_session": _("talks"),
+    "chat_message": _("lines"),
+    "memory_conceptnode": _("memories"),
+    "memory_evidence": _("quotes"),
+    "memory_nodevector": _("vectors"),
+    "memory_entity": _("people, places and things"),
+    "memory_alias": _("names"),
+    "chat_session.summary": _("summaries emptied"),
+    "persona_moodchange": _("notes about the mood"),
+}
+REST = _("copies and index entries")
+
+
+@dataclass(frozen=True)
+class Thing:
+    """One thing that a plan touches."""
+
+    key: int
+    text: str
+    why: str
+    may_stay: bool
+    stays: bool
+
+
+@dataclass(frozen=True)
+class Group:
+    """Things of one kind: the first of them, and how many more there are."""
+
+    label: str
+    things: Sequence[Thing]
+    more: int
+
+
+def sheet(plan: Plan, *, show_words: bool = True) -> dict[str, Any]:
+    """What the template needs. Without `show_words` there are counts and reasons, and no words."""
+    sections = {
+        name: _groups(getattr(plan, name), plan, show_words)
+        for name in ("going", "staying", "withheld", "erased", "elsewhere")
+    }
+    return sections | {
+        "choice": plan.choice,
+        "digest": plan.digest,
+        "is_empty": plan.is_empty,
+        "counts": counted(plan.counts),
+        "may_choose": _may_choose(plan),
+        "is_of_lines": _is_of_lines(plan),
+        "has_conclusions": _has_conclusions(plan),
+    }
+
+
+def counted(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """The counts of a plan or receipt in words, the pictured ones first."""
+    known = [(str(label), counts[name]) for name, label in COUNTED.items() if counts.get(name)]
+    rest = sum(count for name, count in counts.items() if name not in COUNTED)
+    return [*known, (str(REST), rest)] if rest else known
+
+
+def _may_choose(plan: Plan) -> bool:
+    """Whether anything is there of which one can choose whether it goes."""
+    kinds = {target.kind for target in plan.targets}
+    return not plan.is_empty and not kinds & {"persona", "owner"}
+
+
+def _is_of_lines(plan: Plan) -> bool:
+    """Whether it was lines that were chosen, and not what came of them."""
+    return {target.kind for target in plan.targets} <= {"message", "session"}
+
+
+def _has_conclusions(plan: Plan) -> bool:
+    """Whether anything but lines is in question: else there is nothing to choose of what was concluded."""
+    return plan.choice.dependents == "orphan" or any(one.kind not in ("message", "session") for one in plan.going)
+
+
+def _groups(affected: Iterable[Affected], plan: Plan, show_words: bool) -> list[Group]:
+    by_kind: dict[str, list[Affected]] = {}
+    for one in affected:
+        by_kind.setdefault(one.kind, []).append(one)
+    in_order = sorted(by_kind, key=lambda kind: ORDER.index(kind) if kind in ORDER else len(ORDER))
+    return [_group(kind, by_kind[kind], plan, show_words) for kind in in_order]
+
+
+def _group(kind: str, found: Sequence[Affected], plan: Plan, show_words: bool) -> Group:
+    things = [
+        Thing(
+            key=one.key,
+            text=one.text if show_words else "",
+            why=str(REASONS.get(one.why, one.why)),
+            may_stay=one.may_stay,
+            stays=one.key in plan.choice.staying and one.kind not in ("message", "session", "entity", "alias"),
+        )
+        for one in found[:MOST_SHOWN]
+    ]
+    return Group(str(KINDS.get(kind, kind)), things, len(found) - len(things))

@@ -1,0 +1,29 @@
+"""Count what does not hold in memory: all must be 0."""
+
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from memory import checking
+
+
+class Command(BaseCommand):
+    help = (
+        "Count orphans, missing vectors, mixed embedding models, dangling edges and whatever else must not be: every "
+        "number must be 0, else this ends with 1."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        found = checking.check(timezone.now())
+        if options["json"]:
+            self.stdout.write(json.dumps(found))
+        else:
+            width = max(map(len, found))
+            self.stdout.write("\n".join(f"{name:{width}} {count}" for name, count in found.items()))
+        if wrong := [name for name, count in found.items() if count]:
+            raise CommandError(f"not in order: {', '.join(wrong)}")

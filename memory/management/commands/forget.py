@@ -1,0 +1,138 @@
+"""Forget for good: shows what would go, or does it and prints the receipt."""
+
+import json
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from memory import forgetting
+from memory.forgetting import REASONS, Affected, Busy, Choice, Plan, PlanChanged, Target
+from memory.models import Receipt
+from persona.lookup import NoSuchPersona, persona_by
+from persona.models import Persona
+
+KINDS = ("node", "message", "session", "entity", "import")
+SECTIONS = ("going", "staying", "withheld", "erased", "elsewhere")
+PATIENCE_SECONDS = 60
+PAUSE_SECONDS = 0.5
+TRIES = 3
+
+
+class Command(BaseCommand):
+    help = "Forgets what is named, with everything that was made of it. --plan only says what would go."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--persona", metavar="ID", required=True, help="whose, by id or external id")
+        for kind in KINDS:
+            parser.add_argument(
+                f"--{kind}", metavar="ID", action="append", default=[], help=f"this {kind} (repeatable)"
+            )
+        what_rests_on_it = parser.add_mutually_exclusive_group()
+        what_rests_on_it.add_argument("--cascade", action="store_true", help="what rests on it goes, too (default)")
+        what_rests_on_it.add_argument(
+            "--orphan", action="store_true", help="it stays as far as it rests on other things"
+        )
+        parser.add_argument(
+            "--with-messages",
+            action="store_true",
+            help="the lines that it came from go, too (default: they stay in the history, and reach no model any more)",
+        )
+        what_to_do = parser.add_mutually_exclusive_group()
+        what_to_do.add_argument("--plan", action="store_true", help="say what would go, and do nothing")
+        what_to_do.add_argument("--yes", action="store_true", help="do it")
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        targets = _targets(options)
+        choice = Choice(
+            dependents="orphan" if options["orphan"] else "cascade",
+            messages="forget" if options["with_messages"] else "withhold",
+        )
+        plan = forgetting.plan(targets, choice)
+        if not options["yes"]:
+            self._print_plan(plan, options["json"])
+            if not options["plan"]:
+                raise CommandError("Nothing was done. Say --yes to do it, or --plan to only look.")
+            return
+        self._print_receipt(_done(plan), options["json"])
+
+    def _print_plan(self, plan: Plan, as_json: bool) -> None:
+        if as_json:
+            self.stdout.write(json.dumps(_plan_as_json(plan), ensure_ascii=False))
+            return
+        for section in SECTIONS:
+            for one in getattr(plan, section):
+                self.stdout.write(f"{section:<10} {one.kind:<12} {' '.join(one.text.split())}  ({REASONS[one.why]})")
+        self._print_counts(plan.counts)
+
+    def _print_receipt(self, receipt: Receipt, as_json: bool) -> None:
+        if as_json:
+            self.stdout.write(json.dumps(_receipt_as_json(receipt), ensure_ascii=False))
+            return
+        self._print_counts(receipt.counts)
+        self.stdout.write(f"receipt {receipt.uuid}: {receipt.get_status_display()}")
+
+    def _print_counts(self, counts: Any) -> None:
+        for name, count in counts.items():
+            self.stdout.write(f"{count:>8}  {name}")
+
+
+def _targets(options: Any) -> Sequence[Target]:
+    persona = _persona(options["persona"])
+    try:
+        named = [forgetting.target_of(persona, kind, one) for kind in KINDS for one in options[kind]]  # type: ignore[arg-type]
+    except LookupError as error:
+        raise CommandError(str(error)) from error
+    if not named:
+        raise CommandError(f"Say what is to be forgotten: {', '.join(f'--{kind}' for kind in KINDS)}.")
+    return named
+
+
+def _persona(reference: str) -> Persona:
+    try:
+        return persona_by(reference)
+    except NoSuchPersona as error:
+        raise CommandError(str(error)) from error
+
+
+def _done(plan: Plan) -> Receipt:
+    """Do it, where a reply is being written after that, and where something came in between, as it is then."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    tries = 0
+    while tries < TRIES:
+        try:
+            return forgetting.forget(plan, None, timezone.now())
+        except PlanChanged as changed:
+            plan, tries = changed.plan, tries + 1
+        except Busy as error:
+            if time.monotonic() > deadline:
+                raise CommandError("A reply is being written. Nothing was done; try again in a moment.") from error
+            time.sleep(PAUSE_SECONDS)
+    raise CommandError("What would be forgotten changes all the time. Nothing was done; try again in a moment.")
+
+
+def _plan_as_json(plan: Plan) -> dict[str, Any]:
+    told = {section: [_affected(one) for one in getattr(plan, section)] for section in SECTIONS}
+    return {"choice": _choice(plan.choice), **told, "counts": dict(plan.counts), "digest": plan.digest}
+
+
+def _choice(choice: Choice) -> dict[str, str]:
+    return {"dependents": choice.dependents, "messages": choice.messages}
+
+
+def _affected(one: Affected) -> dict[str, Any]:
+    public = str(one.uuid) if one.uuid else None
+    return {"kind": one.kind, "id": public, "text": one.text, "why": one.why, "may_stay": one.may_stay}
+
+
+def _receipt_as_json(receipt: Receipt) -> dict[str, Any]:
+    return {
+        "receipt": str(receipt.uuid),
+        "status": receipt.status,
+        "choice": receipt.choice,
+        "counts": receipt.counts,
+        "erased": receipt.erased,
+    }

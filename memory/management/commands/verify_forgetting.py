@@ -1,0 +1,67 @@
+"""Prove that something is forgotten: look through every table, index and file for it."""
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from echovessel.embedding import EmbeddingUnavailable
+from memory.forgetting import proving
+from memory.forgetting.proving import Hit
+from memory.models import Receipt
+
+FOUND, PENDING = 1, 2
+
+
+class Command(BaseCommand):
+    help = (
+        "Look through every table, index, vector and file for what was forgotten. Ends with 1 where something of it "
+        "stands, with 2 where bytes are still to be erased, else with 0. By --text everything that says so counts, "
+        "also what was said elsewhere; by --receipt the ids of what went, and eight words in a row of it."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        what = parser.add_mutually_exclusive_group(required=True)
+        what.add_argument("--text", nargs="+", metavar="TEXT", help="words; - reads them from stdin, a text a line")
+        what.add_argument("--receipt", nargs="+", type=UUID, metavar="ID")
+        what.add_argument("--all", action="store_true", help="all receipts")
+        parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        receipts = [] if options["text"] else _receipts(options["receipt"])
+        pending = [str(receipt.uuid) for receipt in receipts if receipt.status == Receipt.Status.PENDING]
+        try:
+            hits = proving.of_texts(_texts(options["text"])) if options["text"] else proving.of_receipts(receipts)
+        except EmbeddingUnavailable as error:
+            raise CommandError(f"{error}. Without it vectors cannot be looked through.") from error
+        self._tell(hits, pending, as_json=options["json"])
+        if hits:
+            raise CommandError(f"found: {len(hits)}", returncode=FOUND)
+        if pending:
+            raise CommandError(f"bytes are still to be erased: {', '.join(pending)}", returncode=PENDING)
+
+    def _tell(self, hits: Sequence[Hit], pending: Sequence[str], *, as_json: bool) -> None:
+        if as_json:
+            self.stdout.write(json.dumps({"hits": [vars(hit) for hit in hits], "pending": pending}))
+            return
+        for hit in hits:
+            self.stdout.write(f"{hit.form:7} {hit.place}{'' if hit.key is None else f' row {hit.key}'}")
+        if not hits and not pending:
+            self.stdout.write("nothing of it is left")
+
+
+def _texts(given: Sequence[str]) -> list[str]:
+    return [text for one in given for text in (sys.stdin.read().splitlines() if one == "-" else [one])]
+
+
+def _receipts(wanted: Sequence[UUID] | None) -> list[Receipt]:
+    """These, or all. Raises CommandError for one that there is not."""
+    if wanted is None:
+        return list(Receipt.objects.order_by("id"))
+    found = list(Receipt.objects.filter(uuid__in=wanted))
+    if missing := set(wanted) - {receipt.uuid for receipt in found}:
+        raise CommandError(f"there is no receipt {min(map(str, missing))}")
+    return found

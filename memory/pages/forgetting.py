@@ -1,0 +1,143 @@
+"""Forgetting, as its owner does it: a preview of what would go, a choice, one confirmation, a receipt."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from memory import forgetting
+from memory.forgetting import Busy, Choice, Kind, Plan, PlanChanged, Target, proving
+from memory.forgetting_sheet import counted, sheet
+from memory.models import ImportRun, Receipt
+from memory.pages.owned import is_fragment, owned, page
+from persona.models import Persona
+
+KINDS: tuple[Kind, ...] = ("node", "message", "session", "entity", "import")
+MOST_TARGETS = 100
+MOST_RECEIPTS = 100
+BUSY = _("A reply is being written just now. Wait until it is there, then try again.")
+CHANGED = _("What would be forgotten has changed meanwhile. This is what would go now; please look, and confirm again.")
+
+
+@owned
+@require_http_methods(["GET", "HEAD", "POST"])
+def forget(request: HttpRequest, persona: Persona) -> HttpResponse:
+    """The preview; and, once it is confirmed, the deed."""
+    asked = request.POST if request.method == "POST" else request.GET
+    targets = _targets(persona, asked)
+    plan = forgetting.plan(targets, choice_in(asked))
+    if "confirm" not in request.POST:
+        return _preview(request, persona, plan, asked)
+    done = carried_out(request, plan)
+    if isinstance(done, Receipt):
+        return _receipt_of(request, done)
+    return _preview(request, persona, done.plan, asked, done.trouble, status=409)
+
+
+@dataclass(frozen=True)
+class NotDone:
+    """Nothing was forgotten: what would go now, and why nothing did, in words."""
+
+    plan: Plan
+    trouble: Any
+
+
+def carried_out(request: HttpRequest, plan: Plan) -> Receipt | NotDone:
+    """The receipt, where it was this plan that was confirmed and it could be done; else why not."""
+    if not constant_time_compare(request.POST.get("digest", ""), plan.digest):
+        return NotDone(plan, CHANGED)
+    try:
+        return forgetting.forget(plan, request.user, timezone.now())  # type: ignore[arg-type]
+    except Busy:
+        return NotDone(plan, BUSY)
+    except PlanChanged as error:
+        return NotDone(error.plan, CHANGED)
+
+
+def choice_in(asked: QueryDict) -> Choice:
+    """The choice that a form or an address makes; what is not said is as by default."""
+    return Choice(
+        dependents="orphan" if asked.get("dependents") == "orphan" else "cascade",
+        messages="withhold" if asked.get("messages") == "withhold" else "forget",
+        staying=frozenset(int(key) for key in asked.getlist("staying") if key.isascii() and key.isdecimal()),
+    )
+
+
+def _targets(persona: Persona, asked: QueryDict) -> list[Target]:
+    """What is meant, of what is there. Raises Http404 where nothing is meant, or it is not hers."""
+    named = [(kind, reference) for kind in KINDS for reference in asked.getlist(kind)]
+    if not named or len(named) > MOST_TARGETS:
+        raise Http404
+    try:
+        return [forgetting.target_of(persona, kind, reference) for kind, reference in named]
+    except LookupError as error:
+        raise Http404 from error
+
+
+def _preview(
+    request: HttpRequest, persona: Persona, plan: Plan, asked: QueryDict, trouble: Any = "", status: int = 200
+) -> HttpResponse:
+    context: Mapping[str, Any] = {
+        "sheet": sheet(plan),
+        "targets": [(kind, reference) for kind in KINDS for reference in asked.getlist(kind)],
+        "trouble": trouble,
+        "persona": persona,
+    }
+    if is_fragment(request):
+        return render(request, "memory/_forget.html", context, status=status)
+    return page(request, persona, "memory/forget.html", context, status=status)
+
+
+def _receipt_of(request: HttpRequest, done: Receipt) -> HttpResponse:
+    if is_fragment(request):
+        return render(request, "memory/_receipt.html", receipt_context(done))
+    return redirect("receipt", done.uuid)
+
+
+@owned
+@require_http_methods(["GET", "HEAD"])
+def receipts(request: HttpRequest, persona: Persona) -> HttpResponse:
+    """What was forgotten of what she knew; and what came in from files, which can be forgotten as a whole."""
+    found = [receipt_context(one) for one in Receipt.objects.filter(persona=persona)[:MOST_RECEIPTS]]
+    imports = ImportRun.objects.filter(persona=persona)[:MOST_RECEIPTS]
+    return page(request, persona, "memory/receipts.html", {"receipts": found, "imports": imports})
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def receipt(request: HttpRequest, receipt: UUID) -> HttpResponse:
+    """One receipt, by whichever of one's companions it is; on asking, with the proof of it."""
+    owner = cast(int, request.user.pk)
+    found = get_object_or_404(Receipt.objects.select_related("persona"), owner_id=owner, uuid=receipt)
+    context = receipt_context(found)
+    if request.method == "POST":
+        context["left"] = _places_left(found)
+    if found.persona is None:
+        return render(request, "memory/receipt.html", context)
+    with timezone.override(found.persona.zone):
+        return page(request, found.persona, "memory/receipt.html", context)
+
+
+def _places_left(found: Receipt) -> int:
+    """In how many places something of it stands. Where others live here too, the words alone may be theirs, and
+    nobody is to learn by this whether they said the same: only its ids count then."""
+    others = Persona.objects.exclude(owner_id=found.owner_id).exists()
+    return sum(1 for hit in proving.of_receipt(found) if hit.form == "id" or not others)
+
+
+def receipt_context(found: Receipt) -> dict[str, Any]:
+    """What the template of a receipt needs."""
+    return {
+        "receipt": found,
+        "counts": counted(found.counts),
+        "is_pending": found.status == Receipt.Status.PENDING,
+        "by_another": found.by_id not in (None, found.owner_id),
+    }

@@ -1,0 +1,52 @@
+"""What all pages of memory have in common: whose they are, and what of them a browser may keep (nothing)."""
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+
+from memory.models import MergeProposal
+from persona.lookup import own_persona
+from persona.models import Persona
+
+P = ParamSpec("P")
+FETCHED = "fetch"
+
+
+def owned(view: Callable[Concatenate[HttpRequest, Persona, P], HttpResponse]) -> Callable[..., HttpResponse]:
+    """The view, given the caller's persona for her id (404 for anybody else's), in her owner's time zone."""
+
+    @never_cache
+    @wraps(view)
+    def answered(request: HttpRequest, persona: UUID, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        found = own_persona(request, persona)
+        with timezone.override(found.zone):
+            return view(request, found, *args, **kwargs)
+
+    return answered
+
+
+def page(
+    request: HttpRequest, persona: Persona, template: str, context: Mapping[str, Any], status: int = 200
+) -> HttpResponse:
+    """The page, with what its head shows."""
+    around = {"persona": persona, "questions": MergeProposal.objects.of(persona).open().count()}
+    return render(request, template, around | dict(context), status=status)
+
+
+def is_fragment(request: HttpRequest) -> bool:
+    """Whether a script of the page asks, for a piece of it."""
+    return request.headers.get("X-Requested-With") == FETCHED
+
+
+def uuid_of(text: str) -> UUID | None:
+    """The id that `text` is, if it is one."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

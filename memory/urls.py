@@ -1,0 +1,43 @@
+"""The addresses of memory: what the chat page asks, the owner's pages, and her account."""
+
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
+
+from memory import views
+from memory.pages import account, forgetting, listing, node, pairs, people
+
+
+def _one_of(*deeds: str) -> type[StringConverter]:
+    """A converter that knows these deeds; any other one is no address."""
+    return type("Deed", (StringConverter,), {"regex": "|".join(deeds)})
+
+
+register_converter(_one_of("correct", "restore", *node.DEEDS), "deed")
+register_converter(_one_of(*people.DEEDS), "somebody_deed")
+register_converter(_one_of(*pairs.DECISIONS), "name_deed")
+
+urlpatterns = [
+    path("memory/<uuid:persona>/timeline/", views.timeline, name="timeline"),
+    path("memory/<uuid:persona>/remembered/", views.remembered, name="remembered"),
+    path("memory/<uuid:persona>/remember/<uuid:message>/", views.remember, name="remember"),
+    path("memory/<uuid:persona>/learned/", views.learned, name="learned"),
+    path("memory/<uuid:persona>/", listing.memories, name="memory"),
+    path("memory/<uuid:persona>/nodes/<uuid:node>/", node.node, name="memory_node"),
+    path("memory/<uuid:persona>/nodes/<uuid:node>/<deed:deed>/", node.deed, name="memory_deed"),
+    path("memory/<uuid:persona>/forget/", forgetting.forget, name="forget"),
+    path("memory/<uuid:persona>/receipts/", forgetting.receipts, name="receipts"),
+    path("memory/<uuid:persona>/people/", people.people, name="memory_people"),
+    path("memory/<uuid:persona>/people/<uuid:entity>/", people.somebody, name="memory_somebody"),
+    path(
+        "memory/<uuid:persona>/people/<uuid:entity>/<somebody_deed:deed>/",
+        people.somebody_deed,
+        name="memory_somebody_deed",
+    ),
+    path("memory/<uuid:persona>/names/", pairs.names, name="memory_names"),
+    path("memory/<uuid:persona>/names/merge/", pairs.merge_two, name="memory_merge_two"),
+    path("memory/<uuid:persona>/names/<uuid:proposal>/<name_deed:deed>/", pairs.name_deed, name="memory_name_deed"),
+    path("account/", account.account, name="account"),
+    path("account/receipts/<uuid:receipt>/", forgetting.receipt, name="receipt"),
+    path("account/delete/", account.delete_account, name="delete_account"),
+    path("account/companions/<uuid:persona>/delete/", account.delete_persona, name="delete_persona"),
+]

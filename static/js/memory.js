@@ -1,0 +1,92 @@
+// The memory pages: what is to be forgotten opens in a dialog; what was forgotten or changed elsewhere is so here, too.
+
+import { ForgetDialog, openLinksIn } from './dialog.js';
+import { keepingFocus } from './focus.js';
+import { Socket } from './socket.js';
+import { localiseTimes } from './times.js';
+
+const RECEIPT_AGAIN_MS = 15_000;
+const SETTLE_MS = 600; // A page that is on its way after a deed of this tab comes first.
+
+const page = document.getElementById('content');
+const { home, socket: address } = page.dataset;
+const one = page.querySelector('[data-testid="node"], [data-testid="somebody"]'); // Its id outlives a redrawing.
+
+// What this page was about may be gone: the list is the way out.
+function renew(gone) {
+  if (!gone) return;
+  const search = asked();
+  if (one) location.replace(home);
+  else if (search) search.submit();
+  else location.reload();
+}
+
+// The form of the search whose answer this page is, if it is one: such a page cannot be asked for by its address.
+function asked() {
+  return page.querySelector('[data-asked]');
+}
+
+// What this page shows of a memory was changed, in another tab or in a talk. What somebody is writing here stays.
+function updated({ node_id: id }) {
+  if (!page.querySelector(`[data-node="${CSS.escape(id)}"], [data-entity="${CSS.escape(id)}"]`)) return;
+  clearTimeout(redrawing);
+  redrawing = setTimeout(redraw, SETTLE_MS);
+}
+
+async function redraw() {
+  if (dialog.isOpen() || page.querySelector('details.part[open], input:focus, textarea:focus, select:focus')) return;
+  const search = asked();
+  const request = search ? { method: 'POST', body: new FormData(search) } : {};
+  const answer = await fetch(location.href, { ...request, credentials: 'same-origin' }).catch(() => null);
+  if (!answer?.ok || answer.redirected) return; // The page stays as it was drawn.
+  const drawn = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  localiseTimes(drawn);
+  keepingFocus(page, () => page.replaceChildren(...drawn.getElementById('content').childNodes));
+}
+
+function forgotten(data) {
+  if (data.persona_ids) return location.replace('/');
+  const gone = new Set([...(data.node_ids ?? []), ...(data.message_ids ?? []), ...(data.entity_ids ?? [])]);
+  if (dialog.isOpen()) return; // It was forgotten here; the page is drawn anew when the receipt was read.
+  if (one && gone.has(one.dataset.node ?? one.dataset.entity)) return location.replace(home);
+  for (const row of page.querySelectorAll('li[data-node], li[data-line]')) {
+    if (gone.has(row.dataset.node ?? row.dataset.line)) row.remove();
+  }
+  for (const id of data.entity_ids ?? []) {
+    const named = `option[value="${CSS.escape(id)}"], a[href$="/people/${CSS.escape(id)}/"]`;
+    for (const name of page.querySelectorAll(named)) (name.closest('.people__one') ?? name).remove();
+  }
+}
+
+const dialog = new ForgetDialog(document.getElementById('dialog'), { onClosed: renew });
+openLinksIn(dialog);
+
+// A pending receipt is done in a minute or a few.
+if (page.querySelector('[data-testid="receipt"][data-status="pending"]')) {
+  setTimeout(() => location.reload(), RECEIPT_AGAIN_MS);
+}
+
+// An address with #correct opens the form it names.
+function openNamed() {
+  const named = location.hash && document.getElementById(location.hash.slice(1));
+  if (named instanceof HTMLDetailsElement) named.open = true;
+}
+
+window.addEventListener('hashchange', openNamed);
+openNamed();
+
+let redrawing;
+let last = 0;
+const socket = new Socket(address, {
+  onOpen: () => last && socket.send({ type: 'resume', after: last }),
+  onFrame: ({ event, id, data = {} }) => {
+    if (event === 'chat.connection.ready') socket.ready();
+    last = Math.max(last, id ?? data.last_event_id ?? 0);
+    if (event === 'memory.node.forgotten') forgotten(data);
+    if (event === 'memory.node.updated') updated(data);
+  },
+  onState: () => {},
+  onGone: () => {},
+  onRefused: () => {},
+});
+socket.connect();

@@ -1,0 +1,128 @@
+"""What is remembered, in its owner's hands: corrected, hidden, forgotten, from the pages and from the talk."""
+
+import re
+
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.test_main_job import CAT_EN, SECONDS, begin, end_talk, quiet, say
+from tests.browser.test_remembering import another
+from tests.installation import Installation
+
+PAYLOAD = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+SECRET = "I am in love with Tom the baker."
+SOON = 20 * SECONDS
+# What an installation has without anybody in it, receipts, and the news of ids that pages are told.
+COUNTING = """
+from django.apps import apps
+kept = ["permission", "group", "contenttype", "schedule", "task", "embeddingmodel", "receipt", "outboxevent"]
+own = [model for model in apps.get_models() if model._meta.model_name not in kept and not model._meta.proxy]
+print({model._meta.label: count for model in own if (count := model._default_manager.count())})
+"""
+
+
+def confirm(page: Page) -> None:
+    """In the dialog: look, confirm, read the receipt, close."""
+    dialog = page.get_by_test_id("dialog")
+    expect(dialog.get_by_test_id("plan-going")).to_be_visible(timeout=SOON)
+    dialog.get_by_test_id("forget-confirm").click()
+    expect(dialog.get_by_test_id("receipt")).to_be_visible(timeout=SOON)
+    dialog.get_by_role("button", name="Close").click()
+    expect(dialog).to_be_hidden()
+
+
+def test_an_owner_corrects_hides_and_forgets_and_every_tab_knows(context: BrowserContext, house: Installation) -> None:
+    page = context.new_page()
+    complaints = quiet(page)
+    begin(page, house, "en")
+    talk = page.url
+    say(page, CAT_EN)
+    say(page, "My sister Rosa lives in Lisbon and works as a nurse.")
+    end_talk(page)
+
+    chip = page.get_by_test_id("chip").filter(has_text="Snowball").first
+    expect(chip).to_be_visible(timeout=SOON)
+    for status in ("hidden", "active"):
+        chip.get_by_test_id("chip-undo").focus()
+        page.keyboard.press("Enter")
+        expect(chip).to_have_attribute("data-status", status, timeout=SOON)
+        expect(chip.get_by_test_id("chip-undo")).to_be_focused()
+
+    page.get_by_test_id("memory-link").click()
+    for piece, found in (("owba", 1), ("owls", 0)):
+        page.get_by_test_id("search-text").fill(piece)
+        page.keyboard.press("Enter")
+        expect(page.get_by_test_id("found" if found else "nothing-found")).to_be_visible()
+        assert piece not in page.url
+    page.goto(talk.replace("/chat/", "/memory/"))
+    page.get_by_test_id("memory-row").filter(has_text="white cat").get_by_role("link", name="correct").click()
+    page.get_by_label("What is remembered").fill("Ana adopted a black cat named Snowball.")
+    page.get_by_test_id("save-correction").click()
+    expect(page.get_by_test_id("node-words")).to_have_text("Ana adopted a black cat named Snowball.")
+    expect(page.get_by_test_id("versions")).to_contain_text("white cat")
+    page.get_by_test_id("deed-hide").click()
+    expect(page.get_by_test_id("state-hidden")).to_be_visible()
+    page.get_by_test_id("deed-show").click()
+
+    page.goto(talk)
+    say(page, "Do you remember my cat?")
+    expect(page.get_by_test_id("message-persona").last).to_contain_text("black cat")
+    tab, listed = another(context, page), context.new_page()
+    listed.goto(talk.replace("/chat/", "/memory/"))
+    expect(listed.get_by_test_id("memory-row").filter(has_text="black cat")).to_be_visible()
+    row = page.get_by_test_id("timeline-row").filter(has_text="black cat")
+    row.get_by_test_id("row-forget").click()
+    confirm(page)
+    for each in (page, tab):
+        expect(each.get_by_test_id("chat")).not_to_contain_text("Snowball", timeout=SOON)
+        expect(each.get_by_test_id("log")).to_contain_text("Rosa")
+        expect(each.get_by_test_id("timeline-body")).to_contain_text("Rosa")
+    expect(listed.get_by_test_id("memory")).not_to_contain_text("Snowball", timeout=SOON)
+    page.reload()
+    expect(page.get_by_test_id("log")).to_contain_text("Rosa")
+    expect(page.get_by_test_id("chat")).not_to_contain_text("Snowball")
+    assert complaints == []
+
+
+def test_what_was_asked_to_be_forgotten_is_gone_html_is_inert_and_an_account_goes_wholly(
+    page: Page, house: Installation
+) -> None:
+    complaints = quiet(page)
+    page.on("dialog", lambda dialog: complaints.append(dialog.message))
+    begin(page, house, "en")
+    talk = page.url
+    say(page, PAYLOAD)
+    page.get_by_test_id("message-user").get_by_test_id("remember").click()
+    expect(page.get_by_test_id("timeline-row").filter(has_text=PAYLOAD)).to_be_visible(timeout=SOON)
+    say(page, SECRET)
+    say(page, "Please forget that.")
+    expect(page.get_by_test_id("forget-ask")).to_be_visible(timeout=SOON)
+    expect(page.get_by_test_id("log")).to_contain_text("baker")
+    page.get_by_test_id("forget-ask-open").click()
+    confirm(page)
+    expect(page.get_by_test_id("forget-ask")).to_have_count(0)
+    expect(page.get_by_test_id("log")).not_to_contain_text("baker")
+
+    page.goto(talk.replace("/chat/", "/memory/"))
+    row = page.get_by_test_id("memory-row").filter(has_text=PAYLOAD)
+    row.get_by_test_id("row-forget").click()
+    expect(page.get_by_test_id("plan-going")).to_contain_text(PAYLOAD)
+    page.keyboard.press("Escape")
+    expect(row.get_by_test_id("row-forget")).to_be_focused()
+    row.get_by_role("link", name=re.compile("onerror")).click()
+    expect(page.get_by_test_id("node-words")).to_contain_text(PAYLOAD)
+    assert complaints == []
+
+    page.get_by_test_id("menu").click()
+    page.get_by_test_id("account").click()
+    page.get_by_test_id("delete-account").click()
+    page.get_by_label("Type the name ana").fill("ana")
+    page.get_by_label("Your password").fill("not the word")
+    page.get_by_test_id("delete-confirm").click()
+    expect(page.get_by_text("This is not your password.")).to_be_visible()
+    page.get_by_label("Your password").fill("a long word for ana")
+    page.get_by_test_id("delete-confirm").click()
+    expect(page.get_by_test_id("toast")).to_contain_text("is deleted", timeout=SOON)
+    assert page.url.endswith("/login/")
+    assert page.evaluate("sessionStorage.length + localStorage.length") == 0
+    left = house.manage("shell", "-v0", "-c", COUNTING).stdout.strip()
+    assert left == "{}", left

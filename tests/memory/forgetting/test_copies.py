@@ -1,0 +1,154 @@
+"""Copies in talks from which nothing goes: a model that was shown a memory may have said it there."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from chat import turn as turns
+from chat.lines import take_line
+from chat.models import Message, Session, Turn
+from echovessel.llm import Reply, Usage
+from echovessel.outbox.models import OutboxEvent
+from memory import forgetting
+from memory.consolidation import runner
+from memory.consolidation.claims import Claim
+from memory.consolidation.replies import of_reading
+from memory.forgetting import Target, plan, proving
+from memory.models import ConceptNode, Extraction, ModelReply
+from memory.sameness import content_hash
+from persona import mood
+from persona.models import Persona
+from tests.memory.forgetting.life import NOW, TOLD, close, entity, node, quoting, say
+from tests.memory.talks import event, extraction
+
+pytestmark = pytest.mark.django_db
+KNOWN = "Ana's cat Milo died in Lisbon."
+LATER = NOW + timedelta(hours=9)
+
+
+@pytest.fixture
+def told(mira: Persona) -> Message:
+    """What is to be forgotten was said in a talk that is over."""
+    message = say(mira, TOLD, "I am sorry.")
+    close(message.session, summary="")
+    return message
+
+
+@pytest.fixture
+def milo(told: Message) -> ConceptNode:
+    return node(told.persona, KNOWN, told.session, quoting(told), content_hash=content_hash(KNOWN))
+
+
+@pytest.fixture
+def other(milo: ConceptNode) -> Session:
+    """Another talk, of which no line speaks of it."""
+    return say(milo.persona, "How was the week?", "Fine.", minutes=600).session
+
+
+def forgotten(kind: Any, thing: Any) -> set[str]:
+    """Where it still stands after it was forgotten."""
+    receipt = forgetting.forget(plan([Target(kind, thing.pk)]), None, LATER)
+    assert receipt.counts
+    return {hit.place for hit in proving.of_texts([TOLD, KNOWN])}
+
+
+def test_what_a_model_said_of_it_in_a_talk_that_failed_goes(milo: ConceptNode, other: Session) -> None:
+    Session.objects.filter(pk=other.pk).update(status="failed", failure=f"reflection: {KNOWN}")
+    ModelReply.objects.create(session=other, step="reflection", number=0, text=f"It is about this: {KNOWN}")
+    Extraction.objects.create(session=other, chunk=0, through=1, answer=extraction([event(KNOWN)]))
+    assert forgotten("node", milo) == set()
+    other.refresh_from_db()
+    assert other.failure == "reflection: …"
+
+
+def test_what_a_model_said_of_it_in_a_talk_that_is_read_goes(milo: ConceptNode, other: Session) -> None:
+    kept = Extraction.objects.create(
+        session=other, chunk=0, through=1, applied_at=NOW, answer=extraction([event("Ana rested.")])
+    )
+    Extraction.objects.create(
+        session=other,
+        chunk=1,
+        through=2,
+        applied_at=NOW,
+        answer=extraction([event("Ana slept.")], session_summary=KNOWN),
+    )
+    close(other, summary=f"They spoke of this: {KNOWN}")
+    runner.publish_boundary(other, trivial=False, failed=False)
+    mood.change(milo.persona, mood.Mood("quiet", 3, KNOWN), other.uuid, NOW)
+    assert forgotten("node", milo) == set()
+    kept.refresh_from_db()
+    assert kept.answer["events"]
+
+
+def test_a_reply_that_broke_off_goes_from_the_stream_though_its_turn_was_done_again(
+    milo: ConceptNode, other: Session
+) -> None:
+    close(other, summary="")
+    take_line(milo.persona, "And now?", None, "web", LATER)
+    turn = turns.claim(milo.persona.pk, LATER)
+    assert turn
+    assert turns.fail(turn, "timeout", f"You told me: {KNOWN}", LATER)
+    Turn.objects.filter(pk=turn.pk).update(status="done", partial="")
+    assert forgotten("node", milo) == set()
+    assert OutboxEvent.objects.filter(name="chat.message.user_appended").exists()
+
+
+def test_a_memory_of_the_same_words_goes_unless_it_is_of_another_day(milo: ConceptNode, other: Session) -> None:
+    persona, same = milo.persona, {"content_hash": milo.content_hash}
+    days = [{"event_time_start": day, "event_time_end": day} for day in ("2026-03-01", "2026-03-08")]
+    ConceptNode.objects.filter(pk=milo.pk).update(**days[0])
+    unproven = node(persona, KNOWN, other, status="quarantined", **same)
+    another = node(persona, KNOWN, other, **same, **days[1])
+    assert ("echo", unproven.pk) in {(one.why, one.key) for one in plan([Target("node", milo.pk)]).going}
+    forgotten("node", milo)
+    assert list(ConceptNode.objects.of(persona)) == [another]
+
+
+def test_a_chosen_line_goes_with_the_replies_that_say_it_again(
+    told: Message, milo: ConceptNode, other: Session
+) -> None:
+    close(other, summary="")
+    xray = {"recollections": {"chosen": [{"id": str(milo.uuid)}]}}
+    say(milo.persona, "What did I tell you?", f"You told me: {TOLD}", minutes=700, xray=xray)
+    say(milo.persona, "Tell me more.", "Poor cat, so far away in Lisbon.", minutes=701, xray=xray)
+    assert forgotten("message", told) == set()
+    assert not Message.objects.filter(content__contains="Lisbon").exists()
+
+
+def test_a_chosen_line_of_every_day_takes_no_other_with_it(mira: Persona) -> None:
+    first = say(mira, "Good morning, how are you today?", "Fine.")
+    second = say(mira, "Good morning, how are you today?", "Fine.", minutes=1)
+    forgetting.forget(plan([Target("message", first.pk)]), None, LATER)
+    assert Message.objects.filter(pk=second.pk).exists()
+
+
+def test_somebody_called_like_a_common_word_takes_only_the_lines_that_call_them(mira: Persona, told: Message) -> None:
+    moved = say(mira, "My brother Will moved to Oslo.", "Oh.", minutes=600)
+    market = say(mira, "I think they will close the market.", "A pity.", minutes=601)
+    spoken = node(mira, "Ana's brother Will moved to Oslo.", moved.session, quoting(moved))
+    will, milo = entity(mira, "Will", spoken, kind="person"), entity(mira, "Milo", spoken, kind="pet")
+    assert market.pk not in {one.key for one in plan([Target("entity", will.pk)]).going if one.kind == "message"}
+    named = say(mira, "saw milo again", "Who?", minutes=602)
+    assert named.pk in {one.key for one in plan([Target("entity", milo.pk)]).going if one.kind == "message"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_answer_is_kept_in_the_very_moment_in_which_the_talk_is_ours(
+    other: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a forgetting could come between, and an answer that was made of the words would outlive it."""
+    Session.objects.filter(pk=other.pk).update(status="consolidating", holder="a worker")
+    claim = Claim(other, "a worker", lambda: NOW)
+    was_one: list[bool] = []
+    looked = claim.mine
+
+    def mine() -> Any:
+        was_one.append(connection.in_atomic_block)
+        return looked()
+
+    monkeypatch.setattr(claim, "mine", mine)
+    of_reading(claim, 1).keep(0, Reply("{}", True, Usage(1, 0, 1)))
+    assert ModelReply.objects.count() == 1
+    assert was_one == [True]

@@ -1,0 +1,38 @@
+"""Echoes: which replies say again what is to be forgotten, and which only use some of its words."""
+
+import pytest
+
+from memory.forgetting.echoes import Said
+
+NAMES = frozenset({"ana", "mira"})
+
+
+@pytest.mark.parametrize(
+    ("memory", "reply"),
+    [
+        ("Ana's cat Milo died in the clinic.", "Poor Milo. A cat like him is missed; was the clinic kind?"),
+        ("Ana's cat Milo died in the clinic.", "You told me: “Ana's cat Milo died in the clinic.” How are you?"),
+        ("小雨的猫小黑在医院里去世了。", "小黑是只好猫，在医院里陪着它一定很难受。"),
+        (
+            "She left the bakery in Elm Street.",
+            "Elm Street, the bakery: tell me about the years, the ovens, the flour and the dark mornings there.",
+        ),
+    ],
+)
+def test_a_reply_that_shares_what_it_is_about_repeats_it(memory: str, reply: str) -> None:
+    assert Said([memory], NAMES).is_repeated_by(reply)
+
+
+@pytest.mark.parametrize(
+    ("memory", "reply"),
+    [
+        ("Ana's cat Milo died in the clinic.", "The clinic on Monday, then: shall I remind you of the appointment?"),
+        ("Ana's cat Milo died in the clinic.", "Mira and Ana, what a day."),
+        (
+            "A photo of a dog walking past a wall with a painting of a woman, by the harbour, early in winter.",
+            "Take this: a photo with a painting of sunset over lakes, reeds, herons, clouds and drifting boats.",
+        ),
+    ],
+)
+def test_a_reply_that_uses_a_word_or_two_of_it_by_chance_does_not(memory: str, reply: str) -> None:
+    assert not Said([memory], NAMES).is_repeated_by(reply)

@@ -1,0 +1,81 @@
+"""`manage.py forget`: it says what would go, does it only when told so and how, and prints the receipt."""
+
+import json
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from chat.models import Turn
+from memory.forgetting import Target, plan
+from memory.management.commands import forget
+from memory.models import ConceptNode, Receipt
+from persona.models import Persona
+from tests.memory.forgetting.life import TOLD, Life, lived
+from tests.memory.forgetting.totals import totals
+
+
+@pytest.fixture
+def life(mira: Persona) -> Life:
+    ConceptNode.objects.filter(pk=(life := lived(mira)).milo.pk).update(external_id="n1")
+    return life
+
+
+def run(life: Life, *options: str) -> str:
+    out = StringIO()
+    call_command("forget", "--persona", str(life.persona.uuid), *options, stdout=out)
+    return out.getvalue()
+
+
+def run_json(life: Life, *options: str) -> Any:
+    return json.loads(run(life, *options, "--json"))
+
+
+def test_the_plan_is_printed_and_nothing_is_done(life: Life) -> None:
+    before = totals()
+    told = run(life, "--node", "n1", "--cascade", "--with-messages", "--plan")
+    assert TOLD in told
+    assert "A memory that goes was made from these words." in told
+    assert totals() == before
+
+
+def test_the_plan_as_json_says_what_goes_what_stays_and_how_many(life: Life) -> None:
+    told = run_json(life, "--node", str(life.milo.uuid), "--orphan", "--plan")
+    planned = plan([Target("node", life.milo.pk)], forget.Choice("orphan", "withhold"))
+    assert told["counts"] == dict(planned.counts)
+    assert {one["id"] for one in told["staying"]} == {str(life.renewal.uuid)}
+    assert {one["kind"] for one in told["withheld"]} == {"message"}
+
+
+@pytest.mark.parametrize("options", [(), ("--cascade",), ("--with-messages",)])
+def test_without_a_word_it_prints_the_plan_and_refuses(life: Life, options: tuple[str, ...]) -> None:
+    before = totals()
+    with pytest.raises(CommandError, match="Nothing was done"):
+        run(life, "--node", "n1", *options)
+    assert totals() == before
+
+
+def test_it_forgets_and_prints_the_receipt(life: Life) -> None:
+    told = run_json(life, "--node", "n1", "--session", str(life.later.uuid), "--cascade", "--with-messages", "--yes")
+    receipt = Receipt.objects.get()
+    assert (told["receipt"], told["counts"]) == (str(receipt.uuid), receipt.counts)
+    assert set(told["erased"]["session"]) == {str(life.later.uuid)}
+    assert not ConceptNode.objects.filter(pk=life.milo.pk).exists()
+
+
+def test_what_is_not_hers_or_not_there_is_an_error(life: Life, otto: Persona) -> None:
+    with pytest.raises(CommandError, match="no node"):
+        call_command("forget", "--persona", str(otto.uuid), "--node", "n1", "--cascade", "--yes")
+    with pytest.raises(CommandError, match="Say what"):
+        run(life, "--cascade", "--yes")
+    with pytest.raises(CommandError, match="no persona"):
+        call_command("forget", "--persona", "nobody", "--node", "n1", "--plan")
+
+
+def test_while_a_reply_is_written_it_waits_and_then_gives_up(life: Life, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forget, "PATIENCE_SECONDS", 0)
+    Turn.objects.create(persona=life.persona, session=life.talk, status="running")
+    with pytest.raises(CommandError, match="being written"):
+        run(life, "--node", "n1", "--cascade", "--yes")
+    assert not Receipt.objects.exists()

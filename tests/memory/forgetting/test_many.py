@@ -1,0 +1,62 @@
+"""Where thousands of rows go at once, the indexes of words end as if each had been erased by itself."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+from django.utils import timezone
+
+from chat import search
+from echovessel.sqlite import erasure
+from memory import checking, vectors
+from memory.bench import made_up
+from memory.forgetting import finishing, many
+from memory.models import ConceptNode
+from persona.models import Persona
+
+NOW = timezone.now()
+
+
+def secure() -> list[int]:
+    with connection.cursor() as cursor:
+        return [
+            cursor.execute(f"SELECT v FROM {index.name}_config WHERE k = 'secure-delete'").fetchone()[0]
+            for index in (search.INDEX, search.SUBSTRINGS, vectors.TEXT, vectors.SUBSTRINGS)
+        ]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("fewer", [10, 10_000])
+def test_what_goes_is_in_no_index_and_no_byte_and_what_stays_is_found(
+    ana: User, fewer: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(many, "MANY", fewer)
+    gone, kept = (made_up.live(ana, made_up.Size(20, 60), seed=seed, progress=False) for seed in (1, 2))
+    words = [line.content for line in gone.messages.all()] + [node.description for node in gone.nodes.all()]
+    with transaction.atomic():
+        with many.at_once(80):
+            Persona.objects.filter(pk=gone.pk).delete()
+        receipt = finishing.note_erasure(kept, "persona", {}, NOW)
+    assert finishing.finish(receipt, NOW)
+    assert secure() == [1, 1, 1, 1]
+    assert set(checking.broken(NOW)) <= {"talks_miscounted", "mentions_not_literal"}  # made-up lives are not counted
+    whole = [word.encode() for word in words]
+    assert erasure.traces(erasure.files(connection), whole) == {}
+    told = ConceptNode.objects.filter(persona=kept).first()
+    assert told is not None
+    assert told.pk in vectors.SUBSTRINGS.find(connection, told.description, 5)
+
+
+@pytest.mark.django_db
+def test_a_deletion_that_fails_leaves_the_indexes_as_they_were(ana: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    def delete_and_fail() -> None:
+        with transaction.atomic(), many.at_once(80):
+            Persona.objects.filter(pk=gone.pk).delete()
+            raise ZeroDivisionError
+
+    monkeypatch.setattr(many, "MANY", 10)
+    gone = made_up.live(ana, made_up.Size(20, 60), progress=False)
+    before = secure()
+    with pytest.raises(ZeroDivisionError):
+        delete_and_fail()
+    assert secure() == before == [1, 1, 1, 1]
+    assert set(checking.broken(NOW)) <= {"talks_miscounted", "mentions_not_literal"}

@@ -1,0 +1,253 @@
+"""Whoever hid the words, and however they are wrapped: they are found. And nothing is found that is not there."""
+
+import json
+import sys
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
+from django.contrib.sessions.backends.db import SessionStore
+from django.contrib.sessions.models import Session as SignIn
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connection
+from django.utils import timezone
+from django_q.models import OrmQ, Task
+from django_q.signing import SignedPackage
+
+from chat.lines import take_line
+from chat.models import Message, Turn
+from echovessel import embedding
+from echovessel.outbox import events
+from echovessel.outbox.models import OutboxEvent
+from memory import vectors
+from memory.forgetting import finishing, prints, proving
+from memory.models import ConceptNode, NodeText, NodeVector, Receipt, StagedVector
+from memory.sameness import content_hash
+from persona.models import Persona
+
+pytestmark = pytest.mark.django_db
+NOW = timezone.now()
+WORDS = "the zebra quilt of Qoloba & Tom's 斑马被子"
+Remember = Callable[..., ConceptNode]
+
+
+@pytest.fixture
+def mine(mira: Persona, remember: Remember) -> ConceptNode:
+    """A life in which nobody speaks of it."""
+    take_line(mira, "I keep bees, and a quilt of Tom's.", None, "web", NOW)
+    return remember(mira, "Ana keeps bees.")
+
+
+def found(*texts: str) -> set[tuple[str, str]]:
+    return {(hit.place, hit.form) for hit in proving.of_texts(texts or [WORDS])}
+
+
+def job_that_failed(words: str) -> None:
+    known = {"name": "job", "func": "memory.tasks.sweep", "started": NOW, "stopped": NOW}
+    Task.objects.create(id="1" * 32, success=False, result=f"Error: {words}", **known)
+
+
+def sign_in_with(words: str) -> None:
+    store = SessionStore()
+    store["onboarding"] = {"persona": words}
+    store.save()
+
+
+HOLDERS: dict[str, Callable[[Persona, ConceptNode], object]] = {
+    "chat_message.content": lambda mira, node: Message.objects.update(content=f"So: {WORDS.upper()}!"),
+    "chat_session.summary": lambda mira, node: mira.sessions.update(summary=f"About {WORDS}."),
+    "chat_turn.partial": lambda mira, node: Turn.objects.update(partial=f"You said {WORDS}"),
+    "chat_turn.xray": lambda mira, node: Turn.objects.update(xray={"recent": [{"line": WORDS}]}),
+    "memory_conceptnode.description": lambda mira, node: ConceptNode.objects.update(description=f"Ana has {WORDS}"),
+    "outbox_outboxevent.data": lambda mira, node: events.publish(
+        mira.uuid, "chat.message.done", html=f"<p>{WORDS}</p>"
+    ),
+    "persona_persona.episodic_state": lambda mira, node: Persona.objects.update(episodic_state={"mood": WORDS}),
+    "django_admin_log.object_repr": lambda mira, node: LogEntry.objects.create(
+        user=User.objects.get(username="ana"),
+        content_type=ContentType.objects.get_for_model(Persona),
+        object_repr=WORDS,
+        action_flag=2,
+    ),
+    "django_q_ormq.payload": lambda mira, node: OrmQ.objects.create(
+        key="x", payload=SignedPackage.dumps({"args": (WORDS,)}), lock=NOW
+    ),
+    "django_q_task.result": lambda mira, node: job_that_failed(WORDS),
+    "django_session.session_data": lambda mira, node: sign_in_with(WORDS),
+}
+
+
+@pytest.mark.parametrize(("place", "hide"), HOLDERS.items(), ids=HOLDERS)
+def test_words_are_found_wherever_they_are_hidden(
+    mira: Persona, mine: ConceptNode, place: str, hide: Callable[[Persona, ConceptNode], object]
+) -> None:
+    assert found() == set()
+    hide(mira, mine)
+    assert (place, "text") in found()
+
+
+def test_html_is_read_as_a_reader_does(mira: Persona, mine: ConceptNode) -> None:
+    html = "<p>the <b>zebra</b> quilt of Qoloba &amp; Tom&#x27;s 斑马被子</p>"
+    events.publish(mira.uuid, "chat.message.done", html=html)
+    assert found() == {("outbox_outboxevent.data", "text")}
+
+
+def test_a_hash_by_which_a_guess_can_be_tried_is_found(mine: ConceptNode) -> None:
+    ConceptNode.objects.update(content_hash=content_hash(WORDS))
+    assert found() == {("memory_conceptnode.content_hash", "digest")}
+
+
+def test_cut_words_are_found(mine: ConceptNode) -> None:
+    NodeText.objects.update(body="zebra quilt of qoloba")
+    assert ("memory_nodetext.body", "words") in found("Zebra quilts of Qoloba.")
+
+
+@pytest.mark.parametrize(
+    ("trigger", "place"),
+    [
+        ("chat_messagetext_fts_delete", "chat_messagetext_fts"),
+        ("chat_message_substring_delete", "chat_message_substring"),
+    ],
+)
+def test_an_index_that_kept_what_its_table_let_go_is_found(mira: Persona, trigger: str, place: str) -> None:
+    message = take_line(mira, "Zebra quilts of Qoloba.", None, "web", NOW).message
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP TRIGGER {trigger}")
+    message.session.delete()
+    OutboxEvent.objects.all().delete()
+    assert found("Zebra quilts of Qoloba.") == {(place, "words")}
+
+
+@pytest.mark.parametrize("table", [NodeVector, StagedVector])
+def test_the_vector_of_the_words_with_another_memory_is_found(mine: ConceptNode, table: Any) -> None:
+    stored = embedding.embed([WORDS])[0].tobytes()
+    table.objects.update_or_create(node=mine, defaults={"model": vectors.model_in_use(), "embedding": stored})
+    assert found() == {(f"{table._meta.db_table}.embedding", "vector")}
+
+
+def test_the_vector_of_the_same_words_is_told_by_the_words(mira: Persona, remember: Remember) -> None:
+    remember(mira, WORDS)
+    assert {form for _, form in found()} == {"text", "words"}
+
+
+def test_a_sealed_value_is_told_for_it_may_hold_anything(mine: ConceptNode) -> None:
+    SignIn.objects.create(session_key="x", session_data="not:signed:byus", expire_date=NOW)
+    assert found() == {("django_session.session_data", "sealed")}
+
+
+def test_bytes_in_a_file_of_the_data_folder_are_found(mine: ConceptNode, settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR = settings.MEDIA_ROOT = tmp_path
+    settings.STATIC_ROOT = tmp_path / "static"
+    (tmp_path / "static").mkdir()
+    for name in ("secret_key", "static/page.css", "backup.bin"):
+        (tmp_path / name).write_bytes(b"\0" + json.dumps(WORDS).encode())
+    assert found() == {("backup.bin", "bytes")}
+
+
+def test_what_is_too_short_to_say_anything_is_looked_for_as_well(mine: ConceptNode) -> None:
+    assert found("", "  ") == set()
+    assert ("chat_message.content", "text") in found("bees")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_bytes_of_a_deleted_row_are_found_until_they_are_erased(mira: Persona, remember: Remember) -> None:
+    remember(mira, "Ana keeps bees.")
+    remember(mira, WORDS)
+    ConceptNode.objects.filter(description=WORDS).delete()
+    assert {form for _, form in found()} == {"bytes"}
+    assert finishing.finish(finishing.note_erasure(mira, "node", {}, NOW), NOW)
+    assert found() == set()
+
+
+# --- by receipt ---------------------------------------------------------------------------------------------------
+LONG = "On the ninth of May Ana told her sister about the zebra quilt that their aunt had sewn in Qoloba."
+
+
+@pytest.fixture
+def receipt(mira: Persona, mine: ConceptNode) -> Receipt:
+    made = finishing.note_erasure(mira, "node", {}, NOW)
+    made.erased, made.prints, made.status = {"node": [str(mine.uuid)]}, prints.of([LONG]), "done"
+    made.save()
+    return made
+
+
+def left(receipt: Receipt) -> set[tuple[str, str]]:
+    return {(hit.place, hit.form) for hit in proving.of_receipt(receipt)}
+
+
+def test_by_a_receipt_its_ids_are_found_but_where_they_are_told_on_purpose(
+    mira: Persona, mine: ConceptNode, receipt: Receipt
+) -> None:
+    OutboxEvent.objects.all().delete()
+    uuid = str(mine.uuid)
+    assert left(receipt) == {("memory_conceptnode.uuid", "id")}
+    mine.delete()
+    events.publish(mira.uuid, "memory.node.forgotten", node_ids=[uuid])
+    assert left(receipt) == set()
+    events.publish(mira.uuid, "memory.event.created", event_id=uuid)
+    Turn.objects.update(xray={"recollections": {"chosen": [uuid]}})
+    assert left(receipt) == {("outbox_outboxevent.data", "id"), ("chat_turn.xray", "id")}
+
+
+@pytest.mark.parametrize("where", ["line", "summary", "stream"])
+def test_by_a_receipt_eight_words_in_a_row_are_found(
+    mira: Persona, mine: ConceptNode, receipt: Receipt, where: str
+) -> None:
+    mine.delete()
+    assert left(receipt) == set()
+    copy = f"So: {LONG[20:90]}!"
+    if where == "line":
+        take_line(mira, copy, None, "other", NOW)
+        OutboxEvent.objects.all().delete()
+    elif where == "summary":
+        mira.sessions.update(summary=copy)
+    else:
+        events.publish(mira.uuid, "session.boundary", summary=copy)
+    place = {"line": "chat_messagetext.body", "summary": "chat_session.summary", "stream": "outbox_outboxevent.data"}
+    assert left(receipt) == {(place[where], "print")}
+
+
+def test_the_command_says_where_and_ends_with_1(mira: Persona, mine: ConceptNode) -> None:
+    out = StringIO()
+    call_command("verify_forgetting", "--text", WORDS, stdout=out)
+    assert "nothing" in out.getvalue()
+    mira.sessions.update(summary=WORDS)
+    out = StringIO()
+    with pytest.raises(CommandError) as ended:
+        call_command("verify_forgetting", "--json", "--text", WORDS, stdout=out)
+    assert ended.value.returncode == 1
+    assert json.loads(out.getvalue())["hits"] == [
+        {"place": "chat_session.summary", "key": mira.sessions.get().pk, "form": "text"}
+    ]
+
+
+def test_the_command_reads_words_from_stdin_so_that_no_shell_keeps_them(
+    mine: ConceptNode, mira: Persona, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mira.sessions.update(summary=WORDS)
+    monkeypatch.setattr(sys, "stdin", StringIO(f"nobody said this\n{WORDS}\n"))
+    with pytest.raises(CommandError, match="found: 1"):
+        call_command("verify_forgetting", "--text", "-", stdout=StringIO())
+
+
+def test_the_command_ends_with_2_where_bytes_are_still_to_be_erased(mine: ConceptNode, receipt: Receipt) -> None:
+    Receipt.objects.update(status="pending")
+    mine.delete()
+    OutboxEvent.objects.all().delete()
+    for which in (["--receipt", str(receipt.uuid)], ["--all"]):
+        with pytest.raises(CommandError) as ended:
+            call_command("verify_forgetting", *which, stdout=StringIO())
+        assert ended.value.returncode == 2
+    Receipt.objects.update(status="done")
+    call_command("verify_forgetting", "--all", stdout=StringIO())
+
+
+def test_the_command_knows_its_receipts(mine: ConceptNode) -> None:
+    with pytest.raises(CommandError, match="no receipt"):
+        call_command("verify_forgetting", "--receipt", "00000000-0000-0000-0000-000000000000")

@@ -1,0 +1,28 @@
+"""`manage.py bench desk`: every page of the desk is visited, and told with its time and its statements."""
+
+import io
+import json
+
+import pytest
+from django.core.management import call_command
+
+from echovessel.audit.models import Look
+from memory.bench import desk
+
+
+@pytest.mark.django_db(transaction=True)
+def test_every_page_of_the_desk_is_measured_and_ones_own_database_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = {name: filters[:2] for name, filters in desk.LISTS.items() if name in ("chat_message", "memory_event")}
+    monkeypatch.setattr(desk, "LISTS", few)
+    monkeypatch.setattr(desk, "SEARCHED", ["memory_event"])
+    monkeypatch.setattr(desk, "TIMES", 1)
+    out = io.StringIO()
+    call_command("bench", "--json", "desk", "--nodes", "40", "--messages", "96", stdout=out)
+    figures = json.loads(out.getvalue())
+    assert (figures["nodes"], figures["messages"]) == (40, 96)
+    names = figures["desk_ms"].keys()
+    assert names == figures["desk_cpu_ms"].keys() == figures["desk_statements"].keys()
+    assert {"chat_message p=last", "memory_event status__exact=active", "memory_event search 小"} <= names
+    assert all(0 < count < 200 for count in figures["desk_statements"].values())
+    assert "memory_event page" in "\n".join(desk.table(figures))
+    assert not Look.objects.exists()

@@ -1,0 +1,61 @@
+"""What a person says of a memory without changing its words: done once, told once, and taken back."""
+
+from collections.abc import Callable
+
+import pytest
+
+from memory import curating
+from memory.models import ConceptNode
+from persona.models import Persona
+from tests.memory.test_writing import published
+
+pytestmark = pytest.mark.django_db
+Remember = Callable[..., ConceptNode]
+Deed = Callable[[ConceptNode], bool]
+
+
+def state(node: ConceptNode) -> tuple[str, str, bool, str]:
+    node.refresh_from_db()
+    return node.status, node.verification, node.pinned, node.archived_because
+
+
+AT_FIRST = ("active", "unverified", False, "")
+
+
+@pytest.mark.parametrize(
+    ("deed", "change", "then", "undo"),
+    [
+        (curating.hide, "hidden", ("hidden", "unverified", False, ""), curating.show),
+        (curating.pin, "pinned", ("active", "unverified", True, ""), curating.unpin),
+        (curating.archive, "archived", ("archived", "unverified", False, "person"), curating.unarchive),
+        (curating.confirm, "confirmed", ("active", "confirmed", False, ""), curating.dispute),
+        (curating.dispute, "disputed", ("active", "disputed", False, ""), curating.confirm),
+    ],
+)
+def test_each_deed_is_done_and_told_once(
+    mira: Persona, remember: Remember, deed: Deed, change: str, then: tuple[str, str, bool, str], undo: Deed
+) -> None:
+    node = remember(mira, "Ana has a cat.")
+    assert [deed(node), deed(node)] == [True, False]
+    assert state(node) == then
+    assert [undo(node), undo(node)] == [True, False]
+    if undo not in (curating.confirm, curating.dispute):
+        assert state(node) == AT_FIRST
+    first, *later = published("memory.node.updated")
+    assert first == {"node_id": str(node.uuid), "kind": "event", "change": change}
+    assert len(later) == 1
+
+
+def test_what_was_quarantined_can_be_let_in(mira: Persona, remember: Remember) -> None:
+    node = remember(mira, "Ana has a cat.", status="quarantined")
+    assert [curating.let_in(node), curating.let_in(node)] == [True, False]
+    assert state(node) == AT_FIRST
+
+
+@pytest.mark.parametrize("status", ["hidden", "superseded", "quarantined", "archived"])
+def test_only_what_may_be_recalled_can_be_hidden_or_archived(mira: Persona, remember: Remember, status: str) -> None:
+    node = remember(mira, "Ana has a cat.", status=status)
+    assert not curating.hide(node)
+    assert not curating.archive(node)
+    assert state(node) == (status, "unverified", False, "")
+    assert not published("memory.node.updated")
