@@ -31,10 +31,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from django.db import transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from echovessel.sqlite import triggers
+from echovessel.sqlite.kept_index import KeptIndex
 from echovessel.sqlite.triggers import Trigger
 
 # Between scope and word. FTS5's `ascii` takes it for a letter, `cut` for punctuation: no word can hold one.
@@ -44,7 +43,7 @@ _TOKEN = re.compile("[0-9A-Za-z\x80-\ud7ff\ue000-\U0010ffff]+")
 
 
 @dataclass(frozen=True)
-class TextIndex:
+class TextIndex(KeptIndex):
     """A full-text index named `<table>_fts` over the columns `scope` and `body` of `table`, and beside it
     `<table>_size`, the number of rows of each scope.
 
@@ -102,39 +101,6 @@ class TextIndex:
         """The SQL of a row's words, each with its scope before it."""
         prefix = f"{row}\"{self.scope}\" || '{JOINT}'"
         return f"{prefix} || replace({row}\"{self.body}\", ' ', ' ' || {prefix})"
-
-    def ensure(self, connection: BaseDatabaseWrapper) -> list[str]:
-        """Make what is missing, fill it from the table, and return the names of what was missing.
-
-        A missing trigger may have missed rows, so the index is rebuilt then, too. Does nothing the second
-        time.
-        """
-        with transaction.atomic(using=connection.alias):
-            absent = self.missing(connection)
-            if absent:
-                self._create(connection, absent)
-                triggers.ensure(connection, self.triggers)
-                self.rebuild(connection)
-        return absent
-
-    def _create(self, connection: BaseDatabaseWrapper, absent: Sequence[str]) -> None:
-        with connection.cursor() as cursor:
-            for name, sql in self.tables.items():
-                if name in absent:
-                    cursor.execute(f'DROP TABLE IF EXISTS "{name}"')
-                    cursor.execute(sql)
-            cursor.execute(f'INSERT INTO "{self.name}"("{self.name}", rank) VALUES (\'secure-delete\', 1)')
-
-    def missing(self, connection: BaseDatabaseWrapper) -> list[str]:
-        """The names of the index, its tables and its triggers as far as they are absent or not as declared here."""
-        return triggers.differing(connection, self.tables) + triggers.missing(connection, self.triggers)
-
-    def drop(self, connection: BaseDatabaseWrapper) -> None:
-        """Remove the index and its triggers: when the plain table goes, its words must not stay here."""
-        triggers.drop(connection, self.triggers)
-        with connection.cursor() as cursor:
-            for name in self.tables:
-                cursor.execute(f'DROP TABLE IF EXISTS "{name}"')
 
     def rebuild(self, connection: BaseDatabaseWrapper) -> None:
         """Make the index anew from the plain table."""
