@@ -36,8 +36,13 @@ def content_hash(text: str) -> str:
 
 def normalized(text: str) -> str:
     """The text without what does not matter. Of a text that is nothing but signs, those remain."""
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return " ".join(_PUNCTUATION.sub(" ", folded).split()) or " ".join(folded.split())
+    plain = folded(text)
+    return " ".join(_PUNCTUATION.sub(" ", plain).split()) or " ".join(plain.split())
+
+
+def folded(text: str) -> str:
+    """The text without case and width, its signs and spaces as they are."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
 def adds_nothing(telling: str, known: str) -> bool:

@@ -38,7 +38,7 @@ from memory.models import (
     ReflectionRun,
     StagedVector,
 )
-from memory.sameness import normalized
+from memory.sameness import folded, normalized
 from memory.tombstones import is_telling
 from persona.models import MoodChange, Persona
 
@@ -179,8 +179,15 @@ def _readings(reach: Reach, found: Consequences, work: Work) -> None:
 def _answers_with_the_words(reach: Reach, applied: Any) -> set[int]:
     """What a model that was shown the memory said of it, though nothing was made of that."""
     words = literal(reach)
+    rarest = {max(one.split(), key=len) for one in words}
     answers = applied.order_by().values_list("pk", "answer").iterator() if words else ()
-    return {pk for pk, answer in answers if any(contains(text, words) for text in strings(answer))}
+    found: set[int] = set()
+    for pk, answer in answers:
+        said = list(strings(answer))
+        plain = folded("\n".join(said))  # 0.06 ms for a talk, and 0.2 ms if each text were compared word for word
+        if any(word in plain for word in rarest) and any(contains(text, words) for text in said):
+            found.add(pk)
+    return found
 
 
 def _turns(reach: Reach, found: Consequences, work: Work) -> None:

@@ -16,6 +16,13 @@ from memory.tombstones import is_telling
 from persona.models import Persona
 
 LEAST_SHARED = 2
+# Said to be kind, whatever the talk is about.
+COURTESIES = frozenset(
+    words.cut(
+        "thank thanks wow glad awesome amazing excited support appreciate help enjoy hope cool share stay wait "
+        "谢谢 开心 希望 加油 支持 享受 期待 分享"
+    )
+)
 PART_SHARED = 3  # a third of the shorter one: two long lines share two words by chance
 _UNSPACED = re.compile(LETTERS_OF_UNSPACED)
 
@@ -58,7 +65,7 @@ def contains(text: str, wanted: Iterable[str]) -> bool:
 def telling_words(text: str, names: frozenset[str]) -> set[str]:
     """The words of a text that say what it is about: none that everybody says every day, and no name of the two."""
     telling = (token for token in words.content_words(text) if len(token) > 1 or not _UNSPACED.match(token))
-    return {token for token in telling if token not in everyday() and token not in names}
+    return {token for token in telling if token not in everyday() and token not in names and token not in COURTESIES}
 
 
 def names_of(persona: Persona) -> frozenset[str]:

@@ -28,6 +28,7 @@ def test_a_reply_that_shares_what_it_is_about_repeats_it(memory: str, reply: str
     [
         ("Ana's cat Milo died in the clinic.", "The clinic on Monday, then: shall I remind you of the appointment?"),
         ("Ana's cat Milo died in the clinic.", "Mira and Ana, what a day."),
+        ("Ana hopes to get support from her sister.", "Glad I could help, and I hope you get support. Stay safe!"),
         (
             "A photo of a dog walking past a wall with a painting of a woman, by the harbour, early in winter.",
             "Take this: a photo with a painting of sunset over lakes, reeds, herons, clouds and drifting boats.",
