@@ -49,16 +49,25 @@ export class ForgetDialog {
     const name = document.activeElement?.name;
     const value = document.activeElement?.value;
     const body = new FormData(form, button);
-    for (const each of form.querySelectorAll('button')) each.disabled = true;
-    try {
-      const answer = await fetch(form.action, { method: 'POST', headers: FETCHED, body, credentials: 'same-origin' });
-      if (![200, 409].includes(answer.status) || answer.redirected) throw new Error(String(answer.status));
-      this.draw(await answer.text());
-      this.again(button, name, value);
-    } catch {
-      for (const each of form.querySelectorAll('button')) each.disabled = false;
-      form.submit();
-    }
+    const held = [...form.querySelectorAll('button')];
+    for (const each of held) each.disabled = true;
+    const asked = { method: 'POST', headers: FETCHED, body, credentials: 'same-origin' };
+    const answer = await fetch(form.action, asked).catch(() => null);
+    const html = await answer?.text().catch(() => null);
+    for (const each of held) each.disabled = false;
+    if (typeof html !== 'string') return this.unanswered(form);
+    if (![200, 409].includes(answer.status) || answer.redirected) return form.submit(); // Its page says what is wrong.
+    this.draw(html);
+    this.again(button, name, value);
+  }
+
+  unanswered(form) {
+    const trouble = form.querySelector('.trouble') ?? document.createElement('p');
+    trouble.className = 'trouble';
+    trouble.setAttribute('role', 'alert');
+    trouble.textContent = this.dialog.dataset.unanswered;
+    form.querySelector('h2').after(trouble);
+    trouble.scrollIntoView({ block: 'nearest' });
   }
 
   // After a choice the focus stays on it; else it goes to the head of what has come.

@@ -70,6 +70,10 @@ def test_an_owner_corrects_hides_and_forgets_and_every_tab_knows(context: Browse
     listed.goto(talk.replace("/chat/", "/memory/"))
     expect(listed.get_by_test_id("memory-row").filter(has_text="black cat")).to_be_visible()
     row = page.get_by_test_id("timeline-row").filter(has_text="black cat")
+    for hidden in (1, 0):
+        row.get_by_test_id("row-hide").click()
+        expect(row.get_by_test_id("timeline-hidden")).to_have_count(hidden, timeout=SOON)
+        expect(listed.get_by_test_id("state-hidden")).to_have_count(hidden, timeout=SOON)
     row.get_by_test_id("row-forget").click()
     confirm(page)
     for each in (page, tab):

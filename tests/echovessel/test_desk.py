@@ -103,6 +103,7 @@ def test_a_talk_that_could_not_be_remembered_is_tried_again_from_here(
     page = curator.get(f"/admin/chat/session/{session.pk}/change/").content.decode()
     assert "{half an ans" in page
     assert "could not be read" in page
+    assert 'data-testid="do-try_again"' in page
     answer = curator.post("/admin/chat/session/", {"action": "try_again", "_selected_action": [session.pk]})
     assert answer.status_code == 302
     session.refresh_from_db()

@@ -4,6 +4,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.apps import apps
+from django.contrib.contenttypes.models import ContentType
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -78,6 +80,7 @@ def test_every_page_takes_as_many_statements_for_many_rows_as_for_few(
     lists += ["/admin/", "/admin/memory/event/?status__exact=active&impact=none&tag=unresolved&lately=7&persona=1"]
     few = grown(mira, FEW)
     curator.get("/admin/")  # what is cached for all pages is cached by now
+    ContentType.objects.get_for_models(*apps.get_models(), for_concrete_models=False)
     before = {address: statements(curator, address) for address in lists}
     pages_before = {name: statements(curator, f"/admin/{name}/{row.pk}/change/") for name, row in few.items()}
     many = grown(otto, MANY)
