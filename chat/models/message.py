@@ -54,6 +54,8 @@ class Message(PublicId):
     objects = MessageQuerySet.as_manager()
 
     class Meta:
+        verbose_name = _("L2 line")
+        verbose_name_plural = _("L2 lines")
         ordering = ["created_at", "id"]
         indexes = [
             models.Index(fields=["persona", "created_at", "id"], name="message_by_time"),

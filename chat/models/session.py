@@ -81,6 +81,8 @@ class Session(PublicId):
     objects = SessionQuerySet.as_manager()
 
     class Meta:
+        verbose_name = _("talk")
+        verbose_name_plural = _("talks")
         ordering = ["-started_at", "-id"]
         indexes = [
             models.Index(fields=["persona", "-started_at"], name="session_by_time"),

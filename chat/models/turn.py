@@ -44,6 +44,8 @@ class Turn(PublicId):
     objects = TurnQuerySet.as_manager()
 
     class Meta:
+        verbose_name = _("turn")
+        verbose_name_plural = _("turns")
         ordering = ["-id"]
         indexes = [models.Index(fields=["status", "lease_until"], name="turn_by_lease")]
         constraints = [

@@ -25,6 +25,8 @@ class Extraction(models.Model):
     applied_at = models.DateTimeField(_("applied at"), null=True, blank=True)
 
     class Meta:
+        verbose_name = _("extraction")
+        verbose_name_plural = _("extractions")
         ordering = ["session", "chunk"]
         constraints = [
             models.UniqueConstraint(fields=["session", "chunk"], name="extraction_once_per_chunk"),
@@ -96,6 +98,8 @@ class ReflectionRun(models.Model):
     objects = ReflectionRunQuerySet.as_manager()
 
     class Meta:
+        verbose_name = _("reflection")
+        verbose_name_plural = _("reflections")
         ordering = ["-at", "-id"]
         indexes = [models.Index(fields=["persona", "-at"], name="reflection_run_by_time")]
         constraints = [

@@ -153,6 +153,8 @@ class MergeProposal(PublicId):
     objects = MergeProposalQuerySet.as_manager()
 
     class Meta:
+        verbose_name = _("question of two names")
+        verbose_name_plural = _("questions of two names")
         ordering = ["-id"]
         constraints = [
             models.UniqueConstraint(fields=["a", "b"], name="proposal_once_per_pair"),

@@ -15,6 +15,8 @@ class ImportRun(PublicId):
     counts = models.JSONField(_("counts"), default=dict)
 
     class Meta:
+        verbose_name = _("import")
+        verbose_name_plural = _("imports")
         ordering = ["-id"]
 
     def __str__(self) -> str:

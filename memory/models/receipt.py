@@ -40,6 +40,8 @@ class Receipt(PublicId):
     attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
 
     class Meta:
+        verbose_name = _("receipt")
+        verbose_name_plural = _("receipts")
         ordering = ["-id"]
         indexes = [
             models.Index(fields=["owner_id", "-id"], name="receipt_of_owner"),

@@ -36,6 +36,8 @@ class CoreBlock(models.Model):
     edited_at = models.DateTimeField(_("edited at"), default=timezone.now)
 
     class Meta:
+        verbose_name = _("L1 core block")
+        verbose_name_plural = _("L1 core blocks")
         ordering = ["persona", "label"]
         constraints = [
             models.UniqueConstraint(fields=["persona", "label"], name="core_block_once_per_label"),

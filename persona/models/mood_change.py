@@ -22,6 +22,8 @@ class MoodChange(PublicId):
     at = models.DateTimeField(_("at"))
 
     class Meta:
+        verbose_name = _("L6 change of mood")
+        verbose_name_plural = _("L6 changes of mood")
         ordering = ["-at", "-id"]
         indexes = [
             models.Index(fields=["persona", "-at"], name="mood_change_by_time"),

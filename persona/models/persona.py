@@ -49,6 +49,8 @@ class Persona(PublicId):
     objects = PersonaQuerySet.as_manager()
 
     class Meta:
+        verbose_name = _("persona")
+        verbose_name_plural = _("personas")
         ordering = ["id"]
         constraints = [
             models.UniqueConstraint(fields=["owner", "external_id"], name="persona_external_id_once_per_owner"),
