@@ -287,5 +287,5 @@ def test_a_talk_that_kills_its_worker_is_given_up_and_the_others_are_remembered(
     neighbours = [row for row in undisturbed["sessions"] if row[0] == "Persona1"]
     assert [row for row in sessions if row[0] == "Persona1"] == neighbours
     page = house.run("desk")
-    assert "1 session" in page
+    assert "1 talk" in page
     assert "It stopped 5 times" in page

@@ -209,7 +209,7 @@ def test_names_are_found_by_who_may_read_them(desk: Client, scott: Entity, huang
     page = desk.get("/admin/memory/entity/?q=scotty").content.decode()
     assert f"entity/{scott.pk}/" in page
     assert f"entity/{huang.pk}/" not in page
-    assert "1 merge proposal" in desk.get("/admin/memory/mergeproposal/?q=逸扬").content.decode()
+    assert "1 question of two names" in desk.get("/admin/memory/mergeproposal/?q=逸扬").content.decode()
     assert "0 merge proposals" in desk.get("/admin/memory/mergeproposal/?q=Rosa").content.decode()
 
 
