@@ -210,7 +210,7 @@ def test_names_are_found_by_who_may_read_them(desk: Client, scott: Entity, huang
     assert f"entity/{scott.pk}/" in page
     assert f"entity/{huang.pk}/" not in page
     assert "1 question of two names" in desk.get("/admin/memory/mergeproposal/?q=逸扬").content.decode()
-    assert "0 merge proposals" in desk.get("/admin/memory/mergeproposal/?q=Rosa").content.decode()
+    assert "0 questions of two names" in desk.get("/admin/memory/mergeproposal/?q=Rosa").content.decode()
 
 
 def test_a_review_asks_the_database_as_much_for_a_long_life_as_for_a_short_one(
