@@ -111,7 +111,7 @@ def _small_ones(beside: Mapping[str, Any], crowded: Mapping[str, Any]) -> Iterat
     same = "the same results" if beside["same_results"] else "OTHER RESULTS"
     yield (
         f"a small persona alone {beside['alone_ms']:.2f} ms, beside this one {beside['beside_ms']:.2f} ms, {same}: "
-        f"{beside['ratio']:.2f} times as long ({beside['ratio_cpu']:.2f} in processor time)"
+        f"{beside['ratio']:.2f} times as long"
     )
     yield (
         f"{crowded['personas']} personas of {crowd.NODES_EACH} memories: {crowded['many_mb']:.1f} MB, "
