@@ -65,9 +65,7 @@ def forget(request: HttpRequest) -> HttpResponse:
     """The preview; and, once it is confirmed, the deed, which leads to its receipt."""
     meant = _meant(request)
     if meant is None:
-        messages.warning(
-            request, _("Choose what is still there, all of one persona; a whole persona, or a person, alone.")
-        )
+        messages.warning(request, NOT_TOGETHER)
         return redirect("admin:index")
     if not may_forget(request.user, meant.owner_id, meant.kind) or _is_above(meant, request.user):
         raise PermissionDenied

@@ -34,7 +34,6 @@ from memory.models import NodeVector, Receipt, StagedVector
 Form = Literal["text", "digest", "words", "vector", "bytes", "id", "print", "sealed"]
 
 SAME_VECTOR = 0.999
-_SIGNS = embedding.DIMENSION // 8
 _SLICE = 64
 # What names what was forgotten by its id, on purpose: receipts, looks, and what pages are told so that they drop it.
 _MAY_NAME = {"memory_receipt", "audit_look"}
