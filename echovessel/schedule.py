@@ -1,5 +1,8 @@
 """What happens by the clock: a job a minute that looks for work left undone, and one a day that tidies."""
 
+import logging
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 
 from django.contrib.sessions.models import Session
@@ -10,24 +13,42 @@ from django_q.models import Schedule
 
 from chat import closing, knobs
 from chat import turn as turns
+from echovessel import discreet
 from echovessel.outbox import log
 from memory import lifecycle, tasks
 from memory.forgetting import finishing
+
+logger = logging.getLogger(__name__)
 
 MINUTE = "echovessel.schedule.minute"
 DAILY = "echovessel.schedule.daily"
 
 
+# What is looked for every minute, in this order; each counts what it found.
+EVERY_MINUTE: Mapping[str, Callable[[datetime], int]] = {
+    "abandoned": turns.abandon,
+    "closed": closing.close_idle,
+    "waiting": tasks.sweep,
+    "erased": finishing.finish_pending,
+    "pruned": log.prune,
+}
+
+
 def minute() -> dict[str, int]:
-    """Close what rests, take up what a dead worker or server left, drop old events; counts only."""
+    """Close what rests, take up what a dead worker or server left, drop old events; counts only.
+
+    A part that breaks takes no other with it: it is logged, counts as -1 and is tried again in a minute.
+    """
     now = timezone.now()
-    return {
-        "abandoned": turns.abandon(now),
-        "closed": closing.close_idle(now),
-        "waiting": tasks.sweep(now),
-        "erased": finishing.finish_pending(now),
-        "pruned": log.prune(now),
-    }
+    return {name: _counted(name, part, now) for name, part in EVERY_MINUTE.items()}
+
+
+def _counted(name: str, part: Callable[[datetime], int], now: datetime) -> int:
+    try:
+        return part(now)
+    except Exception as error:  # noqa: BLE001  (the edge of a job: the other parts are to be done all the same)
+        logger.error("the minute's part %r failed: %s", name, discreet.told(error))
+        return -1
 
 
 def daily() -> dict[str, int]:

@@ -1,6 +1,7 @@
 """What stands on nothing goes: kept by triggers, so that it holds for a shell, a cascade and plain SQL as well.
 
     a node goes                with its evidence, mentions and edges; what it superseded or resolved forgets by what
+                               with the questions that rest on it
     a line goes                with the evidence that quotes it
     evidence or an edge goes   and with the last ground the node that rested on it (an event rests on evidence alone)
     a mention goes             and with the last one the entity, unless a person described it
@@ -33,7 +34,9 @@ TRIGGERS = [
         "DELETE FROM memory_evidence WHERE node_id = old.id; "
         "DELETE FROM memory_mention WHERE node_id = old.id; "
         "DELETE FROM memory_filling WHERE parent_id = old.id; "
-        "DELETE FROM memory_filling WHERE child_id = old.id;",
+        "DELETE FROM memory_filling WHERE child_id = old.id; "
+        "UPDATE memory_question SET answered_by_id = NULL WHERE answered_by_id = old.id; "
+        "DELETE FROM memory_questionground WHERE node_id = old.id;",
     ),
     _trigger(
         "memory_filling_gone",
@@ -46,6 +49,14 @@ TRIGGERS = [
         "memory_evidence",
         "DELETE FROM memory_conceptnode WHERE id = old.node_id;",
         _UNGROUNDED.format(node="old.node_id"),
+    ),
+    _trigger(
+        "memory_question_ground_gone",
+        "memory_questionground",
+        "DELETE FROM memory_question WHERE id = old.question_id;",
+    ),
+    _trigger(
+        "memory_question_gone", "memory_question", "DELETE FROM memory_questionground WHERE question_id = old.id;"
     ),
     _trigger("memory_line_gone", "chat_message", "DELETE FROM memory_evidence WHERE message_id = old.id;"),
     _trigger(

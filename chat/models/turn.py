@@ -30,6 +30,9 @@ class Turn(PublicId):
     session = models.ForeignKey(Session, models.CASCADE, related_name="turns", verbose_name=_("session"))
     persona = models.ForeignKey(Persona, models.CASCADE, related_name="turns", verbose_name=_("persona"))
     status = models.CharField(_("status"), max_length=16, choices=Status, default=Status.COLLECTING)
+    spoke_first = models.BooleanField(
+        _("she spoke first"), default=False, help_text=_("nobody had said anything: a turn without lines of the user")
+    )
     error = models.CharField(_("error"), max_length=40, blank=True)
     partial = models.TextField(_("partial"), blank=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)

@@ -30,6 +30,7 @@ class Replies:
         with transaction.atomic():
             if self._claim.mine().exists():
                 ModelReply.objects.create(
+                    persona_id=self._claim.session.persona_id,
                     session=self._claim.session,
                     step=self._step,
                     number=number,

@@ -35,7 +35,11 @@ from memory.models import (
     NodeText,
     NodeVector,
     NodeVersion,
+    Question,
+    QuestionGround,
     ReflectionRun,
+    SlowCycle,
+    SlowCycleRun,
     StagedVector,
 )
 from memory.sameness import folded, normalized
@@ -97,6 +101,11 @@ def _memories(reach: Reach, found: Consequences, work: Work) -> None:
     cut = _keys(Filling.objects.filter(child__in=here).exclude(parent__in=here))
     work.overwrite("memory_filling.orphaned", dict.fromkeys(cut, True))  # first: only such an edge may have no child
     work.overwrite("memory_filling.child_id", dict.fromkeys(cut))
+    questions = among(_keys(Question.objects.filter(rests_on__node__in=here).distinct()))
+    work.delete("memory_question", _keys(Question.objects.filter(pk__in=questions)))
+    work.delete("memory_questionground", _keys(QuestionGround.objects.filter(question__in=questions)))
+    answered = Question.objects.filter(answered_by__in=here).exclude(pk__in=questions)
+    work.overwrite("memory_question.answered_by_id", dict.fromkeys(_keys(answered)))
     resolved = ConceptNode.objects.filter(resolved_by__in=here).exclude(pk__in=here)
     work.overwrite("memory_conceptnode.resolved_by_id", dict.fromkeys(_keys(resolved)))
     homeless = ConceptNode.objects.filter(session__in=among(found.sessions)).exclude(pk__in=here)
@@ -115,6 +124,7 @@ def _entities(reach: Reach, found: Consequences, work: Work) -> None:
     work.overwrite("memory_entity.description", dict.fromkeys(found.described, ""))
     attributed = [pk for pk, entity in found.described.items() if entity.described_by]
     work.overwrite("memory_entity.described_by", dict.fromkeys(attributed, ""))
+    work.overwrite("memory_entity.described_through", dict.fromkeys(attributed, 0))  # it is described anew
 
 
 # --- L2 -------------------------------------------------------------------------------------------------------------
@@ -131,6 +141,10 @@ def _talks(reach: Reach, found: Consequences, work: Work) -> None:
     work.delete("chat_session", found.sessions)
     reflected = ReflectionRun.objects.filter(session__in=among(found.sessions))
     work.overwrite("memory_reflectionrun.session_id", dict.fromkeys(_keys(reflected)))
+    wondered = SlowCycleRun.objects.filter(session__in=among(found.sessions))
+    work.overwrite("memory_slowcyclerun.session_id", dict.fromkeys(_keys(wondered)))
+    wanted = SlowCycle.objects.filter(wanted_by__in=among(found.sessions))
+    work.overwrite("memory_slowcycle.wanted_by_id", dict.fromkeys(_keys(wanted)))
     staying = {pk: session for pk, session in found.touched.items() if pk not in found.sessions}
     told_of = {pk for pk, session in staying.items() if session.summary} | _summaries_with_the_words(reach, found)
     work.overwrite("chat_session.summary", dict.fromkeys(told_of, ""))
@@ -166,7 +180,9 @@ def _readings(reach: Reach, found: Consequences, work: Work) -> None:
     """Answers of which memory was made say nothing any more; what was not made into anything is asked anew."""
     touched = among(found.touched)
     unfinished = Q(session__persona=reach.persona, session__status__in=UNFINISHED)
-    work.delete("memory_modelreply", _keys(ModelReply.objects.filter(unfinished | Q(session__in=touched))))
+    between_talks = Q(persona=reach.persona, session=None)
+    kept = ModelReply.objects.filter(unfinished | between_talks | Q(session__in=touched))
+    work.delete("memory_modelreply", _keys(kept))
     waiting = Extraction.objects.filter(unfinished | Q(session__in=touched), applied_at=None)
     of_gone = Extraction.objects.filter(session__in=among(found.sessions))
     work.delete("memory_extraction", {*_keys(waiting), *_keys(of_gone)})

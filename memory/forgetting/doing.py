@@ -28,7 +28,7 @@ from memory.forgetting.many import at_once
 from memory.forgetting.planning import Survey, nothing, survey
 from memory.forgetting.targets import NothingThere, uuid_of
 from memory.forgetting.types import Plan, PlanChanged
-from memory.models import Receipt
+from memory.models import Receipt, SlowCycle
 from memory.tombstones import Burial, of_external, of_words
 from persona.models import Persona
 
@@ -40,6 +40,7 @@ ORDER = (
     "memory_modelreply",
     "memory_extraction",
     "persona_moodchange",
+    "memory_question",
     "memory_nodeversion",
     "memory_filling",
     "memory_mention",
@@ -94,7 +95,9 @@ def _confirmed(plan: Plan) -> Survey:
 
 
 def _fence(persona: Persona) -> None:
-    """Take the persona's talks from whoever reads them: what a model was asked of the words is thrown away."""
+    """Take the persona's talks, and what she wonders about between them, from whoever has them in hand: what a model
+    was asked of the words is thrown away."""
+    SlowCycle.objects.filter(persona=persona).exclude(holder="").update(holder="", lease_until=None)
     held = list(persona.sessions.exclude(holder=""))
     mine = Session.objects.filter(pk__in=[session.pk for session in held])
     mine.filter(status=Session.Status.CONSOLIDATING).update(status=Session.Status.CLOSING)

@@ -3,7 +3,7 @@
 Tombstones go with it: whoever brings a persona back from an archive of theirs wants it back.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -43,8 +43,12 @@ from memory.models import (
     NodeText,
     NodeVector,
     NodeVersion,
+    Question,
+    QuestionGround,
     Receipt,
     ReflectionRun,
+    SlowCycle,
+    SlowCycleRun,
     StagedVector,
     Tombstone,
 )
@@ -155,7 +159,11 @@ def _of_personas(personas: Sequence[Persona]) -> dict[str, Rows]:
     found: Iterable[Rows] = (
         OutboxEvent.objects.filter(stream__in=among(persona.uuid for persona in personas)),
         Task.objects.filter(success=False),  # a traceback may quote anybody
-        ModelReply.objects.filter(session__persona__in=hers),
+        ModelReply.objects.filter(persona__in=hers),
+        QuestionGround.objects.filter(question__persona__in=hers),
+        Question.objects.filter(persona__in=hers),
+        SlowCycleRun.objects.filter(persona__in=hers),
+        SlowCycle.objects.filter(persona__in=hers),
         Extraction.objects.filter(session__persona__in=hers),
         ReflectionRun.objects.filter(persona__in=hers),
         MoodChange.objects.filter(persona__in=hers),
@@ -181,7 +189,8 @@ def _of_personas(personas: Sequence[Persona]) -> dict[str, Rows]:
         CoreBlock.objects.filter(persona__in=hers),
         Persona.objects.filter(pk__in=hers),
     )
-    return {rows.model._meta.db_table: rows for rows in found}
+    listed = {rows.model._meta.db_table: rows for rows in found}
+    return _belonging(Persona, [persona.pk for persona in personas], besides=listed) | listed
 
 
 def _of_owner(owner: Any) -> dict[str, Rows]:
@@ -194,7 +203,17 @@ def _of_owner(owner: Any) -> dict[str, Rows]:
         User.user_permissions.through._default_manager.filter(user=owner),
         User.objects.filter(pk=owner.pk),
     )
-    return {rows.model._meta.db_table: rows for rows in found}
+    listed = {rows.model._meta.db_table: rows for rows in found}
+    return _belonging(User, [owner.pk], besides={*listed, Persona._meta.db_table}) | listed
+
+
+def _belonging(to: type[models.Model], keys: Collection[int], besides: Collection[str]) -> dict[str, Rows]:
+    """The rows that go along with it in other tables than these, those of apps above this one, too."""
+    return {
+        model._meta.db_table: model._default_manager.filter(**{f"{column.name}__in": among(keys)})
+        for model, column in _references(to, models.CASCADE)
+        if model._meta.db_table not in besides
+    }
 
 
 _ATTEMPTS: Sequence[type[models.Model]] = (AccessAttempt, AccessFailureLog, AccessLog)
@@ -222,11 +241,17 @@ def _referring(to: type[models.Model], keys: Collection[int]) -> dict[str, Rows]
     """The rows that would live on without it."""
     return {
         f"{model._meta.db_table}.{column.column}": model._default_manager.filter(**{f"{column.name}__in": among(keys)})
-        for model in apps.get_models(include_auto_created=True)
-        if not model._meta.proxy
-        for column in model._meta.local_fields
-        if column.remote_field and column.related_model is to and column.remote_field.on_delete is models.SET_NULL
+        for model, column in _references(to, models.SET_NULL)
     }
+
+
+def _references(to: type[models.Model], on_delete: Any) -> Iterator[tuple[type[models.Model], Any]]:
+    """The columns that refer to it, and do this when it goes."""
+    for model in apps.get_models(include_auto_created=True):
+        for column in model._meta.local_fields if not model._meta.proxy else ():
+            remote = column.remote_field
+            if remote and column.related_model is to and remote.on_delete is on_delete:
+                yield model, column
 
 
 def _noted(whole: Whole) -> Rows:

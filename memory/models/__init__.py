@@ -5,6 +5,7 @@ from memory.models.event import Event, Evidence
 from memory.models.import_run import ImportRun
 from memory.models.node import ConceptNode, NodeText, NodeVector
 from memory.models.receipt import Receipt
+from memory.models.slow_cycle import Question, QuestionGround, SlowCycle, SlowCycleRun
 from memory.models.thought import Expectation, Filling, Intention, Thought
 from memory.models.tombstone import Tombstone
 from memory.models.version import NodeVersion
@@ -27,9 +28,13 @@ __all__ = [
     "NodeText",
     "NodeVector",
     "NodeVersion",
+    "Question",
+    "QuestionGround",
     "Receipt",
     "Reembedding",
     "ReflectionRun",
+    "SlowCycle",
+    "SlowCycleRun",
     "StagedVector",
     "Thought",
     "Tombstone",

@@ -46,9 +46,14 @@ class ModelReply(models.Model):
 
     A repeat of the step reads it here and asks nobody. Where no step can make anything of it, it stays for people to
     see, until a retry by hand asks anew.
+
+    Between talks there is no session: the step then says by itself what it is of, once per persona.
     """
 
-    session = models.ForeignKey(Session, models.CASCADE, related_name="model_replies", verbose_name=_("session"))
+    persona = models.ForeignKey(Persona, models.CASCADE, related_name="model_replies", verbose_name=_("persona"))
+    session = models.ForeignKey(
+        Session, models.CASCADE, null=True, blank=True, related_name="model_replies", verbose_name=_("session")
+    )
     step = models.CharField(_("step"), max_length=24)
     number = models.PositiveSmallIntegerField(_("number"))
     text = models.TextField(_("text"))
@@ -61,6 +66,9 @@ class ModelReply(models.Model):
         verbose_name_plural = _("model replies")
         constraints = [
             models.UniqueConstraint(fields=["session", "step", "number"], name="model_reply_once"),
+            models.UniqueConstraint(
+                fields=["persona", "step", "number"], condition=Q(session=None), name="model_reply_once_between_talks"
+            ),
         ]
 
     def __str__(self) -> str:

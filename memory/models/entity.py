@@ -36,6 +36,8 @@ class Entity(PublicId):
     kind = models.CharField(_("kind"), max_length=8, choices=Kind, default=Kind.OTHER)
     description = models.CharField(_("description"), max_length=400, blank=True)
     described_by = models.CharField(_("described by"), max_length=12, choices=DescribedBy, blank=True)
+    # The key of the newest memory that the slow cycle's description was written from.
+    described_through = models.PositiveBigIntegerField(_("described through"), default=0, editable=False)
     status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.CONFIRMED)
     merged_into = models.ForeignKey(
         "self", models.SET_NULL, null=True, blank=True, related_name="absorbed", verbose_name=_("merged into")

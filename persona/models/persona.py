@@ -44,6 +44,8 @@ class Persona(PublicId):
     language = models.CharField(_("language"), max_length=8, choices=Language, default=Language.ENGLISH)
     facts = models.JSONField(_("facts"), default=dict, blank=True)
     episodic_state = models.JSONField(_("mood"), default=dict, blank=True, editable=False)
+    # Until then she does not speak first: somebody spoke of a crisis. It says nothing else, and is dropped once past.
+    care_until = models.DateTimeField(_("holds back until"), null=True, blank=True, editable=False)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     objects = PersonaQuerySet.as_manager()

@@ -113,7 +113,7 @@ def test_it_leaves_no_trace(mira: Persona) -> None:
     turn.renew(claimed, f"half of {SECRET}", timezone.now())
     turn.fail(claimed, "timeout", f"half of {SECRET}", timezone.now())
     session = Session.objects.get()
-    ModelReply.objects.create(session=session, step="extraction", number=0, text=SECRET)
+    ModelReply.objects.create(persona=session.persona, session=session, step="extraction", number=0, text=SECRET)
     Extraction.objects.create(session=session, answer={"said": SECRET}, through=1)
     assert "lighthous" in every_word_of_the_database(), "it is all there while the talk goes on"
     assert off_the_record.end(mira, "web", timezone.now())

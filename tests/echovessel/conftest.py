@@ -76,7 +76,7 @@ def full_life(mira: Persona, remember: Any) -> dict[str, Any]:
     session.summary, session.failure = "about bees", "bees: not understood"
     session.save(update_fields=["summary", "failure"])
     extraction = Extraction.objects.create(session=session, through=message.pk, answer={"summary": "bees"})
-    ModelReply.objects.create(session=session, step="extraction:0", number=0, text='{"bees')
+    ModelReply.objects.create(persona=session.persona, session=session, step="extraction:0", number=0, text='{"bees')
     turn = message.turn
     turn.partial, turn.xray = "bees are", {"proposal": "bees"}
     turn.save()

@@ -99,7 +99,9 @@ def test_a_talk_that_could_not_be_remembered_is_tried_again_from_here(
 ) -> None:
     session = full_life["session"]
     Session.objects.filter(pk=session.pk).update(status="failed", failure="the model's answer could not be read")
-    ModelReply.objects.create(session=session, step="extraction:1", number=0, text="{half an ans")
+    ModelReply.objects.create(
+        persona=session.persona, session=session, step="extraction:1", number=0, text="{half an ans"
+    )
     page = curator.get(f"/admin/chat/session/{session.pk}/change/").content.decode()
     assert "{half an ans" in page
     assert "could not be read" in page

@@ -165,7 +165,9 @@ def _later(persona: Persona, milo: ConceptNode, told: Message, pottery: ConceptN
     xray = {"recollections": {"chosen": [chosen], "candidates": [chosen, {"id": str(pottery.uuid)}]}}
     line = say(persona, "How was my week?", "Hard: the cat, and Lisbon.", minutes=90, xray=xray)
     Session.objects.filter(pk=line.session_id).update(status="closing")
-    ModelReply.objects.create(session=line.session, step="extraction:1", number=0, text=f"It was about {TOLD}")
+    ModelReply.objects.create(
+        persona=line.persona, session=line.session, step="extraction:1", number=0, text=f"It was about {TOLD}"
+    )
     line.session.refresh_from_db()
     return line.session
 

@@ -56,7 +56,9 @@ def forgotten(kind: Any, thing: Any) -> set[str]:
 
 def test_what_a_model_said_of_it_in_a_talk_that_failed_goes(milo: ConceptNode, other: Session) -> None:
     Session.objects.filter(pk=other.pk).update(status="failed", failure=f"reflection: {KNOWN}")
-    ModelReply.objects.create(session=other, step="reflection", number=0, text=f"It is about this: {KNOWN}")
+    ModelReply.objects.create(
+        persona=other.persona, session=other, step="reflection", number=0, text=f"It is about this: {KNOWN}"
+    )
     Extraction.objects.create(session=other, chunk=0, through=1, answer=extraction([event(KNOWN)]))
     assert forgotten("node", milo) == set()
     other.refresh_from_db()

@@ -13,7 +13,8 @@ memory_conceptnode.description memory_conceptnode.emotion_tags memory_conceptnod
 memory_nodetext.body memory_nodevector.embedding memory_stagedvector.embedding
 memory_nodeversion.description memory_nodeversion.emotion_tags
 memory_entity.canonical_name memory_entity.description memory_alias.text memory_alias.normalized
-memory_extraction.answer memory_modelreply.text persona_moodchange.mood persona_moodchange.last_user_signal
+memory_extraction.answer memory_modelreply.text memory_question.text memory_question.content_hash
+persona_moodchange.mood persona_moodchange.last_user_signal
 persona_persona.episodic_state outbox_outboxevent.data django_admin_log.object_repr django_admin_log.change_message
 django_q_task.args django_q_task.kwargs django_q_task.result
 """
@@ -30,7 +31,8 @@ auth_user.password django_session.session_data axes_accessattempt.* axes_accessf
 WORDLESS = """
 *.kind *.status *.source *.channel *.role *.holder *.label *.language *.timezone *.scope *.model *.outcome *.reason
 *.verification *.subject *.archived_because *.described_by *.embedding_model *.waiting_for *.close_reason *.error
-*.step *.usage *.relational_tags
+*.step *.usage *.relational_tags *.trigger *.trigger_key *.gate *.verdict *.about_uuid
+memory_slowcyclerun.* proactive_consideration.facts proactive_pushsubscription.*
 memory_embeddingmodel.name memory_mergeproposal.reasons memory_mergeproposal.snapshot memory_importrun.counts
 memory_receipt.* memory_tombstone.* audit_look.* llm_llmcall.* outbox_outboxevent.name outbox_outboxevent.stream
 django_q_task.* django_q_ormq.* django_q_schedule.* django_session.session_key django_content_type.* auth_permission.*

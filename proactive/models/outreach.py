@@ -1,0 +1,87 @@
+"""An outreach: one first word of a persona, from the moment it is decided on until it was said and stamped."""
+
+import uuid
+from datetime import datetime
+
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from persona.models import Persona
+
+
+class Trigger(models.TextChoices):
+    """Why a persona might speak first."""
+
+    PROMISE = "promise", _("a promise of hers is due")
+    SHOCK = "shock", _("something weighs heavily")
+    EXPECTATION = "expectation", _("something expected is due")
+    SILENCE = "silence", _("a long silence")
+
+
+class OutreachQuerySet(models.QuerySet["Outreach"]):
+    def delivered(self) -> "OutreachQuerySet":
+        return self.filter(status=Outreach.Status.DELIVERED)
+
+    def waiting(self, now: datetime) -> "OutreachQuerySet":
+        """Those that are still to be written or said, in nobody's hands and in no pause."""
+        return self.filter(status=Outreach.Status.WANTED).filter(Q(lease_until=None) | Q(lease_until__lt=now))
+
+
+class Outreach(models.Model):
+    """It holds no words: while they are on their way they stand in a `ModelReply`, and then in the line that was said.
+
+    `trigger_key` names the reason, so that it makes one outreach and never a second. `about` is the memory it is about,
+    `turn_uuid` the turn that holds the line; both may have been forgotten since.
+    """
+
+    class Status(models.TextChoices):
+        WANTED = "wanted", _("on its way")
+        DELIVERED = "delivered", _("said")
+        DROPPED = "dropped", _("dropped")
+        FAILED = "failed", _("failed")
+
+    uuid = models.UUIDField(_("id"), default=uuid.uuid4, unique=True, editable=False)
+    persona = models.ForeignKey(Persona, models.CASCADE, related_name="outreaches", verbose_name=_("persona"))
+    trigger = models.CharField(_("trigger"), max_length=12, choices=Trigger)
+    trigger_key = models.CharField(_("reason"), max_length=120)
+    about_uuid = models.UUIDField(_("about"), null=True, blank=True)
+    status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.WANTED)
+    reason = models.CharField(_("why it was dropped"), max_length=40, blank=True)
+    wanted_at = models.DateTimeField(_("wanted at"))
+    delivered_at = models.DateTimeField(_("said at"), null=True, blank=True)
+    turn_uuid = models.UUIDField(_("turn"), null=True, blank=True)
+    pushed_at = models.DateTimeField(_("pushed at"), null=True, blank=True)
+    holder = models.CharField(_("holder"), max_length=120, blank=True, editable=False)
+    lease_until = models.DateTimeField(_("lease until"), null=True, blank=True)
+    attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
+
+    objects = OutreachQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("outreach")
+        verbose_name_plural = _("outreaches")
+        ordering = ["-wanted_at", "-id"]
+        indexes = [
+            models.Index(fields=["persona", "-delivered_at"], name="outreach_by_time"),
+            models.Index(fields=["lease_until"], condition=Q(status="wanted"), name="outreach_waiting"),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["persona", "trigger_key"], name="outreach_once_for_a_reason"),
+            models.UniqueConstraint(
+                fields=["persona"], condition=Q(status="wanted"), name="outreach_one_on_its_way_per_persona"
+            ),
+            models.CheckConstraint(
+                condition=Q(trigger__in=["promise", "shock", "expectation", "silence"]), name="outreach_trigger_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=["wanted", "delivered", "dropped", "failed"]), name="outreach_status_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(status="delivered", delivered_at__isnull=False) | ~Q(status="delivered"),
+                name="outreach_delivered_at_a_time",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"outreach {self.pk}"

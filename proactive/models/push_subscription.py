@@ -1,0 +1,28 @@
+"""A push subscription: one browser of an owner that may be told that there is a new message. Never what it says."""
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class PushSubscription(models.Model):
+    """What a browser gives to be reached by (the Push API's PushSubscription): an address at its maker's push service,
+    and the keys with which the notice is sealed for it."""
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="push_subscriptions", verbose_name=_("owner")
+    )
+    endpoint = models.CharField(_("endpoint"), max_length=1_000, unique=True)
+    p256dh = models.CharField(max_length=200)
+    auth = models.CharField(max_length=60)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    last_pushed_at = models.DateTimeField(_("last pushed at"), null=True, blank=True)
+    failures = models.PositiveSmallIntegerField(_("failures"), default=0)
+
+    class Meta:
+        verbose_name = _("push subscription")
+        verbose_name_plural = _("push subscriptions")
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"push subscription {self.pk}"
