@@ -185,7 +185,8 @@ def may_see_flags(request: HttpRequest) -> bool:
 
 WHAT_FLAGS_ARE = _(
     "A crisis flag points out a line that somebody should look at soon, because the person who wrote it may be in "
-    "danger. Flags are raised here by hand, on the page of a line or for lines chosen in their list; nothing raises "
-    "them by itself. "
+    "danger. A line is flagged by itself where its words speak of suicide or of not being able to go on, whether they "
+    "are meant so or not; and by hand, on the page of a line or for lines chosen in their list. Nobody is told of a "
+    "flag except here. "
     "Only those with a permission of its own see this page, and the line itself only those who may read words."
 )

@@ -11,6 +11,8 @@ WEIGHTS: Mapping[str, float] = {
     "persona.context.guardrails": 4,
     "memory.context.about_them": 2,
 }
+# What everything else is there for: made and paid first, and never cut, wherever it stands in the prompt.
+ESSENTIAL = ("chat.context.what_they_just_said", "chat.context.crisis", "proactive.context.why_you_write")
 
 
 class Purse:

@@ -4,10 +4,11 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django_q.tasks import async_task
 
 from chat import knobs
-from chat.models import Session
+from chat.models import Message, Session
 from chat.models.session import SessionQuerySet
 from echovessel.outbox import events
 from persona.models import Persona
@@ -63,13 +64,16 @@ def hand_over(session: Session) -> None:
 
 
 def close_idle(now: datetime, persona: Persona | None = None) -> int:
-    """Close the sessions that have rested for the knob's minutes; return how many."""
-    return _close_all(
-        Session.objects.idle_since(now - timedelta(minutes=knobs.idle_minutes())).without_turn_in_flight(),
-        Session.CloseReason.IDLE,
-        now,
-        persona,
-    )
+    """Close the sessions that have rested for the knob's minutes; return how many. One in which she alone has spoken
+    waits: an answer to her first word, on the next day too, is to be read together with it."""
+    rested = Session.objects.idle_since(now - timedelta(minutes=knobs.idle_minutes())).without_turn_in_flight()
+    return _close_all(rested.exclude(pk__in=_unanswered()), Session.CloseReason.IDLE, now, persona)
+
+
+def _unanswered() -> SessionQuerySet:
+    """Those that began with a first word of hers to which nobody has said anything yet."""
+    said = Message.objects.filter(session=OuterRef("pk"), role=Message.Role.USER)
+    return Session.objects.open().filter(turns__spoke_first=True).exclude(Exists(said))
 
 
 def close_open(now: datetime, persona: Persona | None = None) -> int:

@@ -8,6 +8,9 @@ from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.formats import date_format
 
+from chat import crisis as crises
+from chat import knobs
+from chat.care import speaks_of_crisis
 from chat.models import Message
 from echovessel.context import ContextRequest, Section, fenced, tokens, unfenced
 from persona.headings import headed
@@ -23,6 +26,25 @@ def right_now(request: ContextRequest) -> Section:
     with translation.override("zh-hans" if persona.language == "zh" else "en"):
         written = f"{date_format(local, 'DATE_FORMAT')}, {date_format(local, 'l')}, {local:%H:%M}"
     return Section("right_now", "system", headed(persona.language, "right_now", written))
+
+
+def crisis(request: ContextRequest) -> Section | None:
+    """How to answer somebody who speaks of a crisis, or who did so lately; left out otherwise.
+
+    The account calls it guidance: what is left of it once the line is forgotten tells nobody what it was about."""
+    persona: Persona = request.persona
+    lines = [line for line in _of_this_talk(request) if speaks_of_crisis(line.content)]
+    now = bool(lines)
+    if not now:
+        lines = crises.lately(persona, request.now, _talk_of(request))
+    if not lines:
+        return None
+    text = render_to_string(
+        f"prompts/crisis_guidance.{persona.language}.txt", {"user_name": persona.called, "now": now}
+    )
+    xray = {"when": "now" if now else "lately", "messages": [str(line.uuid) for line in lines]}
+    material = {"crisis": True} if now else {}
+    return Section("guidance", "system", headed(persona.language, "crisis", text), xray, material)
 
 
 def recent_conversation(request: ContextRequest) -> Section | None:
@@ -57,6 +79,17 @@ def bucket_of(at: datetime, now: datetime) -> str:
     if days == 1:
         return "yesterday"
     return "this_week" if days < 7 else "older"
+
+
+def _of_this_talk(request: ContextRequest) -> list[Message]:
+    """The user's last lines of the talk that goes on, and what was just said."""
+    theirs = [line for line in request.window if line.role == Message.Role.USER]
+    before = [line for line in theirs if line.session_id == _talk_of(request)]
+    return [*before, *request.burst][-max(knobs.care_lines(), len(request.burst)) :]
+
+
+def _talk_of(request: ContextRequest) -> int | None:
+    return request.burst[0].session_id if request.burst else None
 
 
 def _fitting(window: Iterable[Message], budget: int) -> list[Message]:

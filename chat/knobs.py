@@ -144,3 +144,28 @@ longest_session_tokens = whole(
     why="A talk without end is remembered in parts.",
     source="design/consolidation.md",
 )
+care_hold_hours = whole(
+    "care.hold_hours",
+    48,
+    low=0,
+    high=720,
+    unit="hours",
+    why="After a line that speaks of a crisis she does not speak first for so long, and answers with it in mind.",
+)
+care_lines = whole(
+    "care.lines",
+    4,
+    low=1,
+    high=50,
+    unit="lines of the user",
+    why="A crisis that was spoken of in the last few lines of the talk is still what it is about.",
+)
+ai_notice_hours = whole(
+    "care.ai_notice_hours",
+    3,
+    low=1,
+    high=24,
+    unit="hours",
+    why="The page says so often in a talk that she is an AI.",
+    source="New York GBL article 47; California SB 243",
+)

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import F
 
-from chat import knobs, off_the_record, search
+from chat import crisis, disclosure, knobs, off_the_record, search
 from chat.models import Message, Session, Turn
 from echovessel.context import tokens
 from echovessel.outbox import events
@@ -42,6 +42,14 @@ class Taken:
     repeated: bool
 
 
+@dataclass(frozen=True)
+class Beside:
+    """What the page shows with a line of the user: help where it speaks of a crisis, and that she is an AI."""
+
+    help: tuple[str, ...]
+    ai_notice: bool
+
+
 def take_line(
     persona: Persona, content: str, client_id: UUID | None, channel: str, now: datetime, *, unrecorded: bool = False
 ) -> Taken:
@@ -53,10 +61,11 @@ def take_line(
     with transaction.atomic():  # lines queue up here: it takes the write lock when it begins
         if client_id and (stored := _stored_as(persona.pk, client_id)):
             return Taken(stored[0], repeated=True)
-        session = off_the_record.begin(persona, channel, now) if unrecorded else _open_session(persona, channel, now)
+        session = off_the_record.begin(persona, channel, now) if unrecorded else open_session(persona, channel, now)
         turn = _collecting_turn(session)
+        ai_notice = disclosure.is_due_in(session, now)
         message = add_message(session, Message.Role.USER, content, now, turn=turn, client_id=client_id)
-        publish_user_line(message)
+        publish_user_line(message, Beside(crisis.attend(message, now), ai_notice))
     return Taken(message, repeated=False)
 
 
@@ -95,13 +104,21 @@ def _in_order(session: Session, now: datetime) -> datetime:
     return last if now < last <= now + LITTLE else now
 
 
-def publish_user_line(message: Message) -> None:
-    events.publish(message.persona.uuid, "chat.message.user_appended", **as_event(message))
+def publish_user_line(message: Message, beside: Beside) -> None:
+    events.publish(message.persona.uuid, "chat.message.user_appended", **_as_event(message, beside))
 
 
 def as_event(message: Message) -> dict[str, Any]:
-    """A user's line as the stream tells it."""
-    return {
+    """A user's line that was stored before, as the stream told it."""
+    ai_notice = bool(disclosure.marked([message], is_whole=False))
+    return _as_event(message, Beside(crisis.help_beside(message), ai_notice))
+
+
+def _as_event(message: Message, beside: Beside) -> dict[str, Any]:
+    told: dict[str, Any] = {"care": {"texts": list(beside.help)}} if beside.help else {}
+    if beside.ai_notice:
+        told["ai_notice"] = True
+    return told | {
         "message_id": str(message.uuid),
         "client_id": str(message.client_id) if message.client_id else None,
         "turn_id": str(message.turn.uuid) if message.turn else None,
@@ -114,8 +131,8 @@ def as_event(message: Message) -> dict[str, Any]:
     }
 
 
-def _open_session(persona: Persona, channel: str, now: datetime) -> Session:
-    """The open session; where there is none, or a talk grew too long, a new one."""
+def open_session(persona: Persona, channel: str, now: datetime) -> Session:
+    """The open session; where there is none, or a talk grew too long, a new one. Call inside a transaction."""
     for session in _open(persona.pk, channel):
         return session
     session = Session.objects.create(persona=persona, channel=channel, started_at=now, last_message_at=now)

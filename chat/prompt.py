@@ -1,5 +1,7 @@
-"""The prompt of a turn: the context sections in order, each within its budget, and the account of it (x-ray)."""
+"""The prompt of a turn, or of a first word: the context sections in order, each within its budget, and the account of
+it (x-ray)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
@@ -10,12 +12,11 @@ from django.db.models import Q, QuerySet
 from django.utils.module_loading import import_string
 
 from chat import knobs
-from chat.budget import Purse
+from chat.budget import ESSENTIAL, Purse
 from chat.models import Message, Turn
 from echovessel.context import ContextRequest, Section
 from echovessel.prepared import Query
-
-BURST = "chat.context.what_they_just_said"
+from persona.models import Persona
 
 _burst: Query[Message] = Query(lambda turn: Message.objects.filter(turn=turn, role=Message.Role.USER).shown_to_models())
 
@@ -34,15 +35,22 @@ def assemble(turn: Turn, now: datetime) -> Prompt:
     """The prompt for a turn's burst. Reads only."""
     burst = _burst(turn.pk)
     window = window_before(turn)
-    sections = _sections(
-        ContextRequest(persona=turn.persona, turns=_turns(window, burst), now=now, budget=0, window=window, burst=burst)
+    return _composed(
+        settings.CHAT_CONTEXT,
+        ContextRequest(
+            persona=turn.persona, turns=_turns(window, burst), now=now, budget=0, window=window, burst=burst
+        ),
     )
-    return Prompt(
-        system=_joined(sections, "system"),
-        user=_joined(sections, "user"),
-        material={key: value for section in sections for key, value in section.material.items()},
-        xray={section.name: dict(section.xray) for section in sections if section.xray}
-        | {"tokens": {section.name: section.tokens for section in sections}},
+
+
+def assemble_first_word(persona: Persona, occasion: Any, brings_to_mind: str, now: datetime) -> Prompt:
+    """The prompt for a word of hers that answers nothing: the sections of `settings.PROACTIVE_CONTEXT`. Recall is asked
+    with what the occasion brings to mind; where that is nothing, with what was talked about last. Reads only."""
+    window = _newest_on_record(knobs.recent_window_size())(persona.pk)[::-1]
+    turns = [brings_to_mind] if brings_to_mind else _by_user(window)
+    return _composed(
+        settings.PROACTIVE_CONTEXT,
+        ContextRequest(persona=persona, turns=turns, now=now, budget=0, window=window, occasion=occasion),
     )
 
 
@@ -62,25 +70,52 @@ def _newest_before(most: int) -> Query[Message]:
     return Query(newest)
 
 
-def _turns(window: list[Message], burst: list[Message]) -> list[str]:
-    before = [line.content for line in window if line.role == Message.Role.USER]
-    return [*before, "\n".join(line.content for line in burst)][-knobs.query_lines() :]
+@cache
+def _newest_on_record(most: int) -> Query[Message]:
+    def newest(persona: Any) -> QuerySet[Message]:
+        found = Message.objects.filter(persona=persona).on_record().shown_to_models()
+        return found.order_by("-created_at", "-id")[:most]
+
+    return Query(newest)
 
 
-def _sections(request: ContextRequest) -> list[Section]:
-    """The sections in order; the burst is paid for first, so that nothing can crowd it out."""
-    paths = settings.CHAT_CONTEXT
-    reserved = sum(line.token_count for line in request.burst) + 16
-    purse = Purse(knobs.prompt_tokens() - reserved, [path for path in paths if path != BURST])
-    made: list[Section] = []
-    for path in paths:
-        share = reserved if path == BURST else purse.share(path)
-        section = import_string(path)(replace(request, budget=share))
-        if path != BURST:
-            purse.spend(path, section.tokens if section else 0)
-        if section is not None:
-            made.append(section)
-    return made
+def _turns(window: Sequence[Message], burst: Sequence[Message]) -> list[str]:
+    return [*_by_user(window), "\n".join(line.content for line in burst)][-knobs.query_lines() :]
+
+
+def _by_user(window: Sequence[Message]) -> list[str]:
+    return [line.content for line in window if line.role == Message.Role.USER][-knobs.query_lines() :]
+
+
+def _composed(paths: Sequence[str], request: ContextRequest) -> Prompt:
+    sections = _sections(paths, request)
+    return Prompt(
+        system=_joined(sections, "system"),
+        user=_joined(sections, "user"),
+        material={key: value for section in sections for key, value in section.material.items()},
+        xray={section.name: dict(section.xray) for section in sections if section.xray}
+        | {"tokens": {section.name: section.tokens for section in sections}},
+    )
+
+
+def _sections(paths: Sequence[str], request: ContextRequest) -> list[Section]:
+    """The sections in order; the essential ones are paid for first, so that nothing can crowd them out."""
+    essential = {path: _made(path, request, knobs.prompt_tokens()) for path in paths if path in ESSENTIAL}
+    reserved = sum(section.tokens for section in essential.values() if section)
+    purse = Purse(knobs.prompt_tokens() - reserved, [path for path in paths if path not in essential])
+    made = [essential[path] if path in essential else _bought(path, request, purse) for path in paths]
+    return [section for section in made if section is not None]
+
+
+def _bought(path: str, request: ContextRequest, purse: Purse) -> Section | None:
+    section = _made(path, request, purse.share(path))
+    purse.spend(path, section.tokens if section else 0)
+    return section
+
+
+def _made(path: str, request: ContextRequest, budget: int) -> Section | None:
+    section: Section | None = import_string(path)(replace(request, budget=budget))
+    return section
 
 
 def _joined(sections: list[Section], place: str) -> str:

@@ -93,8 +93,8 @@ def finish(
             return False
         (session,) = _session(turn.session_id)
         reply = add_message(session, Message.Role.PERSONA, text, now, turn=turn) if text else None
-        _publish_done(turn, session, reply, stopped)
-        _let_go(turn, now)
+        publish_done(turn, session, reply, stopped=stopped)
+        let_go(turn, now)
     return True
 
 
@@ -104,7 +104,7 @@ def fail(turn: Turn, code: str, partial: str, now: datetime) -> bool:
         if not _ours(turn).update(status=Turn.Status.FAILED, error=code, finished_at=now, partial=partial):
             return False
         _publish_failed(turn, code, partial)
-        _let_go(turn, now)
+        let_go(turn, now)
     return True
 
 
@@ -147,7 +147,7 @@ def _abandon(turn: Turn, now: datetime) -> bool:
             return False
         logger.warning("turn %s was left running by a server that is gone; it can be retried", turn.pk)
         _publish_failed(turn, "internal", turn.partial)
-        _let_go(turn, now)
+        let_go(turn, now)
     return True
 
 
@@ -159,7 +159,7 @@ def _lease_from(now: datetime) -> datetime:
     return now + timedelta(seconds=knobs.lease_seconds())
 
 
-def _let_go(turn: Turn, now: datetime) -> None:
+def let_go(turn: Turn, now: datetime) -> None:
     """A closing session waited for this turn, and so did an early reading; a talk that has grown long ends with it."""
     (session,) = _session(turn.session_id)
     if session.status == Session.Status.OPEN and is_long(session):
@@ -168,7 +168,8 @@ def _let_go(turn: Turn, now: datetime) -> None:
         closing.hand_over(session)
 
 
-def _publish_done(turn: Turn, session: Session, reply: Message | None, stopped: bool) -> None:
+def publish_done(turn: Turn, session: Session, reply: Message | None, *, stopped: bool) -> None:
+    """Tell the pages what she said. Call inside the transaction that stores it."""
     events.publish(
         turn.persona.uuid,
         "chat.message.done",
@@ -179,6 +180,7 @@ def _publish_done(turn: Turn, session: Session, reply: Message | None, stopped: 
         html=as_html(reply.content) if reply else "",
         created_at=(reply.created_at if reply else timezone.now()).isoformat(),
         stopped=stopped,
+        spoke_first=turn.spoke_first,
         delivery="stored",
         source_channel_id=session.channel,
         off_the_record=session.off_the_record,

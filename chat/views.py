@@ -1,7 +1,7 @@
 """The chat page, and the older lines it asks for."""
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
@@ -14,6 +14,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
+from chat import crisis, disclosure
 from chat import turn as turns
 from chat.consumers import CHANNEL
 from chat.markdown import as_html
@@ -49,6 +50,9 @@ class Line:
     session_uuid: UUID | None = None
     off_the_record: bool = False
     withheld: bool = False
+    spoke_first: bool = False
+    help: tuple[str, ...] = ()
+    ai_notice: bool = False
 
 
 @never_cache
@@ -91,18 +95,19 @@ def history(request: HttpRequest, persona: UUID) -> HttpResponse:
 
 
 def _page(persona: Persona, messages: Any) -> tuple[list[Line], bool]:
-    newest = list(messages.select_related("session", "turn").order_by("-created_at", "-id")[: PAGE + 1])
-    shown = newest[:PAGE][::-1]
-    return list(_lines(persona, shown)), len(newest) > PAGE
+    related = messages.select_related("persona", "session", "turn", "crisis_flag")
+    newest = list(related.order_by("-created_at", "-id")[: PAGE + 1])
+    shown, has_older = newest[:PAGE][::-1], len(newest) > PAGE
+    return list(_lines(persona, shown, disclosure.marked(shown, is_whole=not has_older))), has_older
 
 
-def _lines(persona: Persona, messages: list[Message]) -> Iterable[Line]:
+def _lines(persona: Persona, messages: list[Message], with_ai_notice: Collection[int]) -> Iterable[Line]:
     day = None
     for message, following in zip_longest(messages, messages[1:]):
         if message.day != day:
             day = message.day
             yield Line("day", label=_day_label(day, persona), date=day)
-        yield _message_line(message)
+        yield _message_line(message, ai_notice=message.pk in with_ai_notice)
         turn = message.turn
         ends_turn = following is None or following.turn_id != message.turn_id
         if turn is not None and turn.status == Turn.Status.FAILED and ends_turn:
@@ -119,7 +124,7 @@ def _lines(persona: Persona, messages: list[Message]) -> Iterable[Line]:
             yield _rule(message.session)
 
 
-def _message_line(message: Message) -> Line:
+def _message_line(message: Message, *, ai_notice: bool) -> Line:
     is_reply = message.role == Message.Role.PERSONA
     return Line(
         "message",
@@ -134,6 +139,9 @@ def _message_line(message: Message) -> Line:
         session_uuid=message.session.uuid,
         off_the_record=message.session.off_the_record,
         withheld=message.withheld,
+        help=crisis.help_beside(message),
+        ai_notice=ai_notice,
+        spoke_first=is_reply and message.turn is not None and message.turn.spoke_first,
     )
 
 

@@ -19,11 +19,21 @@ SECTIONS: list[tuple[Any, list[str]]] = [
     (_("L1 · Identity"), ["persona.Persona", "persona.CoreBlock"]),
     (_("L2 · What was said"), ["chat.Session", "chat.Message", "chat.Turn", "chat.CrisisFlag"]),
     (_("L3 · What happened"), ["memory.Event"]),
-    (_("L4 · What it means"), ["memory.Thought", "memory.Intention", "memory.Expectation"]),
+    (_("L4 · What it means"), ["memory.Thought", "memory.Intention", "memory.Expectation", "memory.Question"]),
     (_("L5 · Who and what"), ["memory.Entity", "memory.MergeProposal"]),
     (_("L6 · Mood"), ["persona.MoodChange"]),
+    (_("Reaching out"), ["proactive.Outreach", "proactive.Consideration"]),
     (_("Forgetting"), ["memory.Receipt", "memory.ImportRun", "audit.Look"]),
-    (_("Work"), ["memory.Extraction", "memory.ReflectionRun", "llm.LLMCall", "outbox.OutboxEvent"]),
+    (
+        _("Work"),
+        [
+            "memory.Extraction",
+            "memory.ReflectionRun",
+            "memory.SlowCycleRun",
+            "llm.LLMCall",
+            "outbox.OutboxEvent",
+        ],
+    ),
 ]
 
 

@@ -17,7 +17,7 @@ class FrameConfig(AppConfig):
         # Not `sender=self`: Django sends post_migrate only for apps with models, and the frame has none.
         post_migrate.connect(schedule.ensure, sender=apps.get_app_config("django_q"))
         # The last app with permissions that the groups are given.
-        post_migrate.connect(curators.ensure, sender=apps.get_app_config("memory"))
+        post_migrate.connect(curators.ensure, sender=apps.get_app_config("proactive"))
 
 
 class AdminConfig(DjangoAdminConfig):

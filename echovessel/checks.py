@@ -10,9 +10,10 @@ from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DatabaseError, connection
 
-from chat import search
+from chat import help_texts, search
 from echovessel import embedding, knobs
 from memory import checking, vectors
+from proactive import vapid
 
 Apps = Sequence[AppConfig] | None
 
@@ -90,6 +91,25 @@ def tombstones_refuse(app_configs: Apps, databases: Any = None, **_: Any) -> lis
             id="echovessel.W004",
         )
     ]
+
+
+@register()
+def help_texts_can_be_shown(app_configs: Apps, **_: Any) -> list[CheckMessage]:
+    """echovessel.W005: a help text of the operator that cannot be shown; ours stands in its place."""
+    hint = f"Write a few lines of UTF-8, at most {help_texts.MAX_CHARACTERS:,} characters, or take the file away."
+    return [
+        checks.Warning(f"{name} in the data folder is not shown: {fault}.", hint=hint, id="echovessel.W005")
+        for name, fault in help_texts.faults()
+    ]
+
+
+@register()
+def push_services_can_be_called(app_configs: Apps, **_: Any) -> list[CheckMessage]:
+    """echovessel.E006: a contact that no push service takes; every notice would be refused."""
+    if not settings.PUSH_CONTACT or vapid.is_contact(settings.PUSH_CONTACT):
+        return []
+    hint = "Write mailto: and an address, or https:// and a host: whom push services may write to."
+    return [Error(f"PUSH_CONTACT is {settings.PUSH_CONTACT!r}.", hint=hint, id="echovessel.E006")]
 
 
 @register(Tags.security, deploy=True)

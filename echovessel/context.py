@@ -16,7 +16,9 @@ Found = TypeVar("Found")
 @dataclass(frozen=True)
 class ContextRequest:
     """What a section may know: who speaks, the user's recent lines (oldest first, the last one current),
-    the time, the tokens it may spend, the lines the prompt shows anyway, and what other sections have found out."""
+    the time, the tokens it may spend, the lines the prompt shows anyway, and what other sections have found out.
+
+    Where nobody has said anything and she speaks first there is no burst, but an `occasion`."""
 
     persona: Any
     turns: Sequence[str]
@@ -24,6 +26,7 @@ class ContextRequest:
     budget: int
     window: Sequence[Any] = ()
     burst: Sequence[Any] = ()
+    occasion: Any = None
     known: dict[str, Any] = field(default_factory=dict)
 
     def once(self, name: str, find: Callable[[], Found]) -> Found:

@@ -22,11 +22,14 @@ SEEN = {
         "mergeproposal",
         "extraction",
         "reflectionrun",
+        "slowcyclerun",
+        "question",
         "receipt",
     ],
     "persona": ["persona", "moodchange"],
+    "proactive": ["outreach", "consideration"],
 }
-DECIDED = {"memory": ["change_mergeproposal"], "chat": ["change_session"]}
+DECIDED = {"memory": ["change_mergeproposal", "change_question"], "chat": ["change_session"]}
 READING = {"persona": ["read_words"]}
 
 

@@ -11,12 +11,13 @@ from django.db import connection
 from django.utils import timezone
 from django_q.models import Schedule
 
-from chat import closing, knobs
+from chat import closing, crisis, knobs
 from chat import turn as turns
 from echovessel import discreet
 from echovessel.outbox import log
-from memory import lifecycle, tasks
+from memory import awaited, lifecycle, slow_cycle, tasks
 from memory.forgetting import finishing
+from proactive import considering, outreach
 
 logger = logging.getLogger(__name__)
 
@@ -29,6 +30,10 @@ EVERY_MINUTE: Mapping[str, Callable[[datetime], int]] = {
     "abandoned": turns.abandon,
     "closed": closing.close_idle,
     "waiting": tasks.sweep,
+    "wondering": slow_cycle.sweep,
+    "expired": awaited.expire,
+    "reaching_out": outreach.sweep,
+    "considered": considering.consider_all,
     "erased": finishing.finish_pending,
     "pruned": log.prune,
 }
@@ -52,10 +57,16 @@ def _counted(name: str, part: Callable[[datetime], int], now: datetime) -> int:
 
 
 def daily() -> dict[str, int]:
-    """Drop the sign-ins that have run out, with what was begun in them; give memories their due; counts only."""
-    before = Session.objects.count()
+    """Drop the sign-ins that have run out, with what was begun in them; let go whom a crisis held back long ago; drop
+    what was considered long ago; give memories their due; counts only."""
+    before, now = Session.objects.count(), timezone.now()
     call_command("clearsessions")
-    return {"sessions": before - Session.objects.count(), **lifecycle.run(timezone.now())}
+    return {
+        "sessions": before - Session.objects.count(),
+        "held_back": crisis.let_go(now),
+        "considerations": considering.prune(now),
+        **lifecycle.run(now),
+    }
 
 
 def ensure(**_: Any) -> None:

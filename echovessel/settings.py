@@ -199,6 +199,7 @@ CHAT_CONTEXT = [
     "memory.context.entities",
     "memory.context.clarification",
     "persona.context.guardrails",
+    "chat.context.crisis",
     "memory.context.recollections",
     "memory.context.about_them",
     "memory.context.about_yourself",
@@ -207,10 +208,41 @@ CHAT_CONTEXT = [
     "chat.context.recent_conversation",
     "chat.context.what_they_just_said",
 ]
+# What the prompt for a first word of hers is made of: nobody has said anything, and so it says why she writes.
+PROACTIVE_CONTEXT = [
+    "persona.context.identity",
+    "chat.context.right_now",
+    "persona.context.core_blocks",
+    "persona.context.mood",
+    "memory.context.entities",
+    "persona.context.guardrails",
+    "memory.context.recollections",
+    "memory.context.about_them",
+    "memory.context.about_yourself",
+    "memory.context.promises",
+    "memory.context.expectations",
+    "chat.context.recent_conversation",
+    "proactive.context.why_you_write",
+]
 # The job that a closing session is handed to, by id.
 CHAT_CLOSED_TASK = "memory.tasks.consolidate_session"
 # What is done, off the hot path, once a turn has ended: called with its key and the time.
 CHAT_AFTERWARDS = ["memory.afterwards.after_turn"]
+
+# --- notices to browsers (web push) -----------------------------------------------------------------------------
+# The push services that may be called: hosts (".example.org" with all below it) over https, or whole origins. A browser
+# gives its own address there, and nobody is to make the server call any other place.
+PUSH_SERVICES = env.list(
+    "PUSH_SERVICES",
+    default=[
+        "fcm.googleapis.com",  # Chrome and its kin
+        ".push.services.mozilla.com",  # Firefox
+        ".notify.windows.com",  # Edge
+        ".push.apple.com",  # Safari
+    ],
+)
+# Whom a push service may write to about notices of this server (RFC 8292): mailto:… or https://…
+PUSH_CONTACT = env.str("PUSH_CONTACT", default="")
 
 # --- jobs -------------------------------------------------------------------------------------------------------
 # One worker: SQLite has one writer, and the embedding model wants one thread. `retry` must exceed

@@ -22,6 +22,7 @@ urlpatterns = [
     path("chat/<uuid:persona>/history/", chat.views.history, name="history"),
     path("chat/<uuid:persona>/turns/<uuid:turn>/why/", memory.views.turn_xray, name="turn_xray"),
     path("", include("memory.urls")),
+    path("", include("proactive.urls")),
     path("api/", api.urls),
     path("i18n/setlang/", login_not_required(set_language), name="set_language"),
     path("admin/", admin.site.urls),

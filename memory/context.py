@@ -5,7 +5,7 @@ What stands in the lists that every prompt carries is not recalled for a turn as
 
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -15,12 +15,12 @@ from django.template.loader import render_to_string
 from chat import knobs as chat_knobs
 from echovessel.context import ContextRequest, Section, fenced, tokens, unfenced
 from echovessel.prepared import Query
-from memory import knobs
+from memory import knobs, vectors
 from memory.entities import clarifying
 from memory.human_dates import told
 from memory.models import ConceptNode, Entity, MergeProposal
 from memory.models.node import NodeQuerySet
-from memory.recall import Item, Recall, recall, scoring
+from memory.recall import Item, Meaning, Recall, recall, scoring
 from memory.recall.candidates import entities_named
 from persona.headings import headed
 from persona.models import Persona
@@ -29,6 +29,8 @@ Kind, Subject = ConceptNode.Kind, ConceptNode.Subject
 SECONDS_A_DAY = 86_400
 # Of many thoughts about the user the heaviest and the newest compete for the few places.
 MOST_WEIGHED = 200
+# So many open expectations, the next due first, are compared with what is said.
+MOST_COMPARED = 100
 FENCE_TOKENS = 8
 LISTED = ("pk", "uuid", "description", "event_time_end")
 
@@ -110,25 +112,68 @@ def promises(request: ContextRequest) -> Section | None:
 
 
 def expectations(request: ContextRequest) -> Section | None:
-    """What may come, the next due first."""
-    return _listed(request, "expectations", _lists(request)["expectations"], dated=True)
+    """What may come: first, and marked, what the last line may be about, then the next due."""
+    persona: Persona = request.persona
+    matched, expected = _matched(request), _expected(request)
+    around = tokens(_told_as_expected(persona, [""] if matched else [], [""]))
+    lines = _fitting([_line(persona, node, request, True) for node in expected], request.budget - around)
+    if not lines:
+        return None
+    shown = expected[: len(lines)]
+    now = [{"id": str(node.uuid), "cosine": matched[node.pk]} for node in shown if node.pk in matched]
+    text = _told_as_expected(persona, lines[: len(now)], lines[len(now) :])
+    xray = {"nodes": [str(node.uuid) for node in shown]} | ({"matched": now} if now else {})
+    return Section("expectations", "user", text, xray)
+
+
+def _told_as_expected(persona: Persona, now: Sequence[str], later: Sequence[str]) -> str:
+    text = render_to_string(f"prompts/expectations.{persona.language}.txt", {"now": now, "later": later})
+    return headed(persona.language, "expectations", text)
+
+
+def _expected(request: ContextRequest) -> list[Listed]:
+    """The open expectations that are shown: those near to the last line, the nearest first, then the others."""
+    matched, waiting = _matched(request), _waiting(request)
+    in_order = sorted(waiting, key=lambda node: -matched.get(node.pk, 0.0))
+    return in_order[: knobs.open_ones_shown()]
+
+
+def _waiting(request: ContextRequest) -> list[Listed]:
+    return request.once("memory.waiting", lambda: _read(_open(Kind.EXPECTATION, MOST_COMPARED), request))
+
+
+def _matched(request: ContextRequest) -> dict[int, float]:
+    """The open expectations that the last line may be about, with their cosines; known once it was recalled by."""
+    return request.known.get("memory.matched", {})
+
+
+def _near(request: ContextRequest, meaning: Meaning | None) -> dict[int, float]:
+    """By the vectors that are stored and the one that recall has made of the line: nothing is embedded for it. Nobody
+    has said anything where she speaks first."""
+    keys = [node.pk for node in _waiting(request)]
+    if meaning is None or request.occasion is not None or not keys:
+        return {}
+    cosines = vectors.space(request.persona.pk).vectors(keys) @ meaning.last
+    near = zip(keys, cosines.tolist(), strict=True)
+    return {key: round(cosine, 3) for key, cosine in near if cosine >= knobs.match_cosine()}
 
 
 def _lists(request: ContextRequest) -> dict[str, list[Listed]]:
-    """The nodes that every prompt carries in lists of their own."""
+    """The nodes that every prompt carries in lists of their own, whatever is said."""
     return request.once(
         "memory.lists",
         lambda: {
             "about_them": _about_them(request),
             "about_yourself": _read(_about_yourself(knobs.thoughts_about_yourself()), request),
             "promises": _read(_open(Kind.INTENTION, knobs.open_ones_shown()), request),
-            "expectations": _read(_open(Kind.EXPECTATION, knobs.open_ones_shown()), request),
         },
     )
 
 
-def _standing(request: ContextRequest) -> set[int]:
-    return {node.pk for nodes in _lists(request).values() for node in nodes}
+def _standing(request: ContextRequest, meaning: Meaning | None) -> set[int]:
+    """What stands in the prompt anyway, now that it is known what the lines mean."""
+    request.known["memory.matched"] = _near(request, meaning)
+    return {node.pk for nodes in (*_lists(request).values(), _expected(request)) for node in nodes}
 
 
 def _read(query: Query[Any], request: ContextRequest) -> list[Listed]:
@@ -184,7 +229,7 @@ def _recalled(request: ContextRequest) -> Recall:
         now=request.now,
         budget_tokens=max(0, min(request.budget - around - FENCE_TOKENS, chat_knobs.recall_tokens())),
         window=[*request.window, *request.burst],
-        standing=_standing(request),
+        standing=partial(_standing, request),
     )
 
 

@@ -11,13 +11,18 @@ from django.db import transaction
 from echovessel.outbox import events
 from memory.models import ConceptNode
 from memory.models.node import NodeQuerySet
+from memory.outdating import undescribe
 
 Status, Verification, Because = ConceptNode.Status, ConceptNode.Verification, ConceptNode.ArchivedBecause
 
 
 def hide(node: ConceptNode) -> bool:
-    """List it still, and never recall it."""
-    return _changed(node, "hidden", _of(node).filter(status=Status.ACTIVE), status=Status.HIDDEN)
+    """List it still, and never recall it; nor what was written out of it of those whom it mentions."""
+    with transaction.atomic():
+        hidden = _changed(node, "hidden", _of(node).filter(status=Status.ACTIVE), status=Status.HIDDEN)
+        if hidden:
+            undescribe(node)
+    return hidden
 
 
 def show(node: ConceptNode) -> bool:

@@ -17,7 +17,7 @@ from chat.models import Message
 from chat.models.message import MessageQuerySet
 from echovessel import embedding
 from echovessel.sqlite.substrings import SubstringIndex
-from memory import vectors
+from memory import awaited, vectors
 from memory.model_in_use import expect, follow, with_one_model
 from memory.models import ConceptNode
 from memory.models.node import NodeQuerySet
@@ -44,6 +44,7 @@ class Filters:
     entity: int | None = None
     status: str = ""
     verification: str = ""
+    outcome: str = ""
     weight: str = ""
     pinned: bool = False
     since: date | None = None
@@ -121,7 +122,8 @@ def _what(filters: Filters) -> Q:
         "verification": filters.verification,
         "pinned": filters.pinned,
     }
-    return Q(**{name: value for name, value in wanted.items() if value}) & WEIGHTS.get(filters.weight, Q())
+    ended = Q(outcome=filters.outcome, kind__in=awaited.KINDS) if filters.outcome else Q()
+    return Q(**{name: value for name, value in wanted.items() if value}) & ended & WEIGHTS.get(filters.weight, Q())
 
 
 def _when(persona: Persona, filters: Filters) -> Q:

@@ -8,7 +8,7 @@ for nothing.
 import re
 from typing import Literal
 
-from memory.simplified import simplified
+from echovessel.simplified import simplified
 
 LONGEST = 400  # characters; nobody asks for it at the end of a story
 QUOTING_LOOKED_AT = 24

@@ -583,3 +583,171 @@ vacuum_at_once_mb = whole(
 entities_shown = whole(
     "memory.entities_shown", 5, low=0, high=50, unit="entities", why="Of those who are named, so many are described."
 )
+
+# --- what is awaited ----------------------------------------------------------------------------------------------
+expectation_grace_days = whole(
+    "memory.expectation_grace_days",
+    3,
+    low=0,
+    high=3_650,
+    unit="days after its day",
+    why="Who had the interview on Friday tells of it on Monday; later nobody waits to hear.",
+)
+promise_grace_days = whole(
+    "memory.promise_grace_days",
+    7,
+    low=0,
+    high=3_650,
+    unit="days after its day",
+    why="A promise is owed longer than an expectation is held: it can still be kept late.",
+)
+undated_expectation_days = whole(
+    "memory.undated_expectation_days",
+    30,
+    low=1,
+    high=3_650,
+    unit="days after it was told last",
+    why="What has no day would stand in every prompt for ever.",
+    source="design/layers.md",
+)
+match_cosine = knob(
+    "memory.match_cosine",
+    0.38,
+    low=0,
+    high=1,
+    unit="cosine",
+    why="An expectation this near to what the user says just now may be what they speak of: so are 14 of 19 lines that "
+    "do speak of it, and 1 of 350 that speak of other things.",
+    source="measured on our own pairs, 2026-11",
+)
+
+# --- slow cycle ---------------------------------------------------------------------------------------------------
+slow_cycle_rest_minutes = whole(
+    "slow_cycle.rest_minutes",
+    30,
+    low=0,
+    high=10_080,
+    unit="minutes",
+    why="Between two runs; a shock or a correction does not wait for it.",
+    source="design/consolidation.md",
+)
+slow_cycle_runs_per_day = whole(
+    "slow_cycle.runs_per_day",
+    36,
+    low=0,
+    high=1_440,
+    unit="runs of a persona in a day of UTC",
+    why="0 lets her think nothing between talks.",
+    source="design/consolidation.md",
+)
+slow_cycle_tokens_in_per_day = whole(
+    "slow_cycle.tokens_in_per_day",
+    150_000,
+    low=0,
+    high=100_000_000,
+    unit="tokens of a persona in a day of UTC",
+    why="A wall: no run is begun that could go beyond it. What failed was paid for as well.",
+    source="design/consolidation.md",
+)
+slow_cycle_tokens_out_per_day = whole(
+    "slow_cycle.tokens_out_per_day",
+    30_000,
+    low=0,
+    high=100_000_000,
+    unit="tokens of a persona in a day of UTC",
+    why="The same wall for what the model writes.",
+    source="design/consolidation.md",
+)
+slow_cycle_run_tokens = whole(
+    "slow_cycle.run_tokens",
+    8_000,
+    low=4_000,
+    high=200_000,
+    unit="tokens",
+    why="All prompts of a run with the longest answers that they allow; what does not fit waits for the next one.",
+    source="design/consolidation.md",
+)
+slow_cycle_answer_tokens = whole(
+    "slow_cycle.answer_tokens",
+    1_500,
+    low=200,
+    high=2_000,
+    unit="tokens",
+    why="Three questions, three thoughts, two expectations and some outcomes take about half of it.",
+)
+slow_cycle_first_days = whole(
+    "slow_cycle.first_days",
+    7,
+    low=1,
+    high=3_650,
+    unit="days",
+    why="How far back the first run looks, and any run among what an archive brought.",
+    source="design/consolidation.md",
+)
+slow_cycle_thoughts = whole(
+    "slow_cycle.thoughts",
+    5,
+    low=0,
+    high=50,
+    unit="thoughts",
+    why="The newest ones, so that she does not think the same again.",
+    source="design/consolidation.md",
+)
+slow_cycle_awaited = whole(
+    "slow_cycle.awaited",
+    20,
+    low=0,
+    high=200,
+    unit="promises and expectations",
+    why="The next due first: what she may find settled by what is new.",
+)
+slow_cycle_questions = whole(
+    "slow_cycle.questions",
+    10,
+    low=0,
+    high=100,
+    unit="questions",
+    why="The newest open ones come back in every run.",
+)
+slow_cycle_question_days = whole(
+    "slow_cycle.question_days",
+    14,
+    low=1,
+    high=3_650,
+    unit="days",
+    why="What nothing has answered by then has lost its point; for as long a settled one is not asked again.",
+)
+slow_cycle_entities = whole(
+    "slow_cycle.entities",
+    3,
+    low=0,
+    high=20,
+    unit="descriptions a run",
+    why="A bounded second step: each is a call of its own.",
+    source="design/consolidation.md",
+)
+slow_cycle_entity_least_events = whole(
+    "slow_cycle.entity_least_events",
+    3,
+    low=1,
+    high=100,
+    unit="events",
+    why="Of whom less is known, nothing can be said that these do not say by themselves.",
+    source="design/consolidation.md",
+)
+slow_cycle_entity_events = whole(
+    "slow_cycle.entity_events",
+    10,
+    low=1,
+    high=100,
+    unit="events",
+    why="The newest ones say who somebody is now.",
+)
+slow_cycle_entity_tokens = whole(
+    "slow_cycle.entity_tokens",
+    400,
+    low=100,
+    high=4_000,
+    unit="tokens",
+    why="400 characters of Chinese are 300 tokens, and the ids that they rest on.",
+)

@@ -8,7 +8,12 @@ from memory.recall.outdated import Replaced, repeats
 
 def outdate(node: ConceptNode, replaced: Replaced) -> None:
     """Erase it. Call in the transaction in which the node is put right, before it mentions anybody else."""
-    mentioned = Entity.objects.filter(mentions__node=node).exclude(described_by=Entity.DescribedBy.PERSON)
-    mentioned.exclude(description="").update(description="", described_by="")
+    undescribe(node)
     if node.session and repeats(node.session.summary, replaced):
         Session.objects.filter(pk=node.session.pk).update(summary="")
+
+
+def undescribe(node: ConceptNode) -> None:
+    """Erase what was written of those whom it mentions, so that they are described anew."""
+    mentioned = Entity.objects.filter(mentions__node=node).exclude(described_by=Entity.DescribedBy.PERSON)
+    mentioned.exclude(description="").update(description="", described_by="", described_through=0)

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from echovessel.simplified import simplified
 from memory.consolidation.gate import has_strong_emotion
-from memory.simplified import simplified
 
 SENTENCE_LOOKED_AT = 400  # characters in which the end of a sentence is looked for
 QUOTING_LOOKED_AT = 24

@@ -8,14 +8,20 @@ from django_q.tasks import queue_size
 
 from chat import closing
 from chat.models import Session
-from memory import knobs
-from memory.consolidation import claims, runner
+from memory import claims, knobs
+from memory.consolidation import runner
 from memory.forgetting import finishing
+from memory.slow_cycle import running
 
 
 def consolidate_session(session_id: int) -> str:
     """Take one closing session to its end, or read an open one as far as it goes; returns what became of it."""
     return str(runner.run(session_id))
+
+
+def slow_cycle(persona_id: int) -> str:
+    """Have the persona think about what is new, where she may; returns what became of it."""
+    return str(running.run(persona_id))
 
 
 def finish_erasures() -> int:

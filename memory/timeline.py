@@ -29,6 +29,7 @@ class Row:
     uuid: UUID
     detail: str = ""
     status: str = ""
+    outcome: str = ""
     impact: int | None = None
     tags: tuple[str, ...] = ()
     asked_for: bool = False
@@ -70,12 +71,13 @@ def _nodes(persona: Persona, limit: int) -> Iterator[Row]:
     for node in found:
         tags: list[Any] = [*node.relational_tags, *node.emotion_tags]
         yield Row(
-            key=f"node-{node.uuid}-{node.mention_count}-{node.status}",
+            key=f"node-{node.uuid}-{node.mention_count}-{node.status}-{node.outcome}",
             kind=node.kind,
             title=node.description,
             at=node.created_at,
             uuid=node.uuid,
             status=node.status,
+            outcome=node.outcome,
             impact=node.emotional_impact,
             tags=tuple(str(tag) for tag in tags),
             asked_for=node.source == ConceptNode.Source.PERSON,

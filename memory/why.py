@@ -49,6 +49,7 @@ def explained(turn: Turn) -> dict[str, Any]:
     items = list(_reminders(turn.persona, chosen))
     return {
         "items": items,
+        "expected": list(_expected(turn.persona, turn.xray.get("expectations", {}).get("matched", []))),
         "gone": len(chosen) - len(items),
         "empty": "" if items else _emptiness(seen),
         "arms": [
@@ -91,6 +92,16 @@ def _reminders(persona: Persona, chosen: list[dict[str, Any]]) -> Iterable[Remin
             yield _of_node(persona, node, item, quotes.get(node.pk, []))
         elif line := said.get(UUID(item["id"])):
             yield _of_line(persona, line, item)
+
+
+def _expected(persona: Persona, matched: list[dict[str, Any]]) -> Iterable[tuple[str, str, float]]:
+    """What she expected that the line may have been about: its words, its day and the cosine, as far as it is there."""
+    uuids = [UUID(one["id"]) for one in matched]
+    nodes = {node.uuid: node for node in ConceptNode.objects.of(persona).recallable().filter(uuid__in=uuids)}
+    for one in matched:
+        if node := nodes.get(UUID(one["id"])):
+            when = _told(persona, node.event_time_end) if node.event_time_end else ""
+            yield node.description, when, one["cosine"]
 
 
 def _of_node(persona: Persona, node: ConceptNode, item: dict[str, Any], quotes: list[Quote]) -> Reminder:

@@ -27,7 +27,7 @@ from django.db.models import Exists, F, OuterRef, Q
 
 from chat.models import Message, Session
 from echovessel.outbox import events
-from memory import knobs, tombstones, vectors
+from memory import awaited, knobs, tombstones, vectors
 from memory.model_in_use import expect
 from memory.models import ConceptNode, Evidence, Filling, NodeVersion
 from memory.models.node import MAX_DESCRIPTION, MAX_IMPACT, RELATIONAL_TAGS, NodeQuerySet
@@ -253,9 +253,13 @@ def _tells_the_same(draft: Draft, node: ConceptNode) -> bool:
 
 def _rivals(persona: Persona, draft: Draft) -> NodeQuerySet:
     """The nodes that a draft may be the same as. A claim without evidence never strengthens one that has it, and what a
-    person asks for is not left to what a model made of it."""
+    person asks for is not left to what a model made of it. What is promised or expected anew is not what ended already,
+    unless the very lines of that are only read again."""
     live = [Status.ACTIVE, Status.HIDDEN] if draft.status == Status.ACTIVE else [draft.status]
     rivals = ConceptNode.objects.of(persona).filter(kind=draft.kind, status__in=live)
+    if draft.kind in awaited.KINDS:
+        read_again = Evidence.objects.filter(message__in={quote.message.pk for quote in draft.evidence}).values("node")
+        rivals = rivals.filter(Q(outcome=ConceptNode.Outcome.OPEN) | Q(pk__in=read_again))
     return rivals.filter(source=Source.PERSON) if draft.source == Source.PERSON else rivals
 
 

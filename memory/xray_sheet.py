@@ -24,7 +24,8 @@ def sheet(turn: Turn) -> dict[str, Any]:
         return {}
     candidates = seen.get("candidates", [])
     parts = [name for name in PARTS if any(one["parts"].get(name) for one in candidates)]
-    stored = _stored(turn.persona, [one["id"] for one in candidates])
+    expected = turn.xray.get("expectations", {}).get("matched", [])
+    stored = _stored(turn.persona, [one["id"] for one in (*candidates, *expected)])
     return {
         "empty": emptiness(seen["empty_reason"]),
         "asked": [(ASKED.get(name, name), _told(value)) for name, value in seen["query"].items() if value is not None],
@@ -34,6 +35,7 @@ def sheet(turn: Turn) -> dict[str, Any]:
         "arms": [arm | {"label": ARMS.get(arm["name"], arm["name"])} for arm in seen["arms"]],
         "left_aside": left_aside(seen),
         "parts": [PARTS[name] for name in parts],
+        "expected": [stored.get(one["id"], {}) | {"cosine": one["cosine"]} for one in expected],
         "candidates": [_row(one, parts, stored.get(one["id"], {})) for one in candidates],
     }
 

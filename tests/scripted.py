@@ -80,4 +80,5 @@ def _next(request: Request, shape: Shape | None) -> Any:
 _EMPTY = {
     "extraction": {"events": [], "mentioned_entities": [], "session_summary": "", "self_check_notes": ""},
     "reflection": {"thoughts": []},
+    "slow_cycle": {"thoughts": []},
 }

@@ -16,6 +16,10 @@ class TurnQuerySet(models.QuerySet["Turn"]):
     def running(self) -> "TurnQuerySet":
         return self.filter(status=Turn.Status.RUNNING)
 
+    def in_flight(self) -> "TurnQuerySet":
+        """Those that wait for a reply, or are getting one."""
+        return self.filter(status__in=[Turn.Status.COLLECTING, Turn.Status.RUNNING])
+
 
 class Turn(PublicId):
     """One burst and its reply. Turns of one persona are strictly serial: the database admits one running."""

@@ -44,19 +44,28 @@ def demand(request: Request, provider: Provider, now: datetime) -> None:
 
     One query by index; none where nothing is capped.
     """
-    if not is_capped(request, provider):
-        return
-    most_tokens, most_dollars = caps(request.purpose)
-    spent = used(now, owner_id=request.owner_id, purposes=_paid_together(request.purpose))
-    tokens = sum(one.tokens for one in spent if one.purpose == request.purpose)
-    dollars = sum((one.cost or Decimal(0) for one in spent), Decimal(0))
-    if (most_tokens and tokens >= most_tokens) or (most_dollars and dollars >= most_dollars):
+    if is_spent(request.purpose, request.owner_id, provider, now):
         raise exhausted(request.purpose, now)
+
+
+def is_spent(purpose: str, owner_id: int | None, provider: Provider, now: datetime) -> bool:
+    """Whether the owner has used up the day for this purpose. One query by index; none where nothing is capped."""
+    if not _is_capped(purpose, owner_id, provider):
+        return False
+    most_tokens, most_dollars = caps(purpose)
+    spent = used(now, owner_id=owner_id, purposes=_paid_together(purpose))
+    tokens = sum(one.tokens for one in spent if one.purpose == purpose)
+    dollars = sum((one.cost or Decimal(0) for one in spent), Decimal(0))
+    return bool((most_tokens and tokens >= most_tokens) or (most_dollars and dollars >= most_dollars))
 
 
 def is_capped(request: Request, provider: Provider) -> bool:
     """Whether there is a cap to look at: not for calls that are free, that nobody owns or that nothing caps."""
-    return request.owner_id is not None and provider.name != FREE and any(caps(request.purpose))
+    return _is_capped(request.purpose, request.owner_id, provider)
+
+
+def _is_capped(purpose: str, owner_id: int | None, provider: Provider) -> bool:
+    return owner_id is not None and provider.name != FREE and any(caps(purpose))
 
 
 def caps(purpose: str) -> tuple[int, Decimal]:

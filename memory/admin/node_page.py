@@ -41,6 +41,8 @@ def sheet(node: ConceptNode) -> dict[str, Any]:
         "rests_on": [_linked(edge.child) for edge in _edges(node.filling, "child")],
         "led_to": [_linked(edge.parent) for edge in _edges(node.fills, "parent")],
         "later": _linked(node.superseded_by) if node.superseded_by else None,
+        "told_by": _linked(node.resolved_by) if node.resolved_by else None,
+        "settled": [_linked(one) for one in node.resolves.order_by("-id")[:MOST]],
         "earlier": [_linked(one) for one in node.supersedes.order_by("-id")[:MOST]],
         "entities": [(entity, page_of(entity)) for entity in node.entities.order_by("canonical_name", "id")[:MOST]],
         "versions": node.versions.select_related("edited_by").order_by("-version")[:MOST],

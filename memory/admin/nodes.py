@@ -1,6 +1,6 @@
 """The desk's pages of L3 and L4: what remains. Its words can be put right here; the words it came from cannot."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -21,21 +21,26 @@ from django.views.decorators.http import require_POST
 
 from echovessel.desk import AboutPersona, Lately, Page, SeenInline, WordsIndexed, excerpt
 from echovessel.embedding import EmbeddingUnavailable
-from memory import correcting, curating, tombstones, vectors
+from memory import awaited, correcting, curating, tombstones, vectors
 from memory.admin import node_page
 from memory.models import ConceptNode, Event, Expectation, Intention, Mention, Thought
 from memory.models.node import MAX_DESCRIPTION, MAX_IMPACT, RELATIONAL_TAGS
 
-Status, Verification = ConceptNode.Status, ConceptNode.Verification
+Status, Verification, Outcome = ConceptNode.Status, ConceptNode.Verification, ConceptNode.Outcome
 
 
 @dataclass(frozen=True)
 class Deed:
-    """What a person may do to a memory beside changing its words: its name, and when it makes sense."""
+    """What a person may do to a memory beside changing its words: its name, when it makes sense, and to which kinds."""
 
     do: Callable[[ConceptNode], bool]
     label: Any
     fits: Callable[[ConceptNode], bool]
+    kinds: Collection[str] = tuple(ConceptNode.Kind.values)
+
+
+def _settling(name: str, label: Any, fits: Callable[[ConceptNode], bool]) -> Deed:
+    return Deed(lambda node: awaited.BY_HAND[name](node, timezone.now()), label, fits, awaited.KINDS)
 
 
 DEEDS: dict[str, Deed] = {
@@ -48,6 +53,9 @@ DEEDS: dict[str, Deed] = {
     "unpin": Deed(curating.unpin, _("Unpin"), lambda node: node.pinned),
     "archive": Deed(curating.archive, _("Put away"), lambda node: node.status == Status.ACTIVE),
     "unarchive": Deed(curating.unarchive, _("Bring back"), lambda node: node.status == Status.ARCHIVED),
+    "came_true": _settling("came_true", _("It came true, or was kept"), lambda node: node.outcome == Outcome.OPEN),
+    "did_not": _settling("did_not", _("It did not, or was not kept"), lambda node: node.outcome == Outcome.OPEN),
+    "reopen": _settling("reopen", _("Await it again"), lambda node: node.outcome != Outcome.OPEN),
 }
 
 IMPACTS = {
@@ -253,16 +261,21 @@ class NodeAdmin(WordsIndexed, Page):
         if node is not None and self.reads(request, node):
             context["sheet"] = node_page.sheet(node)
         if node is not None and self.has_change_permission(request, node):
-            context["deeds"] = [(name, deed.label) for name, deed in DEEDS.items() if deed.fits(node)]
+            context["deeds"] = [(name, deed.label) for name, deed in self.deeds.items() if deed.fits(node)]
         return super().render_change_form(request, context, *args, **options)
 
     # --- deeds ------------------------------------------------------------------------------------------------------
+
+    @property
+    def deeds(self) -> dict[str, Deed]:
+        """What may be done to this kind of memory."""
+        return {name: deed for name, deed in DEEDS.items() if self.model.objects.kind in deed.kinds}
 
     def has_curate_permission(self, request: HttpRequest) -> bool:
         return self.has_change_permission(request)
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        deeds = DEEDS if self.has_curate_permission(request) else {}
+        deeds = self.deeds if self.has_curate_permission(request) else {}
         return {name: (_action(name), name, deed.label) for name, deed in deeds.items()} | super().get_actions(request)
 
     def do_all(self, request: HttpRequest, rows: QuerySet, name: str) -> None:
@@ -276,7 +289,7 @@ class NodeAdmin(WordsIndexed, Page):
 
     def do_one(self, request: HttpRequest, key: int, deed: str) -> HttpResponse:
         node = self._changeable(request, key)
-        if deed not in DEEDS:
+        if deed not in self.deeds:
             raise Http404
         self.do_all(request, self.get_queryset(request).filter(pk=node.pk), deed)
         return redirect(node_page.address(node))
@@ -327,5 +340,17 @@ def _tag(tag: str) -> str:
     return render_to_string("memory/_tag.html", {"tag": tag}).strip()
 
 
-for model in (Event, Thought, Intention, Expectation):
-    admin.site.register(model, NodeAdmin)
+class AwaitedAdmin(NodeAdmin):
+    """What promises and expectations show beyond that: when they are due, and how they ended."""
+
+    list_display = [*NodeAdmin.list_display[:3], "event_time_end", "outcome", *NodeAdmin.list_display[3:]]
+    list_filter = ["outcome", *NodeAdmin.list_filter]
+
+
+for model, page in (
+    (Event, NodeAdmin),
+    (Thought, NodeAdmin),
+    (Intention, AwaitedAdmin),
+    (Expectation, AwaitedAdmin),
+):
+    admin.site.register(model, page)

@@ -2,20 +2,22 @@
 
 from collections.abc import Sequence
 from datetime import date, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from ninja import Schema
 from pydantic import Field
 
 from echovessel.embedding import EmbeddingUnavailable
 from echovessel.problems import Refused, answers
-from memory import correcting
+from memory import awaited, correcting
 from memory.api.remaining import EvidenceOut, NodeDetail, NodeOut, brief, detailed, own_node
 from memory.api.routing import router
 from memory.correcting import Correction, Forgotten
+from memory.models import ConceptNode
 from memory.models.node import MAX_DESCRIPTION, MAX_EMOTION_TAGS, MAX_IMPACT, MAX_RELATIONAL_TAGS
 from memory.pages.node import DEEDS, traced
 
@@ -80,6 +82,35 @@ def trace_node(request: HttpRequest, persona_id: UUID, node_id: UUID) -> dict[st
         "lost_grounds": found["lost_grounds"],
         "versions": found["versions"],
     } | {name: [brief(other) for other in found[name]] for name in names}
+
+
+class OutcomeIn(Schema):
+    """How it ended, and the memory that told it; `open` awaits it again."""
+
+    outcome: Literal["open", "fulfilled", "violated"]
+    by: UUID | None = None
+
+
+@router.post(
+    "/{uuid:persona_id}/nodes/{uuid:node_id}/outcome",
+    response=answers(NodeDetail),
+    summary="Say how a promise or an expectation ended",
+)
+def settle_node(request: HttpRequest, persona_id: UUID, node_id: UUID, body: OutcomeIn) -> dict[str, Any]:
+    """Where it ended so already it does nothing. 409 where it ended otherwise: open it again first."""
+    node = own_node(request, persona_id, node_id)
+    if node.kind not in awaited.KINDS or body.by == node.uuid:
+        raise Refused(422, "invalid", "A promise or an expectation is settled, and by another memory.")
+    if body.outcome == ConceptNode.Outcome.OPEN:
+        awaited.reopen(node, timezone.now())
+    else:
+        others = ConceptNode.objects.of(node.persona)
+        by = get_object_or_404(others, uuid=body.by) if body.by else None
+        awaited.settle(node, body.outcome, by, timezone.now())
+    node.refresh_from_db()
+    if node.outcome != body.outcome:
+        raise Refused(409, "settled", "It ended otherwise; open it again first.", outcome=node.outcome)
+    return detailed(node)
 
 
 # After the other addresses below a node, for it would stand for them as well.

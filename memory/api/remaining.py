@@ -40,6 +40,8 @@ class NodeOut(Schema):
     status: str
     verification: str
     pinned: bool
+    outcome: str
+    resolved_at: datetime | None
     mention_count: int
     created_at: datetime
 
@@ -52,10 +54,11 @@ class NodePage(Schema):
 
 
 class NodeDetail(NodeOut):
-    """A node with the words it came from, and the nodes it was concluded from."""
+    """A node with the words it came from, and the nodes it was concluded from; `resolved_by` told how it ended."""
 
     evidence: list[EvidenceOut]
     filling: list[UUID]
+    resolved_by: UUID | None
 
 
 class EntityOut(Schema):
@@ -135,6 +138,7 @@ def detailed(node: ConceptNode) -> dict[str, Any]:
             }
             for row in evidence
         ],
+        "resolved_by": node.resolved_by.uuid if node.resolved_by else None,
         "filling": list(node.filling.filter(orphaned=False).values_list("child__uuid", flat=True)),
     }
 

@@ -14,6 +14,7 @@ from django.db.models import F
 from chat.models import Message, Session, Turn
 from echovessel import embedding
 from memory import knobs
+from memory.claims import Lost
 from memory.consolidation import evidence, naming
 from memory.consolidation.answers import (
     Cited,
@@ -21,7 +22,7 @@ from memory.consolidation.answers import (
     ExtractedIntention,
     ExtractionAnswer,
 )
-from memory.consolidation.claims import Claim, Lost
+from memory.consolidation.claims import Claim
 from memory.consolidation.prompting import message_id, node_id
 from memory.entities.clarifying import settle, was_said
 from memory.entities.comparing import Circle, circle_of

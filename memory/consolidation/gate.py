@@ -1,15 +1,16 @@
 """The gates of consolidation: is a session worth reading, is it time to reflect. Pure (seed 000 B and C)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from chat.care import speaks_of_crisis
 from echovessel.corrections import takes_back
+from echovessel.simplified import simplified
 from memory import knobs
 from memory.consolidation.lines import Line
 from memory.consolidation.telling import tells_something
 from memory.models import ReflectionRun
-from memory.simplified import simplified
 
 Reason = ReflectionRun.Reason
 
@@ -39,10 +40,11 @@ def is_trivial(lines: Sequence[Line]) -> bool:
     return not has_strong_emotion(theirs) and not any(tells_something(line) or takes_back(line) for line in theirs)
 
 
-def has_strong_emotion(texts: Iterable[str]) -> bool:
-    """Whether any text holds a keyword of either list, in any case and script, and with either apostrophe."""
+def has_strong_emotion(texts: Sequence[str]) -> bool:
+    """Whether any text holds a keyword of either list, in any case and script, and with either apostrophe; or is a cry
+    in other words, or in disguise."""
     plain = simplified("\n".join(texts).casefold().replace("\u2019", "'"))
-    return any(keyword in plain for keyword in (*STRONG_EMOTION, *CRISIS))
+    return any(keyword in plain for keyword in (*STRONG_EMOTION, *CRISIS)) or any(map(speaks_of_crisis, texts))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from persona.models import Persona
 
 def render(name: str, persona: Persona, **values: Any) -> str:
     """The prompt `templates/prompts/<name>.<language>.txt`."""
-    names = {"persona_name": _inline(persona.name), "user_name": _inline(persona.called)}
+    names = {"persona_name": inline(persona.name), "user_name": inline(persona.called)}
     return render_to_string(f"prompts/{name}.{persona.language}.txt", names | values).strip()
 
 
@@ -26,7 +26,7 @@ def request(
     *,
     tier: Tier,
     max_tokens: int,
-    session_uuid: UUID,
+    session_uuid: UUID | None = None,
     values: dict[str, Any],
     material: dict[str, Any],
 ) -> llm.Request:
@@ -49,7 +49,7 @@ def said(persona: Persona, lines: Sequence[Line]) -> str:
     look like another."""
     return "\n".join(
         f"[m{line.id}] {line.at.astimezone(persona.zone):%Y-%m-%d %a %H:%M} "
-        f"{_inline(persona.called if line.by_user else persona.name)}: {_indented(line.content)}"
+        f"{inline(persona.called if line.by_user else persona.name)}: {_indented(line.content)}"
         for line in lines
     )
 
@@ -57,7 +57,7 @@ def said(persona: Persona, lines: Sequence[Line]) -> str:
 def remembered(persona: Persona, nodes: Iterable[ConceptNode]) -> str:
     """The nodes as "[e7] 2026-01-03 (impact -4) …": the day they are about, else the day they were written."""
     return "\n".join(
-        f"[e{node.pk}] {_day(persona, node)} (impact {node.emotional_impact}) {_inline(node.description)}"
+        f"[e{node.pk}] {_day(persona, node)} (impact {node.emotional_impact}) {inline(node.description)}"
         for node in nodes
     )
 
@@ -72,6 +72,11 @@ def message_id(cited: str) -> int | None:
     return _key(cited, "m")
 
 
+def question_id(cited: str) -> int | None:
+    """The key in "q3"."""
+    return _key(cited, "q")
+
+
 def _key(cited: str, letter: str) -> int | None:
     plain = cited.strip().strip("[]").lower().removeprefix(letter)
     return int(plain) if plain.isascii() and plain.isdecimal() and len(plain) < 19 else None
@@ -83,7 +88,8 @@ def _day(persona: Persona, node: ConceptNode) -> str:
     return f"{node.event_time_start or node.created_at.astimezone(persona.zone):%Y-%m-%d}"
 
 
-def _inline(text: str) -> str:
+def inline(text: str) -> str:
+    """The text in one line, no fence in it."""
     return unfenced(" ".join(text.split()))
 
 

@@ -18,6 +18,8 @@ from memory.consolidation.claims import Claim
 from memory.consolidation.gate import Reflections, asks_the_model, decide
 from memory.consolidation.replies import forget, of_reflection
 from memory.entities.resolve import link_inherited
+from memory.forgetting.echoes import names_of
+from memory.grounding import grounds
 from memory.model_in_use import follow, with_one_model
 from memory.models import ConceptNode, ReflectionRun
 from memory.models.node import NodeQuerySet
@@ -143,10 +145,11 @@ def _thoughts(claim: Claim, plan: Plan) -> tuple[list[Draft], int]:
 def drafted(thought: ReflectedThought, given: dict[int, ConceptNode], session: Session) -> Draft | None:
     """The thought as a draft; None where it rests on no given event."""
     cited = dict.fromkeys(prompting.node_id(one) for one in thought.filling)
-    filling = [given[pk] for pk in cited if pk in given]
+    named = names_of(session.persona)
+    filling = grounds([given[pk] for pk in cited if pk in given], thought.description, given.values(), named)
     if not filling:
         return None
-    _note_tone(thought, session)
+    note_tone(thought, f"after session {session.pk}")
     return Draft(
         kind=ConceptNode.Kind.THOUGHT,
         description=tidied(thought.description),
@@ -158,12 +161,12 @@ def drafted(thought: ReflectedThought, given: dict[int, ConceptNode], session: S
     )
 
 
-def _note_tone(thought: ReflectedThought, session: Session) -> None:
+def note_tone(thought: ReflectedThought, when: str) -> None:
     """Log what the tone rules forbid, without the words of the thought; it is kept all the same."""
     if found := off_tone(thought.description):
-        logger.warning("a thought after session %s has %d words against the tone rules", session.pk, found)
+        logger.warning("a thought %s has %d words against the tone rules", when, found)
     if abs(thought.emotional_impact) > RECOMMENDED_IMPACT:
-        logger.warning("a thought after session %s weighs %d", session.pk, thought.emotional_impact)
+        logger.warning("a thought %s weighs %d", when, thought.emotional_impact)
 
 
 def off_tone(text: str) -> int:

@@ -23,9 +23,11 @@ from echovessel import discreet
 from echovessel.embedding import EmbeddingUnavailable
 from echovessel.llm import AnswerUnreadable, LLMError
 from echovessel.outbox import events
-from memory import knobs
+from memory import knobs, slow_cycle
+from memory.awaited import may_be_settled
+from memory.claims import Clock, Lost
 from memory.consolidation import applying, claims, extraction, off_record, reflection, replies
-from memory.consolidation.claims import Claim, Clock, Lost
+from memory.consolidation.claims import Claim
 from memory.consolidation.gate import is_trivial
 from memory.consolidation.lines import lines_of
 from memory.entities.clarifying import may_be_answered
@@ -147,10 +149,12 @@ def is_worth_reading(session: Session) -> bool:
     a repeat reads on where the first run began to; and lines that somebody asked to have remembered pass it."""
     done = session.extractions.exclude(applied_at=None).last()
     rest = [line for line in lines_of(session) if done is None or line.id > done.through]
+    theirs = [line.content for line in rest if line.by_user]
     return bool(rest) and (
         session.reading_asked_at is not None
         or not is_trivial(rest)
-        or may_be_answered(session.persona, [line.content for line in rest if line.by_user])
+        or may_be_answered(session.persona, theirs)
+        or may_be_settled(session.persona, theirs)
     )
 
 
@@ -162,6 +166,8 @@ def _close(claim: Claim, *, trivial: bool) -> Outcome:
         applying.count_access(claim.session, claim.clock())
         replies.forget(claim.session)
         publish_boundary(claim.session, trivial=trivial, failed=False)
+        if not trivial:
+            slow_cycle.want(claim.session, claim.clock())
     return Outcome.TRIVIAL if trivial else Outcome.CLOSED
 
 

@@ -22,6 +22,18 @@ def announce(entity: Entity, how: MergeStatus) -> None:
         )
 
 
+def announce_described(entity: Entity) -> None:
+    """Say what is written of it now, and by whom."""
+    events.publish(
+        entity.persona.uuid,
+        "memory.entity.description_updated",
+        entity_id=str(entity.uuid),
+        canonical_name=entity.canonical_name,
+        description=entity.description,
+        source=entity.described_by,
+    )
+
+
 def announce_gone(entity: Entity, into: Entity) -> None:
     """Say that the entity lives on in another one."""
     _tell_change(entity, "merged", superseded_by=str(into.uuid))

@@ -18,6 +18,7 @@ from chat.models import CrisisFlag, Message, MessageText, Session, Turn
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
 from memory.consolidation.answers import ExtractionAnswer
+from memory.entities.names import occurs
 from memory.forgetting.consequences import Consequences
 from memory.forgetting.echoes import contains, names_of
 from memory.forgetting.everything import strings
@@ -101,7 +102,8 @@ def _memories(reach: Reach, found: Consequences, work: Work) -> None:
     cut = _keys(Filling.objects.filter(child__in=here).exclude(parent__in=here))
     work.overwrite("memory_filling.orphaned", dict.fromkeys(cut, True))  # first: only such an edge may have no child
     work.overwrite("memory_filling.child_id", dict.fromkeys(cut))
-    questions = among(_keys(Question.objects.filter(rests_on__node__in=here).distinct()))
+    resting = _keys(Question.objects.filter(rests_on__node__in=here).distinct())
+    questions = among({*resting, *_questions_that_say_it(reach, found)})
     work.delete("memory_question", _keys(Question.objects.filter(pk__in=questions)))
     work.delete("memory_questionground", _keys(QuestionGround.objects.filter(question__in=questions)))
     answered = Question.objects.filter(answered_by__in=here).exclude(pk__in=questions)
@@ -111,6 +113,22 @@ def _memories(reach: Reach, found: Consequences, work: Work) -> None:
     homeless = ConceptNode.objects.filter(session__in=among(found.sessions)).exclude(pk__in=here)
     work.overwrite("memory_conceptnode.session_id", dict.fromkeys(_keys(homeless)))
     work.delete("memory_importrun", reach.runs)
+
+
+def _questions_that_say_it(reach: Reach, found: Consequences) -> set[int]:
+    """What she wonders about that says again what goes, or names who goes, though it rests on something else."""
+    wondered = list(Question.objects.filter(persona=reach.persona).order_by().values_list("pk", "text"))
+    if not wondered:
+        return set()
+    words, said = literal(reach), reach.said_by(reach.fate.kin, names_of(reach.persona))
+    names = {name.text for name in found.aliases.values()} | {one.canonical_name for one in found.entities.values()}
+    return {
+        pk
+        for pk, text in wondered
+        if contains(text, words)
+        or any(one.is_repeated_by(text) for one in said)
+        or any(occurs(name, text) for name in names)
+    }
 
 
 def _entities(reach: Reach, found: Consequences, work: Work) -> None:
@@ -287,6 +305,8 @@ def _stream(reach: Reach, found: Consequences, work: Work) -> None:
     summarised = Session.objects.filter(pk__in=among(work.overwrites["chat_session.summary"]))
     talks = {*(session.uuid for session in found.touched.values()), *summarised.values_list("uuid", flat=True)}
     ended = Q(data__closed_session_id__in=[str(uuid) for uuid in talks]) | Q(pk__in=among(_broken_off(reach)))
+    described = [str(entity.uuid) for entity in found.described.values()]
+    ended |= Q(name="memory.entity.description_updated", data__entity_id__in=described)
     if work.deletes.get("persona_moodchange"):
         ended |= Q(name="chat.mood.update")
     work.delete("outbox_outboxevent", _keys(OutboxEvent.objects.filter(named | ended, stream=reach.persona.uuid)))

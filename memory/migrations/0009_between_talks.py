@@ -100,10 +100,6 @@ class Migration(migrations.Migration):
             name='session',
             field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='model_replies', to='chat.session', verbose_name='session'),
         ),
-        migrations.AddIndex(
-            model_name='conceptnode',
-            index=models.Index(condition=models.Q(('kind__in', ['intention', 'expectation']), ('outcome', 'open'), ('status', 'active')), fields=['event_time_end', 'created_at'], name='node_awaited'),
-        ),
         migrations.AddConstraint(
             model_name='modelreply',
             constraint=models.UniqueConstraint(condition=models.Q(('session', None)), fields=('persona', 'step', 'number'), name='model_reply_once_between_talks'),

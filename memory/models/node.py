@@ -136,11 +136,6 @@ class ConceptNode(PublicId):
             # Partial, so that it serves the searches that say so and misleads no other query.
             models.Index(fields=["persona"], condition=Q(status="active"), name="node_recallable"),
             models.Index(fields=["persona", "event_time_start", "event_time_end"], name="node_by_event_time"),
-            models.Index(
-                fields=["event_time_end", "created_at"],
-                condition=Q(status="active", outcome="open", kind__in=["intention", "expectation"]),
-                name="node_awaited",
-            ),
             models.Index(fields=["persona", "created_at"], condition=Q(event_time_start=None), name="node_undated"),
         ]
         constraints = [

@@ -5,6 +5,7 @@ from datetime import datetime
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from chat.models import Session
 from memory.models.node import ConceptNode
@@ -114,7 +115,7 @@ class Question(models.Model):
     old. It rests on memories (`grounds`), and is gone with any of them."""
 
     class Status(models.TextChoices):
-        OPEN = "open", _("open")
+        OPEN = "open", pgettext_lazy("question", "open")
         ANSWERED = "answered", _("answered")
         DROPPED = "dropped", _("dropped")
 

@@ -50,6 +50,7 @@ class Sought(forms.Form):
     entity = forms.ChoiceField(required=False, choices=[ANY], label=_("About"))
     status = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Status.choices], label=_("State"))
     verification = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Verification.choices])
+    outcome = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Outcome.choices], label=_("Awaited"))
     weight = forms.ChoiceField(required=False, choices=[ANY, *WEIGHTS], label=_("Weight"))
     pinned = forms.BooleanField(required=False, label=_("pinned only"))
     since = forms.DateField(required=False, label=_("From"))
@@ -67,7 +68,7 @@ class Sought(forms.Form):
         """What the memories shall be; what makes no sense asks for nothing."""
         wanted = self.cleaned_data
         entity = self.people.get(wanted.get("entity", ""))
-        names = ("kind", "tag", "status", "verification", "weight")
+        names = ("kind", "tag", "status", "verification", "outcome", "weight")
         since, until = wanted.get("since"), wanted.get("until")
         if since and until and until < since:
             since, until = until, since

@@ -7,7 +7,7 @@ from uuid import UUID
 from django import forms
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from echovessel.embedding import EmbeddingUnavailable
-from memory import correcting, curating
+from memory import awaited, correcting, curating
 from memory.correcting import Correction, Forgotten
 from memory.models import ConceptNode, Entity, Evidence, Filling, NodeVersion
 from memory.models.node import MAX_DESCRIPTION, MAX_EMOTION_TAGS, MAX_IMPACT, RELATIONAL_TAGS
@@ -49,6 +49,9 @@ DONE = {
     "archive": _("Put away: it is kept, and not brought to mind."),
     "unarchive": _("Taken out again: it may be brought to mind."),
     "let_in": _("Let in: it may be brought to mind from now on."),
+    "came_true": _("Noted. It is settled, and not awaited any more."),
+    "did_not": _("Noted. It is settled, and not awaited any more."),
+    "reopen": _("It is awaited again."),
     "correct": _("Corrected. The new words hold from now on, everywhere."),
     "restore": _("The earlier words hold again."),
 }
@@ -112,7 +115,12 @@ def deed(request: HttpRequest, persona: Persona, node: UUID, deed: str) -> HttpR
         return _correct(request, persona, found)
     if deed == "restore":
         return _restore(request, persona, found)
-    DEEDS[deed](found)
+    if deed in awaited.BY_HAND:
+        if found.kind not in awaited.KINDS:
+            raise Http404
+        awaited.BY_HAND[deed](found, timezone.now())
+    else:
+        DEEDS[deed](found)
     if is_fragment(request):
         found.refresh_from_db(fields=["status"])
         return JsonResponse({"status": found.status, "message": str(DONE[deed])})
@@ -152,7 +160,9 @@ def _restore(request: HttpRequest, persona: Persona, found: ConceptNode) -> Http
 
 
 def _own(persona: Persona, uuid: UUID) -> ConceptNode:
-    return get_object_or_404(ConceptNode.objects.of(persona).select_related("persona", "superseded_by"), uuid=uuid)
+    return get_object_or_404(
+        ConceptNode.objects.of(persona).select_related("persona", "superseded_by", "resolved_by"), uuid=uuid
+    )
 
 
 def _back(request: HttpRequest, persona: Persona, found: ConceptNode) -> str:
@@ -166,7 +176,13 @@ def _back(request: HttpRequest, persona: Persona, found: ConceptNode) -> str:
 def _shown(
     request: HttpRequest, persona: Persona, found: ConceptNode, form: forms.Form | None = None, status: int = 200
 ) -> HttpResponse:
-    context = {"node": found, "form": form or _form(found), "editing": form is not None, "most": MOST_SHOWN}
+    context = {
+        "node": found,
+        "awaited": found.kind in awaited.KINDS,
+        "form": form or _form(found),
+        "editing": form is not None,
+        "most": MOST_SHOWN,
+    }
     return page(request, persona, "memory/node.html", context | traced(found), status=status)
 
 
@@ -181,6 +197,7 @@ def traced(found: ConceptNode) -> dict[str, Any]:
         "lost_grounds": Filling.objects.filter(parent=found, child=None).count(),
         "above": [edge.parent for edge in above.order_by("-parent__created_at", "-parent")[:MOST_SHOWN]],
         "earlier": list(found.supersedes.order_by("-id")[:MOST_SHOWN]),
+        "settled": list(found.resolves.order_by("-id")[:MOST_SHOWN]),
         "names": list(found.entities.exclude(status=Entity.Status.MERGED)),
         "versions": list(found.versions.all()[:MOST_SHOWN]),
     }

@@ -4,7 +4,7 @@ query -> candidates (arms) -> ranking (scores) -> choosing (budget) -> items and
 """
 
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -26,7 +26,7 @@ from memory.recall.wording import Line, Node, Teller, dashed
 from memory.recall.xray import ArmSeen, CandidateSeen, ItemSeen, XRay
 from persona.models import Persona
 
-__all__ = ["Item", "Recall", "prepare", "recall"]
+__all__ = ["Item", "Meaning", "Recall", "prepare", "recall"]
 
 # So many of the best memories are taken for a part of what is asked.
 FED_BACK = 3
@@ -89,13 +89,13 @@ def recall(
     now: datetime,
     budget_tokens: int,
     window: Iterable[Message] = (),
-    standing: Collection[int] = (),
+    standing: Callable[[Meaning | None], Collection[int]] = lambda meaning: (),
 ) -> Recall:
     """What `turns`, the user's recent lines (oldest first, the last one current), bring to mind.
 
-    At most `budget_tokens` in all. Lines of `window` are not repeated, nor nodes whose ids are in `standing`: they
-    stand in the prompt anyway. The same input gives the same output. Without
-    an embedding model the dense arm is skipped, and the x-ray says so.
+    At most `budget_tokens` in all. Lines of `window` are not repeated, nor the nodes whose ids `standing` names: they
+    stand in the prompt anyway; it is told what the lines mean, so that it can depend on that. The same input gives the
+    same output. Without an embedding model the dense arm is skipped, and the x-ray says so.
     """
     clock = _Clock()
     asked = query.asked(turns, knobs.turn_decay(), (persona.name, persona.called))
@@ -113,7 +113,7 @@ def recall(
     if meaning:
         pool = candidates.sharpened(pool, meaning, ranking.best(pool, tuned, FED_BACK))
     ranks = ranking.ranked(pool, asked, now, tuned)
-    contest = offering.contest(persona, pool, ranks, Teller.of(persona, now), standing, budget_tokens)
+    contest = offering.contest(persona, pool, ranks, Teller.of(persona, now), standing(meaning), budget_tokens)
     in_prompt = frozenset(line.pk for line in window)
     choice = choosing.chosen(
         contest.offers,

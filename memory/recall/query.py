@@ -37,10 +37,11 @@ class Meaning:
     weight, and all of them at once, with the names and without, less what all talk has in common. By `bare`, all of
     them at once without the names, is told whether memory has an answer: every memory of Ana is near a line with "Ana"
     in it. With a name unanswerable questions reach a cosine of 0.52 in the median and answerable ones 0.72, without it
-    0.23 and 0.54 (LoCoMo, 2026-11)."""
+    0.23 and 0.54 (LoCoMo, 2026-11). `last` is the last line alone, without the names: what is spoken of just now."""
 
     whole: np.ndarray
     bare: np.ndarray
+    last: np.ndarray
 
 
 def asked(turns: Sequence[str], decay: float, names: Sequence[str] = ()) -> Query:
@@ -103,7 +104,7 @@ def meaning(query: Query) -> Meaning:
     by_lines = _mean(query, np.stack([rows[turn] for turn in query.turns])) + _mean(query, lines)
     at_once = rows[bare] if len(query.turns) > 1 else np.zeros_like(lines[-1])
     said = _unit(_unit(by_lines, lines[-1]) + at_once, lines[-1])
-    return Meaning(_unit(said - TALK_SHARE * everyday.talk(), said), rows[bare])
+    return Meaning(_unit(said - TALK_SHARE * everyday.talk(), said), rows[bare], lines[-1])
 
 
 def knows(script: str) -> bool:

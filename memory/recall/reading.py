@@ -172,9 +172,10 @@ def beside(persona_id: int, node_ids: Sequence[int], company: int) -> np.ndarray
 
 
 def told(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
-    """How nodes are told, by id: id, uuid (hex), external id, kind, description, first day, made at (UTC, naive)."""
+    """How nodes are told, by id: id, uuid (hex), external id, kind, description, first day, made at (UTC, naive),
+    outcome."""
     return _rows(
-        "SELECT n.id, n.uuid, n.external_id, n.kind, n.description, n.event_time_start, n.created_at "
+        "SELECT n.id, n.uuid, n.external_id, n.kind, n.description, n.event_time_start, n.created_at, n.outcome "
         "FROM json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
         "WHERE n.persona_id = %s ORDER BY n.id",
         [json.dumps(node_ids), persona_id],

@@ -1,10 +1,13 @@
 """How a recollection stands in the prompt: nodes with human dates, lines quoted with their speaker."""
 
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
+
+from django.conf import settings
 
 from chat.models import Message
 from echovessel.context import shortened, tokens, unfenced
@@ -39,6 +42,7 @@ class Node(NamedTuple):
     description: str
     event_day: date | None
     created_at: datetime
+    outcome: str
 
     @property
     def layer(self) -> str:
@@ -59,12 +63,17 @@ class Teller:
         return cls(persona.language, names, now.astimezone(persona.zone))
 
     def node(self, node: Node) -> str:
-        """A node's line; a thought is of no day."""
-        description = _flat(node.description)
+        """A node's line; a thought is of no day, and what was promised or expected is told with how it ended."""
+        description = _flat(node.description) + self._ended(node)
         if node.kind == ConceptNode.Kind.THOUGHT:
             return f"- {description}"
         day = node.event_day or self._day(node.created_at)
         return f"- {_told(day, self.now.date(), self.language)}{self._colon}{description}"
+
+    def _ended(self, node: Node) -> str:
+        ended = _outcomes(self.language).get(node.kind, {}).get(node.outcome)
+        brackets = "（{}）" if self.language == "zh" else " ({})"
+        return brackets.format(ended) if ended else ""
 
     def opening(self, line: Line) -> str:
         """The first line of a passage."""
@@ -101,6 +110,13 @@ class Teller:
 
 def _flat(text: str) -> str:
     return unfenced(" ".join(text.split()))
+
+
+@cache
+def _outcomes(language: str) -> Mapping[str, Mapping[str, str]]:
+    """How what was awaited ended, by its kind and outcome."""
+    path = settings.BASE_DIR / "templates" / "prompts" / f"outcomes.{language}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def dashed(uuid_hex: str) -> str:

@@ -24,6 +24,7 @@ const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
 const chat = document.getElementById('chat');
 const announcer = document.getElementById('announcer');
+const noteAnnouncer = document.getElementById('note-announcer');
 const stopButton = document.getElementById('stop');
 const endButton = document.getElementById('end-talk');
 const offRecordButton = document.getElementById('off-record');
@@ -161,7 +162,8 @@ function ready(data) {
 
 function userAppended(data) {
   unsent.drop(data.client_id);
-  lines.addUser(data);
+  const notes = lines.addUser(data);
+  if (notes) noteAnnouncer.textContent = notes; // A place of its own: what is announced next must not take it.
   if (data.session_id) openSession(data.session_id);
   scrolling.news();
 }
@@ -362,7 +364,8 @@ async function why(button) {
   if (!open || place.dataset.loaded) return;
   place.replaceChildren(shape('loading'));
   try {
-    const fragment = await fetchFragment(chat.dataset.xrayUrl.replace(NIL_UUID, line.dataset.turn));
+    const address = 'spokeFirst' in line.dataset ? chat.dataset.whyNowUrl : chat.dataset.xrayUrl;
+    const fragment = await fetchFragment(address.replace(NIL_UUID, line.dataset.turn));
     localiseTimes(fragment);
     place.replaceChildren(fragment);
     place.dataset.loaded = '1';
@@ -461,6 +464,7 @@ function restoreUnsent() {
 
 showOfflineBanner();
 restoreUnsent();
+lines.openLastHelp();
 if (runningTurn) run(runningTurn);
 scrolling.toEnd();
 timeline.refresh();

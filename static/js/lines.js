@@ -27,14 +27,42 @@ export class Lines {
 
   // Words
 
+  // Returns what is noted beside the line (that she is an AI, where there is help), when it is drawn; else ''.
   addUser(data) {
-    if (this.find('user', 'message', data.message_id)) return;
+    if (this.find('user', 'message', data.message_id)) return '';
     const line = shape('user');
     line.querySelector('.bubble').textContent = data.content;
     this.name(line, data);
     if (data.off_the_record) this.markOffRecord(line, data.session_id);
     this.dropUnsent(data.client_id);
+    if (data.ai_notice) line.prepend(shape('ai-notice'));
+    if (data.care) line.append(this.help(data.care.texts));
     this.append(line);
+    if (data.care) this.openLastHelp();
+    const notes = [...line.querySelectorAll('[role="note"]')];
+    return notes.map((note) => note.textContent.replace(/\s+/g, ' ').trim()).join(' ');
+  }
+
+  help(texts) {
+    const help = shape('help');
+    const place = help.querySelector('[data-help-texts]');
+    for (const text of texts) {
+      const words = document.createElement('div');
+      words.dir = 'auto';
+      for (const line of text.split('\n')) {
+        const one = document.createElement('p');
+        one.textContent = line;
+        words.append(one, '\n'); // Read aloud, what one line says must not run into the next.
+      }
+      place.append(words, '\n');
+    }
+    return help;
+  }
+
+  // The same words stand open once: beside the newest line that asked for them. The others can be opened.
+  openLastHelp() {
+    const all = [...this.root.querySelectorAll('[data-help-fold]')];
+    for (const fold of all) fold.open = fold === all.at(-1);
   }
 
   name(line, data) {
@@ -103,8 +131,8 @@ export class Lines {
     else bubble.textContent = delta;
   }
 
-  startReply(turn) {
-    const line = shape('persona');
+  startReply(turn, spokeFirst = false) {
+    const line = shape(spokeFirst ? 'first-word' : 'persona');
     line.classList.add('line--streaming', 'line--arriving');
     line.setAttribute('aria-busy', 'true');
     line.dataset.turn = turn;
@@ -127,7 +155,7 @@ export class Lines {
   }
 
   finish(data) {
-    const line = this.replyOf(data.turn_id) ?? this.startReply(data.turn_id);
+    const line = this.replyOf(data.turn_id) ?? this.startReply(data.turn_id, data.spoke_first);
     line.classList.remove('line--streaming');
     line.removeAttribute('aria-busy');
     const bubble = line.querySelector('.bubble');

@@ -9,9 +9,21 @@ from django.utils import timezone
 
 from chat.lines import take_line
 from echovessel import curators
-from memory.models import Alias, Entity, Evidence, Extraction, Filling, Mention, MergeProposal, ModelReply
+from memory.models import (
+    Alias,
+    Entity,
+    Evidence,
+    Extraction,
+    Filling,
+    Mention,
+    MergeProposal,
+    ModelReply,
+    SlowCycleRun,
+)
+from memory.slow_cycle import questions
 from persona import mood
 from persona.models import Persona
+from proactive.models import Consideration, Outreach
 
 
 def member(name: str, *groups: str, **fields: Any) -> User:
@@ -80,7 +92,23 @@ def full_life(mira: Persona, remember: Any) -> dict[str, Any]:
     turn = message.turn
     turn.partial, turn.xray = "bees are", {"proposal": "bees"}
     turn.save()
+    now = timezone.now()
+    outreach = Outreach.objects.create(
+        persona=mira, trigger="shock", trigger_key=f"shock:{event.uuid}", about_uuid=event.uuid, status="delivered",
+        wanted_at=now, delivered_at=now, turn_uuid=turn.uuid,
+    )  # fmt: skip
+    consideration = Consideration.objects.create(
+        persona=mira, day=now.date(), verdict="send", trigger="shock", first_at=now, at=now, outreach=outreach
+    )
+    run = SlowCycleRun.objects.create(
+        persona=mira, reason="first", outcome="done", at=now, given={"events": [event.pk], "entities": [entity.pk]},
+        made=[{"kind": "thought", "id": thought.pk, "outcome": "new"}, {"kind": "question", "dropped": "no_ground"}],
+    )  # fmt: skip
+    question = questions.keep(run, "Do the bees sleep in winter?", [event], now)
+    assert question
     return {
+        "slow cycle run": run,
+        "question": question,
         "message": message,
         "event": event,
         "thought": thought,
@@ -92,4 +120,6 @@ def full_life(mira: Persona, remember: Any) -> dict[str, Any]:
         "persona": mira,
         "moodchange": mira.mood_changes.get(),
         "coreblock": mira.core_blocks.get(label="user"),
+        "outreach": outreach,
+        "consideration": consideration,
     }

@@ -204,4 +204,4 @@ def test_flags_are_hidden_from_those_who_may_not_see_them(reader: User, blind: U
 
 
 def test_an_empty_page_of_flags_says_what_they_are(curator: Client) -> None:
-    assert "nothing raises them by itself" in " ".join(curator.get("/admin/chat/crisisflag/").content.decode().split())
+    assert "A line is flagged by itself" in " ".join(curator.get("/admin/chat/crisisflag/").content.decode().split())

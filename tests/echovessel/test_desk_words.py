@@ -40,7 +40,11 @@ BUTTONS = {
     *(f"memory_{kind}_{deed}" for kind in ConceptNode.Kind for deed in ("do", "restore")),
 }
 # Pages that stand beside a list, and what they answer to curators.
-BESIDE = {"auth_user_password_change": 403, "memory_mergeproposal_review": 200}
+BESIDE = {
+    "auth_user_password_change": 403,
+    "memory_mergeproposal_review": 200,
+    "proactive_consideration_calendar": 200,
+}
 
 
 def addresses() -> Iterator[tuple[str, str]]:

@@ -173,7 +173,17 @@ def test_migrating_schedules_the_minute_job() -> None:
     Schedule.objects.all().delete()
     call_command("migrate", verbosity=0)
     assert Schedule.objects.filter(func=schedule.MINUTE).count() == 1
-    assert set(schedule.minute()) == {"abandoned", "closed", "waiting", "erased", "pruned"}
+    assert set(schedule.minute()) == {
+        "abandoned",
+        "closed",
+        "waiting",
+        "wondering",
+        "expired",
+        "reaching_out",
+        "considered",
+        "erased",
+        "pruned",
+    }
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from chat import turn as turns
 from chat.lines import take_line
+from chat.models import Turn
 from memory.models import ConceptNode, Entity, Mention, MergeProposal, Receipt
 from memory.recall import recall
 from persona.models import Persona
@@ -32,9 +33,10 @@ def otto_knows(otto: Persona, remember: Any) -> dict[str, Any]:
     other = Entity.objects.create(persona=otto, canonical_name="The Sorrow", kind="place")
     Mention.objects.create(node=node, entity=other)
     proposal = MergeProposal.objects.create(a=entity, b=other, score=0.5)
+    first_word = Turn.objects.create(persona=otto, session=message.session, status="done", spoke_first=True)
     receipt = Receipt.objects.create(persona=otto, owner_id=otto.owner_id, at=now)
     rows = {"message": message, "turn": turn, "node": node, "entity": entity, "session": message.session}
-    rows |= {"proposal": proposal, "receipt": receipt, "persona": otto}
+    rows |= {"proposal": proposal, "receipt": receipt, "persona": otto, "first_word": first_word}
     return {name: row.uuid for name, row in rows.items()}
 
 
@@ -44,6 +46,8 @@ def addresses(ids: dict[str, Any]) -> list[str]:
         f"/chat/{persona}/",
         f"/chat/{persona}/history/?before={ids['message']}",
         f"/chat/{persona}/turns/{ids['turn']}/why/",
+        f"/chat/{persona}/turns/{ids['first_word']}/why-now/",
+        f"/chat/{persona}/reaching-out/",
         f"/memory/{persona}/timeline/",
         f"/memory/{persona}/remembered/?since={ids['message']}",
         f"/memory/{persona}/learned/?session={ids['session']}",
@@ -82,7 +86,11 @@ def deeds(ids: dict[str, Any]) -> list[tuple[str, str]]:
     persona, api = ids["persona"], f"/api/personas/{ids['persona']}"
     return [
         ("POST", f"/memory/{persona}/remember/{ids['message']}/"),
-        *(("POST", f"/memory/{persona}/nodes/{ids['node']}/{deed}/") for deed in ("correct", "restore", "hide", "pin")),
+        ("POST", f"/chat/{persona}/reaching-out/"),
+        *(
+            ("POST", f"/memory/{persona}/nodes/{ids['node']}/{deed}/")
+            for deed in ("correct", "restore", "hide", "came_true")
+        ),
         ("POST", f"/memory/{persona}/forget/?node={ids['node']}"),
         *(("POST", f"/memory/{persona}/people/{ids['entity']}/{deed}/") for deed in ("rename", "describe", "split")),
         ("POST", f"/memory/{persona}/names/merge/"),
@@ -111,8 +119,10 @@ def test_pages_and_api_of_another_do_not_exist(
     assert {url: client.get(url).status_code for url in addresses(otto_knows)} == dict.fromkeys(
         addresses(otto_knows), 404
     )
-    answer = client.post(f"/api/personas/{otto_knows['persona']}/recall", {"turns": ["x"]}, "application/json")
-    assert answer.status_code == 404
+    api = f"/api/personas/{otto_knows['persona']}"
+    assert client.post(f"{api}/recall", {"turns": ["x"]}, "application/json").status_code == 404
+    outcome = f"{api}/nodes/{otto_knows['node']}/outcome"
+    assert client.post(outcome, {"outcome": "fulfilled"}, "application/json").status_code == 404
 
 
 def test_deeds_on_what_is_anothers_find_nothing_and_change_nothing(
@@ -122,7 +132,7 @@ def test_deeds_on_what_is_anothers_find_nothing_and_change_nothing(
     before = list(ConceptNode.objects.values()) + list(Entity.objects.values())
     for ids in (otto_knows, otto_knows | {"persona": mira.uuid}):
         for method, address in deeds(ids):
-            if address == f"/account/companions/{mira.uuid}/delete/":
+            if address in (f"/account/companions/{mira.uuid}/delete/", f"/chat/{mira.uuid}/reaching-out/"):
                 continue
             answer = client.generic(method, address, "{}", "application/json")
             assert answer.status_code == 404, (method, address)
@@ -134,9 +144,11 @@ def test_ids_of_another_are_not_found_under_ones_own_persona(
 ) -> None:
     client.force_login(mira.owner)
     mine = otto_knows | {"persona": mira.uuid}
-    theirs = {str(otto_knows[name]) for name in ("message", "turn", "node", "entity", "receipt", "session")}
+    theirs = {
+        str(otto_knows[name]) for name in ("message", "turn", "node", "entity", "receipt", "session", "first_word")
+    }
     asked = [url for url in addresses(mine) if any(one in url for one in theirs) and "/learned/" not in url]
-    assert len(asked) == 18
+    assert len(asked) == 19
     assert {url: client.get(url).status_code for url in asked} == dict.fromkeys(asked, 404)
     assert client.get(f"/api/personas/{mira.uuid}/messages?before={mine['message']}").status_code == 404
     assert client.get(f"/api/personas/{mira.uuid}/nodes?before={mine['node']}").status_code == 404

@@ -30,7 +30,7 @@ class Household:
         self.env = {
             **Installation(folder).env,
             "LLM_PROVIDER": "tests.journeys.killing.PureProvider",
-            "ECHOVESSEL_KNOBS": json.dumps({"consolidate.chunk_tokens": 1000}),
+            "ECHOVESSEL_KNOBS": json.dumps({"consolidate.chunk_tokens": 1000, "slow_cycle.runs_per_day": 0}),
             "OMP_NUM_THREADS": "1",
             **env,
         }

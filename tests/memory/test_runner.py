@@ -20,6 +20,7 @@ from echovessel.llm import LLMError
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
 from memory import knobs, tasks
+from memory.claims import Lost
 from memory.consolidation import applying, claims, reflection, runner
 from memory.consolidation import extraction as extraction_step
 from memory.consolidation.runner import Outcome, pause_after
@@ -319,7 +320,7 @@ def test_a_worker_of_before_a_retry_holds_nothing_after_it(mira: Persona, model:
     assert stale is not None
     Session.objects.filter(pk=session.pk).update(status="failed")
     assert runner.retry(session)
-    with pytest.raises(claims.Lost):
+    with pytest.raises(Lost):
         stale.forward()
     fresh = claims.take(session.pk, clock)
     assert fresh is not None

@@ -178,6 +178,22 @@ def test_lines_that_are_read_twice_are_no_new_mention(mira: Persona) -> None:
     assert both.node.mention_count == 2
 
 
+@pytest.mark.parametrize("kind", [Kind.INTENTION, Kind.EXPECTATION])
+def test_what_ended_may_be_promised_or_expected_again(mira: Persona, kind: str) -> None:
+    session = talk(mira, "I'll send you a poem", "a poem, I promise")
+    first, second = session.messages.all()
+    node = put(mira, "Mira sends a poem.", kind=kind, evidence=[quote(first, "a poem")]).node
+    assert put(mira, "Mira sends a poem.", kind=kind, evidence=[quote(second, "a poem")]).node.pk == node.pk
+    ConceptNode.objects.filter(pk=node.pk).update(outcome="fulfilled")
+    read_again = put(mira, "Mira sends a poem.", kind=kind, evidence=[quote(first, "a poem")])
+    assert (read_again.node.pk, read_again.outcome) == (node.pk, "repeated")
+    third = talk(mira, "another poem, I promise", at=NOW + timedelta(days=1)).messages.get()
+    anew = put(mira, "Mira sends a poem.", kind=kind, evidence=[quote(third, "another poem")])
+    assert (anew.node.outcome, anew.outcome) == ("open", "new")
+    assert anew.node.pk != node.pk
+    assert put(mira, "Mira sends a poem.", kind=kind).node.pk == anew.node.pk
+
+
 def test_a_memory_is_as_old_as_its_words_and_was_mentioned_now(mira: Persona) -> None:
     node = put(mira, "Ana has a cat.", created_at=NOW - timedelta(days=3)).node
     assert (node.created_at, node.last_mentioned_at) == (NOW - timedelta(days=3), NOW)

@@ -5,7 +5,8 @@ It reads `Request.material` instead of the prompt. The same material gives the s
     chat        {"language": "en"|"zh", "persona_name", "user_name", "lines": [str],
                  "recollections": [{"text", "layer": "L2"|"L3"|"L4",
                                     "speaker": "user"|"persona"|None}], best first,
-                 "recent": [{"role": "user"|"persona", "content"}]}
+                 "recent": [{"role": "user"|"persona", "content"}],
+                 "crisis": true where the user was in despair lately (may be absent)}
     extraction  {"language", "persona_name", "user_name", "now": iso, "timezone",
                  "lines": [{"id", "role": "user"|"persona", "content", "at": iso,
                             "read": true where it is context only}],
@@ -14,4 +15,16 @@ It reads `Request.material` instead of the prompt. The same material gives the s
                  "pairs_in_question": [[name, name]] (may be absent)}
     reflection  {"language", "persona_name", "user_name",
                  "events": [{"id", "description", "emotional_impact"}]}
+    slow_cycle  {"language", "persona_name", "user_name", "now": iso, "timezone",
+                 "events": [{"id", "description", "emotional_impact", "relational_tags": [str],
+                             "event_time": {"start", "end"} or null, "told_at": iso}], the new ones, oldest first,
+                 "thoughts": [{"id", "description"}],
+                 "awaited": [{"id", "kind": "expectation"|"intention", "description", "due": day or null}],
+                 "questions": [{"id", "text"}]}
+    entity      {"language", "persona_name", "user_name", "name", "kind", "description",
+                 "events": [{"id", "description", "emotional_impact"}]}, oldest first
+    proactive   {"language", "persona_name", "user_name", "today": day,
+                 "trigger": "promise"|"shock"|"expectation"|"silence",
+                 "about": what it is about or "", "about_day": day or null,
+                 "recollections", "recent": as in chat (may be absent)}
 """

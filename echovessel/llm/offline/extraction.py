@@ -10,7 +10,7 @@ from typing import Any
 from echovessel.corrections import corrected, takes_back
 from echovessel.dates import Days, days_in
 from echovessel.llm.offline.asking import asks, is_question
-from echovessel.llm.offline.dates import dated, local_day
+from echovessel.llm.offline.dates import dated, local_day, weekday_ahead
 from echovessel.llm.offline.feeling import Weight, weighed
 from echovessel.llm.offline.names import Named, names_in
 from echovessel.llm.offline.person import in_third_person
@@ -159,7 +159,8 @@ class Told:
         about_me = 1 if FIRST_PERSON.search(self.quote) else 0
         asked = 3 if KEEP_THIS.search(self.quote) and self.says_something else 0
         right = 2 if self.puts_right else 0
-        return about_me + strength + bool(self.days) + asked + right + 2 * bool(self.names) + min(len(self.topics), 2)
+        when = bool(self.days or weekday_ahead(self.text, self.day))
+        return about_me + strength + when + asked + right + 2 * bool(self.names) + min(len(self.topics), 2)
 
     @property
     def puts_right(self) -> bool:

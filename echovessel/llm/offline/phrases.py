@@ -8,6 +8,7 @@ class Phrases:
     """All sentences of one language. Lists hold variants that mean the same."""
 
     crisis: tuple[str, ...]
+    cared: tuple[str, ...]
     remembers: tuple[str, ...]
     remembers_words: tuple[str, ...]
     senses: tuple[str, ...]
@@ -44,6 +45,12 @@ ZH = Phrases(
         "所以想请你现在就联系一个你信任的人，"
         "让 TA 陪陪你；如果你有马上伤害自己的念头，请立刻拨打当地的急救或心理援助电话。"
         "我会一直在这里听。你现在安全吗？",
+    ),
+    cared=(
+        "我在听，你说的我都很认真地放在心上。{name}我是 AI，替代不了一个能坐在你身边的人：有没有谁，"
+        "你今天可以给 TA 打个电话？要是又觉得撑不住，急救电话和心理援助热线任何时候都可以打。你现在感觉怎么样？",
+        "谢谢你还愿意跟我说话。{name}那些沉的东西，你不用一个人扛。我只是一个 AI，所以真的希望你身边也有人知道；"
+        "如果有马上伤害自己的念头，请先打急救或心理援助电话。此刻你安全吗？",
     ),
     remembers=(
         "我记得，你跟我说过：{told}",
@@ -140,6 +147,14 @@ EN = Phrases(
         " so please reach out right now to someone you trust, and let them be with you. If you "
         "might hurt yourself, call your local emergency number or a crisis line at once. I'm here "
         "and I'm listening. Are you safe right now?",
+    ),
+    cared=(
+        "I'm listening, and what you told me stays with me. {name}I'm an AI and can't take the place of somebody who "
+        "sits beside you: is there anyone you could call today? If it gets too heavy again, your local emergency "
+        "number and a crisis line are there at any hour. How are you right now?",
+        "I'm glad you are still talking to me. You don't have to carry this alone. {name}I'm only an AI, so I hope "
+        "that someone near you knows about it, too; if you might hurt yourself, please call your local emergency "
+        "number or a crisis line first. Are you safe at this moment?",
     ),
     remembers=(
         "I remember you told me: {told}",

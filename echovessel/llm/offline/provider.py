@@ -8,9 +8,12 @@ from typing import Any
 
 from echovessel.llm.base import Provider
 from echovessel.llm.errors import LLMError
+from echovessel.llm.offline.describing import described
 from echovessel.llm.offline.extraction import extracted
+from echovessel.llm.offline.first_word import spoken_first
 from echovessel.llm.offline.reflection import reflected
 from echovessel.llm.offline.reply import replied
+from echovessel.llm.offline.wondering import wondered
 from echovessel.llm.request import Finished, Request, Shape
 from echovessel.llm.tiers import OFFLINE
 
@@ -21,6 +24,9 @@ PIECE = re.compile(r"[A-Za-z0-9'’\-]+\s*|\s+|.", re.DOTALL)
 STRUCTURED: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "extraction": extracted,
     "reflection": reflected,
+    "slow_cycle": wondered,
+    "entity": described,
+    "proactive": spoken_first,
 }
 
 

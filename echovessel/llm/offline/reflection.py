@@ -51,6 +51,7 @@ THINGS_EN = {
     "taste": "favourite things",
 }  # fmt: skip
 STRONGEST = 8
+NAMELESS = ("this", "这件事")
 
 
 def reflected(material: Mapping[str, Any]) -> dict[str, Any]:
@@ -59,12 +60,12 @@ def reflected(material: Mapping[str, Any]) -> dict[str, Any]:
     if not events:
         return {"thoughts": []}
     top = max(events, key=lambda event: abs(event["emotional_impact"]))
-    about = _thing(top["description"], material["user_name"])
+    about = thing_of(top["description"], material["user_name"])
     return {
         "thoughts": [
             {
                 "description": _impression(top, about, material["user_name"]),
-                "emotional_impact": _quieter(top["emotional_impact"]),
+                "emotional_impact": quieter(top["emotional_impact"]),
                 "subject": "user",
                 "filling": _filling(events, top, about),
             }
@@ -80,7 +81,7 @@ def _impression(event: Mapping[str, Any], thing: str, user_name: str) -> str:
     return pick(options, event["description"]).format(thing=thing, user=user)
 
 
-def _thing(description: str, user_name: str) -> str:
+def thing_of(description: str, user_name: str) -> str:
     """What the impression is about: a name, else a topic, the most telling first."""
     named = [named.name for named in names_in(description) if named.name != user_name]
     if named:
@@ -90,10 +91,10 @@ def _thing(description: str, user_name: str) -> str:
     telling = next((topic for topic in things if topic in found), None)
     if telling:
         return things[telling]
-    return "这件事" if things is THINGS_ZH else "this"
+    return NAMELESS[things is THINGS_ZH]
 
 
-def _quieter(impact: int) -> int:
+def quieter(impact: int) -> int:
     """A thought about a thing weighs less than the thing."""
     return max(-STRONGEST, min(STRONGEST, round(impact * 0.6)))
 

@@ -13,7 +13,7 @@ from echovessel.llm.offline.names import names_in
 from echovessel.llm.offline.phrases import EN, ZH, Phrases
 from echovessel.llm.offline.recollecting import Memory, about, asked_for, memories
 from echovessel.llm.offline.smalltalk import FORGET_THAT, GOODBYE, GREETING, HOW_ARE_YOU, SHORT, THANKS, is_small_talk
-from echovessel.llm.offline.text import CJK, clipped, is_chinese, pick, sentences
+from echovessel.llm.offline.text import CJK, as_sentence, clipped, is_chinese, pick, sentences
 from echovessel.llm.offline.topics import topics
 
 # Questions about what the user told: whatever asks for something of "my", or who or where someone is.
@@ -139,7 +139,8 @@ def replied(material: Mapping[str, Any]) -> str:
     """The reply to `material` (its shape is in the package's docstring)."""
     talk = Talk(material)
     kinds: tuple[tuple[Callable[[Talk], bool], Callable[[Talk], str]], ...] = (
-        (lambda talk: weighed(talk.burst).in_crisis, lambda talk: talk.say(talk.phrases.crisis)),
+        (lambda talk: weighed(talk.burst).in_crisis, _cared_for),
+        (lambda talk: bool(talk.material.get("crisis")), lambda talk: talk.say(talk.phrases.cared)),
         (_asks_to_forget, lambda talk: talk.say(talk.phrases.forgetting)),
         (_tells_heavy, _acknowledged),
         (_asks_own_name, lambda talk: talk.say(talk.phrases.your_name)),
@@ -156,6 +157,13 @@ def replied(material: Mapping[str, Any]) -> str:
     answer = next((answer for fits, answer in kinds if fits(talk)), _unanswered)
     words = answer(talk)
     return words[:1].upper() + words[1:]
+
+
+def _cared_for(talk: Talk) -> str:
+    """What helps, in full; where just that was said a moment ago, in other words."""
+    full = talk.say(talk.phrases.crisis)
+    said = any(line["role"] == "persona" and line["content"] == full for line in talk.material.get("recent", ()))
+    return talk.say(talk.phrases.cared) if said else full
 
 
 def _is_short(words: re.Pattern[str]) -> Callable[[Talk], bool]:
@@ -201,7 +209,7 @@ def _recalled(talk: Talk) -> str:
         return _acknowledged(talk)
     events = [memory for memory in talk.memories if memory.layer == "L3" and weighed(memory.text).impact > -HEAVY]
     if events:
-        return talk.say(talk.phrases.remembers_other, told=_sentence(talk, events[0].told))
+        return talk.say(talk.phrases.remembers_other, told=as_sentence(events[0].told))
     return talk.say(talk.phrases.remembers_nothing)
 
 
@@ -216,7 +224,7 @@ def _tells(talk: Talk, question: str, found: Sequence[Memory]) -> str:
 def _told(talk: Talk, memory: Memory) -> str:
     lead = {"L2": talk.phrases.remembers_words, "L4": talk.phrases.senses}.get(memory.layer, talk.phrases.remembers)
     told = clipped(memory.told, TOLD_CHARACTERS)
-    return talk.say(lead, told=told if memory.layer == "L2" else _sentence(talk, told))
+    return talk.say(lead, told=told if memory.layer == "L2" else as_sentence(told))
 
 
 def _second(talk: Talk, found: Sequence[Memory], question: str) -> list[str]:
@@ -224,14 +232,14 @@ def _second(talk: Talk, found: Sequence[Memory], question: str) -> list[str]:
     others = [memory for memory in found[1:] if memory.layer == "L3"][: MOST_TOLD - 1]
     wanted = asked_for(question)
     fitting = [memory for memory in others if not wanted or any(word in memory.text.casefold() for word in wanted)]
-    return [talk.phrases.also.format(told=_sentence(talk, memory.told)) for memory in fitting]
+    return [talk.phrases.also.format(told=as_sentence(memory.told)) for memory in fitting]
 
 
 def _greeted(talk: Talk) -> str:
     """Takes up what was told, but no sorrow: nobody is met at the door with that."""
     events = [memory for memory in talk.memories if memory.layer == "L3" and weighed(memory.text).impact > -HEAVY]
     if events:
-        return talk.say(talk.phrases.greeting_again, told=_sentence(talk, clipped(events[0].told, TOLD_CHARACTERS)))
+        return talk.say(talk.phrases.greeting_again, told=as_sentence(clipped(events[0].told, TOLD_CHARACTERS)))
     return talk.say(talk.phrases.greeting)
 
 
@@ -267,7 +275,7 @@ def _linked(talk: Talk, told: str) -> list[str]:
     ]
     if not wanted or not events:
         return []
-    return [talk.phrases.linked.format(told=_sentence(talk, clipped(events[0].told, TOLD_CHARACTERS)))]
+    return [talk.phrases.linked.format(told=as_sentence(clipped(events[0].told, TOLD_CHARACTERS)))]
 
 
 def _about_topic(talk: Talk, questions: Mapping[str, tuple[str, ...]], text: str) -> str:
@@ -283,12 +291,6 @@ def _quoted(talk: Talk, sentence: str) -> str:
     """A piece of what was said that fits between quotation marks."""
     bare = sentence.strip().strip('"“”「」').rstrip("。.!！…~～")
     return clipped(bare, QUOTE_ZH if talk.chinese else QUOTE_EN)
-
-
-def _sentence(talk: Talk, told: str) -> str:
-    """`told` as a sentence of its own."""
-    ended = told if re.search(r"[。.!！?？…”\"]$", told) else told + ("。" if CJK.search(told) else ".")
-    return ended[:1].upper() + ended[1:]
 
 
 def _joined(talk: Talk, parts: Sequence[str]) -> str:

@@ -71,6 +71,16 @@ def pick(options: Sequence[str], seed: str, avoid: str = "") -> str:
     return next((option for option in turned if option.split("{")[0][:12] not in avoid), turned[0])
 
 
+def as_sentence(text: str) -> str:
+    """`text` with a capital and a full stop.
+
+    >>> as_sentence("you have a cat"), as_sentence("你有只猫")
+    ('You have a cat.', '你有只猫。')
+    """
+    ended = text if re.search(r"[。.!！?？…”\"]$", text) else text + ("。" if CJK.search(text) else ".")
+    return ended[:1].upper() + ended[1:]
+
+
 def clipped(text: str, limit: int) -> str:
     """`text` within `limit` characters, with an ellipsis where it was cut."""
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

@@ -16,8 +16,9 @@ from memory.consolidation import runner
 from memory.consolidation.claims import Claim
 from memory.consolidation.replies import of_reading
 from memory.forgetting import Target, plan, proving
-from memory.models import ConceptNode, Extraction, ModelReply
+from memory.models import ConceptNode, Extraction, ModelReply, Question, SlowCycleRun
 from memory.sameness import content_hash
+from memory.slow_cycle import questions
 from persona import mood
 from persona.models import Persona
 from tests.memory.forgetting.life import NOW, TOLD, close, entity, node, quoting, say
@@ -52,6 +53,27 @@ def forgotten(kind: Any, thing: Any) -> set[str]:
     receipt = forgetting.forget(plan([Target(kind, thing.pk)]), None, LATER)
     assert receipt.counts
     return {hit.place for hit in proving.of_texts([TOLD, KNOWN])}
+
+
+def test_what_she_wonders_in_the_same_words_goes_though_it_rests_on_something_else(
+    milo: ConceptNode, other: Session
+) -> None:
+    bakery = node(milo.persona, "Ana works in a bakery.", other, quoting(other.messages.earliest("id")))
+    run = SlowCycleRun.objects.create(persona=milo.persona, reason="first", outcome="done", at=NOW)
+    wonders = [f"Is it so that {KNOWN}", "Does Ana think of Milo, who died in Lisbon, at work?", "Does she like bread?"]
+    for text in wonders:
+        questions.keep(run, text, [bakery], NOW)
+    assert forgotten("node", milo) == set()
+    assert [question.text for question in Question.objects.all()] == wonders[2:]
+
+
+def test_a_question_goes_with_whom_it_names(milo: ConceptNode, other: Session) -> None:
+    bakery = node(milo.persona, "Ana works in a bakery.", other, quoting(other.messages.earliest("id")))
+    run = SlowCycleRun.objects.create(persona=milo.persona, reason="first", outcome="done", at=NOW)
+    questions.keep(run, "Would Milo have liked the smell of bread?", [bakery], NOW)
+    cat = entity(milo.persona, "Milo", milo)
+    assert forgotten("entity", cat) == set()
+    assert not Question.objects.exists()
 
 
 def test_what_a_model_said_of_it_in_a_talk_that_failed_goes(milo: ConceptNode, other: Session) -> None:
@@ -142,7 +164,8 @@ def test_an_answer_is_kept_in_the_very_moment_in_which_the_talk_is_ours(
 ) -> None:
     """Else a forgetting could come between, and an answer that was made of the words would outlive it."""
     Session.objects.filter(pk=other.pk).update(status="consolidating", holder="a worker")
-    claim = Claim(other, "a worker", lambda: NOW)
+    other.refresh_from_db()
+    claim = Claim(other, lambda: NOW)
     was_one: list[bool] = []
     looked = claim.mine
 

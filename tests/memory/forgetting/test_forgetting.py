@@ -12,7 +12,8 @@ from chat.models import Message, Session, Turn
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
 from memory import checking, forgetting, tombstones
-from memory.consolidation.claims import Claim, Lost
+from memory.claims import Lost
+from memory.consolidation.claims import Claim
 from memory.forgetting import Busy, Choice, PlanChanged, Target, plan, proving, target_of
 from memory.models import Alias, ConceptNode, Entity, Extraction, Filling, ModelReply, Receipt
 from persona.models import MoodChange, Persona
@@ -251,7 +252,7 @@ def test_what_is_gone_meanwhile_has_an_empty_plan(life: Life) -> None:
 def test_who_reads_a_talk_loses_it_and_writes_nothing(life: Life) -> None:
     held = Session.objects.filter(pk=life.later.pk)
     held.update(status="consolidating", holder="a worker")
-    claim = Claim(held.get(), "a worker", lambda: NOW)
+    claim = Claim(held.get(), lambda: NOW)
     waiting = OrmQ.objects.count()
     forget(the(life.milo))
     with pytest.raises(Lost), transaction.atomic():

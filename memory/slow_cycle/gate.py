@@ -1,0 +1,79 @@
+"""Whether a persona may think now about what is new, why, and if not, when to ask again. Pure.
+
+What costs nothing to know comes first; the rest is skipped for what cannot wait, a cap or a wall never is.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from echovessel.llm.budget import next_day
+from memory import knobs
+from memory.models import SlowCycleRun
+
+Reason = SlowCycleRun.Reason
+
+
+class Refusal(StrEnum):
+    """Why not now."""
+
+    NOTHING_NEW = "nothing_new"
+    DAILY_CAP = "daily_cap"
+    TOKEN_WALL = "token_wall"
+    COOL_DOWN = "cool_down"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is new: how many events, how much the heaviest weighs (0 … 10), whether one corrects something. And what was
+    done: when the last run was, and what today (a day of UTC) has cost so far."""
+
+    new_events: int
+    heaviest: int
+    has_correction: bool
+    last_run_at: datetime | None
+    runs_today: int
+    tokens_in_today: int
+    tokens_out_today: int
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The reason to run now; or what refuses it, and when that has passed (None: when something new has come)."""
+
+    reason: str = ""
+    refusal: Refusal | None = None
+    again_at: datetime | None = None
+
+
+def decide(facts: Facts, now: datetime) -> Decision:
+    """The first of these that holds decides."""
+    if not facts.new_events:
+        return Decision(refusal=Refusal.NOTHING_NEW)
+    if facts.runs_today >= knobs.slow_cycle_runs_per_day():
+        return Decision(refusal=Refusal.DAILY_CAP, again_at=next_day(now))
+    if _could_break_a_wall(facts):
+        return Decision(refusal=Refusal.TOKEN_WALL, again_at=next_day(now))
+    if facts.last_run_at is None:
+        return Decision(Reason.FIRST)
+    if facts.heaviest >= knobs.shock_impact():
+        return Decision(Reason.SHOCK)
+    if facts.has_correction:
+        return Decision(Reason.CORRECTION)
+    return _rested(facts.last_run_at, now)
+
+
+def _could_break_a_wall(facts: Facts) -> bool:
+    most_out = knobs.slow_cycle_answer_tokens() + knobs.slow_cycle_entities() * knobs.slow_cycle_entity_tokens()
+    return (
+        facts.tokens_in_today + knobs.slow_cycle_run_tokens() > knobs.slow_cycle_tokens_in_per_day()
+        or facts.tokens_out_today + most_out > knobs.slow_cycle_tokens_out_per_day()
+    )
+
+
+def _rested(last_run_at: datetime, now: datetime) -> Decision:
+    """A run that lies ahead was made before somebody set the clock back: nobody waits for it."""
+    rest = timedelta(minutes=knobs.slow_cycle_rest_minutes())
+    if timedelta(0) <= now - last_run_at < rest:
+        return Decision(refusal=Refusal.COOL_DOWN, again_at=last_run_at + rest)
+    return Decision(Reason.RESTED)

@@ -1,0 +1,40 @@
+"""What a run is given: rows, and each as the prompt tells it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+
+class Told(NamedTuple):
+    """A row, and the line that the prompt tells it in."""
+
+    row: Any
+    line: str
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a run is given."""
+
+    events: Sequence[Told] = ()
+    awaited: Sequence[Told] = ()
+    questions: Sequence[Told] = ()
+    thoughts: Sequence[Told] = ()
+
+    @property
+    def lists(self) -> dict[str, Sequence[Told]]:
+        return {name: getattr(self, name) for name in ("events", "awaited", "questions", "thoughts")}
+
+    @property
+    def through(self) -> int:
+        """The key of the last event."""
+        return int(self.events[-1].row.pk)
+
+    @property
+    def words(self) -> list[str]:
+        """All that is told."""
+        return [told.line for found in self.lists.values() for told in found]
+
+    def keys(self) -> dict[str, list[int]]:
+        """What the account of the run tells of it: keys alone."""
+        return {name: [told.row.pk for told in found] for name, found in self.lists.items()}

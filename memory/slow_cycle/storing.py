@@ -1,0 +1,138 @@
+"""Storing: all that a run made, at once, with a row that tells of it by keys alone."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import numpy as np
+from django.db import transaction
+
+from echovessel import embedding
+from memory import awaited, tombstones, writing
+from memory.entities.resolve import link_inherited
+from memory.model_in_use import follow, with_one_model
+from memory.models import ConceptNode, SlowCycleRun
+from memory.slow_cycle import describing, questions, replies
+from memory.slow_cycle.buried import brings_back
+from memory.slow_cycle.claims import Claim
+from memory.slow_cycle.describing import Description
+from memory.slow_cycle.fresh import fresh_events
+from memory.slow_cycle.given import Given
+from memory.slow_cycle.sifting import Account, Answered, Asked, Ended
+from memory.slow_cycle.thinking import Thinking
+from memory.writing import Draft
+from persona.models import Persona
+
+FORGOTTEN, GONE = "forgotten", "no_ground"
+
+
+@with_one_model
+def store(claim: Claim, thinking: Thinking, described: Sequence[Description]) -> SlowCycleRun:
+    """Write it, and give the cycle out of our hands; it stays wanted where events are left that did not fit.
+
+    Embeds first, then one transaction. Raises EmbeddingUnavailable and Lost; nothing is written then.
+    """
+    now, model, given, drafts = claim.clock(), follow(), thinking.given, thinking.sifted.drafts
+    vectors = embedding.embed([draft.description for draft in drafts])
+    with transaction.atomic():
+        _move_on(claim, given.through, now)
+        run = _row(claim, thinking, described, now)
+        run.made = [
+            *(_written(run, given, draft, vector, model, now) for draft, vector in zip(drafts, vectors, strict=True)),
+            *(_asked(run, given, question, now) for question in thinking.sifted.questions),
+            *(_settled(ended, now) for ended in thinking.sifted.outcomes),
+            *(_answered(answered, now) for answered in thinking.sifted.answered),
+            *(_described(run.persona, one) for one in described),
+            *thinking.sifted.dropped,
+        ]
+        run.dropped = sum("dropped" in item for item in run.made)
+        run.save(update_fields=["made", "dropped"])
+        questions.drop_old(claim.persona, now)
+        replies.forget(claim.persona)
+    return run
+
+
+def _move_on(claim: Claim, through: int, now: datetime) -> None:
+    """What was given is new no more."""
+    claim.let_go(through=through, attempts=0)
+    claim.cycle.through = through
+    if not fresh_events(claim.cycle, now).exists():
+        claim.forget_wish()
+
+
+def _row(claim: Claim, thinking: Thinking, described: Sequence[Description], now: datetime) -> SlowCycleRun:
+    usage = sum((one.usage for one in described), thinking.usage)
+    return SlowCycleRun.objects.create(
+        persona=claim.persona,
+        session=claim.cycle.wanted_by,
+        reason=claim.reason,
+        outcome=SlowCycleRun.Outcome.DONE,
+        given=thinking.given.keys() | {"entities": [one.of.entity.pk for one in described]},
+        through=thinking.given.through,
+        tokens_in=usage.tokens_in,
+        tokens_out=usage.tokens_out,
+        at=now,
+    )
+
+
+# --- what becomes of each thing -----------------------------------------------------------------------------------
+def _written(run: SlowCycleRun, given: Given, draft: Draft, vector: np.ndarray, model: str, now: datetime) -> Account:
+    """A thought or an expectation through the gate, on what is left of what it rests on."""
+    filling = _live(draft.filling)
+    if not filling:
+        return _dropped(draft.kind, GONE)
+    if brings_back(run.persona, draft.description, given.words):
+        return _dropped(draft.kind, FORGOTTEN)
+    written = writing.write(run.persona, replace(draft, filling=filling), vector, model, now)
+    if written.node is None:
+        return _dropped(draft.kind, FORGOTTEN)
+    link_inherited(written.node, filling)
+    return {"kind": draft.kind, "id": written.node.pk, "outcome": written.outcome}
+
+
+def _asked(run: SlowCycleRun, given: Given, asked: Asked, now: datetime) -> Account:
+    """A question, on what is left of what it rests on."""
+    about, text = _live(asked.about), questions.tidied(asked.text)
+    if not about:
+        return _dropped("question", GONE)
+    if tombstones.refuses(run.persona, [text]) or brings_back(run.persona, text, given.words):
+        return _dropped("question", FORGOTTEN)
+    question = questions.keep(run, text, about, now)
+    return {"kind": "question", "id": question.pk} if question else _dropped("question", "asked_before")
+
+
+def _settled(ended: Ended, now: datetime) -> Account:
+    """How something ended that she awaited."""
+    evidence = _live(ended.evidence)
+    if not evidence or not _live([ended.node]):
+        return _dropped("outcome", GONE)
+    if not awaited.settle(ended.node, ended.outcome, evidence[0], now):
+        return _dropped("outcome", "not_open")
+    by = [event.pk for event in evidence]
+    return {"kind": "outcome", "id": ended.node.pk, "outcome": ended.outcome, "by": by}
+
+
+def _answered(answered: Answered, now: datetime) -> Account:
+    """A question that something new has answered."""
+    if not _live([answered.by]):
+        return _dropped("answer", GONE)
+    if not questions.answer(answered.question, answered.by, now):
+        return _dropped("answer", "not_open")
+    return {"kind": "answer", "id": answered.question.pk, "by": [answered.by.pk]}
+
+
+def _described(persona: Persona, one: Description) -> Account:
+    """Who somebody is."""
+    about: Account = {"kind": "description", "id": one.of.entity.pk}
+    why = describing.write(persona, one)
+    return about | ({"dropped": why} if why else {"by": list(one.cited)})
+
+
+def _dropped(kind: str, why: str) -> Account:
+    return {"kind": kind, "dropped": why}
+
+
+def _live(nodes: Sequence[ConceptNode]) -> list[ConceptNode]:
+    """Those that are recallable still: somebody may have forgotten one while the model thought, or put it away."""
+    stored = ConceptNode.objects.recallable().in_bulk([node.pk for node in nodes])
+    return [stored[node.pk] for node in nodes if node.pk in stored]

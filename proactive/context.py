@@ -1,0 +1,31 @@
+"""What the prompt for a first word says in the place of what they just said: why she writes."""
+
+from echovessel.context import ContextRequest, Section, fenced
+from memory.consolidation.prompting import render
+from memory.human_dates import told
+from persona.headings import headed
+from persona.models import Persona
+from proactive.occasion import Occasion
+
+
+def why_you_write(request: ContextRequest) -> Section:
+    """The reason, the memory it is about, and how such a message is written."""
+    persona: Persona = request.persona
+    occasion: Occasion = request.occasion
+    today = request.now.astimezone(persona.zone).date()
+    text = render(
+        "first_word",
+        persona,
+        trigger=occasion.trigger,
+        about=fenced("memory", occasion.words) if occasion.words else "",
+        day=told(occasion.day, today, persona.language) if occasion.day else "",
+    )
+    about = str(occasion.about.uuid) if occasion.about else None
+    account = {"trigger": occasion.trigger, "about": about, "since": occasion.since.isoformat()}
+    material = {
+        "trigger": occasion.trigger,
+        "about": occasion.words,
+        "about_day": occasion.day.isoformat() if occasion.day else None,
+        "today": today.isoformat(),
+    }
+    return Section("why_now", "user", headed(persona.language, "first_word", text), account, material)

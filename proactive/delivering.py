@@ -1,0 +1,67 @@
+"""Delivering: the gates asked a last time, the line stored and published, the outreach stamped. One transaction: what
+is seen is stamped, and what is stamped was said."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from chat import first_word
+from chat.models import Turn
+from proactive import keeping, occasion
+from proactive.claims import Claim
+from proactive.considering import decide_again
+from proactive.models import Outreach
+from proactive.models.consideration import Consideration, Gate
+from proactive.writing import Written
+
+Status, Verdict = Outreach.Status, Consideration.Verdict
+
+
+class Deferred(Exception):
+    """Not now, but for the same reason a little later: the user is just talking, or `at_once`, where something was
+    forgotten that the model was told."""
+
+    def __init__(self, *, at_once: bool = False) -> None:
+        super().__init__()
+        self.at_once = at_once
+
+
+class HeldBack(Exception):
+    """A gate refuses by now."""
+
+    def __init__(self, gate: str) -> None:
+        super().__init__(gate)
+        self.gate = gate
+
+
+def deliver(claim: Claim, written: Written) -> None:
+    """Say it. Raises Deferred, HeldBack, Gone and Lost; nothing is said then.
+
+    Nobody else writes meanwhile: the transaction holds the write lock from its beginning on.
+    """
+    now = claim.clock()
+    with transaction.atomic():
+        claim.forward()
+        if not keeping.is_there(claim.outreach):
+            raise Deferred(at_once=True)
+        ask_the_gates(claim)
+        occasion.of(claim.outreach)
+        turn = _said(claim, written, now)
+        keeping.forget(claim.outreach)
+        claim.let_go(status=Status.DELIVERED, delivered_at=now, turn_uuid=turn.uuid, attempts=0)
+
+
+def _said(claim: Claim, written: Written, now: datetime) -> Turn:
+    try:
+        return first_word.say(claim.persona, written.text, written.xray, now)
+    except first_word.NotNow as error:
+        raise Deferred from error
+
+
+def ask_the_gates(claim: Claim) -> None:
+    """Raises Deferred or HeldBack where it is not the time any more."""
+    decision = decide_again(claim.outreach, claim.clock())
+    if decision.verdict == Verdict.DEFER:
+        raise Deferred
+    if decision.verdict == Verdict.REFUSE:
+        raise HeldBack(decision.gate or Gate.TRIGGER)

@@ -1,0 +1,33 @@
+"""Where a notice may be sent to: the push services that the operator trusts, and nowhere else. Browsers say where they
+are reached; a page must not be able to make this server call its neighbours."""
+
+from urllib.parse import SplitResult, urlsplit
+
+from django.conf import settings
+from django.http.request import validate_host
+
+LONGEST = 1_000
+
+
+def is_allowed(endpoint: str) -> bool:
+    """Whether it lies at one of `settings.PUSH_SERVICES`: over https at its common port, or at a whole origin that is
+    named there."""
+    if len(endpoint) > LONGEST or not endpoint.isascii() or not endpoint.isprintable() or " " in endpoint:
+        return False
+    try:
+        parts = urlsplit(endpoint)
+        port = parts.port
+    except ValueError:
+        return False
+    if parts.username is not None or parts.password is not None or parts.fragment or "\\" in endpoint:
+        return False
+    return _origin(parts) in settings.PUSH_SERVICES or _is_known_service(parts, port)
+
+
+def _is_known_service(parts: SplitResult, port: int | None) -> bool:
+    known = [service for service in settings.PUSH_SERVICES if "://" not in service and service != "*"]
+    return parts.scheme == "https" and port in (None, 443) and validate_host(parts.hostname or "", known)
+
+
+def _origin(parts: SplitResult) -> str:
+    return f"{parts.scheme}://{parts.netloc}"

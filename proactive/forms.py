@@ -1,0 +1,40 @@
+"""What the owner sets: whether her companion may speak first, when not, and how often at most."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from proactive import knobs
+from proactive.models import ReachingOut
+from proactive.situation import bounds_of
+
+HOURS = [(hour, f"{hour:02}:00") for hour in range(24)]
+
+
+class ReachingOutForm(forms.ModelForm):
+    """Hours and cap stand as they are in force; what equals the installation's own is left open, and follows it."""
+
+    quiet_start = forms.TypedChoiceField(coerce=int, choices=HOURS, label=_("Quiet from"))
+    quiet_end = forms.TypedChoiceField(coerce=int, choices=HOURS, label=_("until"))
+    max_per_24h = forms.TypedChoiceField(coerce=int, label=_("At most in 24 hours"))
+
+    class Meta:
+        model = ReachingOut
+        fields = ("enabled", "quiet_start", "quiet_end", "max_per_24h", "push")
+
+    def __init__(self, data: Any, allowed: ReachingOut) -> None:
+        in_force = bounds_of(allowed)
+        initial = {name: getattr(in_force, name) for name in ("quiet_start", "quiet_end", "max_per_24h")}
+        super().__init__(data, instance=allowed, initial=initial, auto_id="reaching_out_%s")
+        most = knobs.max_per_24h()
+        self.fields["max_per_24h"].choices = [(n, str(n)) for n in range(min(1, most), most + 1)]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        own = {
+            "quiet_start": knobs.quiet_hours_start(),
+            "quiet_end": knobs.quiet_hours_end(),
+            "max_per_24h": knobs.max_per_24h(),
+        }
+        return given | {name: None for name, value in own.items() if given.get(name) == value}

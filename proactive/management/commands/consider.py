@@ -1,0 +1,56 @@
+"""Look at whether a persona would speak first now, and what holds her back. Changes nothing."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from persona.lookup import NoSuchPersona, persona_by
+from proactive.models import ReachingOut
+from proactive.policy import decide
+from proactive.situation import seen
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("persona", help="id, or external id where it is unique")
+        parser.add_argument("--at", metavar="ISO", help="at this time instead of now, with its zone")
+        parser.add_argument("--json", action="store_true", dest="as_json", help="with all facts, for programs")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            persona = persona_by(options["persona"])
+        except NoSuchPersona as error:
+            raise CommandError(str(error)) from error
+        allowed = ReachingOut.objects.filter(persona=persona).first() or ReachingOut(persona=persona)
+        situation = seen(allowed, _moment(options["at"]))
+        decision = decide(situation)
+        told = {
+            "verdict": str(decision.verdict),
+            "gate": str(decision.gate) if decision.gate else None,
+            "reason": decision.reason.facts() if decision.reason else None,
+        }
+        if options["as_json"]:
+            self.stdout.write(json.dumps(told | {"facts": situation.facts()}))
+            return
+        why = f": {decision.gate.label}" if decision.gate else ""
+        self.stdout.write(f"{decision.verdict.label}{why}")
+        if decision.reason:
+            self.stdout.write(f"a reason would be {decision.reason.kind}, of {decision.reason.at.isoformat()}")
+
+
+def _moment(written: str | None) -> datetime:
+    if written is None:
+        return timezone.now()
+    try:
+        moment = parse_datetime(written)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise CommandError("--at is a time with its zone, such as 2026-01-31T09:00+01:00.")
+    return moment

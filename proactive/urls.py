@@ -1,0 +1,16 @@
+"""The addresses of reaching out: the owner's page, why a first word came when it did, and what browsers need to be
+told of it."""
+
+from django.urls import path
+
+from proactive import push_views, views
+
+urlpatterns = [
+    path("chat/<uuid:persona>/reaching-out/", views.reaching_out, name="reaching_out"),
+    path("chat/<uuid:persona>/turns/<uuid:turn>/why-now/", views.why_now, name="why_now"),
+    path("push/", push_views.subscriptions, name="push_subscriptions"),
+    path("push/gone/", push_views.gone, name="push_unsubscribe"),
+    path("push/key/", push_views.key, name="push_key"),
+    path("sw.js", push_views.service_worker, name="service_worker"),
+    path("manifest.webmanifest", push_views.manifest, name="manifest"),
+]

@@ -1,0 +1,57 @@
+"""The owner's page of reaching out, and why a first word came when it did."""
+
+from hashlib import sha256
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from chat.models import Turn
+from memory import why
+from memory.pages.owned import owned, page
+from persona.models import Persona
+from proactive import considered, knobs
+from proactive.forms import ReachingOutForm
+from proactive.models import PushSubscription, ReachingOut
+
+
+@owned
+@require_http_methods(["GET", "HEAD", "POST"])
+def reaching_out(request: HttpRequest, persona: Persona) -> HttpResponse:
+    """The switch and its bounds; below them what came of it lately."""
+    now = timezone.now()
+    allowed = ReachingOut.objects.filter(persona=persona).first() or ReachingOut(persona=persona)
+    form = ReachingOutForm(request.POST or None, allowed)
+    if request.method == "POST" and form.is_valid():
+        form.instance.changed_at = now
+        form.save()
+        messages.success(request, _("Kept."))
+        return redirect("reaching_out", persona.uuid)
+    context = {
+        "form": form,
+        "most": knobs.max_per_24h(),
+        "clock": timezone.localtime(now),
+        "days": considered.lately(persona, now),
+        "days_told": considered.DAYS,
+        "known": _browsers(persona),
+    }
+    status = 422 if form.is_bound else 200
+    return page(request, persona, "proactive/reaching_out.html", context, status=status)
+
+
+def _browsers(persona: Persona) -> list[str]:
+    """By what a browser knows itself among those of the owner that are told: the SHA-256 of its address, in hex."""
+    endpoints = PushSubscription.objects.filter(owner=persona.owner_id).values_list("endpoint", flat=True)
+    return [sha256(endpoint.encode()).hexdigest() for endpoint in endpoints]
+
+
+@owned
+@require_http_methods(["GET", "HEAD"])
+def why_now(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResponse:
+    """Why she wrote first and why then, with the memory it was about; and below it what she was reminded of."""
+    first_word = get_object_or_404(Turn, persona=persona, uuid=turn, spoke_first=True)
+    return render(request, "proactive/_why_now.html", why.explained(first_word) | considered.why_now(first_word))

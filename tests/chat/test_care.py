@@ -1,0 +1,148 @@
+"""The detector by its cases: cries, plain and in disguise, and what only sounds like one."""
+
+import re
+from re import _constants as opcodes  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chat.care import speaks_of_crisis
+from chat.care.disguises import forms, plainly
+from chat.care.phrase import Phrase
+from chat.care.phrases_en import ENGLISH
+from chat.care.phrases_zh import CHINESE, PINYIN
+from tests.chat import cries
+
+# Seed 000, the row of its table that is called "Crisis".
+SEED = ("撑不住", "不想活", "活不下去", "自杀", "崩溃", "I can't go on", "suicide", "I had a breakdown")
+PHRASES = (*ENGLISH, *CHINESE, *PINYIN)
+
+
+@pytest.mark.parametrize("block", [cries.CRIES_EN, cries.CRIES_ZH], ids=["english", "chinese"])
+def test_every_cry_is_heard(block: str) -> None:
+    lines = cries.lines(block)
+    assert len(lines) >= 120
+    assert [line for line in lines if not speaks_of_crisis(line)] == []
+
+
+@pytest.mark.parametrize("block", [cries.HARMLESS_EN, cries.HARMLESS_ZH], ids=["english", "chinese"])
+def test_what_only_sounds_like_one_is_none(block: str) -> None:
+    lines = cries.lines(block)
+    assert len(lines) >= 120
+    assert [line for line in lines if speaks_of_crisis(line)] == []
+
+
+def test_the_row_of_the_seed_is_heard() -> None:
+    assert [words for words in SEED if not speaks_of_crisis(words)] == []
+
+
+@pytest.mark.parametrize("harmless", ["killing it", "笑死我了"])
+@pytest.mark.parametrize("cry", ["I want to die", "不想活了"])
+def test_a_cry_is_heard_beside_an_idiom(harmless: str, cry: str) -> None:
+    assert speaks_of_crisis(f"{harmless}. {cry}")
+    assert speaks_of_crisis(f"{cry}\n{harmless}")
+
+
+def test_a_cry_anywhere_in_the_longest_line_is_heard() -> None:
+    filling = "It rained all day, and we played cards. 今天我们在家打牌。" * 400
+    for place in (0, 7_001, 19_900):
+        line = f"{filling[:place]} I want to die. {filling[place:]}"[:20_000]
+        assert speaks_of_crisis(line), place
+    assert not speaks_of_crisis(filling[:20_000])
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("Ｉ ｗａｎｔ", "i want"),
+        ("di\u200be", "die"),
+        ("su\u00adici\u2060de", "suicide"),
+        ("s\u0336u\u0336i\u0336", "sui"),
+        ("ѕuісіdе", "suicide"),
+        ("DON’T", "dont"),
+        ("diiiiie", "die"),
+        ("自殺", "自杀"),
+        ("想死,真的", "想死，真的"),
+        ("one \n\n two", "one\ntwo"),
+    ],
+)
+def test_plain_form(written: str, meant: str) -> None:
+    assert plainly(written) == meant
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("su1cid3", "suicide"),
+        ("$uicide", "suicide"),
+        ("k!ll", "kill"),
+        ("s u i c i d e", "suicide"),
+        ("k.i.l.l me", "kill me"),
+        ("s**cide", "suicide"),
+        ("自 杀", "自杀"),
+        ("不·想-活", "不想活"),
+        ("I want\nto die", "i want to die"),
+    ],
+)
+def test_a_disguise_is_taken_off(written: str, meant: str) -> None:
+    assert list(forms(written)) == [plainly(written), meant]
+
+
+def test_numbers_and_sentences_are_no_disguise() -> None:
+    for line in ("We ran 10 kms in 2026.", "今天不想，活着真好", "a b, and c", "5 o'clock"):
+        assert len(list(forms(line))) == 1, line
+
+
+@given(st.text(max_size=300))
+@settings(max_examples=150, deadline=None)
+def test_whatever_is_written_has_an_answer(text: str) -> None:
+    assert speaks_of_crisis(text) in (True, False)
+
+
+@given(st.text(alphabet=st.characters(codec="utf-8"), max_size=40), st.sampled_from(["自杀", "I want to kill myself"]))
+@settings(max_examples=100, deadline=None)
+def test_a_cry_is_heard_whatever_was_written_before_it(before: str, cry: str) -> None:
+    assert speaks_of_crisis(f"{before}\n\n{cry}")
+
+
+def test_no_pattern_repeats_without_bound_what_repeats_without_bound() -> None:
+    """So that the time a line takes grows with it, and no faster."""
+    for phrase in PHRASES:
+        for pattern in (phrase.words, phrase.not_before, phrase.not_after, phrase.told, phrase.own):
+            if pattern is not None:
+                assert not _nested(parser.parse(pattern.pattern, pattern.flags & re.ASCII)), pattern.pattern[:80]
+
+
+def test_every_key_of_a_phrase_is_in_its_plain_form() -> None:
+    """A key in any other form stands in no line that is looked at."""
+    for phrase in PHRASES:
+        assert [key for key in phrase.keys if plainly(f"x{key}x") != f"x{key}x"] == [], phrase.keys
+
+
+def test_news_and_stories_are_told_from_what_one_says_of_oneself() -> None:
+    told = Phrase(("leap",), re.compile("leap"), told=re.compile("film"), own=re.compile("i want to $"))
+    assert told.is_in("i leap")
+    assert not told.is_in("in the film they leap")
+    assert told.is_in("a film. they leap")
+    assert told.is_in("after the film i want to leap")
+
+
+def _nested(pattern: Any, inside: bool = False) -> bool:
+    for operation, value in pattern:
+        if operation in (opcodes.MAX_REPEAT, opcodes.MIN_REPEAT):
+            _low, high, repeated = value
+            unbounded = high == opcodes.MAXREPEAT
+            if (unbounded and inside) or _nested(repeated, inside or unbounded):
+                return True
+        elif operation is opcodes.SUBPATTERN:
+            if _nested(value[-1], inside):
+                return True
+        elif operation is opcodes.BRANCH:
+            if any(_nested(branch, inside) for branch in value[1]):
+                return True
+        elif operation in (opcodes.ASSERT, opcodes.ASSERT_NOT) and _nested(value[1], inside):
+            return True
+    return False
