@@ -90,7 +90,7 @@ def remains() -> tuple[int, ...]:
 
 
 STEPS: dict[str, tuple[Any, str]] = {
-    "before it is claimed": (claims, "lease_from"),
+    "before it is claimed": (claims, "seize"),
     "before the model is asked": (extraction, "similar_events"),
     "before it is written": (applying, "_prepared"),
     "before it is reflected on": (reflection, "planned"),
