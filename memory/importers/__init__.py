@@ -1,0 +1,83 @@
+"""Reading what people bring from elsewhere: their files to plain things, and nothing is written.
+
+    with Source(path) as source:
+        for found in read(source):
+            …
+
+`recognised` says which format a file is of; a person may say otherwise. What a reader gives is in `types`, why it
+leaves something out in `reasons`.
+"""
+
+from collections.abc import Iterator
+
+from memory.importers import (
+    cards,
+    chatgpt,
+    claude,
+    day_one,
+    discord,
+    journal,
+    mapper,
+    pam,
+    roleplay,
+    sillytavern,
+    table,
+    telegram,
+    transcript,
+    whatsapp,
+)
+from memory.importers.source import Source
+from memory.importers.speakers import Speaker, speakers
+from memory.importers.types import Format, Found, ImportRejected, Options
+
+__all__ = ["FORMATS", "Source", "Speaker", "format_named", "read", "recognised", "speakers"]
+
+# In the order in which people are offered them; where two are equally likely, the earlier is taken.
+FORMATS: tuple[Format, ...] = (
+    *chatgpt.FORMATS,
+    *claude.FORMATS,
+    *whatsapp.FORMATS,
+    *telegram.FORMATS,
+    *discord.FORMATS,
+    *sillytavern.FORMATS,
+    *roleplay.FORMATS,
+    *cards.FORMATS,
+    *pam.FORMATS,
+    *day_one.FORMATS,
+    *transcript.FORMATS,
+    *journal.FORMATS,
+    *table.FORMATS,
+    *mapper.FORMATS,
+)
+# Below this a file resembles nothing.
+_LEAST_LIKENESS = 0.25
+
+
+def recognised(source: Source) -> Format:
+    """The format that the beginning of the file resembles most. Raises ImportRejected where it resembles none, or is
+    empty, damaged or no text."""
+    if not source.size:
+        raise ImportRejected("empty")
+    likeness, best = max(((one.resembles(source.sample), one) for one in FORMATS), key=lambda pair: pair[0])
+    if likeness >= _LEAST_LIKENESS:
+        return best
+    if not source.members:
+        # Whatever is wrong with the text is a better answer.
+        next(iter(source.texts()), None)
+    raise ImportRejected("unknown_format", source.name, formats=", ".join(str(one.label) for one in FORMATS))
+
+
+def format_named(name: str) -> Format:
+    """Raises KeyError."""
+    return {one.name: one for one in FORMATS}[name]
+
+
+def read(source: Source, chosen: Format | None = None, options: Options | None = None) -> Iterator[Found]:
+    """All that is found in the file, in its order. Raises ImportRejected while it is gone through: before anything if
+    the file is not recognised or holds nothing, and also after some of it."""
+    found = (chosen or recognised(source)).read(source, options or Options(limits=source.limits))
+    first = next(found, None)
+    if first is None:
+        raise ImportRejected("nothing_found", source.name)
+    yield first
+    yield from found

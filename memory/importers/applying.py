@@ -1,0 +1,87 @@
+"""Records and a mapping of their fields make lines of talks, or entries of a diary where nobody is said to speak."""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby, islice
+from typing import Any
+
+from memory.importers.day_order import Numbers, day_first
+from memory.importers.fields import Mapping, value_at, who
+from memory.importers.lines import said, storable, talks, word
+from memory.importers.types import Entry, Found, ImportRejected, Limits, Line, Options, Skipped, digest
+from memory.importers.when import When, as_date, read_when
+
+# Where a record stands, for people; and the record, or why it could not be read.
+Record = tuple[str, Any]
+_SAMPLE = 200
+
+
+def order_of_days(records: Callable[[], Iterable[Record]], mapping: Mapping, options: Options) -> bool | None:
+    """Whether the day is first in dates like 3/4/2024; None where no date is written so.
+
+    Raises ImportRejected where they are and nothing tells. `records` is read once more only where the first ones have
+    such dates.
+    """
+    if options.day_first is not None or not any(_open_dates(islice(records(), _SAMPLE), mapping)):
+        return options.day_first
+    order = day_first(_open_dates(records(), mapping))
+    if order is None:
+        raise ImportRejected("ask_day_first")
+    return order
+
+
+def _open_dates(records: Iterable[Record], mapping: Mapping) -> Iterator[Numbers]:
+    for _where, record in records:
+        heading = as_date(value_at(record, mapping.at))
+        if heading and heading.written.order_open:
+            yield heading.written.month, heading.written.day, heading.written.year or 0
+
+
+class Applying:
+    """A mapping in use on one file."""
+
+    def __init__(self, mapping: Mapping, order: bool | None, limits: Limits) -> None:
+        self.mapping = mapping
+        self.order = order
+        self.limits = limits
+
+    def found(self, records: Iterable[Record], title: str, where: str) -> Iterator[Found]:
+        """What the records say, in their order. Records of one conversation have to stand together."""
+        if not self.mapping.speaker:
+            yield from (self._entry(*record) for record in records)
+            return
+        numbered = enumerate(records, 1)
+        for talk, group in groupby(numbered, lambda each: word(value_at(each[1][1], self.mapping.talk))):
+            lines = (self._line(place, record, number) for number, (place, record) in group)
+            yield from talks(title or talk, talk or digest("talk", title, where), where, lines, self.limits)
+
+    def _line(self, where: str, record: Any, position: int) -> Line | Skipped:
+        if isinstance(record, Skipped):
+            return record
+        text = value_at(record, self.mapping.text)
+        if isinstance(text, dict | list):
+            return Skipped(where, "unknown")
+        speaker, role = who(record, self.mapping)
+        when = self._when(record)
+        at = when.as_moment() if when else None
+        return said(speaker, word(text), at, where, self.limits, self._id(record), position, role)
+
+    def _entry(self, where: str, record: Any) -> Entry | Skipped:
+        if isinstance(record, Skipped):
+            return record
+        text = storable(word(value_at(record, self.mapping.text)))
+        if not text.strip():
+            return Skipped(where, "empty")
+        if len(text.encode()) > self.limits.message_bytes:
+            return Skipped(where, "too_long")
+        title = storable(word(value_at(record, self.mapping.title)))
+        when = self._when(record)
+        day, at = (when.day, when.at) if when else (None, None)
+        return Entry(title, text, day, at, self._id(record) or digest("entry", where, day, title, text), where)
+
+    def _when(self, record: Any) -> When | None:
+        value, clock = value_at(record, self.mapping.at), value_at(record, self.mapping.clock)
+        with_clock = read_when(f"{value} {clock}", self.order) if clock else None
+        return with_clock or read_when(value, self.order)
+
+    def _id(self, record: Any) -> str:
+        return word(value_at(record, self.mapping.source_id))

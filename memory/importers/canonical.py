@@ -1,0 +1,74 @@
+"""JSON in its canonical form, byte for byte the same wherever it is made: RFC 8785 (JCS).
+
+Keys in the order of their UTF-16 units, no whitespace, numbers as ECMAScript writes them, and no more escapes than
+JSON demands. A checksum over such bytes is one that others can repeat.
+
+>>> canonical({"b": 1.0, "a": [1e21, 0.000001, 1e-7, "é"]}).decode()
+'{"a":[1e+21,0.000001,1e-7,"é"],"b":1}'
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+
+def canonical(value: Any) -> bytes:
+    """The UTF-8 bytes. Numbers are doubles, as they are to ECMAScript; raises ValueError for what none can hold."""
+    return _written(value).encode()
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, Mapping):
+        pairs = sorted(value.items(), key=lambda pair: pair[0].encode("utf-16-be"))
+        return "{" + ",".join(f"{_string(key)}:{_written(item)}" for key, item in pairs) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(_written(item) for item in value) + "]"
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, str):
+        return _string(value)
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    return _number(value)
+
+
+def _string(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _number(value: int | float) -> str:
+    try:
+        number = float(value)
+    except OverflowError as error:
+        raise ValueError("beyond what a double holds") from error
+    if not math.isfinite(number):
+        raise ValueError(f"{value} is no number of JSON")
+    if number == 0:
+        return "0"
+    return ("-" if number < 0 else "") + _digits(abs(number))
+
+
+def _digits(number: float) -> str:
+    """Number::toString of ECMAScript: plain from 1e-6 up to below 1e21, else with an exponent."""
+    mantissa, _, exponent = repr(number).partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    fraction = "" if fraction == "0" else fraction
+    point = len(whole) + int(exponent or 0)
+    leading = len(whole + fraction) - len((whole + fraction).lstrip("0"))
+    digits = (whole + fraction).strip("0")
+    return _placed(digits, point - leading)
+
+
+def _placed(digits: str, point: int) -> str:
+    """`digits` with the decimal point after the `point`-th of them."""
+    if len(digits) <= point <= 21:
+        return digits + "0" * (point - len(digits))
+    if 0 < point <= 21:
+        return f"{digits[:point]}.{digits[point:]}"
+    if -6 < point <= 0:
+        return "0." + "0" * -point + digits
+    mantissa = digits[0] + (f".{digits[1:]}" if len(digits) > 1 else "")
+    return f"{mantissa}e{'+' if point > 0 else '-'}{abs(point - 1)}"

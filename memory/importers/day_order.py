@@ -1,0 +1,53 @@
+"""Whether 03/04 is the third of April or the fourth of March: decided once for a whole file, or not at all. Pure."""
+
+from collections.abc import Iterable
+from datetime import date
+
+Numbers = tuple[int, int, int]
+
+
+def day_first(written: Iterable[Numbers]) -> bool | None:
+    """What the dates of a file, `(first, second, year)` in its order, say about the order of their numbers.
+
+    True and False where only one reading is a calendar's, or only one runs steadily through time; None where the file
+    does not tell. Nothing but the last date is kept.
+
+    >>> day_first([(3, 4, 2024), (13, 4, 2024)]), day_first([(1, 31, 2024)]), day_first([(3, 4, 2024)])
+    (True, False, None)
+    """
+    readings = {True: _Reading(), False: _Reading()}
+    telling = False
+    for first, second, year in written:
+        telling = telling or first != second
+        readings[True].take(year, second, first)
+        readings[False].take(year, first, second)
+    for test in (_Reading.possible, _Reading.steady):
+        passed = [order for order, reading in readings.items() if test(reading)]
+        if len(passed) == 1:
+            return passed[0]
+    return None if telling else True
+
+
+class _Reading:
+    """The dates read in one way: whether each is one, and whether they only go forward or only back."""
+
+    def __init__(self) -> None:
+        self.last: date | None = None
+        self.impossible = self.rises = self.falls = False
+
+    def take(self, year: int, month: int, day: int) -> None:
+        try:
+            found = date(year, month, day)
+        except ValueError:
+            self.impossible = True
+            return
+        if self.last is not None:
+            self.rises = self.rises or found > self.last
+            self.falls = self.falls or found < self.last
+        self.last = found
+
+    def possible(self) -> bool:
+        return not self.impossible
+
+    def steady(self) -> bool:
+        return not self.impossible and not (self.rises and self.falls)

@@ -1,0 +1,177 @@
+"""The text in a PNG or APNG: found without looking at the picture, and put into one without touching it.
+
+By the PNG specification (third edition): a signature, then chunks of length, type, data and CRC-32. Pixels are never
+inflated, so that a picture which unpacks to gigabytes is just another file; what text inflates to is bounded.
+"""
+
+import struct
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import BinaryIO
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+# No chunk is longer by the specification; no text worth reading is.
+LONGEST_CHUNK = 2**31 - 1
+LONGEST_TEXT = 24 * 1024 * 1024
+MOST_CHUNKS = 100_000
+# A picture with more pixels is no portrait, but made to fill the memory of whoever shows it.
+MOST_PIXELS = 100_000_000
+_BLOCK = 64 * 1024
+_TEXTS = (b"tEXt", b"zTXt", b"iTXt")
+
+
+class BrokenPNG(Exception):
+    """What is wrong, by a code, and at which byte of the file."""
+
+    def __init__(self, code: str, byte: int) -> None:
+        super().__init__(f"{code} at byte {byte}")
+        self.code = code
+        self.byte = byte
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Where a chunk lies; `at` is the byte of its length, its data begin eight further on."""
+
+    kind: bytes
+    at: int
+    length: int
+
+
+def texts_of(file: BinaryIO, wanted: tuple[str, ...]) -> dict[str, bytes]:
+    """The texts under the `wanted` keywords, the first of each, inflated where they are deflated.
+
+    Raises BrokenPNG for what is not a whole PNG.
+    """
+    found: dict[str, bytes] = {}
+    for chunk in chunks(file):
+        if chunk.kind in _TEXTS:
+            keyword, _, body = _data(file, chunk).partition(b"\0")
+            name = keyword.decode("latin-1")
+            if name in wanted and name not in found:
+                found[name] = _text(chunk, body)
+    return found
+
+
+def chunks(file: BinaryIO) -> Iterator[Chunk]:
+    """Each chunk up to the end of the picture; what follows IEND is no part of it."""
+    _expect_signature(file)
+    at = len(SIGNATURE)
+    for number in range(MOST_CHUNKS):
+        chunk = _chunk_at(file, at)
+        if number == 0:
+            _expect_picture(file, chunk)
+        yield chunk
+        if chunk.kind == b"IEND":
+            return
+        at += chunk.length + 12
+    raise BrokenPNG("too_many", at)
+
+
+def _expect_signature(file: BinaryIO) -> None:
+    file.seek(0)
+    if file.read(len(SIGNATURE)) != SIGNATURE:
+        raise BrokenPNG("not_png", 0)
+
+
+def _chunk_at(file: BinaryIO, at: int) -> Chunk:
+    file.seek(at)
+    head = file.read(8)
+    if len(head) < 8:
+        raise BrokenPNG("truncated", at)
+    length, kind = struct.unpack(">I4s", head)
+    if length > LONGEST_CHUNK or not kind.isalpha():
+        raise BrokenPNG("broken", at)
+    file.seek(at + 8 + length)
+    if len(file.read(4)) < 4:
+        raise BrokenPNG("truncated", at)
+    return Chunk(kind, at, length)
+
+
+def _expect_picture(file: BinaryIO, chunk: Chunk) -> None:
+    if chunk.kind != b"IHDR" or chunk.length != 13:
+        raise BrokenPNG("broken", chunk.at)
+    width, height = struct.unpack(">II", _data(file, chunk)[:8])
+    if width * height > MOST_PIXELS:
+        raise BrokenPNG("too_big", chunk.at)
+
+
+def _data(file: BinaryIO, chunk: Chunk) -> bytes:
+    """Its data, which must be what its checksum says."""
+    if chunk.length > LONGEST_TEXT:
+        raise BrokenPNG("too_long", chunk.at)
+    file.seek(chunk.at + 8)
+    data = file.read(chunk.length)
+    if struct.pack(">I", zlib.crc32(data, zlib.crc32(chunk.kind))) != file.read(4):
+        raise BrokenPNG("broken", chunk.at)
+    return data
+
+
+def _text(chunk: Chunk, body: bytes) -> bytes:
+    if chunk.kind == b"tEXt":
+        return body
+    if chunk.kind == b"zTXt":
+        return _inflated(chunk, body[1:])
+    deflated = body[:1] == b"\x01"
+    parts = body[2:].split(b"\0", 2)
+    if len(parts) < 3:
+        raise BrokenPNG("broken", chunk.at)
+    return _inflated(chunk, parts[2]) if deflated else parts[2]
+
+
+def _inflated(chunk: Chunk, data: bytes) -> bytes:
+    inflater = zlib.decompressobj()
+    try:
+        text = inflater.decompress(data, LONGEST_TEXT + 1)
+    except zlib.error as error:
+        raise BrokenPNG("broken", chunk.at) from error
+    if len(text) > LONGEST_TEXT:
+        raise BrokenPNG("too_long", chunk.at)
+    if not inflater.eof:
+        raise BrokenPNG("truncated", chunk.at)
+    return text
+
+
+def with_texts(picture: BinaryIO, texts: Mapping[str, bytes], replacing: tuple[str, ...]) -> Iterator[bytes]:
+    """The bytes of `picture` with `texts` as tEXt chunks behind its header; those named in `replacing` are left out.
+
+    Every other chunk stays as it is, byte for byte.
+    """
+    yield SIGNATURE
+    for chunk in chunks(picture):
+        if not _is_text_named(picture, chunk, replacing):
+            yield from _copied(picture, chunk)
+        if chunk.kind == b"IHDR":
+            yield from (made(b"tEXt", name.encode("latin-1") + b"\0" + text) for name, text in texts.items())
+
+
+def _is_text_named(picture: BinaryIO, chunk: Chunk, names: tuple[str, ...]) -> bool:
+    if chunk.kind not in _TEXTS:
+        return False
+    picture.seek(chunk.at + 8)
+    keyword, _, _ = picture.read(min(chunk.length, 80)).partition(b"\0")
+    return keyword.decode("latin-1") in names
+
+
+def _copied(picture: BinaryIO, chunk: Chunk) -> Iterator[bytes]:
+    picture.seek(chunk.at)
+    left = chunk.length + 12
+    while left:
+        block = picture.read(min(left, _BLOCK))
+        left -= len(block)
+        yield block
+
+
+def made(kind: bytes, data: bytes) -> bytes:
+    """One chunk with its length and checksum."""
+    checksum = zlib.crc32(data, zlib.crc32(kind))
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", checksum)
+
+
+def plain(width: int, height: int, colour: tuple[int, int, int]) -> bytes:
+    """A picture of one colour, for a card of somebody without a portrait."""
+    row = b"\0" + bytes(colour) * width
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    pixels = zlib.compress(row * height, 9)
+    return SIGNATURE + made(b"IHDR", header) + made(b"IDAT", pixels) + made(b"IEND", b"")

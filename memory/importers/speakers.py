@@ -1,0 +1,43 @@
+"""Who speaks in what was read, for the question "which of them is you?", with a guess. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from memory.importers.lines import role_named
+from memory.importers.types import Found, Role, Talk
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """`guess` is "" where nothing speaks for any side."""
+
+    name: str
+    lines: int
+    guess: Role
+
+
+def speakers(found: Iterable[Found]) -> tuple[Speaker, ...]:
+    """Everybody who speaks, the most first. The guess rests on what the file says of its lines, on plain labels
+    ("assistant"), and on titles: an exported talk is named for the other one. Of two,
+    one follows from the other."""
+    lines: Counter[str] = Counter()
+    roles: dict[str, Role] = {}
+    titles: set[str] = set()
+    for talk in found:
+        if isinstance(talk, Talk):
+            titles.add(talk.title)
+            lines.update(line.speaker for line in talk.lines)
+            roles.update((line.speaker, line.role) for line in talk.lines if line.role)
+    guesses = {name: roles.get(name) or role_named(name) for name in lines}
+    two = {name: role for name, role in guesses.items() if role != "other"}
+    if len(two) == 2:
+        guesses |= _of_two(two, titles)
+    return tuple(Speaker(name, count, guesses[name]) for name, count in lines.most_common())
+
+
+def _of_two(guesses: Mapping[str, Role], titles: set[str]) -> dict[str, Role]:
+    told = {name: role or ("persona" if name in titles else "") for name, role in guesses.items()}
+    rest: dict[Role, Role] = {"user": "persona", "persona": "user"}
+    (first, one), (second, other) = told.items()
+    return {first: one or rest.get(other, ""), second: other or rest.get(one, "")}

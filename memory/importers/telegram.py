@@ -1,0 +1,166 @@
+"""Telegram Desktop's result.json: one chat, or all chats of an account.
+
+What somebody forwarded was said by whom it is forwarded from, and stands under that name.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.importers.json_values import Unread, values
+from memory.importers.lines import Names, array, moment, said, table, talks, word
+from memory.importers.source import Sample, Source
+from memory.importers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+
+_SINGLE = ("name", "type", "id")
+_CHATS = ("chats.list.item", "left_chats.list.item")
+_ME = "personal_information.user_id"
+_WANTED = (
+    *_SINGLE, "messages.item", _ME,
+    *(f"{chat}.{key}" for chat in _CHATS for key in (*_SINGLE, "messages.item")),
+)  # fmt: skip
+_ASIDE = dict.fromkeys(
+    (
+        "contacts", "frequent_contacts", "sessions", "web_sessions", "other_data", "stories",
+        "profile_pictures", "ips",
+    ),
+    "settings",
+)  # fmt: skip
+_MEDIA = (
+    "photo", "file", "media_type", "sticker_emoji", "location_information", "contact_information", "poll",
+    "game_title", "invoice_information", "place_name",
+)  # fmt: skip
+
+
+@dataclass
+class _Chat:
+    """What is known of a chat when its first message comes: an export names it before."""
+
+    number: int
+    me: str
+    known: dict[str, str] = field(default_factory=dict)
+    names: Names = field(default_factory=Names)
+    begun: bool = False
+
+    @property
+    def title(self) -> str:
+        return self.known.get("name", "")
+
+    @property
+    def source_id(self) -> str:
+        return self.known.get("id") or digest("telegram", self.title)
+
+    def role_of(self, person: str) -> Role:
+        """A chat of two people has the other one's id, a bot is nobody else's persona."""
+        kind, partner = self.known.get("type"), self.known.get("id")
+        if person == self.me or kind == "saved_messages":
+            return "user"
+        if kind == "bot_chat":
+            return "persona" if person == partner else "user"
+        return "user" if kind == "personal_chat" and person != partner else ""
+
+
+class Telegram:
+    name = "telegram"
+    label = gettext_lazy("Telegram export")
+
+    def resembles(self, sample: Sample) -> float:
+        file = _file(sample)
+        paths = (sample.inside(file) if file else sample).paths
+        whole = {"chats.about", "chats.list", "personal_information.user_id"} & paths
+        return 0.95 if whole or {"messages.item.date", "messages.item.type", "type"} <= paths else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        file = _file(source.sample) if source.members else ""
+        if source.members and not file:
+            raise ImportRejected("member_missing")
+        yield from (Skipped(name, "media") for name in source.members if name != file)
+        for chat, messages in groupby(_messages(source, file), key=lambda pair: pair[0]):
+            found = _lines(chat, (message for _chat, message in messages), options.limits)
+            yield from talks(chat.title, chat.source_id, _where(chat), found, options.limits)
+
+
+def _file(sample: Sample) -> str:
+    files = [name for name in sample.members if name.rpartition("/")[2] == "result.json"]
+    return files[0] if files else ""
+
+
+def _messages(source: Source, file: str) -> Iterator[tuple["_Chat", Any]]:
+    """Each message with its chat, and what stands beside the chats as `Skipped`."""
+    chat = _Chat(1, "")
+    for place, value in values(source, _WANTED, file, _ASIDE):
+        key = place.rpartition(".")[2]
+        if place in _ASIDE:
+            yield chat, Skipped(place, value.reason)
+        elif place == _ME:
+            chat.me = word(value)
+        elif key in _SINGLE:
+            if chat.begun or key in chat.known:
+                chat = _Chat(chat.number + 1, chat.me)
+            chat.known[key] = word(value)
+        else:
+            chat.begun = True
+            yield chat, value
+
+
+def _lines(chat: _Chat, messages: Iterator[Any], limits: Limits) -> Iterator[Line | Skipped]:
+    number, place, talk = 0, _("%(talk)s, message %(number)d"), _where(chat)
+    for message in messages:
+        if isinstance(message, Skipped):
+            yield message
+            continue
+        number += 1
+        where = place % {"talk": talk, "number": number}
+        if isinstance(message, Unread):
+            yield Skipped(where, message.reason)
+        elif isinstance(message, dict):
+            yield from _message(chat, message, number, where, limits)
+        else:
+            yield Skipped(where, "broken")
+
+
+def _message(chat: _Chat, message: dict[str, Any], number: int, where: str, limits: Limits) -> Iterator[Line | Skipped]:
+    if message.get("type") != "message":
+        yield Skipped(where, "notice" if message.get("type") == "service" else "unknown")
+        return
+    text = _text(message)
+    with_media = any(message.get(key) for key in _MEDIA)
+    if with_media:
+        yield Skipped(where, "media")
+    if text.strip() or not with_media:
+        speaker, role = _speaker(chat, message)
+        source_id = f"{chat.source_id}/{message['id']}" if word(message.get("id")) else ""
+        yield said(speaker, text, _at(message), where, limits, source_id, number, role)
+
+
+def _speaker(chat: _Chat, message: dict[str, Any]) -> tuple[str, Role]:
+    original = word(message.get("forwarded_from"))
+    if original:
+        return original, "other"
+    person = word(message.get("from_id")).removeprefix("user")
+    return chat.names.of(person, word(message.get("from"))), chat.role_of(person)
+
+
+def _text(message: dict[str, Any]) -> str:
+    """Plain, or in pieces of which some are links, bold and the like."""
+    text = message.get("text") or message.get("text_entities")
+    if isinstance(text, str):
+        return text
+    return "".join(piece if isinstance(piece, str) else word(table(piece).get("text")) for piece in array(text))
+
+
+def _at(message: dict[str, Any]) -> datetime | None:
+    """Seconds since 1970; older exports have the local time alone."""
+    return moment(message.get("date_unixtime")) or moment(message.get("date"))
+
+
+def _where(chat: _Chat) -> str:
+    return _("chat %d") % chat.number
+
+
+FORMATS = (Telegram(),)

@@ -1,0 +1,237 @@
+"""WhatsApp's "export chat": a text file, alone or in a zip (iOS: _chat.txt; Android: called by whom it is with).
+
+    31/12/2023, 21:05 - Name: text          [31/12/2023, 21:05:33] Name: text          2023/12/31 下午9:05 - 名: …
+
+The shape of the first stamp is that of all: a line without one goes on with the message before. Whether the day or the
+month comes first is decided once, by all dates of the file. Times have no zone.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from functools import lru_cache, partial
+from itertools import chain, islice
+from pathlib import PurePosixPath
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.importers import day_order
+from memory.importers.lines import Gathered, gathered, said, talks
+from memory.importers.source import Sample, Source
+from memory.importers.types import Found, ImportRejected, Limits, Line, Options, Skipped, digest
+from memory.importers.whatsapp_words import (
+    AFTERNOON,
+    ATTACHED,
+    ATTACHED_BEHIND,
+    DELETED,
+    EDITED,
+    MEDIA,
+    NOON,
+    PART_OF_DAY,
+)
+
+_MARK = "\u200e"
+_INVISIBLE = "\ufeff\u200e\u200f\u202a\u202b\u202c"
+_SPACE = r"[ \u00a0\u202f]"
+_DATE = rf"(?P<a>\d{{1,4}})(?P<mark>[./-]|\.{_SPACE}|年)(?P<b>\d{{1,2}})(?:[./-]|\.{_SPACE}|月)(?P<c>\d{{1,4}})[.日]?"
+_TIME = (
+    rf"(?P<before>{PART_OF_DAY})?{_SPACE}?(?P<hour>\d{{1,2}})[:.](?P<minute>\d{{2}})(?:[:.](?P<second>\d{{2}}))?"
+    rf"(?:{_SPACE}?(?P<after>{PART_OF_DAY}))?"
+)
+_BETWEEN = rf"[,،]?{_SPACE}{{1,2}}(?:(?:at|um|à|às|a las|kl\.?){_SPACE})?"
+_STAMP = rf"{_DATE}{_BETWEEN}{_TIME}"
+_BRACKETED = re.compile(rf"[{_INVISIBLE}]*\[{_STAMP}\]{_SPACE}", re.I)
+_DASHED = re.compile(rf"[{_INVISIBLE}]*{_STAMP}{_SPACE}[-–]{_SPACE}", re.I)
+_SPEAKER = re.compile(rf"[{_INVISIBLE}]*(?P<name>[^\n]{{1,100}}?)[{_INVISIBLE}]*:(?:{_SPACE}|(?=\n)|$)")
+_NOT_A_LETTER = re.compile(r"[\s.]+")
+_LAST_CENTURY = 70
+# What stands in place of a message, with its mark, is short in every language.
+_LONGEST_PLACEHOLDER = 200
+_SAMPLE_LINES = 60
+# Lines of one minute that are held while they are counted.
+_MOST_OF_A_MINUTE = 10_000
+# What a browser adds to a second download.
+_COPY = re.compile(r" ?\(\d\)$")
+_TITLES = (
+    re.compile(r"WhatsApp Chat (?:with|-) (?P<name>.+)", re.I),
+    re.compile(r"WhatsApp[- ]Chat mit (?P<name>.+)", re.I),
+    re.compile(r"(?:Chat|Conversación) de WhatsApp con (?P<name>.+)", re.I),
+    re.compile(r"Conversa do WhatsApp com (?P<name>.+)", re.I),
+    re.compile(r"Discussion WhatsApp avec (?P<name>.+)", re.I),
+    re.compile(r"Chat WhatsApp con (?P<name>.+)", re.I),
+    re.compile(r"[与與和](?P<name>.+?)的\s*WhatsApp\s*(?:聊天|对话|對話).*", re.I),
+)
+
+
+class WhatsApp:
+    name = "whatsapp"
+    label = gettext_lazy("WhatsApp chat")
+
+    def resembles(self, sample: Sample) -> float:
+        chats = _chat_files(sample)
+        text = sample.inside(chats[0]).text if chats else sample.text
+        lines = [line for line in text.split("\n")[:_SAMPLE_LINES] if line.strip()]
+        stamp = _shape(lines)
+        if stamp is None:
+            return 0.0
+        spoken = any(_SPEAKER.match(line, found.end()) for line in lines if (found := stamp.match(line)))
+        return 0.95 if spoken and stamp.match(lines[0]) else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        files = _chat_files(source.sample) if source.members else [""]
+        if not files:
+            raise ImportRejected("member_missing")
+        for name in source.members:
+            if name not in files:
+                yield Skipped(name, "document" if name.lower().endswith(".txt") else "media")
+        for file in files:
+            yield from _chat(source, file, options)
+
+
+def _chat_files(sample: Sample) -> list[str]:
+    """The text files of a zip that are chats: iOS always calls it so, Android by whom it is with."""
+    texts = [name for name in sample.members if name.lower().endswith(".txt")]
+    return [name for name in texts if PurePosixPath(name).name == "_chat.txt"] or [
+        name for name in texts if _shape(sample.inside(name).text.split("\n")[:_SAMPLE_LINES])
+    ]
+
+
+def _chat(source: Source, file: str, options: Options) -> Iterator[Found]:
+    stamp = _shape(line.text for line in islice(source.lines(file), _SAMPLE_LINES))
+    if stamp is None:
+        raise ImportRejected("not_this", format=str(WhatsApp.label))
+    day_first = _day_first(source, file, stamp, options.day_first)
+    title = _title(file, source.name)
+    messages = gathered(source.lines(file), partial(_begins, stamp, day_first), options.limits)
+    found = _lines(messages, options.limits)
+    yield from talks(title, digest("whatsapp", title), title or _("the chat"), found, options.limits)
+
+
+def _shape(lines: Iterable[str]) -> re.Pattern[str] | None:
+    """The pattern of the first line that has a stamp."""
+    for line in lines:
+        for pattern in (_BRACKETED, _DASHED):
+            if pattern.match(line):
+                return pattern
+    return None
+
+
+def _day_first(source: Source, file: str, stamp: re.Pattern[str], chosen: bool | None) -> bool:
+    """Raises ImportRejected where the dates can be read in both ways, or not in the `chosen` one. Between dots the day
+    is always first."""
+    stamps = _open_stamps(source, file, stamp)
+    first = next(stamps, None)
+    if first is None or first["mark"].startswith("."):
+        return True
+    told = day_order.day_first((int(one["a"]), int(one["b"]), _year(one["c"])) for one in chain([first], stamps))
+    if chosen is None and told is None:
+        raise ImportRejected("ask_day_first", file or source.name)
+    if chosen is None or told in (None, chosen):
+        return bool(told if chosen is None else chosen)
+    if all(_moment(one, chosen) for one in _open_stamps(source, file, stamp)):
+        return chosen
+    raise ImportRejected("other_day_first", file or source.name)
+
+
+def _open_stamps(source: Source, file: str, stamp: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """The stamps of the file in which the year is last, if a calendar has them in any order."""
+    found = (stamp.match(line.text) for line in source.lines(file))
+    return (one for one in found if one and len(one["a"]) < 3 and (_moment(one, True) or _moment(one, False)))
+
+
+def _begins(stamp: re.Pattern[str], day_first: bool, text: str) -> tuple[datetime, str] | None:
+    """The time of a line and what follows its stamp; None where it has none that any clock or calendar has."""
+    found = stamp.match(text)
+    at = _moment(found, day_first) if found else None
+    return (at, text[found.end() :]) if found and at else None
+
+
+def _lines(messages: Iterable[Gathered[datetime]], limits: Limits) -> Iterator[Line | Skipped]:
+    """Equal lines of one minute are told apart by their count, so that a later export gives the same ids."""
+    line_number = _("line %d")
+    minute: datetime | None = None
+    count: Counter[tuple[str, str]] = Counter()
+    for message in messages:
+        where = line_number % message.number
+        found = _SPEAKER.match(message.text)
+        if message.head is None or found is None or _is_quoting(found["name"]):
+            yield Skipped(where, "notice" if message.head else "nobody")
+            continue
+        if message.head != minute or len(count) >= _MOST_OF_A_MINUTE:
+            minute = message.head
+            count.clear()
+        text, reason = _words(message.text[found.end() :])
+        if reason:
+            yield Skipped(where, reason)
+        if text or not reason:
+            count[found["name"], text] += 1
+            yield said(found["name"], text, minute, where, limits, position=count[found["name"], text])
+
+
+@lru_cache(maxsize=1_000)
+def _is_quoting(name: str) -> bool:
+    """Whether a colon stands within a quotation: Ana changed the subject to "Rome: again"."""
+    return name.count('"') % 2 == 1 or any(name.count(begin) > name.count(end) for begin, end in ("“”", "«»", "„“"))
+
+
+def _words(text: str) -> tuple[str, str]:
+    """What was said, and why something beside it is left out; both can be empty."""
+    if len(text) <= _LONGEST_PLACEHOLDER and (reason := _placeholder(text)):
+        return "", reason
+    first, _end, caption = text.partition("\n")
+    if first.endswith(")") and ATTACHED.fullmatch(first.strip(_MARK)):
+        return caption, "media"
+    if not text.endswith(">"):
+        return text, ""
+    words = ATTACHED_BEHIND.sub("", text)
+    return (words, "media") if words != text else (EDITED.sub("", text), "")
+
+
+def _placeholder(text: str) -> str:
+    """Why the whole of `text` is WhatsApp's and nobody's words; "" where it is somebody's."""
+    bare = text.strip(f"{_MARK} \n")
+    if DELETED.fullmatch(bare):
+        return "deleted"
+    if MEDIA.fullmatch(bare) or (ATTACHED_BEHIND.fullmatch(bare) or ATTACHED.fullmatch(bare)):
+        return "media"
+    return "notice" if text.startswith(_MARK) else ""
+
+
+def _moment(stamp: re.Match[str], day_first: bool) -> datetime | None:
+    """The time of a stamp; None where no clock or calendar has it."""
+    a, b, c = stamp["a"], int(stamp["b"]), stamp["c"]
+    if len(a) == 4:
+        year, month, day = int(a), b, int(c)
+    else:
+        year, (day, month) = _year(c), (int(a), b) if day_first else (b, int(a))
+    try:
+        return datetime(year, month, day, _hour(stamp), int(stamp["minute"]), int(stamp["second"] or 0))
+    except ValueError:
+        return None
+
+
+def _year(digits: str) -> int:
+    year = int(digits)
+    return year if len(digits) > 2 else year + (1900 if year >= _LAST_CENTURY else 2000)
+
+
+def _hour(stamp: re.Match[str]) -> int:
+    hour = int(stamp["hour"])
+    part = _NOT_A_LETTER.sub("", stamp["before"] or stamp["after"] or "").lower()
+    if not part or hour > 12 or (part == NOON and hour > 10):
+        return hour
+    return hour % 12 + (12 if part in AFTERNOON else 0)
+
+
+def _title(file: str, name: str) -> str:
+    """Whom the chat is with, where the file's name says it."""
+    for stem in (PurePosixPath(file).stem, PurePosixPath(name).stem):
+        for pattern in _TITLES:
+            if found := pattern.fullmatch(stem):
+                return _COPY.sub("", found["name"]).strip()
+    return ""
+
+
+FORMATS = (WhatsApp(),)

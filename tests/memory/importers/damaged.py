@@ -1,0 +1,28 @@
+"""Files with something broken in them, the same ones at every run."""
+
+import random
+
+# What parsers trip over.
+_STONES = (
+    b"\0", b"\xff\xfe", b'"', b"{", b"]", b"null", b"1e999", b"-" * 50, b"[" * 100, b"\\ud800", b"9" * 5000, b"\n---\n",
+    b"2024-01-05\n", b",,,,", b"\r",
+)  # fmt: skip
+
+
+def mutated(data: bytes, chance: random.Random) -> bytes:
+    """`data` with one to four of: bytes changed, cut out, doubled, stones put in, the end missing."""
+    changed = bytearray(data)
+    for _time in range(chance.randint(1, 4)):
+        place, length = chance.randrange(len(changed) + 1), chance.choice((1, 4, 12, 200))
+        deed = chance.randrange(5)
+        if deed == 0:
+            changed[place : place + length] = chance.randbytes(min(length, 12))
+        elif deed == 1:
+            del changed[place : place + length]
+        elif deed == 2:
+            changed[place:place] = changed[place : place + length]
+        elif deed == 3:
+            changed[place:place] = chance.choice(_STONES)
+        else:
+            del changed[place:]
+    return bytes(changed)

@@ -1,0 +1,49 @@
+"""The JSON of DiscordChatExporter."""
+
+import json
+from datetime import datetime, timedelta
+from typing import Any
+
+from memory.importers import recognised
+from memory.importers.discord import Discord
+from memory.importers.types import Talk
+from tests.memory.importers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
+
+DATA: dict[str, Any] = json.loads((FILES / "discord.json").read_bytes())
+
+
+def test_a_talk_is_read() -> None:
+    found = found_by(Discord(), fixture("discord.json"))
+    assert [(line.speaker, line.role, line.text) for line in lines_of(found)] == [
+        ("Ana", "", "Hello there"), ("Mira", "", "Hi!"), ("Ana", "", "Look"), ("Mirabot", "persona", "I am a bot"),
+    ]  # fmt: skip
+    assert skips_of(found) == ["media", "media", "notice"]
+    assert [(talk.title, talk.source_id) for talk in found if isinstance(talk, Talk)] == [("mira", "77")]
+
+
+def test_times_keep_their_offset() -> None:
+    at = lines_of(found_by(Discord(), fixture("discord.json")))[0].at
+    assert at is not None
+    assert at.replace(tzinfo=None) == datetime(2023, 12, 31, 21, 5, 1, 123_000)
+    assert at.utcoffset() == timedelta(hours=1)
+
+
+def test_a_channel_is_called_by_its_server_and_its_bots_are_others() -> None:
+    data = DATA | {
+        "guild": {"id": "5", "name": "Garden"}, "channel": {"id": "9", "type": "GuildTextChat", "name": "roses"},
+    }  # fmt: skip
+    found = found_by(Discord(), given(json.dumps(data)))
+    assert [talk.title for talk in found if isinstance(talk, Talk)] == ["Garden / roses"]
+    assert lines_of(found)[-1].role == "other"
+
+
+def test_a_channel_without_messages_gives_nothing() -> None:
+    assert found_by(Discord(), given(json.dumps(DATA | {"messages": []}))) == []
+
+
+def test_several_channels_in_a_zip_are_read() -> None:
+    data = (FILES / "discord.json").read_bytes()
+    source = zipped({"a.json": data, "b.json": data.replace(b'"77"', b'"78"'), "a_Files/x.png": b"x"})
+    assert recognised(source).name == "discord"
+    talks = [talk for talk in found_by(Discord(), source) if isinstance(talk, Talk)]
+    assert [talk.source_id for talk in talks] == ["77", "78"]

@@ -1,0 +1,252 @@
+"""Diaries as people keep them."""
+
+import time
+import tracemalloc
+from datetime import date, datetime
+
+import pytest
+from hypothesis import given as supposing
+from hypothesis import settings
+from hypothesis import strategies as some
+
+from memory.importers import recognised
+from memory.importers.day_one import DayOne
+from memory.importers.journal import Journal
+from memory.importers.source import Source
+from memory.importers.types import Entry, ImportRejected, Limits, Options
+from tests.memory.importers.given import entries_of, fixture, found_by, given, skips_of, zipped
+
+
+def entries_in(text: str | bytes, name: str = "diary.txt", day_first: bool | None = None) -> list[Entry]:
+    return entries_of(found_by(Journal(), given(text, name), Options(day_first=day_first)))
+
+
+def test_a_markdown_diary_is_split_at_its_dates() -> None:
+    first, second, third, fourth = entries_of(found_by(Journal(), fixture("journal.md")))
+    assert (first.title, first.day) == ("Night garden", date(2023, 12, 31))
+    assert first.text == "What I want of the new year: less hurry."
+    assert (second.title, second.day, second.where) == ("Snow", date(2024, 1, 5), "line 10")
+    assert second.text.endswith("### Later\n\nWe drank tea.")
+    assert "- 2024-01-04 was the day" in second.text
+    assert (third.day, third.text) == (date(2024, 1, 6), "```\n# 2024-01-01 in a listing is none\n```\nAna called.")
+    assert (fourth.at, fourth.text) == (datetime(2024, 1, 8, 21, 30), "Short.")
+
+
+def test_front_matter_that_is_not_used_is_told() -> None:
+    assert skips_of(found_by(Journal(), fixture("journal.md"))) == ["settings"]
+
+
+def test_a_chinese_diary_is_split_at_its_dates() -> None:
+    entries = entries_of(found_by(Journal(), fixture("journal_zh.txt")))
+    assert [entry.day for entry in entries] == [date(2024, 1, day) for day in (5, 6, 7, 9)]
+    assert entries[0].text == "晴\n今天去了外婆家，她做了红烧肉。\n\n  她说明年要搬到杭州。"
+    assert entries[3].text == "小黑生病了。"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "gbk"])
+def test_a_diary_may_be_in_any_common_encoding(encoding: str) -> None:
+    text = "2024年1月5日\n今天去了外婆家，她做了红烧肉。"
+    assert [entry.day for entry in entries_in(text.encode(encoding))] == [date(2024, 1, 5)]
+
+
+@pytest.mark.parametrize("name", ["journal.md", "journal_zh.txt"])
+def test_a_diary_is_recognised(name: str) -> None:
+    assert recognised(fixture(name)).name == "journal"
+
+
+def test_a_text_without_dates_is_one_entry_without_a_day() -> None:
+    (entry,) = entries_in("About me.\n\nI live by the sea.", "about.txt")
+    assert (entry.day, entry.title, entry.text) == (None, "", "About me.\n\nI live by the sea.")
+
+
+def test_a_note_named_for_its_day_is_one_entry() -> None:
+    (entry,) = entries_in("# 2024-02-01 Plan\nBuy seeds.", "2024-01-05.md")
+    assert (entry.day, entry.text) == (date(2024, 1, 5), "# 2024-02-01 Plan\nBuy seeds.")
+
+
+def test_dates_without_a_year_have_that_of_the_file_or_follow_each_other() -> None:
+    assert [entry.day for entry in entries_in("1月5日\na\n1月6日\nb", "日记2023.txt")] == [
+        date(2023, 1, 5),
+        date(2023, 1, 6),
+    ]
+    text = "2023-12-30\na\n\nJanuary 2\n\nb"
+    assert [entry.day for entry in entries_in(text)] == [date(2023, 12, 30), date(2024, 1, 2)]
+
+
+def test_numbers_in_either_order_are_asked_about() -> None:
+    text = "03/04/2024\n\nHello."
+    with pytest.raises(ImportRejected, match="two ways"):
+        entries_in(text)
+    assert entries_in(text, day_first=True)[0].day == date(2024, 4, 3)
+    assert entries_in(text, day_first=False)[0].day == date(2024, 3, 4)
+
+
+def test_one_clear_date_settles_all_of_them() -> None:
+    days = [entry.day for entry in entries_in("03/04/2024\na\n\n13/04/2024\nb")]
+    assert days == [date(2024, 4, 3), date(2024, 4, 13)]
+
+
+def test_marks_between_entries_of_a_plain_text_fence_nothing() -> None:
+    assert len(entries_in("2024-01-05\na\n~~~~~~\n2024-01-06\nb\n~~~~~~\n2024-01-07\nc")) == 3
+
+
+def test_dates_within_a_note_of_one_day_are_not_asked_about() -> None:
+    assert entries_in("03/04/2024\nHello.", "2024-01-05.md")[0].text == "03/04/2024\nHello."
+
+
+def test_an_entry_without_words_is_told() -> None:
+    found = found_by(Journal(), given("2024-01-05\n\n2024-01-06\nHello."))
+    assert (skips_of(found), len(entries_of(found))) == (["empty"], 1)
+
+
+def test_the_same_words_twice_on_a_day_are_two_entries() -> None:
+    first, second = entries_in("2024-01-05\nRain.\n\n2024-01-05\nRain.")
+    assert first.source_id != second.source_id
+    again = entries_in("2024-01-01\nNew above.\n\n2024-01-05\nRain.\n\n2024-01-05\nRain.")
+    assert [entry.source_id for entry in again[1:]] == [first.source_id, second.source_id]
+
+
+def test_a_long_entry_goes_on_in_another_of_the_same_day() -> None:
+    lines = [f"{number} {'word ' * 200}" for number in range(300)]
+    entries = entries_in("2024-01-05\n" + "\n".join(lines))
+    assert len(entries) > 3
+    assert {entry.day for entry in entries} == {date(2024, 1, 5)}
+    assert all(len(entry.text.encode()) <= Limits().message_bytes for entry in entries)
+    assert "\n".join(entry.text for entry in entries).split() == " ".join(lines).split()
+    assert len({entry.source_id for entry in entries}) == len(entries)
+
+
+def test_a_line_too_long_for_a_message_is_told() -> None:
+    found = found_by(Journal(), given(f"2024-01-05\nBefore.\n{'x' * 70_000}\nAfter."))
+    assert [entry.text for entry in entries_of(found)] == ["Before.", "After."]
+    assert skips_of(found) == ["too_long"]
+
+
+def test_front_matter_that_never_ends_is_text() -> None:
+    (entry,) = entries_in("---\nno end\n" + "line\n" * 300)
+    assert entry.text.startswith("---\nno end\nline")
+
+
+def folder(**more: bytes | str) -> Source:
+    notes = {
+        "Vault/2024-01-06.md": "Second.",
+        "Vault/2024-01-05.md": "---\nmood: 3\n---\nFirst.",
+        "Vault/People/Ana.md": "Lives in Lisbon.",
+        "Vault/.obsidian/app.json": "{}",
+        "Vault/images/cat.png": b"\x89PNG",
+        **more,
+    }
+    return zipped(notes, "Vault.zip")
+
+
+def test_a_folder_of_notes_is_read_in_order_and_the_rest_is_told() -> None:
+    found = found_by(Journal(), folder())
+    assert [(entry.day, entry.title, entry.text) for entry in entries_of(found)] == [
+        (date(2024, 1, 5), "", "First."),
+        (date(2024, 1, 6), "", "Second."),
+        (None, "Ana", "Lives in Lisbon."),
+    ]
+    assert sorted(skips_of(found)) == ["media", "settings", "settings"]
+    assert entries_of(found)[0].where == "Vault/2024-01-05.md, line 1"
+    assert recognised(folder()).name == "journal"
+
+
+def test_a_folder_without_notes_is_refused() -> None:
+    with pytest.raises(ImportRejected):
+        found_by(Journal(), zipped({"a.png": b"x"}))
+
+
+@pytest.mark.parametrize("data", [b"\x00\x01\x02", b"abc\xff\xfe\xff\xff", "2024-01-05\n真".encode()[:-1]])
+def test_a_damaged_diary_is_refused(data: bytes) -> None:
+    with pytest.raises(ImportRejected):
+        entries_in(data)
+
+
+def test_a_line_without_end_is_refused() -> None:
+    with pytest.raises(ImportRejected, match="line"):
+        found_by(Journal(), given("a" * 200_000, limits=Limits(line_characters=100_000)))
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["==" + " " * 10**6 + "x", "2024" + " " * 10**6 + "x", "=" * 10**6, " " * 10**6, "2024-01-05" + " -" * 10**6 + "x"],
+    ids=["spaces", "year", "frame", "blank", "marks"],
+)
+def test_lines_made_to_take_time_take_none(line: str) -> None:
+    front = f"---\ndate: a{' ' * 900}b\n{line[:900]}\n---\n"
+    began = time.monotonic()
+    found_by(Journal(), given(front + f"{line}\n" * 3))
+    found_by(Journal(), given(f"---\ndate: {line}\n---\n{line}"))
+    assert time.monotonic() - began < 5
+
+
+WORDS = some.text("ab 你好#-*=:。\t", min_size=1, max_size=30).filter(lambda text: bool(text.strip()))
+PARAGRAPHS = some.lists(WORDS, min_size=1, max_size=4)
+STYLES = some.sampled_from(
+    ["{0:%Y-%m-%d}", "## {0:%Y-%m-%d}", "{0:%Y}年{0.month}月{0.day}日", "{0:%B} {0.day}, {0.year}"]
+)
+
+
+@settings(deadline=None)
+@supposing(some.lists(some.tuples(some.dates(date(1971, 1, 1), date(2100, 1, 1)), PARAGRAPHS), max_size=6), STYLES)
+def test_whatever_is_written_under_dates_comes_out_under_them(kept: list[tuple[date, list[str]]], style: str) -> None:
+    text = "".join(f"{style.format(day)}\n" + "\n".join(lines) + "\n\n" for day, lines in kept)
+    wanted = [(day, "\n".join(lines).rstrip()) for day, lines in kept]
+    assert [(entry.day, entry.text) for entry in entries_of(found_by(Journal(), given(text + "\n")))] == wanted
+
+
+def diary(days: int) -> bytes:
+    page = "It rained, and we stayed in and read. " * 160
+    dates = ((1900 + day // 336, day // 28 % 12 + 1, day % 28 + 1) for day in range(days))
+    return "".join(f"{year}-{month:02}-{day:02}\n\n{page}\n\n" for year, month, day in dates).encode()
+
+
+def peak_of(data: bytes) -> tuple[int, float]:
+    source = given(data, "diary.txt")
+    tracemalloc.start()
+    entries = sum(isinstance(found, Entry) for found in Journal().read(source, Options()))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return entries, peak / 1024**2
+
+
+def test_a_long_diary_is_read_in_little_memory() -> None:
+    entries, megabytes = peak_of(diary(800))
+    assert entries == 800
+    assert megabytes < 8
+
+
+# Day One
+
+
+def test_an_export_of_day_one_is_read_by_the_writers_clock() -> None:
+    found = found_by(DayOne(), fixture("day_one.json"))
+    first, second = entries_of(found)
+    assert (first.day, first.source_id, first.text) == (date(2024, 1, 6), "A1B2", "# First day\n\nIt rained.")
+    assert second.day == date(2024, 1, 8)
+    assert skips_of(found) == ["media"]
+    assert recognised(fixture("day_one.json")).name == "day_one"
+
+
+def test_the_zip_of_day_one_is_read_and_its_photographs_told() -> None:
+    members = {"Journal.json": fixture("day_one.json").open().read(), "photos/y.jpeg": b"\xff\xd8"}
+    found = found_by(DayOne(), zipped(members))
+    assert len(entries_of(found)) == 2
+    assert sorted(skips_of(found)) == ["media", "media"]
+    assert recognised(zipped(members)).name == "day_one"
+
+
+@pytest.mark.parametrize("data", ["", "{", '{"entries": [', '{"entries": [{"text": "cut'])
+def test_a_damaged_export_of_day_one_is_refused(data: str) -> None:
+    with pytest.raises(ImportRejected):
+        found_by(DayOne(), given(data))
+
+
+def test_entries_of_day_one_that_are_none_are_told() -> None:
+    deep = "[" * 60 + "]" * 60
+    data = (
+        f'{{"entries": [1, {{"text": 5}}, {{"text": ""}}, {{"text": "x", "y": {deep}}}, {{"text": "{"x" * 70_000}"}}]}}'
+    )
+    found = found_by(DayOne(), given(data))
+    assert skips_of(found) == ["broken", "empty", "too_deep", "too_long"]
+    assert [entry.text for entry in entries_of(found)] == ["5"]

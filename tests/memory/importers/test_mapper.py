@@ -1,0 +1,174 @@
+"""Files of no published structure: guessed, asked about, and read as it was answered."""
+
+import json
+import tracemalloc
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given as supposing
+from hypothesis import settings
+from hypothesis import strategies as some
+
+from memory.importers import recognised
+from memory.importers.fields import Mapping
+from memory.importers.mapper import Mapped, guess
+from memory.importers.types import Found, ImportRejected, Options, Talk
+from tests.memory.importers.given import entries_of, fixture, found_by, given, lines_of, skips_of
+
+
+def confirmed(data: Any, **corrected: str) -> list[Found]:
+    """What is found when a person says yes to the guess, or corrects it."""
+    source = given(data if isinstance(data, str) else json.dumps(data))
+    guessed = guess(source)
+    assert guessed
+    return found_by(Mapped(), source, Options(mapping=replace(guessed, **corrected)))
+
+
+def test_the_guess_finds_records_deep_in_a_file() -> None:
+    guessed = guess(fixture("character_talks.json"))
+    assert guessed == Mapping(
+        text="content",
+        speaker="author.name",
+        at="create_time",
+        source_id="id",
+        records="chats.chats.item.turns.item",
+        sure=True,
+    )
+
+
+def test_conversations_stay_apart_and_have_their_titles() -> None:
+    source = fixture("character_talks.json")
+    found = found_by(Mapped(), source, Options(mapping=guess(source)))
+    talks = [talk for talk in found if isinstance(talk, Talk)]
+    assert [(talk.title, len(talk.lines), talk.where) for talk in talks] == [
+        ("The garden", 2, "conversation 1"),
+        ("", 1, "conversation 2"),
+    ]
+    assert lines_of(found)[1].at == datetime(2024, 1, 5, 21, 5, 9, tzinfo=UTC)
+    assert [line.source_id for line in lines_of(found)] == ["t1", "t2", "t3"]
+    assert recognised(source).name == "mapped"
+
+
+def test_a_guess_is_never_used_unasked() -> None:
+    with pytest.raises(ImportRejected) as rejected:
+        found_by(Mapped(), fixture("character_talks.json"))
+    assert rejected.value.code == "ask_mapping"
+
+
+@pytest.mark.parametrize("flag", ["is_human", "is_user", "fromMe"])
+def test_a_yes_or_no_says_who_speaks(flag: str) -> None:
+    found = confirmed([{flag: True, "text": "Hello there"}, {flag: False, "text": "Good evening"}])
+    assert [(line.speaker, line.role) for line in lines_of(found)] == [("user", "user"), ("assistant", "persona")]
+
+
+def test_a_flag_for_bots_says_the_opposite() -> None:
+    found = confirmed([{"is_bot": 1, "text": "Hello there"}, {"is_bot": 0, "text": "Good evening"}], speaker="is_bot")
+    assert [line.role for line in lines_of(found)] == ["persona", "user"]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"role": "user", "content": "Hello there"},
+        {"sender": "Ana", "message": "Hello there", "timestamp": 1704488700},
+        {"author": "Ana", "body": "Hello there", "created_at": "2024-01-05T21:05:00Z"},
+        {"from": "Ana", "text": "Hello there", "date": "2024-01-05"},
+        {"src": {"is_human": True}, "text": "Hello there"},
+        {"name": "Ana", "mes": "Hello there", "send_date": "2024-01-05 21:05"},
+    ],
+)
+def test_common_names_leave_no_doubt(record: dict[str, Any]) -> None:
+    for data in ([record] * 3, {"a": {"b": [record] * 3}}, {"chats": [{"messages": [record] * 3}]}):
+        guessed = guess(given(json.dumps(data)))
+        assert guessed
+        assert guessed.sure
+        assert [line.text for line in lines_of(confirmed(data))] == ["Hello there"] * 3
+
+
+def test_json_lines_are_records() -> None:
+    text = '{"role": "user", "content": "Hello"}\n{"role": "bot", "content": "Hi"}\n{broken\n'
+    found = confirmed(text)
+    assert [line.text for line in lines_of(found)] == ["Hello", "Hi"]
+    assert skips_of(found) == ["broken"]
+
+
+def test_json_lines_may_each_be_a_conversation() -> None:
+    line = json.dumps({"title": "One", "messages": [{"role": "user", "content": "Hello"}]})
+    talks = [talk for talk in confirmed(f"{line}\n{line}\n") if isinstance(talk, Talk)]
+    assert [(talk.title, talk.where) for talk in talks] == [("One", "conversation 1"), ("One", "conversation 2")]
+
+
+def test_records_without_speakers_are_entries() -> None:
+    (entry,) = entries_of(confirmed([{"date": "2024-01-05", "text": "It snowed all night."}]))
+    assert (entry.day, entry.text) == (date(2024, 1, 5), "It snowed all night.")
+
+
+def test_what_has_no_telling_names_is_guessed_from_values_and_not_sure() -> None:
+    guessed = guess(given(json.dumps([{"x1": "2024-01-05", "x2": "A long line of words that somebody wrote."}])))
+    assert guessed
+    assert (guessed.text, guessed.at, guessed.sure) == ("x2", "x1", False)
+
+
+def test_a_table_can_be_mapped_too() -> None:
+    source = given("a,b\nAna,Hello there my dear\n", "t.csv")
+    found = found_by(Mapped(), source, Options(mapping=Mapping(text="2", speaker="1")))
+    assert [line.speaker for line in lines_of(found)] == ["a", "Ana"]
+
+
+def test_records_that_are_none_are_told() -> None:
+    long = "x" * 70_000
+    bad = [3, {"role": "user", "content": [1]}, {"role": "user", "content": long}]
+    data = [{"role": "user", "content": "Hello"}] * 3 + bad
+    assert skips_of(confirmed(data)) == ["broken", "unknown", "too_long"]
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        ('{"a": 1}', "nothing_found"),
+        ("[1, 2, 3]", "nothing_found"),
+        ('[{"x": 1.5}]', "nothing_found"),
+        ('[{"role": "user", "content": "Hello there"', "not_json"),
+        ('[{"role": "user", "content": "Hello there"}, {"role"', "not_json"),
+        ("", "nothing_found"),
+        (b"\xff\xff\xfe", "encoding"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(data: str | bytes, code: str) -> None:
+    mapping = None if code == "nothing_found" else Mapping(text="content", speaker="role", records="item")
+    with pytest.raises(ImportRejected) as rejected:
+        found_by(Mapped(), given(data), Options(mapping=mapping))
+    assert rejected.value.code == code
+
+
+def test_nesting_without_end_is_told_or_refused() -> None:
+    data = '[{"role": "user", "content": "Hello there"}, {"x": ' + "[" * 5_000
+    with pytest.raises(ImportRejected):
+        found_by(Mapped(), given(data), Options(mapping=Mapping(text="content", speaker="role", records="item")))
+
+
+TEXTS = some.text(some.characters(exclude_categories=["Cs", "Cc"]), min_size=1).filter(lambda text: bool(text.strip()))
+
+
+@supposing(some.lists(some.lists(some.tuples(some.sampled_from(["Ana", "Mira"]), TEXTS), min_size=1), min_size=1))
+@settings(max_examples=50, deadline=None)
+def test_every_text_comes_out_in_its_order(talks: list[list[tuple[str, str]]]) -> None:
+    data = {"chats": [{"messages": [{"from": name, "text": text} for name, text in talk]} for talk in talks]}
+    mapping = Mapping(text="text", speaker="from", records="chats.item.messages.item")
+    found = found_by(Mapped(), given(json.dumps(data)), Options(mapping=mapping))
+    assert [(line.speaker, line.text) for line in lines_of(found)] == [line for talk in talks for line in talk]
+
+
+def test_a_long_file_is_read_in_little_memory() -> None:
+    words = "It rained, and the day went by. " * 30
+    records = ({"role": "user", "content": f"{number} {words}"} for number in range(5_500))
+    source = given("[" + ",".join(json.dumps(record) for record in records) + "]")
+    tracemalloc.start()
+    found = Mapped().read(source, Options(mapping=Mapping(text="content", speaker="role", records="item")))
+    lines = sum(len(talk.lines) for talk in found if isinstance(talk, Talk))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert lines == 5_500
+    assert peak < 12 * 1024**2

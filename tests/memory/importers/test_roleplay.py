@@ -1,0 +1,51 @@
+"""Chats of role-play programs."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memory.importers import recognised
+from memory.importers.types import Skipped, Talk
+from tests.memory.importers.given import fixture, found_by, lines_of
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "lines"),
+    [
+        (
+            "ooba.json", "ooba",
+            [("character", "persona", "Hello!"), ("user", "user", "Hi"), ("character", "persona", "How are you?")],
+        ),
+        ("agnai.json", "agnai", [("Mira", "persona", "Hello!"), ("Ana", "user", "Hi")]),
+        (
+            "cai_tools.json", "cai_tools",
+            [("Mira", "persona", "Hello!"), ("Ana", "user", "Hi"), ("user", "user", "Again")],
+        ),
+        (
+            "kobold_marked.json", "kobold_lite",
+            [("Mira", "persona", "Hello!"), ("Ana", "user", "Hi"), ("Mira", "persona", "How are you?")],
+        ),
+        (
+            "kobold_named.json", "kobold_lite",
+            [("Mira", "persona", "Hello!"), ("Ana", "user", "Hi\nSit down. Please."), ("Ben", "persona", "Me too.")],
+        ),
+        ("risu.json", "risu", [("character", "persona", "Hello!"), ("Ana", "user", "Hi")]),
+    ],
+)  # fmt: skip
+def test_a_chat_is_recognised_and_read(file: str, name: str, lines: list[tuple[str, str, str]]) -> None:
+    form = recognised(fixture(file))
+    assert form.name == name
+    found = found_by(form, fixture(file))
+    assert [(line.speaker, line.role, line.text) for line in lines_of(found)] == lines
+
+
+def test_each_history_of_a_character_is_a_talk() -> None:
+    source = fixture("cai_tools.json")
+    talks = [talk for talk in found_by(recognised(source), source) if isinstance(talk, Talk)]
+    assert [talk.source_id for talk in talks] == ["h1", "h2"]
+    assert talks[1].lines[0].at == datetime(2023, 6, 20, 14, 25, tzinfo=UTC)
+
+
+def test_the_beginning_of_a_story_is_told() -> None:
+    source = fixture("kobold_named.json")
+    assert found_by(recognised(source), source)[0] == Skipped("conversation 1, message 1", "document")

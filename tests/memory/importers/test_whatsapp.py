@@ -1,0 +1,219 @@
+"""WhatsApp's chats, in the stamps of many phones."""
+
+from datetime import datetime
+
+import pytest
+
+from memory.importers import recognised
+from memory.importers.types import ImportRejected, Options, Skipped, Talk
+from memory.importers.whatsapp import WhatsApp
+from tests.memory.importers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
+
+NARROW = "\u202f"
+MARK = "\u200e"
+EVENING = datetime(2023, 12, 31, 21, 5)
+
+
+def texts(data: str, options: Options | None = None) -> list[tuple[str, str]]:
+    return [(line.speaker, line.text) for line in lines_of(found_by(WhatsApp(), given(data), options))]
+
+
+def test_a_chat_of_android_is_read() -> None:
+    found = found_by(WhatsApp(), fixture("WhatsApp Chat with Mira.txt"))
+    assert [(line.speaker, line.text) for line in lines_of(found)] == [
+        ("Ana", "Happy new year!"),
+        ("Mira", "Happy new year, Ana.\nI wish you:\n\n- health\n- Note: luck"),
+        ("Ana", "The fireworks"),
+        ("Mira", "So bright!"),
+        ("Ana", "3/4 of it is over: sad"),
+    ]
+    assert skips_of(found) == ["notice", "media", "media", "deleted", "notice"]
+    assert [talk.title for talk in found if isinstance(talk, Talk)] == ["Mira"]
+    assert [line.at for line in lines_of(found)][1:3] == [datetime(2023, 12, 31, 21, 6), datetime(2023, 12, 31, 23, 59)]
+
+
+def test_a_chat_of_an_iphone_is_read() -> None:
+    found = found_by(WhatsApp(), fixture("_chat.txt"))
+    assert [(line.speaker, line.text) for line in lines_of(found)] == [
+        ("Ana", "Happy new year!"), ("Mira", "My dog"), ("Ana", "He is\nlovely"), ("~ Ben", "Hello all"),
+    ]  # fmt: skip
+    assert skips_of(found) == ["notice", "media", "media"]
+    assert lines_of(found)[0].at == datetime(2023, 12, 31, 21, 5, 33)
+
+
+def test_a_chat_in_chinese_is_read() -> None:
+    found = found_by(WhatsApp(), fixture("与小美的 WhatsApp 聊天.txt"))
+    assert [(line.speaker, line.text, line.at) for line in lines_of(found)] == [
+        ("安娜", "新年快乐！", datetime(2023, 12, 31, 9, 5)),
+        ("小美", "新年快乐\n今天下雪了。", datetime(2023, 12, 31, 21, 5)),
+        ("小美", "吃饭了吗？", datetime(2023, 12, 31, 12, 10)),
+    ]
+    assert skips_of(found) == ["media", "deleted"]
+    assert [talk.title for talk in found if isinstance(talk, Talk)] == ["小美"]
+
+
+@pytest.mark.parametrize(
+    "stamp",
+    [
+        "31/12/2023, 21:05 - ", "31.12.23, 21:05 - ", "31-12-2023 21:05 - ", "12/31/23, 9:05 PM - ",
+        f"12/31/23, 9:05{NARROW}PM - ", "31/12/2023, 9:05 pm - ", "31/12/23, 9:05 p. m. - ", "2023/12/31 21:05 - ",
+        "2023/12/31 下午9:05 - ", "2023-12-31 21:05 - ", "2023年12月31日 下午9:05 - ", "31/12/2023, 21.05 - ",
+        "2023. 12. 31. 오후 9:05 - ", "31/12/2023 à 21:05 - ", "31/12/23 21:05 – ", "[31/12/2023, 21:05:00] ",
+        f"[12/31/23, 9:05:00{NARROW}PM] ", "[31.12.23, 21:05:00] ", "[2023/12/31 下午9:05:00] ",
+        "[2023/12/31 晚上9:05:00] ", f"{MARK}[31/12/2023, 21:05:00] ", "[31-12-2023 21:05:00] ",
+        "31/12/2023, 21:05:00 - ",
+    ],
+)  # fmt: skip
+def test_stamps_of_many_phones_say_the_same_moment(stamp: str) -> None:
+    data = f"{stamp}Ana: Hello\nand more\n{stamp}Mira: Good evening\n"
+    lines = lines_of(found_by(WhatsApp(), given(data)))
+    assert [(line.speaker, line.text, line.at) for line in lines] == [
+        ("Ana", "Hello\nand more", EVENING), ("Mira", "Good evening", EVENING),
+    ]  # fmt: skip
+    assert recognised(given(data)).name == "whatsapp"
+
+
+@pytest.mark.parametrize(
+    ("clock", "hour"),
+    [
+        ("12:30 AM", 0), ("12:30 PM", 12), ("1:30 a.m.", 1), ("11:30 pm", 23), ("凌晨12:30", 0), ("凌晨1:30", 1),
+        ("中午12:30", 12), ("中午11:30", 11), ("中午1:30", 13), ("下午1:30", 13), ("晚上11:30", 23), ("上午8:30", 8),
+        ("0:30", 0), ("23:30", 23), ("下午15:30", 15),
+    ],
+)  # fmt: skip
+def test_halves_of_the_day_are_understood(clock: str, hour: int) -> None:
+    lines = lines_of(found_by(WhatsApp(), given(f"2023/12/31 {clock} - Ana: Hello\n")))
+    assert [line.at for line in lines] == [datetime(2023, 12, 31, hour, 30)]
+
+
+def chat(*days: str) -> str:
+    return "".join(f"{day}, 10:00 - Ana: Hello {number}\n" for number, day in enumerate(days))
+
+
+@pytest.mark.parametrize(
+    ("days", "second"),
+    [
+        (("03/04/2024", "13/04/2024"), datetime(2024, 4, 13)), (("03/04/2024", "03/24/2024"), datetime(2024, 3, 24)),
+        (("03/11/2024", "04/11/2024", "02/12/2024"), datetime(2024, 11, 4)),
+        (("3.4.2024", "4.4.2024"), datetime(2024, 4, 4)), (("04/04/2024", "05/05/2024"), datetime(2024, 5, 5)),
+    ],
+)  # fmt: skip
+def test_the_order_of_day_and_month_is_told_from_the_whole_file(days: tuple[str, ...], second: datetime) -> None:
+    assert lines_of(found_by(WhatsApp(), given(chat(*days))))[1].at == second.replace(hour=10)
+
+
+def test_where_no_date_tells_the_order_it_is_asked_for() -> None:
+    data = chat("03/04/2024", "05/04/2024")
+    with pytest.raises(ImportRejected) as rejected:
+        texts(data)
+    assert rejected.value.code == "ask_day_first"
+    for day_first, month in ((True, 4), (False, 3)):
+        line = lines_of(found_by(WhatsApp(), given(data), Options(day_first=day_first)))[0]
+        assert line.at is not None
+        assert line.at.month == month
+
+
+def test_an_order_in_which_the_dates_do_not_exist_is_refused() -> None:
+    with pytest.raises(ImportRejected) as rejected:
+        texts(chat("03/04/2024", "13/04/2024"), Options(day_first=False))
+    assert rejected.value.code == "other_day_first"
+
+
+def test_what_only_looks_like_a_stamp_goes_on_with_the_message() -> None:
+    assert texts(chat("03/04/2024") + chat("99/99/2024") + chat("13/04/2024")) == [
+        ("Ana", "Hello 0\n99/99/2024, 10:00 - Ana: Hello 0"), ("Ana", "Hello 0"),
+    ]  # fmt: skip
+
+
+def test_where_dates_contradict_each_other_the_chosen_order_holds() -> None:
+    data = chat("03/04/2024", "13/04/2024", "04/14/2024")
+    with pytest.raises(ImportRejected) as rejected:
+        texts(data)
+    assert rejected.value.code == "ask_day_first"
+    assert len(texts(data, Options(day_first=True))) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("<Media omitted>", "media"), ("<Medien ausgeschlossen>", "media"), ("<省略多媒体文件>", "media"),
+        (f"{MARK}image omitted", "media"), (f"{MARK}音频已忽略", "media"), (f"{MARK}<attached: 1.opus>", "media"),
+        ("PTT-20231231-WA0003.opus (file attached)", "media"), (f"{MARK}IMG-1.jpg (文件附件)", "media"),
+        ("This message was deleted", "deleted"), (f"{MARK}You deleted this message.", "deleted"),
+        ("此消息已删除", "deleted"), (f"{MARK}Missed voice call", "notice"), ("", "empty"),
+    ],
+)  # fmt: skip
+def test_what_stands_in_place_of_words_is_told(text: str, reason: str) -> None:
+    found = found_by(WhatsApp(), given(f"31/12/2023, 21:05 - Ana: Hello\n31/12/2023, 21:06 - Ana: {text}\n"))
+    assert skips_of(found) == [reason]
+    assert [line.text for line in lines_of(found)] == ["Hello"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<hug>", "see <3", "I deleted this message", "image omitted?", "Note: this", "31/12/2023", "(file attached)",
+        "a: b: c", "12:30 - Ana", "https://example.org/x.jpg", '"quoted: words"', "Media omitted",
+    ],
+)  # fmt: skip
+def test_words_that_look_like_something_else_stay_words(text: str) -> None:
+    assert texts(f"31/12/2023, 21:05 - Ana: {text}\n") == [("Ana", text)]
+
+
+@pytest.mark.parametrize(
+    "notice",
+    [
+        "Messages and calls are end-to-end encrypted.", "Mira added you", 'Ana changed the subject to "Rome: again"',
+        "Ana hat die Gruppe „Rom: bald“ erstellt", "您创建了群组“罗马: 再见”",
+    ],
+)  # fmt: skip
+def test_notices_of_the_app_are_told(notice: str) -> None:
+    found = found_by(WhatsApp(), given(f"31/12/2023, 21:05 - {notice}\n31/12/2023, 21:06 - Ana: Hello\n"))
+    assert found[0] == Skipped("line 1", "notice")
+    assert [line.speaker for line in lines_of(found)] == ["Ana"]
+
+
+def test_a_later_export_gives_the_same_ids() -> None:
+    lines = [f"31/12/2023, 21:{minute:02} - Ana: Hello\n" for minute in (1, 1, 2, 3)]
+    whole, later = (lines_of(found_by(WhatsApp(), given("".join(part)))) for part in (lines, lines[2:]))
+    assert len({line.source_id for line in whole}) == 4
+    assert [line.source_id for line in whole][2:] == [line.source_id for line in later]
+
+
+def test_everybody_in_a_group_keeps_their_name() -> None:
+    data = "".join(f"31/12/2023, 21:05 - {name}: Hi\n" for name in ("Ana", "Mira", "+49 170 1234567", "Ben: B", "小美"))
+    assert [speaker for speaker, _text in texts(data)] == ["Ana", "Mira", "+49 170 1234567", "Ben", "小美"]
+
+
+@pytest.mark.parametrize("name", ["_chat.txt", "WhatsApp Chat with Mira.txt"])
+def test_the_zip_is_read_and_its_pictures_are_told(name: str) -> None:
+    source = zipped({name: (FILES / name).read_bytes(), "1.jpg": b"x", "note.txt": "x"}, "WhatsApp Chat - Mira.zip")
+    assert recognised(source).name == "whatsapp"
+    found = found_by(WhatsApp(), source)
+    assert len(lines_of(found)) == len(lines_of(found_by(WhatsApp(), fixture(name))))
+    assert Skipped("1.jpg", "media") in found
+    assert Skipped("note.txt", "document") in found
+    assert {talk.title for talk in found if isinstance(talk, Talk)} == {"Mira"}
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("WhatsApp Chat with Mira (2).txt", "Mira"), ("WhatsApp-Chat mit Mira.txt", "Mira"), ("notes.txt", ""),
+        ("Chat de WhatsApp con Mira.txt", "Mira"), ("和小美的WhatsApp对话.txt", "小美"),
+    ],
+)  # fmt: skip
+def test_the_name_of_the_file_says_whom_the_chat_is_with(name: str, title: str) -> None:
+    found = found_by(WhatsApp(), given("31/12/2023, 21:06 - Ana: Hello\n", name))
+    assert [talk.title for talk in found if isinstance(talk, Talk)] == [title]
+
+
+def test_what_stands_before_the_first_stamp_is_told() -> None:
+    found = found_by(WhatsApp(), given("My notes\n31/12/2023, 21:06 - Ana: Hello\n"))
+    assert found[0] == Skipped("line 1", "nobody")
+
+
+def test_other_text_is_refused() -> None:
+    with pytest.raises(ImportRejected) as rejected:
+        texts("Dear diary,\nit rained.\n")
+    assert rejected.value.code == "not_this"
