@@ -14,6 +14,8 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
+from echovessel.backup import presence
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 if (BASE_DIR / ".env").exists():
@@ -22,6 +24,7 @@ if (BASE_DIR / ".env").exists():
 # Relative places are meant from here, wherever the command was typed.
 DATA_DIR = (BASE_DIR / env.str("DATA_DIR", default="data")).resolve()
 DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
+presence.enter(DATA_DIR)  # before anything is read of it
 
 
 def _kept_secret(path: Path, first: str = "") -> str:

@@ -1,0 +1,40 @@
+"""What of a data folder belongs to an installation, beside its database. The rest is made anew, or is none of it."""
+
+import fnmatch
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+# Keys stay where they are when a backup holds none: there they came from the environment.
+KEYS = ("secret_key", "tombstone_key")
+PATTERNS = (*KEYS, "vapid_key.pem", "knobs.toml", "help.*.txt", "media")
+
+
+def belongs(name: str) -> bool:
+    """Whether a file of this name, relative to the data folder, is one of an installation's.
+
+    >>> belongs("media/7/cat.png"), belongs("media/../../etc/passwd"), belongs("echovessel.sqlite3")
+    (True, False, False)
+    """
+    path = PurePosixPath(name)
+    parts = path.parts
+    if not parts or path.is_absolute() or ".." in parts or (len(parts) == 1) == (parts[0] == "media"):
+        return False
+    return _is_known(parts[0])
+
+
+def entries(folder: Path) -> list[str]:
+    """The names in the data folder that belong to it: files, and the folder of media."""
+    return sorted(path.name for path in folder.iterdir() if _is_known(path.name))
+
+
+def files(folder: Path) -> Iterator[tuple[str, Path]]:
+    """All files of them, each with its name relative to the data folder. Links are not followed."""
+    for name in entries(folder):
+        path = folder / name
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file() and not file.is_symlink():
+                yield file.relative_to(folder).as_posix(), file
+
+
+def _is_known(name: str) -> bool:
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in PATTERNS)

@@ -1,0 +1,79 @@
+"""Restore a backup: the installation in it takes the place of this one."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError
+from django.utils import timezone
+from tqdm import tqdm
+
+from echovessel.backup import restoring
+from echovessel.backup.copying import NotReadable
+from echovessel.backup.manifest import NotABackup
+from echovessel.backup.presence import Occupied
+from echovessel.backup.restoring import Restored
+from memory.forgetting.again import Done
+
+
+class Command(BaseCommand):
+    help = (
+        "Put the installation that a backup holds into the place of this one, which is kept aside. Stop EchoVessel "
+        "first. An older backup is brought to this version; what was forgotten since it was made is forgotten in it, "
+        "too. Everything is checked before anything is touched; prints what check_memory counts, all 0."
+    )
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--force", action="store_true", help="replace an installation that people have accounts in")
+        parser.add_argument("--as-it-is", action="store_true", help="take a memory that is not in order")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        file: Path = options["file"]
+        try:
+            with tqdm(total=file.stat().st_size, unit="B", unit_scale=True, desc=file.name, file=self.stderr) as bar:
+                restored = restoring.restore(
+                    file, timezone.now(), bar.update, force=options["force"], as_it_is=options["as_it_is"]
+                )
+        except Occupied as error:
+            raise CommandError("EchoVessel is running, or another program has its database open. Stop it.") from error
+        except OSError as error:
+            raise CommandError(f"{error.filename or file}: {error.strerror}. {restoring.how_far()}") from error
+        except (NotABackup, NotReadable, restoring.Refused) as error:
+            raise CommandError(f"{file}: {error} Nothing was touched.") from error
+        self._tell(restored)
+        if wrong := [name for name, count in restored.counts.items() if count]:
+            raise CommandError(f"restored as it is, not in order: {', '.join(wrong)}")
+
+    def _tell(self, restored: Restored) -> None:
+        width = max(map(len, restored.counts))
+        self.stdout.write("\n".join(f"{name:{width}} {count}" for name, count in restored.counts.items()))
+        self.stderr.write(f"restored as of {restored.manifest.made_at.isoformat()}; everybody has to sign in anew")
+        for line in _again(restored):
+            self.stderr.write(line)
+        if restored.aside is not None:
+            self.stderr.write(f"what was there before is in {restored.aside}; delete it when you are content")
+
+
+def _again(restored: Restored) -> list[str]:
+    """What is said of what was forgotten since the backup."""
+    if restored.done is None:
+        why = "cannot be read" if restored.before.is_there else "is gone"
+        return [
+            f"the database that was here {why}, and with it the knowledge of what was forgotten after the backup was "
+            "made: it is in this installation again, and has to be forgotten again"
+        ]
+    return list(_told(restored.done))
+
+
+def _told(done: Done) -> list[str]:
+    rows = sum(done.rows.values())
+    said = [f"forgotten again: {rows} rows of {done.receipts} receipts; lines put away: {done.put_away}"]
+    if done.stones_of_another_key:
+        said.append(f"{done.stones_of_another_key} tombstones were made with another key, and refuse nothing any more")
+    if done.accounts:
+        said.append(f"accounts that stay, because nobody else could look after this: {done.accounts}")
+    if words := sorted({hit.place for hit in done.left}):
+        said.append(f"words of what was forgotten are said elsewhere, too: {', '.join(words)}")
+    return said
