@@ -10,7 +10,7 @@ from django.db import connection
 
 from chat.models import Message, MessageText
 from echovessel import words
-from echovessel.sqlite import triggers
+from echovessel.sqlite import bulk, triggers
 from echovessel.sqlite.substrings import SubstringIndex
 from echovessel.sqlite.text_index import TextIndex
 from echovessel.sqlite.triggers import Trigger
@@ -155,6 +155,27 @@ def index(messages: Sequence[Message]) -> None:
             )
             for message in messages
         ]
+    )
+
+
+def store(messages: Sequence[Message]) -> None:
+    """Store many new messages, and index them. Call in a transaction."""
+    if len(messages) < bulk.MANY:
+        _insert(messages)
+        return
+    worded = [trigger for trigger in TRIGGERS if trigger.name == "chat_message_worded"]  # they come last
+    with bulk.set_aside(connection, [*INDEX.on_insert, *SUBSTRINGS.on_insert, *worded]):
+        _insert(messages)
+        for kept in (INDEX, SUBSTRINGS):
+            kept.add(connection, messages[0].pk, messages[-1].pk)
+
+
+def _insert(messages: Sequence[Message]) -> None:
+    bulk.insert(messages)
+    bulk.insert_values(
+        MessageText,
+        ("message_id", "scope", "body"),
+        ((line.pk, scope_of(line.persona_id), " ".join(words.cut(line.content))) for line in messages),
     )
 
 

@@ -112,7 +112,7 @@ def said(persona: Persona, text: str, before: Message | None = None, limit: int 
     found = _holding(found, search.SUBSTRINGS, persona, text.strip())
     if before is not None:
         found = found.before(before)
-    return _page(found.select_related("session").order_by("-created_at", "-id"), limit)
+    return _page(found.select_related("session", "turn").order_by("-created_at", "-id"), limit)
 
 
 def _what(filters: Filters) -> Q:

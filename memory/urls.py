@@ -38,6 +38,7 @@ urlpatterns = [
     path("memory/<uuid:persona>/names/<uuid:proposal>/<name_deed:deed>/", pairs.name_deed, name="memory_name_deed"),
     path("account/", account.account, name="account"),
     path("account/receipts/<uuid:receipt>/", forgetting.receipt, name="receipt"),
+    path("account/data/", account.my_data, name="my_data"),
     path("account/delete/", account.delete_account, name="delete_account"),
     path("account/companions/<uuid:persona>/delete/", account.delete_persona, name="delete_persona"),
 ]

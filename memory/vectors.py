@@ -10,7 +10,7 @@ found exactly as long as its node exists and may be recalled, whoever writes: Dj
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -18,13 +18,13 @@ import numpy as np
 from django.db import connection
 
 from echovessel import embedding, words
-from echovessel.sqlite import triggers
+from echovessel.sqlite import bulk, triggers
 from echovessel.sqlite.substrings import SubstringIndex
 from echovessel.sqlite.text_index import TextIndex
 from echovessel.sqlite.triggers import Trigger
 from memory import constraints, integrity, knobs
 from memory.held import Matrix, Shelf, State
-from memory.models import ConceptNode, EmbeddingModel, NodeText, NodeVector
+from memory.models import ConceptNode, EmbeddingModel, Evidence, NodeText, NodeVector
 
 TEXT = TextIndex(table="memory_nodetext", key="node_id", scope="scope", body="body")
 SUBSTRINGS = SubstringIndex(table="memory_conceptnode", column="description", scope="persona_id")
@@ -40,6 +40,7 @@ TABLES = {
         "REFERENCES persona_persona(id) ON DELETE CASCADE, stamp BLOB NOT NULL, epoch BLOB NOT NULL)"
     ),
 }
+Spoken = tuple[int, int, str, int, int]
 # Of the nearest by sign so many are measured exactly; vec0 gives no more.
 FIRST_PASS = 4_096
 LOADED_AT_ONCE = 2_000
@@ -137,6 +138,9 @@ TRIGGERS = [
         "DELETE FROM memory_stagedvector WHERE node_id = new.id AND new.description IS NOT old.description;",
     ),
 ]
+# What fires for each new node and its parts; a new node comes last, so that no epoch changes.
+_EACH = ("memory_nodevec_insert", "memory_node_worded", "memory_node_worded_late", "memory_node_grounded")
+_ON_INSERT = [trigger for trigger in TRIGGERS if trigger.name in _EACH]
 _OTHERS = [*constraints.TRIGGERS, *integrity.TRIGGERS]
 _shelf: Shelf[Matrix] = Shelf()
 
@@ -224,6 +228,41 @@ def index(nodes: Sequence[ConceptNode], vectors: np.ndarray) -> None:
             for node in nodes
         ]
     )
+
+
+def store(nodes: Sequence[ConceptNode], vectors: np.ndarray, evidence: Callable[[], Iterable[Spoken]]) -> None:
+    """Store many new nodes of one persona with their vectors, words and evidence, which is asked for when they have
+    their keys: (node, message, quote, start, end). Call in a transaction. Raises ValueError as `index` does."""
+    _check(nodes, vectors)
+    if len(nodes) < bulk.MANY:
+        _insert(nodes, vectors, evidence)
+        return
+    with bulk.set_aside(connection, [*TEXT.on_insert, *SUBSTRINGS.on_insert, *_ON_INSERT]):
+        _insert(nodes, vectors, evidence)
+        first, last = nodes[0].pk, nodes[-1].pk
+        for kept in (TEXT, SUBSTRINGS):
+            kept.add(connection, first, last)
+        with connection.cursor() as cursor:
+            cursor.execute(f"{_SEARCHED} AND n.id BETWEEN %s AND %s", [first, last])
+            cursor.execute(_CHANGED.format(id="%s"), [last])
+
+
+def _insert(nodes: Sequence[ConceptNode], vectors: np.ndarray, evidence: Callable[[], Iterable[Spoken]]) -> None:
+    bulk.insert(nodes)
+    bulk.insert_values(
+        NodeVector,
+        ("node_id", "model", "embedding"),
+        (
+            (node.pk, node.embedding_model, vector.tobytes())
+            for node, vector in zip(nodes, vectors.astype("<f4"), strict=True)
+        ),
+    )
+    bulk.insert_values(
+        NodeText,
+        ("node_id", "scope", "body"),
+        ((node.pk, scope_of(node.persona_id), " ".join(words.cut(node.description))) for node in nodes),
+    )
+    bulk.insert_values(Evidence, ("node_id", "message_id", "quote", "start", "end"), evidence())
 
 
 class Space(Protocol):

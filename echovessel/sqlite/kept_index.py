@@ -32,6 +32,15 @@ class KeptIndex(ABC):
     def rebuild(self, connection: BaseDatabaseWrapper) -> None:
         """Make the index anew from the plain table."""
 
+    @property
+    def on_insert(self) -> list[Trigger]:
+        """Those that take in what is new."""
+        return [trigger for trigger in self.triggers if trigger.name.endswith("_insert")]
+
+    @abstractmethod
+    def add(self, connection: BaseDatabaseWrapper, first: int, last: int) -> None:
+        """Take in the rows of these keys, as the insert trigger would have done with each."""
+
     def ensure(self, connection: BaseDatabaseWrapper) -> list[str]:
         """Make what is missing, fill it from the table, and return the names of what was missing.
 

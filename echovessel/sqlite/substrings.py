@@ -79,6 +79,15 @@ class SubstringIndex(KeptIndex):
             cursor.execute(f'INSERT INTO "{self.name}"("{self.name}") VALUES (\'rebuild\')')
             cursor.execute(f'INSERT INTO "{self.name}"("{self.name}") VALUES (\'optimize\')')
 
+    def add(self, connection: BaseDatabaseWrapper, first: int, last: int) -> None:
+        """Take in the rows of these keys, as the insert trigger would have done with each."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f'INSERT INTO "{self.name}"(rowid, "{self.column}") SELECT "{self.key}", "{self.column}" '
+                f'FROM "{self.table}" WHERE "{self.key}" BETWEEN %s AND %s ORDER BY "{self.key}"',
+                [first, last],
+            )
+
     def is_whole(self, connection: BaseDatabaseWrapper) -> bool:
         """Whether the index holds what the table does, and nothing else. It reads all of both."""
         with connection.cursor() as cursor:

@@ -113,6 +113,21 @@ class TextIndex(KeptIndex):
             cursor.execute(f'DELETE FROM "{self.size}"')
             cursor.execute(f'INSERT INTO "{self.size}" SELECT "{self.scope}", COUNT(*) FROM "{self.table}" GROUP BY 1')
 
+    def add(self, connection: BaseDatabaseWrapper, first: int, last: int) -> None:
+        """Take in the rows of these keys, as the insert trigger would have done with each."""
+        rows = f'FROM "{self.table}" WHERE "{self.key}" BETWEEN %s AND %s'
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f'INSERT INTO "{self.name}"(rowid, "{self.body}") SELECT "{self.key}", {self._scoped()} {rows} '
+                f'ORDER BY "{self.key}"',
+                [first, last],
+            )
+            cursor.execute(
+                f'INSERT INTO "{self.size}" SELECT "{self.scope}", COUNT(*) {rows} GROUP BY 1 '
+                "ON CONFLICT DO UPDATE SET rows = rows + excluded.rows",
+                [first, last],
+            )
+
     def holding(
         self, connection: BaseDatabaseWrapper, terms: Sequence[str], scope: str, most: int
     ) -> dict[str, np.ndarray]:

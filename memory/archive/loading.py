@@ -1,33 +1,34 @@
 """Restoring an archive: idempotent, resumable, in constant memory, each batch whole or not at all.
 
-The file is read five times, because its order is free: once to check every line and find the persona, then for
-sessions, messages, nodes, and what links them. What has an id that the persona already knows is left as it is; what
-was forgotten here stays forgotten, and is looked for first (refusing.py). Nothing is embedded inside a transaction.
-Core blocks are written only where the persona is new: the import is a person's act, but what people wrote since is
-theirs. What came in by one import carries its uuid.
+The file is read once to check every line and note where the lines of each type are, for its order is free; then type
+by type: talks, lines, memories, what links them, people, and the parts that stand beside them (parts.py). What has an
+id that the persona already knows is left as it is; what was forgotten here stays forgotten, and is looked for first
+(refusing.py). Nothing is embedded inside a transaction. Core blocks are written only where the persona is new: the
+import is a person's act, but what people wrote since is theirs. What came in by one import carries its uuid.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 from uuid import UUID
 
 import numpy as np
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import Count, Max, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from chat import search
-from chat.models import Message, Session
+from chat.models import CrisisFlag, Message, Session, Turn
 from echovessel import embedding
 from echovessel.context import tokens
-from memory import vectors
-from memory.archive import records, refusing
+from echovessel.sqlite import bulk
+from memory import tombstones, vectors
+from memory.archive import beside, merges, parts, records, refusing
+from memory.archive.parts import Known, Part, uuids_among
 from memory.archive.records import (
     ArchiveError,
     BrokenLine,
@@ -37,28 +38,32 @@ from memory.archive.records import (
     NodeRecord,
     Numbered,
     PersonaRecord,
+    Places,
     RawLine,
     SessionRecord,
+    TurnRecord,
 )
 from memory.entities import names
 from memory.model_in_use import expect, follow, with_one_model
-from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, ImportRun, Mention
+from memory.models import Alias, ConceptNode, Entity, Filling, ImportRun, Mention
 from memory.sameness import content_hash
 from memory.writing import emotion_tags
-from persona.models import Persona
+from persona.models import CoreBlock, CoreBlockVersion, Persona
 from persona.onboarding import create_persona, language_of
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 LANGUAGE_SAMPLE = 4_000
-PASSES = 5
-_UUID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+PASSES = 2
+LINKED = "node that refers to others"
+# What has to be embedded is stored so many at a time: a death loses no more than that.
+EMBEDDED_AT_ONCE = 200
 
-R = TypeVar("R", bound=records.Record)
-Identified = TypeVar("Identified", SessionRecord, MessageRecord, NodeRecord)
+Identified = TypeVar("Identified", SessionRecord, TurnRecord, MessageRecord, NodeRecord)
 Progress = Callable[[int], None]
 Report = Callable[[str], None]
+Contents = Mapping[str, tuple[int, str]]
 
 
 @dataclass
@@ -74,12 +79,20 @@ class Imported:
 
 @dataclass
 class _Survey:
-    """What the first reading finds."""
+    """What the first reading finds: the persona, and where the good lines are, by type."""
 
+    types: Mapping[str, type[records.Record]]
+    places: dict[str, Places] = field(default_factory=dict)
     persona: PersonaRecord | None = None
     sample: str = ""
     unknown: Counter[str] = field(default_factory=Counter)
     rejected: int = 0
+    size: int = 0
+
+    def note(self, line: RawLine, found: records.Record) -> None:
+        self.places.setdefault(line.type, Places(type(found))).note(line)
+        if isinstance(found, NodeRecord) and (_links(found) or found.orphaned):
+            self.places.setdefault(LINKED, Places(NodeRecord)).note(line)
 
 
 def import_archive(
@@ -103,8 +116,8 @@ def import_archive(
         raise ArchiveError("the archive has no persona line")
     for what, count in sorted(survey.unknown.items()):
         report(f"not understood and left out: {what} ({count} times)")
-    loader = _Loader(file, _persona(owner, survey, name), header, skip_bad, progress, report)
-    loader.result.rejected = survey.rejected
+    persona = _persona(file, owner, survey, name)
+    loader = _Loader(file, survey, persona, header, skip_bad, progress, report)
     try:
         loader.load()
     finally:
@@ -114,9 +127,10 @@ def import_archive(
 
 def _surveyed(file: BinaryIO, skip_bad: bool, progress: Progress, report: Report) -> _Survey:
     """Check every line, before anything is written."""
-    survey = _Survey()
+    survey = _Survey({**records.TYPES, **{part.kind: part.record for part in parts.of_others()}})
     for line in records.raw_lines(file):
         progress(line.size)
+        survey.size += line.size
         try:
             _note(survey, line)
         except BrokenLine as broken:
@@ -128,7 +142,7 @@ def _surveyed(file: BinaryIO, skip_bad: bool, progress: Progress, report: Report
 
 
 def _note(survey: _Survey, line: RawLine) -> None:
-    found = records.record(line)
+    found = records.record(line, survey.types)
     if found is None:
         survey.unknown[f"lines of type {line.type!r}"] += 1
         return
@@ -138,17 +152,18 @@ def _note(survey: _Survey, line: RawLine) -> None:
         if survey.persona is not None:
             raise BrokenLine(line.number, "an archive holds one persona; this is a second one")
         survey.persona = found
-    elif len(survey.sample) < LANGUAGE_SAMPLE and isinstance(found, MessageRecord | NodeRecord):
-        survey.sample += found.content if isinstance(found, MessageRecord) else found.description
     elif isinstance(found, HeaderRecord) and line.number > 1:
         raise BrokenLine(line.number, "a second header")
+    elif len(survey.sample) < LANGUAGE_SAMPLE and isinstance(found, MessageRecord | NodeRecord):
+        survey.sample += found.content if isinstance(found, MessageRecord) else found.description
+    survey.note(line, found)
 
 
-def _persona(owner: "User", survey: _Survey, name: str) -> Persona:
+def _persona(file: BinaryIO, owner: "User", survey: _Survey, name: str) -> Persona:
     """The owner's persona of that id; a new one where there is none."""
     given = survey.persona
     assert given is not None
-    known = Persona.objects.owned_by(owner).filter(_called(given.id)).first()
+    known = Persona.objects.owned_by(owner).filter(_called(given)).first()
     if known is not None:
         return known
     written = " ".join([given.name, *given.blocks.values(), survey.sample])
@@ -164,12 +179,49 @@ def _persona(owner: "User", survey: _Survey, name: str) -> Persona:
                 facts=given.facts,
                 external_id=given.id,
             )
-            if given.mood:
-                Persona.objects.filter(pk=made.pk).update(episodic_state=given.mood)
+            Persona.objects.filter(pk=made.pk).update(**_as_she_was(made, given))
+            for batch in _batches(file, survey, "block_version"):
+                _load_blocks(made, owner, [one.record for one in batch])
     except ValidationError as error:
         raise ArchiveError(f"the persona cannot be made: {'; '.join(error.messages)}") from error
     made.refresh_from_db()
     return made
+
+
+def _as_she_was(made: Persona, given: PersonaRecord) -> dict[str, Any]:
+    """What onboarding does not ask for. Her uuid is hers again where nobody has it: what was buried is known by it."""
+    is_free = given.uuid is not None and not Persona.objects.filter(uuid=given.uuid).exists()
+    return {
+        "episodic_state": given.mood or {},
+        "care_until": given.care_until,
+        "created_at": given.created_at or made.created_at,
+        "uuid": given.uuid if is_free else made.uuid,
+        "external_id": None if is_free and str(given.uuid) == given.id else given.id,
+    }
+
+
+def _load_blocks(made: Persona, owner: "User", versions: Sequence[records.BlockVersionRecord]) -> None:
+    """The core blocks of a new persona as people wrote them one after the other; the last of each is as it is."""
+    blocks = {block.label: block for block in CoreBlock.objects.filter(persona=made)}
+    for version in sorted(versions, key=lambda one: one.version):
+        block = blocks[version.label]
+        wrote = {"edited_by": owner if version.by else None, "edited_at": version.edited_at}
+        if version.content == block.content and version.version == max(
+            one.version for one in versions if one.label == version.label
+        ):
+            CoreBlock.objects.filter(pk=block.pk).update(version=version.version, **wrote)
+        else:
+            CoreBlockVersion.objects.update_or_create(
+                block=block, version=version.version, defaults={"content": version.content, **wrote}
+            )
+
+
+def _batches(
+    file: BinaryIO, survey: _Survey, kind: str, progress: Progress = lambda size: None
+) -> Iterator[list[Numbered[Any]]]:
+    """The good lines of this type, some at a time."""
+    places = survey.places.get(kind)
+    yield from records.batches(file, places, progress) if places else ()
 
 
 class _Loader:
@@ -178,6 +230,7 @@ class _Loader:
     def __init__(
         self,
         file: BinaryIO,
+        survey: _Survey,
         persona: Persona,
         header: HeaderRecord,
         skip_bad: bool,
@@ -185,25 +238,38 @@ class _Loader:
         report: Report,
     ) -> None:
         self.file = file
+        self.survey = survey
         self.persona = persona
+        self.known = Known(persona)
         self.header = header
         self.skip_bad = skip_bad
         self.progress = progress
+        self.read = 0
         self.report = report
-        self.result = Imported(persona)
-        self.refused = refusing.look_through(file, persona)
+        self.result = Imported(persona, rejected=survey.rejected)
+        self.refused = refusing.Refused()
         self.run = ImportRun.objects.create(persona=persona, at=timezone.now())
 
     def load(self) -> None:
-        """Sessions, messages, nodes, then what links them."""
-        for sessions in self._batches(SessionRecord):
+        """What must not come back; sessions, turns, messages, memories; then what links them, and the rest."""
+        self._load_tombstones()
+        self.refused = refusing.look_through(self._again, self.persona)
+        for sessions in self._batches("session"):
             self._load_sessions(sessions)
-        for messages in self._batches(MessageRecord):
+        for turns in self._batches("turn"):
+            self._load_turns(turns)
+        for messages in self._batches("message"):
             self._load_messages(messages)
-        for nodes in self._batches(NodeRecord):
-            self._load_nodes(nodes)
-        for linked in self._batches(NodeRecord, EntityRecord):
-            self._link(linked)
+        self._drop_empty_turns()
+        for nodes in self._batches("node"):
+            for some in self._embedded_together(nodes):
+                self._load_nodes(some)
+        for nodes in self._again(LINKED):
+            self._link(nodes)
+        self._load_people()
+        for part in (merges.PROPOSALS, *beside.PARTS, *parts.of_others()):
+            self._load_part(part)
+        self.progress(self.survey.size - self.read)  # what there was nothing to do with
 
     def finish(self) -> None:
         """Note what came of it; of an import that added nothing, nothing is kept."""
@@ -216,8 +282,16 @@ class _Loader:
         for what, count in sorted(self.result.refused.items()):
             self.report(f"forgotten here, and left out: {count} {what}")
 
-    def _batches(self, *types: type[R]) -> Iterator[list[Numbered[R]]]:
-        return records.batches(self.file, *types, progress=self.progress)
+    def _batches(self, kind: str) -> Iterator[list[Numbered[Any]]]:
+        return _batches(self.file, self.survey, kind, self._progressed)
+
+    def _again(self, kind: str) -> Iterator[list[Numbered[Any]]]:
+        """The same lines once more; nobody is told of the progress."""
+        return _batches(self.file, self.survey, kind)
+
+    def _progressed(self, size: int) -> None:
+        self.read += size
+        self.progress(size)
 
     def _reject(self, number: int, reason: str) -> None:
         """Refuse one line for what it refers to. Raises BrokenLine unless bad lines are skipped."""
@@ -228,33 +302,49 @@ class _Loader:
         self.report(f"rejected, {broken}")
 
     def _new(
-        self, model: type[Session] | type[Message] | type[ConceptNode], batch: Sequence[Numbered[Identified]]
+        self,
+        model: type[Session] | type[Turn] | type[Message] | type[ConceptNode],
+        batch: Sequence[Numbered[Identified]],
     ) -> list[Numbered[Identified]]:
         """Those whose external id the persona does not have yet, each once."""
-        ids = [one.record.id for one in batch]
-        known = set(self._rows(model, ids))
+        known = self._rows(model, [one.record.id for one in batch])
         first: dict[str, Numbered[Identified]] = {}
         for one in batch:
             if one.record.id not in known:
                 first.setdefault(one.record.id, one)
         return list(first.values())
 
-    def _rows(
-        self, model: type[Session] | type[Message] | type[ConceptNode] | type[Entity], external_ids: Sequence[str]
-    ) -> dict[str, int]:
+    def _rows(self, model: type[Any], ids: Collection[str | None]) -> dict[str, int]:
         """Row ids of the persona's rows by external id, or by the uuid of those that have none."""
-        rows = model._default_manager.filter(persona=self.persona)
-        by_uuid = rows.filter(external_id=None, uuid__in=_uuids(external_ids))
-        known = {str(uuid): pk for uuid, pk in by_uuid.values_list("uuid", "pk")}
-        return known | dict(rows.filter(external_id__in=set(external_ids)).values_list("external_id", "pk"))
+        return {given: key for given, key in self.known.rows(model, ids).items() if given}
 
-    # --- sessions ---------------------------------------------------------------------------------------------------
+    def _unrefused(self, batch: Sequence[Numbered[Identified]], refused: Collection[str]) -> list[Numbered[Identified]]:
+        return [one for one in batch if one.record.id not in refused]
+
+    # --- what must not come back ------------------------------------------------------------------------------------
+    def _load_tombstones(self) -> None:
+        """A digest is made with the key of an installation and the persona's uuid: elsewhere nobody can ask by it what
+        it refuses. It is kept for where the key is, and told of."""
+        given = self.survey.persona
+        if given is None or given.uuid != self.persona.uuid:
+            if count := len(self.survey.places["tombstone"].at) if "tombstone" in self.survey.places else 0:
+                self.report(f"forgotten elsewhere: {count} tombstones cannot be used, for they are another persona's")
+            return
+        self.result.added["tombstones"] += beside.load_tombstones(self.known, self._batches("tombstone"))
+        strange = self.persona.tombstones.exclude(key_id=tombstones.key_id()).count()
+        if strange:
+            self.report(
+                f"forgotten elsewhere: {strange} tombstones refuse nothing here, for they were made with the key of "
+                "another installation (tombstone_key in its data folder)"
+            )
+
+    # --- sessions and turns -----------------------------------------------------------------------------------------
     def _load_sessions(self, batch: Sequence[Numbered[SessionRecord]]) -> None:
         with transaction.atomic():
             fresh = self._new(Session, batch)
             new = [one.record for one in fresh if one.record.id not in self.refused.sessions]
             taken = set(self.persona.sessions.open().values_list("channel", flat=True))
-            Session.objects.bulk_create([self._session(given, taken) for given in new])
+            bulk.insert([self._session(given, taken) for given in new])
         self.result.added["sessions"] += len(new)
         self.result.refused["sessions"] += len(fresh) - len(new)
 
@@ -266,6 +356,23 @@ class _Loader:
             made.summary = ""
         return made
 
+    def _load_turns(self, batch: Sequence[Numbered[TurnRecord]]) -> None:
+        with transaction.atomic():
+            new = [one for one in self._new(Turn, batch) if one.record.session not in self.refused.sessions]
+            sessions = self._rows(Session, {one.record.session for one in new})
+            made = []
+            for one in new:
+                if one.record.session not in sessions:
+                    self._reject(one.number, f"there is no session {one.record.session!r}")
+                    continue
+                made.append(_turn(self.persona, one.record, sessions[one.record.session]))
+            bulk.insert(made)
+
+    def _drop_empty_turns(self) -> None:
+        """A turn goes with its last line, and so does one all of whose lines were refused."""
+        empty = Turn.objects.filter(persona=self.persona, messages=None).exclude(external_id=None)
+        empty.filter(status__in=[Turn.Status.DONE, Turn.Status.FAILED, Turn.Status.STOPPED]).delete()
+
     # --- messages ---------------------------------------------------------------------------------------------------
     def _load_messages(self, batch: Sequence[Numbered[MessageRecord]]) -> None:
         with transaction.atomic():
@@ -273,27 +380,65 @@ class _Loader:
             known = self._unrefused(fresh, self.refused.messages)
             refusing.note_messages(self.persona, [one.record for one in known], self.refused)
             new = self._unrefused(known, self.refused.messages)
-            sessions = self._rows(Session, [one.record.session for one in new])
-            made = []
+            sessions = self._rows(Session, {one.record.session for one in new})
+            turns = self._free_turns(new)
+            made, flags = [], []
             for one in new:
-                if one.record.session in sessions:
-                    made.append(_message(self.persona, one.record, sessions[one.record.session], self.run.uuid))
-                else:
+                if one.record.session not in sessions:
                     self._reject(one.number, f"there is no session {one.record.session!r}")
-            Message.objects.bulk_create(made)
-            search.index(made)
-            _count(made)
+                    continue
+                line = _message(self.persona, one.record, sessions[one.record.session], self.run.uuid)
+                line.turn_id = turns.get((one.record.turn, one.record.id))
+                made.append(line)
+                if one.record.flagged:
+                    flags.append((line, one.record.flagged))
+            search.store(made)
+            bulk.insert([self._flag(line, flag) for line, flag in flags])
+            _count({line.session_id for line in made})
         self.result.added["messages"] += len(made)
         self.result.refused["messages"] += len(fresh) - len(new)
 
-    def _unrefused(self, batch: Sequence[Numbered[Identified]], refused: Collection[str]) -> list[Numbered[Identified]]:
-        return [one for one in batch if one.record.id not in refused]
+    def _free_turns(self, new: Sequence[Numbered[MessageRecord]]) -> dict[tuple[str | None, str], int]:
+        """The keys of turns, by turn and line. A turn has one reply: another line of hers stands by itself."""
+        turns = self._rows(Turn, {one.record.turn for one in new})
+        replies = Message.objects.filter(turn__in=turns.values(), role=Message.Role.PERSONA)
+        answered = set(replies.values_list("turn_id", flat=True)) if turns else set()
+        found: dict[tuple[str | None, str], int] = {}
+        for line in (one.record for one in new if one.record.turn in turns):
+            key = turns[line.turn or ""]
+            if line.role == Message.Role.PERSONA and key in answered:
+                continue
+            answered |= {key} if line.role == Message.Role.PERSONA else set()
+            found[line.turn, line.id] = key
+        return found
+
+    def _flag(self, line: Message, given: records.FlagRecord) -> CrisisFlag:
+        return CrisisFlag(
+            message_id=line.pk,
+            raised_at=given.raised_at,
+            raised_by_id=self.known.by(given.by),
+            seen_at=given.seen_at,
+            seen_by_id=self.known.by(given.seen_by),
+        )
 
     # --- nodes ------------------------------------------------------------------------------------------------------
+    def _embedded_together(self, batch: Sequence[Numbered[NodeRecord]]) -> Iterator[list[Numbered[NodeRecord]]]:
+        """Parts of the batch, of each of which not too much has to be embedded."""
+        part: list[Numbered[NodeRecord]] = []
+        bare = 0
+        for one in batch:
+            part.append(one)
+            bare += one.record.embedding is None
+            if bare >= EMBEDDED_AT_ONCE:
+                yield part
+                part, bare = [], 0
+        if part:
+            yield part
+
     def _load_nodes(self, batch: Sequence[Numbered[NodeRecord]]) -> None:
         fresh = self._new(ConceptNode, batch)
         left = self._unrefused(fresh, self.refused.nodes)
-        new = [one for one in left if self._resolves(one)]
+        new = self._resolving(left)
         added = self._add_nodes(new) if new else 0
         self.result.added["nodes"] += added
         self.result.refused["nodes"] += len(fresh) - len(left) + len(new) - added
@@ -305,40 +450,42 @@ class _Loader:
         rows = self._vectors(new)  # outside the transaction: embedding takes seconds
         with transaction.atomic():
             fresh = self._new(ConceptNode, new)
-            refusing.note_nodes(self.persona, [one.record for one in fresh], self.refused, self._said(fresh))
+            said = self._contents(fresh)
+            refusing.note_nodes(self.persona, [one.record for one in fresh], self.refused, _whole_lines(fresh, said))
             added = self._unrefused(fresh, self.refused.nodes)
-            sessions = self._rows(Session, [one.record.session for one in added if one.record.session])
+            sessions = self._rows(Session, {one.record.session for one in added})
             made = [_node(self.persona, one.record, model, sessions, self.run.uuid) for one in added]
             expect(model)
-            ConceptNode.objects.bulk_create(made)
             if made:
-                vectors.index(made, np.stack([rows[one.record.id] for one in added]))
-            Evidence.objects.bulk_create(
-                [row for node, one in zip(made, added, strict=True) for row in self._evidence(node, one.record)]
-            )
+                towards = np.stack([rows[one.record.id] for one in added])
+                pairs = list(zip(made, added, strict=True))
+                vectors.store(
+                    made, towards, lambda: [row for node, one in pairs for row in _evidence(node.pk, one.record, said)]
+                )
         return len(made)
-
-    def _said(self, batch: Sequence[Numbered[NodeRecord]]) -> dict[str, list[str]]:
-        """The whole lines that nodes rest on, by node."""
-        return {one.record.id: [content for _, content in self._contents(one.record).values()] for one in batch}
 
     def has_our_vector(self, node: NodeRecord) -> bool:
         """Whether the archive holds the vector that the model in use here would make."""
         made_by = self.header.embedding_model
         return node.embedding is not None and made_by is not None and embedding.alike(made_by, node.description)
 
-    def _resolves(self, one: Numbered[NodeRecord]) -> bool:
-        """Whether all that a node refers to is there, and its vector is one."""
-        for fault in self._faults(one.record):
-            self._reject(one.number, fault)
-            return False
-        return True
+    def _resolving(self, batch: Sequence[Numbered[NodeRecord]]) -> list[Numbered[NodeRecord]]:
+        """Those all of whose references are there, and whose vector is one."""
+        sessions = self._rows(Session, {one.record.session for one in batch})
+        contents = self._contents(batch)
+        sound = []
+        for one in batch:
+            fault = next(self._faults(one.record, sessions, contents), None)
+            if fault is None:
+                sound.append(one)
+            else:
+                self._reject(one.number, fault)
+        return sound
 
-    def _faults(self, node: NodeRecord) -> Iterator[str]:
+    def _faults(self, node: NodeRecord, sessions: Mapping[str, int], contents: Contents) -> Iterator[str]:
         session = node.session
-        if session is not None and session not in self.refused.sessions and not self._rows(Session, [session]):
+        if session is not None and session not in self.refused.sessions and session not in sessions:
             yield f"there is no session {session!r}"
-        contents = self._contents(node)
         for message in [*node.messages, *(quoted.message for quoted in node.evidence or ())]:
             if message not in contents and message not in self.refused.messages:
                 yield f"there is no message {message!r}"
@@ -351,10 +498,13 @@ class _Loader:
             except ValueError as error:
                 yield str(error)
 
-    def _contents(self, node: NodeRecord) -> dict[str, tuple[int, str]]:
-        """Row id and content of the messages a node refers to, by their ids, without those that were forgotten."""
-        keys = self._rows(Message, sorted(refusing.cited(node) - self.refused.messages))
-        contents = dict(Message.objects.filter(pk__in=keys.values()).values_list("pk", "content"))
+    def _contents(self, batch: Sequence[Numbered[NodeRecord]]) -> dict[str, tuple[int, str]]:
+        """Row id and content of the messages that nodes refer to, by their ids, without those that were forgotten."""
+        cited = set().union(*(refusing.cited(one.record) for one in batch)) if batch else set[str]()
+        keys = self._rows(Message, cited - self.refused.messages)
+        contents: dict[int, str] = {}
+        for some in parts.at_once(keys.values()):
+            contents |= dict(Message.objects.filter(pk__in=some).values_list("pk", "content"))
         return {given: (pk, contents[pk]) for given, pk in keys.items()}
 
     def _vectors(self, new: Sequence[Numbered[NodeRecord]]) -> dict[str, np.ndarray]:
@@ -366,60 +516,65 @@ class _Loader:
         made = embedding.embed([node.description for node in bare])
         return given | {node.id: vector for node, vector in zip(bare, made, strict=True)}
 
-    def _evidence(self, node: ConceptNode, given: NodeRecord) -> list[Evidence]:
-        """Quotes at their place; messages that are not quoted as a whole."""
-        contents = self._contents(given)
-        spans: dict[tuple[int, int, int], str] = {}
-        for quoted in given.evidence or ():
-            if quoted.message not in contents:
-                continue
-            message, content = contents[quoted.message]
-            start = quoted.place_in(content)
-            spans[message, start, start + len(quoted.quote)] = quoted.quote
-        named = {quoted.message for quoted in given.evidence or ()}
-        for whole in given.messages:
-            message, content = contents.get(whole, (0, ""))
-            if whole not in named and content:
-                spans[message, 0, len(content)] = content
-        return [
-            Evidence(node=node, message_id=message, quote=quote, start=start, end=end)
-            for (message, start, end), quote in spans.items()
-        ]
-
     # --- links ------------------------------------------------------------------------------------------------------
-    def _link(self, batch: Sequence[Numbered[records.Record]]) -> None:
+    def _link(self, batch: Sequence[Numbered[NodeRecord]]) -> None:
+        """What nodes were concluded from, and what took their place or settled them."""
         with transaction.atomic():
+            rows = self._rows(ConceptNode, {key for one in batch for key in (one.record.id, *_links(one.record))})
+            parents = [rows[one.record.id] for one in batch if one.record.id in rows]
+            before, orphans = _edges(parents)
+            edges: list[Filling] = []
             for one in batch:
-                if isinstance(one.record, NodeRecord):
-                    self._link_node(one.number, one.record)
-                elif isinstance(one.record, EntityRecord):
-                    self._load_entity(one.number, one.record)
+                if one.record.id in rows:  # else it was rejected or refused before
+                    edges += self._linked(one, rows, before, orphans)
+            bulk.insert(edges)
 
-    def _link_node(self, number: int, given: NodeRecord) -> None:
-        """What a node was concluded from, and what took its place."""
-        wanted = [*(given.filling or ()), *([given.superseded_by] if given.superseded_by else ())]
-        if not wanted:
-            return
-        rows = self._rows(ConceptNode, [given.id, *wanted])
-        if given.id not in rows:
-            return  # rejected or refused before
-        if missing := [other for other in wanted if other not in {*rows, *self.refused.nodes} or other == given.id]:
-            self._reject(number, f"there is no node {missing[0]!r} for it to refer to")
-        known = Filling.objects.filter(parent=rows[given.id])
-        before = set(known.values_list("child_id", flat=True))
-        children = dict.fromkeys(rows[child] for child in given.filling or () if child in rows and child != given.id)
-        edges = [Filling(parent_id=rows[given.id], child_id=child) for child in children if child not in before]
-        Filling.objects.bulk_create(edges)
-        self._orphan(rows[given.id], given.filling or ())
-        if given.superseded_by in rows:
-            open_rows = ConceptNode.objects.filter(pk=rows[given.id], superseded_by=None)
-            open_rows.update(superseded_by=rows[given.superseded_by])
+    def _linked(
+        self,
+        one: Numbered[NodeRecord],
+        rows: Mapping[str, int],
+        before: Collection[tuple[int, int]],
+        orphans: Mapping[int, int],
+    ) -> Iterator[Filling]:
+        """The edges of one node that are not there yet; one without a child for each forgotten thing that it was
+        concluded from besides others."""
+        given, key = one.record, rows[one.record.id]
+        missing = [other for other in _links(given) if other not in {*rows, *self.refused.nodes} or other == given.id]
+        if missing:
+            self._reject(one.number, f"there is no node {missing[0]!r} for it to refer to")
+        for child in dict.fromkeys(rows[child] for child in given.filling or () if child in rows):
+            if child != key and (key, child) not in before:
+                yield Filling(parent_id=key, child_id=child)
+        gone = given.orphaned + len(self.refused.nodes.intersection(given.filling or ()))
+        yield from (Filling(parent_id=key, child=None, orphaned=True) for _ in range(orphans.get(key, 0), gone))
+        for link, other in (("superseded_by", given.superseded_by), ("resolved_by", given.resolved_by)):
+            if other and other in rows and other != given.id:
+                ConceptNode.objects.filter(pk=key, **{link: None}).update(**{f"{link}_id": rows[other]})
 
-    def _orphan(self, parent: int, filling: Sequence[str]) -> None:
-        """An edge without a child for each forgotten thing that a node was concluded from besides others."""
-        gone = len(self.refused.nodes.intersection(filling))
-        known = Filling.objects.filter(parent=parent, child=None).count() if gone else 0
-        Filling.objects.bulk_create(Filling(parent_id=parent, child=None, orphaned=True) for _ in range(known, gone))
+    # --- people -----------------------------------------------------------------------------------------------------
+    def _load_people(self) -> None:
+        """Those who stand by themselves, then those who live on in them, and in these."""
+        for batch in self._batches("entity"):
+            with transaction.atomic():
+                for one in batch:
+                    if one.record.merged_into is None:
+                        self._load_entity(one.number, one.record)
+        found = True
+        while found:
+            found = sum(self._load_merged(batch) for batch in self._again("entity")) > 0
+
+    def _load_merged(self, batch: Sequence[Numbered[EntityRecord]]) -> bool:
+        """Whether there was one who lives on in somebody that is here. Whoever would in nobody is left out, as they go
+        with the one in whom they live on."""
+        with transaction.atomic():
+            merged = [one.record for one in batch if one.record.merged_into is not None]
+            rows = self._rows(Entity, {key for one in merged for key in (one.id, one.merged_into)})
+            ready = [one for one in merged if one.id not in rows and one.merged_into in rows]
+            made = [one for one in ready if not refusing.is_refused(self.persona, one, self.refused)]
+            for given in made:
+                entity = self._new_entity(given, merged_into=rows.get(given.merged_into or ""))
+                self._name(entity, refusing.names_left(self.persona, given.aliases))
+        return bool(made)
 
     def _load_entity(self, number: int, given: EntityRecord) -> None:
         """Somebody or something with a name, the names they go by, and the nodes that mention them."""
@@ -440,7 +595,8 @@ class _Loader:
 
     def _as_told(self, nodes: Iterable[int]) -> list[ConceptNode]:
         """Those that say what they do in the archive: nobody corrected them."""
-        return list(ConceptNode.objects.filter(pk__in=list(nodes), versions=None).order_by("pk"))
+        told = (ConceptNode.objects.filter(pk__in=some, versions=None) for some in parts.at_once(sorted(nodes)))
+        return [node for some in told for node in some.order_by("pk")]
 
     def _new_of(self, nodes: Iterable[int], left: Sequence[str]) -> list[ConceptNode]:
         """Of somebody who is known those that came just now, or before an import broke off. What people have told
@@ -461,42 +617,106 @@ class _Loader:
             entity = entity.merged_into
         return entity
 
-    def _new_entity(self, given: EntityRecord) -> Entity:
+    def _new_entity(self, given: EntityRecord, merged_into: int | None = None) -> Entity:
         """What was written of it may rest on what is left out; what a person wrote is kept."""
         by_person = given.described_by == Entity.DescribedBy.PERSON
         is_sound = by_person or self.refused.nodes.isdisjoint(given.nodes)
-        self.result.added["entities"] += 1
-        return Entity.objects.create(
+        through = given.described_through
+        living = Entity.Status.CONFIRMED if given.status == Entity.Status.MERGED else given.status
+        made = Entity(
             persona=self.persona,
             external_id=given.id,
             canonical_name=given.name,
             kind=given.kind,
             description=given.description or "" if is_sound else "",
             described_by=given.described_by if is_sound else "",
-            status=given.status,
+            described_through=self._rows(ConceptNode, [through]).get(through or "", 0),
+            status=living if merged_into is None else Entity.Status.MERGED,
+            merged_into_id=merged_into,
+            created_at=given.created_at or timezone.now(),
             import_uuid=self.run.uuid,
         )
+        bulk.insert([made])
+        self.result.added["entities"] += 1
+        return made
 
     def _name(self, entity: Entity, aliases: Sequence[str]) -> None:
-        spelled: Mapping[str, str] = {names.normalized(alias): alias for alias in reversed(aliases)}
-        Alias.objects.bulk_create(
+        """The names that it bears; of two spellings of one the last one is an alias's own."""
+        spelled: dict[str, str] = {}
+        for alias in aliases:
+            spelled[names.normalized(alias)] = alias
+        known = set(entity.aliases.values_list("normalized", flat=True))
+        bulk.insert(
             [
                 Alias(entity=entity, persona=self.persona, text=text, normalized=normal)
                 for normal, text in spelled.items()
-                if normal
-            ],
-            ignore_conflicts=True,
+                if normal and normal not in known
+            ]
         )
 
+    # --- what stands beside -----------------------------------------------------------------------------------------
+    def _load_part(self, part: Part) -> None:
+        self.result.added[part.kind] += part.load(self.known, self._batches(part.kind))
 
-def _called(given: str) -> Q:
-    """Where a row bears this id of an archive: its own external id, or its uuid where it has none."""
-    return Q(external_id=given) | Q(external_id=None, uuid__in=_uuids([given]))
+
+def _called(given: PersonaRecord) -> Q:
+    """Where a persona bears this id of an archive: her own external id, or her uuid where she has none."""
+    return Q(external_id=given.id) | Q(external_id=None, uuid__in=uuids_among([given.id]))
 
 
-def _uuids(ids: Iterable[str]) -> list[UUID]:
-    """Those of `ids` that are uuids, as an export writes them."""
-    return [UUID(one) for one in ids if _UUID.fullmatch(one)]
+def _links(node: NodeRecord) -> list[str]:
+    return [*(node.filling or ()), *(other for other in (node.superseded_by, node.resolved_by) if other)]
+
+
+def _edges(parents: Sequence[int]) -> tuple[set[tuple[int, int]], Counter[int]]:
+    """The edges that are there: (parent, child), and how many without a child, by parent."""
+    found: list[tuple[int, int | None]] = []
+    for some in parts.at_once(parents):
+        found += Filling.objects.filter(parent__in=some).values_list("parent_id", "child_id")
+    whole = {(parent, child) for parent, child in found if child is not None}
+    return whole, Counter(parent for parent, child in found if child is None)
+
+
+def _whole_lines(batch: Sequence[Numbered[NodeRecord]], contents: Contents) -> dict[str, list[str]]:
+    """The whole lines that nodes rest on, by node."""
+    return {
+        one.record.id: [contents[key][1] for key in sorted(refusing.cited(one.record)) if key in contents]
+        for one in batch
+    }
+
+
+def _evidence(node: int, given: NodeRecord, contents: Contents) -> Iterator[vectors.Spoken]:
+    """Quotes at their place; messages that are not quoted as a whole."""
+    spans: dict[tuple[int, int, int], str] = {}
+    for quoted in given.evidence or ():
+        if quoted.message not in contents:
+            continue
+        message, content = contents[quoted.message]
+        start = quoted.place_in(content)
+        spans[message, start, start + len(quoted.quote)] = quoted.quote
+    named = {quoted.message for quoted in given.evidence or ()}
+    for whole in given.messages:
+        message, content = contents.get(whole, (0, ""))
+        if whole not in named and content:
+            spans[message, 0, len(content)] = content
+    yield from ((node, message, quote, start, end) for (message, start, end), quote in spans.items())
+
+
+def _turn(persona: Persona, given: TurnRecord, session: int) -> Turn:
+    return Turn(
+        persona=persona,
+        session_id=session,
+        external_id=given.id,
+        status=given.status,
+        spoke_first=given.spoke_first,
+        error=given.error,
+        partial=given.partial,
+        created_at=given.created_at,
+        started_at=given.started_at,
+        first_token_at=given.first_token_at,
+        finished_at=given.finished_at,
+        usage=given.usage or {},
+    )
 
 
 def _session(persona: Persona, given: SessionRecord, taken: set[str]) -> Session:
@@ -532,23 +752,22 @@ def _message(persona: Persona, given: MessageRecord, session: int, run: UUID) ->
         role=given.role,
         content=given.content,
         token_count=tokens(given.content),
-        day=given.created_at.astimezone(persona.zone).date(),
+        day=given.day or given.created_at.astimezone(persona.zone).date(),
         created_at=given.created_at,
         withheld=given.withheld,
         import_uuid=run,
     )
 
 
-def _count(made: Sequence[Message]) -> None:
-    """Count new messages in their sessions."""
-    by_session: dict[int, list[Message]] = {}
-    for message in made:
-        by_session.setdefault(message.session_id, []).append(message)
-    for session, said in by_session.items():
-        Session.objects.filter(pk=session).update(
-            message_count=F("message_count") + len(said),
-            token_count=F("token_count") + sum(message.token_count for message in said),
-            last_message_at=Greatest("last_message_at", max(message.created_at for message in said)),
+def _count(sessions: Collection[int]) -> None:
+    """Count the messages of sessions, and note when the last one was said."""
+    said = Message.objects.filter(session=OuterRef("pk")).order_by().values("session")
+    last = Subquery(said.annotate(found=Max("created_at")).values("found"))
+    for some in parts.at_once(sessions):
+        Session.objects.filter(pk__in=some).update(
+            message_count=Subquery(said.annotate(found=Count("pk")).values("found")),
+            token_count=Subquery(said.annotate(found=Sum("token_count")).values("found")),
+            last_message_at=Greatest("last_message_at", last),
         )
 
 

@@ -1,30 +1,45 @@
 """What an archive's lines may say: one pydantic type per kind of line, and the reader. Pure but for reading bytes.
 
-A line is JSON of one object with a `type`; the first one is the header, the rest come in any order.
+A line is JSON of one object with a `type`; the first one is the header, the rest come in any order. What refers to
+another line does so by its id. `by` says that it was the owner; who else it was is nobody's business elsewhere.
 """
 
 import base64
 import binascii
 import json
+from array import array
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Annotated, Any, BinaryIO, Generic, Literal, Self, TypeVar
+from uuid import UUID
 
 import numpy as np
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from memory.models.node import MAX_DESCRIPTION, MAX_IMPACT
+from memory.models.slow_cycle import MAX_QUESTION
 from persona.models.core_block import MAX_CHARACTERS
 
 FORMAT = "echovessel-archive"
 VERSION = 1
 # No honest line is longer; a file without line breaks must not fill the memory.
 LONGEST_LINE_BYTES = 16 * 1024 * 1024
-BATCH = 200
+# So many lines are stored in one transaction, or fewer where they are long.
+BATCH = 2_000
+BATCH_BYTES = 16 * 1024 * 1024
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120)]
+Wordless = Annotated[str, StringConstraints(max_length=200)]
+Digest = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
+By = Literal["owner"] | None
+EntityKind = Literal["person", "place", "org", "pet", "other"]
+EntityStatus = Literal["confirmed", "uncertain", "merged"]
+Answer = Literal["open", "merged", "kept_apart", "undone"]
+Era = Annotated[int, Field(ge=0, le=100_000)]
+Verification = Literal["unverified", "confirmed", "disputed"]
 RelationalTag = Literal["identity-bearing", "unresolved", "vulnerability", "turning-point", "correction", "commitment"]
 
 
@@ -64,6 +79,54 @@ class PersonaRecord(Record):
     blocks: dict[Literal["persona", "user", "style"], Annotated[str, StringConstraints(max_length=MAX_CHARACTERS)]] = {}
     facts: dict[str, Any] | None = None
     mood: dict[str, Any] | None = None
+    uuid: UUID | None = None
+    created_at: AwareDatetime | None = None
+    care_until: AwareDatetime | None = None
+
+
+class BlockVersionRecord(Record):
+    """A core block as it was; the last one of a label is the one of the persona line."""
+
+    label: Literal["persona", "user", "style"]
+    version: Annotated[int, Field(ge=1)]
+    content: Annotated[str, StringConstraints(max_length=MAX_CHARACTERS)]
+    by: By = None
+    edited_at: AwareDatetime
+
+
+class TombstoneRecord(Record):
+    """The keyed digest of what was forgotten. It holds nothing but for who has the key, which no archive has."""
+
+    kind: Literal["text", "line", "name", "external"]
+    digest: Digest
+    key: Annotated[str, StringConstraints(max_length=8)]
+    refused: Annotated[int, Field(ge=0)] = 0
+    created_at: AwareDatetime
+
+
+class TurnRecord(Record):
+    """A burst and its reply. What it was made from (the x-ray) is of the installation that made it."""
+
+    id: Id
+    session: Id
+    status: Literal["done", "failed", "stopped"] = "done"
+    spoke_first: bool = False
+    error: Annotated[str, StringConstraints(max_length=40)] = ""
+    partial: str = ""
+    created_at: AwareDatetime
+    started_at: AwareDatetime | None = None
+    first_token_at: AwareDatetime | None = None
+    finished_at: AwareDatetime | None = None
+    usage: dict[str, Any] | None = None
+
+
+class FlagRecord(BaseModel):
+    """That somebody who may should look at a line soon."""
+
+    raised_at: AwareDatetime
+    by: By = None
+    seen_at: AwareDatetime | None = None
+    seen_by: By = None
 
 
 class SessionRecord(Record):
@@ -87,6 +150,9 @@ class MessageRecord(Record):
     content: str
     created_at: AwareDatetime
     withheld: bool = False
+    turn: Id | None = None
+    day: date | None = None
+    flagged: FlagRecord | None = None
 
 
 class EventTime(BaseModel):
@@ -133,7 +199,7 @@ class NodeRecord(Record):
     status: Literal["active", "hidden", "superseded", "archived", "quarantined"] | None = None
     source: Literal["extraction", "reflection", "slow_cycle", "import", "person"] = "import"
     confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
-    verification: Literal["unverified", "confirmed", "disputed"] = "unverified"
+    verification: Verification = "unverified"
     mention_count: Annotated[int, Field(ge=0)] = 1
     last_mentioned_at: AwareDatetime | None = None
     access_count: Annotated[int, Field(ge=0)] = 0
@@ -142,6 +208,8 @@ class NodeRecord(Record):
     resolved_at: AwareDatetime | None = None
     pinned: bool = False
     archived_because: Literal["", "expired", "settled", "old", "person"] = ""
+    resolved_by: Id | None = None
+    orphaned: Annotated[int, Field(ge=0, le=1_000)] = 0
     created_at: AwareDatetime
     embedding: str | None = None
 
@@ -159,15 +227,159 @@ class NodeRecord(Record):
         return found
 
 
+class NodeVersionRecord(Record):
+    """What a node said before a person corrected it."""
+
+    node: Id
+    version: Annotated[int, Field(ge=1)]
+    description: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DESCRIPTION)]
+    emotional_impact: Annotated[int, Field(ge=-MAX_IMPACT, le=MAX_IMPACT, strict=True)] = 0
+    emotion_tags: Annotated[list[str], Field(max_length=4)] = []
+    relational_tags: Annotated[list[RelationalTag], Field(max_length=3)] = []
+    event_time: EventTime | None = None
+    verification: Verification = "unverified"
+    by: By = None
+    edited_at: AwareDatetime
+
+
 class EntityRecord(Record):
     id: Id
     name: Name
-    kind: Literal["person", "place", "org", "pet", "other"] = "other"
+    kind: EntityKind = "other"
     aliases: list[Name] = []
     description: Annotated[str, StringConstraints(max_length=400)] | None = None
     described_by: Literal["", "slow_cycle", "person"] = ""
-    status: Literal["confirmed", "uncertain", "merged"] = "confirmed"
+    status: EntityStatus = "confirmed"
     nodes: list[Id] = []
+    merged_into: Id | None = None
+    described_through: Id | None = None
+    created_at: AwareDatetime | None = None
+
+
+class BeforeRecord(BaseModel):
+    """That the two had been kept apart."""
+
+    by: By = None
+    decided_at: AwareDatetime | None = None
+    confirmed: list[Id] = []
+
+
+class MergeRecord(BaseModel):
+    """What undoing a merge needs; `memory.archive.merges` says what each means."""
+
+    at: AwareDatetime | None = None
+    survivor: Id
+    loser: Id
+    kind: EntityKind
+    kind_after: EntityKind
+    status: EntityStatus
+    loser_status: EntityStatus
+    mentioned: list[Id] = []
+    aliases: list[tuple[Id, str]] = []
+    mentions: list[tuple[Id, Id]] = []
+    doubled: list[tuple[Id, Era]] = []
+    earlier: list[Id] = []
+    proposals: list[tuple[Id, Id, Answer]] = []
+    settled: list[tuple[Id, Answer, By, AwareDatetime | None]] = []
+    description: Id | bool = False
+    era: Era = 0
+    since: list[tuple[Id, Id]] = []
+    before: BeforeRecord | None = None
+
+
+class SnapshotRecord(BaseModel):
+    """What undoing a decision about two names needs."""
+
+    confirmed: list[Id] = []
+    merge: MergeRecord | None = None
+
+
+class ProposalRecord(Record):
+    """Two entities of which it was asked, or decided, whether they are one."""
+
+    id: Id
+    a: Id
+    b: Id
+    score: float
+    reasons: list[Wordless] = []
+    status: Answer = "open"
+    by: By = None
+    decided_at: AwareDatetime | None = None
+    hinted_at: AwareDatetime | None = None
+    created_at: AwareDatetime
+    snapshot: SnapshotRecord | None = None
+
+
+class MoodRecord(Record):
+    id: Id
+    mood: Annotated[str, StringConstraints(max_length=40)]
+    energy: Annotated[int, Field(ge=0, le=10)]
+    last_user_signal: Annotated[str, StringConstraints(max_length=80)] | None = None
+    session: Id | None = None
+    at: AwareDatetime
+
+
+class ReflectionRecord(Record):
+    """One decision about reflecting: the gate counts them."""
+
+    session: Id | None = None
+    reason: Literal["shock", "timer", "hard_gate", "not_due", "nothing_new"]
+    thoughts: Annotated[int, Field(ge=0, le=1_000)] = 0
+    dropped: Annotated[int, Field(ge=0, le=1_000)] = 0
+    at: AwareDatetime
+
+
+class SlowCycleRecord(Record):
+    """Where the slow cycle stands: it has read through that event."""
+
+    through: Id | None = None
+    wanted_at: AwareDatetime | None = None
+    wanted_by: Id | None = None
+
+
+class QuestionRecord(Record):
+    """Something she wonders about."""
+
+    id: Id
+    text: Annotated[str, StringConstraints(min_length=1, max_length=MAX_QUESTION)]
+    status: Literal["open", "answered", "dropped"] = "open"
+    nodes: list[Id] = []
+    asked_at: AwareDatetime
+    settled_at: AwareDatetime | None = None
+    answered_by: Id | None = None
+
+
+class SlowCycleRunRecord(Record):
+    """One run of the slow cycle: what it was given and what it made, by ids."""
+
+    id: Id
+    session: Id | None = None
+    reason: Literal["first", "rested", "shock", "correction"]
+    outcome: Literal["done", "failed"]
+    failure: Wordless = ""
+    given: dict[str, list[Id]] = {}
+    made: list[dict[str, Any]] = []
+    through: Id | None = None
+    tokens_in: Annotated[int, Field(ge=0)] = 0
+    tokens_out: Annotated[int, Field(ge=0)] = 0
+    dropped: Annotated[int, Field(ge=0, le=1_000)] = 0
+    at: AwareDatetime
+
+
+class ReceiptRecord(Record):
+    """What was forgotten, in numbers, ids and digests."""
+
+    id: Id
+    targets: list[list[Wordless]] = []
+    choice: dict[str, Any] = {}
+    counts: dict[str, Any] = {}
+    erased: dict[str, list[Wordless]] = {}
+    prints: list[Any] = []
+    stones: list[Digest] = []
+    by: By = None
+    at: AwareDatetime
+    status: Literal["pending", "done"] = "done"
+    finished_at: AwareDatetime | None = None
 
 
 R = TypeVar("R", bound=Record)
@@ -188,6 +400,17 @@ TYPES: Mapping[str, type[Record]] = {
     "message": MessageRecord,
     "node": NodeRecord,
     "entity": EntityRecord,
+    "block_version": BlockVersionRecord,
+    "tombstone": TombstoneRecord,
+    "turn": TurnRecord,
+    "node_version": NodeVersionRecord,
+    "proposal": ProposalRecord,
+    "mood": MoodRecord,
+    "reflection": ReflectionRecord,
+    "slow_cycle": SlowCycleRecord,
+    "slow_cycle_run": SlowCycleRunRecord,
+    "question": QuestionRecord,
+    "receipt": ReceiptRecord,
 }
 
 
@@ -200,56 +423,73 @@ class RawLine:
     type: str = ""
     data: Mapping[str, Any] | None = None
     fault: str = ""
+    at: int = 0
+
+
+@dataclass
+class Places:
+    """Where in a file the lines of one type are: bytes from its start, and numbers of lines."""
+
+    type: type["Record"]
+    at: "array[int]" = field(default_factory=lambda: array("Q"))
+    numbers: "array[int]" = field(default_factory=lambda: array("Q"))
+
+    def note(self, line: RawLine) -> None:
+        self.at.append(line.at)
+        self.numbers.append(line.number)
 
 
 def raw_lines(file: BinaryIO) -> Iterator[RawLine]:
     """The lines of a file from its start, one at a time; empty ones are left out."""
     file.seek(0)
-    number = 0
+    number = at = 0
     while line := file.readline(LONGEST_LINE_BYTES + 1):
         number += 1
         if len(line) > LONGEST_LINE_BYTES:
             yield RawLine(number, len(line), fault="the line is longer than 16 MB")
             return
         if line.strip():
-            yield _raw(number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
+            yield _raw(number, line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line, at)
+        at += len(line)
 
 
-def record(line: RawLine) -> Record | None:
-    """The line as its type; None where the type is unknown to us. Raises BrokenLine."""
+def line_at(file: BinaryIO, at: int, number: int) -> RawLine:
+    """The line that `raw_lines` found there."""
+    if file.tell() != at:
+        file.seek(at)
+    return _raw(number, file.readline(LONGEST_LINE_BYTES + 1), at)
+
+
+def record(line: RawLine, types: Mapping[str, type[Record]] = TYPES) -> Record | None:
+    """The line as its type; None where the type is none of `types`. Raises BrokenLine."""
     if line.data is None:
         raise BrokenLine(line.number, line.fault)
-    if line.type not in TYPES:
+    if line.type not in types:
         return None
     try:
-        return TYPES[line.type].model_validate({key: value for key, value in line.data.items() if key != "type"})
+        return types[line.type].model_validate({key: value for key, value in line.data.items() if key != "type"})
     except ValidationError as error:
         raise BrokenLine(line.number, _told(error)) from error
 
 
 def batches(
-    file: BinaryIO, *types: type[R], progress: Callable[[int], None] = lambda size: None
-) -> Iterator[list[Numbered[R]]]:
-    """The good lines of these types, at most BATCH at a time; `progress` hears of the bytes read."""
-    batch: list[Numbered[R]] = []
-    for line in raw_lines(file):
+    file: BinaryIO, places: Places, progress: Callable[[int], None] = lambda size: None
+) -> Iterator[list[Numbered[Any]]]:
+    """The lines at `places`, which are known to be good, some at a time; `progress` hears of the bytes read."""
+    batch: list[Numbered[Any]] = []
+    size = 0
+    for at, number in zip(places.at, places.numbers, strict=True):
+        line = line_at(file, at, number)
         progress(line.size)
-        found = _good(line)
-        if isinstance(found, types):
-            batch.append(Numbered(line.number, found))
-        if len(batch) == BATCH:
+        size += line.size
+        found = record(line, {line.type: places.type})
+        assert found is not None
+        batch.append(Numbered(number, found))
+        if len(batch) >= BATCH or size >= BATCH_BYTES:
             yield batch
-            batch = []
+            batch, size = [], 0
     if batch:
         yield batch
-
-
-def _good(line: RawLine) -> Record | None:
-    """The record of a line; None for one that is broken."""
-    try:
-        return record(line)
-    except BrokenLine:
-        return None
 
 
 def header(file: BinaryIO) -> HeaderRecord:
@@ -266,16 +506,16 @@ def header(file: BinaryIO) -> HeaderRecord:
     return found
 
 
-def _raw(number: int, line: bytes) -> RawLine:
+def _raw(number: int, line: bytes, at: int) -> RawLine:
     try:
         data = json.loads(line.decode("utf-8"))
     except UnicodeDecodeError as error:
-        return RawLine(number, len(line), fault=f"not UTF-8: {error.reason} at byte {error.start}")
+        return RawLine(number, len(line), fault=f"not UTF-8: {error.reason} at byte {error.start}", at=at)
     except (ValueError, RecursionError) as error:
-        return RawLine(number, len(line), fault=f"not JSON: {error}")
+        return RawLine(number, len(line), fault=f"not JSON: {error}", at=at)
     if not isinstance(data, dict) or not isinstance(data.get("type"), str):
-        return RawLine(number, len(line), fault="not an object with a type")
-    return RawLine(number, len(line), data["type"], data)
+        return RawLine(number, len(line), fault="not an object with a type", at=at)
+    return RawLine(number, len(line), data["type"], data, at=at)
 
 
 def _told(error: ValidationError) -> str:

@@ -4,14 +4,13 @@ A line is refused for its id or for its words; a talk with all of its lines; a m
 all that it rests on. What loses a part of its ground only is taken without that part.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import BinaryIO
+from typing import Any
 
 from memory import tombstones
-from memory.archive import records
-from memory.archive.records import EntityRecord, MessageRecord, NodeRecord, SessionRecord
+from memory.archive.records import EntityRecord, MessageRecord, NodeRecord, Numbered
 from memory.tombstones import Burial, of_external
 from memory.writing import tidied
 from persona.models import Persona
@@ -27,17 +26,22 @@ class Refused:
     cut: set[str] = field(default_factory=set)
 
 
-def look_through(file: BinaryIO, persona: Persona) -> Refused:
-    """What of the archive in `file` was forgotten here. Nothing is read where nothing was ever forgotten."""
+Lines = Callable[[str], Iterable[list[Numbered[Any]]]]  # an archive's lines of a type, some at a time
+
+
+def look_through(lines: Lines, persona: Persona) -> Refused:
+    """What of the archive was forgotten here. Nothing is read where nothing was ever forgotten."""
     refused = Refused()
     if persona.tombstones.exists():
-        _note_talks(file, persona, refused)
-        _note_all_nodes(file, persona, refused)
+        _note_talks(lines, persona, refused)
+        _note_all_nodes(lines, persona, refused)
     return refused
 
 
 def note_messages(persona: Persona, lines: Collection[MessageRecord], refused: Refused) -> None:
     """Add those of `lines` that were forgotten, and their talks to those that are cut."""
+    if not persona.tombstones.exists():
+        return
     brought = {line.id: _brought_by_line(persona, line) for line in lines}
     buried = tombstones.refused_among(persona, chain.from_iterable(brought.values()))
     gone = [line for line in lines if line.session in refused.sessions or not buried.isdisjoint(brought[line.id])]
@@ -50,6 +54,8 @@ def note_nodes(
 ) -> None:
     """Add those of `nodes` that were forgotten, or that rest on lines alone of which none is left. `said` are the whole
     lines that they rest on, by node, as far as they are here."""
+    if not persona.tombstones.exists():
+        return
     contents = said or {}
     brought = {node.id: set(_brought_by_node(node, refused, contents.get(node.id, ()))) for node in nodes}
     buried = tombstones.refused_among(persona, chain.from_iterable(brought.values()))
@@ -74,22 +80,22 @@ def names_left(persona: Persona, names: Collection[str]) -> list[str]:
     return [name for name in names if Burial("name", name) not in buried]
 
 
-def _note_talks(file: BinaryIO, persona: Persona, refused: Refused) -> None:
+def _note_talks(archive: Lines, persona: Persona, refused: Refused) -> None:
     kept: set[str] = set()
-    for talks in records.batches(file, SessionRecord):
+    for talks in archive("session"):
         brought = {of_external("session", talk.record.id): talk.record.id for talk in talks}
         refused.sessions.update(brought[one] for one in tombstones.refused_among(persona, brought))
-    for batch in records.batches(file, MessageRecord):
+    for batch in archive("message"):
         lines = [one.record for one in batch]
         note_messages(persona, lines, refused)
         kept.update(line.session for line in lines if line.id not in refused.messages)
     refused.sessions |= refused.cut - kept
 
 
-def _note_all_nodes(file: BinaryIO, persona: Persona, refused: Refused) -> None:
+def _note_all_nodes(archive: Lines, persona: Persona, refused: Refused) -> None:
     """Nodes with what they were concluded from, of which nothing may be left in the end."""
     concluded: dict[str, NodeRecord] = {}
-    for batch in records.batches(file, NodeRecord):
+    for batch in archive("node"):
         nodes = [one.record for one in batch]
         note_nodes(persona, nodes, refused)
         concluded |= {node.id: node for node in nodes if node.filling and node.id not in refused.nodes}

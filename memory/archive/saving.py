@@ -1,108 +1,112 @@
-"""Saving a persona as an archive: what she remembers, a line each, as `loading` restores it.
+"""Saving a persona as an archive: all that she is and remembers, a line each, as `loading` restores it.
 
 The same memory gives the same bytes, but for the header's time; restored in an empty installation, it gives them again.
 An id is the one that a row came with, else its uuid. What is saved is settled by its keys when the first line is asked
 for; then rows are read a batch at a time, and no reader stays open meanwhile, which would hold up a checkpoint.
 
-Left out: talks off the record; entities that live on in another one (what is known of them is known of that one), and
-who was asked to be one with whom; edges to what was forgotten; earlier versions. Lines that were put away are marked.
+Left out: talks off the record; what replies were made from (x-rays) and what consolidation keeps of its work; who it
+was that is not the owner. A turn that is being answered is saved as one that was broken off.
 """
 
 import base64
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from itertools import islice
+from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Model, QuerySet
 from django.db.models.functions import StrIndex
 
-from chat.models import Message, Session
+from chat.models import CrisisFlag, Message, Session, Turn
 from memory import vectors
+from memory.archive import beside, merges, parts
+from memory.archive.beside import event_time, iso
+from memory.archive.parts import Names, Values, at_once, beside_defaults, called
 from memory.archive.records import (
     FORMAT,
     VERSION,
+    BlockVersionRecord,
     EntityRecord,
+    FlagRecord,
     MessageRecord,
     NodeRecord,
     PersonaRecord,
-    Record,
     SessionRecord,
+    TurnRecord,
 )
-from memory.entities.names import normalized
-from memory.models import ConceptNode, Entity, Evidence, Filling, Mention, NodeVector
-from persona.models import Persona
-
-AT_ONCE = 500
-
-Keys = Mapping[int, None]  # in the order in which they are saved
-
-
-@dataclass(frozen=True)
-class _Saved:
-    """The keys of what is saved."""
-
-    sessions: Keys
-    messages: Keys
-    nodes: Keys
-    entities: Keys
-
-    @classmethod
-    def of(cls, persona: Persona) -> "_Saved":
-        with transaction.atomic():
-            return cls(
-                sessions=_keys(persona.sessions.filter(off_the_record=False), "started_at"),
-                messages=_keys(persona.messages.on_record(), "created_at"),
-                nodes=_keys(persona.nodes.all(), "created_at"),
-                entities=_keys(persona.entities.exclude(status=Entity.Status.MERGED), "created_at"),
-            )
+from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, Mention, NodeVector
+from persona.models import CoreBlock, CoreBlockVersion, Persona
 
 
 def lines(persona: Persona, now: datetime) -> Iterator[bytes]:
     """The archive of the persona, each line with its break."""
-    saved = _Saved.of(persona)
+    with transaction.atomic():
+        names = Names(persona, parts.taken(persona))
     model = vectors.model_in_use()
-    yield _line("header", format=FORMAT, version=VERSION, exported_at=_iso(now), embedding_model=model or None)
+    yield _line("header", format=FORMAT, version=VERSION, exported_at=iso(now), embedding_model=model or None)
     yield _line("persona", **_persona(persona))
-    for session in _rows(Session.objects.all(), saved.sessions):
+    yield from (_line("block_version", **block) for block in _blocks(names))
+    yield from (_line("tombstone", **stone) for stone in beside.tombstone_lines(names))
+    for session in _rows(Session, names.saved[Session]):
         yield _line("session", **_session(session))
-    for keys in _batches(saved.messages):
-        yield from _messages(keys)
-    for keys in _batches(saved.nodes):
-        yield from _nodes(keys, saved, model)
-    for keys in _batches(saved.entities):
-        yield from _entities(keys)
+    for keys in at_once(names.saved[Turn]):
+        yield from _turns(keys, names)
+    for keys in at_once(names.saved[Message]):
+        yield from _messages(keys, names)
+    for keys in at_once(names.saved[ConceptNode]):
+        yield from _nodes(keys, names, model)
+    for keys in at_once(names.saved[Entity]):
+        yield from _entities(keys, names)
+    for part in (merges.PROPOSALS, *beside.PARTS, *parts.of_others()):
+        yield from (_line(part.kind, **values) for values in part.lines(names))
 
 
 def _persona(persona: Persona) -> dict[str, Any]:
     blocks = dict(persona.core_blocks.values_list("label", "content"))
     return {
-        "id": _id(persona.external_id, persona.uuid),
+        "id": called(persona.external_id, persona.uuid),
         "name": persona.name,
         "user_name": persona.user_name,
         "timezone": persona.timezone,
         "language": persona.language,
         "blocks": {label: blocks[label] for label in sorted(blocks)},
-        **_beside_defaults(PersonaRecord, facts=persona.facts or None, mood=persona.episodic_state or None),
+        "uuid": str(persona.uuid),
+        "created_at": iso(persona.created_at),
+        **beside_defaults(
+            PersonaRecord,
+            facts=persona.facts or None,
+            mood=persona.episodic_state or None,
+            care_until=iso(persona.care_until),
+        ),
     }
+
+
+def _blocks(names: Names) -> Iterator[Values]:
+    """Each core block as it was from the first on; the last one is as it is."""
+    for block in CoreBlock.objects.filter(persona=names.persona).order_by("label"):
+        states: list[CoreBlock | CoreBlockVersion] = [*block.versions.order_by("version"), block]
+        for state in states:
+            yield {
+                "label": block.label,
+                "version": state.version,
+                "content": state.content,
+                "edited_at": iso(state.edited_at),
+                **beside_defaults(BlockVersionRecord, by=names.by(state.edited_by_id)),
+            }
 
 
 def _session(session: Session) -> dict[str, Any]:
     # Who consolidates it holds it here alone: elsewhere it waits to be.
     is_held = session.status == Session.Status.CONSOLIDATING
     return {
-        "id": _id(session.external_id, session.uuid),
+        "id": called(session.external_id, session.uuid),
         "channel": session.channel,
         "status": Session.Status.CLOSING if is_held else session.status,
-        "started_at": _iso(session.started_at),
-        "last_message_at": _iso(session.last_message_at),
-        "closed_at": _iso(session.closed_at) if session.closed_at else None,
-        **_beside_defaults(
+        "started_at": iso(session.started_at),
+        "last_message_at": iso(session.last_message_at),
+        "closed_at": iso(session.closed_at) if session.closed_at else None,
+        **beside_defaults(
             SessionRecord,
             close_reason=session.close_reason,
             summary=session.summary or None,
@@ -112,26 +116,65 @@ def _session(session: Session) -> dict[str, Any]:
     }
 
 
-def _messages(keys: Collection[int]) -> Iterator[bytes]:
-    messages = list(_rows(Message.objects.all(), keys))
-    sessions = _called(Session, {message.session_id for message in messages})
-    for message in messages:
+def _turns(keys: Collection[int], names: Names) -> Iterator[bytes]:
+    turns = list(_rows(Turn, keys))
+    sessions = names.of(Session, {turn.session_id for turn in turns})
+    for turn in turns:
+        in_flight = turn.status in (Turn.Status.COLLECTING, Turn.Status.RUNNING)
+        broken_off = {"status": Turn.Status.FAILED, "error": "interrupted"}
         yield _line(
-            "message",
-            id=_id(message.external_id, message.uuid),
-            session=sessions[message.session_id],
-            role=message.role,
-            content=message.content,
-            created_at=_iso(message.created_at),
-            **_beside_defaults(MessageRecord, withheld=message.withheld),
+            "turn",
+            id=called(turn.external_id, turn.uuid),
+            session=sessions[turn.session_id],
+            created_at=iso(turn.created_at),
+            **beside_defaults(
+                TurnRecord,
+                **(broken_off if in_flight else {"status": turn.status, "error": turn.error}),
+                spoke_first=turn.spoke_first,
+                partial=turn.partial,
+                started_at=iso(turn.started_at),
+                first_token_at=iso(turn.first_token_at),
+                finished_at=iso(turn.finished_at),
+                usage=turn.usage or None,
+            ),
         )
 
 
-def _nodes(keys: Collection[int], saved: _Saved, model: str) -> Iterator[bytes]:
-    nodes = list(_rows(ConceptNode.objects.all(), keys))
-    sessions = _called(Session, {node.session_id for node in nodes} & saved.sessions.keys())
-    newer = _called(ConceptNode, {node.superseded_by_id for node in nodes} & saved.nodes.keys())
-    evidence, filling = _evidence(keys, saved), _filling(keys, saved)
+def _messages(keys: Collection[int], names: Names) -> Iterator[bytes]:
+    messages = list(_rows(Message, keys))
+    sessions = names.of(Session, {message.session_id for message in messages})
+    turns = names.of(Turn, {message.turn_id for message in messages})
+    flags = {flag.message_id: flag for flag in CrisisFlag.objects.filter(message__in=list(keys))}
+    zone = names.persona.zone
+    for message in messages:
+        is_usual_day = message.day == message.created_at.astimezone(zone).date()
+        yield _line(
+            "message",
+            id=called(message.external_id, message.uuid),
+            session=sessions[message.session_id],
+            role=message.role,
+            content=message.content,
+            created_at=iso(message.created_at),
+            **beside_defaults(
+                MessageRecord,
+                withheld=message.withheld,
+                turn=turns.get(message.turn_id),
+                day=None if is_usual_day else message.day.isoformat(),
+                flagged=_flag(flags[message.pk], names) if message.pk in flags else None,
+            ),
+        )
+
+
+def _flag(flag: CrisisFlag, names: Names) -> Values:
+    seen = {"seen_at": iso(flag.seen_at), "seen_by": names.by(flag.seen_by_id)}
+    return {"raised_at": iso(flag.raised_at), **beside_defaults(FlagRecord, by=names.by(flag.raised_by_id), **seen)}
+
+
+def _nodes(keys: Collection[int], names: Names, model: str) -> Iterator[bytes]:
+    nodes = list(_rows(ConceptNode, keys))
+    sessions = names.of(Session, {node.session_id for node in nodes})
+    others = names.of(ConceptNode, {other for node in nodes for other in (node.superseded_by_id, node.resolved_by_id)})
+    evidence, filling, orphaned = _evidence(keys, names), _filling(keys, names), _orphaned(keys)
     embedded = NodeVector.objects.filter(node__in=list(keys), model=model).values_list("node_id", "embedding")
     embeddings = {node: base64.b64encode(vector).decode() for node, vector in embedded}
     for node in nodes:
@@ -140,12 +183,14 @@ def _nodes(keys: Collection[int], saved: _Saved, model: str) -> Iterator[bytes]:
             "node",
             **_told(node),
             messages=list(dict.fromkeys(quote["message"] for quote in quoted)),
-            **_beside_defaults(
+            **beside_defaults(
                 NodeRecord,
                 evidence=quoted or None,
                 filling=filling[node.pk] or None,
+                orphaned=orphaned[node.pk],
                 session=sessions.get(node.session_id),
-                superseded_by=newer.get(node.superseded_by_id),
+                superseded_by=others.get(node.superseded_by_id),
+                resolved_by=others.get(node.resolved_by_id),
                 embedding=embeddings.get(node.pk),
             ),
         )
@@ -153,128 +198,111 @@ def _nodes(keys: Collection[int], saved: _Saved, model: str) -> Iterator[bytes]:
 
 def _told(node: ConceptNode) -> dict[str, Any]:
     """What the row of a node says by itself."""
-    start, end = node.event_time_start, node.event_time_end
     return {
-        "id": _id(node.external_id, node.uuid),
+        "id": called(node.external_id, node.uuid),
         "kind": node.kind,
         "subject": node.subject,
         "description": node.description,
         "emotional_impact": node.emotional_impact,
         "emotion_tags": node.emotion_tags,
         "relational_tags": node.relational_tags,
-        "event_time": {"start": start.isoformat(), "end": (end or start).isoformat()} if start else None,
-        "created_at": _iso(node.created_at),
-        "last_mentioned_at": _iso(node.last_mentioned_at),
+        "event_time": event_time(node),
+        "created_at": iso(node.created_at),
+        "last_mentioned_at": iso(node.last_mentioned_at),
         "status": node.status,
         "source": node.source,
-        **_beside_defaults(
+        **beside_defaults(
             NodeRecord,
             confidence=node.confidence,
             verification=node.verification,
             mention_count=node.mention_count,
             access_count=node.access_count,
-            last_accessed_at=_iso(node.last_accessed_at) if node.last_accessed_at else None,
+            last_accessed_at=iso(node.last_accessed_at) if node.last_accessed_at else None,
             outcome=node.outcome,
-            resolved_at=_iso(node.resolved_at) if node.resolved_at else None,
+            resolved_at=iso(node.resolved_at) if node.resolved_at else None,
             pinned=node.pinned,
             archived_because=node.archived_because,
         ),
     }
 
 
-def _evidence(nodes: Iterable[int], saved: _Saved) -> Mapping[int, list[dict[str, Any]]]:
+def _evidence(nodes: Iterable[int], names: Names) -> Mapping[int, list[dict[str, Any]]]:
     """By node, the quotes as they were said; with their place where it is not the first one at which they stand."""
     rows = Evidence.objects.filter(node__in=list(nodes)).annotate(first=StrIndex("message__content", "quote") - 1)
     ordered = rows.order_by("message__created_at", "message_id", "start", "end")
-    said = [row for row in ordered if row.message_id in saved.messages]
-    messages = _called(Message, {row.message_id for row in said})
+    rows_found = list(ordered)
+    messages = names.of(Message, {row.message_id for row in rows_found})
     found: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for row in said:
+    for row in rows_found:
+        if row.message_id not in messages:
+            continue
         place = {"start": row.start} if row.start != row.first else {}
         found[row.node_id].append({"message": messages[row.message_id], "quote": row.quote, **place})
     return found
 
 
-def _filling(nodes: Iterable[int], saved: _Saved) -> Mapping[int, list[str]]:
+def _filling(nodes: Iterable[int], names: Names) -> Mapping[int, list[str]]:
     edges = Filling.objects.filter(parent__in=list(nodes), orphaned=False).order_by("pk")
-    live = [(parent, child) for parent, child in edges.values_list("parent_id", "child_id") if child in saved.nodes]
-    children = _called(ConceptNode, {child for _, child in live})
+    live = list(edges.values_list("parent_id", "child_id"))
+    children = names.of(ConceptNode, {child for _, child in live})
     found: dict[int, list[str]] = defaultdict(list)
     for parent, child in live:
-        found[parent].append(children[child])
+        if child in children:
+            found[parent].append(children[child])
     return found
 
 
-def _entities(keys: Collection[int]) -> Iterator[bytes]:
-    entities = list(_rows(Entity.objects.prefetch_related("aliases"), keys))
+def _orphaned(nodes: Iterable[int]) -> Mapping[int, int]:
+    """How much of what they were concluded from was forgotten, by node."""
+    edges = Filling.objects.filter(parent__in=list(nodes), orphaned=True)
+    return Counter(edges.values_list("parent_id", flat=True))
+
+
+def _entities(keys: Collection[int], names: Names) -> Iterator[bytes]:
+    entities = list(_rows(Entity, keys))
+    aliases = defaultdict(list)
+    for alias in Alias.objects.filter(entity__in=list(keys)).order_by("pk"):
+        aliases[alias.entity_id].append(alias)
     mentions = Mention.objects.filter(entity__in=list(keys)).order_by("node__created_at", "node_id")
     mentioned = list(mentions.values_list("entity_id", "node_id"))
-    nodes = _called(ConceptNode, {node for _, node in mentioned})
+    nodes = names.of(ConceptNode, {node for _, node in mentioned})
     standing: dict[int, list[str]] = defaultdict(list)
     for entity, node in mentioned:
-        standing[entity].append(nodes[node])
+        standing[entity].extend([nodes[node]] if node in nodes else [])
+    survivors = names.of(Entity, {entity.merged_into_id for entity in entities})
     for entity in entities:
         yield _line(
             "entity",
-            id=_id(entity.external_id, entity.uuid),
+            id=called(entity.external_id, entity.uuid),
             name=entity.canonical_name,
             kind=entity.kind,
-            aliases=_other_names(entity),
+            aliases=_other_names(entity, aliases[entity.pk]),
             nodes=standing[entity.pk],
-            **_beside_defaults(
+            created_at=iso(entity.created_at),
+            **beside_defaults(
                 EntityRecord,
                 description=entity.description or None,
                 described_by=entity.described_by,
+                described_through=names.last_memory_through(entity.described_through),
                 status=entity.status,
+                merged_into=survivors.get(entity.merged_into_id),
             ),
         )
 
 
-def _other_names(entity: Entity) -> list[str]:
-    others = [alias for alias in entity.aliases.all() if alias.normalized != normalized(entity.canonical_name)]
-    return [alias.text for alias in sorted(others, key=lambda alias: alias.normalized)]
+def _other_names(entity: Entity, aliases: Collection[Alias]) -> list[str]:
+    """Whoever lives on in another has no name but those that are told; all others bear the one that they go by."""
+    if entity.status == Entity.Status.MERGED:
+        return [alias.text for alias in aliases]
+    return [alias.text for alias in aliases if alias.text != entity.canonical_name]
 
 
 # --- rows ---------------------------------------------------------------------------------------------------------
-def _keys(rows: QuerySet[Any], moment: str) -> Keys:
-    return dict.fromkeys(rows.order_by(moment, "pk").values_list("pk", flat=True))
-
-
-def _batches(keys: Iterable[int]) -> Iterator[list[int]]:
-    rest = iter(keys)
-    while batch := list(islice(rest, AT_ONCE)):
-        yield batch
-
-
-def _rows(rows: QuerySet[Any], keys: Iterable[int]) -> Iterator[Any]:
+def _rows(model: type[Any], keys: Iterable[int]) -> Iterator[Any]:
     """The rows of these keys in their order; one that was forgotten meanwhile is left out."""
-    for batch in _batches(keys):
-        found = rows.in_bulk(batch)
-        yield from (found[key] for key in batch if key in found)
-
-
-def _called(model: type[Model], keys: Collection[int]) -> dict[int, str]:
-    """The ids in the archive of rows, by key."""
-    found = (
-        row
-        for batch in _batches(keys)
-        for row in model._default_manager.filter(pk__in=batch).values_list("pk", "external_id", "uuid")
-    )
-    return {key: _id(external_id, uuid) for key, external_id, uuid in found}
-
-
-# --- lines --------------------------------------------------------------------------------------------------------
-def _id(external_id: str | None, uuid: UUID) -> str:
-    return external_id or str(uuid)
-
-
-def _iso(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat()
-
-
-def _beside_defaults(record: type[Record], **values: Any) -> dict[str, Any]:
-    """Those of the values that the reader would not suppose by itself."""
-    return {name: value for name, value in values.items() if value != record.model_fields[name].default}
+    for some in at_once(keys):
+        found = model._default_manager.in_bulk(some)
+        yield from (found[key] for key in some if key in found)
 
 
 def _line(kind: str, /, **values: Any) -> bytes:

@@ -234,7 +234,7 @@ def _move_what_is_known(loser: Entity, survivor: Entity) -> dict[str, Any]:
     loser.status, loser.merged_into = Entity.Status.MERGED, survivor
     for entity in (survivor, loser):
         entity.save(update_fields=["kind", "status", "merged_into", "description", "described_by"])
-    return before | {"kind_after": survivor.kind, "description": _mark(survivor) if swapped else ""}
+    return before | {"kind_after": survivor.kind, "description": mark_of(survivor) if swapped else ""}
 
 
 def _is_better_described(loser: Entity, survivor: Entity) -> bool:
@@ -248,7 +248,7 @@ def _swap_descriptions(one: Entity, other: Entity) -> None:
     one.described_by, other.described_by = other.described_by, one.described_by
 
 
-def _mark(entity: Entity) -> str:
+def mark_of(entity: Entity) -> str:
     """By which a description is known again, without its words, as long as the installation stands."""
     said = f"{entity.described_by}\n{entity.description}"
     return salted_hmac("memory.entities.merging", said, secret=settings.TOMBSTONE_KEY).hexdigest()
@@ -316,7 +316,7 @@ def _bring_back_proposals(was: dict[str, Any], survivor: Entity, loser: Entity) 
 def _bring_back_what_was_known(was: dict[str, Any], survivor: Entity, loser: Entity) -> None:
     if survivor.kind == was["kind_after"]:
         survivor.kind = was["kind"]
-    if was["description"] and was["description"] == _mark(survivor):
+    if was["description"] and was["description"] == mark_of(survivor):
         _swap_descriptions(survivor, loser)
     elif was["description"]:
         loser.description = loser.described_by = ""

@@ -15,6 +15,7 @@ from memory.entities.names import is_name, normalized, occurs
 from memory.entities.resolve import LONGEST_NAME, learn_aliases, link
 from memory.models import Alias, ConceptNode, Entity, Mention
 
+LONGEST_DESCRIPTION = 400
 WORDS = {
     "no_name": _("This cannot be anybody's name."),
     "too_long": _("This is too long for a name."),
@@ -39,6 +40,25 @@ def rename(entity: Entity, name: str) -> None:
         entity.canonical_name = " ".join(name.split())
         entity.save(update_fields=["canonical_name"])
         announce_changed(entity, "renamed")
+
+
+def change(entity: Entity, name: str | None, aliases: Iterable[str], description: str | None) -> None:
+    """All of it or nothing: another canonical name, names that it bears as well, what a person says of it (empty for
+    nothing). None leaves it as it is. Raises NameRefused."""
+    with transaction.atomic():
+        if name is not None:
+            rename(entity, name)
+        for alias in aliases:
+            add_alias(entity, alias)
+        if description is not None:
+            describe(entity, description)
+
+
+def describe(entity: Entity, description: str) -> None:
+    """What a person says of it; with nothing said the slow cycle may describe it again."""
+    said = description.strip()[:LONGEST_DESCRIPTION]
+    described_by = Entity.DescribedBy.PERSON if said else ""
+    Entity.objects.filter(pk=entity.pk).update(description=said, described_by=described_by)
 
 
 def add_alias(entity: Entity, name: str) -> Alias:

@@ -1,5 +1,6 @@
 """The owner's account: her companions, and the way out. What goes here goes wholly, against name and password alone."""
 
+from datetime import UTC
 from typing import Any, cast
 from uuid import UUID
 
@@ -7,14 +8,18 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
+from echovessel.tokens.models import ApiToken
 from memory import forgetting
+from memory.archive import owned
 from memory.forgetting import LastSuperuser, Plan, Target
 from memory.forgetting_sheet import sheet
 from memory.models import Receipt
@@ -24,31 +29,42 @@ from persona.models import Persona
 from persona.views import CLEARED_AT_THE_DOOR
 
 MOST_RECEIPTS = 20
+MOST_TOKENS = 100
 NOBODY_LEFT = _(
     "Others have accounts here, and nobody would be left to look after them. Make one of them a superuser first."
 )
 
 
-class Sure(forms.Form):
+class Herself(forms.Form):
+    """The password, once more: somebody else may sit at a browser that she left open."""
+
+    password = forms.CharField(max_length=1_000, strip=False, widget=forms.PasswordInput)
+
+    def __init__(self, data: Any, user: User) -> None:
+        super().__init__(data, auto_id="sure_%s")
+        self.user = user
+
+    def clean_password(self) -> str:
+        if not self.user.check_password(self.cleaned_data["password"]):
+            raise forms.ValidationError(_("This is not your password."))
+        return ""
+
+
+class Sure(Herself):
     """What nobody types by accident: the name of what goes, and the password."""
 
     name = forms.CharField(max_length=200)
-    password = forms.CharField(max_length=1_000, strip=False, widget=forms.PasswordInput)
+    field_order = ("name", "password")
 
     def __init__(self, data: Any, user: User, name: str) -> None:
-        super().__init__(data, auto_id="sure_%s")
-        self.user, self.expected = user, name
+        super().__init__(data, user)
+        self.expected = name
 
     def clean_name(self) -> str:
         name = str(self.cleaned_data["name"])
         if name.strip() != self.expected.strip():
             raise forms.ValidationError(_("This is not the name."))
         return name
-
-    def clean_password(self) -> str:
-        if not self.user.check_password(self.cleaned_data["password"]):
-            raise forms.ValidationError(_("This is not your password."))
-        return ""
 
 
 @never_cache
@@ -58,9 +74,27 @@ def account(request: HttpRequest) -> HttpResponse:
     gone = Receipt.objects.filter(owner_id=_key(request), persona=None)[:MOST_RECEIPTS]
     context = {
         "personas": Persona.objects.owned_by(request.user),
+        "tokens": ApiToken.objects.filter(owner_id=_key(request), revoked_at=None)[:MOST_TOKENS],
+        "now": timezone.now(),
         "receipts": [receipt_context(one) for one in gone],
     }
     return render(request, "account/account.html", context)
+
+
+@sensitive_post_parameters()
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def my_data(request: HttpRequest) -> HttpResponseBase:
+    """All that is hers, to take along: a zip of archives, made while it is sent."""
+    user = _user(request)
+    form = Herself(request.POST or None, user)
+    if request.method == "POST" and form.is_valid():
+        now = timezone.now()
+        name = f"echovessel-{now.astimezone(UTC):%Y-%m-%d}.zip"
+        headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Accel-Buffering": "no"}
+        return StreamingHttpResponse(owned.zipped(user, now), content_type="application/zip", headers=headers)
+    context = {"form": form, "personas": Persona.objects.owned_by(user)}
+    return render(request, "account/my_data.html", context, status=422 if form.is_bound and form.errors else 200)
 
 
 @sensitive_post_parameters()

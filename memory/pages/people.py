@@ -23,7 +23,6 @@ from persona.models import Persona
 
 MOST_LISTED = 300
 MOST_MEMORIES = 60
-MAX_DESCRIPTION = 400
 SAID = {
     "renamed": _("Renamed."),
     "described": _("Described."),
@@ -90,9 +89,7 @@ def _rename(found: Entity, request: HttpRequest) -> str:
 
 
 def _describe(found: Entity, request: HttpRequest) -> str:
-    description = request.POST.get("description", "").strip()[:MAX_DESCRIPTION]
-    described_by = Entity.DescribedBy.PERSON if description else ""
-    Entity.objects.filter(pk=found.pk).update(description=description, described_by=described_by)
+    naming.describe(found, request.POST.get("description", ""))
     return "described"
 
 

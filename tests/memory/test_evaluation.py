@@ -141,7 +141,7 @@ def test_progress_is_shown_beside_the_figures_not_among_them(data_set: Path) -> 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    "moment", ["memory.management.commands.eval_recall.recall", "memory.archive.loading.search.index"]
+    "moment", ["memory.management.commands.eval_recall.recall", "memory.archive.loading.search.store"]
 )
 def test_an_interruption_leaves_nothing_behind(data_set: Path, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
     def interrupted(*args: Any, **options: Any) -> None:

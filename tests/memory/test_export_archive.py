@@ -18,7 +18,7 @@ from chat import search
 from chat.models import Message, Session
 from echovessel import embedding
 from memory import vectors
-from memory.archive import import_archive, saving
+from memory.archive import import_archive, parts, saving
 from memory.entities import merging
 from memory.entities.names import normalized
 from memory.models import ConceptNode, Entity, Evidence, Filling, Mention
@@ -126,7 +126,7 @@ def test_what_is_saved_and_restored_is_saved_with_the_same_bytes(ana: User, life
     assert list(cat.evidence.values_list("quote", "start")) == [("Milo", 0), ("Milo", 19), ("小黑 is black.", 0)]
     assert persona.nodes.get(kind="intention").archived_because == "settled"
     assert persona.messages.get(withheld=True).content == "小黑 is black."
-    assert restored(tmp_path, ana, persona).uuid != life.uuid
+    assert restored(tmp_path, ana, persona).uuid == life.uuid
 
 
 def test_an_archive_comes_out_as_it_went_in(ana: User, tmp_path: Path) -> None:
@@ -168,8 +168,9 @@ def test_talks_off_the_record_are_in_no_archive(life: Persona) -> None:
 def test_whoever_lives_on_in_another_is_saved_as_that_one(life: Persona) -> None:
     milo, rosa = life.entities.get(canonical_name="Milo"), life.entities.get(canonical_name="Rosa")
     merging.merge_pair(milo, rosa, None, NOW)
-    [entity] = told(life, "entity")
-    assert (entity["name"], set(entity["aliases"])) == ("Milo", {"Blackie", "Rosa", "小黑"})
+    survivor, merged = told(life, "entity")
+    assert (survivor["name"], set(survivor["aliases"])) == ("Milo", {"Blackie", "Rosa", "小黑"})
+    assert (merged["name"], merged["aliases"], merged["merged_into"]) == ("Rosa", [], survivor["id"])
 
 
 def test_only_her_own_things_are_saved(life: Persona, otto: Persona) -> None:
@@ -180,7 +181,7 @@ def test_only_her_own_things_are_saved(life: Persona, otto: Persona) -> None:
 
 def test_a_batch_more_or_less_changes_nothing(life: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = saved(life)
-    monkeypatch.setattr(saving, "AT_ONCE", 1)
+    monkeypatch.setattr(parts, "AT_ONCE", 1)
     assert saved(life) == whole
 
 

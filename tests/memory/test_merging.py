@@ -254,7 +254,8 @@ def test_a_pair_is_asked_about_once(scott: Entity, huang: Entity) -> None:
 
 
 def exported(persona: Persona) -> list[bytes]:
-    return list(saving.lines(persona, NOW))
+    """Her archive, but for what was asked and decided."""
+    return [line for line in saving.lines(persona, NOW) if not line.startswith(b'{"type":"proposal"')]
 
 
 def mentioned(of: Entity) -> set[str]:

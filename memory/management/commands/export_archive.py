@@ -1,4 +1,4 @@
-"""Save a persona as an archive, to a file or to stdout; import_archive restores it."""
+"""Save a persona, or all of an owner's, as an archive, to a file or to stdout; import_archive restores it."""
 
 import os
 import sys
@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from django.contrib.auth import get_user_model
 from django.core.management import BaseCommand, CommandError
 from django.utils import timezone
 
-from memory.archive import saving
+from memory.archive import owned, saving
 from persona.lookup import NoSuchPersona, persona_by
 
 
@@ -18,23 +19,37 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("persona", help="id, or external id where it is unique")
+        parser.add_argument("persona", nargs="?", help="id, or external id where it is unique")
         parser.add_argument("file", nargs="?", type=Path, help="default: stdout")
+        parser.add_argument("--owner", metavar="USERNAME", help="all of this owner's, as a zip of archives: then FILE")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            persona = persona_by(options["persona"])
-        except NoSuchPersona as error:
-            raise CommandError(str(error)) from error
-        lines = saving.lines(persona, timezone.now())
-        if options["file"] is None:
-            sys.stdout.buffer.writelines(lines)
+        chunks, file = self._chosen(options)
+        if file is None:
+            sys.stdout.buffer.writelines(chunks)
             sys.stdout.buffer.flush()
             return
         try:
-            _write(options["file"], lines)
+            _write(file, chunks)
         except OSError as error:
-            raise CommandError(f"{options['file']} cannot be written: {error.strerror}") from error
+            raise CommandError(f"{file} cannot be written: {error.strerror}") from error
+
+    def _chosen(self, options: dict[str, Any]) -> tuple[Iterable[bytes], Path | None]:
+        """What is saved, and where to."""
+        now = timezone.now()
+        if options["owner"] is not None:
+            owner = get_user_model().objects.filter(username=options["owner"]).first()
+            if owner is None:
+                raise CommandError(f"There is no user {options['owner']!r}.")
+            if options["file"] is not None:
+                raise CommandError("Give a persona, or --owner, not both.")
+            return owned.zipped(owner, now), Path(options["persona"]) if options["persona"] else None
+        if options["persona"] is None:
+            raise CommandError("Give a persona, or --owner USERNAME.")
+        try:
+            return saving.lines(persona_by(options["persona"]), now), options["file"]
+        except NoSuchPersona as error:
+            raise CommandError(str(error)) from error
 
 
 def _write(path: Path, lines: Iterable[bytes]) -> None:
