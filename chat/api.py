@@ -1,76 +1,267 @@
-"""API of what was said (L2): messages and sessions, newest first, page by page."""
+"""API of what is said (L2): messages, talks and turns, newest first, page by page; and saying something."""
 
+import time
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
+from asgiref.sync import async_to_sync
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
-from ninja import Query, Router, Schema
+from django.utils import timezone
+from ninja import Query, Schema, Status
+from pydantic import Field
 
-from chat.models import Message, Session
+from chat import closing, lines, off_the_record, rate, runner
+from chat import turn as turns
+from chat.models import Message, Session, Turn
+from chat.models.message import MAX_CHARACTERS
+from echovessel import keyset
+from echovessel.bodies import Body
+from echovessel.keyset import PageOf
+from echovessel.problems import Refused
+from echovessel.sections import Section
+from persona.api import addresses
 from persona.lookup import own_persona
+from persona.models import Persona
 
-router = Router()
+router = Section(addresses, "chat")
+CHANNEL = "api"
+BY_TIME = ("created_at", "id")
 
 
 class MessageOut(Schema):
+    """A line, word for word. A withheld one reaches no model any more."""
+
     id: UUID
     session_id: UUID
     turn_id: UUID | None
-    role: str
-    content: str
+    role: str = Field(examples=["user"])
+    content: str = Field(examples=["I got a cat."])
+    withheld: bool
     created_at: datetime
 
 
-class MessagePage(Schema):
-    """A page of messages; `next` is the `before` of the page after it, or null."""
-
-    items: list[MessageOut]
-    next: UUID | None
-
-
 class SessionOut(Schema):
+    """A talk, from its first line until it rested and was remembered."""
+
     id: UUID
-    status: str
+    channel: str = Field(examples=["web"])
+    status: str = Field(examples=["closed"])
     started_at: datetime
     closed_at: datetime | None
-    close_reason: str
-    message_count: int
-    summary: str
+    close_reason: str = Field(examples=["idle"])
+    message_count: int = Field(examples=[12])
+    summary: str = Field(examples=["Ana told of her new cat."])
     trivial: bool
-    failure: str
+    failure: str = Field(examples=[""])
+    off_the_record: bool
 
 
-@router.get("/{uuid:persona_id}/messages", response=MessagePage, summary="What was said, newest first")
-def list_messages(
-    request: HttpRequest,
-    persona_id: UUID,
-    before: UUID | None = None,
-    limit: int = Query(50, ge=1, le=200),
-) -> dict[str, Any]:
+class MessageIn(Body):
+    """Something to say. `client_id` is yours: the same one again stores nothing twice."""
+
+    content: str = Field(min_length=1, max_length=MAX_CHARACTERS, examples=["Do you remember my cat?"])
+    client_id: UUID
+    off_the_record: bool = False
+
+
+class Sent(Schema):
+    """The line as it is stored, and the turn that answers it. `care` is help to be shown beside it, where it speaks
+    of a crisis; `ai_notice` whether it is time to say again that she is an AI."""
+
+    message: MessageOut
+    turn_id: UUID | None
+    repeated: bool
+    care: list[str]
+    ai_notice: bool
+
+
+class TurnOut(Schema):
+    """A burst of lines and the reply to it. `partial` is what was said before a reply failed."""
+
+    id: UUID
+    session_id: UUID
+    status: str = Field(examples=["done"])
+    error: str = Field(examples=[""])
+    partial: str = Field(examples=[""])
+    created_at: datetime
+    finished_at: datetime | None
+    lines: list[MessageOut]
+    reply: MessageOut | None
+
+
+class TurnXray(Schema):
+    """What a reply was made from, section by section: ids and numbers, no words."""
+
+    xray: dict[str, Any]
+
+
+@router.get("/{uuid:persona_id}/messages", response=PageOf[MessageOut], summary="What was said, newest first")
+def list_messages(request: HttpRequest, persona_id: UUID, asked: Query[keyset.Asked]) -> Any:
+    """Every line of both sides, of all channels."""
+    return keyset.page(_messages(own_persona(request, persona_id)), asked, told, BY_TIME)
+
+
+@router.post("/{uuid:persona_id}/messages", response={202: Sent}, summary="Say something")
+def post_message(request: HttpRequest, persona_id: UUID, body: MessageIn) -> Any:
+    """The line is stored before it is answered here; the reply is made by the same turns as in the page. Ask for the
+    turn until it is done, or listen to the events. Lines sent in one breath belong to one turn."""
     persona = own_persona(request, persona_id)
-    found = Message.objects.filter(persona=persona)
-    if before is not None:
-        found = found.before(get_object_or_404(found, uuid=before))
-    page = list(found.select_related("session", "turn").order_by("-created_at", "-id")[: limit + 1])
-    items = [_message(message) for message in page[:limit]]
-    return {"items": items, "next": items[-1]["id"] if len(page) > limit else None}
+    _admit(persona)
+    taken = lines.take_line(
+        persona, body.content, body.client_id, CHANNEL, timezone.now(), unrecorded=body.off_the_record
+    )
+    _nudge(persona)
+    return Status(202, _sent(taken))
 
 
-@router.get("/{uuid:persona_id}/sessions", response=list[SessionOut], summary="The latest talks, newest first")
-def list_sessions(request: HttpRequest, persona_id: UUID, limit: int = Query(50, ge=1, le=200)) -> list[dict[str, Any]]:
-    sessions = Session.objects.filter(persona=own_persona(request, persona_id))[:limit]
-    names = [name for name in SessionOut.model_fields if name != "id"]
-    return [{"id": session.uuid} | {name: getattr(session, name) for name in names} for session in sessions]
+@router.get("/{uuid:persona_id}/messages/{uuid:message_id}", response=MessageOut, summary="One line")
+def get_message(request: HttpRequest, persona_id: UUID, message_id: UUID) -> dict[str, Any]:
+    """A line by its id."""
+    return told(get_object_or_404(_messages(own_persona(request, persona_id)), uuid=message_id))
 
 
-def _message(message: Message) -> dict[str, Any]:
+@router.get("/{uuid:persona_id}/sessions", response=PageOf[SessionOut], summary="The talks, newest first")
+def list_sessions(
+    request: HttpRequest, persona_id: UUID, asked: Query[keyset.Asked], status: Session.Status | None = None
+) -> Any:
+    """All talks of all channels, or those of one status."""
+    sessions = own_persona(request, persona_id).sessions.all()
+    found = sessions.filter(status=status) if status else sessions
+    return keyset.page(found, asked, _session, ("started_at", "id"))
+
+
+@router.get("/{uuid:persona_id}/sessions/{uuid:session_id}", response=SessionOut, summary="One talk")
+def get_session(request: HttpRequest, persona_id: UUID, session_id: UUID) -> dict[str, Any]:
+    """A talk by its id, without its lines."""
+    return _session(_own_session(request, persona_id, session_id))
+
+
+@router.get(
+    "/{uuid:persona_id}/sessions/{uuid:session_id}/messages",
+    response=PageOf[MessageOut],
+    summary="What was said in one talk",
+)
+def list_session_messages(request: HttpRequest, persona_id: UUID, session_id: UUID, asked: Query[keyset.Asked]) -> Any:
+    """Its lines, the newest first."""
+    session = _own_session(request, persona_id, session_id)
+    return keyset.page(_messages(session.persona).filter(session=session), asked, told, BY_TIME)
+
+
+@router.post("/{uuid:persona_id}/sessions/{uuid:session_id}/close", response=SessionOut, summary="End a talk")
+def close_session(request: HttpRequest, persona_id: UUID, session_id: UUID) -> dict[str, Any]:
+    """It takes no more lines, and is remembered; one off the record is deleted. 409 `not_open` where it has ended."""
+    session = _own_session(request, persona_id, session_id)
+    if not closing.close(session, Session.CloseReason.EXPLICIT, timezone.now()):
+        raise Refused(409, "not_open", "This talk has ended already.")
+    session.refresh_from_db()
+    return _session(session)
+
+
+@router.get("/{uuid:persona_id}/turns/{uuid:turn_id}", response=TurnOut, summary="One turn and its reply")
+def get_turn(request: HttpRequest, persona_id: UUID, turn_id: UUID) -> dict[str, Any]:
+    """Ask again while its status is `collecting` or `running`."""
+    return _turn(_own_turn(request, persona_id, turn_id))
+
+
+@router.get("/{uuid:persona_id}/turns/{uuid:turn_id}/xray", response=TurnXray, summary="Why a reply was what it was")
+def get_turn_xray(request: HttpRequest, persona_id: UUID, turn_id: UUID) -> dict[str, Any]:
+    """Everything that was considered for the prompt, with its scores and verdicts."""
+    return {"xray": _own_turn(request, persona_id, turn_id).xray}
+
+
+@router.post("/{uuid:persona_id}/turns/{uuid:turn_id}/{deed}", response=TurnOut, summary="Retry or stop a reply")
+def steer_turn(request: HttpRequest, persona_id: UUID, turn_id: UUID, deed: Literal["retry", "stop"]) -> dict[str, Any]:
+    """`retry` makes a failed reply anew, `stop` ends one that is being written here and keeps what was said. 409
+    `not_retryable` or `not_running` where there is none such."""
+    turn = _own_turn(request, persona_id, turn_id)
+    if deed == "stop":
+        if not async_to_sync(_stop)(turn):
+            raise Refused(409, "not_running", "This reply is not being written any more.")
+    else:
+        _admit(turn.persona)
+        if not turns.retry(turn.persona, turn.uuid):
+            raise Refused(409, "not_retryable", "There is nothing to try again here.")
+        _nudge(turn.persona, at_once=True)
+    turn.refresh_from_db()
+    return _turn(turn)
+
+
+@router.post("/{uuid:persona_id}/off-the-record", response=SessionOut, summary="Talk off the record")
+def begin_off_the_record(request: HttpRequest, persona_id: UUID) -> dict[str, Any]:
+    """Begin a talk in the API's channel that is deleted when it ends and of which nothing is remembered; the open one
+    of that channel ends. Close it as any other."""
+    return _session(off_the_record.begin(own_persona(request, persona_id), CHANNEL, timezone.now()))
+
+
+def told(message: Message) -> dict[str, Any]:
+    """A line as `MessageOut` tells it."""
     return {
         "id": message.uuid,
         "session_id": message.session.uuid,
         "turn_id": message.turn.uuid if message.turn else None,
-        "role": message.role,
-        "content": message.content,
-        "created_at": message.created_at,
+    } | {name: getattr(message, name) for name in ("role", "content", "withheld", "created_at")}
+
+
+def _messages(persona: Persona) -> Any:
+    return Message.objects.filter(persona=persona).select_related("session", "turn")
+
+
+def _own_session(request: HttpRequest, persona_id: UUID, session_id: UUID) -> Session:
+    sessions = own_persona(request, persona_id).sessions.select_related("persona")
+    return get_object_or_404(sessions, uuid=session_id)
+
+
+def _own_turn(request: HttpRequest, persona_id: UUID, turn_id: UUID) -> Turn:
+    own = own_persona(request, persona_id).turns.select_related("session", "persona")
+    return get_object_or_404(own, uuid=turn_id)
+
+
+def _session(session: Session) -> dict[str, Any]:
+    names = [name for name in SessionOut.model_fields if name != "id"]
+    return {"id": session.uuid} | {name: getattr(session, name) for name in names}
+
+
+def _turn(turn: Turn) -> dict[str, Any]:
+    said = list(turn.messages.select_related("session", "turn").order_by(*BY_TIME))
+    replies = [told(one) for one in said if one.role == Message.Role.PERSONA]
+    names = ("status", "error", "partial", "created_at", "finished_at")
+    return {
+        "id": turn.uuid,
+        "session_id": turn.session.uuid,
+        "lines": [told(one) for one in said if one.role == Message.Role.USER],
+        "reply": replies[0] if replies else None,
+    } | {name: getattr(turn, name) for name in names}
+
+
+def _sent(taken: lines.Taken) -> dict[str, Any]:
+    """What became of a line; with the help that belongs beside it."""
+    message, beside = taken.message, lines.as_event(taken.message)
+    return {
+        "message": told(message),
+        "turn_id": message.turn.uuid if message.turn else None,
+        "repeated": taken.repeated,
+        "care": beside.get("care", {}).get("texts", []),
+        "ai_notice": "ai_notice" in beside,
     }
+
+
+def _admit(persona: Persona) -> None:
+    now = time.monotonic()
+    if not rate.admit(persona.owner_id, now):
+        title = "That was faster than one can talk. Wait a moment, then send it again."
+        raise Refused(429, "rate_limited", title, retry_after=rate.lines.wait(persona.owner_id, now))
+
+
+def _nudge(persona: Persona, *, at_once: bool = False) -> None:
+    """Have the server's runner answer. Its loop is the one that this request came in by."""
+
+    async def nudge() -> None:
+        runner.here().nudge(persona.pk, at_once=at_once)
+
+    async_to_sync(nudge)()
+
+
+async def _stop(turn: Turn) -> bool:
+    return runner.here().stop(turn.persona.uuid, turn.uuid)

@@ -10,16 +10,14 @@ from typing import Any
 from uuid import UUID
 
 from channels.generic.websocket import AsyncWebsocketConsumer
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user_model
-from django.contrib.sessions.backends.db import SessionStore
 from django.utils import timezone
-from django.utils.crypto import constant_time_compare
 
-from chat import closing, frames, knobs, lines, off_the_record, rate, runner
+from chat import closing, frames, knobs, lines, off_the_record, rate, runner, stream
 from chat import turn as turns
 from chat.frames import BadFrame
 from chat.models import Session
 from echovessel import discreet, embedding
+from echovessel.logins import Login
 from echovessel.outbox import hub, log
 from echovessel.outbox.log import Frame
 from echovessel.threads import in_thread
@@ -54,7 +52,6 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await self.close(NOT_FOUND)
             return
         self.persona, self.bad_frames = found, 0
-        self.seen_seq: dict[str, int] = {}
         self.sending = asyncio.Lock()
         await self._join()
 
@@ -63,13 +60,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
         runner.here().watch()
         embedding.warm(GREETINGS[self.persona.language])
         self.subscription = await hub.here().subscribe(self.persona.uuid)
-        self.joined_at = self.last_sent = await in_thread(log.last_id, self.persona.uuid)
-        await self._say(
-            "chat.connection.ready",
-            persona_id=str(self.persona.uuid),
-            last_event_id=self.joined_at,
-            heartbeat_s=knobs.heartbeat_seconds(),
-        )
+        self.joined_at = await in_thread(log.last_id, self.persona.uuid)
+        self.seen = stream.Seen(self.joined_at)
+        await self._send(stream.ready(self.persona, self.joined_at))
         await self._say_snapshot()
         self.tasks = [asyncio.create_task(self._guarded(work)) for work in (self._pump(), self._beat())]
 
@@ -187,7 +180,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
                     after = frame.id or after
                     if not until or after <= until:
                         await self._send(frame)
-                        self.last_sent = max(self.last_sent, after)
+                        self.seen.note(frame)
                 if until and after >= until:
                     break
         await self._say_snapshot()
@@ -201,44 +194,30 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 self.subscription.overflowed = False
                 await self._catch_up()
             async with self.sending:
-                if self._is_new(frame):
+                if self.seen.is_new(frame):
                     await self._send(frame)
 
     async def _catch_up(self) -> None:
         """After frames were dropped: the durable ones from the table, the reply from a snapshot."""
         async with self.sending:
-            while rows := await in_thread(log.after, self.last_sent, self.persona.uuid):
+            while rows := await in_thread(log.after, self.seen.last_id, self.persona.uuid):
                 for _stream, frame in rows:
                     await self._send(frame)
-                    self.last_sent = frame.id or self.last_sent
+                    self.seen.note(frame)
         await self._say_snapshot()
-
-    def _is_new(self, frame: Frame) -> bool:
-        if frame.id is not None:
-            fresh = frame.id > self.last_sent
-            self.last_sent = max(self.last_sent, frame.id)
-            return fresh
-        if frame.event == "chat.turn.snapshot":
-            self.seen_seq = {frame.data["turn_id"]: frame.data["seq"]}
-        elif frame.event == "chat.message.token":
-            turn_id = frame.data["turn_id"]
-            fresh = frame.data["seq"] > self.seen_seq.get(turn_id, 0)
-            self.seen_seq = {turn_id: max(frame.data["seq"], self.seen_seq.get(turn_id, 0))}
-            return fresh
-        return True
 
     async def _say_snapshot(self) -> None:
         snapshot = runner.here().snapshot(self.persona.uuid)
         if snapshot is not None:
-            self.seen_seq = {snapshot["turn_id"]: snapshot["seq"]}
+            self.seen.note_snapshot(snapshot)
             await self._say("chat.turn.snapshot", **snapshot)
 
     async def _beat(self) -> None:
         """A heartbeat, and with it the question whether this login still stands."""
-        key = self.scope["session"].session_key
+        login = Login(self.persona.owner_id, session_key=self.scope["session"].session_key)
         while True:
             await asyncio.sleep(knobs.heartbeat_seconds())
-            if not await in_thread(_still_signed_in, key, self.persona.owner_id):
+            if not await in_thread(login.stands, timezone.now()):
                 await self.close(NOT_SIGNED_IN)
                 return
             await self._say("chat.connection.heartbeat")
@@ -259,11 +238,3 @@ def _persona_of(user: Any, uuid: UUID) -> Persona | None:
 def _close_open_session(persona: Persona) -> bool:
     session = persona.sessions.open().filter(channel=CHANNEL).select_related("persona").first()
     return session is not None and closing.close(session, Session.CloseReason.EXPLICIT, timezone.now())
-
-
-def _still_signed_in(session_key: str, user_id: int) -> bool:
-    stored = SessionStore(session_key)
-    if stored.get(SESSION_KEY) != str(user_id) or BACKEND_SESSION_KEY not in stored:
-        return False
-    user = get_user_model().objects.filter(pk=user_id, is_active=True).first()
-    return user is not None and constant_time_compare(stored.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash())

@@ -100,10 +100,12 @@ def _check_content(frame: SendMessage) -> None:
 
 
 def _storable(data: dict[str, object]) -> dict[str, object]:
-    return {
-        key: value.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if isinstance(value, str) else value
-        for key, value in data.items()
-    }
+    return {key: storable(value) if isinstance(value, str) else value for key, value in data.items()}
+
+
+def storable(text: str) -> str:
+    """`text` with U+FFFD in the place of lone surrogates, which cannot be stored as UTF-8."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _client_id(data: dict[str, object]) -> str | None:

@@ -108,6 +108,47 @@ heartbeat_seconds = whole(
     why="Keeps address translators awake, and shows a page that its server is there.",
     source="seed 001 §11",
 )
+stream_beat_seconds = knob(
+    "chat.stream_beat_seconds",
+    15,
+    low=1,
+    high=30,
+    unit="seconds",
+    why="Keeps proxies from closing a silent event stream; a login or token that has ended is noticed with it.",
+)
+streams_per_owner = whole(
+    "chat.streams_per_owner",
+    10,
+    low=1,
+    high=1_000,
+    unit="streams",
+    why="Event streams one person may keep open at a time in one server process; a script that forgets them is told.",
+)
+waiting_requests = whole(
+    "chat.waiting_requests",
+    4,
+    low=1,
+    high=100,
+    unit="requests",
+    why="Requests of one person that may wait for a reply at a time through /v1; turns are serial: more would queue.",
+)
+longest_wait_seconds = knob(
+    "chat.longest_wait_seconds",
+    300,
+    low=5,
+    high=3_600,
+    unit="seconds",
+    why="A request through /v1 waits so long for its reply, the turns before it included. The turn itself goes on.",
+)
+same_request_seconds = knob(
+    "chat.same_request_seconds",
+    120,
+    low=0,
+    high=3_600,
+    unit="seconds",
+    why="The same lines through /v1, so soon after their reply and without it in the history, are one request that was "
+    "sent again because a connection broke.",
+)
 idle_minutes = whole(
     "chat.idle_minutes",
     30,

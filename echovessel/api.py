@@ -1,27 +1,120 @@
-"""The HTTP API: one router per app, OpenAPI at /api/docs. Nobody's ids but one's own are found (404)."""
+"""The HTTP API: a section per app, OpenAPI at /api/docs. Nobody's ids but one's own are found (404)."""
 
+import time
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern
+from django.utils import timezone
 from ninja import NinjaAPI
-from ninja.security import django_auth
+from ninja.errors import AuthenticationError
+from ninja.security import HttpBearer, SessionAuth
 
-import chat.api
+import echovessel.llm.api
 import memory.api
 import persona.api
-from echovessel import problems
+import proactive.api  # noqa: F401  (its operations stand below a persona, as those of memory and chat do)
+from echovessel import openapi, problems, short_paths
+from echovessel.bodies import StrictParser
+from echovessel.pace import Pace
+from echovessel.problems import Refused
+from echovessel.tokens import bearer, knobs
 
-api = NinjaAPI(
+DESCRIPTION = """A companion that remembers: personas, what was said, what remains, and recall with its x-ray.
+
+**Who is asking.** A login with its CSRF token, or `Authorization: Bearer ev_…` with a token that
+`manage.py create_api_token USERNAME` prints once. What belongs to somebody else does not exist (404).
+
+**Lists** come in pages, the newest first. `next` of a page is the `before` of the one after it, and null on the last.
+
+**Errors** are problem objects (RFC 9457): `status`, a `code` for programs, a `title` for people.
+
+**Paths without a persona** mean the caller's only one; whoever has several says which by `?persona=`.
+"""
+pace = Pace(knobs.requests_per_minute)
+
+
+class Token(HttpBearer):
+    """A token of the caller's, as `manage.py create_api_token` makes them."""
+
+    def __call__(self, request: HttpRequest) -> Any:
+        """Whoever shows a token comes in by it or not at all."""
+        try:
+            shown = bearer.shown_by(request, timezone.now())
+        except bearer.WrongToken as error:
+            raise AuthenticationError from error
+        except bearer.LockedOut as error:
+            title = "Too many wrong tokens came from here; wait a while."
+            raise Refused(429, "locked_out", title, retry_after=error.seconds) from error
+        if shown is None:
+            return None
+        _keep_pace(("token", shown.token_id))
+        request.user = shown.user
+        return shown.user
+
+    def authenticate(self, request: HttpRequest, token: str) -> Any:
+        """Not asked: the whole request is looked at above."""
+        raise NotImplementedError
+
+
+class Login(SessionAuth):
+    """A login of the page, with its CSRF token where something is changed."""
+
+    def authenticate(self, request: HttpRequest, key: str | None) -> Any:
+        user = super().authenticate(request, key)
+        if user is not None:
+            _keep_pace(("user", user.pk))
+        return user
+
+
+def _keep_pace(who: tuple[str, int]) -> None:
+    now = time.monotonic()
+    if not pace.admit(who, now):
+        raise Refused(429, "rate_limited", "Too many requests in a minute.", retry_after=pace.wait(who, now))
+
+
+def _to_whoever_may_ask(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """The document and its page, for a login or a token; anybody else is sent to the login page."""
+
+    @wraps(view)
+    def answered(request: HttpRequest, **options: Any) -> HttpResponse:
+        try:
+            shown = bearer.shown_by(request, timezone.now())
+        except (bearer.WrongToken, bearer.LockedOut):
+            return HttpResponse(status=401)
+        if shown is None and not request.user.is_authenticated:
+            return redirect_to_login(request.get_full_path())
+        return view(request, **options)
+
+    return answered
+
+
+class Api(NinjaAPI):
+    """The API, whose document says what its operations refuse with and gives examples."""
+
+    def get_openapi_schema(self, **options: Any) -> Any:
+        return openapi.complete(super().get_openapi_schema(**options))
+
+
+api = Api(
     title="EchoVessel",
     version="1",
-    description="A companion that remembers: personas, what was said, what remains, and recall with its x-ray.",
-    auth=django_auth,
+    description=DESCRIPTION,
+    auth=[Token(), Login()],
+    parser=StrictParser(),
+    docs_decorator=_to_whoever_may_ask,
 )
 problems.install(api)
-api.add_router("/personas", persona.api.router, tags=["persona"])
-api.add_router("/personas", chat.api.router, tags=["chat"])
-api.add_router("/personas", memory.api.router, tags=["memory"])
+api.add_router("/personas", persona.api.addresses)
+api.add_router("", memory.api.account.router, tags=["account"])
+api.add_router("", echovessel.llm.api.router, tags=["account"])
+api.add_router("", short_paths.router, tags=["the caller's own persona"])
 
 urls = api.urls
 for pattern in urls[0]:
-    # Programs get a 401 from the API's own authentication, not a redirect to the login page; the docs do not.
-    if isinstance(pattern, URLPattern) and pattern.name not in ("openapi-json", "openapi-view", "api-root"):
+    # Programs get a 401 from the API's own authentication, not a redirect to the login page.
+    if isinstance(pattern, URLPattern) and pattern.name != "api-root":
         vars(pattern.callback)["login_required"] = False

@@ -13,13 +13,14 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 
 from chat import runner  # noqa: E402
 from chat.routing import websocket_urlpatterns  # noqa: E402
+from echovessel.backpressure import paced  # noqa: E402
 from echovessel.origins import SameOrigin  # noqa: E402
 
 
 async def pages(scope: Any, receive: Any, send: Any) -> None:
     """Django's pages. The first request after a start also begins the look-out for turns a dead server left."""
     runner.here().watch()
-    await django(scope, receive, send)
+    await django(scope, receive, paced(send))
 
 
 application = ProtocolTypeRouter(

@@ -1,10 +1,30 @@
 """Errors of the API as problem objects (RFC 9457) with a code."""
 
+import logging
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI, Schema
-from ninja.errors import AuthenticationError, ValidationError
+from ninja.errors import AuthenticationError, HttpError, ValidationError
+
+from echovessel import discreet
+
+logger = logging.getLogger(__name__)
+
+MEDIA_TYPE = "application/problem+json"
+# What any operation may be answered with, and what it means there.
+STATUSES: Mapping[int, str] = {
+    400: "The body is not JSON.",
+    401: "Neither signed in nor with a token that opens something.",
+    403: "A login without its CSRF token.",
+    404: "There is nothing here for you; what is somebody else's does not exist.",
+    409: "It cannot be done as things stand; the code says why.",
+    422: "Something is missing or wrong; `fields` says what.",
+    429: "Asked too often; `Retry-After` says how many seconds to wait.",
+    503: "What it takes cannot be had just now; try again later.",
+}
+_CODES = {400: "unreadable", 403: "csrf"}
 
 
 class Problem(Schema):
@@ -15,17 +35,13 @@ class Problem(Schema):
     title: str
 
 
-def answers(schema: Any) -> dict[Any, Any]:
-    """What a route declares that it answers: `schema`, or a problem."""
-    return {200: schema, frozenset({401, 403, 404, 409, 422}): Problem}
-
-
 class Refused(Exception):
     """What was asked cannot be done: answered with this status, code and title, and whatever else helps."""
 
-    def __init__(self, status: int, code: str, title: str, **more: Any) -> None:
+    def __init__(self, status: int, code: str, title: str, retry_after: int = 0, **more: Any) -> None:
         super().__init__(title)
         self.status, self.code, self.title, self.more = status, code, title, more
+        self.headers = {"Retry-After": str(retry_after)} if retry_after else {}
 
 
 def install(api: NinjaAPI) -> None:
@@ -33,7 +49,7 @@ def install(api: NinjaAPI) -> None:
 
     def problem(request: HttpRequest, status: int, code: str, title: str, **more: Any) -> HttpResponse:
         response = api.create_response(request, {"status": status, "code": code, "title": title} | more, status=status)
-        response["Content-Type"] = "application/problem+json"
+        response["Content-Type"] = MEDIA_TYPE
         return response
 
     @api.exception_handler(Http404)
@@ -42,7 +58,13 @@ def install(api: NinjaAPI) -> None:
 
     @api.exception_handler(AuthenticationError)
     def not_signed_in(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
-        return problem(request, 401, "not_signed_in", "Sign in first.")
+        response = problem(request, 401, "not_signed_in", "Sign in first.")
+        response["WWW-Authenticate"] = "Bearer"
+        return response
+
+    @api.exception_handler(HttpError)
+    def http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
+        return problem(request, error.status_code, _CODES.get(error.status_code, "refused"), error.message)
 
     @api.exception_handler(ValidationError)
     def invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
@@ -51,4 +73,12 @@ def install(api: NinjaAPI) -> None:
 
     @api.exception_handler(Refused)
     def refused(request: HttpRequest, error: Refused) -> HttpResponse:
-        return problem(request, error.status, error.code, error.title, **error.more)
+        response = problem(request, error.status, error.code, error.title, **error.more)
+        for name, value in error.headers.items():
+            response[name] = value
+        return response
+
+    @api.exception_handler(Exception)
+    def broken(request: HttpRequest, error: Exception) -> HttpResponse:
+        logger.error("a request to the API broke: %s", discreet.told(error))
+        return problem(request, 500, "internal", "Something broke; it is in the server's log.")

@@ -86,6 +86,7 @@ INSTALLED_APPS = [
     "echovessel.llm",
     "echovessel.outbox",
     "echovessel.audit",
+    "echovessel.tokens",
     "echovessel.apps.AdminConfig",
     "echovessel.apps.FrameConfig",
     "persona",
@@ -227,6 +228,8 @@ PROACTIVE_CONTEXT = [
     "chat.context.recent_conversation",
     "proactive.context.why_you_write",
 ]
+# What an archive holds of apps above memory, which imports none of them.
+ARCHIVE_PARTS = ["proactive.archive.PARTS"]
 # The job that a closing session is handed to, by id.
 CHAT_CLOSED_TASK = "memory.tasks.consolidate_session"
 # What is done, off the hot path, once a turn has ended: called with its key and the time.

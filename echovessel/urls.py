@@ -6,7 +6,9 @@ from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 from django.views.i18n import set_language
 
+import chat.server_sent
 import chat.views
+import echovessel.tokens.views
 import memory.views
 import persona.views
 from echovessel import api
@@ -21,9 +23,12 @@ urlpatterns = [
     path("chat/<uuid:persona>/", chat.views.chat, name="chat"),
     path("chat/<uuid:persona>/history/", chat.views.history, name="history"),
     path("chat/<uuid:persona>/turns/<uuid:turn>/why/", memory.views.turn_xray, name="turn_xray"),
+    path("account/tokens/<uuid:token>/revoke/", echovessel.tokens.views.revoke, name="revoke_token"),
     path("", include("memory.urls")),
     path("", include("proactive.urls")),
+    path("api/personas/<uuid:persona>/events", chat.server_sent.events, name="events"),
     path("api/", api.urls),
+    path("v1/", include("chat.openai_api.urls")),
     path("i18n/setlang/", login_not_required(set_language), name="set_language"),
     path("admin/", admin.site.urls),
     path("healthz", healthz),

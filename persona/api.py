@@ -1,57 +1,223 @@
-"""API of the personas: who they are (L1) and how they feel (L6)."""
+"""API of the personas: who they are (L1) and how they feel (L6). Only people write L1: whoever asks here does."""
 
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any
 from uuid import UUID
 
+from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from ninja import Router, Schema
+from ninja import Query, Router, Schema, Status
+from pydantic import AfterValidator, Field
 
+from echovessel import keyset
+from echovessel.bodies import Body, storable
+from echovessel.keyset import PageOf
+from echovessel.problems import Refused
+from echovessel.sections import Section
 from persona import mood as moods
 from persona.lookup import own_persona
-from persona.models import Persona
+from persona.models import CoreBlock, Persona
+from persona.models.core_block import MAX_CHARACTERS, Label
+from persona.onboarding import create_persona
 
-router = Router()
+addresses = Router()  # everything below a persona, of all apps
+router = Section(addresses, "persona")
+MOST_IN_FACTS = 20_000  # characters, as JSON
+
+
+def _storable(facts: dict[str, Any]) -> dict[str, Any]:
+    storable(facts, MOST_IN_FACTS)
+    return facts
+
+
+Name = Annotated[str, Field(min_length=1, max_length=80, pattern=r"\S", examples=["Mira"])]
+Called = Annotated[str, Field(max_length=80, examples=["Ana"])]
+Zone = Annotated[str, Field(min_length=1, max_length=64, examples=["Asia/Shanghai"])]
+Text = Annotated[str, Field(max_length=MAX_CHARACTERS, examples=["A calm listener who loves the sea."])]
+Facts = Annotated[dict[str, Any], Field(max_length=200, examples=[{"birthday": "03-14"}]), AfterValidator(_storable)]
 
 
 class MoodOut(Schema):
-    mood: str
-    energy: int
-    last_user_signal: str | None
+    """How she feels, and the last sign of the user's that it came from; energy is 0 to 10."""
+
+    mood: str = Field(examples=["content"])
+    energy: int = Field(examples=[6])
+    last_user_signal: str | None = Field(examples=["laughed about the cat"])
 
 
 class PersonaOut(Schema):
     """A persona in a list."""
 
     id: UUID
-    name: str
-    user_name: str
-    language: str
-    timezone: str
+    name: str = Field(examples=["Mira"])
+    user_name: str = Field(examples=["Ana"])
+    language: str = Field(examples=["en"])
+    timezone: str = Field(examples=["Asia/Shanghai"])
 
 
 class PersonaDetail(PersonaOut):
     """A persona with her core blocks and her mood; a neutral mood is null."""
 
-    blocks: dict[str, str]
+    blocks: dict[str, str] = Field(examples=[{"persona": "A calm listener.", "user": "Ana.", "style": "Short."}])
     facts: dict[str, Any]
     episodic_state: MoodOut | None
 
 
-@router.get("", response=list[PersonaOut], summary="Your personas")
-def list_personas(request: HttpRequest) -> list[dict[str, Any]]:
-    return [_brief(persona) for persona in Persona.objects.owned_by(request.user)]
+class BlocksIn(Body):
+    """The three core blocks; what is left out is empty."""
+
+    persona: Text = ""
+    user: Text = ""
+    style: Text = ""
+
+
+class PersonaIn(Body):
+    """Whom to talk to."""
+
+    name: Name
+    user_name: Called = ""
+    timezone: Zone = "UTC"
+    language: Persona.Language = Persona.Language.ENGLISH
+    blocks: BlocksIn = BlocksIn()
+    facts: Facts = {}
+
+
+class PersonaChange(Body):
+    """What is to be otherwise; what is left out stays."""
+
+    name: Name | None = None
+    user_name: Called | None = None
+    timezone: Zone | None = None
+    language: Persona.Language | None = None
+    facts: Facts | None = None
+
+
+class BlockOut(Schema):
+    """A core block as it stands."""
+
+    label: Label
+    content: str = Field(examples=["A calm listener who loves the sea."])
+    version: int
+    edited_at: datetime
+
+
+class BlockIn(Body):
+    """What the block says from now on."""
+
+    content: Text
+
+
+class BlockVersionOut(Schema):
+    """What a core block said before."""
+
+    version: int
+    content: str = Field(examples=["A listener."])
+    edited_at: datetime
+
+
+class BlockVersions(Schema):
+    """A page of them; `next` is the `before` of the page after it, or null on the last one."""
+
+    items: list[BlockVersionOut]
+    next: int | None
+
+
+Version = Annotated[int, Query(ge=1, le=2**31, description="The `next` of the page before.")]
+Limit = Annotated[int, Query(ge=1, le=200, description="How many items at most.")]
+
+
+@router.get("", response=PageOf[PersonaOut], summary="Your personas")
+def list_personas(request: HttpRequest, asked: Query[keyset.Asked]) -> Any:
+    """All whom you talk to, the newest first."""
+    return keyset.page(Persona.objects.owned_by(request.user), asked, _brief)
+
+
+@router.post("", response={201: PersonaDetail}, summary="Make a persona")
+def post_persona(request: HttpRequest, body: PersonaIn) -> Any:
+    """A new persona of yours, with her three core blocks."""
+    try:
+        made = create_persona(request.user, **body.model_dump())  # type: ignore[arg-type]
+    except ValidationError as error:
+        raise _wrong(error) from error
+    return Status(201, told(made))
 
 
 @router.get("/{uuid:persona_id}", response=PersonaDetail, summary="One persona, her blocks and her mood")
 def get_persona(request: HttpRequest, persona_id: UUID) -> dict[str, Any]:
+    """Who she is, who you are to her, how she speaks, and how she feels just now."""
+    return told(own_persona(request, persona_id))
+
+
+@router.patch("/{uuid:persona_id}", response=PersonaDetail, summary="Change what is known of her")
+def patch_persona(request: HttpRequest, persona_id: UUID, body: PersonaChange) -> dict[str, Any]:
+    """Her name, what she calls you, language, time zone, facts. Facts are replaced as a whole."""
+    return told(edited(request, own_persona(request, persona_id), body.model_dump(exclude_none=True), {}))
+
+
+@router.get("/{uuid:persona_id}/blocks", response=list[BlockOut], summary="Her core blocks (L1)")
+def list_blocks(request: HttpRequest, persona_id: UUID) -> list[CoreBlock]:
+    """The three texts that people wrote of her, of you and of how to speak."""
+    return list(own_persona(request, persona_id).core_blocks.all())
+
+
+@router.put("/{uuid:persona_id}/blocks/{label}", response=BlockOut, summary="Rewrite a core block")
+def put_block(request: HttpRequest, persona_id: UUID, label: Label, body: BlockIn) -> CoreBlock:
+    """The new text stands at once; the old one is kept as a version. The same text again changes nothing."""
     persona = own_persona(request, persona_id)
+    edited(request, persona, {}, {label: body.content})
+    return persona.core_blocks.get(label=label)
+
+
+@router.get(
+    "/{uuid:persona_id}/blocks/{label}/versions", response=BlockVersions, summary="What a core block said before"
+)
+def list_block_versions(
+    request: HttpRequest, persona_id: UUID, label: Label, before: Version | None = None, limit: Limit = 50
+) -> dict[str, Any]:
+    """The newest first, each with the number it had."""
+    block = get_object_or_404(own_persona(request, persona_id).core_blocks, label=label)
+    versions = block.versions.all() if before is None else block.versions.filter(version__lt=before)
+    found = list(versions[: limit + 1])
+    return {"items": found[:limit], "next": found[limit - 1].version if len(found) > limit else None}
+
+
+def told(persona: Persona) -> dict[str, Any]:
+    """A persona as `PersonaDetail` tells it."""
     mood = moods.current(persona, timezone.now())
     return _brief(persona) | {
         "blocks": dict(persona.core_blocks.values_list("label", "content")),
         "facts": persona.facts,
         "episodic_state": mood.__dict__ if mood else None,
     }
+
+
+def edited(request: HttpRequest, persona: Persona, values: dict[str, Any], blocks: dict[str, str]) -> Persona:
+    """The persona with these values and these texts in her core blocks, by the caller's hand; all of it or nothing.
+    Raises Refused for what cannot be stored."""
+    try:
+        with transaction.atomic():
+            _set(persona, values)
+            for block in persona.core_blocks.filter(label__in=blocks):
+                block.rewrite(blocks[block.label], request.user)  # type: ignore[arg-type]
+    except ValidationError as error:
+        raise _wrong(error) from error
+    return persona
+
+
+def _set(persona: Persona, values: dict[str, Any]) -> None:
+    for name, value in values.items():
+        setattr(persona, name, value.strip() if isinstance(value, str) else value)
+    persona.full_clean()
+    if values:
+        persona.save(update_fields=[*values])
+
+
+def _wrong(error: ValidationError) -> Refused:
+    fields = [f"body.body.{name}" for name in getattr(error, "error_dict", {})]
+    return Refused(422, "invalid", "Something in this request is missing or wrong.", fields=fields)
 
 
 def _brief(persona: Persona) -> dict[str, Any]:

@@ -1,7 +1,6 @@
-"""API of what remains (L3–L5): read it, correct it, hide it, forget it."""
+"""API of what remains (L3–L5): read it, add to it, correct it, hide it, forget it; and what was made between talks."""
 
 # In this order: of two addresses that fit, the one that was named first is meant.
-from memory.api import remaining, forgetting, entities, curating  # noqa: F401, I001
-from memory.api.routing import router
+from memory.api import remaining, forgetting, entities, curating, between_talks, account  # noqa: F401, I001
 
-__all__ = ["router"]
+__all__ = ["account"]

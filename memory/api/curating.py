@@ -1,6 +1,6 @@
-"""What a person says of a memory: correct it, hide it, confirm it; and where it stands among the others."""
+"""What a person says of memories: add one, correct it, hide it, confirm it; and where it stands among the others."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -8,28 +8,67 @@ from uuid import UUID
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from ninja import Schema
+from ninja import Schema, Status
 from pydantic import Field
 
+from chat.models import Message
+from echovessel.bodies import Body
 from echovessel.embedding import EmbeddingUnavailable
-from echovessel.problems import Refused, answers
-from memory import awaited, correcting
-from memory.api.remaining import EvidenceOut, NodeDetail, NodeOut, brief, detailed, own_node
+from echovessel.problems import Refused
+from memory import adding, awaited, correcting, remembering
+from memory.adding import Addition, WithoutGround
+from memory.api.remaining import Day, EvidenceOut, Kind, NodeDetail, NodeOut, brief, detailed, own_node, unavailable
 from memory.api.routing import router
 from memory.correcting import Correction, Forgotten
 from memory.models import ConceptNode
 from memory.models.node import MAX_DESCRIPTION, MAX_EMOTION_TAGS, MAX_IMPACT, MAX_RELATIONAL_TAGS
 from memory.pages.node import DEEDS, traced
+from memory.remembering import NotRemembered
+from persona.lookup import own_persona
+
+Description = Annotated[
+    str, Field(min_length=1, max_length=MAX_DESCRIPTION, pattern=r"\S", examples=["Ana got a black cat."])
+]
+Impact = Annotated[int, Field(ge=-MAX_IMPACT, le=MAX_IMPACT, examples=[4])]
+Tag = Annotated[str, Field(max_length=40)]
+EmotionTags = Annotated[list[Tag], Field(max_length=MAX_EMOTION_TAGS, examples=[["joy"]])]
+RelationalTags = Annotated[list[Tag], Field(max_length=MAX_RELATIONAL_TAGS, examples=[["commitment"]])]
+Days = tuple[Day, Day]
+Deed = Literal["hide", "show", "confirm", "dispute", "pin", "unpin", "archive", "unarchive", "let_in"]
+MOST_GROUNDS = 20
+MOST_VERSIONS = 2**31  # what the database can compare with
 
 
-class CorrectionIn(Schema):
+class NodeIn(Body):
+    """What is to be remembered, and on what it rests: an event on lines that were said (`messages`), anything else on
+    lines or on memories (`grounds`)."""
+
+    kind: Kind = "event"
+    description: Description
+    subject: ConceptNode.Subject = ConceptNode.Subject.USER
+    emotional_impact: Impact = 0
+    emotion_tags: EmotionTags = []
+    relational_tags: RelationalTags = []
+    event_time: Days | None = None
+    messages: list[UUID] = Field([], max_length=MOST_GROUNDS)
+    grounds: list[UUID] = Field([], max_length=MOST_GROUNDS)
+
+
+class Added(Schema):
+    """The memory that holds it now. `outcome`: new, or repeated or reinforced where it was known already."""
+
+    node: NodeDetail
+    outcome: Literal["new", "repeated", "reinforced"]
+
+
+class CorrectionIn(Body):
     """What is to be otherwise; what is left out stays. Both days are given, or null for no day."""
 
-    description: str | None = Field(None, min_length=1, max_length=MAX_DESCRIPTION)
-    emotional_impact: int | None = Field(None, ge=-MAX_IMPACT, le=MAX_IMPACT)
-    emotion_tags: list[Annotated[str, Field(max_length=40)]] | None = Field(None, max_length=MAX_EMOTION_TAGS)
-    relational_tags: list[Annotated[str, Field(max_length=40)]] | None = Field(None, max_length=MAX_RELATIONAL_TAGS)
-    event_time: tuple[date, date] | None = None
+    description: Description | None = None
+    emotional_impact: Impact | None = None
+    emotion_tags: EmotionTags | None = None
+    relational_tags: RelationalTags | None = None
+    event_time: Days | None = None
 
 
 class VersionOut(Schema):
@@ -54,25 +93,78 @@ class Trace(Schema):
     versions: list[VersionOut]
 
 
-@router.patch("/{uuid:persona_id}/nodes/{uuid:node_id}", response=answers(NodeDetail), summary="Correct a node")
+@router.post("/{uuid:persona_id}/nodes", response={201: Added}, summary="Add a memory")
+def post_node(request: HttpRequest, persona_id: UUID, body: NodeIn) -> Any:
+    """By the gate that every memory passes: what is known already is not doubled. 409 `forgotten` for words that were
+    forgotten for good, `off_the_record` and `withheld` for lines that must not be remembered; 422 `without_ground`."""
+    persona = own_persona(request, persona_id)
+    fields = body.model_dump(exclude={"messages", "grounds"})
+    lines = _all(Message.objects.filter(persona=persona).select_related("session"), body.messages)
+    grounds = _all(ConceptNode.objects.of(persona), body.grounds)
+    try:
+        written = adding.add(persona, Addition(**fields, lines=lines, grounds=grounds), timezone.now())
+    except NotRemembered as error:
+        raise Refused(409, error.code, str(error)) from error
+    except WithoutGround as error:
+        raise Refused(422, "without_ground", "A memory rests on something: give lines or memories.") from error
+    except ValueError as error:
+        raise Refused(422, "invalid", "This is no memory: see the description and the days.") from error
+    except EmbeddingUnavailable as error:
+        raise unavailable() from error
+    assert written.node is not None  # what is refused was raised
+    return Status(201, {"node": detailed(_read_anew(written.node)), "outcome": written.outcome})
+
+
+@router.post("/{uuid:persona_id}/messages/{uuid:message_id}/remember", response=NodeDetail, summary="Remember a line")
+def remember_line(request: HttpRequest, persona_id: UUID, message_id: UUID) -> dict[str, Any]:
+    """The memory of its very words, made if it is not there. 409 `off_the_record`, `withheld`, `empty` or `forgotten`
+    where it is not to be remembered."""
+    lines = Message.objects.filter(persona=own_persona(request, persona_id))
+    line = get_object_or_404(lines.select_related("session", "persona__owner"), uuid=message_id)
+    try:
+        return detailed(_read_anew(remembering.remember(line, timezone.now())))
+    except NotRemembered as error:
+        raise Refused(409, error.code, str(error)) from error
+    except EmbeddingUnavailable as error:
+        raise unavailable() from error
+
+
+@router.patch("/{uuid:persona_id}/nodes/{uuid:node_id}", response=NodeDetail, summary="Correct a node")
 def correct_node(request: HttpRequest, persona_id: UUID, node_id: UUID, body: CorrectionIn) -> dict[str, Any]:
     """A new version; the old one is kept until the node is forgotten. 409 for words that were forgotten for good."""
     node = own_node(request, persona_id, node_id)
     change = Correction(**body.model_dump(exclude_unset=True))
+    return detailed(_corrected(lambda: correcting.correct(node, change, request.user, timezone.now())))  # type: ignore[arg-type]
+
+
+@router.post(
+    "/{uuid:persona_id}/nodes/{uuid:node_id}/versions/{int:version}/restore",
+    response=NodeDetail,
+    summary="Have a node say again what it said",
+)
+def restore_node(request: HttpRequest, persona_id: UUID, node_id: UUID, version: int) -> dict[str, Any]:
+    """As one of its versions says; what it says now becomes a version. 409 `forgotten` as for a correction."""
+    node = own_node(request, persona_id, node_id)
+    kept = get_object_or_404(node.versions, version=min(version, MOST_VERSIONS))
+    return detailed(_corrected(lambda: correcting.restore(node, kept, request.user, timezone.now())))  # type: ignore[arg-type]
+
+
+def _corrected(correct: Callable[[], ConceptNode]) -> ConceptNode:
     try:
-        return detailed(correcting.correct(node, change, request.user, timezone.now()))  # type: ignore[arg-type]
+        return correct()
     except Forgotten as error:
         raise Refused(409, "forgotten", "These words were forgotten for good.") from error
     except ValueError as error:
         raise Refused(422, "invalid", "This is no correction: see the description and the days.") from error
     except EmbeddingUnavailable as error:
-        raise Refused(503, "unavailable", "Nothing can be embedded just now; try again later.") from error
+        raise unavailable() from error
+    except ConceptNode.DoesNotExist as error:
+        raise Http404 from error
 
 
-@router.get(
-    "/{uuid:persona_id}/nodes/{uuid:node_id}/trace", response=answers(Trace), summary="A node, traced both ways"
-)
+@router.get("/{uuid:persona_id}/nodes/{uuid:node_id}/trace", response=Trace, summary="A node, traced both ways")
 def trace_node(request: HttpRequest, persona_id: UUID, node_id: UUID) -> dict[str, Any]:
+    """The words it came from, the memories it rests on and those that rest on it, and what it said before."""
     node = own_node(request, persona_id, node_id)
     found = traced(node)
     names: Sequence[str] = ("grounds", "above", "earlier")
@@ -84,7 +176,7 @@ def trace_node(request: HttpRequest, persona_id: UUID, node_id: UUID) -> dict[st
     } | {name: [brief(other) for other in found[name]] for name in names}
 
 
-class OutcomeIn(Schema):
+class OutcomeIn(Body):
     """How it ended, and the memory that told it; `open` awaits it again."""
 
     outcome: Literal["open", "fulfilled", "violated"]
@@ -93,7 +185,7 @@ class OutcomeIn(Schema):
 
 @router.post(
     "/{uuid:persona_id}/nodes/{uuid:node_id}/outcome",
-    response=answers(NodeDetail),
+    response=NodeDetail,
     summary="Say how a promise or an expectation ended",
 )
 def settle_node(request: HttpRequest, persona_id: UUID, node_id: UUID, body: OutcomeIn) -> dict[str, Any]:
@@ -114,15 +206,23 @@ def settle_node(request: HttpRequest, persona_id: UUID, node_id: UUID, body: Out
 
 
 # After the other addresses below a node, for it would stand for them as well.
-@router.post(
-    "/{uuid:persona_id}/nodes/{uuid:node_id}/{deed}", response=answers(NodeOut), summary="Hide, show, confirm, …"
-)
-def curate_node(request: HttpRequest, persona_id: UUID, node_id: UUID, deed: str) -> dict[str, Any]:
-    """One of hide, show, confirm, dispute, pin, unpin, archive, unarchive, let_in; where there is nothing to do it
-    does nothing."""
+@router.post("/{uuid:persona_id}/nodes/{uuid:node_id}/{deed}", response=NodeOut, summary="Hide, show, confirm, …")
+def curate_node(request: HttpRequest, persona_id: UUID, node_id: UUID, deed: Deed) -> dict[str, Any]:
+    """Where there is nothing to do it does nothing. A hidden node is listed and never recalled; `let_in` believes what
+    was quarantined for want of evidence."""
     node = own_node(request, persona_id, node_id)
-    if deed not in DEEDS:
-        raise Http404
     DEEDS[deed](node)
-    node.refresh_from_db()
-    return brief(node)
+    return brief(_read_anew(node))
+
+
+def _read_anew(node: ConceptNode) -> ConceptNode:
+    """The node as it is stored now. 404 where it was forgotten meanwhile."""
+    return get_object_or_404(ConceptNode.objects.select_related("persona"), pk=node.pk)
+
+
+def _all(rows: Any, ids: Sequence[UUID]) -> list[Any]:
+    """The rows of these ids, in their order. 404 where one of them is not there."""
+    found = {row.uuid: row for row in rows.filter(uuid__in=ids)}
+    if len(found) < len(set(ids)):
+        raise Http404
+    return [found[one] for one in dict.fromkeys(ids)]

@@ -1,19 +1,24 @@
-"""Whether two are one: the questions, the answers, and taking an answer back; and making two of one."""
+"""Names: whether two are one, the answers and taking an answer back; making two of one; and what one is called."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from ninja import Schema
+from ninja import Query, Schema
+from pydantic import Field
 
-from echovessel.problems import Refused, answers
-from memory.api.remaining import EntityOut, named
+from echovessel import keyset
+from echovessel.bodies import Body
+from echovessel.keyset import PageOf
+from echovessel.problems import Refused
+from memory.api.remaining import EntityOut, living, named
 from memory.api.routing import router
-from memory.entities import merging, splitting
+from memory.entities import merging, naming, splitting
 from memory.entities.merging import LaterMergeStands, LivesOnInAnother
 from memory.entities.names import normalized
+from memory.entities.naming import NameRefused
 from memory.entities.splitting import NotSplit
 from memory.models import Entity, MergeProposal
 from persona.lookup import own_persona
@@ -21,21 +26,30 @@ from persona.models import Persona
 
 Answer = Literal["merge", "apart", "undo"]
 ANSWERS: dict[str, merging.Decision] = {"merge": merging.merge, "apart": merging.keep_apart, "undo": merging.undo}
-MOST = 500
+Name = Annotated[str, Field(min_length=1, max_length=120, examples=["Blackie"])]
+MOST_IN_A_SPLIT = 500
 
 
-class PairIn(Schema):
+class PairIn(Body):
     """Two entities that are one."""
 
     one: UUID
     other: UUID
 
 
-class SplitIn(Schema):
+class SplitIn(Body):
     """What belongs to the other one: names as they are spelled, memories by id."""
 
-    names: list[str] = []
-    nodes: list[UUID] = []
+    names: list[Name] = Field([], max_length=MOST_IN_A_SPLIT)
+    nodes: list[UUID] = Field([], max_length=MOST_IN_A_SPLIT)
+
+
+class EntityChange(Body):
+    """What is to be otherwise; what is left out stays. `aliases` are names that it bears from now on."""
+
+    canonical_name: Name | None = None
+    description: str | None = Field(None, max_length=400, examples=["Ana's black cat."])
+    aliases: list[Name] | None = Field(None, min_length=1, max_length=50)
 
 
 class ProposalOut(Schema):
@@ -45,21 +59,23 @@ class ProposalOut(Schema):
     a: UUID
     b: UUID
     score: float
-    reasons: list[str]
-    status: str
+    reasons: list[str] = Field(examples=[["sounds_alike"]])
+    status: str = Field(examples=["open"])
 
 
-@router.get(
-    "/{uuid:persona_id}/proposals", response=answers(list[ProposalOut]), summary="Pairs that are or were in question"
-)
-def list_proposals(request: HttpRequest, persona_id: UUID) -> list[dict[str, Any]]:
+@router.get("/{uuid:persona_id}/proposals", response=PageOf[ProposalOut], summary="Pairs that are or were in question")
+def list_proposals(
+    request: HttpRequest,
+    persona_id: UUID,
+    asked: Query[keyset.Asked],
+    status: MergeProposal.Status | None = None,
+) -> Any:
+    """Two names that may be of one, the newest first; or those with one answer."""
     found = MergeProposal.objects.of(own_persona(request, persona_id)).select_related("a", "b")
-    return [_told(proposal) for proposal in found[:MOST]]
+    return keyset.page(found.filter(status=status) if status else found, asked, _told)
 
 
-@router.post(
-    "/{uuid:persona_id}/proposals/{uuid:proposal_id}/{answer}", response=answers(ProposalOut), summary="Answer one"
-)
+@router.post("/{uuid:persona_id}/proposals/{uuid:proposal_id}/{answer}", response=ProposalOut, summary="Answer one")
 def answer_proposal(request: HttpRequest, persona_id: UUID, proposal_id: UUID, answer: Answer) -> dict[str, Any]:
     """409 `decided` where there is nothing to decide or to take back, `later_merge` where a later merge stands."""
     proposals = MergeProposal.objects.of(own_persona(request, persona_id)).select_related("a", "b")
@@ -73,23 +89,38 @@ def answer_proposal(request: HttpRequest, persona_id: UUID, proposal_id: UUID, a
     return _told(proposal)
 
 
-@router.post("/{uuid:persona_id}/entities/merge", response=answers(ProposalOut), summary="Make two one")
+@router.post("/{uuid:persona_id}/entities/merge", response=ProposalOut, summary="Make two one")
 def merge_entities(request: HttpRequest, persona_id: UUID, body: PairIn) -> dict[str, Any]:
-    persona = own_persona(request, persona_id)
-    one, other = _own(persona, body.one), _own(persona, body.other)
-    if one == other:
-        raise Refused(422, "invalid", "These are one already.")
+    """Whether anybody asked about them or not; `undo` of the proposal takes it back. 409 `lives_on` where one of the
+    two is not there by itself any more."""
+    return merged(request, *_pair(own_persona(request, persona_id), body))
+
+
+@router.post("/{uuid:persona_id}/entities/apart", response=ProposalOut, summary="Keep two apart")
+def keep_entities_apart(request: HttpRequest, persona_id: UUID, body: PairIn) -> dict[str, Any]:
+    """They are two, and nobody asks about them again. 409 `decided` where they were decided about already."""
+    one, other = _pair(own_persona(request, persona_id), body)
+    proposal = merging.propose(one.persona, one, other, 0.0, [merging.BY_HAND])
+    if not merging.keep_apart(proposal, request.user, timezone.now()):  # type: ignore[arg-type]
+        raise Refused(409, "decided", "There is nothing to decide here any more.")
+    proposal.refresh_from_db()
+    return _told(proposal)
+
+
+@router.patch("/{uuid:persona_id}/entities/{uuid:entity_id}", response=EntityOut, summary="Name or describe somebody")
+def patch_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: EntityChange) -> dict[str, Any]:
+    """Another canonical name, more names, another description. 409 for what cannot be a name of it."""
+    entity = _own(own_persona(request, persona_id), entity_id)
     try:
-        return _told(merging.merge_pair(one, other, request.user, timezone.now()))  # type: ignore[arg-type]
-    except LivesOnInAnother as error:
-        raise Refused(409, "lives_on", "One of the two lives on in another one.") from error
+        naming.change(entity, body.canonical_name, body.aliases or (), body.description)
+    except NameRefused as error:
+        raise Refused(409, error.code, str(error)) from error
+    return named(_own(entity.persona, entity_id))
 
 
-@router.post(
-    "/{uuid:persona_id}/entities/{uuid:entity_id}/split", response=answers(EntityOut), summary="Make two of one"
-)
+@router.post("/{uuid:persona_id}/entities/{uuid:entity_id}/split", response=EntityOut, summary="Make two of one")
 def split_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: SplitIn) -> dict[str, Any]:
-    """The new one. 409 where it cannot be split so."""
+    """These names and memories are of somebody else: the new one is given. 409 where it cannot be split so."""
     entity = _own(own_persona(request, persona_id), entity_id)
     wanted = {normalized(name) for name in body.names}
     names = [alias.pk for alias in entity.aliases.all() if alias.normalized in wanted]
@@ -100,8 +131,23 @@ def split_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: 
         raise Refused(409, error.code, str(error)) from error
 
 
+def merged(request: HttpRequest, one: Entity, other: Entity) -> dict[str, Any]:
+    """The decision that the two are one, as `ProposalOut` tells it."""
+    try:
+        return _told(merging.merge_pair(one, other, request.user, timezone.now()))  # type: ignore[arg-type]
+    except LivesOnInAnother as error:
+        raise Refused(409, "lives_on", "One of the two lives on in another one.") from error
+
+
+def _pair(persona: Persona, body: PairIn) -> tuple[Entity, Entity]:
+    one, other = _own(persona, body.one), _own(persona, body.other)
+    if one == other:
+        raise Refused(422, "invalid", "These are one already.")
+    return one, other
+
+
 def _own(persona: Persona, entity_id: UUID) -> Entity:
-    return get_object_or_404(persona.entities.exclude(status=Entity.Status.MERGED), uuid=entity_id)
+    return get_object_or_404(living(persona).select_related("persona"), uuid=entity_id)
 
 
 def _told(proposal: MergeProposal) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from django.http import Http404, HttpRequest
@@ -10,26 +10,29 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from ninja import Query, Schema
+from pydantic import Field
 
-from echovessel.problems import Refused, answers
+from echovessel import keyset
+from echovessel.keyset import PageOf
+from echovessel.problems import Refused
 from memory import forgetting
 from memory.api.routing import router
-from memory.forgetting import Affected, Busy, Choice, Kind, Plan, PlanChanged
+from memory.forgetting import Affected, Busy, Choice, Kind, Plan, PlanChanged, Target
 from memory.models import Receipt
 from persona.lookup import own_persona
 
+Digest = Annotated[str, Query(min_length=1, max_length=200, description="The digest of the plan.")]
 What = Literal["nodes", "messages", "sessions", "entities"]
 KIND_OF: dict[str, Kind] = {"nodes": "node", "messages": "message", "sessions": "session", "entities": "entity"}
-MOST_RECEIPTS = 200
 
 
 class AffectedOut(Schema):
     """One thing that forgetting touches; `why` is a code."""
 
-    kind: str
+    kind: str = Field(examples=["event"])
     id: UUID | None
-    text: str
-    why: str
+    text: str = Field(examples=["Ana got a black cat."])
+    why: str = Field(examples=["chosen"])
     may_stay: bool
 
 
@@ -37,25 +40,25 @@ class PlanOut(Schema):
     """What forgetting would do. `digest` confirms this plan, and no other."""
 
     digest: str
-    mode: str
-    messages: str
+    mode: str = Field(examples=["cascade"])
+    messages: str = Field(examples=["forget"])
     going: list[AffectedOut]
     staying: list[AffectedOut]
     withheld: list[AffectedOut]
     erased: list[AffectedOut]
     elsewhere: list[AffectedOut]
-    counts: dict[str, int]
+    counts: dict[str, int] = Field(examples=[{"memory_conceptnode": 1}])
 
 
 class ReceiptOut(Schema):
     """What was forgotten, by ids and counts. Pending: its bytes are still being erased."""
 
     id: UUID
-    status: str
+    status: str = Field(examples=["done"])
     at: datetime
     finished_at: datetime | None
-    targets: list[Any]
-    counts: dict[str, int]
+    targets: list[Any] = Field(examples=[[["node", "0f4c8f0e-5a3b-4c55-9d0e-1f6f0a7d2b11"]]])
+    counts: dict[str, int] = Field(examples=[{"memory_conceptnode": 1}])
 
 
 class How(Schema):
@@ -63,67 +66,74 @@ class How(Schema):
 
     mode: Literal["cascade", "orphan"] = "cascade"
     messages: Literal["forget", "withhold"] = "forget"
-    confirm: str = ""
+    confirm: str = Field(default="", max_length=200, description="The digest of the plan that is confirmed.")
 
 
-@router.get(
-    "/{uuid:persona_id}/{what}/{uuid:of}/forget", response=answers(PlanOut), summary="What forgetting it would do"
-)
+@router.get("/{uuid:persona_id}/{what}/{uuid:of}/forget", response=PlanOut, summary="What forgetting it would do")
 def plan_forgetting(request: HttpRequest, persona_id: UUID, what: What, of: UUID, how: Query[How]) -> dict[str, Any]:
+    """Everything that would go, what would stay and why, before anything is done; by its digest it is confirmed."""
     return planned(_plan(request, persona_id, what, of, how))
 
 
 @router.get(
     "/{uuid:persona_id}/{what}/{uuid:of}/dependents",
-    response=answers(list[AffectedOut]),
+    response=list[AffectedOut],
     summary="The memories that would go with it",
 )
 def list_dependents(request: HttpRequest, persona_id: UUID, what: What, of: UUID) -> list[dict[str, Any]]:
+    """What was concluded from it, and rests on nothing else."""
     plan = _plan(request, persona_id, what, of, How())
     kinds = ("event", "node", "thought", "intention", "expectation")
     return list(_told(one for one in plan.going if one.kind in kinds and one.why != "chosen"))
 
 
-@router.delete(
-    "/{uuid:persona_id}/nodes/{uuid:node_id}", response=answers(ReceiptOut), summary="Forget a node, for good"
-)
+@router.delete("/{uuid:persona_id}/nodes/{uuid:node_id}", response=ReceiptOut, summary="Forget a node, for good")
 def forget_node(request: HttpRequest, persona_id: UUID, node_id: UUID, how: Query[How]) -> dict[str, Any]:
     """With `confirm`, the digest of a plan, only if nothing else would go than what it says. 409: `plan_changed`, with
     the plan as it is now, or `busy`: a reply is being written, try again in a moment."""
     return _forget(request, _plan(request, persona_id, "nodes", node_id, how), how)
 
 
-@router.delete(
-    "/{uuid:persona_id}/messages/{uuid:message_id}", response=answers(ReceiptOut), summary="Forget a line, for good"
-)
+@router.delete("/{uuid:persona_id}/messages/{uuid:message_id}", response=ReceiptOut, summary="Forget a line, for good")
 def forget_message(request: HttpRequest, persona_id: UUID, message_id: UUID, how: Query[How]) -> dict[str, Any]:
+    """A line, with what was made of it. `confirm` as for a node."""
     return _forget(request, _plan(request, persona_id, "messages", message_id, how), how)
 
 
-@router.delete(
-    "/{uuid:persona_id}/sessions/{uuid:session_id}", response=answers(ReceiptOut), summary="Forget a talk, for good"
-)
+@router.delete("/{uuid:persona_id}/sessions/{uuid:session_id}", response=ReceiptOut, summary="Forget a talk, for good")
 def forget_session(request: HttpRequest, persona_id: UUID, session_id: UUID, how: Query[How]) -> dict[str, Any]:
+    """A talk with every line of it, and what was made of it. `confirm` as for a node."""
     return _forget(request, _plan(request, persona_id, "sessions", session_id, how), how)
 
 
-@router.delete(
-    "/{uuid:persona_id}/entities/{uuid:entity_id}", response=answers(ReceiptOut), summary="Forget whom it is about"
-)
+@router.delete("/{uuid:persona_id}/entities/{uuid:entity_id}", response=ReceiptOut, summary="Forget whom it is about")
 def forget_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, how: Query[How]) -> dict[str, Any]:
+    """Somebody or something, with what was made of it. `confirm` as for a node."""
     return _forget(request, _plan(request, persona_id, "entities", entity_id, how), how)
 
 
-@router.get(
-    "/{uuid:persona_id}/receipts", response=answers(list[ReceiptOut]), summary="What was forgotten, newest first"
-)
-def list_receipts(request: HttpRequest, persona_id: UUID) -> list[dict[str, Any]]:
-    found = Receipt.objects.filter(persona=own_persona(request, persona_id))[:MOST_RECEIPTS]
-    return [received(receipt) for receipt in found]
+@router.get("/{uuid:persona_id}/forget", response=PlanOut, summary="What forgetting a persona would do")
+def plan_forgetting_persona(request: HttpRequest, persona_id: UUID) -> dict[str, Any]:
+    """How much of what would go with her, in counts alone."""
+    return planned(_plan_of_all(request, persona_id))
 
 
-@router.get("/{uuid:persona_id}/receipts/{uuid:receipt_id}", response=answers(ReceiptOut), summary="One receipt")
+@router.delete("/{uuid:persona_id}", response=ReceiptOut, summary="Forget a persona wholly")
+def forget_persona(request: HttpRequest, persona_id: UUID, confirm: Digest) -> dict[str, Any]:
+    """Who she is, every talk and every memory, for good. `confirm` has to be the digest of the plan; 409 `plan_changed`
+    where something else would go by now, `busy` while a reply is being written."""
+    return _forget(request, _plan_of_all(request, persona_id), How(confirm=confirm))
+
+
+@router.get("/{uuid:persona_id}/receipts", response=PageOf[ReceiptOut], summary="What was forgotten, newest first")
+def list_receipts(request: HttpRequest, persona_id: UUID, asked: Query[keyset.Asked]) -> Any:
+    """Receipts hold ids and counts, no words."""
+    return keyset.page(Receipt.objects.filter(persona=own_persona(request, persona_id)), asked, received)
+
+
+@router.get("/{uuid:persona_id}/receipts/{uuid:receipt_id}", response=ReceiptOut, summary="One receipt")
 def get_receipt(request: HttpRequest, persona_id: UUID, receipt_id: UUID) -> dict[str, Any]:
+    """Ask again while its status is `pending`: the bytes are still being erased."""
     persona = own_persona(request, persona_id)
     return received(get_object_or_404(Receipt, persona=persona, uuid=receipt_id))
 
@@ -163,6 +173,10 @@ def _plan(request: HttpRequest, persona_id: UUID, what: What, of: UUID, how: How
     except LookupError as error:
         raise Http404 from error
     return forgetting.plan([target], Choice(dependents=how.mode, messages=how.messages))
+
+
+def _plan_of_all(request: HttpRequest, persona_id: UUID) -> Plan:
+    return forgetting.plan([Target("persona", own_persona(request, persona_id).pk)])
 
 
 def _told(affected: Iterable[Affected]) -> Iterable[dict[str, Any]]:

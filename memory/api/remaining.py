@@ -10,47 +10,58 @@ from django.utils import timezone
 from ninja import Query, Schema
 from pydantic import AwareDatetime, Field
 
+from chat.api import MessageOut
+from chat.api import told as line_told
+from chat.models import Message
+from echovessel import keyset
+from echovessel.bodies import Body
+from echovessel.embedding import EmbeddingUnavailable
+from echovessel.keyset import PageOf
+from echovessel.problems import Refused
+from memory import finding
 from memory.api.routing import router
+from memory.finding import Filters
 from memory.models import ConceptNode, Entity
 from memory.reasons import emptiness
 from memory.recall import recall
 from persona.lookup import own_persona
+from persona.models import Persona
+
+Kind = Literal["event", "thought", "intention", "expectation"]
+Day = Annotated[date, Field(ge=date(1, 1, 2), le=date(9999, 12, 30))]
 
 
 class EvidenceOut(Schema):
+    """Words of a line that a memory came from: `content[start:end]`."""
+
     message_id: UUID
-    role: str
-    quote: str
+    role: str = Field(examples=["user"])
+    quote: str = Field(examples=["I got a cat."])
     start: int
     end: int
 
 
 class NodeOut(Schema):
+    """A memory: what happened (an event), or what was thought, promised or expected because of it."""
+
     id: UUID
-    kind: str
-    subject: str
-    description: str
-    emotional_impact: int
-    emotion_tags: list[str]
-    relational_tags: list[str]
+    kind: str = Field(examples=["event"])
+    subject: str = Field(examples=["user"])
+    description: str = Field(examples=["Ana got a black cat."])
+    emotional_impact: int = Field(examples=[4])
+    emotion_tags: list[str] = Field(examples=[["joy"]])
+    relational_tags: list[str] = Field(examples=[[]])
     event_time_start: date | None
     event_time_end: date | None
-    source: str
+    source: str = Field(examples=["extraction"])
     confidence: float
-    status: str
-    verification: str
+    status: str = Field(examples=["active"])
+    verification: str = Field(examples=["unverified"])
     pinned: bool
-    outcome: str
+    outcome: str = Field(examples=["open"])
     resolved_at: datetime | None
     mention_count: int
     created_at: datetime
-
-
-class NodePage(Schema):
-    """A page of nodes; `next` is the `before` of the page after it, or null."""
-
-    items: list[NodeOut]
-    next: UUID | None
 
 
 class NodeDetail(NodeOut):
@@ -61,20 +72,37 @@ class NodeDetail(NodeOut):
     resolved_by: UUID | None
 
 
+class NodeFilters(Schema):
+    """What the memories shall be; what is left out asks for nothing. Days are of what a memory is about."""
+
+    kind: Kind | None = None
+    entity: UUID | None = Field(default=None, description="About whom or what.")
+    tag: str | None = Field(default=None, max_length=40)
+    status: ConceptNode.Status | None = None
+    verification: ConceptNode.Verification | None = None
+    outcome: ConceptNode.Outcome | None = None
+    weight: Literal["heavy", "glad", "sad", "light"] | None = None
+    pinned: bool = Field(default=False, description="The pinned ones alone.")
+    since: Day | None = None
+    until: Day | None = None
+
+
 class EntityOut(Schema):
+    """Somebody or something with a name."""
+
     id: UUID
-    canonical_name: str
-    kind: str
-    description: str
-    status: str
-    aliases: list[str]
+    canonical_name: str = Field(examples=["小黑"])
+    kind: str = Field(examples=["pet"])
+    description: str = Field(examples=["Ana's black cat."])
+    status: str = Field(examples=["confirmed"])
+    aliases: list[str] = Field(examples=[["小黑", "Blackie"]])
 
 
 Line = Annotated[str, Field(max_length=20_000)]
 Moment = Annotated[AwareDatetime, Field(ge=datetime(1970, 1, 1, tzinfo=UTC), lt=datetime(2200, 1, 1, tzinfo=UTC))]
 
 
-class RecallIn(Schema):
+class RecallIn(Body):
     """The user's recent lines, oldest first, the last one current. `now` has its zone."""
 
     turns: list[Line] = Field(min_length=1, max_length=20, examples=[["I got a cat.", "Do you remember her name?"]])
@@ -86,35 +114,60 @@ class RecallOut(Schema):
     """`empty` says in words why nothing came to mind (else empty); `xray` by name, in `empty_reason`."""
 
     items: list[dict[str, Any]]
-    empty: str
+    empty: str = Field(examples=[""])
     xray: dict[str, Any]
 
 
-Kind = Literal["event", "thought", "intention", "expectation"]
+class SearchIn(Body):
+    """What is looked for. Words are sent in the body, so that they stand in no address and no log.
+
+    `how`: "words", they stand in it anywhere and in any case; "meaning", the nearest first and on one page alone.
+    """
+
+    text: str = Field(min_length=1, max_length=200, pattern=r"\S", examples=["cat"])
+    how: Literal["words", "meaning"] = "words"
 
 
-@router.get("/{uuid:persona_id}/nodes", response=NodePage, summary="What remains, newest first")
+class LinesIn(Body):
+    """The words that are looked for."""
+
+    text: str = Field(min_length=1, max_length=200, pattern=r"\S", examples=["cat"])
+
+
+@router.get("/{uuid:persona_id}/nodes", response=PageOf[NodeOut], summary="What remains, newest first")
 def list_nodes(
-    request: HttpRequest,
-    persona_id: UUID,
-    kind: Kind | None = None,
-    before: UUID | None = None,
-    limit: int = Query(50, ge=1, le=200),
+    request: HttpRequest, persona_id: UUID, asked: Query[keyset.Asked], wanted: Query[NodeFilters]
 ) -> dict[str, Any]:
-    nodes = ConceptNode.objects.of(own_persona(request, persona_id))
-    if kind is not None:
-        nodes = nodes.filter(kind=kind)
-    if before is not None:
-        nodes = nodes.before(get_object_or_404(nodes, uuid=before))
-    page = list(nodes.newest_first()[: limit + 1])
-    return {
-        "items": [brief(node) for node in page[:limit]],
-        "next": page[limit - 1].uuid if len(page) > limit else None,
-    }
+    """Events (L3) and what was made of them (L4), whatever their state; hidden ones too."""
+    return nodes_page(own_persona(request, persona_id), asked, wanted)
+
+
+@router.post("/{uuid:persona_id}/nodes/search", response=PageOf[NodeOut], summary="Search what remains")
+def search_nodes(
+    request: HttpRequest, persona_id: UUID, asked: Query[keyset.Asked], wanted: Query[NodeFilters], body: SearchIn
+) -> dict[str, Any]:
+    """By words or by meaning, among those that fit the filters. 503 where nothing can be embedded."""
+    persona = own_persona(request, persona_id)
+    if body.how == "words":
+        return nodes_page(persona, asked, wanted, body.text)
+    try:
+        found = finding.by_meaning(persona, body.text, _filters(persona, wanted), asked.limit)
+    except EmbeddingUnavailable as error:
+        raise unavailable() from error
+    return keyset.cut(found, False, brief)
+
+
+@router.post("/{uuid:persona_id}/messages/search", response=PageOf[MessageOut], summary="Search what was said")
+def search_messages(
+    request: HttpRequest, persona_id: UUID, asked: Query[keyset.Asked], body: LinesIn
+) -> dict[str, Any]:
+    """The lines in which the words stand, anywhere and in any case, newest first; withheld ones too."""
+    return lines_page(own_persona(request, persona_id), asked, body.text)
 
 
 @router.get("/{uuid:persona_id}/nodes/{uuid:node_id}", response=NodeDetail, summary="One node with its evidence")
 def get_node(request: HttpRequest, persona_id: UUID, node_id: UUID) -> dict[str, Any]:
+    """A memory, the words it came from, and what it was concluded from."""
     return detailed(own_node(request, persona_id, node_id))
 
 
@@ -122,6 +175,21 @@ def own_node(request: HttpRequest, persona_id: UUID, node_id: UUID) -> ConceptNo
     """The caller's node of that id; anybody else's does not exist (404)."""
     nodes = ConceptNode.objects.of(own_persona(request, persona_id)).select_related("persona")
     return get_object_or_404(nodes, uuid=node_id)
+
+
+def nodes_page(persona: Persona, asked: keyset.Asked, wanted: NodeFilters, text: str = "") -> dict[str, Any]:
+    """A page of a persona's memories that fit, and in which `text` stands."""
+    nodes = ConceptNode.objects.of(persona)
+    last = get_object_or_404(nodes, uuid=asked.before) if asked.before else None
+    found = finding.by_words(persona, text, _filters(persona, wanted), last, asked.limit)
+    return keyset.cut(found.rows, found.has_more, brief)
+
+
+def lines_page(persona: Persona, asked: keyset.Asked, text: str) -> dict[str, Any]:
+    """A page of the lines in which `text` stands."""
+    last = get_object_or_404(Message, persona=persona, uuid=asked.before) if asked.before else None
+    found = finding.said(persona, text, last, asked.limit)
+    return keyset.cut(found.rows, found.has_more, line_told)
 
 
 def detailed(node: ConceptNode) -> dict[str, Any]:
@@ -145,18 +213,26 @@ def detailed(node: ConceptNode) -> dict[str, Any]:
 
 @router.get(
     "/{uuid:persona_id}/entities",
-    response=list[EntityOut],
+    response=PageOf[EntityOut],
     summary="The people, places and animals that memories are about",
 )
 def list_entities(
-    request: HttpRequest, persona_id: UUID, limit: int = Query(100, ge=1, le=500)
-) -> list[dict[str, Any]]:
-    found = Entity.objects.filter(persona=own_persona(request, persona_id)).exclude(status=Entity.Status.MERGED)
-    return [named(entity) for entity in found.prefetch_related("aliases")[:limit]]
+    request: HttpRequest, persona_id: UUID, asked: Query[keyset.Asked], kind: Entity.Kind | None = None
+) -> Any:
+    """Whom and what memories are about (L5), the newest first; those that live on in another one are left out."""
+    found = living(own_persona(request, persona_id))
+    return keyset.page(found.filter(kind=kind) if kind else found, asked, named)
+
+
+@router.get("/{uuid:persona_id}/entities/{uuid:entity_id}", response=EntityOut, summary="Somebody or something")
+def get_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID) -> dict[str, Any]:
+    """One of them; its memories are found by `entity` among the nodes."""
+    return named(get_object_or_404(living(own_persona(request, persona_id)), uuid=entity_id))
 
 
 @router.post("/{uuid:persona_id}/recall", response=RecallOut, summary="What these lines bring to mind, and why")
 def post_recall(request: HttpRequest, persona_id: UUID, body: RecallIn) -> dict[str, Any]:
+    """As a turn would recall it. Nothing is stored, and no model but the embedding is asked."""
     found = recall(
         own_persona(request, persona_id), body.turns, now=body.now or timezone.now(), budget_tokens=body.budget
     )
@@ -167,7 +243,13 @@ def post_recall(request: HttpRequest, persona_id: UUID, body: RecallIn) -> dict[
     }
 
 
+def living(persona: Persona) -> Any:
+    """The persona's entities, without those that live on in another one."""
+    return persona.entities.exclude(status=Entity.Status.MERGED).prefetch_related("aliases")
+
+
 def brief(node: ConceptNode) -> dict[str, Any]:
+    """A node as `NodeOut` tells it."""
     names = [name for name in NodeOut.model_fields if name != "id"]
     return {"id": node.uuid} | {name: getattr(node, name) for name in names}
 
@@ -182,3 +264,20 @@ def named(entity: Entity) -> dict[str, Any]:
         "status": entity.status,
         "aliases": [alias.text for alias in entity.aliases.all()],
     }
+
+
+def unavailable() -> Refused:
+    """The answer where the embedding model cannot be had."""
+    return Refused(503, "unavailable", "Nothing can be embedded just now; try again later.")
+
+
+def _filters(persona: Persona, wanted: NodeFilters) -> Filters:
+    entity = get_object_or_404(persona.entities, uuid=wanted.entity) if wanted.entity else None
+    names = ("kind", "tag", "status", "verification", "outcome", "weight")
+    return Filters(
+        entity=entity.pk if entity else None,
+        pinned=wanted.pinned,
+        since=wanted.since,
+        until=wanted.until,
+        **{name: getattr(wanted, name) or "" for name in names},
+    )

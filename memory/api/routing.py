@@ -1,5 +1,6 @@
-"""The one router of memory: what is done to one address, by whatever method, has to stand in one."""
+"""The section of memory in the API."""
 
-from ninja import Router
+from echovessel.sections import Section
+from persona.api import addresses
 
-router = Router()
+router = Section(addresses, "memory")

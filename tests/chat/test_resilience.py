@@ -10,7 +10,7 @@ from django.db import OperationalError
 from django.db.utils import InterfaceError
 from django.utils import timezone
 
-from chat import consumers, prompt, runner, turn
+from chat import prompt, runner, stream, turn
 from chat.lines import take_line
 from chat.models import Message, Turn
 from echovessel.outbox import hub, log
@@ -107,7 +107,7 @@ async def test_a_socket_whose_task_breaks_is_closed_so_that_the_page_comes_back(
     def broken(*_args: Any) -> bool:
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr(consumers.ChatConsumer, "_is_new", broken)
+    monkeypatch.setattr(stream.Seen, "is_new", broken)
     async with Page(mira.owner, mira) as page:
         await page.say("Hello")
         assert await page.closing() == 4500

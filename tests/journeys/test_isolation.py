@@ -1,15 +1,22 @@
 """Two users with a persona each: neither finds anything of the other, by any door."""
 
+import json
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import get_resolver
 from django.utils import timezone
 
 from chat import turn as turns
 from chat.lines import take_line
 from chat.models import Turn
+from echovessel.api import api
+from echovessel.llm.models import LLMCall
+from echovessel.tokens import secret
 from memory.models import ConceptNode, Entity, Mention, MergeProposal, Receipt
 from memory.recall import recall
 from persona.models import Persona
@@ -36,6 +43,8 @@ def otto_knows(otto: Persona, remember: Any) -> dict[str, Any]:
     first_word = Turn.objects.create(persona=otto, session=message.session, status="done", spoke_first=True)
     receipt = Receipt.objects.create(persona=otto, owner_id=otto.owner_id, at=now)
     rows = {"message": message, "turn": turn, "node": node, "entity": entity, "session": message.session}
+    token, _told = secret.create(otto.owner, "", now)
+    rows |= {"token": token}
     rows |= {"proposal": proposal, "receipt": receipt, "persona": otto, "first_word": first_word}
     return {name: row.uuid for name, row in rows.items()}
 
@@ -175,3 +184,145 @@ def test_each_finds_her_own(mira: Persona, otto_knows: dict[str, Any], remember:
     found = recall(mira, ["Where does Ana keep her bees?"], now=timezone.now(), budget_tokens=1500)
     assert [item.text for item in found.items if "bees" in item.text]
     assert ConceptNode.objects.count() == 2
+
+
+# --- every address there is -----------------------------------------------------------------------------------------
+# Addresses that name nobody's rows: they show what is the caller's own, or nothing. A new one fails here until somebody
+# has said what it is; one with an id is walked, and fails until its id is known to `named`.
+OF_THE_CALLER = {
+    "",
+    "login/",
+    "logout/",
+    "welcome/persona/",
+    "welcome/<str:token>/",
+    "account/",
+    "account/data/",
+    "account/delete/",
+    "i18n/setlang/",
+    "healthz",
+    "push/",
+    "push/gone/",
+    "push/key/",
+    "sw.js",
+    "manifest.webmanifest",
+    # By a token alone; names are looked for among the personas of its owner (tests/chat/test_openai_door.py).
+    "v1/models",
+    "v1/models/<path:name>",
+    "v1/chat/completions",
+    "api/",
+    "api/docs",
+    "api/openapi.json",
+}
+OF_ROWS = {f"{name}_id" for name in ("node", "message", "session", "turn", "entity", "proposal", "receipt")} | {"of"}
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+QUERY = "confirm=0123&q=x"
+
+
+def named(ids: dict[str, Any]) -> dict[str, Any]:
+    """What stands for each parameter of an address."""
+    words = {"deed": "hide", "label": "style", "answer": "merge", "version": 1, "what": "nodes"}
+    return ids | words | {f"{name}_id": value for name, value in ids.items()}
+
+
+def routes(patterns: Any = None, before: str = "") -> Iterator[str]:
+    """Every route of the site but the desk's and the API's operations, as the URL conf writes it."""
+    for pattern in get_resolver().url_patterns if patterns is None else patterns:
+        route = before + str(pattern.pattern)
+        if hasattr(pattern, "url_patterns"):
+            if route not in ("admin/", "api/"):
+                yield from routes(pattern.url_patterns, route)
+        else:
+            yield route
+
+
+def operations() -> Iterator[tuple[str, str, Any]]:
+    """Method, path and an example of the body of every operation of the API."""
+    for path, methods in api.get_openapi_schema()["paths"].items():
+        for method, operation in methods.items():
+            content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+            yield method.upper(), path, content.get("example")
+
+
+def filled(route: str, values: dict[str, Any]) -> str:
+    """The address of a route of the URL conf, or of a path of the API. Raises KeyError for an id nobody has named."""
+    return "/" + re.sub(r"<\w+:(\w+)>|{(\w+)}", lambda found: str(values[found[1] or found[2]]), route).lstrip("/")
+
+
+def ids_of(path: str) -> list[str]:
+    return [name for pair in re.findall(r"<uuid:(\w+)>|{(\w+)}", path) for name in pair if name]
+
+
+def asked(client: Client, method: str, address: str, body: Any) -> int:
+    return client.generic(method, address, json.dumps(body or {}), "application/json").status_code
+
+
+def test_no_page_with_an_id_is_found_by_anybody_else(mira: Persona, otto_knows: dict[str, Any], client: Client) -> None:
+    client.force_login(mira.owner)
+    values = named(otto_knows)
+    walked = [route for route in routes() if route not in OF_THE_CALLER]
+    assert len(walked) > 20
+    for route in walked:
+        deeds = ("hide", "rename", "merge") if "<somebody_deed" in route or "<name_deed" in route else ("hide",)
+        found = {
+            asked(client, method, filled(route, values | {"deed": deed}), None) for method in METHODS for deed in deeds
+        }
+        assert 404 in found, route
+        assert found <= {404, 405}, route
+
+
+def test_no_operation_finds_what_is_anothers(mira: Persona, otto_knows: dict[str, Any], client: Client) -> None:
+    client.force_login(mira.owner)
+    walked = 0
+    for mine in ({}, {"persona": mira.uuid}):
+        values = named(otto_knows | mine)
+        for method, path, body in operations():
+            if mine and not set(ids_of(path)) & OF_ROWS:
+                continue
+            for address in addresses_of(path, values, otto_knows):
+                walked += 1
+                assert asked(client, method, address, body) == 404, (method, path, address)
+    assert walked > 150
+
+
+def addresses_of(path: str, values: dict[str, Any], ids: dict[str, Any]) -> Iterator[str]:
+    """Where another's row might be found: below the persona that is named, or by the paths that name none."""
+    if path.startswith("/api/personas/"):
+        kinds = ("nodes", "messages", "sessions", "entities") if "{what}" in path else ("",)
+        of = {"nodes": "node", "messages": "message", "sessions": "session", "entities": "entity", "": "node"}
+        for kind in kinds:
+            yield filled(path, values | {"what": kind, "of": ids[of[kind]], "deed": deed_of(path)}) + f"?{QUERY}"
+    elif "{of}" in path:
+        for name in ("node", "message", "session", "entity"):
+            for persona in ("", f"&persona={ids['persona']}"):
+                yield filled(path, {"of": ids[name]}) + f"?{QUERY}{persona}"
+    elif path.startswith("/api/receipts/"):
+        yield filled(path, values)
+    elif path not in OF_NO_PERSONA:
+        yield f"{path}?{QUERY}&persona={ids['persona']}"
+
+
+OF_NO_PERSONA = ("/api/personas", "/api/receipts", "/api/cost", "/api/admin/persona/onboarding")
+
+
+def deed_of(path: str) -> str:
+    return "retry" if "/turns/" in path else "hide"
+
+
+def test_the_cost_of_anothers_persona_is_nothing(mira: Persona, otto_knows: dict[str, Any], client: Client) -> None:
+    LLMCall.objects.create(
+        owner_id=User.objects.get(username="ben").pk,
+        persona_uuid=otto_knows["persona"],
+        purpose="chat",
+        provider="x",
+        model="y",
+        outcome="ok",
+    )
+    client.force_login(mira.owner)
+    assert client.get("/api/cost").json() == []
+    assert client.get(f"/api/cost?persona={otto_knows['persona']}").json() == []
+
+
+def test_no_operation_answers_a_stranger(otto_knows: dict[str, Any], client: Client) -> None:
+    values = named(otto_knows) | {"of": otto_knows["node"]}
+    for method, path, body in operations():
+        assert asked(client, method, filled(path, values), body) == 401, (method, path)

@@ -1,0 +1,55 @@
+"""What goes wrong, in the shape and with the statuses that clients of OpenAI know."""
+
+from typing import Any
+
+from django.http import JsonResponse
+
+
+class Refused(Exception):
+    """A request that is not answered, or a reply that could not be made. `final`: asking again cannot help."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        param: str | None = None,
+        final: bool = False,
+        retry_after: int = 0,
+    ) -> None:
+        super().__init__(message)
+        self.status, self.code, self.param = status, code, param
+        self.headers = {"x-should-retry": "false"} if final else {}
+        if retry_after:
+            self.headers["Retry-After"] = str(retry_after)
+
+    @property
+    def kind(self) -> str:
+        kinds = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
+        kind = kinds.get(self.status, "invalid_request_error" if self.status < 500 else "server_error")
+        return "insufficient_quota" if self.code == "insufficient_quota" else kind
+
+    def as_json(self) -> dict[str, Any]:
+        return {"error": {"message": str(self), "type": self.kind, "param": self.param, "code": self.code}}
+
+    def answer(self) -> JsonResponse:
+        return JsonResponse(self.as_json(), status=self.status, headers=self.headers)
+
+
+def of_turn(code: str, message: str) -> Refused:
+    """What a turn that failed with `code` is told as. The clients themselves ask again where that may help, and the
+    same request tries the same turn again."""
+    match code:
+        case "rate_limited":
+            return Refused(429, "rate_limit_exceeded", message)
+        case "budget_exhausted":
+            return Refused(429, "insufficient_quota", message, final=True)
+        case "content_refused":
+            return Refused(400, "content_filter", message)
+        case "timeout":
+            return Refused(504, "timeout", message)
+        case "provider_unavailable":
+            return Refused(503, "provider_unavailable", message)
+        case _:
+            return Refused(500, "internal", message)

@@ -1,0 +1,49 @@
+"""A persona by the names under which clients know her: as a model."""
+
+from collections.abc import Sequence
+from itertools import chain, count
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.utils.text import slugify
+
+from persona.models import Persona
+
+
+def models_of(user: User) -> dict[str, Persona]:
+    """The user's personas by the name each is listed under: her id in an archive, else a slug of her name."""
+    personas = list(Persona.objects.owned_by(user).order_by("id"))
+    by_slug = _slugs(personas)
+    return {persona.external_id or slug: persona for slug, persona in by_slug.items()}
+
+
+def persona_called(user: User, name: str) -> Persona | None:
+    """The user's persona of that id in an archive, that slug or that id; anybody else's does not exist."""
+    personas = list(Persona.objects.owned_by(user).select_related("owner").order_by("id"))
+    by_external_id = {persona.external_id: persona for persona in personas if persona.external_id}
+    by_uuid = {str(persona.uuid): persona for persona in personas}
+    return by_external_id.get(name) or _slugs(personas).get(name) or by_uuid.get(name.lower())
+
+
+def as_model(name: str, persona: Persona) -> dict[str, Any]:
+    """A persona as clients list models; `name` beside its id is what some of them show."""
+    return {
+        "id": name,
+        "object": "model",
+        "created": int(persona.created_at.timestamp()),
+        "owned_by": "echovessel",
+        "name": persona.name,
+    }
+
+
+def _slugs(personas: Sequence[Persona]) -> dict[str, Persona]:
+    """Every persona by a slug of her name that no other and no id in an archive has; the oldest has it unnumbered."""
+    taken = {persona.external_id for persona in personas}
+    found: dict[str, Persona] = {}
+    for persona in personas:
+        slug = slugify(persona.name, allow_unicode=True) or "persona"
+        names = chain([slug], (f"{slug}-{number}" for number in count(2)))
+        name = next(each for each in names if each not in taken)
+        taken.add(name)
+        found[name] = persona
+    return found

@@ -1,0 +1,141 @@
+"""Her reply to a request, in pieces as they come. The turn belongs to the server: who hangs up stops nothing."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass, field
+
+from django.db.models import Sum
+from django.utils import timezone
+
+from chat import knobs, rate, runner, stream
+from chat.models import Message, Turn
+from chat.openai_api import taking
+from chat.openai_api.asked import Asked
+from chat.openai_api.errors import Refused, of_turn
+from chat.slots import NoneFree, Slots
+from echovessel import embedding
+from echovessel.llm.models import LLMCall
+from echovessel.outbox.log import Frame
+from echovessel.threads import in_thread
+from persona.models import Persona
+
+ENDED = (Turn.Status.DONE, Turn.Status.STOPPED)
+
+_waiting = Slots()
+
+
+@dataclass
+class Reply:
+    """A request on its way to its answer; the turn is known once the first piece was given."""
+
+    persona: Persona
+    asked: Asked
+    key: str = ""
+    turn: Turn = field(init=False)
+
+    async def pieces(self) -> AsyncGenerator[str | None, None]:
+        """The reply, and before it what a page shows beside the line; None while there is nothing new to give. Raises
+        Refused. Leave it through `contextlib.aclosing`."""
+        with _one_slot(self.persona.owner_id):
+            _admit(self.persona, len(self.asked.lines))
+            frames = stream.follow(self.persona, after=None)
+            async with aclosing(frames):
+                await anext(frames)  # from here on nothing is missed
+                if beside := await self._take():
+                    yield beside
+                async with aclosing(stream.with_beats(frames, knobs.stream_beat_seconds())) as beating:
+                    async for piece in _words(self.turn, beating):
+                        yield piece
+
+    async def _take(self) -> str:
+        """Store the lines and have them answered; return what a page shows beside them."""
+        embedding.soon(self.asked.lines[-1])  # while it is stored; the turn will ask for it
+        taken = await in_thread(taking.take, self.persona, self.asked, self.key, timezone.now())
+        self.turn = taken.turn
+        runner.here().nudge(self.persona.pk, at_once=True)
+        return taken.beside
+
+
+async def _words(turn: Turn, frames: AsyncIterator[Frame | None]) -> AsyncGenerator[str | None, None]:
+    """The reply of a turn to its end; None when a while has passed. Raises Refused, also when it takes too long."""
+    clock = asyncio.get_running_loop().time
+    said, deadline = "", clock() + knobs.longest_wait_seconds()
+    if turn.status in ENDED:
+        yield await in_thread(_reply_of, turn)
+        return
+    async for frame in frames:
+        if frame is None:
+            if clock() > deadline:
+                raise Refused(504, "timeout", "This takes longer than a request may wait. It goes on; ask once more.")
+            yield None
+        elif frame.data.get("turn_id") == str(turn.uuid):
+            if frame.event == "chat.turn.failed":
+                raise of_turn(frame.data["code"], frame.data["message"])
+            if piece := _new_in(frame, said):
+                said += piece
+                yield piece
+            if frame.event == "chat.message.done":
+                return
+
+
+def _new_in(frame: Frame, said: str) -> str:
+    """What a frame adds to what was said."""
+    match frame.event:
+        case "chat.message.token":
+            return str(frame.data["delta"])
+        case "chat.turn.snapshot":
+            return str(frame.data["text"])[len(said) :]
+        case "chat.message.done":  # of a turn that another server has run it is all that comes
+            return str(frame.data["content"])[len(said) :]
+        case _:
+            return ""
+
+
+def _reply_of(turn: Turn) -> str:
+    reply = turn.messages.filter(role=Message.Role.PERSONA).first()
+    return reply.content if reply else ""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a turn used, as the ledger has it."""
+
+    prompt: int
+    cached: int
+    completion: int
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "prompt_tokens": self.prompt,
+            "completion_tokens": self.completion,
+            "total_tokens": self.prompt + self.completion,
+            "prompt_tokens_details": {"cached_tokens": self.cached},
+        }
+
+
+def usage_of(reply: Reply) -> Usage:
+    """All calls of the turn: a reply that was tried again has several."""
+    theirs = LLMCall.objects.filter(owner_id=reply.persona.owner_id, purpose="chat", at__gte=reply.turn.created_at)
+    calls = theirs.filter(turn_uuid=reply.turn.uuid)
+    sums = calls.aggregate(*(Sum(name) for name in ("tokens_in", "tokens_cached", "tokens_out")))
+    return Usage(sums["tokens_in__sum"] or 0, sums["tokens_cached__sum"] or 0, sums["tokens_out__sum"] or 0)
+
+
+def _admit(persona: Persona, count: int) -> None:
+    now = time.monotonic()
+    for _line in range(count):
+        if not rate.admit(persona.owner_id, now):
+            message = "That was faster than one can talk. Wait a moment, then send it again."
+            raise Refused(429, "rate_limit_exceeded", message, retry_after=rate.lines.wait(persona.owner_id, now))
+
+
+@contextmanager
+def _one_slot(owner_id: int) -> Iterator[None]:
+    try:
+        with _waiting.one(owner_id, knobs.waiting_requests()):
+            yield
+    except NoneFree as error:
+        message = "As many requests as may wait for a reply do so already."
+        raise Refused(429, "rate_limit_exceeded", message) from error

@@ -1,0 +1,171 @@
+"""`/v1/models` and `/v1/chat/completions`, as the clients of OpenAI know them. By a token alone, never by a login: no
+page of another site can ask in somebody's name, and no CSRF token is needed."""
+
+import json
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.models import User
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, JsonResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_GET, require_POST
+
+from chat import runner
+from chat.openai_api import names
+from chat.openai_api.asked import Asked, asked
+from chat.openai_api.errors import Refused, of_turn
+from chat.openai_api.replying import Reply, usage_of
+from chat.server_sent import CONTENT_TYPE, HEARTBEAT, UNBUFFERED
+from echovessel import discreet
+from echovessel.threads import in_thread
+from echovessel.tokens import bearer
+from persona.models import Persona
+
+logger = logging.getLogger(__name__)
+
+LONGEST_KEY = 255
+
+
+@login_not_required
+@require_GET
+def models(request: HttpRequest) -> JsonResponse:
+    """The caller's personas."""
+    try:
+        listed = names.models_of(_caller(request))
+    except Refused as error:
+        return error.answer()
+    return JsonResponse({"object": "list", "data": [names.as_model(*each) for each in listed.items()]})
+
+
+@login_not_required
+@require_GET
+def model(request: HttpRequest, name: str) -> JsonResponse:
+    """One persona of the caller's."""
+    try:
+        return JsonResponse(names.as_model(name, _called(_caller(request), name)))
+    except Refused as error:
+        return error.answer()
+
+
+@csrf_exempt
+@login_not_required
+@require_POST
+async def completions(request: HttpRequest) -> HttpResponseBase:
+    """Her reply to what is new in the request, whole or in chunks."""
+    try:
+        reply = await in_thread(_reply_to, request)
+        runner.here().watch()
+        return await (_streamed(reply) if reply.asked.stream else _whole(reply))
+    except Refused as error:
+        return error.answer()
+    except Exception as error:  # noqa: BLE001  (the edge of a request: Django's log would quote what was said)
+        return _broken(error).answer()
+
+
+def _reply_to(request: HttpRequest) -> Reply:
+    """What was asked, and of whom. Raises Refused."""
+    caller = _caller(request)
+    asking = _asked(request)
+    key = request.headers.get("Idempotency-Key", "")
+    if len(key) > LONGEST_KEY:
+        raise Refused(400, "idempotency_key_too_long", f"An Idempotency-Key has at most {LONGEST_KEY} characters.")
+    return Reply(_called(caller, asking.model), asking, key)
+
+
+def _caller(request: HttpRequest) -> User:
+    """Whose token the request shows. Raises Refused."""
+    try:
+        caller = bearer.bearer_of(request, timezone.now())
+        if caller is None:
+            raise bearer.WrongToken
+    except bearer.WrongToken as error:
+        raise Refused(401, "invalid_api_key", "Use a token of manage.py create_api_token as the API key.") from error
+    except bearer.LockedOut as error:
+        message = "Too many wrong keys came from here. Wait a while."
+        raise Refused(429, "locked_out", message, final=True, retry_after=error.seconds) from error
+    return caller
+
+
+def _asked(request: HttpRequest) -> Asked:
+    try:
+        return asked(request.body)
+    except RequestDataTooBig as error:
+        message = "This request is too long. Only what is new has to be sent: the rest she knows."
+        raise Refused(413, "request_too_large", message) from error
+
+
+def _called(caller: User, name: str) -> Persona:
+    persona = names.persona_called(caller, name)
+    if persona is None:
+        message = "There is no such model. /v1/models lists your personas."
+        raise Refused(404, "model_not_found", message, param="model")
+    return persona
+
+
+async def _whole(reply: Reply) -> JsonResponse:
+    async with aclosing(reply.pieces()) as pieces:
+        text = "".join([piece async for piece in pieces if piece])
+    message = {"role": "assistant", "content": text, "refusal": None}
+    choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+    usage = await in_thread(usage_of, reply)
+    return JsonResponse(_head(reply, "chat.completion") | {"choices": [choice], "usage": usage.as_json()})
+
+
+async def _streamed(reply: Reply) -> StreamingHttpResponse:
+    """It begins with her first word, so that what goes wrong before has a status of its own."""
+    pieces = reply.pieces()
+    try:
+        first = await anext(pieces)
+    except StopAsyncIteration:
+        first = None
+    return StreamingHttpResponse(_chunks(reply, first, pieces), content_type=CONTENT_TYPE, headers=UNBUFFERED)
+
+
+async def _chunks(
+    reply: Reply, first: str | None, pieces: AsyncGenerator[str | None, None]
+) -> AsyncGenerator[str, None]:
+    async with aclosing(pieces):
+        yield _chunk(reply, {"role": "assistant", "content": first or ""})
+        try:
+            async for piece in pieces:
+                yield HEARTBEAT if piece is None else _chunk(reply, {"content": piece})
+        except Refused as error:
+            yield _event(error.as_json())
+            return
+        except Exception as error:  # noqa: BLE001  (the edge of a stream, which would end without a word)
+            yield _event(_broken(error).as_json())
+            return
+    yield _chunk(reply, {}, "stop")
+    if reply.asked.include_usage:
+        usage = await in_thread(usage_of, reply)
+        yield _event(_head(reply, "chat.completion.chunk") | {"choices": [], "usage": usage.as_json()})
+    yield "data: [DONE]\n\n"
+
+
+def _broken(error: Exception) -> Refused:
+    logger.error("a request for a reply broke: %s", discreet.told(error))
+    return of_turn("internal", "Something broke. What was said before is safe; you can try again.")
+
+
+def _chunk(reply: Reply, delta: dict[str, str], finish_reason: str | None = None) -> str:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish_reason, "logprobs": None}
+    return _event(_head(reply, "chat.completion.chunk") | {"choices": [choice]})
+
+
+def _head(reply: Reply, kind: str) -> dict[str, Any]:
+    return {
+        "id": f"chatcmpl-{reply.turn.uuid.hex}",
+        "object": kind,
+        "created": int(reply.turn.created_at.timestamp()),
+        "model": reply.asked.model,
+    }
+
+
+def _event(told: dict[str, Any]) -> str:
+    return f"data: {json.dumps(told, ensure_ascii=False)}\n\n"

@@ -1,0 +1,53 @@
+"""Pages of lists by key: what comes after a row, and the row to ask with for more. No page is counted or skipped to.
+
+Answers are `PageOf[Item]`: `items`, and `next`, the `before` of the page after it, or null on the last one.
+"""
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+from django.db.models import Model, Q, QuerySet
+from django.shortcuts import get_object_or_404
+from ninja import Schema
+from pydantic import Field
+
+Item = TypeVar("Item")
+Row = TypeVar("Row", bound=Model)
+
+
+class Asked(Schema):
+    """Which page of a list is wanted: what comes after the item of that id, and how much of it."""
+
+    before: UUID | None = Field(None, description="The `next` of the page before; leave it out for the first one.")
+    limit: int = Field(50, ge=1, le=200, description="How many items at most.")
+
+
+class PageOf(Schema, Generic[Item]):
+    """A page of a list; `next` is the `before` of the page after it, or null on the last one."""
+
+    items: list[Item]
+    next: UUID | None
+
+
+def page(rows: "QuerySet[Row]", asked: Asked, told: Callable[[Row], Any], by: tuple[str, ...] = ("id",)) -> Any:
+    """A page of `rows`, the greatest first by the columns `by`, the last of which is unique. 404 for a `before` that
+    is not among them."""
+    if asked.before is not None:
+        rows = rows.filter(_after(get_object_or_404(rows, uuid=asked.before), by))
+    found = list(rows.order_by(*(f"-{name}" for name in by))[: asked.limit + 1])
+    return cut(found[: asked.limit], len(found) > asked.limit, told)
+
+
+def cut(rows: list[Any], has_more: bool, told: Callable[[Any], Any]) -> dict[str, Any]:
+    """The page that these rows are."""
+    return {"items": [told(row) for row in rows], "next": rows[-1].uuid if has_more else None}
+
+
+def _after(row: Model, by: tuple[str, ...]) -> Q:
+    """What comes after `row` where the greatest comes first."""
+    wanted, same = Q(pk__in=[]), Q()
+    for name in by:
+        wanted |= same & Q(**{f"{name}__lt": getattr(row, name)})
+        same &= Q(**{name: getattr(row, name)})
+    return wanted

@@ -1,0 +1,31 @@
+"""What is of the caller and of no persona any more: the receipts of personas that were forgotten wholly."""
+
+from typing import Any, cast
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Query, Router
+
+from echovessel import keyset
+from echovessel.keyset import PageOf
+from memory.api.forgetting import ReceiptOut, received
+from memory.models import Receipt
+
+router = Router()
+
+
+@router.get("/receipts", response=PageOf[ReceiptOut], summary="Personas that were forgotten wholly")
+def list_account_receipts(request: HttpRequest, asked: Query[keyset.Asked]) -> Any:
+    """What was forgotten with each, in counts; the newest first."""
+    return keyset.page(_receipts(request), asked, received)
+
+
+@router.get("/receipts/{uuid:receipt_id}", response=ReceiptOut, summary="The receipt of a persona that was forgotten")
+def get_account_receipt(request: HttpRequest, receipt_id: UUID) -> dict[str, Any]:
+    """Ask again while its status is `pending`: the bytes are still being erased."""
+    return received(get_object_or_404(_receipts(request), uuid=receipt_id))
+
+
+def _receipts(request: HttpRequest) -> Any:
+    return Receipt.objects.filter(owner_id=cast(int, request.user.pk), persona=None)

@@ -1,0 +1,208 @@
+"""The API of what is said: lines, talks and turns; and saying something, answered as in the page."""
+
+import asyncio
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import AsyncClient, Client
+from django.utils import timezone
+
+from chat import rate
+from chat import turn as turns
+from chat.lines import take_line
+from chat.models import Message, Session, Turn
+from echovessel import embedding
+from echovessel.llm import LLMError
+from echovessel.threads import in_thread
+from persona.models import Persona
+from tests.scripted import Script
+
+JSON = "application/json"
+
+
+@pytest.fixture(autouse=True)
+def unhurried() -> Any:
+    rate.forget()
+    yield
+    rate.forget()
+
+
+@pytest.fixture
+def owner(mira: Persona, client: Client) -> Client:
+    client.force_login(mira.owner)
+    return client
+
+
+def line(**fields: Any) -> dict[str, Any]:
+    return {"content": "Hello.", "client_id": str(uuid.uuid4())} | fields
+
+
+def answered(persona: Persona, text: str, reply: str, channel: str = "web") -> Message:
+    """A line, and the turn that answered it."""
+    now = timezone.now()
+    message = take_line(persona, text, None, channel, now).message
+    turn = turns.claim(persona.pk, now)
+    assert turn is not None
+    turns.finish(turn, reply, stopped=False, first_token_at=now, xray={"recollections": {}}, now=now)
+    return message
+
+
+# --- saying something -----------------------------------------------------------------------------------------------
+@pytest.mark.django_db(transaction=True)
+async def test_a_line_is_stored_in_its_channel_and_answered_by_the_turn(mira: Persona, scripted: Script) -> None:
+    scripted.says("Hello, Ana.")
+    client = await signed_in(mira)
+    here = f"/api/personas/{mira.uuid}"
+    sent = await client.post(f"{here}/messages", line(content="Hi!"), JSON)
+    assert sent.status_code == 202
+    turn = await until_done(client, f"{here}/turns/{sent.json()['turn_id']}")
+    assert (turn["status"], turn["reply"]["content"]) == ("done", "Hello, Ana.")
+    assert [one["content"] for one in turn["lines"]] == ["Hi!"]
+    assert await in_thread(list, Session.objects.values_list("channel", "message_count")) == [("api", 2)]
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_failed_reply_is_tried_again(mira: Persona, scripted: Script) -> None:
+    scripted.says(LLMError("down", code="timeout", permanent=False), "Here I am.")
+    client = await signed_in(mira)
+    here = f"/api/personas/{mira.uuid}"
+    turn_id = (await client.post(f"{here}/messages", line(), JSON)).json()["turn_id"]
+    failed = await until_done(client, f"{here}/turns/{turn_id}")
+    assert (failed["status"], failed["error"], failed["reply"]) == ("failed", "timeout", None)
+    assert (await client.post(f"{here}/turns/{turn_id}/stop")).json()["code"] == "not_running"
+    assert (await client.post(f"{here}/turns/{turn_id}/retry")).status_code == 200
+    done = await until_done(client, f"{here}/turns/{turn_id}")
+    assert (done["status"], done["reply"]["content"]) == ("done", "Here I am.")
+    assert (await client.post(f"{here}/turns/{turn_id}/retry")).json()["code"] == "not_retryable"
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_reply_is_stopped_where_it_is_written(mira: Persona, scripted: Script) -> None:
+    scripted.says(["Once ", "upon a time."])
+    scripted.hold()
+    client = await signed_in(mira)
+    here = f"/api/personas/{mira.uuid}"
+    turn_id = (await client.post(f"{here}/messages", line(), JSON)).json()["turn_id"]
+    for _ in range(400):
+        stopped = await client.post(f"{here}/turns/{turn_id}/stop")
+        if stopped.status_code == 200:
+            break
+        await asyncio.sleep(0.02)
+    assert (await until_done(client, f"{here}/turns/{turn_id}"))["status"] == "stopped"
+
+
+async def signed_in(persona: Persona) -> AsyncClient:
+    await asyncio.wrap_future(embedding.warm())
+    client = AsyncClient()
+    await client.aforce_login(persona.owner)
+    return client
+
+
+async def until_done(client: AsyncClient, address: str) -> Any:
+    for _ in range(400):
+        turn = (await client.get(address)).json()
+        if turn["status"] not in ("collecting", "running"):
+            return turn
+        await asyncio.sleep(0.02)
+    raise AssertionError("the turn did not end")
+
+
+@pytest.mark.django_db
+def test_the_same_client_id_stores_nothing_twice(owner: Client, mira: Persona) -> None:
+    address, body = f"/api/personas/{mira.uuid}/messages", line(content="Once.")
+    first, again = (owner.post(address, body, JSON).json() for _ in range(2))
+    assert (first["repeated"], again["repeated"]) == (False, True)
+    assert first["message"] == again["message"]
+    assert Message.objects.count() == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("wrong", [{"content": ""}, {"content": "x" * 20_001}, {"client_id": "x"}, {"role": "persona"}])
+def test_a_line_that_cannot_be_taken_is_not(owner: Client, mira: Persona, wrong: dict[str, Any]) -> None:
+    assert owner.post(f"/api/personas/{mira.uuid}/messages", line(**wrong), JSON).status_code == 422
+    assert not Message.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_cry_is_answered_with_help_beside_it(owner: Client, mira: Persona) -> None:
+    body = line(content="I want to kill myself.")
+    first, again = (owner.post(f"/api/personas/{mira.uuid}/messages", body, JSON).json() for _ in range(2))
+    assert first["care"]
+    assert again["care"] == first["care"]
+    assert not owner.post(f"/api/personas/{mira.uuid}/messages", line(content="Tea?"), JSON).json()["care"]
+
+
+@pytest.mark.django_db
+def test_who_talks_faster_than_one_can_is_told_so(owner: Client, mira: Persona, settings: Any) -> None:
+    settings.KNOBS = {"chat.lines_per_minute": 1}
+    address = f"/api/personas/{mira.uuid}/messages"
+    assert owner.post(address, line(), JSON).status_code == 202
+    refused = owner.post(address, line(), JSON)
+    assert (refused.status_code, refused.json()["code"]) == (429, "rate_limited")
+    assert 0 < int(refused["Retry-After"]) <= 60
+    assert Message.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_a_line_off_the_record_stays_off_it(owner: Client, mira: Persona) -> None:
+    here = f"/api/personas/{mira.uuid}"
+    talk = owner.post(f"{here}/off-the-record").json()
+    assert (talk["off_the_record"], talk["channel"], talk["status"]) == (True, "api", "open")
+    said = owner.post(f"{here}/messages", line(off_the_record=True), JSON).json()["message"]
+    assert said["session_id"] == talk["id"]
+    assert owner.post(f"{here}/sessions/{talk['id']}/close").json()["status"] == "closing"
+
+
+# --- reading --------------------------------------------------------------------------------------------------------
+@pytest.mark.django_db
+def test_lines_and_talks_of_all_channels_are_read_newest_first(owner: Client, mira: Persona) -> None:
+    answered(mira, "One.", "Two.")
+    answered(mira, "Three.", "Four.", channel="api")
+    here = f"/api/personas/{mira.uuid}"
+    first = owner.get(f"{here}/messages?limit=3").json()
+    rest = owner.get(f"{here}/messages?before={first['next']}").json()
+    assert [one["content"] for one in first["items"] + rest["items"]] == ["Four.", "Three.", "Two.", "One."]
+    assert rest["next"] is None
+    newest = first["items"][0]
+    assert owner.get(f"{here}/messages/{newest['id']}").json() == newest
+    talks = owner.get(f"{here}/sessions").json()["items"]
+    assert [one["channel"] for one in talks] == ["api", "web"]
+    within = owner.get(f"{here}/sessions/{talks[1]['id']}/messages").json()["items"]
+    assert [one["content"] for one in within] == ["Two.", "One."]
+    assert owner.get(f"{here}/sessions/{talks[1]['id']}").json() == talks[1]
+
+
+@pytest.mark.django_db
+def test_a_talk_ends_once(owner: Client, mira: Persona) -> None:
+    session = answered(mira, "One.", "Two.").session
+    address = f"/api/personas/{mira.uuid}/sessions/{session.uuid}/close"
+    closed = owner.post(address).json()
+    assert (closed["status"], closed["close_reason"]) == ("closing", "explicit")
+    assert owner.post(address).json()["code"] == "not_open"
+    assert [one["id"] for one in owner.get(f"/api/personas/{mira.uuid}/sessions?status=closing").json()["items"]] == [
+        str(session.uuid)
+    ]
+    assert owner.get(f"/api/personas/{mira.uuid}/sessions?status=open").json()["items"] == []
+
+
+@pytest.mark.django_db
+def test_pages_hold_where_lines_share_a_moment(owner: Client, mira: Persona) -> None:
+    now = timezone.now() - timedelta(hours=1)
+    for number in range(7):
+        take_line(mira, str(number), None, "web", now)
+    Message.objects.update(created_at=now)
+    seen, before = [], ""
+    while before is not None:
+        page = owner.get(f"/api/personas/{mira.uuid}/messages?limit=2{before}").json()
+        seen += [one["content"] for one in page["items"]]
+        before = f"&before={page['next']}" if page["next"] else None
+    assert seen == [str(number) for number in range(6, -1, -1)]
+
+
+@pytest.mark.django_db
+def test_a_turn_tells_what_its_reply_was_made_from(owner: Client, mira: Persona) -> None:
+    answered(mira, "One.", "Two.")
+    address = f"/api/personas/{mira.uuid}/turns/{Turn.objects.get().uuid}/xray"
+    assert owner.get(address).json() == {"xray": {"recollections": {}}}

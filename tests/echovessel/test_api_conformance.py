@@ -1,0 +1,226 @@
+"""Every operation of the API, asked with whatever its document allows: never a 500, and every answer as it says."""
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import jsonschema_rs
+import pytest
+import schemathesis
+from django.core.signals import request_finished, request_started
+from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections, transaction
+from django.test import Client
+from django.utils import timezone
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis.checks import CheckFunction
+from schemathesis.specs.openapi import checks
+
+from chat import rate
+from chat import turn as turns
+from chat.lines import take_line
+from echovessel import api
+from echovessel.llm.models import LLMCall
+from echovessel.tokens import secret
+from memory.api import remaining
+from memory.models import Alias, Entity, Evidence, Filling, Mention, MergeProposal, NodeVersion, Receipt
+from persona.models import Persona
+
+pytestmark = pytest.mark.django_db
+ONCE, MANY = 1, 200
+CHECKS: list[CheckFunction] = [
+    schemathesis.checks.not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_headers_conformance,
+    checks.response_schema_conformance,
+]
+
+
+@pytest.fixture
+def ids(mira: Persona, remember: Any) -> dict[str, Any]:
+    """What Ana's persona has, by the names that paths and bodies have for it."""
+    now = timezone.now()
+    message = take_line(mira, "I got a cat called Blackie.", None, "web", now).message
+    turn = turns.claim(mira.pk, now)
+    assert turn is not None
+    turns.finish(turn, "How lovely.", stopped=False, first_token_at=now, xray={}, now=now)
+    event = remember(mira, "Ana got a cat called Blackie.", session=message.session)
+    Evidence.objects.create(node=event, message=message, quote="a cat", start=6, end=11)
+    promise = remember(mira, "Ana will call the vet.", kind="intention", source="reflection")
+    Filling.objects.create(parent=promise, child=event)
+    NodeVersion.objects.create(node=event, version=1, description="A cat.", emotional_impact=0, edited_at=now)
+    cat, other = (Entity.objects.create(persona=mira, canonical_name=name, kind="pet") for name in ("Blackie", "Cat"))
+    for entity in (cat, other):
+        Mention.objects.create(node=event, entity=entity)
+        Alias.objects.create(entity=entity, persona=mira, text=entity.canonical_name, normalized=entity.canonical_name)
+    proposal = MergeProposal.objects.create(a=cat, b=other, score=0.5, reasons=["sounds_alike"])
+    receipt = Receipt.objects.create(persona=mira, owner_id=mira.owner_id, at=now)
+    LLMCall.objects.create(
+        owner=mira.owner, persona_uuid=mira.uuid, purpose="chat", provider="x", model="y", outcome="ok"
+    )
+    return {
+        "persona_id": mira.uuid,
+        "message_id": message.uuid,
+        "session_id": message.session.uuid,
+        "turn_id": turn.uuid,
+        "node_id": event.uuid,
+        "thought_id": promise.uuid,
+        "entity_id": cat.uuid,
+        "proposal_id": proposal.uuid,
+        "receipt_id": receipt.uuid,
+        "version": 1,
+        "one": str(cat.uuid),
+        "other": str(other.uuid),
+        "messages": [str(message.uuid)],
+        "grounds": [str(event.uuid)],
+        "nodes": [str(event.uuid)],
+    }
+
+
+@pytest.fixture
+def unhurried(settings: Any) -> Iterator[None]:
+    """Nobody is told to ask less often, and the test's connection outlives a request."""
+    settings.KNOBS = {"api.requests_per_minute": 100_000, "chat.lines_per_minute": 600}
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
+    api.pace.forget()
+    rate.forget()
+
+
+@pytest.fixture
+def bearer(mira: Persona) -> dict[str, str]:
+    _token, told = secret.create(mira.owner, "", timezone.now(), timezone.now() + timedelta(hours=1))
+    return {"Authorization": f"Bearer {told}"}
+
+
+def test_no_operation_breaks_and_every_answer_is_as_described(
+    ids: dict[str, Any], bearer: dict[str, str], unhurried: None
+) -> None:
+    ask_everything(ids, bearer, ONCE)
+
+
+@pytest.mark.long
+def test_nor_with_two_hundred_questions_for_each_operation(
+    ids: dict[str, Any], bearer: dict[str, str], unhurried: None
+) -> None:
+    ask_everything(ids, bearer, MANY)
+
+
+def ask_everything(ids: dict[str, Any], headers: dict[str, str], times: int) -> None:
+    """Ask each operation so often; what one question changes is undone before the next one."""
+    document = schemathesis.openapi.from_wsgi("/api/openapi.json", get_wsgi_application(), headers=headers)
+    operations = [found.ok() for found in document.get_all_operations()]
+    assert len(operations) > 70
+    for operation in operations:
+        asked(operation, ids, headers, times)()
+
+
+def asked(operation: Any, ids: dict[str, Any], headers: dict[str, str], times: int) -> Callable[[], None]:
+    @settings(
+        max_examples=times,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy(), known=st.just(True) | st.booleans())
+    def ask(case: Any, known: bool) -> None:
+        if known:
+            name_what_is_there(case, ids)
+        rate.forget()
+        with transaction.atomic():
+            case.validate_response(case.call(headers=headers), checks=CHECKS)
+            transaction.set_rollback(True)
+
+    return ask
+
+
+def name_what_is_there(case: Any, ids: dict[str, Any]) -> None:
+    """Have the case ask for what exists, where it names anything by its id."""
+    of = {"what": case.path_parameters.get("what"), "path": case.path}
+    for name in case.path_parameters:
+        if name == "of":
+            case.path_parameters[name] = str(ids[named_by(of)])
+        elif name in ids:
+            case.path_parameters[name] = str(ids[name])
+    if "persona" in case.query:
+        case.query["persona"] = str(ids["persona_id"])
+    if isinstance(case.body, dict):
+        case.body |= {name: ids[name] for name in case.body if name in ids and name != "nodes"}
+
+
+def named_by(of: dict[str, Any]) -> str:
+    kinds = {"messages": "message_id", "sessions": "session_id", "entities": "entity_id", "thoughts": "thought_id"}
+    return next((name for kind, name in kinds.items() if kind in (of["what"] or of["path"])), "node_id")
+
+
+# --- the document itself --------------------------------------------------------------------------------------------
+def test_every_operation_says_what_it_is_for_and_gives_examples_that_fit() -> None:
+    document = api.api.get_openapi_schema()
+    components = {"components": {"schemas": document["components"]["schemas"]}}
+    seen = 0
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            assert all(operation[name] for name in ("summary", "description", "tags")), (method, path)
+            for content in contents(operation):
+                seen += 1
+                validator = jsonschema_rs.validator_for({**content["schema"], **components})
+                assert list(validator.iter_errors(json.loads(json.dumps(content["example"])))) == [], (method, path)
+    assert seen > 600
+
+
+def test_no_body_takes_what_it_does_not_know_nor_text_without_end() -> None:
+    document = json.loads(json.dumps(api.api.get_openapi_schema()))
+    schemas = document["components"]["schemas"]
+    taken = {name: schema for name, schema in schemas.items() if name.endswith(("In", "Change", "Part"))}
+    assert len(taken) > 15
+    for name, schema in taken.items():
+        assert schema["additionalProperties"] is False, name
+        assert list(endless(schema)) == [], name
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            for parameter in operation["parameters"]:
+                assert list(endless(parameter["schema"])) == [], (operation["operationId"], parameter["name"])
+
+
+def contents(operation: Any) -> Iterator[Any]:
+    for part in (operation.get("requestBody", {}), *operation["responses"].values()):
+        yield from part.get("content", {}).values()
+
+
+def endless(schema: Any) -> Iterator[Any]:
+    """Strings and lists of a schema that may be as long as one likes."""
+    if isinstance(schema, list):
+        for part in schema:
+            yield from endless(part)
+    elif isinstance(schema, dict):
+        bounded = {"maxLength", "maxItems", "enum", "const", "format"} & schema.keys()
+        if schema.get("type") in ("string", "array") and not bounded:
+            yield schema
+        for name, part in schema.items():
+            if name not in ("examples", "default", "example"):
+                yield from endless(part)
+
+
+def test_what_breaks_is_a_problem_too_and_the_log_holds_nobodys_words(
+    mira: Persona, client: Client, monkeypatch: Any, caplog: Any
+) -> None:
+    words = " ".join(["the", "secret", "garden"])  # a traceback quotes the source
+
+    def broken(*_: Any, **__: Any) -> None:
+        raise RuntimeError(words)
+
+    monkeypatch.setattr(remaining, "recall", broken)
+    client.force_login(mira.owner)
+    answer = client.post(f"/api/personas/{mira.uuid}/recall", {"turns": ["hello"]}, "application/json")
+    assert (answer.status_code, answer.json()["code"]) == (500, "internal")
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert "RuntimeError" in caplog.text
+    assert words not in caplog.text + answer.content.decode()
