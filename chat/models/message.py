@@ -44,6 +44,9 @@ class Message(PublicId):
     )
     role = models.CharField(_("role"), max_length=8, choices=Role)
     content = models.TextField(_("content"))
+    speaker = models.CharField(
+        _("speaker"), max_length=80, blank=True, help_text=_("who said it, where that is neither of the two")
+    )
     client_id = models.UUIDField(_("id of the page"), null=True, blank=True, editable=False)
     token_count = models.PositiveIntegerField(_("token count"))
     day = models.DateField(_("day"), help_text=_("in the owner's time zone"))

@@ -3,6 +3,7 @@ from memory.models.embedding_model import EmbeddingModel, Reembedding, StagedVec
 from memory.models.entity import Alias, Entity, Mention, MergeProposal
 from memory.models.event import Event, Evidence
 from memory.models.import_run import ImportRun
+from memory.models.importing import ImportChunk, ImportJob, ImportPiece
 from memory.models.node import ConceptNode, NodeText, NodeVector
 from memory.models.receipt import Receipt
 from memory.models.slow_cycle import Question, QuestionGround, SlowCycle, SlowCycleRun
@@ -20,6 +21,9 @@ __all__ = [
     "Expectation",
     "Extraction",
     "Filling",
+    "ImportChunk",
+    "ImportJob",
+    "ImportPiece",
     "ImportRun",
     "Intention",
     "Mention",

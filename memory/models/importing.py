@@ -1,0 +1,170 @@
+"""Imports that are under way or over: what somebody brought, what was found in it, and how far it was taken in."""
+
+from datetime import datetime
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from chat.models import Session
+from echovessel.identity import PublicId
+from persona.models import Persona
+
+
+class ImportJobQuerySet(models.QuerySet["ImportJob"]):
+    def at_work(self) -> "ImportJobQuerySet":
+        """Those that go on by themselves."""
+        return self.filter(status__in=ImportJob.AT_WORK)
+
+    def waiting(self, now: datetime) -> "ImportJobQuerySet":
+        """Those that go on by themselves, in nobody's hands and in no pause. One whose file stands elsewhere (a command
+        reads it) waits for that command as long as it needs the file."""
+        here = ~Q(status__in=ImportJob.NEEDS_FILE) | Q(file_is_here=True)
+        return self.at_work().filter(here).filter(Q(lease_until=None) | Q(lease_until__lt=now))
+
+
+class ImportJob(PublicId):
+    """One file on its way into memory.
+
+        looking -> asking -> writing -> remembering -> drafting -> done
+           |          |          any of them -> cancelled, failed
+           refused (the file cannot be read)
+
+    `found` is what was seen in the file (`memory.importing.survey`), `choices` what the person said about it, `counts`
+    what came of it. `gone_through` counts the chunks that were taken in: a repeat goes on behind them.
+    """
+
+    class Status(models.TextChoices):
+        LOOKING = "looking", _("being looked through")
+        ASKING = "asking", _("waiting for your answer")
+        WRITING = "writing", _("being stored")
+        REMEMBERING = "remembering", _("being remembered")
+        DRAFTING = "drafting", _("being drawn together")
+        DONE = "done", _("done")
+        CANCELLED = "cancelled", _("cancelled")
+        REFUSED = "refused", _("could not be read")
+        FAILED = "failed", _("failed")
+
+    AT_WORK = ("looking", "writing", "remembering", "drafting")
+    NEEDS_FILE = ("looking", "writing")
+    OVER = ("done", "cancelled", "refused", "failed")
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="import_jobs", verbose_name=_("owner")
+    )
+    persona = models.ForeignKey(
+        Persona,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="import_jobs",
+        verbose_name=_("persona"),
+        help_text=_("none until it is known of whom the file tells: a companion may begin with it"),
+    )
+    status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.LOOKING)
+    file_name = models.CharField(_("file"), max_length=200)
+    file_size = models.PositiveBigIntegerField(_("size"))
+    file_digest = models.CharField(_("digest of the file"), max_length=64, blank=True)
+    file_is_here = models.BooleanField(_("the file is kept here"), default=False)
+    format = models.CharField(_("format"), max_length=40, blank=True)
+    found = models.JSONField(_("found"), default=dict)
+    choices = models.JSONField(_("choices"), default=dict)
+    counts = models.JSONField(_("counts"), default=dict)
+    gone_through = models.PositiveIntegerField(_("chunks gone through"), default=0)
+    refusal = models.JSONField(_("why it was refused"), default=dict)
+    failure = models.CharField(_("failure"), max_length=200, blank=True)
+    holder = models.CharField(_("holder"), max_length=120, blank=True, editable=False)
+    lease_until = models.DateTimeField(_("lease until"), null=True, blank=True)
+    attempts = models.PositiveSmallIntegerField(_("attempts"), default=0, help_text=_("since its last step forward"))
+    created_at = models.DateTimeField(_("created at"))
+    confirmed_at = models.DateTimeField(_("confirmed at"), null=True, blank=True)
+    finished_at = models.DateTimeField(_("finished at"), null=True, blank=True)
+
+    objects = ImportJobQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("import of a file")
+        verbose_name_plural = _("imports of files")
+        ordering = ["-id"]
+        indexes = [
+            models.Index(fields=["persona", "-id"], name="import_job_newest"),
+            models.Index(
+                fields=["lease_until"],
+                condition=Q(status__in=["looking", "writing", "remembering", "drafting"]),
+                name="import_job_waiting",
+            ),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(
+                    status__in=[
+                        "looking",
+                        "asking",
+                        "writing",
+                        "remembering",
+                        "drafting",
+                        "done",
+                        "cancelled",
+                        "refused",
+                        "failed",
+                    ]
+                ),
+                name="import_job_status_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"import job {self.pk}"
+
+    @property
+    def is_over(self) -> bool:
+        return self.status in self.OVER
+
+
+class ImportPiece(models.Model):
+    """A part of a file that somebody handed over, kept in the database as long as it is needed: there it is as safe,
+    as secret and as easily forgotten as everything else."""
+
+    job = models.ForeignKey(ImportJob, models.CASCADE, related_name="pieces", verbose_name=_("import of a file"))
+    number = models.PositiveIntegerField(_("number"))
+    content = models.BinaryField(_("content"))
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["job", "number"], name="import_piece_once")]
+
+    def __str__(self) -> str:
+        return f"piece {self.number} of import job {self.job_id}"
+
+
+class ImportChunk(models.Model):
+    """What was taken in at once: a talk, or a part of a long one; an entry; a card. The same chunk is taken in once per
+    persona, however often its file comes."""
+
+    class Kind(models.TextChoices):
+        TALK = "talk", _("talk")
+        PROSE = "prose", _("prose")
+        NOTES = "notes", _("notes")  # cards, lorebooks, memories of other systems: no lines that somebody said
+
+    job = models.ForeignKey(ImportJob, models.CASCADE, related_name="chunks", verbose_name=_("import of a file"))
+    persona = models.ForeignKey(Persona, models.CASCADE, related_name="+", verbose_name=_("persona"))
+    number = models.PositiveIntegerField(_("number"))
+    digest = models.CharField(_("digest"), max_length=64)
+    kind = models.CharField(_("kind"), max_length=8, choices=Kind)
+    dated = models.BooleanField(_("dated"), default=True, help_text=_("whether the file says when it was"))
+    session = models.OneToOneField(
+        Session, models.SET_NULL, null=True, blank=True, related_name="import_chunk", verbose_name=_("session")
+    )
+
+    class Meta:
+        verbose_name = _("part of an import")
+        verbose_name_plural = _("parts of imports")
+        ordering = ["job", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["persona", "digest"], name="import_chunk_once"),
+            models.UniqueConstraint(fields=["job", "number"], name="import_chunk_in_order"),
+            models.CheckConstraint(condition=Q(kind__in=["talk", "prose", "notes"]), name="import_chunk_kind_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"chunk {self.number} of import job {self.job_id}"
