@@ -45,22 +45,21 @@ class Listed(NamedTuple):
 
 
 def entities(request: ContextRequest) -> Section | None:
-    """Who and what is named in the recent lines, as far as somebody has described them."""
+    """Who and what is named in the recent lines, as far as somebody has described them. Names stand inside the block,
+    too: a file that was brought may call somebody whatever it likes."""
     persona: Persona = request.persona
     named = _named(request)
     if not named:
         return None
     known = Entity.objects.filter(persona=persona, pk__in=named)
     described = list(known.exclude(description="").order_by("pk")[: knobs.entities_shown()])
-    parts = [
-        headed(persona.language, "entity", fenced("memory", entity.description), name=_inline(entity.canonical_name))
-        for entity in described
-    ]
-    kept = _fitting(parts, request.budget, joint="\n\n")
+    parts = [f"{_inline(entity.canonical_name)}: {_inline(entity.description)}" for entity in described]
+    kept = _fitting(parts, request.budget - tokens(headed(persona.language, "entity", fenced("memory", ""))))
     if not kept:
         return None
     shown = [str(entity.uuid) for entity, _ in zip(described, kept, strict=False)]
-    return Section("entities", "system", "\n\n".join(kept), {"entities": shown})
+    text = headed(persona.language, "entity", fenced("memory", "\n".join(kept)))
+    return Section("entities", "system", text, {"entities": shown})
 
 
 def clarification(request: ContextRequest) -> Section | None:

@@ -26,7 +26,7 @@ HEADINGS = [
     "# About the user",
     "# Style",
     "# How you feel right now",
-    "# About Rex",
+    "# Who is named",
     "# What always holds",
     "# What you remember",
     "# About them",

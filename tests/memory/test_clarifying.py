@@ -64,7 +64,8 @@ def test_a_pair_whose_name_comes_up_is_to_be_found_out_about(
     proposal = asked(scott, huang)
     section = hint(mira, "I had dinner with 黄逸扬.")
     assert (section.name, section.place) == ("clarification", "system")
-    assert section.text.startswith("# Not sure yet\nYou know of Scott and of 黄逸扬")
+    assert section.text.startswith("# Not sure yet\nYou know two names")
+    assert "<memory>\nScott / 黄逸扬\n" in section.text
     assert "- Scott: Scott is Ana's manager." in section.text
     assert section.text.count("</memory>") == 1
     assert "secret" not in section.text
@@ -75,7 +76,9 @@ def test_a_pair_whose_name_comes_up_is_to_be_found_out_about(
 def test_a_chinese_persona_is_asked_in_chinese(mira: Persona, known: Callable[..., Entity]) -> None:
     mira.language = "zh"
     asked(known("张伟"), known("张伟", status="uncertain"))
-    assert hint(mira, "张伟来了").text.startswith("# 还不确定的事\n你知道有两处提到张伟")
+    text = hint(mira, "张伟来了").text
+    assert text.startswith("# 还不确定的事\n你知道有两处提到同一个名字")
+    assert text.endswith("<memory>\n张伟\n</memory>")
 
 
 def test_at_most_one_pair_is_hinted_at_the_likeliest(mira: Persona, known: Callable[..., Entity]) -> None:

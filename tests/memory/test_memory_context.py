@@ -80,7 +80,7 @@ def test_a_named_entity_that_is_described_is_introduced(keeper: Persona) -> None
     section = context.entities(request(keeper, "How is Blackie?"))
     assert section is not None
     assert section.place == "system"
-    assert section.text.startswith("# About Blackie\n<memory>\nAna's white cat.")
+    assert section.text.startswith("# Who is named\n<memory>\nBlackie: Ana's white cat.")
     assert context.entities(request(keeper, "How is the weather?")) is None
 
 
