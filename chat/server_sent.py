@@ -13,18 +13,18 @@ from contextlib import aclosing, contextmanager
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_not_required
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from django.views.decorators.http import require_GET
+from django.views.decorators.csrf import csrf_exempt
 
 from chat import knobs, runner, stream
 from chat.slots import NoneFree, Slots
-from echovessel import discreet
+from echovessel import discreet, problems
 from echovessel.logins import Login, login_of
 from echovessel.outbox.log import Frame
-from echovessel.problems import MEDIA_TYPE, Refused
+from echovessel.problems import NOTHING_HERE, Refused
 from echovessel.threads import in_thread
 from echovessel.tokens import bearer
 from persona.models import Persona
@@ -41,10 +41,12 @@ LARGEST_ID = 2**62
 _open = Slots()
 
 
+@csrf_exempt  # it changes nothing; another method gets a problem as everywhere in the API
 @login_not_required  # a program gets a 401, not a redirect to the login page
-@require_GET
 async def events(request: HttpRequest, persona: UUID) -> HttpResponseBase:
     """What happens to one persona of the caller's, for as long as the caller listens and may."""
+    if request.method != "GET":
+        return problems.not_allowed(["GET"])
     try:
         login, found = await in_thread(_admitted, request, persona)
         texts = _texts(found, login, _after(request))
@@ -55,9 +57,8 @@ async def events(request: HttpRequest, persona: UUID) -> HttpResponseBase:
 
 
 def _answer(error: Refused) -> HttpResponse:
-    problem = {"status": error.status, "code": error.code, "title": str(error)}
     headers = error.headers | ({"WWW-Authenticate": "Bearer"} if error.status == 401 else {})
-    return JsonResponse(problem, status=error.status, headers=headers, content_type=MEDIA_TYPE)
+    return problems.answer(error.status, error.code, str(error), headers)
 
 
 def _admitted(request: HttpRequest, persona: UUID) -> tuple[Login, Persona]:
@@ -74,7 +75,7 @@ def _admitted(request: HttpRequest, persona: UUID) -> tuple[Login, Persona]:
         title = "Too many wrong tokens came from here; wait a while."
         raise Refused(429, "locked_out", title, retry_after=error.seconds) from error
     except Http404 as error:
-        raise Refused(404, "not_found", "There is nothing here for you.") from error
+        raise Refused(404, "not_found", NOTHING_HERE) from error
 
 
 def _after(request: HttpRequest) -> int | None:

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern
+from django.urls import URLPattern, re_path
 from django.utils import timezone
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError
@@ -113,8 +114,22 @@ api.add_router("", memory.api.account.router, tags=["account"])
 api.add_router("", echovessel.llm.api.router, tags=["account"])
 api.add_router("", short_paths.router, tags=["the caller's own persona"])
 
+
+def _told_as_problems(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """The view, refusing what it does not know in the words of the API. Programs get a 401 from its own authentication,
+    not a redirect to the login page."""
+
+    @login_not_required
+    @wraps(view)
+    def answered(request: HttpRequest, **options: Any) -> HttpResponse:
+        response = view(request, **options)
+        return problems.not_allowed(sorted(response["Allow"].split(", "))) if response.status_code == 405 else response
+
+    return answered
+
+
 urls = api.urls
 for pattern in urls[0]:
-    # Programs get a 401 from the API's own authentication, not a redirect to the login page.
     if isinstance(pattern, URLPattern) and pattern.name != "api-root":
-        vars(pattern.callback)["login_required"] = False
+        pattern.callback = _told_as_problems(pattern.callback)
+urls[0].append(re_path("", problems.nowhere))

@@ -14,7 +14,12 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from chat import runner  # noqa: E402
 from chat.routing import websocket_urlpatterns  # noqa: E402
 from echovessel.backpressure import paced  # noqa: E402
+from echovessel.incoming import from_disk, install  # noqa: E402
 from echovessel.origins import SameOrigin  # noqa: E402
+from memory import uploads  # noqa: E402
+
+AROUND_A_FILE = 2**20  # bytes of a form beside the file in it
+install(lambda: uploads.most_bytes() + AROUND_A_FILE)
 
 
 async def pages(scope: Any, receive: Any, send: Any) -> None:
@@ -23,6 +28,6 @@ async def pages(scope: Any, receive: Any, send: Any) -> None:
     await django(scope, receive, paced(send))
 
 
-application = ProtocolTypeRouter(
-    {"http": pages, "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))}
+application = from_disk(
+    ProtocolTypeRouter({"http": pages, "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))})
 )

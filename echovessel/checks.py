@@ -11,7 +11,7 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DatabaseError, connection
 
 from chat import help_texts, search
-from echovessel import embedding, knobs
+from echovessel import cors, embedding, knobs
 from memory import checking, vectors
 from proactive import vapid
 
@@ -110,6 +110,17 @@ def push_services_can_be_called(app_configs: Apps, **_: Any) -> list[CheckMessag
         return []
     hint = "Write mailto: and an address, or https:// and a host: whom push services may write to."
     return [Error(f"PUSH_CONTACT is {settings.PUSH_CONTACT!r}.", hint=hint, id="echovessel.E006")]
+
+
+@register()
+def other_pages_have_an_origin(app_configs: Apps, **_: Any) -> list[CheckMessage]:
+    """echovessel.E007: a page that is to use OpenAI's door from a browser, named by what no browser says."""
+    hint = "Write scheme, host and port as browsers do, https://chat.example.org; there is no * for all."
+    return [
+        Error(f"API_ORIGINS names {origin!r}: {fault}.", hint=hint, id="echovessel.E007")
+        for origin in settings.API_ORIGINS
+        if (fault := cors.fault(origin))
+    ]
 
 
 @register(Tags.security, deploy=True)

@@ -8,6 +8,7 @@ from ninja.openapi.schema import REF_TEMPLATE
 from echovessel.problems import MEDIA_TYPE, STATUSES, Problem
 
 JSON = "application/json"
+FORM = "multipart/form-data"
 _BY_FORMAT = {
     "uuid": "0f4c8f0e-5a3b-4c55-9d0e-1f6f0a7d2b11",
     "date-time": "2026-11-21T20:15:00Z",
@@ -24,8 +25,8 @@ def complete(document: dict[str, Any]) -> dict[str, Any]:
     for operation in _operations(document):
         operation["responses"] |= {str(status): _refusal(status, why) for status, why in STATUSES.items()}
         for content in _contents(operation):
-            if JSON in content:
-                content[JSON]["example"] = example(content[JSON]["schema"], components)
+            for kind in {JSON, FORM} & content.keys():
+                content[kind].setdefault("example", example(content[kind]["schema"], components))
     return document
 
 

@@ -47,6 +47,8 @@ DEBUG = env.bool("DEBUG", default=False)
 LOOPBACK = ["localhost", "127.0.0.1", "[::1]"]
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=LOOPBACK)
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+# Pages of other sites that may use OpenAI's door from a browser, with a token: ["https://chat.example.org"].
+API_ORIGINS = env.list("API_ORIGINS", default=[])
 # Off loopback we expect TLS in front; HTTPS=off is for a home network without it, and a deploy check says so.
 HTTPS = env.bool("HTTPS", default=any(host not in LOOPBACK for host in ALLOWED_HOSTS))
 SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
@@ -97,6 +99,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "echovessel.cors.for_other_pages",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -151,6 +154,7 @@ STORAGES: dict[str, dict[str, Any]] = {
     "staticfiles": {"BACKEND": "echovessel.static_storage.HashedStorage"},
 }
 MEDIA_ROOT = DATA_DIR / "media"
+FILE_UPLOAD_HANDLERS = ["memory.uploads.Unnamed"]
 
 # --- people -----------------------------------------------------------------------------------------------------
 AUTHENTICATION_BACKENDS = [
@@ -277,6 +281,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "filters": {"names": {"()": "echovessel.discreet.WithoutNames"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": "INFO"},
     "loggers": {
@@ -286,5 +291,5 @@ LOGGING = {
             "django-q", "anthropic", "openai", "httpx2", "httpcore2", "sentence_transformers", "transformers",
             "django.channels.server", "daphne", "axes", "asyncio",
         )
-    },
+    } | {"django.request": {"filters": ["names"]}},
 }  # fmt: skip

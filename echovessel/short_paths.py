@@ -19,11 +19,12 @@ from echovessel import keyset
 from echovessel.bodies import Body
 from echovessel.keyset import PageOf
 from echovessel.problems import Refused
-from memory.api import between_talks, curating, entities, forgetting, remaining
+from memory.api import between_talks, curating, entities, forgetting, imports, remaining
 from memory.api.between_talks import RunPage
 from memory.api.curating import Trace
 from memory.api.entities import PairIn, ProposalOut
 from memory.api.forgetting import AffectedOut, How, ReceiptOut
+from memory.api.imports import ChoicesIn
 from memory.api.remaining import EntityOut, NodeDetail, NodeFilters, NodeOut
 from memory.models import ConceptNode
 from persona.api import PersonaDetail, PersonaIn, Text
@@ -51,6 +52,14 @@ class StyleIn(Body):
     """How to speak, from now on."""
 
     style: Text
+
+
+class OnboardingIn(PersonaIn):
+    """Whom to meet. `material` is an import that was handed over at `/api/imports` and waits for an answer: she begins
+    with it, read as `choices` says."""
+
+    material: UUID | None = None
+    choices: ChoicesIn = ChoicesIn()
 
 
 class OtherIn(Body):
@@ -132,11 +141,17 @@ def post_style(request: HttpRequest, body: StyleIn, persona: Which = None) -> di
 
 
 @router.post("/admin/persona/onboarding", response={201: PersonaDetail}, summary="Meet your first persona")
-def post_onboarding(request: HttpRequest, body: PersonaIn) -> Status[dict[str, Any]]:
-    """As `POST /api/personas`, for whoever has none yet; 409 `met_already` for others."""
+def post_onboarding(request: HttpRequest, body: OnboardingIn) -> Status[dict[str, Any]]:
+    """As `POST /api/personas`, for whoever has none yet; 409 `met_already` for others. With a `material` it begins as
+    `POST /api/imports/{id}/confirm` has it."""
     if Persona.objects.owned_by(request.user).exists():
         raise Refused(409, "met_already", "You have met somebody already: make another one at /api/personas.")
-    return personas.post_persona(request, body)
+    whom = PersonaIn(**body.model_dump(exclude={"material", "choices"}))
+    if body.material is None:
+        return personas.post_persona(request, whom)
+    job = imports.begun_with(request, imports.own_import(request, body.material), whom, body.choices)
+    assert job.persona is not None  # it was made just now
+    return Status(201, personas.told(job.persona))
 
 
 # --- what remains ---------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Knobs of memory: consolidation, then recall."""
+"""Knobs of memory: consolidation, recall, what happens between talks, importing."""
 
 from echovessel.knobs import knob, whole
 
@@ -750,4 +750,88 @@ slow_cycle_entity_tokens = whole(
     high=4_000,
     unit="tokens",
     why="400 characters of Chinese are 300 tokens, and the ids that they rest on.",
+)
+import_upload_megabytes = whole(
+    "import.upload_megabytes",
+    512,
+    low=1,
+    high=2_048,
+    unit="MB",
+    why="Years of talk are 200 MB. On the way in a file lies three times on the disk; a larger one is for the command.",
+    source="design/formats.md",
+)
+import_events_per_piece = whole(
+    "import.events_per_piece",
+    16,
+    low=1,
+    high=200,
+    unit="events",
+    why="A piece of a diary holds a dozen entries, and the model is asked for at most twelve events; one that pours "
+    "out more is not believed in all of them.",
+)
+import_thoughts_per_piece = whole(
+    "import.thoughts_per_piece",
+    3,
+    low=0,
+    high=50,
+    unit="thoughts",
+    why="What the writer came to see, where the text says so; more would be the model's own guesses.",
+)
+import_sample_tokens = whole(
+    "import.sample_tokens",
+    12_000,
+    low=500,
+    high=100_000,
+    unit="tokens",
+    why="Drafts are drawn from a sample of the lines: one request, however many years of talk there are.",
+)
+import_sample_talks = whole(
+    "import.sample_talks",
+    40,
+    low=1,
+    high=500,
+    unit="talks",
+    why="Spread over the whole time; of each the beginning, some 150 tokens, so that people are heard as they change.",
+)
+import_drafts_tokens = whole(
+    "import.drafts_tokens",
+    4_000,
+    low=500,
+    high=32_000,
+    unit="tokens",
+    why="Room for two dozen drafts with their quotes, and for models that think before they write.",
+)
+import_drafts_per_block = whole(
+    "import.drafts_per_block",
+    8,
+    low=1,
+    high=50,
+    unit="drafts",
+    why="As many as a person reads through with care.",
+)
+
+# --- importing ----------------------------------------------------------------------------------------------------
+import_gap_hours = whole(
+    "import.gap_hours",
+    6,
+    low=1,
+    high=8_760,
+    unit="hours",
+    why="Who says nothing for so long has ended the talk; what follows is remembered as another one.",
+)
+import_entry_tokens = whole(
+    "import.entry_tokens",
+    3_000,
+    low=200,
+    high=20_000,
+    unit="tokens",
+    why="Short entries of a diary within a week are read together, up to this much: each reading costs a call.",
+)
+import_slice_seconds = whole(
+    "import.slice_seconds",
+    60,
+    low=1,
+    high=300,
+    unit="seconds",
+    why="An import lets others have the job worker so often: a talk that has just ended waits no longer than this.",
 )

@@ -42,6 +42,7 @@ class Installation:
             "DATABASE_KEY": "",
             "ALLOWED_HOSTS": "localhost,127.0.0.1,[::1]",
             "CSRF_TRUSTED_ORIGINS": "",
+            "API_ORIGINS": "",
             "HTTPS": "off",
             **env,
         }

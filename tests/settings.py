@@ -6,7 +6,13 @@ import tempfile
 os.environ["DATA_DIR"] = tempfile.mkdtemp(prefix="echovessel-tests-")
 os.mkdir(os.path.join(os.environ["DATA_DIR"], "static"))
 # Set, not left out: the operator's .env must not lead a test to the operator's data or model.
-os.environ |= {"LLM_PROVIDER": "offline", "DATABASE_URL": "", "DATABASE_KEY": "", "CSRF_TRUSTED_ORIGINS": ""}
+os.environ |= {
+    "LLM_PROVIDER": "offline",
+    "DATABASE_URL": "",
+    "DATABASE_KEY": "",
+    "CSRF_TRUSTED_ORIGINS": "",
+    "API_ORIGINS": "",
+}
 os.environ |= {"LLM_BASE_URL": "", "LLM_API_KEY": "", "OPENAI_API_KEY": "", "ANTHROPIC_API_KEY": ""}
 os.environ |= {"ALLOWED_HOSTS": "localhost,127.0.0.1,[::1]", "HTTPS": "off", "ECHOVESSEL_KNOBS": "{}"}
 

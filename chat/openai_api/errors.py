@@ -1,5 +1,6 @@
 """What goes wrong, in the shape and with the statuses that clients of OpenAI know."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import JsonResponse
@@ -17,10 +18,11 @@ class Refused(Exception):
         param: str | None = None,
         final: bool = False,
         retry_after: int = 0,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(message)
         self.status, self.code, self.param = status, code, param
-        self.headers = {"x-should-retry": "false"} if final else {}
+        self.headers = dict(headers or {}) | ({"x-should-retry": "false"} if final else {})
         if retry_after:
             self.headers["Retry-After"] = str(retry_after)
 

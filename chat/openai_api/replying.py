@@ -61,7 +61,7 @@ class Reply:
 async def _words(turn: Turn, frames: AsyncIterator[Frame | None]) -> AsyncGenerator[str | None, None]:
     """The reply of a turn to its end; None when a while has passed. Raises Refused, also when it takes too long."""
     clock = asyncio.get_running_loop().time
-    said, deadline = "", clock() + knobs.longest_wait_seconds()
+    said, heard, deadline = "", "", clock() + knobs.longest_wait_seconds()
     if turn.status in ENDED:
         yield await in_thread(_reply_of, turn)
         return
@@ -73,24 +73,26 @@ async def _words(turn: Turn, frames: AsyncIterator[Frame | None]) -> AsyncGenera
         elif frame.data.get("turn_id") == str(turn.uuid):
             if frame.event == "chat.turn.failed":
                 raise of_turn(frame.data["code"], frame.data["message"])
-            if piece := _new_in(frame, said):
+            heard = _heard(frame, heard)
+            if piece := heard[len(said) :]:
                 said += piece
                 yield piece
             if frame.event == "chat.message.done":
                 return
 
 
-def _new_in(frame: Frame, said: str) -> str:
-    """What a frame adds to what was said."""
+def _heard(frame: Frame, before: str) -> str:
+    """The reply as far as a reader has it after this frame. That may be less than before: who comes while it begins is
+    shown it as it stands, and then what waited already, from its first picture on."""
     match frame.event:
         case "chat.message.token":
-            return str(frame.data["delta"])
+            return before + str(frame.data["delta"])
         case "chat.turn.snapshot":
-            return str(frame.data["text"])[len(said) :]
+            return str(frame.data["text"])
         case "chat.message.done":  # of a turn that another server has run it is all that comes
-            return str(frame.data["content"])[len(said) :]
+            return str(frame.data["content"])
         case _:
-            return ""
+            return before
 
 
 def _reply_of(turn: Turn) -> str:

@@ -1,6 +1,6 @@
 """Addresses under /v1/."""
 
-from django.urls import path
+from django.urls import path, re_path
 
 from chat.openai_api import views
 
@@ -8,4 +8,5 @@ urlpatterns = [
     path("models", views.models, name="openai_models"),
     path("models/<path:name>", views.model, name="openai_model"),
     path("chat/completions", views.completions, name="openai_completions"),
+    re_path("", views.nowhere, name="openai_nowhere"),
 ]

@@ -14,7 +14,6 @@ from django.http import HttpRequest, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_GET, require_POST
 
 from chat import runner
 from chat.openai_api import names
@@ -32,30 +31,29 @@ logger = logging.getLogger(__name__)
 LONGEST_KEY = 255
 
 
+@csrf_exempt
 @login_not_required
-@require_GET
 def models(request: HttpRequest) -> JsonResponse:
     """The caller's personas."""
     try:
-        listed = names.models_of(_caller(request))
+        listed = names.models_of(_caller(request, "GET"))
     except Refused as error:
         return error.answer()
     return JsonResponse({"object": "list", "data": [names.as_model(*each) for each in listed.items()]})
 
 
+@csrf_exempt
 @login_not_required
-@require_GET
 def model(request: HttpRequest, name: str) -> JsonResponse:
     """One persona of the caller's."""
     try:
-        return JsonResponse(names.as_model(name, _called(_caller(request), name)))
+        return JsonResponse(names.as_model(name, _called(_caller(request, "GET"), name)))
     except Refused as error:
         return error.answer()
 
 
 @csrf_exempt
 @login_not_required
-@require_POST
 async def completions(request: HttpRequest) -> HttpResponseBase:
     """Her reply to what is new in the request, whole or in chunks."""
     try:
@@ -68,9 +66,17 @@ async def completions(request: HttpRequest) -> HttpResponseBase:
         return _broken(error).answer()
 
 
+@csrf_exempt
+@login_not_required
+def nowhere(request: HttpRequest, **_: str) -> JsonResponse:
+    """What else there is at OpenAI's: embeddings, files, another way to ask for replies."""
+    message = "There is no such address here: only models, and chat/completions."
+    return Refused(404, "unknown_url", message).answer()
+
+
 def _reply_to(request: HttpRequest) -> Reply:
     """What was asked, and of whom. Raises Refused."""
-    caller = _caller(request)
+    caller = _caller(request, "POST")
     asking = _asked(request)
     key = request.headers.get("Idempotency-Key", "")
     if len(key) > LONGEST_KEY:
@@ -78,8 +84,10 @@ def _reply_to(request: HttpRequest) -> Reply:
     return Reply(_called(caller, asking.model), asking, key)
 
 
-def _caller(request: HttpRequest) -> User:
-    """Whose token the request shows. Raises Refused."""
+def _caller(request: HttpRequest, method: str) -> User:
+    """Whose token the request shows, which has to come by that method. Raises Refused."""
+    if request.method != method:
+        raise Refused(405, "method_not_allowed", f"This address knows {method} alone.", headers={"Allow": method})
     try:
         caller = bearer.bearer_of(request, timezone.now())
         if caller is None:

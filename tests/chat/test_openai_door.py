@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -19,9 +20,11 @@ from chat.openai_api import names, replying
 from chat.openai_api.asked import MOST_LINES, asked
 from chat.openai_api.errors import Refused, of_turn
 from chat.openai_api.taking import take
+from echovessel import checks
 from echovessel.llm import LLMError
 from echovessel.llm.models import LLMCall
 from echovessel.outbox import hub
+from echovessel.outbox.log import Frame
 from echovessel.threads import in_thread
 from echovessel.tokens import bearer
 from echovessel.tokens.secret import create
@@ -93,7 +96,7 @@ async def test_a_reply_streams_word_by_word_and_ends_as_clients_expect(
     scripted.says("The sea was calm today.")
     chunks = await streamed(client, "How was the sea?", stream_options={"include_usage": True})
     assert text_of(chunks) == "The sea was calm today."
-    assert len([chunk for chunk in chunks if chunk.choices and chunk.choices[0].delta.content]) > 2
+    assert len([chunk for chunk in chunks if chunk.choices and chunk.choices[0].delta.content]) > 1
     assert chunks[0].choices[0].delta.role == "assistant"
     assert [chunk.choices[0].finish_reason for chunk in chunks if chunk.choices].count("stop") == 1
     assert len({(chunk.id, chunk.created, chunk.model, chunk.object) for chunk in chunks}) == 1
@@ -112,6 +115,23 @@ async def test_the_first_words_are_sent_while_she_still_speaks(client: openai.As
     assert await said("persona") == []
     scripted.go()
     assert text_of([chunk async for chunk in chunks]) == "spoken."
+
+
+async def test_who_comes_while_a_reply_begins_is_given_each_word_once() -> None:
+    """The picture of the reply may be newer than what waits already to be read."""
+    turn = Turn(status=Turn.Status.RUNNING)
+
+    async def frames() -> AsyncIterator[Frame]:
+        for name, told in (
+            ("turn.snapshot", {"text": "Slowly ", "seq": 1}),
+            ("turn.snapshot", {"text": "", "seq": 0}),
+            ("message.token", {"delta": "Slowly ", "seq": 1}),
+            ("message.token", {"delta": "spoken", "seq": 2}),
+            ("message.done", {"content": "Slowly spoken."}),
+        ):
+            yield Frame(f"chat.{name}", {"turn_id": str(turn.uuid), **told}, timezone.now())
+
+    assert [piece async for piece in replying._words(turn, frames())] == ["Slowly ", "spoken", "."]
 
 
 async def test_a_whole_reply_has_its_usage_from_the_ledger(client: openai.AsyncOpenAI, scripted: Script) -> None:
@@ -311,11 +331,44 @@ async def test_what_breaks_is_told_without_anybodys_words(
             await ask(client, word, stream=stream)
         assert (refused.value.status_code, refused.value.code) == (500, "internal")
     monkeypatch.undo()
-    monkeypatch.setattr(replying, "_new_in", stumble)
+    monkeypatch.setattr(replying, "_heard", stumble)
     with pytest.raises(openai.APIError, match="Something broke"):
         await streamed(client, "Hello")
     assert "ValueError" in caplog.text
     assert word not in caplog.text
+
+
+async def test_no_line_of_any_log_holds_what_is_said_or_shown(
+    client: openai.AsyncOpenAI, server: Serving, mira: Persona, secret: str, scripted: Script, caplog: Any
+) -> None:
+    """At the finest level, by every door: what is said and asked for, by which key, and what a model stumbles at."""
+    caplog.set_level(logging.DEBUG)
+    logging.getLogger("openai").setLevel(logging.WARNING)  # the client of this very test prints what it sends
+    word = "".join(["Rose", "bud"])
+    scripted.says(f"{word} it is.", LLMError(word, code="provider_unavailable", permanent=False), f"{word} again.")
+    await ask(client, f"My sled is {word}.", extra_headers={"Idempotency-Key": word})
+    with pytest.raises(openai.InternalServerError):
+        await streamed(client, f"{word}?")
+    for line, name in ((word, word), (f"{word} " * 5000, "mira")):
+        with pytest.raises(openai.APIStatusError):
+            await client.chat.completions.create(model=name, messages=user(line))
+    with pytest.raises(openai.NotFoundError):
+        await client.models.retrieve(word)
+    own, key = f"{server.url}/api/personas/{mira.uuid}", {"Authorization": f"Bearer {secret}"}
+    async with httpx2.AsyncClient(timeout=20) as raw:
+        for answer in (
+            await raw.get(f"{server.url}/api/admin/memory/search", params={"q": word}, headers=key),
+            await raw.post(f"{own}/messages", json={"content": word, "client_id": word}, headers=key),
+            await raw.post(f"{own}/recall", json={"turns": [word]}, headers=key),
+            await raw.get(f"{own}/events", headers=key | {"Last-Event-ID": word}),
+            await raw.get(own, headers={"Authorization": f"Bearer ev_{word}"}),
+            await raw.get(f"{server.url}/v1/models", headers={"Authorization": f"Bearer ev_{word}"}),
+        ):
+            assert answer.status_code in (200, 401, 422)
+    told = "\n".join(logging.Formatter().format(record) for record in caplog.records)
+    assert "Not Found: /v1/models/…" in told
+    for secrets in (word, secret, secret[8:]):
+        assert secrets not in told
 
 
 FAULTS = [
@@ -522,6 +575,51 @@ def test_what_may_be_passed_over_is() -> None:
     assert asked(body(messages=called)).lines == ("x", "y")
     assert asked(body(messages=[ASSISTANT, *user("x")])).heard == "Hi."
     assert asked(b'{"model": "m", "messages": [{"role": "user", "content": "\\ud800"}]}').lines == ("\ufffd",)
+
+
+async def test_what_else_openai_offers_is_told_in_its_own_shape(client: openai.AsyncOpenAI, secret: str) -> None:
+    for elsewhere in (
+        lambda: client.embeddings.create(model="mira", input="x"),
+        lambda: client.responses.create(model="mira", input="x"),
+        lambda: client.files.list(),
+    ):
+        with pytest.raises(openai.NotFoundError) as refused:
+            await elsewhere()
+        assert refused.value.code == "unknown_url"
+    with pytest.raises(openai.APIStatusError) as refused:
+        await client.models.delete("mira")
+    assert (refused.value.status_code, refused.value.code) == (405, "method_not_allowed")
+    assert refused.value.response.headers["allow"] == "GET"
+
+
+def test_only_pages_that_are_named_may_use_the_door_from_a_browser(client: Client, secret: str, settings: Any) -> None:
+    address, key = "/v1/models", {"Authorization": f"Bearer {secret}"}
+    asking = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,x-stainless-os"}
+
+    def told(origin: str, path: str = address) -> tuple[int, Any, Any]:
+        before = Client().options(path, headers=asking | {"Origin": origin})
+        answer = Client().get(path, headers=key | {"Origin": origin})
+        allowed = "Access-Control-Allow-Origin"
+        assert "Access-Control-Allow-Credentials" not in {**before.headers, **answer.headers}
+        return before.status_code, before.get(allowed), answer.get(allowed)
+
+    page = "https://chat.example.org"
+    assert told(page) == (405, None, None)
+    settings.API_ORIGINS = [page]
+    assert told(page) == (204, page, page)
+    assert told(f"{page}:8443") == told("null") == told("https://evil.example") == (405, None, None)
+    assert told(page, "/api/personas") == (405, None, None)
+    before = Client().options(address, headers=asking | {"Origin": page})
+    assert before["Access-Control-Allow-Headers"] == "authorization,x-stainless-os"
+    assert before["Vary"] == "Origin"
+    refused = Client().get(address, headers={"Origin": page})
+    assert (refused.status_code, refused["Access-Control-Allow-Origin"]) == (401, page)
+
+
+@pytest.mark.parametrize("origin", ["*", "null", "https://chat.example.org/", "https://*.example.org", "HTTPS://A.B"])
+def test_a_page_is_named_as_browsers_name_it(origin: str, settings: Any) -> None:
+    settings.API_ORIGINS = ["https://chat.example.org", "app://obsidian.md", origin]
+    assert [fault.id for fault in checks.other_pages_have_an_origin(None)] == ["echovessel.E007"]
 
 
 async def test_errors_have_the_shape_of_openais(client: openai.AsyncOpenAI, server: Serving, secret: str) -> None:

@@ -21,7 +21,7 @@ from memory.models import (
     SlowCycleRun,
 )
 from memory.slow_cycle import questions
-from persona import mood
+from persona import drafts, mood
 from persona.models import Persona
 from proactive.models import Consideration, Outreach
 
@@ -104,6 +104,7 @@ def full_life(mira: Persona, remember: Any) -> dict[str, Any]:
         persona=mira, reason="first", outcome="done", at=now, given={"events": [event.pk], "entities": [entity.pk]},
         made=[{"kind": "thought", "id": thought.pk, "outcome": "new"}, {"kind": "question", "dropped": "no_ground"}],
     )  # fmt: skip
+    draft = drafts.propose(mira, "user", "Ana keeps bees.", [drafts.Words("bees on the roof", message.uuid)], None, now)
     question = questions.keep(run, "Do the bees sleep in winter?", [event], now)
     assert question
     return {
@@ -119,6 +120,7 @@ def full_life(mira: Persona, remember: Any) -> dict[str, Any]:
         "extraction": extraction,
         "persona": mira,
         "moodchange": mira.mood_changes.get(),
+        "coredraft": draft,
         "coreblock": mira.core_blocks.get(label="user"),
         "outreach": outreach,
         "consideration": consideration,

@@ -25,8 +25,12 @@ from echovessel import api
 from echovessel.llm.models import LLMCall
 from echovessel.tokens import secret
 from memory.api import remaining
+from memory.importing import begin, look
 from memory.models import Alias, Entity, Evidence, Filling, Mention, MergeProposal, NodeVersion, Receipt
+from persona import drafts
+from persona.drafts import Words
 from persona.models import Persona
+from tests.memory.importers.given import given as given_file
 
 pytestmark = pytest.mark.django_db
 ONCE, MANY = 1, 200
@@ -58,6 +62,12 @@ def ids(mira: Persona, remember: Any) -> dict[str, Any]:
         Alias.objects.create(entity=entity, persona=mira, text=entity.canonical_name, normalized=entity.canonical_name)
     proposal = MergeProposal.objects.create(a=cat, b=other, score=0.5, reasons=["sounds_alike"])
     receipt = Receipt.objects.create(persona=mira, owner_id=mira.owner_id, at=now)
+    brought = given_file("Ana: I bake bread.\nMira: Lovely.\n", "talk.txt")
+    job = begin(mira.owner, mira, brought, now, keep=True)
+    look(job, brought)
+    with transaction.atomic():
+        draft = drafts.propose(mira, "user", "Ana bakes bread.", [Words("I bake bread.")], None, now)
+    assert draft is not None
     LLMCall.objects.create(
         owner=mira.owner, persona_uuid=mira.uuid, purpose="chat", provider="x", model="y", outcome="ok"
     )
@@ -71,6 +81,8 @@ def ids(mira: Persona, remember: Any) -> dict[str, Any]:
         "entity_id": cat.uuid,
         "proposal_id": proposal.uuid,
         "receipt_id": receipt.uuid,
+        "import_id": job.uuid,
+        "draft_id": draft.uuid,
         "version": 1,
         "one": str(cat.uuid),
         "other": str(other.uuid),
@@ -207,6 +219,26 @@ def endless(schema: Any) -> Iterator[Any]:
         for name, part in schema.items():
             if name not in ("examples", "default", "example"):
                 yield from endless(part)
+
+
+def test_what_is_refused_before_any_operation_is_a_problem_too(mira: Persona, client: Client, settings: Any) -> None:
+    client.force_login(mira.owner)
+    own = f"/api/personas/{mira.uuid}"
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
+    asked: list[tuple[Any, int, str]] = [
+        (client.get("/api/nothing"), 404, "not_found"),
+        (client.post("/api/nothing/at/all", {}, "application/json"), 404, "not_found"),
+        (Client(enforce_csrf_checks=True).post("/api/personas/7"), 404, "not_found"),
+        (client.delete(f"{own}/messages"), 405, "method_not_allowed"),
+        (Client(enforce_csrf_checks=True).put(f"{own}/events"), 405, "method_not_allowed"),
+        (client.post(f"{own}/messages", {"content": "x" * 100}, "application/json"), 413, "too_large"),
+        (client.get(f"{own}/messages?" + "a=b&" * 1001), 400, "unreadable"),
+    ]
+    for answer, status, code in asked:
+        told = answer.json()
+        assert (answer.status_code, told["status"], told["code"]) == (status, status, code)
+        assert answer.headers["content-type"] == "application/problem+json"
+    assert {answer.headers.get("allow") for answer, status, _code in asked if status == 405} == {"GET", "GET, POST"}
 
 
 def test_what_breaks_is_a_problem_too_and_the_log_holds_nobodys_words(

@@ -177,6 +177,7 @@ def test_migrating_schedules_the_minute_job() -> None:
         "abandoned",
         "closed",
         "waiting",
+        "importing",
         "wondering",
         "expired",
         "reaching_out",

@@ -41,7 +41,7 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{error.filename or file}: {error.strerror}. {restoring.how_far()}") from error
         except (NotABackup, NotReadable, restoring.Refused) as error:
-            raise CommandError(f"{file}: {error} Nothing was touched.") from error
+            raise CommandError(f"{file}: {str(error).rstrip('.')}. Nothing was touched.") from error
         self._tell(restored)
         if wrong := [name for name, count in restored.counts.items() if count]:
             raise CommandError(f"restored as it is, not in order: {', '.join(wrong)}")

@@ -1,0 +1,76 @@
+"""Pages of other sites at OpenAI's door: a chat client that runs in a browser asks there first whether it may (CORS).
+
+Nobody may unless API_ORIGINS names the page's origin. The door knows no cookie, so a page can do by it what its token
+can, and nothing in the name of whoever is signed in here.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from asgiref.sync import iscoroutinefunction
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.cache import patch_vary_headers
+from django.utils.decorators import sync_and_async_middleware
+
+DOOR = "/v1/"
+METHODS = "GET, POST"
+TOLD = "Retry-After, X-Should-Retry"  # what a page may read of an answer beside its body
+REMEMBERED_SECONDS = 600
+
+
+@sync_and_async_middleware
+def for_other_pages(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
+    """Tells browsers which pages may use the door."""
+    if iscoroutinefunction(get_response):
+
+        async def waited(request: HttpRequest) -> HttpResponseBase:
+            return _marked(request, _before(request) or await get_response(request))
+
+        return waited
+
+    def called(request: HttpRequest) -> HttpResponseBase:
+        return _marked(request, _before(request) or get_response(request))
+
+    return called
+
+
+def fault(origin: str) -> str:
+    """Why a browser cannot be at this origin, or an empty string.
+
+    >>> fault("https://chat.example.org"), fault("app://obsidian.md"), fault("http://localhost:3000")
+    ('', '', '')
+    >>> fault("*"), fault("https://chat.example.org/")
+    ('it is no origin', 'it is no origin')
+    """
+    scheme, _colon, host = origin.partition("://")
+    is_one = scheme and host and not set("/*?#@, ") & set(scheme + host) and origin == origin.lower()
+    return "" if is_one else "it is no origin"
+
+
+def _before(request: HttpRequest) -> HttpResponse | None:
+    """The answer to a browser's question beforehand, where it is one that may be asked."""
+    asked = request.headers.get("Access-Control-Request-Method")
+    if request.method != "OPTIONS" or not asked or not _may_ask(request):
+        return None
+    headers = {
+        "Access-Control-Allow-Methods": METHODS,
+        # Clients send many of their own, and none of them opens anything without the token.
+        "Access-Control-Allow-Headers": request.headers.get("Access-Control-Request-Headers", ""),
+        "Access-Control-Max-Age": str(REMEMBERED_SECONDS),
+    }
+    return HttpResponse(status=204, headers=headers)
+
+
+def _marked(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    if settings.API_ORIGINS and request.path_info.startswith(DOOR):
+        patch_vary_headers(response, ["Origin"])
+        if _may_ask(request):
+            response["Access-Control-Allow-Origin"] = request.headers["Origin"]
+            response["Access-Control-Expose-Headers"] = TOLD
+    return response
+
+
+def _may_ask(request: HttpRequest) -> bool:
+    return request.path_info.startswith(DOOR) and request.headers.get("Origin") in settings.API_ORIGINS

@@ -1,0 +1,52 @@
+"""Files that people hand over in a form: kept where nothing is left of them, and no more than is taken.
+
+Django's own handler gives a large one a name in the temporary folder, where it outlives a process that is killed. Here
+it has no name, so that it is gone with whoever reads it.
+"""
+
+from tempfile import SpooledTemporaryFile
+from typing import Any
+
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadhandler import FileUploadHandler, SkipFile
+from django.http import HttpRequest
+
+from memory import knobs
+
+
+class Unnamed(FileUploadHandler):
+    """All files of a request together are as large as the knob says, at most. One that is larger is left out, while the
+    fields of the form are read: its page can say what is wrong."""
+
+    taken = 0
+    file: Any
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        super().new_file(*args, **kwargs)
+        self.file = SpooledTemporaryFile(max_size=settings.FILE_UPLOAD_MAX_MEMORY_SIZE)  # noqa: SIM115
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+        self.taken += len(raw_data)
+        if self.taken > most_bytes():
+            self.file.close()
+            self.request.upload_is_too_big = True  # type: ignore[union-attr]
+            raise SkipFile
+        self.file.write(raw_data)
+
+    def file_complete(self, file_size: int) -> UploadedFile:
+        self.file.seek(0)
+        return UploadedFile(self.file, self.file_name, self.content_type, file_size, self.charset)
+
+    def upload_interrupted(self) -> None:
+        if hasattr(self, "file"):
+            self.file.close()
+
+
+def is_too_big(request: HttpRequest) -> bool:
+    """Whether a file was left out because it is larger than what is taken."""
+    return len(request.FILES) == 0 and getattr(request, "upload_is_too_big", False)
+
+
+def most_bytes() -> int:
+    return knobs.import_upload_megabytes() * 1024**2
