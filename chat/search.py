@@ -175,7 +175,7 @@ def _insert(messages: Sequence[Message]) -> None:
     bulk.insert_values(
         MessageText,
         ("message_id", "scope", "body"),
-        ((line.pk, scope_of(line.persona_id), " ".join(words.cut(line.content))) for line in messages),
+        ((line.id, scope_of(line.persona_id), " ".join(words.cut(line.content))) for line in messages),
     )
 
 

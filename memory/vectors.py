@@ -253,14 +253,14 @@ def _insert(nodes: Sequence[ConceptNode], vectors: np.ndarray, evidence: Callabl
         NodeVector,
         ("node_id", "model", "embedding"),
         (
-            (node.pk, node.embedding_model, vector.tobytes())
+            (node.id, node.embedding_model, vector.tobytes())
             for node, vector in zip(nodes, vectors.astype("<f4"), strict=True)
         ),
     )
     bulk.insert_values(
         NodeText,
         ("node_id", "scope", "body"),
-        ((node.pk, scope_of(node.persona_id), " ".join(words.cut(node.description))) for node in nodes),
+        ((node.id, scope_of(node.persona_id), " ".join(words.cut(node.description))) for node in nodes),
     )
     bulk.insert_values(Evidence, ("node_id", "message_id", "quote", "start", "end"), evidence())
 

@@ -9,6 +9,7 @@ import is a person's act, but what people wrote since is theirs. What came in by
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
@@ -27,7 +28,7 @@ from echovessel import embedding
 from echovessel.context import tokens
 from echovessel.sqlite import bulk
 from memory import tombstones, vectors
-from memory.archive import beside, merges, parts, records, refusing
+from memory.archive import beside, brought, parts, records, refusing, saving
 from memory.archive.parts import Known, Part, uuids_among
 from memory.archive.records import (
     ArchiveError,
@@ -90,9 +91,14 @@ class _Survey:
     size: int = 0
 
     def note(self, line: RawLine, found: records.Record) -> None:
-        self.places.setdefault(line.type, Places(type(found))).note(line)
+        self._of(found.type, found).note(line)
         if isinstance(found, NodeRecord) and (_links(found) or found.orphaned):
-            self.places.setdefault(LINKED, Places(NodeRecord)).note(line)
+            self._of(LINKED, found).note(line)
+
+    def _of(self, name: str, found: records.Record) -> Places:
+        if name not in self.places:
+            self.places[name] = Places(found.type, type(found))
+        return self.places[name]
 
 
 def import_archive(
@@ -101,14 +107,18 @@ def import_archive(
     *,
     name: str = "",
     skip_bad: bool = False,
+    into: Persona | None = None,
+    run: ImportRun | None = None,
     progress: Progress = lambda size: None,
     report: Report = lambda line: None,
 ) -> Imported:
     """Restore the archive in `file` (seekable) for `owner`.
 
-    `name` is given to a persona that is new. `progress` hears of bytes read, PASSES times the file's size in all;
-    `report` of lines rejected and of what is unknown. Raises ArchiveError, or BrokenLine for the first broken line
-    unless `skip_bad`: then it is reported and the rest is taken. Raises embedding.EmbeddingUnavailable.
+    `name` is given to a persona that is new. `into` takes in what another one remembers: of herself nothing changes,
+    and the archive's core blocks are left aside. What comes in bears the uuid of `run`, where there is one already.
+    `progress` hears of bytes read, PASSES times the file's size in all; `report` of lines rejected and of what is
+    unknown. Raises ArchiveError, or BrokenLine for the first broken line unless `skip_bad`: then it is reported and the
+    rest is taken. Raises embedding.EmbeddingUnavailable.
     """
     header = records.header(file)
     survey = _surveyed(file, skip_bad, progress, report)
@@ -116,8 +126,8 @@ def import_archive(
         raise ArchiveError("the archive has no persona line")
     for what, count in sorted(survey.unknown.items()):
         report(f"not understood and left out: {what} ({count} times)")
-    persona = _persona(file, owner, survey, name)
-    loader = _Loader(file, survey, persona, header, skip_bad, progress, report)
+    persona = into or _persona(file, owner, survey, name)
+    loader = _Loader(file, survey, persona, header, skip_bad, progress, report, run)
     try:
         loader.load()
     finally:
@@ -144,10 +154,10 @@ def _surveyed(file: BinaryIO, skip_bad: bool, progress: Progress, report: Report
 def _note(survey: _Survey, line: RawLine) -> None:
     found = records.record(line, survey.types)
     if found is None:
-        survey.unknown[f"lines of type {line.type!r}"] += 1
+        survey.unknown[f"lines of type {line.data['type']!r}"] += 1
         return
     for extra in found.model_extra or {}:
-        survey.unknown[f"field {extra!r} of {line.type}"] += 1
+        survey.unknown[f"field {extra!r} of {found.type}"] += 1
     if isinstance(found, PersonaRecord):
         if survey.persona is not None:
             raise BrokenLine(line.number, "an archive holds one persona; this is a second one")
@@ -236,6 +246,7 @@ class _Loader:
         skip_bad: bool,
         progress: Progress,
         report: Report,
+        run: ImportRun | None = None,
     ) -> None:
         self.file = file
         self.survey = survey
@@ -248,11 +259,16 @@ class _Loader:
         self.report = report
         self.result = Imported(persona, rejected=survey.rejected)
         self.refused = refusing.Refused()
-        self.run = ImportRun.objects.create(persona=persona, at=timezone.now())
+        self.rejected: set[int] = set()
+        self.files: Mapping[str | None, UUID] = {}
+        self.newest_before = persona.nodes.aggregate(newest=Max("pk"))["newest"] or 0
+        self.is_its_own = run is None
+        self.run = run or ImportRun.objects.create(persona=persona, at=timezone.now())
 
     def load(self) -> None:
         """What must not come back; sessions, turns, messages, memories; then what links them, and the rest."""
         self._load_tombstones()
+        self._load_files()
         self.refused = refusing.look_through(self._again, self.persona)
         for sessions in self._batches("session"):
             self._load_sessions(sessions)
@@ -267,20 +283,29 @@ class _Loader:
         for nodes in self._again(LINKED):
             self._link(nodes)
         self._load_people()
-        for part in (merges.PROPOSALS, *beside.PARTS, *parts.of_others()):
-            self._load_part(part)
+        for part in saving.parts_beside():
+            if self.is_its_own or part not in brought.PARTS:  # what became of somebody else's files is hers
+                self._load_part(part)
         self.progress(self.survey.size - self.read)  # what there was nothing to do with
 
     def finish(self) -> None:
-        """Note what came of it; of an import that added nothing, nothing is kept."""
+        """Note what came of it; of an import that added nothing, nothing is kept. Who gave the run does so herself."""
         self.result.added, self.result.refused = +self.result.added, +self.result.refused  # without what is none
-        if self.result.added:
-            self.run.counts = dict(self.result.added)
-            self.run.save(update_fields=["counts"])
-        else:
-            self.run.delete()
+        if self.is_its_own and self.result.added:
+            ImportRun.objects.filter(pk=self.run.pk).update(counts=dict(self.result.added))
+        elif self.is_its_own:
+            ImportRun.objects.filter(pk=self.run.pk).delete()
         for what, count in sorted(self.result.refused.items()):
             self.report(f"forgotten here, and left out: {count} {what}")
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """A transaction for what the import brings, as long as that is not forgotten as a whole: nothing of it comes
+        after that. Raises ArchiveError."""
+        with transaction.atomic():
+            if not ImportRun.objects.filter(pk=self.run.pk).exists():
+                raise ArchiveError("it was forgotten while it was read")
+            yield
 
     def _batches(self, kind: str) -> Iterator[list[Numbered[Any]]]:
         return _batches(self.file, self.survey, kind, self._progressed)
@@ -298,8 +323,10 @@ class _Loader:
         broken = BrokenLine(number, reason)
         if not self.skip_bad:
             raise broken
-        self.result.rejected += 1
-        self.report(f"rejected, {broken}")
+        if number not in self.rejected:  # what is done anew for another embedding model tells of it once
+            self.rejected.add(number)
+            self.result.rejected += 1
+            self.report(f"rejected, {broken}")
 
     def _new(
         self,
@@ -338,9 +365,19 @@ class _Loader:
                 "another installation (tombstone_key in its data folder)"
             )
 
+    # --- what it came in by -----------------------------------------------------------------------------------------
+    def _load_files(self) -> None:
+        """Imports of files, as far as this is not one itself: then all that comes in is its own."""
+        if self.is_its_own:
+            self.files = brought.load_files(self.known, self._batches("file"))
+
+    def _mark(self, file: str | None) -> UUID:
+        """Of what came in by a file its mark; of all else that of this import."""
+        return self.files.get(file, self.run.uuid)
+
     # --- sessions and turns -----------------------------------------------------------------------------------------
     def _load_sessions(self, batch: Sequence[Numbered[SessionRecord]]) -> None:
-        with transaction.atomic():
+        with self._writing():
             fresh = self._new(Session, batch)
             new = [one.record for one in fresh if one.record.id not in self.refused.sessions]
             taken = set(self.persona.sessions.open().values_list("channel", flat=True))
@@ -351,13 +388,13 @@ class _Loader:
     def _session(self, given: SessionRecord, taken: set[str]) -> Session:
         """A session of this import; what its summary says may be among the lines that are left out."""
         made = _session(self.persona, given, taken)
-        made.import_uuid = self.run.uuid
+        made.import_uuid = self._mark(given.file)
         if given.id in self.refused.cut:
             made.summary = ""
         return made
 
     def _load_turns(self, batch: Sequence[Numbered[TurnRecord]]) -> None:
-        with transaction.atomic():
+        with self._writing():
             new = [one for one in self._new(Turn, batch) if one.record.session not in self.refused.sessions]
             sessions = self._rows(Session, {one.record.session for one in new})
             made = []
@@ -375,7 +412,7 @@ class _Loader:
 
     # --- messages ---------------------------------------------------------------------------------------------------
     def _load_messages(self, batch: Sequence[Numbered[MessageRecord]]) -> None:
-        with transaction.atomic():
+        with self._writing():
             fresh = self._new(Message, batch)
             known = self._unrefused(fresh, self.refused.messages)
             refusing.note_messages(self.persona, [one.record for one in known], self.refused)
@@ -387,7 +424,7 @@ class _Loader:
                 if one.record.session not in sessions:
                     self._reject(one.number, f"there is no session {one.record.session!r}")
                     continue
-                line = _message(self.persona, one.record, sessions[one.record.session], self.run.uuid)
+                line = _message(self.persona, one.record, sessions[one.record.session], self._mark(one.record.file))
                 line.turn_id = turns.get((one.record.turn, one.record.id))
                 made.append(line)
                 if one.record.flagged:
@@ -438,88 +475,84 @@ class _Loader:
     def _load_nodes(self, batch: Sequence[Numbered[NodeRecord]]) -> None:
         fresh = self._new(ConceptNode, batch)
         left = self._unrefused(fresh, self.refused.nodes)
-        new = self._resolving(left)
-        added = self._add_nodes(new) if new else 0
-        self.result.added["nodes"] += added
-        self.result.refused["nodes"] += len(fresh) - len(left) + len(new) - added
+        self.result.refused["nodes"] += len(fresh) - len(left)
+        if left:
+            sound, added = self._add_nodes(left)
+            self.result.added["nodes"] += added
+            self.result.refused["nodes"] += sound - added
 
     @with_one_model
-    def _add_nodes(self, new: Sequence[Numbered[NodeRecord]]) -> int:
-        """How many there are now; the others were forgotten since the archive was looked through."""
+    def _add_nodes(self, new: Sequence[Numbered[NodeRecord]]) -> tuple[int, int]:
+        """How many can be taken, and how many are there now; the others were forgotten since the archive was looked
+        through."""
         model = follow()
         rows = self._vectors(new)  # outside the transaction: embedding takes seconds
-        with transaction.atomic():
-            fresh = self._new(ConceptNode, new)
-            said = self._contents(fresh)
-            refusing.note_nodes(self.persona, [one.record for one in fresh], self.refused, _whole_lines(fresh, said))
-            added = self._unrefused(fresh, self.refused.nodes)
-            sessions = self._rows(Session, {one.record.session for one in added})
-            made = [_node(self.persona, one.record, model, sessions, self.run.uuid) for one in added]
+        with self._writing():
             expect(model)
+            fresh = [one for one in self._new(ConceptNode, new) if one.record.id in rows]
+            sessions = self._rows(Session, {one.record.session for one in fresh})
+            said = self._contents(fresh)
+            sound = [one for one in fresh if self._resolves(one, sessions, said)]
+            words = {given: content for given, (_, content) in said.items()}
+            refusing.note_nodes(self.persona, [one.record for one in sound], self.refused, words)
+            added = self._unrefused(sound, self.refused.nodes)
+            made = [_node(self.persona, one.record, model, sessions, self._mark(one.record.file)) for one in added]
             if made:
-                towards = np.stack([rows[one.record.id] for one in added])
                 pairs = list(zip(made, added, strict=True))
                 vectors.store(
-                    made, towards, lambda: [row for node, one in pairs for row in _evidence(node.pk, one.record, said)]
+                    made,
+                    np.stack([rows[one.record.id] for one in added]),
+                    lambda: [row for node, one in pairs for row in _evidence(node.pk, one.record, said)],
                 )
-        return len(made)
+        return len(sound), len(made)
 
     def has_our_vector(self, node: NodeRecord) -> bool:
         """Whether the archive holds the vector that the model in use here would make."""
         made_by = self.header.embedding_model
         return node.embedding is not None and made_by is not None and embedding.alike(made_by, node.description)
 
-    def _resolving(self, batch: Sequence[Numbered[NodeRecord]]) -> list[Numbered[NodeRecord]]:
-        """Those all of whose references are there, and whose vector is one."""
-        sessions = self._rows(Session, {one.record.session for one in batch})
-        contents = self._contents(batch)
-        sound = []
-        for one in batch:
-            fault = next(self._faults(one.record, sessions, contents), None)
-            if fault is None:
-                sound.append(one)
-            else:
-                self._reject(one.number, fault)
-        return sound
+    def _resolves(self, one: Numbered[NodeRecord], sessions: Mapping[str, int], contents: Contents) -> bool:
+        """Whether all that it refers to is there."""
+        fault = next(self._faults(one.record, sessions, contents), None)
+        if fault is not None:
+            self._reject(one.number, fault)
+        return fault is None
 
     def _faults(self, node: NodeRecord, sessions: Mapping[str, int], contents: Contents) -> Iterator[str]:
         session = node.session
         if session is not None and session not in self.refused.sessions and session not in sessions:
             yield f"there is no session {session!r}"
-        for message in [*node.messages, *(quoted.message for quoted in node.evidence or ())]:
+        for message in refusing.cited(node):
             if message not in contents and message not in self.refused.messages:
                 yield f"there is no message {message!r}"
         for quoted in node.evidence or ():
             if quoted.message in contents and quoted.quote not in contents[quoted.message][1]:
                 yield f"the quote does not occur in message {quoted.message!r}"
-        if self.has_our_vector(node):
-            try:
-                node.vector(embedding.DIMENSION)
-            except ValueError as error:
-                yield str(error)
 
-    def _contents(self, batch: Sequence[Numbered[NodeRecord]]) -> dict[str, tuple[int, str]]:
+    def _contents(self, batch: Sequence[Numbered[NodeRecord]]) -> Contents:
         """Row id and content of the messages that nodes refer to, by their ids, without those that were forgotten."""
         cited = set().union(*(refusing.cited(one.record) for one in batch)) if batch else set[str]()
-        keys = self._rows(Message, cited - self.refused.messages)
-        contents: dict[int, str] = {}
-        for some in parts.at_once(keys.values()):
-            contents |= dict(Message.objects.filter(pk__in=some).values_list("pk", "content"))
-        return {given: (pk, contents[pk]) for given, pk in keys.items()}
+        return self.known.contents(cited - self.refused.messages)
 
     def _vectors(self, new: Sequence[Numbered[NodeRecord]]) -> dict[str, np.ndarray]:
-        """The vectors of nodes by external id: those of the archive where they are this model's, else made here."""
-        given = {
-            one.record.id: one.record.vector(embedding.DIMENSION) for one in new if self.has_our_vector(one.record)
-        }
-        bare = [one.record for one in new if one.record.id not in given]
+        """The vectors of nodes by external id: those of the archive where they are this model's, else made here. A node
+        is rejected whose vector is none."""
+        given, bare = dict[str, np.ndarray](), list[NodeRecord]()
+        for one in new:
+            if not self.has_our_vector(one.record):
+                bare.append(one.record)
+                continue
+            try:
+                given[one.record.id] = one.record.vector(embedding.DIMENSION)
+            except ValueError as error:
+                self._reject(one.number, str(error))
         made = embedding.embed([node.description for node in bare])
         return given | {node.id: vector for node, vector in zip(bare, made, strict=True)}
 
     # --- links ------------------------------------------------------------------------------------------------------
     def _link(self, batch: Sequence[Numbered[NodeRecord]]) -> None:
         """What nodes were concluded from, and what took their place or settled them."""
-        with transaction.atomic():
+        with self._writing():
             rows = self._rows(ConceptNode, {key for one in batch for key in (one.record.id, *_links(one.record))})
             parents = [rows[one.record.id] for one in batch if one.record.id in rows]
             before, orphans = _edges(parents)
@@ -555,7 +588,7 @@ class _Loader:
     def _load_people(self) -> None:
         """Those who stand by themselves, then those who live on in them, and in these."""
         for batch in self._batches("entity"):
-            with transaction.atomic():
+            with self._writing():
                 for one in batch:
                     if one.record.merged_into is None:
                         self._load_entity(one.number, one.record)
@@ -566,7 +599,7 @@ class _Loader:
     def _load_merged(self, batch: Sequence[Numbered[EntityRecord]]) -> bool:
         """Whether there was one who lives on in somebody that is here. Whoever would in nobody is left out, as they go
         with the one in whom they live on."""
-        with transaction.atomic():
+        with self._writing():
             merged = [one.record for one in batch if one.record.merged_into is not None]
             rows = self._rows(Entity, {key for one in merged for key in (one.id, one.merged_into)})
             ready = [one for one in merged if one.id not in rows and one.merged_into in rows]
@@ -606,7 +639,8 @@ class _Loader:
         return [
             node
             for node in told
-            if node.import_uuid == self.run.uuid
+            if node.pk > self.newest_before
+            or node.import_uuid == self.run.uuid
             or (node.pk not in linked and any(names.occurs(name, node.description) for name in left))
         ]
 
@@ -634,7 +668,7 @@ class _Loader:
             status=living if merged_into is None else Entity.Status.MERGED,
             merged_into_id=merged_into,
             created_at=given.created_at or timezone.now(),
-            import_uuid=self.run.uuid,
+            import_uuid=self._mark(given.file),
         )
         bulk.insert([made])
         self.result.added["entities"] += 1
@@ -677,14 +711,6 @@ def _edges(parents: Sequence[int]) -> tuple[set[tuple[int, int]], Counter[int]]:
     return whole, Counter(parent for parent, child in found if child is None)
 
 
-def _whole_lines(batch: Sequence[Numbered[NodeRecord]], contents: Contents) -> dict[str, list[str]]:
-    """The whole lines that nodes rest on, by node."""
-    return {
-        one.record.id: [contents[key][1] for key in sorted(refusing.cited(one.record)) if key in contents]
-        for one in batch
-    }
-
-
 def _evidence(node: int, given: NodeRecord, contents: Contents) -> Iterator[vectors.Spoken]:
     """Quotes at their place; messages that are not quoted as a whole."""
     spans: dict[tuple[int, int, int], str] = {}
@@ -703,8 +729,9 @@ def _evidence(node: int, given: NodeRecord, contents: Contents) -> Iterator[vect
 
 
 def _turn(persona: Persona, given: TurnRecord, session: int) -> Turn:
-    return Turn(
-        persona=persona,
+    return bulk.row(
+        Turn,
+        persona_id=persona.pk,
         session_id=session,
         external_id=given.id,
         status=given.status,
@@ -728,8 +755,9 @@ def _session(persona: Persona, given: SessionRecord, taken: set[str]) -> Session
         status = Session.Status.CLOSING  # its lease belonged to another installation
     if status == Session.Status.OPEN:
         taken.add(given.channel)
-    return Session(
-        persona=persona,
+    return bulk.row(
+        Session,
+        persona_id=persona.pk,
         external_id=given.id,
         channel=given.channel,
         status=status,
@@ -745,11 +773,13 @@ def _session(persona: Persona, given: SessionRecord, taken: set[str]) -> Session
 
 
 def _message(persona: Persona, given: MessageRecord, session: int, run: UUID) -> Message:
-    return Message(
-        persona=persona,
+    return bulk.row(
+        Message,
+        persona_id=persona.pk,
         session_id=session,
         external_id=given.id,
         role=given.role,
+        speaker=given.speaker,
         content=given.content,
         token_count=tokens(given.content),
         day=given.day or given.created_at.astimezone(persona.zone).date(),
@@ -775,8 +805,9 @@ def _node(persona: Persona, given: NodeRecord, model: str, sessions: Mapping[str
     superseded = ConceptNode.Status.SUPERSEDED if given.superseded_by else ConceptNode.Status.ACTIVE
     time = given.event_time
     last_mentioned: datetime = given.last_mentioned_at or given.created_at
-    return ConceptNode(
-        persona=persona,
+    return bulk.row(
+        ConceptNode,
+        persona_id=persona.pk,
         external_id=given.id,
         kind=given.kind,
         subject=given.subject,

@@ -18,6 +18,7 @@ from django.utils.module_loading import import_string
 from pydantic import BaseModel
 
 from chat.models import Message, Session, Turn
+from echovessel.sqlite import bulk
 from memory.archive.records import Numbered, Record
 from memory.models import ConceptNode, Entity
 from persona.models import Persona
@@ -72,14 +73,19 @@ class Known:
 
     def rows(self, model: type[Model], ids: Collection[str | None]) -> dict[str | None, int]:
         """Keys of the persona's rows by their ids in the archive: an external id, or the uuid of what has none."""
-        rows = model._default_manager.filter(persona=self.persona)
-        found: dict[str | None, int] = {}
-        for some in at_once({one for one in ids if one}):
-            if uuids := uuids_among(some):
-                given = rows.filter(external_id=None, uuid__in=uuids).values_list("uuid", "pk")
-                found |= {str(uuid): pk for uuid, pk in given}
-            found |= dict(rows.filter(external_id__in=some).values_list("external_id", "pk"))
-        return found
+        return dict(self._found(model, ids, "id"))
+
+    def contents(self, messages: Collection[str]) -> dict[str, tuple[int, str]]:
+        """Keys and words of lines, in the same way."""
+        return {given: (key, content) for given, key, content in self._found(Message, messages, "id", "content")}
+
+    def _found(self, model: type[Model], ids: Collection[str | None], *names: str) -> Iterator[Any]:
+        wanted = {one for one in ids if one}
+        hers = {"persona_id": self.persona.pk}
+        uuids = {uuid.hex: str(uuid) for uuid in uuids_among(wanted)}
+        bare = bulk.found(model, hers | {"external_id": None}, "uuid", uuids, ("uuid", *names))
+        yield from ((uuids[uuid], *values) for uuid, *values in bare)
+        yield from bulk.found(model, hers, "external_id", wanted, ("external_id", *names))
 
     def uuids(self, model: type[Model], ids: Collection[str | None]) -> dict[str | None, UUID]:
         """The same, the uuids of rows."""
@@ -113,7 +119,11 @@ def of_others() -> tuple[Part, ...]:
 
 def beside_defaults(record: type[BaseModel], **values: Any) -> Values:
     """Those of the values that the reader would not suppose by itself."""
-    return {name: value for name, value in values.items() if value != record.model_fields[name].get_default()}
+    return {
+        name: value
+        for name, value in values.items()
+        if value != record.model_fields[name].get_default(call_default_factory=True)
+    }
 
 
 def called(external_id: str | None, uuid: UUID) -> str:

@@ -4,18 +4,29 @@ A line is JSON of one object with a `type`; the first one is the header, the res
 another line does so by its id. `by` says that it was the owner; who else it was is nobody's business elsewhere.
 """
 
-import base64
 import binascii
 import json
+import math
+import re
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Annotated, Any, BinaryIO, Generic, Literal, Self, TypeVar
+from functools import cached_property
+from typing import Annotated, Any, BinaryIO, Generic, Literal, NamedTuple, Self, TypeVar
 from uuid import UUID
 
 import numpy as np
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 
 from memory.models.node import MAX_DESCRIPTION, MAX_IMPACT
 from memory.models.slow_cycle import MAX_QUESTION
@@ -29,6 +40,8 @@ LONGEST_LINE_BYTES = 16 * 1024 * 1024
 BATCH = 2_000
 BATCH_BYTES = 16 * 1024 * 1024
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# How a line begins that says its type first, as ours do.
+_BEGUN = re.compile(rb'\{ ?"type": ?"([a-z_]{1,40})"')
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120)]
@@ -40,6 +53,18 @@ EntityStatus = Literal["confirmed", "uncertain", "merged"]
 Answer = Literal["open", "merged", "kept_apart", "undone"]
 Era = Annotated[int, Field(ge=0, le=100_000)]
 Verification = Literal["unverified", "confirmed", "disputed"]
+
+
+def _storable(value: dict[str, Any]) -> dict[str, Any]:
+    """What has no fields of ours is taken as it is, if a database can hold it."""
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise ValueError("it holds what cannot be stored") from error
+    return value
+
+
+Things = Annotated[dict[str, Any], AfterValidator(_storable)]
 RelationalTag = Literal["identity-bearing", "unresolved", "vulnerability", "turning-point", "correction", "commitment"]
 
 
@@ -59,7 +84,9 @@ class BrokenLine(ArchiveError):
 class Record(BaseModel):
     """What all lines have in common: fields that we do not know are kept in `model_extra` and reported."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", allow_inf_nan=False)
+
+    type: str = ""
 
 
 class HeaderRecord(Record):
@@ -77,8 +104,8 @@ class PersonaRecord(Record):
     timezone: str = "UTC"
     language: Literal["en", "zh"] | None = None
     blocks: dict[Literal["persona", "user", "style"], Annotated[str, StringConstraints(max_length=MAX_CHARACTERS)]] = {}
-    facts: dict[str, Any] | None = None
-    mood: dict[str, Any] | None = None
+    facts: Things | None = None
+    mood: Things | None = None
     uuid: UUID | None = None
     created_at: AwareDatetime | None = None
     care_until: AwareDatetime | None = None
@@ -117,7 +144,7 @@ class TurnRecord(Record):
     started_at: AwareDatetime | None = None
     first_token_at: AwareDatetime | None = None
     finished_at: AwareDatetime | None = None
-    usage: dict[str, Any] | None = None
+    usage: Things | None = None
 
 
 class FlagRecord(BaseModel):
@@ -141,18 +168,21 @@ class SessionRecord(Record):
     failure: Annotated[str, StringConstraints(max_length=400)] | None = None
     trivial: bool = False
     off_the_record: bool = False
+    file: Id | None = None
 
 
 class MessageRecord(Record):
     id: Id
     session: Id
     role: Literal["user", "persona", "system"]
+    speaker: Annotated[str, StringConstraints(max_length=80)] = ""
     content: str
     created_at: AwareDatetime
     withheld: bool = False
     turn: Id | None = None
     day: date | None = None
     flagged: FlagRecord | None = None
+    file: Id | None = None
 
 
 class EventTime(BaseModel):
@@ -188,11 +218,11 @@ class NodeRecord(Record):
     subject: Literal["user", "persona", "shared"] = "user"
     description: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_DESCRIPTION)]
     emotional_impact: Annotated[int, Field(ge=-MAX_IMPACT, le=MAX_IMPACT, strict=True)] = 0
-    emotion_tags: Annotated[list[str], Field(max_length=4)] = []
-    relational_tags: Annotated[list[RelationalTag], Field(max_length=3)] = []
+    emotion_tags: Annotated[list[str], Field(max_length=4, default_factory=list)]
+    relational_tags: Annotated[list[RelationalTag], Field(max_length=3, default_factory=list)]
     event_time: EventTime | None = None
     session: Id | None = None
-    messages: list[Id] = []
+    messages: Annotated[list[Id], Field(default_factory=list)]
     evidence: list[EvidenceRecord] | None = None
     filling: list[Id] | None = None
     superseded_by: Id | None = None
@@ -210,18 +240,19 @@ class NodeRecord(Record):
     archived_because: Literal["", "expired", "settled", "old", "person"] = ""
     resolved_by: Id | None = None
     orphaned: Annotated[int, Field(ge=0, le=1_000)] = 0
+    file: Id | None = None
     created_at: AwareDatetime
     embedding: str | None = None
 
     def vector(self, dimension: int) -> np.ndarray:
         """The stored vector: (dimension,) float32, unit length. Raises ValueError."""
         try:
-            found = np.frombuffer(base64.b64decode(self.embedding or "", validate=True), dtype="<f4")
+            found = np.frombuffer(binascii.a2b_base64(self.embedding or "", strict_mode=True), dtype="<f4")
         except (binascii.Error, ValueError) as error:
             raise ValueError(f"the embedding is not base64 of float32: {error}") from error
         if found.shape != (dimension,):
             raise ValueError(f"the embedding has {found.size} numbers, not {dimension}")
-        length = float(np.linalg.norm(found))
+        length = math.sqrt(found @ found)
         if not abs(length - 1) <= 1e-3:
             raise ValueError(f"the embedding is not of unit length ({length:.3f})")
         return found
@@ -234,8 +265,8 @@ class NodeVersionRecord(Record):
     version: Annotated[int, Field(ge=1)]
     description: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DESCRIPTION)]
     emotional_impact: Annotated[int, Field(ge=-MAX_IMPACT, le=MAX_IMPACT, strict=True)] = 0
-    emotion_tags: Annotated[list[str], Field(max_length=4)] = []
-    relational_tags: Annotated[list[RelationalTag], Field(max_length=3)] = []
+    emotion_tags: Annotated[list[str], Field(max_length=4, default_factory=list)]
+    relational_tags: Annotated[list[RelationalTag], Field(max_length=3, default_factory=list)]
     event_time: EventTime | None = None
     verification: Verification = "unverified"
     by: By = None
@@ -253,6 +284,7 @@ class EntityRecord(Record):
     nodes: list[Id] = []
     merged_into: Id | None = None
     described_through: Id | None = None
+    file: Id | None = None
     created_at: AwareDatetime | None = None
 
 
@@ -358,7 +390,7 @@ class SlowCycleRunRecord(Record):
     outcome: Literal["done", "failed"]
     failure: Wordless = ""
     given: dict[str, list[Id]] = {}
-    made: list[dict[str, Any]] = []
+    made: list[Things] = []
     through: Id | None = None
     tokens_in: Annotated[int, Field(ge=0)] = 0
     tokens_out: Annotated[int, Field(ge=0)] = 0
@@ -371,8 +403,8 @@ class ReceiptRecord(Record):
 
     id: Id
     targets: list[list[Wordless]] = []
-    choice: dict[str, Any] = {}
-    counts: dict[str, Any] = {}
+    choice: Things = {}
+    counts: Things = {}
     erased: dict[str, list[Wordless]] = {}
     prints: list[Any] = []
     stones: list[Digest] = []
@@ -382,11 +414,62 @@ class ReceiptRecord(Record):
     finished_at: AwareDatetime | None = None
 
 
+class FileRecord(Record):
+    """A file that was taken in. What came in by it says so by `file`."""
+
+    id: Id
+    format: Annotated[str, StringConstraints(max_length=40)] = ""
+    file_size: Annotated[int, Field(ge=0, le=2**60)] = 0
+    file_digest: Digest | Literal[""] = ""
+    status: Literal["remembering", "drafting", "done", "cancelled", "refused", "failed"] = "done"
+    failure: Wordless = ""
+    found: Things = {}
+    choices: Things = {}
+    counts: dict[Annotated[str, StringConstraints(max_length=40)], Annotated[int, Field(ge=0, le=10**9)]] = {}
+    gone_through: Annotated[int, Field(ge=0, le=10**9)] = 0
+    created_at: AwareDatetime
+    confirmed_at: AwareDatetime
+    finished_at: AwareDatetime | None = None
+
+
+class PieceRecord(Record):
+    """What of a file was taken in at once."""
+
+    file: Id
+    number: Annotated[int, Field(ge=0, le=10**9)]
+    digest: Annotated[str, StringConstraints(min_length=1, max_length=64)]
+    kind: Literal["talk", "prose", "notes"]
+    dated: bool = True
+    session: Id | None = None
+
+
+class QuotedRecord(BaseModel):
+    """Words that a draft rests on: in a line, or at a place of a file."""
+
+    quote: Annotated[str, StringConstraints(min_length=1)]
+    message: Id | None = None
+    said_at: AwareDatetime | None = None
+    where: Annotated[str, StringConstraints(max_length=200)] = ""
+
+
+class DraftRecord(Record):
+    """What could stand in a core block, and whether a person let it in."""
+
+    id: Id
+    label: Literal["persona", "user", "style"]
+    text: Annotated[str, StringConstraints(min_length=1, max_length=MAX_CHARACTERS)]
+    status: Literal["open", "accepted", "rejected"] = "open"
+    quotes: list[QuotedRecord] = []
+    file: Id | None = None
+    by: By = None
+    created_at: AwareDatetime
+    decided_at: AwareDatetime | None = None
+
+
 R = TypeVar("R", bound=Record)
 
 
-@dataclass(frozen=True)
-class Numbered(Generic[R]):
+class Numbered(NamedTuple, Generic[R]):
     """A record and the line it stands in."""
 
     number: int
@@ -411,25 +494,52 @@ TYPES: Mapping[str, type[Record]] = {
     "slow_cycle_run": SlowCycleRunRecord,
     "question": QuestionRecord,
     "receipt": ReceiptRecord,
+    "file": FileRecord,
+    "piece": PieceRecord,
+    "draft": DraftRecord,
 }
 
 
-@dataclass(frozen=True)
+@dataclass
 class RawLine:
-    """One line, or why it is none. `size` is in bytes, with its line break."""
+    """One line as it stands in the file, without its byte order mark. `size` is in bytes, with its line break."""
 
     number: int
     size: int
-    type: str = ""
-    data: Mapping[str, Any] | None = None
-    fault: str = ""
+    content: bytes
     at: int = 0
+
+    @cached_property
+    def type(self) -> str:
+        """The type that it says; empty where it is no line of an archive."""
+        if begun := _BEGUN.match(self.content):
+            return begun[1].decode()
+        try:
+            return str(self.data["type"])
+        except BrokenLine:
+            return ""
+
+    @cached_property
+    def data(self) -> Mapping[str, Any]:
+        """What it says. Raises BrokenLine."""
+        if len(self.content) > LONGEST_LINE_BYTES:
+            raise BrokenLine(self.number, "the line is longer than 16 MB")
+        try:
+            data = json.loads(self.content.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise BrokenLine(self.number, f"not UTF-8: {error.reason} at byte {error.start}") from error
+        except (ValueError, RecursionError) as error:
+            raise BrokenLine(self.number, f"not JSON: {error}") from error
+        if not isinstance(data, dict) or not isinstance(data.get("type"), str):
+            raise BrokenLine(self.number, "not an object with a type")
+        return data
 
 
 @dataclass
 class Places:
     """Where in a file the lines of one type are: bytes from its start, and numbers of lines."""
 
+    kind: str
     type: type["Record"]
     at: "array[int]" = field(default_factory=lambda: array("Q"))
     numbers: "array[int]" = field(default_factory=lambda: array("Q"))
@@ -440,16 +550,16 @@ class Places:
 
 
 def raw_lines(file: BinaryIO) -> Iterator[RawLine]:
-    """The lines of a file from its start, one at a time; empty ones are left out."""
+    """The lines of a file from its start, one at a time; empty ones are left out, and what follows one that is too
+    long."""
     file.seek(0)
     number = at = 0
     while line := file.readline(LONGEST_LINE_BYTES + 1):
         number += 1
-        if len(line) > LONGEST_LINE_BYTES:
-            yield RawLine(number, len(line), fault="the line is longer than 16 MB")
-            return
         if line.strip():
-            yield _raw(number, line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line, at)
+            yield RawLine(number, len(line), line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line, at)
+        if len(line) > LONGEST_LINE_BYTES:
+            return
         at += len(line)
 
 
@@ -457,17 +567,31 @@ def line_at(file: BinaryIO, at: int, number: int) -> RawLine:
     """The line that `raw_lines` found there."""
     if file.tell() != at:
         file.seek(at)
-    return _raw(number, file.readline(LONGEST_LINE_BYTES + 1), at)
+    content = file.readline(LONGEST_LINE_BYTES + 1)
+    return RawLine(number, len(content), content, at)
 
 
 def record(line: RawLine, types: Mapping[str, type[Record]] = TYPES) -> Record | None:
-    """The line as its type; None where the type is none of `types`. Raises BrokenLine."""
-    if line.data is None:
-        raise BrokenLine(line.number, line.fault)
-    if line.type not in types:
+    """The line as its type; None where the type is none of `types`. Raises BrokenLine.
+
+    Read at once where it says its type first; what is then not sound is looked at once more, for the reason.
+    """
+    if (expected := types.get(line.type)) is not None and line.size <= LONGEST_LINE_BYTES:
+        try:
+            found = expected.model_validate_json(line.content)
+        except ValidationError:
+            return _looked_at(line, types)
+        if found.type == line.type:
+            return found
+    return _looked_at(line, types)
+
+
+def _looked_at(line: RawLine, types: Mapping[str, type[Record]]) -> Record | None:
+    kind = line.data["type"]
+    if kind not in types:
         return None
     try:
-        return types[line.type].model_validate({key: value for key, value in line.data.items() if key != "type"})
+        return types[kind].model_validate(line.data)
     except ValidationError as error:
         raise BrokenLine(line.number, _told(error)) from error
 
@@ -482,7 +606,7 @@ def batches(
         line = line_at(file, at, number)
         progress(line.size)
         size += line.size
-        found = record(line, {line.type: places.type})
+        found = record(line, {places.kind: places.type})
         assert found is not None
         batch.append(Numbered(number, found))
         if len(batch) >= BATCH or size >= BATCH_BYTES:
@@ -497,7 +621,7 @@ def header(file: BinaryIO) -> HeaderRecord:
     first = next(raw_lines(file), None)
     if first is None:
         raise ArchiveError("the file is empty")
-    if first.type != "header" or first.data is None or first.data.get("format") != FORMAT:
+    if not _begins_archive(first):
         raise ArchiveError(f"line 1: this is no archive: it must be a header with the format {FORMAT!r}")
     if (version := first.data.get("version")) != VERSION:
         raise ArchiveError(f"line 1: the archive has version {version!r}; this program reads version {VERSION}")
@@ -506,16 +630,11 @@ def header(file: BinaryIO) -> HeaderRecord:
     return found
 
 
-def _raw(number: int, line: bytes, at: int) -> RawLine:
+def _begins_archive(first: RawLine) -> bool:
     try:
-        data = json.loads(line.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        return RawLine(number, len(line), fault=f"not UTF-8: {error.reason} at byte {error.start}", at=at)
-    except (ValueError, RecursionError) as error:
-        return RawLine(number, len(line), fault=f"not JSON: {error}", at=at)
-    if not isinstance(data, dict) or not isinstance(data.get("type"), str):
-        return RawLine(number, len(line), fault="not an object with a type", at=at)
-    return RawLine(number, len(line), data["type"], data, at=at)
+        return first.data["type"] == "header" and first.data.get("format") == FORMAT
+    except BrokenLine:
+        return False
 
 
 def _told(error: ValidationError) -> str:

@@ -50,14 +50,17 @@ def note_messages(persona: Persona, lines: Collection[MessageRecord], refused: R
 
 
 def note_nodes(
-    persona: Persona, nodes: Collection[NodeRecord], refused: Refused, said: Mapping[str, Collection[str]] | None = None
+    persona: Persona, nodes: Collection[NodeRecord], refused: Refused, said: Mapping[str, str] | None = None
 ) -> None:
     """Add those of `nodes` that were forgotten, or that rest on lines alone of which none is left. `said` are the whole
-    lines that they rest on, by node, as far as they are here."""
+    lines that they rest on, by their ids, as far as they are here."""
     if not persona.tombstones.exists():
         return
     contents = said or {}
-    brought = {node.id: set(_brought_by_node(node, refused, contents.get(node.id, ()))) for node in nodes}
+    brought = {
+        node.id: set(_brought_by_node(node, refused, [contents[key] for key in cited(node) if key in contents]))
+        for node in nodes
+    }
     buried = tombstones.refused_among(persona, chain.from_iterable(brought.values()))
     refused.nodes.update(
         node.id
@@ -120,7 +123,7 @@ def cited(node: NodeRecord) -> set[str]:
 
 def _brought_by_line(persona: Persona, line: MessageRecord) -> set[Burial]:
     day = line.created_at.astimezone(persona.zone).date()
-    return {of_external("message", line.id), Burial("text", line.content), Burial("line", line.content, day)}
+    return tombstones.of_line(line.id, line.content, day)
 
 
 def _brought_by_node(node: NodeRecord, refused: Refused, said: Iterable[str]) -> Iterator[Burial]:

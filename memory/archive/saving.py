@@ -14,15 +14,16 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models.functions import StrIndex
 
 from chat.models import CrisisFlag, Message, Session, Turn
 from memory import vectors
-from memory.archive import beside, merges, parts
+from memory.archive import beside, brought, merges, parts
 from memory.archive.beside import event_time, iso
-from memory.archive.parts import Names, Values, at_once, beside_defaults, called
+from memory.archive.parts import Names, Part, Values, at_once, beside_defaults, called
 from memory.archive.records import (
     FORMAT,
     VERSION,
@@ -38,6 +39,8 @@ from memory.archive.records import (
 from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, Mention, NodeVector
 from persona.models import CoreBlock, CoreBlockVersion, Persona
 
+Files = Mapping[UUID | None, str]  # imports by the uuid that is the mark of what came in by them
+
 
 def lines(persona: Persona, now: datetime) -> Iterator[bytes]:
     """The archive of the persona, each line with its break."""
@@ -48,18 +51,25 @@ def lines(persona: Persona, now: datetime) -> Iterator[bytes]:
     yield _line("persona", **_persona(persona))
     yield from (_line("block_version", **block) for block in _blocks(names))
     yield from (_line("tombstone", **stone) for stone in beside.tombstone_lines(names))
+    yield from (_line("file", **file) for file in brought.file_lines(names))
+    files = brought.marks(names)
     for session in _rows(Session, names.saved[Session]):
-        yield _line("session", **_session(session))
+        yield _line("session", **_session(session, files))
     for keys in at_once(names.saved[Turn]):
         yield from _turns(keys, names)
     for keys in at_once(names.saved[Message]):
-        yield from _messages(keys, names)
+        yield from _messages(keys, names, files)
     for keys in at_once(names.saved[ConceptNode]):
-        yield from _nodes(keys, names, model)
+        yield from _nodes(keys, names, model, files)
     for keys in at_once(names.saved[Entity]):
-        yield from _entities(keys, names)
-    for part in (merges.PROPOSALS, *beside.PARTS, *parts.of_others()):
+        yield from _entities(keys, names, files)
+    for part in parts_beside():
         yield from (_line(part.kind, **values) for values in part.lines(names))
+
+
+def parts_beside() -> tuple[Part, ...]:
+    """What stands beside talks, memories and people, in the order in which it can be loaded."""
+    return (merges.PROPOSALS, *beside.PARTS, *brought.PARTS, *parts.of_others())
 
 
 def _persona(persona: Persona) -> dict[str, Any]:
@@ -96,7 +106,7 @@ def _blocks(names: Names) -> Iterator[Values]:
             }
 
 
-def _session(session: Session) -> dict[str, Any]:
+def _session(session: Session, files: Files) -> dict[str, Any]:
     # Who consolidates it holds it here alone: elsewhere it waits to be.
     is_held = session.status == Session.Status.CONSOLIDATING
     return {
@@ -112,6 +122,7 @@ def _session(session: Session) -> dict[str, Any]:
             summary=session.summary or None,
             failure=session.failure or None,
             trivial=session.trivial,
+            file=files.get(session.import_uuid),
         ),
     }
 
@@ -140,7 +151,7 @@ def _turns(keys: Collection[int], names: Names) -> Iterator[bytes]:
         )
 
 
-def _messages(keys: Collection[int], names: Names) -> Iterator[bytes]:
+def _messages(keys: Collection[int], names: Names, files: Files) -> Iterator[bytes]:
     messages = list(_rows(Message, keys))
     sessions = names.of(Session, {message.session_id for message in messages})
     turns = names.of(Turn, {message.turn_id for message in messages})
@@ -158,6 +169,8 @@ def _messages(keys: Collection[int], names: Names) -> Iterator[bytes]:
             **beside_defaults(
                 MessageRecord,
                 withheld=message.withheld,
+                speaker=message.speaker,
+                file=files.get(message.import_uuid),
                 turn=turns.get(message.turn_id),
                 day=None if is_usual_day else message.day.isoformat(),
                 flagged=_flag(flags[message.pk], names) if message.pk in flags else None,
@@ -170,7 +183,7 @@ def _flag(flag: CrisisFlag, names: Names) -> Values:
     return {"raised_at": iso(flag.raised_at), **beside_defaults(FlagRecord, by=names.by(flag.raised_by_id), **seen)}
 
 
-def _nodes(keys: Collection[int], names: Names, model: str) -> Iterator[bytes]:
+def _nodes(keys: Collection[int], names: Names, model: str, files: Files) -> Iterator[bytes]:
     nodes = list(_rows(ConceptNode, keys))
     sessions = names.of(Session, {node.session_id for node in nodes})
     others = names.of(ConceptNode, {other for node in nodes for other in (node.superseded_by_id, node.resolved_by_id)})
@@ -189,6 +202,7 @@ def _nodes(keys: Collection[int], names: Names, model: str) -> Iterator[bytes]:
                 filling=filling[node.pk] or None,
                 orphaned=orphaned[node.pk],
                 session=sessions.get(node.session_id),
+                file=files.get(node.import_uuid),
                 superseded_by=others.get(node.superseded_by_id),
                 resolved_by=others.get(node.resolved_by_id),
                 embedding=embeddings.get(node.pk),
@@ -258,7 +272,7 @@ def _orphaned(nodes: Iterable[int]) -> Mapping[int, int]:
     return Counter(edges.values_list("parent_id", flat=True))
 
 
-def _entities(keys: Collection[int], names: Names) -> Iterator[bytes]:
+def _entities(keys: Collection[int], names: Names, files: Files) -> Iterator[bytes]:
     entities = list(_rows(Entity, keys))
     aliases = defaultdict(list)
     for alias in Alias.objects.filter(entity__in=list(keys)).order_by("pk"):
@@ -285,6 +299,7 @@ def _entities(keys: Collection[int], names: Names) -> Iterator[bytes]:
                 described_by=entity.described_by,
                 described_through=names.last_memory_through(entity.described_through),
                 status=entity.status,
+                file=files.get(entity.import_uuid),
                 merged_into=survivors.get(entity.merged_into_id),
             ),
         )

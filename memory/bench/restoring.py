@@ -22,7 +22,7 @@ from memory.bench.made_up import BEGINNING, LINES_A_TALK, TOPICS, Life
 SEED = 31
 NODES_A_TALK = 8
 QUOTED = 12
-MOST_NODES = 5_000
+MOST_NODES = 10_000
 
 
 def measured(nodes: int) -> float:

@@ -15,17 +15,20 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from chat import search
-from chat.models import CrisisFlag, Message, Turn
+from chat.models import CrisisFlag, Message, Session, Turn
 from echovessel import embedding
 from echovessel.sqlite import bulk
 from memory import checking, tombstones, vectors
 from memory.archive import BrokenLine, import_archive, owned, records, saving
 from memory.entities import merging
+from memory.forgetting import Choice, Target, forget, plan
 from memory.models import (
     ConceptNode,
     Entity,
     Evidence,
     Filling,
+    ImportChunk,
+    ImportJob,
     ImportRun,
     Mention,
     MergeProposal,
@@ -39,7 +42,8 @@ from memory.models import (
     Tombstone,
 )
 from memory.sameness import content_hash
-from persona.models import CoreBlock, MoodChange, Persona
+from persona import drafts
+from persona.models import CoreBlock, CoreDraft, MoodChange, Persona
 from persona.models.core_block import Label
 from proactive.models import Consideration, Outreach, ReachingOut
 from tests.memory.archives import HEADER, PERSONA, imported, message, node, session
@@ -96,6 +100,7 @@ def everything(mira: Persona) -> Persona:
         persona=mira, owner_id=mira.owner_id, targets=gone, stones=stones, at=NOW, status="done", finished_at=NOW
     )
     _first_words(mira, said, hers, ended)
+    _brought(mira, event)
     milo, bello = (named(mira, name, kind="pet", described_through=event.pk) for name in ("Milo", "Bello"))
     Mention.objects.bulk_create(Mention(node=event, entity=entity) for entity in (milo, bello))
     Mention.objects.create(node=thought, entity=bello)
@@ -103,6 +108,34 @@ def everything(mira: Persona) -> Persona:
     merging.keep_apart(merging.propose(mira, milo, rosa, 0.4, ["sound"]), mira.owner, NOW)
     mira.refresh_from_db()
     return mira
+
+
+def _brought(persona: Persona, event: ConceptNode) -> None:
+    """A file that was taken in, with what came of it, and one that is still being written."""
+    job = imported_file(persona, status="remembering", found={"chunks": 2, "speakers": [{"name": "Rosa"}]})
+    elsewhere = talk(persona, status="closing")
+    Session.objects.filter(pk=elsewhere.pk).update(close_reason="import", import_uuid=job.uuid)
+    told = line(elsewhere, "Tom is my brother, and a nurse.", import_uuid=job.uuid)
+    line(elsewhere, "Hi, Ana!", role="system", speaker="Rosa", import_uuid=job.uuid)
+    parts = {"job": job, "persona": persona, "dated": False}
+    ImportChunk.objects.create(number=0, digest="a" * 64, kind="talk", session=elsewhere, **parts)
+    ImportChunk.objects.create(number=1, digest="b" * 64, kind="notes", **parts)
+    ConceptNode.objects.filter(pk=event.pk).update(import_uuid=job.uuid)
+    imported_file(persona, status="writing")
+    quote = drafts.Words("Tom is my brother", told.uuid, NOW)
+    draft = drafts.propose(persona, "user", "Ana has a brother, Tom.", [quote], job.uuid, NOW)
+    assert draft is not None
+    drafts.reject(draft, persona.owner, LATER)
+    drafts.propose(persona, "persona", "Mira sings.", [drafts.Words("She sings.", where="card")], None, NOW)
+
+
+def imported_file(persona: Persona, **values: Any) -> ImportJob:
+    """An import that a person has confirmed."""
+    usual = {"file_name": "talk.txt", "file_size": 9, "file_digest": "c" * 64, "format": "whatsapp"}
+    moments = {"created_at": NOW, "confirmed_at": NOW}
+    job = ImportJob.objects.create(owner=persona.owner, persona=persona, **(usual | moments | values))
+    ImportRun.objects.create(uuid=job.uuid, persona=persona, at=NOW)
+    return job
 
 
 def _slow_cycle(persona: Persona, event: ConceptNode, ended: ConceptNode) -> None:
@@ -172,10 +205,63 @@ def test_what_is_restored_means_what_it_did(ana: User, everything: Persona, tmp_
     assert tombstones.refuses(again, [FORGOTTEN])
 
 
+def test_a_file_that_was_taken_in_is_known_elsewhere_with_all_that_came_of_it(
+    ana: User, everything: Persona, tmp_path: Path
+) -> None:
+    again = restored(tmp_path, ana, everything)
+    file, broken_off = ImportJob.objects.order_by("pk")
+    assert (file.status, file.file_digest, file.found) == ("remembering", "c" * 64, {"chunks": 2})
+    assert (broken_off.status, broken_off.file_name) == ("cancelled", "")
+    brought_by_it = [
+        again.sessions.get(import_uuid=file.uuid),
+        again.messages.get(import_uuid=file.uuid, speaker="Rosa"),
+        again.nodes.get(import_uuid=file.uuid),
+    ]
+    assert [one.persona for one in brought_by_it] == [again] * 3
+    assert list(file.chunks.values_list("number", "digest", "dated", "session")) == [
+        (0, "a" * 64, False, brought_by_it[0].pk),
+        (1, "b" * 64, False, None),
+    ]
+    assert ImportRun.objects.get(uuid=file.uuid).persona == again
+    decided = CoreDraft.objects.get(label="user")
+    assert (decided.status, decided.decided_by, decided.import_uuid) == ("rejected", ana, file.uuid)
+    assert decided.quotes.get().said_in == again.messages.get(content__startswith="Tom").uuid
+
+
+def test_a_draft_does_not_come_back_without_the_line_that_it_rests_on(
+    ana: User, everything: Persona, tmp_path: Path
+) -> None:
+    file = tmp_path / "hers.jsonl"
+    file.write_bytes(b"".join(saving.lines(everything, NOW)))
+    said = everything.messages.get(content__startswith="Tom")
+    forget(plan([Target("message", said.pk)], Choice()), ana, LATER)
+    assert not CoreDraft.objects.filter(label="user").exists()
+    with file.open("rb") as opened:
+        import_archive(opened, ana)
+    assert [draft.label for draft in CoreDraft.objects.all()] == ["persona"]
+
+
+def test_an_import_that_was_forgotten_is_not_known_again_by_an_older_archive(
+    ana: User, everything: Persona, tmp_path: Path
+) -> None:
+    file = tmp_path / "hers.jsonl"
+    file.write_bytes(b"".join(saving.lines(everything, NOW)))
+    run = ImportRun.objects.order_by("pk").first()
+    assert run is not None
+    forget(plan([Target("import", run.pk)], Choice()), ana, LATER)
+    before = saved(everything)
+    with file.open("rb") as opened:
+        import_archive(opened, ana)
+    assert not ImportJob.objects.filter(uuid=run.uuid).exists()
+    assert [one for one in saved(everything) if b'"tombstone"' not in one] == [
+        one for one in before if b'"tombstone"' not in one
+    ]
+
+
 def test_her_own_whole_archive_brings_nothing_twice(ana: User, everything: Persona, tmp_path: Path) -> None:
     before = saved(everything)
     result = brought(ana, everything, tmp_path)
-    assert (result.persona, result.added.total(), ImportRun.objects.count()) == (everything, 0, 0)
+    assert (result.persona, result.added.total(), ImportRun.objects.count()) == (everything, 0, 2)
     assert saved(everything) == before
 
 
