@@ -22,7 +22,7 @@ from echovessel.desk import AboutPersona, InTalk, Lately, Seen, SeenInline, Word
 
 class MessageInline(SeenInline):
     model = Message
-    fields = ["created_at", "role", "content", "withheld"]
+    fields = ["created_at", "role", "speaker", "content", "withheld"]
     ordering = ["created_at", "id"]
     show_change_link = True
 
@@ -55,7 +55,7 @@ class SessionAdmin(Seen):
 
 @admin.register(Message)
 class MessageAdmin(WordsIndexed, Seen):
-    words = ["content", "beginning"]
+    words = ["content", "beginning", "speaker"]
     forgets = "message"
     substrings = search.SUBSTRINGS
     list_display = ["id", "beginning", "role", "persona", "created_at", "withheld"]

@@ -31,12 +31,14 @@ BY_TIME = ("created_at", "id")
 
 
 class MessageOut(Schema):
-    """A line, word for word. A withheld one reaches no model any more."""
+    """A line, word for word. A withheld one reaches no model any more. `speaker` is who said it, where that is neither
+    of the two: its role is "system", then."""
 
     id: UUID
     session_id: UUID
     turn_id: UUID | None
     role: str = Field(examples=["user"])
+    speaker: str = Field(examples=[""])
     content: str = Field(examples=["I got a cat."])
     withheld: bool
     created_at: datetime
@@ -201,7 +203,7 @@ def told(message: Message) -> dict[str, Any]:
         "id": message.uuid,
         "session_id": message.session.uuid,
         "turn_id": message.turn.uuid if message.turn else None,
-    } | {name: getattr(message, name) for name in ("role", "content", "withheld", "created_at")}
+    } | {name: getattr(message, name) for name in ("role", "speaker", "content", "withheld", "created_at")}
 
 
 def _messages(persona: Persona) -> Any:

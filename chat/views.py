@@ -27,6 +27,7 @@ from persona.lookup import own_persona
 from persona.models import Persona
 
 PAGE = 60
+OTHER = "other"  # said by somebody who was there, as a file tells
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Line:
     date: dt.date | None = None
     uuid: UUID | None = None
     role: str = ""
+    speaker: str = ""
     content: str = ""
     html: str = ""
     turn_uuid: UUID | None = None
@@ -129,7 +131,8 @@ def _message_line(message: Message, *, ai_notice: bool) -> Line:
     return Line(
         "message",
         uuid=message.uuid,
-        role=message.role,
+        role=OTHER if message.speaker else message.role,
+        speaker=message.speaker,
         content=message.content,
         html=as_html(message.content) if is_reply else "",
         turn_uuid=message.turn.uuid if message.turn else None,

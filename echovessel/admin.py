@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 NOT_ON_THE_DESK = {"django_q.Schedule", "django_q.OrmQ"}
 
 SECTIONS: list[tuple[Any, list[str]]] = [
-    (_("L1 · Identity"), ["persona.Persona", "persona.CoreBlock"]),
+    (_("L1 · Identity"), ["persona.Persona", "persona.CoreBlock", "persona.CoreDraft"]),
     (_("L2 · What was said"), ["chat.Session", "chat.Message", "chat.Turn", "chat.CrisisFlag"]),
     (_("L3 · What happened"), ["memory.Event"]),
     (_("L4 · What it means"), ["memory.Thought", "memory.Intention", "memory.Expectation", "memory.Question"]),

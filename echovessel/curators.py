@@ -26,7 +26,7 @@ SEEN = {
         "question",
         "receipt",
     ],
-    "persona": ["persona", "moodchange"],
+    "persona": ["persona", "coredraft", "moodchange"],
     "proactive": ["outreach", "consideration"],
 }
 DECIDED = {"memory": ["change_mergeproposal", "change_question"], "chat": ["change_session"]}

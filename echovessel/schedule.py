@@ -17,6 +17,7 @@ from echovessel import discreet
 from echovessel.outbox import log
 from memory import awaited, lifecycle, slow_cycle, tasks
 from memory.forgetting import finishing
+from memory.importing import running as importing
 from proactive import considering, outreach
 
 logger = logging.getLogger(__name__)
@@ -30,6 +31,7 @@ EVERY_MINUTE: Mapping[str, Callable[[datetime], int]] = {
     "abandoned": turns.abandon,
     "closed": closing.close_idle,
     "waiting": tasks.sweep,
+    "importing": importing.sweep,
     "wondering": slow_cycle.sweep,
     "expired": awaited.expire,
     "reaching_out": outreach.sweep,

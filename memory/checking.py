@@ -95,11 +95,28 @@ _TALKS: Mapping[str, str] = {
     "AND c.mood = json_extract(p.episodic_state, '$.mood')) AND (p.external_id IS NULL "
     "OR EXISTS (SELECT 1 FROM persona_moodchange c WHERE c.persona_id = p.id))",
 }
+_DRAFTS: Mapping[str, str] = {
+    "drafts_of_lines_gone": "SELECT count(*) FROM persona_draftquote q WHERE q.said_in IS NOT NULL "
+    "AND NOT EXISTS (SELECT 1 FROM chat_message m WHERE m.uuid = q.said_in AND NOT m.withheld)",
+    "drafts_of_lines_of_others": "SELECT count(*) FROM persona_draftquote q JOIN persona_coredraft d "
+    "ON d.id = q.draft_id JOIN chat_message m ON m.uuid = q.said_in WHERE m.persona_id <> d.persona_id",
+    "drafts_out_of_place": "SELECT count(*) FROM persona_draftquote q JOIN chat_message m ON m.uuid = q.said_in "
+    "WHERE instr(m.content, q.quote) = 0",
+}
+_IMPORTS: Mapping[str, str] = {
+    "pieces_of_imports_that_are_over": "SELECT count(*) FROM memory_importpiece p JOIN memory_importjob j "
+    "ON j.id = p.job_id WHERE j.status IN ('done', 'failed', 'refused')",
+    "imports_across_owners": "SELECT count(*) FROM memory_importjob j JOIN persona_persona p ON p.id = j.persona_id "
+    "WHERE p.owner_id <> j.owner_id",
+    "chunks_across_personas": "SELECT count(*) FROM memory_importchunk c JOIN memory_importjob j ON j.id = c.job_id "
+    "LEFT JOIN chat_session s ON s.id = c.session_id "
+    "WHERE c.persona_id IS NOT j.persona_id OR (s.id IS NOT NULL AND s.persona_id <> c.persona_id)",
+}
 _DATABASE: Mapping[str, str] = {
     "keys_of_nothing": "SELECT count(*) FROM pragma_foreign_key_check",
 }
 _DAMAGED = "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'"
-_STATEMENTS: Mapping[str, str] = {**_NODES, **_ENTITIES, **_VECTORS, **_TALKS, **_DATABASE}
+_STATEMENTS: Mapping[str, str] = {**_NODES, **_ENTITIES, **_VECTORS, **_TALKS, **_DRAFTS, **_IMPORTS, **_DATABASE}
 
 
 def check(now: datetime) -> dict[str, int]:

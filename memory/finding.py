@@ -107,8 +107,8 @@ def by_meaning(persona: Persona, text: str, filters: Filters, limit: int = 30) -
 
 
 def said(persona: Persona, text: str, before: Message | None = None, limit: int = 30) -> Page[Message]:
-    """The lines in which `text` stands, put away ones too."""
-    found: MessageQuerySet = Message.objects.filter(persona=persona).exclude(role=Message.Role.SYSTEM)
+    """The lines in which `text` stands, put away ones too, and those of others who were there."""
+    found: MessageQuerySet = Message.objects.filter(persona=persona).exclude(role=Message.Role.SYSTEM, speaker="")
     found = _holding(found, search.SUBSTRINGS, persona, text.strip())
     if before is not None:
         found = found.before(before)

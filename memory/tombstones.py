@@ -26,6 +26,7 @@ from echovessel import words
 from memory.entities import names
 from memory.models import Tombstone
 from memory.sameness import normalized
+from persona import drafts
 from persona.models import Persona
 
 Kind = Tombstone.Kind
@@ -53,6 +54,22 @@ def of_words(text: str, day: date) -> Burial:
 def of_external(what: str, external_id: str) -> Burial:
     """The burial of an id in an archive. `what` has it: "session", "message", "node" or "entity"."""
     return Burial("external", f"{what} {external_id}")
+
+
+def of_draft(label: str, text: str) -> Burial:
+    """The burial of a draft of a core block: the very same one is not proposed again."""
+    return of_external("draft", f"{label} {drafts.content_hash(text)}")
+
+
+def refuses_draft(persona: Persona, label: str, *texts: str) -> bool:
+    """Whether a draft was forgotten here: the very same one, or one of the texts, which are what it says and what it
+    rests on."""
+    return bool(refused_among(persona, {of_draft(label, texts[0]), *(Burial("text", text) for text in texts)}))
+
+
+def of_line(external_id: str, text: str, day: date) -> set[Burial]:
+    """All by which a line of an archive, or of another file, may have been buried that was said on `day`."""
+    return {of_external("message", external_id), Burial("text", text), Burial("line", text, day)}
 
 
 def is_telling(text: str) -> bool:

@@ -4,7 +4,7 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
 from memory import awaited, views
-from memory.pages import account, forgetting, listing, node, pairs, people
+from memory.pages import account, drafts, forgetting, imports, listing, material, node, pairs, people
 
 
 def _one_of(*deeds: str) -> type[StringConverter]:
@@ -15,6 +15,8 @@ def _one_of(*deeds: str) -> type[StringConverter]:
 register_converter(_one_of("correct", "restore", *node.DEEDS, *awaited.BY_HAND), "deed")
 register_converter(_one_of(*people.DEEDS), "somebody_deed")
 register_converter(_one_of(*pairs.DECISIONS), "name_deed")
+register_converter(_one_of(*drafts.DEEDS), "draft_deed")
+register_converter(_one_of(*drafts.LABELS), "block")
 
 urlpatterns = [
     path("memory/<uuid:persona>/timeline/", views.timeline, name="timeline"),
@@ -36,8 +38,18 @@ urlpatterns = [
     path("memory/<uuid:persona>/names/", pairs.names, name="memory_names"),
     path("memory/<uuid:persona>/names/merge/", pairs.merge_two, name="memory_merge_two"),
     path("memory/<uuid:persona>/names/<uuid:proposal>/<name_deed:deed>/", pairs.name_deed, name="memory_name_deed"),
+    path("memory/<uuid:persona>/bring/", imports.imports, name="imports"),
+    path("memory/<uuid:persona>/bring/<uuid:job>/", imports.import_job, name="import_job"),
+    path("memory/<uuid:persona>/bring/<uuid:job>/cancel/", imports.cancel_import, name="cancel_import"),
+    path("memory/<uuid:persona>/drafts/", drafts.drafts, name="drafts"),
+    path("memory/<uuid:persona>/drafts/<block:label>/accept/", drafts.accept_all, name="accept_drafts"),
+    path("memory/<uuid:persona>/drafts/<uuid:draft>/<draft_deed:deed>/", drafts.draft_deed, name="draft_deed"),
+    path("welcome/persona/material/", material.material, name="onboarding_material"),
+    path("welcome/persona/material/<uuid:job>/", material.material_job, name="material_job"),
+    path("welcome/persona/material/<uuid:job>/cancel/", material.cancel_material, name="cancel_material"),
     path("account/", account.account, name="account"),
     path("account/receipts/<uuid:receipt>/", forgetting.receipt, name="receipt"),
+    path("account/tokens/", account.make_token, name="make_token"),
     path("account/data/", account.my_data, name="my_data"),
     path("account/delete/", account.delete_account, name="delete_account"),
     path("account/companions/<uuid:persona>/delete/", account.delete_persona, name="delete_persona"),

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Literal
 from unicodedata import category
+from uuid import UUID
 
 import numpy as np
 from django.db.models import Exists, F, OuterRef, Q
@@ -62,7 +63,8 @@ class Draft:
     """A node as its source wants it, before the gate. `event_time` is (first day, last day).
 
     `filling` are the nodes it was concluded from; `supersedes` those that are not true any more because of it;
-    `created_at` is when it was said, where that is not now.
+    `created_at` is when it was said, where that is not now; `import_uuid` the import that brought it: she has not been
+    told it today, then, but when it was said.
     """
 
     kind: str
@@ -82,6 +84,11 @@ class Draft:
     supersedes: Sequence[ConceptNode] = ()
     external_id: str | None = None
     created_at: datetime | None = None
+    import_uuid: UUID | None = None
+
+    def told_at(self, now: datetime) -> datetime:
+        """When she was told it."""
+        return self.created_at or now if self.import_uuid else now
 
 
 @dataclass(frozen=True)
@@ -107,7 +114,7 @@ def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: d
     if known and _was_only_read_again(known, draft):
         node, outcome = _learning(persona, known, draft), "repeated"
     else:
-        node = _mentioned_again(known, now) if known else _inserted(persona, draft, vector, model, now)
+        node = _mentioned_again(known, draft.told_at(now)) if known else _inserted(persona, draft, vector, model, now)
         _keep_evidence(node, draft)
         _announce(persona, node, draft, outcome)
     if node.status == Status.ACTIVE:
@@ -232,10 +239,16 @@ def _nearly_the_same(persona: Persona, draft: Draft, vector: np.ndarray, now: da
     cosines += _hidden(persona, draft, vector)
     near = [pk for pk, cosine in cosines if cosine >= knobs.reinforce_cosine()]
     replaced = {node.pk for node in draft.supersedes}
-    recent = Q(created_at__gte=now - timedelta(days=knobs.reinforce_days())) | Q(status=Status.HIDDEN)
-    rivals = _rivals(persona, draft).filter(recent).in_bulk(near)
+    rivals = _rivals(persona, draft).filter(_about_then(draft, now) | Q(status=Status.HIDDEN)).in_bulk(near)
     found = (rivals[pk] for pk in near if pk in rivals and pk not in replaced)
     return next((node for node in found if _tells_the_same(draft, node)), None)
+
+
+def _about_then(draft: Draft, now: datetime) -> Q:
+    """Told so shortly before that it is still the same thing; what comes from elsewhere, shortly after it, too."""
+    told_at, about = draft.told_at(now), timedelta(days=knobs.reinforce_days())
+    later = Q(created_at__lte=told_at + about) if draft.import_uuid else Q()
+    return Q(created_at__gte=told_at - about) & later
 
 
 def _hidden(persona: Persona, draft: Draft, vector: np.ndarray) -> list[tuple[int, float]]:
@@ -274,8 +287,9 @@ def time_of(node: ConceptNode) -> DateRange | None:
     return node.event_time_start, node.event_time_end
 
 
-def _mentioned_again(node: ConceptNode, now: datetime) -> ConceptNode:
-    ConceptNode.objects.filter(pk=node.pk).update(mention_count=F("mention_count") + 1, last_mentioned_at=now)
+def _mentioned_again(node: ConceptNode, at: datetime) -> ConceptNode:
+    last = max(at, node.last_mentioned_at)
+    ConceptNode.objects.filter(pk=node.pk).update(mention_count=F("mention_count") + 1, last_mentioned_at=last)
     node.refresh_from_db(fields=["mention_count", "last_mentioned_at"])
     return node
 
@@ -320,11 +334,12 @@ def _inserted(persona: Persona, draft: Draft, vector: np.ndarray, model: str, no
         confidence=max(0.0, min(1.0, draft.confidence)),
         status=draft.status,
         verification=draft.verification,
-        last_mentioned_at=now,
+        last_mentioned_at=draft.told_at(now),
         created_at=draft.created_at or now,
         content_hash=content_hash(description),
         embedding_model=model,
         external_id=draft.external_id,
+        import_uuid=draft.import_uuid,
     )
     vectors.index([node], vector[np.newaxis, :])
     return node

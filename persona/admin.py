@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from echovessel.desk import AboutPersona, Lately, Page, Seen, SeenInline, excerpt
-from persona.models import CoreBlock, CoreBlockVersion, MoodChange, Persona
+from persona.models import CoreBlock, CoreBlockVersion, CoreDraft, DraftQuote, MoodChange, Persona
 
 
 @admin.register(Persona)
@@ -85,6 +85,28 @@ class CoreBlockAdmin(Page):
     @admin.display(description=_("text"))
     def beginning(self, block: CoreBlock) -> str:
         return excerpt(block.content)
+
+
+class QuoteInline(SeenInline):
+    model = DraftQuote
+    verbose_name_plural = _("the words that it rests on")
+    fields = ["quote", "where", "said_at", "said_in"]
+    related = ["draft"]
+
+
+@admin.register(CoreDraft)
+class CoreDraftAdmin(Seen):
+    words = ["text", "beginning"]
+    list_display = ["id", "label", "beginning", "persona", "status", "created_at", "decided_at", "decided_by"]
+    list_filter = ["status", "label", Lately, AboutPersona]
+    list_select_related = ["persona", "decided_by"]
+    search_fields = ["text", "uuid", "persona__uuid"]
+    fields = ["uuid", "persona", "label", "text", "status", "created_at", "decided_at", "decided_by"]
+    inlines = [QuoteInline]
+
+    @admin.display(description=_("text"))
+    def beginning(self, draft: CoreDraft) -> str:
+        return excerpt(draft.text)
 
 
 @admin.register(MoodChange)

@@ -1,9 +1,11 @@
 """API of the personas: who they are (L1) and how they feel (L6). Only people write L1: whoever asks here does."""
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, cast
 from uuid import UUID
 
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpRequest
@@ -17,10 +19,13 @@ from echovessel.bodies import Body, storable
 from echovessel.keyset import PageOf
 from echovessel.problems import Refused
 from echovessel.sections import Section
+from persona import drafts
 from persona import mood as moods
+from persona.drafts import DraftRefused
 from persona.lookup import own_persona
 from persona.models import CoreBlock, Persona
 from persona.models.core_block import MAX_CHARACTERS, Label
+from persona.models.core_draft import CoreDraft
 from persona.onboarding import create_persona
 
 addresses = Router()  # everything below a persona, of all apps
@@ -125,6 +130,38 @@ class BlockVersions(Schema):
     next: int | None
 
 
+class QuoteOut(Schema):
+    """Words that a draft rests on: of a line (`message_id`), or of a place in a file (`where`)."""
+
+    quote: str = Field(examples=["I live by the sea."])
+    message_id: UUID | None
+    said_at: datetime | None
+    where: str = Field(examples=[""])
+
+
+class DraftOut(Schema):
+    """What could stand in a core block, and the words it rests on; `room` is how many characters the block has left."""
+
+    id: UUID
+    label: Label
+    text: str = Field(examples=["Ana lives by the sea."])
+    status: str = Field(examples=["open"])
+    quotes: list[QuoteOut]
+    room: int = Field(examples=[4_980])
+    import_id: UUID | None
+    created_at: datetime
+    decided_at: datetime | None
+
+
+Decision = Literal["open", "accepted", "rejected"]
+
+
+class AcceptIn(Body):
+    """In which words it comes into its block: its own, or these."""
+
+    text: Text | None = None
+
+
 Version = Annotated[int, Query(ge=1, le=2**31, description="The `next` of the page before.")]
 Limit = Annotated[int, Query(ge=1, le=200, description="How many items at most.")]
 
@@ -138,11 +175,7 @@ def list_personas(request: HttpRequest, asked: Query[keyset.Asked]) -> Any:
 @router.post("", response={201: PersonaDetail}, summary="Make a persona")
 def post_persona(request: HttpRequest, body: PersonaIn) -> Any:
     """A new persona of yours, with her three core blocks."""
-    try:
-        made = create_persona(request.user, **body.model_dump())  # type: ignore[arg-type]
-    except ValidationError as error:
-        raise _wrong(error) from error
-    return Status(201, told(made))
+    return Status(201, told(made(request, body)))
 
 
 @router.get("/{uuid:persona_id}", response=PersonaDetail, summary="One persona, her blocks and her mood")
@@ -182,6 +215,59 @@ def list_block_versions(
     versions = block.versions.all() if before is None else block.versions.filter(version__lt=before)
     found = list(versions[: limit + 1])
     return {"items": found[:limit], "next": found[limit - 1].version if len(found) > limit else None}
+
+
+@router.get("/{uuid:persona_id}/drafts", response=PageOf[DraftOut], summary="What her core blocks could say")
+def list_drafts(
+    request: HttpRequest, persona_id: UUID, asked: Query[keyset.Asked], status: Decision | None = None
+) -> Any:
+    """Proposed out of what you brought, newest first. Nothing of it stands in a block before you accept it."""
+    persona = own_persona(request, persona_id)
+    found = persona.core_drafts.prefetch_related("quotes")
+    room = {label: drafts.room(persona, label) for label in Label.values}
+    return keyset.page(found.filter(status=status) if status else found, asked, lambda one: _drafted(one, room))
+
+
+@router.post("/{uuid:persona_id}/drafts/{uuid:draft_id}/accept", response=DraftOut, summary="Accept a draft")
+def accept_draft(request: HttpRequest, persona_id: UUID, draft_id: UUID, body: AcceptIn) -> dict[str, Any]:
+    """Adds it to its core block, in its own words or in yours. 409 `decided` where it was decided before; 422 `empty`
+    for no words, `too_long` where the block has no room for them."""
+    return _decided(request, persona_id, draft_id, lambda draft, by, now: drafts.accept(draft, body.text, by, now))
+
+
+@router.post("/{uuid:persona_id}/drafts/{uuid:draft_id}/reject", response=DraftOut, summary="Reject a draft")
+def reject_draft(request: HttpRequest, persona_id: UUID, draft_id: UUID) -> dict[str, Any]:
+    """It stands nowhere, and is not proposed again. 409 `decided` where it was decided before."""
+    return _decided(request, persona_id, draft_id, drafts.reject)
+
+
+def _decided(
+    request: HttpRequest, persona_id: UUID, draft_id: UUID, decide: Callable[[CoreDraft, User, datetime], CoreDraft]
+) -> dict[str, Any]:
+    persona = own_persona(request, persona_id)
+    try:
+        draft = decide(get_object_or_404(persona.core_drafts, uuid=draft_id), cast(User, request.user), timezone.now())
+    except DraftRefused as error:
+        raise Refused(409 if error.code == "decided" else 422, error.code, error.message) from error
+    return _drafted(draft, {draft.label: drafts.room(persona, draft.label)})
+
+
+def _drafted(draft: CoreDraft, room: Mapping[str, int]) -> dict[str, Any]:
+    names = ("label", "text", "status", "created_at", "decided_at")
+    quotes = [
+        {"quote": one.quote, "message_id": one.said_in, "said_at": one.said_at, "where": one.where}
+        for one in draft.quotes.all()
+    ]
+    told = {name: getattr(draft, name) for name in names}
+    return told | {"id": draft.uuid, "import_id": draft.import_uuid, "quotes": quotes, "room": room[draft.label]}
+
+
+def made(request: HttpRequest, body: PersonaIn) -> Persona:
+    """A new persona of the caller's. Raises Refused for what cannot be stored."""
+    try:
+        return create_persona(request.user, **body.model_dump())  # type: ignore[arg-type]
+    except ValidationError as error:
+        raise _wrong(error) from error
 
 
 def told(persona: Persona) -> dict[str, Any]:

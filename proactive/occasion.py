@@ -43,5 +43,5 @@ def of(outreach: Outreach) -> Occasion:
 
 
 def _last_day_of_the_user(persona: Persona) -> date | None:
-    said = Message.objects.filter(persona=persona, role=Message.Role.USER).on_record()
+    said = Message.objects.filter(persona=persona, role=Message.Role.USER).said_here().on_record()
     return said.order_by("-created_at", "-id").values_list("day", flat=True).first()

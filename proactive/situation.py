@@ -94,18 +94,22 @@ class Situation:
 
 
 _newest_line: Query[tuple[datetime]] = Query(
-    lambda persona: Message.objects.filter(persona=persona).order_by("-created_at", "-id").values_list("created_at")[:1]
+    lambda persona: (
+        Message.objects.said_here().filter(persona=persona).order_by("-created_at", "-id").values_list("created_at")[:1]
+    )
 )
 _newest_of_the_user: Query[tuple[datetime, UUID]] = Query(
     lambda persona: (
-        Message.objects.filter(persona=persona, role=Message.Role.USER)
+        Message.objects.said_here()
+        .filter(persona=persona, role=Message.Role.USER)
         .order_by("-created_at", "-id")
         .values_list("created_at", "uuid")[:1]
     )
 )
 _first_of_the_user_after: Query[tuple[datetime]] = Query(
     lambda persona, moment: (
-        Message.objects.filter(persona=persona, role=Message.Role.USER, created_at__gt=moment)
+        Message.objects.said_here()
+        .filter(persona=persona, role=Message.Role.USER, created_at__gt=moment)
         .order_by("created_at", "id")
         .values_list("created_at")[:1]
     )

@@ -66,6 +66,7 @@ _awaited: Query[Any] = Query(
         ConceptNode.objects.recallable()
         .filter(persona=persona, kind=kind, outcome=ConceptNode.Outcome.OPEN)
         .filter(event_time_end__gte=first, event_time_end__lte=last)
+        .exclude(session__close_reason=Session.CloseReason.IMPORT)
         .exclude(verification=ConceptNode.Verification.DISPUTED)
         .order_by("event_time_end", "id")
         .values_list("uuid", "event_time_end")[:MOST_OF_A_KIND]
@@ -76,6 +77,7 @@ _shocks: Query[tuple[UUID, datetime]] = Query(
         ConceptNode.objects.recallable()
         .filter(persona=persona, kind=Kind.EVENT, created_at__gt=since, created_at__lte=now)
         .filter(Q(emotional_impact__gte=least) | Q(emotional_impact__lte=most))
+        .exclude(session__close_reason=Session.CloseReason.IMPORT)
         .exclude(verification=ConceptNode.Verification.DISPUTED)
         .order_by("-created_at", "-id")
         .values_list("uuid", "created_at")[:MOST_OF_A_KIND]

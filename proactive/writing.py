@@ -71,9 +71,10 @@ def named(text: str, ways: list[str]) -> str:
 
 
 def _ways(persona: Persona, told: str) -> list[str]:
-    """The channels that her talks came through. One whose name stands in what she was told is a word of theirs: who
-    speaks of web design may be asked about it."""
-    channels = Session.objects.filter(persona=persona).order_by().values_list("channel", flat=True).distinct()
+    """The channels that her talks came through; a file that was brought is none. One whose name stands in what she was
+    told is a word of theirs: who speaks of web design may be asked about it."""
+    talks = Session.objects.filter(persona=persona).exclude(close_reason=Session.CloseReason.IMPORT)
+    channels = talks.order_by().values_list("channel", flat=True).distinct()
     return [channel for channel in channels if not named(told, [channel])]
 
 

@@ -19,11 +19,19 @@ class MessageQuerySet(models.QuerySet["Message"]):
         """Those that may reach a prompt or an extraction."""
         return self.filter(withheld=False).exclude(role=Message.Role.SYSTEM)
 
+    def read_by_models(self) -> "MessageQuerySet":
+        """The same with what others said beside them: it makes a talk understood, and is evidence of nothing."""
+        return self.filter(withheld=False).exclude(role=Message.Role.SYSTEM, speaker="")
+
     def before(self, message: "Message") -> "MessageQuerySet":
         return self.filter(Q(created_at__lt=message.created_at) | Q(created_at=message.created_at, id__lt=message.id))
 
     def on_record(self) -> "MessageQuerySet":
         return self.filter(session__off_the_record=False)
+
+    def said_here(self) -> "MessageQuerySet":
+        """Those that were said to her, or by her; not what somebody brought from elsewhere."""
+        return self.exclude(session__close_reason=Session.CloseReason.IMPORT)
 
     def since(self, moment: datetime) -> "MessageQuerySet":
         return self.filter(created_at__gte=moment)

@@ -22,8 +22,14 @@ from memory.models import Receipt
 from persona.lookup import own_persona
 
 Digest = Annotated[str, Query(min_length=1, max_length=200, description="The digest of the plan.")]
-What = Literal["nodes", "messages", "sessions", "entities"]
-KIND_OF: dict[str, Kind] = {"nodes": "node", "messages": "message", "sessions": "session", "entities": "entity"}
+What = Literal["nodes", "messages", "sessions", "entities", "imports"]
+KIND_OF: dict[str, Kind] = {
+    "nodes": "node",
+    "messages": "message",
+    "sessions": "session",
+    "entities": "entity",
+    "imports": "import",
+}
 
 
 class AffectedOut(Schema):
@@ -110,6 +116,13 @@ def forget_session(request: HttpRequest, persona_id: UUID, session_id: UUID, how
 def forget_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, how: Query[How]) -> dict[str, Any]:
     """Somebody or something, with what was made of it. `confirm` as for a node."""
     return _forget(request, _plan(request, persona_id, "entities", entity_id, how), how)
+
+
+@router.delete("/{uuid:persona_id}/imports/{uuid:import_id}", response=ReceiptOut, summary="Forget what a file brought")
+def forget_import(request: HttpRequest, persona_id: UUID, import_id: UUID, how: Query[How]) -> dict[str, Any]:
+    """Every talk and memory that came with it, and what was made of them; 404 where nothing did. `confirm` as for a
+    node."""
+    return _forget(request, _plan(request, persona_id, "imports", import_id, how), how)
 
 
 @router.get("/{uuid:persona_id}/forget", response=PlanOut, summary="What forgetting a persona would do")

@@ -6,7 +6,7 @@ can be read is refused: to take it for an empty one would lose what was said.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
@@ -219,6 +219,15 @@ class MoodSignal(BaseModel):
     last_user_signal: Annotated[str | None, BeforeValidator(lambda value: _text(value) or None)] = None
 
 
+class ImportedThought(BaseModel):
+    """What a writer concluded or felt about it. `filling` are positions in `events`, from 0."""
+
+    description: Filled
+    emotional_impact: Impact
+    subject: Subject
+    filling: Annotated[list[int], BeforeValidator(_positions)]
+
+
 class ReflectedThought(BaseModel):
     """One quiet impression. `filling` are ids of given events, such as "e3"."""
 
@@ -310,6 +319,31 @@ class ExtractionAnswer(LenientAnswer):
         return answer
 
 
+class ImportAnswer(ExtractionAnswer):
+    """What is worth remembering of prose that somebody brought: a diary, notes. A thought that rests on no event is
+    dropped."""
+
+    lists: ClassVar = {
+        "events": ExtractedEvent,
+        "mentioned_entities": MentionedEntity,
+        "thoughts": ImportedThought,
+    }
+
+    thoughts: list[ImportedThought] = []
+    intentions: SkipJsonSchema[Annotated[list[ExtractedIntention], BeforeValidator(lambda _value: [])]] = []
+    entity_clarification: SkipJsonSchema[Annotated[None, BeforeValidator(lambda _value: None)]] = None
+    session_mood_signal: SkipJsonSchema[Annotated[None, BeforeValidator(lambda _value: None)]] = None
+
+    def _moved(self, positions: dict[str, list[int]]) -> None:
+        """Thoughts move with their events, and fall with the last one."""
+        super()._moved(positions)
+        now_at = {old: new for new, old in enumerate(positions.get("events", []))}
+        found = [[now_at[old] for old in thought.filling if old in now_at] for thought in self.thoughts]
+        moved = zip(self.thoughts, found, strict=True)
+        self.thoughts = [thought.model_copy(update={"filling": filling}) for thought, filling in moved if filling]
+        self._dropped += len(found) - len(self.thoughts)
+
+
 class ReflectionAnswer(LenientAnswer):
     """Quiet impressions of what happened lately."""
 
@@ -317,6 +351,11 @@ class ReflectionAnswer(LenientAnswer):
     essential: ClassVar = "thoughts"
 
     thoughts: list[ReflectedThought]
+
+
+def stored(answer: Mapping[str, Any]) -> ExtractionAnswer:
+    """A stored answer, as what it was given: of prose an `ImportAnswer`."""
+    return (ImportAnswer if "thoughts" in answer else ExtractionAnswer).model_validate(answer)
 
 
 def _readable(items: Any, schema: type[Item]) -> Iterator[tuple[int, Item]]:

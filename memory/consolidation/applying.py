@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 from uuid import UUID
@@ -21,8 +21,12 @@ from memory.consolidation.answers import (
     ExtractedEvent,
     ExtractedIntention,
     ExtractionAnswer,
+    ImportAnswer,
+    ImportedThought,
+    stored,
 )
 from memory.consolidation.claims import Claim
+from memory.consolidation.elsewhere import Material, is_from_elsewhere, is_past, material_of
 from memory.consolidation.prompting import message_id, node_id
 from memory.entities.clarifying import settle, was_said
 from memory.entities.comparing import Circle, circle_of
@@ -42,12 +46,14 @@ LEAST_OF_A_SUMMARY = 20
 
 @dataclass(frozen=True)
 class Prepared:
-    """One stored answer, ready to be written: drafts with their vectors, outside any transaction."""
+    """One stored answer, ready to be written: drafts, thoughts that were concluded from these, and the vectors of both,
+    outside any transaction."""
 
     extraction: Extraction
     answer: ExtractionAnswer
     left_out: int
     drafts: Sequence[Draft]
+    thoughts: Sequence[tuple[ImportedThought, Draft]]
     vectors: np.ndarray
     profiles: Sequence[Profile]
 
@@ -60,10 +66,10 @@ def apply(claim: Claim) -> None:
     """
     session, model = claim.session, follow()
     waiting = session.extractions.filter(applied_at=None).order_by("chunk")
-    prepared = [_prepared(session, extraction) for extraction in waiting]
+    now, material = claim.clock(), material_of(session)
+    prepared = [_prepared(session, material, extraction, now) for extraction in waiting]
     if not prepared:
         return
-    now = claim.clock()
     answers = [one.answer for one in prepared]
     circle = circle_of(session.persona, [profile for one in prepared for profile in one.profiles])
     with transaction.atomic():
@@ -82,20 +88,27 @@ def _note_applied(one: Prepared, now: datetime) -> None:
         raise Lost
 
 
-def _prepared(session: Session, extraction: Extraction) -> Prepared:
+def _prepared(session: Session, material: Material, extraction: Extraction, now: datetime) -> Prepared:
     messages = {message.pk: message for message in session.messages.shown_to_models()}
-    answer, nothing_new = without_what_was_read(
-        ExtractionAnswer.model_validate(extraction.answer), messages, extraction.after()
-    )
-    answer, too_many = bounded(answer, knobs.events_per_chunk())
-    drafts = [
-        *(_event(session, event, messages) for event in answer.events),
-        *(_intention(session, intention, messages) for intention in answer.intentions),
-    ]
-    texts = [tidied(draft.description) for draft in drafts]
+    answer, nothing_new = without_what_was_read(stored(extraction.answer), messages, extraction.after())
+    answer, too_late = without_promises_that_are_over(session, material, answer, now)
+    answer, too_many = bounded(answer, _most(material))
+    events = [_as_brought(session, material, _event(session, event, messages)) for event in answer.events]
+    drafts = [*events, *(_intention(session, intention, messages) for intention in answer.intentions)]
+    thoughts = [(thought, _thought(session, thought, events)) for thought in _thoughts(answer)]
+    texts = [tidied(draft.description) for draft in (*drafts, *(draft for _, draft in thoughts))]
     vectors = embedding.embed(texts)
     profiles = naming.profiles_of(answer, texts, vectors)
-    return Prepared(extraction, answer, nothing_new + too_many, drafts, vectors, profiles)
+    left_out = nothing_new + too_late + too_many
+    return Prepared(extraction, answer, left_out, drafts, thoughts, vectors, profiles)
+
+
+def _most(material: Material) -> int:
+    return knobs.import_events_per_piece() if material.is_prose else knobs.events_per_chunk()
+
+
+def _thoughts(answer: ExtractionAnswer) -> Sequence[ImportedThought]:
+    return answer.thoughts[: knobs.import_thoughts_per_piece()] if isinstance(answer, ImportAnswer) else ()
 
 
 def without_what_was_read(
@@ -119,6 +132,27 @@ def bounded(answer: ExtractionAnswer, most: int) -> tuple[ExtractionAnswer, int]
     return answer.model_copy(update={"events": events, "intentions": intentions}), left_out
 
 
+def without_promises_that_are_over(
+    session: Session, material: Material, answer: ExtractionAnswer, now: datetime
+) -> tuple[ExtractionAnswer, int]:
+    """The answer without promises of a talk from elsewhere for which nobody waits any more, or whose day is not known,
+    and how many these were."""
+    if not is_from_elsewhere(session):
+        return answer, 0
+    today = now.astimezone(session.persona.zone).date()
+    kept = [one for one in answer.intentions if material.is_dated and one.due >= today]
+    return answer.model_copy(update={"intentions": kept}), len(answer.intentions) - len(kept)
+
+
+def _as_brought(session: Session, material: Material, draft: Draft) -> Draft:
+    """The event as it can be known of what was said elsewhere: on no day, where nobody knows when that was; and in the
+    place of nothing that was told after it."""
+    if not is_from_elsewhere(session):
+        return draft
+    earlier = [node for node in draft.supersedes if draft.created_at and node.created_at <= draft.created_at]
+    return replace(draft, event_time=draft.event_time if material.is_dated else None, supersedes=earlier)
+
+
 def _event(session: Session, event: ExtractedEvent, messages: dict[int, Message]) -> Draft:
     quotes, sound = quoted(event.evidence, messages)
     speaker = None if event.subject == ConceptNode.Subject.PERSONA else Message.Role.USER
@@ -137,6 +171,7 @@ def _event(session: Session, event: ExtractedEvent, messages: dict[int, Message]
         evidence=quotes,
         supersedes=_given(session.persona, event.supersedes),
         created_at=_said_at(session, quotes),
+        import_uuid=_import_of(session),
     )
 
 
@@ -154,7 +189,28 @@ def _intention(session: Session, intention: ExtractedIntention, messages: dict[i
         status=status_of(quotes, sound, Message.Role.PERSONA),
         evidence=quotes,
         created_at=_said_at(session, quotes),
+        import_uuid=_import_of(session),
     )
+
+
+def _thought(session: Session, thought: ImportedThought, events: Sequence[Draft]) -> Draft:
+    """Its filling is known when the events are written."""
+    told_at = (events[place].created_at for place in thought.filling if place < len(events))
+    return Draft(
+        kind=ConceptNode.Kind.THOUGHT,
+        description=thought.description,
+        source=ConceptNode.Source.IMPORT,
+        subject=thought.subject,
+        emotional_impact=thought.emotional_impact,
+        session=session,
+        created_at=max(filter(None, told_at), default=session.last_message_at),
+        import_uuid=_import_of(session),
+    )
+
+
+def _import_of(session: Session) -> UUID | None:
+    """What was brought keeps what brought it, so that it can be taken back as a whole."""
+    return session.import_uuid if is_from_elsewhere(session) else None
 
 
 def _said_at(session: Session, quotes: Sequence[Quote]) -> datetime:
@@ -192,10 +248,20 @@ def _given(persona: Persona, cited: Sequence[str]) -> list[ConceptNode]:
 
 def _write_all(session: Session, prepared: Prepared, model: str, circle: Circle, now: datetime) -> None:
     persona = session.persona
-    drafts = zip(prepared.drafts, prepared.vectors, strict=True)
+    said = len(prepared.drafts)
+    drafts = zip(prepared.drafts, prepared.vectors[:said], strict=True)
     nodes = [write(persona, draft, vector, model, now).node for draft, vector in drafts]
+    for (thought, draft), vector in zip(prepared.thoughts, prepared.vectors[said:], strict=True):
+        filling = _filling(thought, nodes[: len(prepared.answer.events)])
+        nodes.append(write(persona, replace(draft, filling=filling), vector, model, now).node if filling else None)
     naming.name_all(persona, prepared.answer, prepared.profiles, nodes, circle)
     _settle_all(session, prepared.answer, now)
+
+
+def _filling(thought: ImportedThought, events: Sequence[ConceptNode | None]) -> list[ConceptNode]:
+    """The events that it was concluded from, those that got in. A thought on none of them is none."""
+    named = [events[place] for place in thought.filling if place < len(events)]
+    return [event for event in named if event is not None]
 
 
 def _settle_all(session: Session, answer: ExtractionAnswer, now: datetime) -> None:
@@ -211,7 +277,7 @@ def _settle_all(session: Session, answer: ExtractionAnswer, now: datetime) -> No
 def _tell_mood(session: Session, answers: Sequence[ExtractionAnswer], now: datetime) -> None:
     """The mood in which the talk left her, as of its end; a talk that is read late overrules no later one."""
     signals = [answer.session_mood_signal for answer in answers if answer.session_mood_signal]
-    if not signals:
+    if not signals or is_past(session, now):
         return
     persona = Persona.objects.get(pk=session.persona_id)
     at = min(session.last_message_at, now)

@@ -16,9 +16,10 @@ from echovessel import embedding, llm
 from echovessel.context import shortened, unfenced
 from memory import knobs, vectors
 from memory.consolidation import prompting
-from memory.consolidation.answers import ExtractionAnswer
+from memory.consolidation.answers import ExtractionAnswer, ImportAnswer
 from memory.consolidation.chunks import Piece, next_piece
 from memory.consolidation.claims import Claim
+from memory.consolidation.elsewhere import Material, material_of, purpose_of
 from memory.consolidation.language import speaks_otherwise
 from memory.consolidation.lines import Line, lines_of
 from memory.consolidation.replies import asked_through, forget, of_reading
@@ -46,12 +47,17 @@ def read(claim: Claim) -> None:
 
 def _next_piece(session: Session, lines: Sequence[Line]) -> Piece | None:
     """The piece after all that was read. One that was asked about before ends where it ended then, though more may have
-    been said since: what the model answered is an answer to that."""
+    been said since: what the model answered is an answer to that. A piece in which only others speak is passed over:
+    nothing in it could be evidence."""
     after = watermark(session)
     asked = asked_through(session) or 0
     if asked > after:
         lines = [line for line in lines if line.id <= asked]
-    return next_piece(lines, after, knobs.chunk_tokens(), knobs.chunk_overlap_lines())
+    while piece := next_piece(lines, after, knobs.chunk_tokens(), knobs.chunk_overlap_lines()):
+        if not all(line.by_another for line in piece.new):
+            break
+        after = piece.through
+    return piece
 
 
 def watermark(session: Session) -> int:
@@ -61,11 +67,11 @@ def watermark(session: Session) -> int:
 
 def _extract(claim: Claim, piece: Piece) -> None:
     """Ask about one piece and store the answer."""
-    session, now = claim.session, claim.clock()
+    session, now, material = claim.session, claim.clock(), material_of(claim.session)
     known = similar_events(session.persona, piece.lines)
     answer = llm.answer_now(
-        _request(session, piece, known, now),
-        ExtractionAnswer,
+        _request(session, piece, material, known, now),
+        ImportAnswer if material.is_prose else ExtractionAnswer,
         journal=of_reading(claim, piece.through),
         doubt=lambda answer: _doubt(session.persona, answer, piece),
     ).value
@@ -99,20 +105,25 @@ def _drop_unknown_ids(answer: ExtractionAnswer, known: Sequence[ConceptNode]) ->
         event.supersedes = [cited for cited in event.supersedes if prompting.node_id(cited) in given]
 
 
-def _request(session: Session, piece: Piece, known: Sequence[ConceptNode], now: datetime) -> llm.Request:
+def _request(
+    session: Session, piece: Piece, material: Material, known: Sequence[ConceptNode], now: datetime
+) -> llm.Request:
     persona = session.persona
     blocks = _blocks(persona)
     entities = _known_entities(persona)
     pairs = _pairs_in_question(persona, piece)
     return prompting.request(
         persona,
-        "extraction",
+        purpose_of(session),
+        template="import" if material.is_prose else "extraction",
         tier="small",
         max_tokens=knobs.extraction_tokens(),
         session_uuid=session.uuid,
         values={
-            "read": prompting.said(persona, _as_spoken(piece.context)),
-            "said": prompting.said(persona, _as_spoken(piece.new)),
+            "read": prompting.said(persona, _as_spoken(piece.context), dated=material.is_dated),
+            "said": prompting.said(persona, _as_spoken(piece.new), dated=material.is_dated),
+            "undated": not material.is_dated,
+            "others": any(line.by_another for line in piece.lines),
             "now": f"{now.astimezone(persona.zone):%Y-%m-%d %a %H:%M}",
             "timezone": persona.timezone,
             "persona_block": blocks.get("persona", ""),
@@ -121,7 +132,8 @@ def _request(session: Session, piece: Piece, known: Sequence[ConceptNode], now: 
             "questions": [unfenced(" / ".join(pair)) for pair in pairs],
             "known": prompting.remembered(persona, known),
         },
-        material=_material(persona, piece, entities, known, now) | {"pairs_in_question": pairs},
+        material=_material(persona, piece, entities, known, now)
+        | {"pairs_in_question": pairs, "prose": material.is_prose, "dated": material.is_dated},
     )
 
 
@@ -132,13 +144,18 @@ def _material(
         "now": now.isoformat(),
         "timezone": persona.timezone,
         "lines": [
-            {"id": f"m{line.id}", "role": line.role, "content": line.content, "at": line.at.isoformat(), "read": read}
+            _as_material(line) | {"read": read}
             for read, lines in ((True, piece.context), (False, piece.new))
             for line in _as_spoken(lines)
         ],
         "known": [{"id": f"e{event.pk}", "description": event.description} for event in known],
         "known_entities": [{"name": entity.canonical_name, "kind": entity.kind} for entity in entities],
     }
+
+
+def _as_material(line: Line) -> dict[str, Any]:
+    told = {"id": f"m{line.id}", "role": line.role, "content": line.content, "at": line.at.isoformat()}
+    return told | {"id": "", "speaker": line.speaker} if line.by_another else told
 
 
 def _as_spoken(lines: Sequence[Line]) -> list[Line]:

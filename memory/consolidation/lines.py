@@ -8,23 +8,31 @@ from chat.models import Message, Session
 
 @dataclass(frozen=True)
 class Line:
-    """One line that was said; `id` is the message's key, by which a model cites it as "m<id>"."""
+    """One line that was said; `id` is the message's key, by which a model cites it as "m<id>". `speaker` is who said
+    it, where that is neither of the two."""
 
     id: int
     role: str
     content: str
     at: datetime
     tokens: int
+    speaker: str = ""
 
     @property
     def by_user(self) -> bool:
         return self.role == Message.Role.USER
+
+    @property
+    def by_another(self) -> bool:
+        """Whether it is of neither of the two: said beside them, for what they say to be understood. It is no evidence
+        and cannot be cited."""
+        return bool(self.speaker)
 
 
 def lines_of(session: Session) -> list[Line]:
     """The session's lines without those that are withheld, in the order in which they were stored: what is said later
     always comes after what was read."""
     return [
-        Line(message.pk, message.role, message.content, message.created_at, message.token_count)
-        for message in session.messages.shown_to_models().order_by("id")
+        Line(line.pk, line.role, line.content, line.created_at, line.token_count, line.speaker)
+        for line in session.messages.read_by_models().order_by("id")
     ]

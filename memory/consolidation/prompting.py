@@ -13,6 +13,8 @@ from memory.consolidation.lines import Line
 from memory.models import ConceptNode
 from persona.models import Persona
 
+_DATELESS = "????-??-??"
+
 
 def render(name: str, persona: Persona, **values: Any) -> str:
     """The prompt `templates/prompts/<name>.<language>.txt`."""
@@ -24,16 +26,19 @@ def request(
     persona: Persona,
     purpose: str,
     *,
+    template: str = "",
     tier: Tier,
     max_tokens: int,
     session_uuid: UUID | None = None,
     values: dict[str, Any],
     material: dict[str, Any],
 ) -> llm.Request:
-    """A request of this purpose: `<purpose>` is its system prompt, `<purpose>_input` what it is given."""
+    """A request of this purpose: the template, which bears the name of the purpose where none is given, is its system
+    prompt, `<template>_input` what it is given."""
+    template = template or purpose
     return llm.Request(
-        system=render(purpose, persona),
-        user=render(f"{purpose}_input", persona, **values),
+        system=render(template, persona),
+        user=render(f"{template}_input", persona, **values),
         tier=tier,
         purpose=purpose,
         max_tokens=max_tokens,
@@ -44,14 +49,22 @@ def request(
     )
 
 
-def said(persona: Persona, lines: Sequence[Line]) -> str:
-    """The lines as "[m12] 2026-01-03 21:04 Ana: …"; what goes on in a new line is indented, so that no message can
-    look like another."""
+def said(persona: Persona, lines: Sequence[Line], *, dated: bool = True) -> str:
+    """The lines as "[m12] 2026-01-03 Sat 21:04 Ana: …"; what goes on in a new line is indented, so that no message can
+    look like another. What somebody else said has no id to be cited by: "[-] …"."""
     return "\n".join(
-        f"[m{line.id}] {line.at.astimezone(persona.zone):%Y-%m-%d %a %H:%M} "
-        f"{inline(persona.called if line.by_user else persona.name)}: {_indented(line.content)}"
+        f"[{'-' if line.by_another else f'm{line.id}'}] {_moment(persona, line) if dated else _DATELESS} "
+        f"{inline(_speaker(persona, line))}: {_indented(line.content)}"
         for line in lines
     )
+
+
+def _moment(persona: Persona, line: Line) -> str:
+    return f"{line.at.astimezone(persona.zone):%Y-%m-%d %a %H:%M}"
+
+
+def _speaker(persona: Persona, line: Line) -> str:
+    return line.speaker or (persona.called if line.by_user else persona.name)
 
 
 def remembered(persona: Persona, nodes: Iterable[ConceptNode]) -> str:

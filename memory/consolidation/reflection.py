@@ -15,6 +15,7 @@ from memory import knobs
 from memory.consolidation import prompting
 from memory.consolidation.answers import ReflectedThought, ReflectionAnswer
 from memory.consolidation.claims import Claim
+from memory.consolidation.elsewhere import is_past
 from memory.consolidation.gate import Reflections, asks_the_model, decide
 from memory.consolidation.replies import forget, of_reflection
 from memory.entities.resolve import link_inherited
@@ -31,6 +32,7 @@ logger = logging.getLogger(__name__)
 MOST_THOUGHTS = 2
 RECOMMENDED_IMPACT = 8
 DAY = timedelta(hours=24)
+NOTHING = Reflections(runs_in_24h=0, last_run_at=None, fresh_impacts=(), events_since=0)
 
 # Seed 001 §1, tone: no clinical words, no labels, no advice, no metadata. Logged, never blocked: words err.
 TONELESS = (
@@ -66,7 +68,10 @@ def reflect(claim: Claim) -> ReflectionRun:
 
 
 def planned(session: Session, now: datetime) -> Plan:
-    """The gate's decision, and its events: those of the last 24 h and since the last run, the shocks first."""
+    """The gate's decision, and its events: those of the last 24 h and since the last run, the shocks first. After
+    what was said elsewhere long ago none is due, whatever happened lately."""
+    if is_past(session, now):
+        return Plan(ReflectionRun.Reason.NOT_DUE, NOTHING, now, ())
     runs_in_24h, last_run_at = _runs(session.persona, now)
     fresh = list(fresh_events(session))
     since = _events_since(session.persona, last_run_at, now)
@@ -81,6 +86,8 @@ def planned(session: Session, now: datetime) -> Plan:
 
 def _decided_anew(persona: Persona, plan: Plan) -> str:
     """What the gate says now: another worker may have reflected while the model thought."""
+    if not asks_the_model(plan.reason):
+        return plan.reason
     runs_in_24h, last_run_at = _runs(persona, plan.at)
     return decide(replace(plan.facts, runs_in_24h=runs_in_24h, last_run_at=last_run_at), plan.at)
 
@@ -99,10 +106,10 @@ def fresh_events(session: Session) -> NodeQuerySet:
 
 
 def _events_since(persona: Persona, last_run_at: datetime | None, now: datetime) -> NodeQuerySet:
-    """Newest first. A memory that was told again is as new as its last telling."""
-    found = _live_events(persona)
-    if last_run_at is not None:
-        found = found.filter(last_mentioned_at__gt=min(last_run_at, now - DAY))
+    """Newest first. A memory that was told again is as new as its last telling; before the first run all are new, but
+    for those that came from elsewhere."""
+    lately = Q(last_mentioned_at__gt=min(last_run_at or now, now - DAY))
+    found = _live_events(persona).filter(lately | Q(import_uuid=None) if last_run_at is None else lately)
     return found.order_by("-last_mentioned_at", "-id")
 
 

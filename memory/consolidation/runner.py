@@ -28,6 +28,7 @@ from memory.awaited import may_be_settled
 from memory.claims import Clock, Lost
 from memory.consolidation import applying, claims, extraction, off_record, reflection, replies
 from memory.consolidation.claims import Claim
+from memory.consolidation.elsewhere import is_from_elsewhere, is_past, material_of
 from memory.consolidation.gate import is_trivial
 from memory.consolidation.lines import lines_of
 from memory.entities.clarifying import may_be_answered
@@ -117,7 +118,8 @@ def pause_after(tries: int, asked_for: float | None = None) -> timedelta:
 def _consolidate(claim: Claim) -> Outcome:
     """All of a talk that has ended."""
     session = claim.session
-    remember_what_was_asked(session.messages.select_related("session", "persona__owner"), claim.clock())
+    if not is_from_elsewhere(session):
+        remember_what_was_asked(session.messages.select_related("session", "persona__owner"), claim.clock())
     if is_worth_reading(session):
         extraction.read(claim)
     elif not session.extractions.exists():
@@ -146,9 +148,12 @@ def _apply(claim: Claim) -> None:
 
 def is_worth_reading(session: Session) -> bool:
     """The gate, on the lines of which nothing was made yet. It judges the same lines however often it is asked, so that
-    a repeat reads on where the first run began to; and lines that somebody asked to have remembered pass it."""
+    a repeat reads on where the first run began to; and lines that somebody asked to have remembered pass it, and what
+    somebody has written down."""
     done = session.extractions.exclude(applied_at=None).last()
     rest = [line for line in lines_of(session) if done is None or line.id > done.through]
+    if is_from_elsewhere(session):
+        return bool(rest) and (material_of(session).is_prose or not is_trivial(rest))
     theirs = [line.content for line in rest if line.by_user]
     return bool(rest) and (
         session.reading_asked_at is not None
@@ -166,7 +171,7 @@ def _close(claim: Claim, *, trivial: bool) -> Outcome:
         applying.count_access(claim.session, claim.clock())
         replies.forget(claim.session)
         publish_boundary(claim.session, trivial=trivial, failed=False)
-        if not trivial:
+        if not trivial and not is_past(claim.session, claim.clock()):
             slow_cycle.want(claim.session, claim.clock())
     return Outcome.TRIVIAL if trivial else Outcome.CLOSED
 
@@ -222,7 +227,8 @@ def _wait(claim: Claim, pause: timedelta, waiting_for: str, *, attempts: int) ->
     status = {} if claim.is_early else {"status": Status.CLOSING}
     with transaction.atomic():
         claim.let_go(lease_until=until, waiting_for=waiting_for, attempts=attempts, **status)
-        closing.tell_whether_waiting(claim.session, claim.clock())
+        if not is_from_elsewhere(claim.session):
+            closing.tell_whether_waiting(claim.session, claim.clock())
     return Outcome.LATER
 
 
@@ -264,7 +270,10 @@ def _let_go_of_open(claim: Claim) -> None:
 
 # --- what is told -------------------------------------------------------------------------------------------------
 def publish_boundary(session: Session, *, trivial: bool, failed: bool) -> None:
-    """Tell the stream that a talk has ended, and what came of it. Call inside a transaction."""
+    """Tell the stream that a talk has ended, and what came of it. Call inside a transaction. What was brought ended
+    long ago: its import is told of, not each of its talks."""
+    if is_from_elsewhere(session):
+        return
     run_after = ReflectionRun.objects.filter(session=session).first()
     summary = Session.objects.filter(pk=session.pk).values_list("summary", flat=True).first()
     events.publish(

@@ -57,7 +57,7 @@ def resolve(persona: Persona, named: Named, circle: Circle | None = None) -> Res
     Call inside a transaction. None where it is no name, means the user or the persona, or stands literally in no
     node that may be recalled.
     """
-    names = _usable(persona, named.names)
+    names = usable_names(persona, named.names)
     linked = [node for node in named.nodes if any(occurs(name, node.description) for name in names)]
     if not names or not any(node.status == ConceptNode.Status.ACTIVE for node in linked):
         return None
@@ -102,7 +102,7 @@ def link_inherited(node: ConceptNode, filling: Sequence[ConceptNode]) -> None:
             link(entity, [node])
 
 
-def _usable(persona: Persona, names: Sequence[str]) -> list[str]:
+def usable_names(persona: Persona, names: Sequence[str]) -> list[str]:
     """The names worth knowing, the canonical one first; none where that one is no name or is one of the two
     who talk."""
     talking = {normalized(persona.name), normalized(persona.called)}

@@ -28,8 +28,8 @@ from memory.forgetting import doing, finishing, people, planning, proving
 from memory.forgetting.proving import Hit
 from memory.forgetting.rows import among
 from memory.forgetting.targets import MODELS
-from memory.forgetting.types import Choice, Kind, Target
-from memory.models import Receipt, Tombstone
+from memory.forgetting.types import CANCELLED_IMPORT, Choice, Kind, Target
+from memory.models import ImportJob, Receipt, Tombstone
 from persona.models import Persona
 
 LEAST = Choice("orphan", "withhold")
@@ -84,6 +84,7 @@ def again(what: Told, now: datetime) -> Done:
         _forget_all(_targets(missing, first=True), done, now)
         _forget_all(_targets(missing, first=False), done, now)
         done.put_away = _put_away(what.withheld)
+        _stop_imports(missing)
         _bury(what, done)
     finishing.finish_pending(now)
     done.left = proving.of_receipts(missing)
@@ -178,6 +179,13 @@ def _rows(receipt: Receipt) -> Mapping[str, int]:
 
 def _put_away(uuids: Iterable[UUID]) -> int:
     return Message.objects.filter(uuid__in=among(uuids), withheld=False).update(withheld=True)
+
+
+def _stop_imports(receipts: Iterable[Receipt]) -> None:
+    """Those that were cancelled since are so again; the job of the minute takes away what nobody has read."""
+    stopped = [UUID(uuid) for one in receipts for kind, uuid in one.targets if kind == CANCELLED_IMPORT]
+    going_on = ImportJob.objects.filter(uuid__in=among(stopped)).exclude(status=ImportJob.Status.CANCELLED)
+    going_on.update(status=ImportJob.Status.CANCELLED, finished_at=None, holder="", lease_until=None)
 
 
 # --- tombstones -----------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ Nothing is changed here: a `Work` says which rows are to be deleted and which co
 made while planning, so that a receipt can say exactly what the plan said, and done in `memory.forgetting.doing`.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +30,10 @@ from memory.models import (
     Evidence,
     Extraction,
     Filling,
+    ImportChunk,
+    ImportJob,
+    ImportPiece,
+    ImportRun,
     Mention,
     MergeProposal,
     ModelReply,
@@ -45,9 +49,10 @@ from memory.models import (
 )
 from memory.sameness import folded, normalized
 from memory.tombstones import is_telling
-from persona.models import MoodChange, Persona
+from persona.models import CoreDraft, DraftQuote, MoodChange, Persona
 
 NOTHING_READ = ExtractionAnswer(events=[]).model_dump(mode="json")
+CUT = "cut:"
 UNFINISHED = (Session.Status.OPEN, Session.Status.CLOSING, Session.Status.CONSOLIDATING, Session.Status.FAILED)
 
 
@@ -76,10 +81,11 @@ class Work:
 def work_of(reach: Reach, found: Consequences) -> Work:
     """Everything that has to be done so that no word of what goes is left."""
     work = Work()
+    _drafts(reach, found, work)
     if not (reach.fate.memories or reach.fate.lines or reach.fate.withheld or found.entities or found.sessions):
-        work.delete("memory_importrun", reach.runs)
+        _imports(reach, found, work)
         return work
-    for part in (_memories, _entities, _lines, _talks, _readings, _turns, _mood, _stream, _ledger, _queue, _desk):
+    for part in PARTS:
         part(reach, found, work)
     return work
 
@@ -112,19 +118,23 @@ def _memories(reach: Reach, found: Consequences, work: Work) -> None:
     work.overwrite("memory_conceptnode.resolved_by_id", dict.fromkeys(_keys(resolved)))
     homeless = ConceptNode.objects.filter(session__in=among(found.sessions)).exclude(pk__in=here)
     work.overwrite("memory_conceptnode.session_id", dict.fromkeys(_keys(homeless)))
-    work.delete("memory_importrun", reach.runs)
 
 
 def _questions_that_say_it(reach: Reach, found: Consequences) -> set[int]:
     """What she wonders about that says again what goes, or names who goes, though it rests on something else."""
-    wondered = list(Question.objects.filter(persona=reach.persona).order_by().values_list("pk", "text"))
-    if not wondered:
+    wondered = Question.objects.filter(persona=reach.persona).order_by().values_list("pk", "text")
+    return _those_that_say_it(reach, found, list(wondered))
+
+
+def _those_that_say_it(reach: Reach, found: Consequences, told: Sequence[tuple[int, str]]) -> set[int]:
+    """The keys of the texts that say again what goes, or name who goes."""
+    if not told:
         return set()
     words, said = literal(reach), reach.said_by(reach.fate.kin, names_of(reach.persona))
     names = {name.text for name in found.aliases.values()} | {one.canonical_name for one in found.entities.values()}
     return {
         pk
-        for pk, text in wondered
+        for pk, text in told
         if contains(text, words)
         or any(one.is_repeated_by(text) for one in said)
         or any(occurs(name, text) for name in names)
@@ -143,6 +153,21 @@ def _entities(reach: Reach, found: Consequences, work: Work) -> None:
     attributed = [pk for pk, entity in found.described.items() if entity.described_by]
     work.overwrite("memory_entity.described_by", dict.fromkeys(attributed, ""))
     work.overwrite("memory_entity.described_through", dict.fromkeys(attributed, 0))  # it is described anew
+
+
+# --- drafts of L1 ---------------------------------------------------------------------------------------------------
+def _drafts(reach: Reach, found: Consequences, work: Work) -> None:
+    """Drafts that rest on lines that go or are put away, that came with an import that goes, and those that say again
+    what goes; whatever was decided of them. What a person has put into a block is the person's."""
+    hers = CoreDraft.objects.filter(persona=reach.persona)
+    lines = among(reach.lines[pk].uuid for pk in (*reach.fate.lines, *reach.fate.withheld) if pk in reach.lines)
+    runs = reach.persona.import_runs.filter(pk__in=among(reach.runs)).values("uuid")
+    resting = hers.filter(Q(quotes__said_in__in=lines) | Q(import_uuid__in=runs)).distinct()
+    quoted = DraftQuote.objects.filter(draft__persona=reach.persona).order_by()
+    told = [*hers.order_by().values_list("pk", "text"), *quoted.values_list("draft_id", "quote")]
+    drafts = among({*_keys(resting), *_those_that_say_it(reach, found, told)})
+    work.delete("persona_draftquote", _keys(DraftQuote.objects.filter(draft__in=drafts)))
+    work.delete("persona_coredraft", _keys(CoreDraft.objects.filter(pk__in=drafts)))
 
 
 # --- L2 -------------------------------------------------------------------------------------------------------------
@@ -357,6 +382,38 @@ def log_entries(table: str, keys: Iterable[Key]) -> Iterator[int]:
     types = [kind.pk for kind in ContentType.objects.get_for_models(*models, for_concrete_models=False).values()]
     ids = among(str(key) for key in keys)
     yield from LogEntry.objects.filter(content_type__in=types, object_id__in=ids).values_list("pk", flat=True)
+
+
+# --- what brought it ------------------------------------------------------------------------------------------------
+def _imports(reach: Reach, found: Consequences, work: Work) -> None:
+    """Imports that are taken back go with their file, and end where they are. Of a talk that loses lines, no digest
+    tells which they were; and no file's name, who was in it."""
+    work.delete("memory_importrun", reach.runs)
+    runs = ImportRun.objects.filter(pk__in=among(reach.runs)).values("uuid")
+    jobs = set(_keys(ImportJob.objects.filter(persona=reach.persona, uuid__in=runs)))
+    work.delete("memory_importjob", jobs)
+    work.delete("memory_importpiece", _keys(ImportPiece.objects.filter(job__in=among(jobs))))
+    chunks = ImportChunk.objects.filter(persona=reach.persona)
+    gone = Q(job__in=among(jobs)) | Q(session__in=among(found.sessions))
+    work.delete("memory_importchunk", _keys(chunks.filter(gone)))
+    shortened = {reach.lines[pk].session_id for pk in reach.fate.lines if pk in reach.lines}
+    cut = chunks.filter(session__in=among(shortened)).exclude(gone).order_by().values_list("pk", "session")
+    work.overwrite("memory_importchunk.digest", {pk: f"{CUT}{pk}" for pk, _session in cut})
+    work.overwrite("chat_session.external_id", dict.fromkeys(session for _pk, session in cut))
+    named = _jobs_named_after(reach, found)
+    work.overwrite("memory_importjob.file_name", dict.fromkeys(named - jobs, ""))
+
+
+def _jobs_named_after(reach: Reach, found: Consequences) -> set[int]:
+    words = literal(reach)
+    names = {name.text for name in found.aliases.values()} | {one.canonical_name for one in found.entities.values()}
+    files = ImportJob.objects.filter(persona=reach.persona).order_by().values_list("pk", "file_name")
+    return {pk for pk, name in files if contains(name, words) or any(occurs(one, name) for one in names)}
+
+
+PARTS = (
+    _memories, _entities, _lines, _talks, _readings, _turns, _mood, _stream, _ledger, _queue, _imports, _desk,
+)  # fmt: skip
 
 
 # --- the words themselves -------------------------------------------------------------------------------------------

@@ -28,9 +28,9 @@ from memory.forgetting.many import at_once
 from memory.forgetting.planning import Survey, nothing, survey
 from memory.forgetting.targets import NothingThere, uuid_of
 from memory.forgetting.types import Plan, PlanChanged
-from memory.models import Receipt, SlowCycle
-from memory.tombstones import Burial, of_external, of_words
-from persona.models import Persona
+from memory.models import ImportJob, Receipt, SlowCycle
+from memory.tombstones import Burial, of_draft, of_external, of_words
+from persona.models import CoreDraft, Persona
 
 # What rests on others goes before them, so that nothing is taken away by a trigger that was not deleted by name. What
 # stands in no list here (vectors, words of indexes, flags) goes with its row, and is looked for afterwards.
@@ -40,6 +40,8 @@ ORDER = (
     "memory_modelreply",
     "memory_extraction",
     "persona_moodchange",
+    "persona_draftquote",
+    "persona_coredraft",
     "memory_question",
     "memory_nodeversion",
     "memory_filling",
@@ -49,9 +51,12 @@ ORDER = (
     "memory_mergeproposal",
     "memory_alias",
     "memory_entity",
+    "memory_importpiece",
+    "memory_importchunk",
     "chat_message",
     "chat_turn",
     "chat_session",
+    "memory_importjob",
     "memory_importrun",
 )
 
@@ -95,9 +100,10 @@ def _confirmed(plan: Plan) -> Survey:
 
 
 def _fence(persona: Persona) -> None:
-    """Take the persona's talks, and what she wonders about between them, from whoever has them in hand: what a model
-    was asked of the words is thrown away."""
+    """Take the persona's talks, what she wonders about between them, and what is on its way into her memory, from those
+    who have them in hand: what a model was asked of the words is thrown away, what was read of a file is read again."""
     SlowCycle.objects.filter(persona=persona).exclude(holder="").update(holder="", lease_until=None)
+    ImportJob.objects.at_work().filter(persona=persona).exclude(holder="").update(holder="", lease_until=None)
     held = list(persona.sessions.exclude(holder=""))
     mine = Session.objects.filter(pk__in=[session.pk for session in held])
     mine.filter(status=Session.Status.CONSOLIDATING).update(status=Session.Status.CLOSING)
@@ -116,10 +122,15 @@ def _burials(found: Survey) -> Iterator[Burial]:
     yield from _of_lines(found)
     for pk in consequences.sessions:
         yield from _of_row("session", consequences.touched[pk])
+    runs = reach.persona.import_runs.filter(pk__in=list(reach.runs)).values("uuid")
+    for job in ImportJob.objects.filter(persona=reach.persona, uuid__in=runs):
+        yield from _of_row("import", job)
     for entity in consequences.entities.values():
         yield from _of_row("entity", entity)
         yield Burial("name", entity.canonical_name)
     yield from (Burial("name", alias.text) for alias in consequences.aliases.values())
+    drafts = CoreDraft.objects.filter(pk__in=rows.among(found.work.deletes.get("persona_coredraft", ())))
+    yield from (of_draft(draft.label, draft.text) for draft in drafts)
 
 
 def _of_lines(found: Survey) -> Iterator[Burial]:

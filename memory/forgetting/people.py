@@ -36,6 +36,9 @@ from memory.models import (
     Evidence,
     Extraction,
     Filling,
+    ImportChunk,
+    ImportJob,
+    ImportPiece,
     ImportRun,
     Mention,
     MergeProposal,
@@ -52,7 +55,7 @@ from memory.models import (
     StagedVector,
     Tombstone,
 )
-from persona.models import CoreBlock, CoreBlockVersion, MoodChange, Persona
+from persona.models import CoreBlock, CoreBlockVersion, CoreDraft, DraftQuote, MoodChange, Persona
 
 Rows = QuerySet[Any]
 
@@ -159,6 +162,9 @@ def _of_personas(personas: Sequence[Persona]) -> dict[str, Rows]:
     found: Iterable[Rows] = (
         OutboxEvent.objects.filter(stream__in=among(persona.uuid for persona in personas)),
         Task.objects.filter(success=False),  # a traceback may quote anybody
+        ImportPiece.objects.filter(job__persona__in=hers),
+        ImportChunk.objects.filter(persona__in=hers),
+        ImportJob.objects.filter(persona__in=hers),
         ModelReply.objects.filter(persona__in=hers),
         QuestionGround.objects.filter(question__persona__in=hers),
         Question.objects.filter(persona__in=hers),
@@ -185,6 +191,8 @@ def _of_personas(personas: Sequence[Persona]) -> dict[str, Rows]:
         Session.objects.filter(persona__in=hers),
         ImportRun.objects.filter(persona__in=hers),
         Tombstone.objects.filter(persona__in=hers),
+        DraftQuote.objects.filter(draft__persona__in=hers),
+        CoreDraft.objects.filter(persona__in=hers),
         CoreBlockVersion.objects.filter(block__persona__in=hers),
         CoreBlock.objects.filter(persona__in=hers),
         Persona.objects.filter(pk__in=hers),
@@ -195,6 +203,8 @@ def _of_personas(personas: Sequence[Persona]) -> dict[str, Rows]:
 
 def _of_owner(owner: Any) -> dict[str, Rows]:
     found: Iterable[Rows] = (
+        ImportPiece.objects.filter(job__owner=owner),
+        ImportJob.objects.filter(owner=owner),
         LLMCall.objects.filter(owner=owner),
         LogEntry.objects.filter(user=owner),
         Login.objects.filter(pk__in=_logins(owner)),

@@ -14,7 +14,7 @@ from memory.forgetting.rows import among
 from memory.forgetting.surroundings import Reach, reach
 from memory.forgetting.targets import NothingThere, whose
 from memory.forgetting.types import CASCADE, Affected, Choice, Plan, Target
-from memory.models import ConceptNode
+from memory.models import ConceptNode, ImportJob
 from persona.models import CoreBlock, MoodChange
 
 
@@ -58,7 +58,7 @@ def survey(targets: Sequence[Target], choice: Choice) -> Survey:
         staying=tuple(_staying(found)),
         withheld=tuple(_withheld(found)),
         erased=tuple(_erased(found, consequences, work)),
-        elsewhere=tuple(_elsewhere(found, consequences)),
+        elsewhere=tuple(_elsewhere(found, consequences, work)),
         counts=counts,
         digest="",
     )
@@ -124,8 +124,9 @@ def _erased(found: Reach, consequences: Consequences, work: Work) -> Iterable[Af
         yield Affected("mood", change.pk, change.uuid, said, "felt_in")
 
 
-def _elsewhere(found: Reach, consequences: Consequences) -> Iterable[Affected]:
-    """What a person wrote about it, and what was told of it later: not touched, only named."""
+def _elsewhere(found: Reach, consequences: Consequences, work: Work) -> Iterable[Affected]:
+    """What a person wrote about it, what was told of it later, and files that are still to be read: not touched, only
+    named."""
     newer = {found.nodes[pk].superseded_by_id for pk in found.fate.memories} - found.fate.memories.keys()
     for node in ConceptNode.objects.filter(pk__in=among(pk for pk in newer if pk is not None)):
         yield _memory(node, "later")
@@ -135,6 +136,9 @@ def _elsewhere(found: Reach, consequences: Consequences) -> Iterable[Affected]:
     for block in CoreBlock.objects.filter(persona=found.persona):
         if any(one.is_repeated_by(block.content) for one in said):
             yield Affected("core_block", block.pk, None, block.content, "written_by_people")
+    on_their_way = ImportJob.objects.filter(persona=found.persona, file_is_here=True).exclude(status__in=ImportJob.OVER)
+    for job in on_their_way.exclude(pk__in=among(work.deletes.get("memory_importjob", ()))):
+        yield Affected("import", job.pk, job.uuid, job.file_name, "on_its_way")
 
 
 # --- what is confirmed ----------------------------------------------------------------------------------------------

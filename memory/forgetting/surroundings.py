@@ -144,11 +144,13 @@ class _Reading:
         self.memories |= dict.fromkeys(made, "in_chosen")
 
     def _take_import(self, key: int) -> None:
-        """All that came in by it."""
+        """All that came in by it. A memory for which there are other words, too, is decided as for any line."""
         for uuid in self.persona.import_runs.filter(pk=key).values_list("uuid", flat=True):
             self.found.runs.add(key)
             ours = Q(persona=self.persona, import_uuid=uuid)
-            nodes = ConceptNode.objects.filter(ours).values_list("pk", flat=True)
+            told = Evidence.objects.filter(node__persona=self.persona, node__import_uuid=uuid)
+            elsewhere = told.exclude(message__import_uuid=uuid).values("node")
+            nodes = ConceptNode.objects.filter(ours).exclude(pk__in=elsewhere).values_list("pk", flat=True)
             lines = Message.objects.filter(ours).values_list("pk", flat=True)
             self.memories |= dict.fromkeys(nodes, "in_chosen")
             self.chosen_lines |= dict.fromkeys(lines, "in_chosen")

@@ -7,6 +7,9 @@ from uuid import UUID
 
 Kind = Literal["message", "node", "entity", "session", "import", "persona", "owner"]
 
+# What a receipt names that was made without a plan: an import that was stopped, by its id.
+CANCELLED_IMPORT = "cancelled_import"
+
 
 @dataclass(frozen=True)
 class Target:

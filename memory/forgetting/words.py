@@ -29,6 +29,7 @@ REASONS = {
     # what is not touched
     "written_by_people": _("A person wrote it: it is not touched. Look whether it says what goes."),
     "later": _("It is a later version of something that goes, and stays unless you choose it, too."),
+    "on_its_way": _("It is still to be read. What goes is left out of it, and the file goes when it is read."),
 }
 
 KINDS = {
@@ -46,4 +47,5 @@ KINDS = {
     "mood": _("note about the mood"),
     "core_block": _("core block"),
     "persona": _("persona"),
+    "import": _("file that you brought"),
 }

@@ -25,6 +25,8 @@ STORE_NAME = "memory-store.json"
 # Under this key `rest` keeps the relations that lead from a memory to others.
 RELATIONS = "relations"
 ROLES: Mapping[str, Role] = {"user": "user", "assistant": "persona"}
+# Under "side" in the metadata of a message of ours: neither of the two said it, whatever its role.
+OTHER: Role = "other"
 _SILENT = {"system": "settings", "tool": "tool"}
 _HEAD = ("schema", "schema_version", "id", "title")
 _NEWEST_MAJOR = 1
@@ -216,9 +218,10 @@ def _line(value: Any, outline: _Outline, where: str, number: int, limits: Limits
     text = _text(table(value.get("content")))
     if not text and (value.get("attachments") or table(value.get("content")).get("parts")):
         return Skipped(where, "media")
-    speaker = word(table(value.get("raw_metadata")).get("speaker")) or outline.names.get(role, role)
-    at = moment(value.get("created_at"))
-    return said(speaker, text, at, where, limits, word(value.get("id")), number, ROLES[role])
+    ours = table(value.get("raw_metadata"))
+    speaker = word(ours.get("speaker")) or outline.names.get(role, role)
+    side = OTHER if ours.get("side") == OTHER else ROLES[role]
+    return said(speaker, text, moment(value.get("created_at")), where, limits, word(value.get("id")), number, side)
 
 
 def _text(content: Mapping[str, Any]) -> str:

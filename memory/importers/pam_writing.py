@@ -18,7 +18,7 @@ from itertools import groupby
 from typing import Any
 
 from memory.importers.canonical import canonical
-from memory.importers.pam import CONVERSATION, RELATIONS, STORE, STORE_NAME
+from memory.importers.pam import CONVERSATION, OTHER, RELATIONS, STORE, STORE_NAME
 from memory.importers.types import Line, Remembered, Talk
 
 VERSION = "1.0"
@@ -239,7 +239,7 @@ def _message(line: Line, at: datetime) -> dict[str, Any]:
         "role": _ROLES[line.role],
         "content": {"type": "text", "text": line.text},
         "created_at": _stamp(at),
-        "raw_metadata": {"speaker": line.speaker},
+        "raw_metadata": {"speaker": line.speaker} | ({"side": OTHER} if line.role == OTHER else {}),
     }
 
 

@@ -24,6 +24,7 @@ SKIPS = {
 
 # Why a file is not read. The placeholders are the facts of ImportRejected.
 REJECTIONS = {
+    "archive_broken": _("The archive cannot be taken in: %(reason)s"),
     "ask_day_first": _("Dates like 03/04 can be read in two ways here. Please say whether day or month is first."),
     "ask_mapping": _("Please say which fields hold who spoke, what was said and when."),
     "binary": _("This is not text."),
@@ -37,6 +38,7 @@ REJECTIONS = {
     "nothing_found": _("Nothing that could be imported was found in the file."),
     "picture_broken": _("The picture is damaged or cut off."),
     "picture_without_card": _("The picture holds no character card."),
+    "several_archives": _("It holds archives of several personas. Please unpack it, and bring one of them at a time."),
     "table_broken": _("A quotation mark in the table is never closed, or a cell is far too long."),
     "other_day_first": _("Dates in the file do not exist if day and month are read in the order you chose."),
     "too_big": _("The file is too big."),

@@ -165,11 +165,10 @@ class Sample:
         return Sample(self._source, member)
 
 
-class _View(io.RawIOBase):
-    """A place of its own in a file that several read by turns."""
+class Placed(io.RawIOBase):
+    """What is read from a place in it; whoever makes one says how, by `readinto`."""
 
-    def __init__(self, file: IO[bytes], size: int) -> None:
-        self._file = file
+    def __init__(self, size: int) -> None:
         self._size = size
         self._place = 0
 
@@ -189,6 +188,14 @@ class _View(io.RawIOBase):
         self._place = place
         return place
 
+
+class _View(Placed):
+    """A place of its own in a file that several read by turns."""
+
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        super().__init__(size)
+        self._file = file
+
     def readinto(self, buffer: Any) -> int:
         self._file.seek(self._place)
         read = self._file.read(len(buffer))
@@ -207,6 +214,19 @@ class _Member(io.RawIOBase):
 
     def readable(self) -> bool:
         return True
+
+    def seekable(self) -> bool:
+        return self._stream.seekable()
+
+    def tell(self) -> int:
+        return self._stream.tell()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Backwards it is unpacked anew from its beginning."""
+        try:
+            return self._stream.seek(offset, whence)
+        except _DAMAGED as error:
+            raise ImportRejected("zip_broken", printable(self._name)) from error
 
     def readinto(self, buffer: Any) -> int:
         try:

@@ -65,6 +65,11 @@ def guess(source: Source) -> Mapping | None:
     return guessed(sampled(islice(records(source, shape), _SAMPLE_ROWS), shape))
 
 
+def columns(source: Source) -> list[str]:
+    """What the columns are called. Raises ImportRejected where the file is no table."""
+    return list(_shape(source).columns)
+
+
 def _shape(source: Source) -> Shape:
     shape = shape_of(source.sample.text)
     if shape is None:

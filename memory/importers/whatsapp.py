@@ -76,8 +76,11 @@ class WhatsApp:
         stamp = _shape(lines)
         if stamp is None:
             return 0.0
-        spoken = any(_SPEAKER.match(line, found.end()) for line in lines if (found := stamp.match(line)))
-        return 0.95 if spoken and stamp.match(lines[0]) else 0.0
+        spoken = sum(bool(_SPEAKER.match(line, found.end())) for line in lines if (found := stamp.match(line)))
+        if stamp.match(lines[0]):
+            return 0.95 if spoken else 0.0
+        # A part of a chat may begin within a message.
+        return 0.8 if spoken > len(lines) / 2 else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         files = _chat_files(source.sample) if source.members else [""]

@@ -63,7 +63,7 @@ def _any_of(words: tuple[str, ...]) -> str:
 
 MEDIA = re.compile(rf"<\s*(?:{_any_of(_OMITTED)})\s*>|{'|'.join(_OMITTED_KINDS)}", re.I)
 # "IMG-20231231-WA0001.jpg (file attached)"; what follows in the next line is a caption.
-ATTACHED = re.compile(rf"[^\n()]+\.\w{{1,5}}\s\((?:{_any_of(_ATTACHED)})\)")
+ATTACHED = re.compile(rf"[^\n()]+\.\w{{1,5}}\s\((?:{_any_of(_ATTACHED)})\)", re.I)
 DELETED = re.compile(rf"(?:{_any_of(_DELETED)})[.。]?", re.I)
 # Behind the words. With its invisible mark it is WhatsApp's in any language.
 EDITED = re.compile(rf"\s?(?:\u200e\s?<[^<>\n]{{3,80}}>|<(?:{_any_of(_EDITED)})[.。]?>)$", re.I)

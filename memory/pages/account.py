@@ -1,6 +1,6 @@
 """The owner's account: her companions, and the way out. What goes here goes wholly, against name and password alone."""
 
-from datetime import UTC
+from datetime import UTC, timedelta
 from typing import Any, cast
 from uuid import UUID
 
@@ -8,7 +8,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -17,9 +17,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from echovessel.tokens.models import ApiToken
+from echovessel.downloads import download
+from echovessel.tokens import secret
+from echovessel.tokens.models import MAX_NAME, ApiToken
 from memory import forgetting
 from memory.archive import owned
+from memory.exporting import WAYS, Way
 from memory.forgetting import LastSuperuser, Plan, Target
 from memory.forgetting_sheet import sheet
 from memory.models import Receipt
@@ -30,6 +33,8 @@ from persona.views import CLEARED_AT_THE_DOOR
 
 MOST_RECEIPTS = 20
 MOST_TOKENS = 100
+# Days for which a token opens; 0 is for ever.
+LASTING = [(30, _("a month")), (365, _("a year")), (0, _("until I revoke it"))]
 NOBODY_LEFT = _(
     "Others have accounts here, and nobody would be left to look after them. Make one of them a superuser first."
 )
@@ -67,6 +72,39 @@ class Sure(Herself):
         return name
 
 
+class TakenAlong(Herself):
+    """All of it, or one companion in a format of hers."""
+
+    what = forms.ChoiceField(required=False)
+    field_order = ("what", "password")
+
+    def __init__(self, data: Any, user: User) -> None:
+        super().__init__(data, user)
+        one_by_one = [
+            (f"{persona.uuid}:{way.name}", f"{persona.name} · {way.label}")
+            for persona in Persona.objects.owned_by(user)
+            for way in WAYS.values()
+        ]
+        cast(forms.ChoiceField, self.fields["what"]).choices = [
+            ("", _("Everything, as a zip of archives")),
+            *one_by_one,
+        ]
+
+    @property
+    def chosen(self) -> tuple[Persona, Way] | None:
+        """The companion and the format; None for all of it."""
+        whom, _colon, way = self.cleaned_data["what"].partition(":")
+        return (Persona.objects.owned_by(self.user).get(uuid=whom), WAYS[way]) if way else None
+
+
+class TokenWanted(Herself):
+    """A name by which she knows the program again, and how long it may come in."""
+
+    name = forms.CharField(max_length=MAX_NAME)
+    days = forms.TypedChoiceField(choices=LASTING, coerce=int, initial=LASTING[1][0])
+    field_order = ("name", "days", "password")
+
+
 @never_cache
 @require_http_methods(["GET", "HEAD"])
 def account(request: HttpRequest) -> HttpResponse:
@@ -85,16 +123,33 @@ def account(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def my_data(request: HttpRequest) -> HttpResponseBase:
-    """All that is hers, to take along: a zip of archives, made while it is sent."""
+    """All that is hers, to take along: a zip of archives, or one companion in a format that others read; made while it
+    is sent."""
     user = _user(request)
-    form = Herself(request.POST or None, user)
+    form = TakenAlong(request.POST or None, user)
     if request.method == "POST" and form.is_valid():
         now = timezone.now()
+        if form.chosen:
+            persona, way = form.chosen
+            return download(request, way.written(persona, now), way.media_type, way.file_name(persona, now))
         name = f"echovessel-{now.astimezone(UTC):%Y-%m-%d}.zip"
-        headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Accel-Buffering": "no"}
-        return StreamingHttpResponse(owned.zipped(user, now), content_type="application/zip", headers=headers)
+        return download(request, owned.zipped(user, now), "application/zip", name)
     context = {"form": form, "personas": Persona.objects.owned_by(user)}
     return render(request, "account/my_data.html", context, status=422 if form.is_bound and form.errors else 200)
+
+
+@sensitive_post_parameters()
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def make_token(request: HttpRequest) -> HttpResponse:
+    """A token for a program of hers. Its secret is in this one answer, and nowhere else."""
+    form = TokenWanted(request.POST or None, _user(request))
+    if request.method == "POST" and form.is_valid():
+        now, days = timezone.now(), form.cleaned_data["days"]
+        until = now + timedelta(days=days) if days else None
+        token, told = secret.create(_user(request), form.cleaned_data["name"], now, until)
+        return render(request, "account/token_made.html", {"token": token, "secret": told}, status=201)
+    return render(request, "account/token.html", {"form": form}, status=422 if form.is_bound and form.errors else 200)
 
 
 @sensitive_post_parameters()

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 from uuid import UUID
 
+from django.db.models import OuterRef, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -16,7 +17,7 @@ from django.views.decorators.http import require_http_methods
 from memory import forgetting
 from memory.forgetting import Busy, Choice, Kind, Plan, PlanChanged, Target, proving
 from memory.forgetting_sheet import counted, sheet
-from memory.models import ImportRun, Receipt
+from memory.models import ImportJob, ImportRun, Receipt
 from memory.pages.owned import is_fragment, owned, page
 from persona.models import Persona
 
@@ -107,7 +108,8 @@ def _receipt_of(request: HttpRequest, done: Receipt) -> HttpResponse:
 def receipts(request: HttpRequest, persona: Persona) -> HttpResponse:
     """What was forgotten of what she knew; and what came in from files, which can be forgotten as a whole."""
     found = [receipt_context(one) for one in Receipt.objects.filter(persona=persona)[:MOST_RECEIPTS]]
-    imports = ImportRun.objects.filter(persona=persona)[:MOST_RECEIPTS]
+    file_name = ImportJob.objects.filter(uuid=OuterRef("uuid")).values("file_name")
+    imports = ImportRun.objects.filter(persona=persona).annotate(file_name=Subquery(file_name[:1]))[:MOST_RECEIPTS]
     return page(request, persona, "memory/receipts.html", {"receipts": found, "imports": imports})
 
 

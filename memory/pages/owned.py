@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 
 from memory.models import MergeProposal
 from persona.lookup import own_persona
-from persona.models import Persona
+from persona.models import CoreDraft, Persona
 
 P = ParamSpec("P")
 FETCHED = "fetch"
@@ -35,7 +35,11 @@ def page(
     request: HttpRequest, persona: Persona, template: str, context: Mapping[str, Any], status: int = 200
 ) -> HttpResponse:
     """The page, with what its head shows."""
-    around = {"persona": persona, "questions": MergeProposal.objects.of(persona).open().count()}
+    around = {
+        "persona": persona,
+        "questions": MergeProposal.objects.of(persona).open().count(),
+        "waiting_drafts": CoreDraft.objects.open().filter(persona=persona).count(),
+    }
     return render(request, template, around | dict(context), status=status)
 
 

@@ -10,7 +10,8 @@ const SETTLE_MS = 600; // A page that is on its way after a deed of this tab com
 
 const page = document.getElementById('content');
 const { home, socket: address } = page.dataset;
-const one = page.querySelector('[data-testid="node"], [data-testid="somebody"]'); // Its id outlives a redrawing.
+// Its id outlives a redrawing.
+const one = page.querySelector('[data-testid="node"], [data-testid="somebody"], [data-testid="import"]');
 
 // What this page was about may be gone: the list is the way out.
 function renew(gone) {

@@ -17,9 +17,11 @@ from chat.models import Turn
 from echovessel.api import api
 from echovessel.llm.models import LLMCall
 from echovessel.tokens import secret
+from memory.importing import begin, look
 from memory.models import ConceptNode, Entity, Mention, MergeProposal, Receipt
 from memory.recall import recall
-from persona.models import Persona
+from persona.models import CoreDraft, Persona
+from tests.memory.importers.given import given
 
 pytestmark = pytest.mark.django_db
 
@@ -40,11 +42,15 @@ def otto_knows(otto: Persona, remember: Any) -> dict[str, Any]:
     other = Entity.objects.create(persona=otto, canonical_name="The Sorrow", kind="place")
     Mention.objects.create(node=node, entity=other)
     proposal = MergeProposal.objects.create(a=entity, b=other, score=0.5)
+    brought = given("Ben: I bake bread.\nOtto: Lovely.\n", "talk.txt")
+    job = begin(otto.owner, otto, brought, now, keep=True)
+    look(job, brought)
+    draft = CoreDraft.objects.create(persona=otto, label="user", text=SECRET, content_hash="0", created_at=now)
     first_word = Turn.objects.create(persona=otto, session=message.session, status="done", spoke_first=True)
     receipt = Receipt.objects.create(persona=otto, owner_id=otto.owner_id, at=now)
     rows = {"message": message, "turn": turn, "node": node, "entity": entity, "session": message.session}
     token, _told = secret.create(otto.owner, "", now)
-    rows |= {"token": token}
+    rows |= {"token": token, "import": job, "draft": draft}
     rows |= {"proposal": proposal, "receipt": receipt, "persona": otto, "first_word": first_word}
     return {name: row.uuid for name, row in rows.items()}
 
@@ -70,6 +76,9 @@ def addresses(ids: dict[str, Any]) -> list[str]:
         f"/memory/{persona}/people/{ids['entity']}/",
         f"/memory/{persona}/names/",
         f"/memory/{persona}/receipts/",
+        f"/memory/{persona}/bring/",
+        f"/memory/{persona}/bring/{ids['import']}/",
+        f"/memory/{persona}/drafts/",
         f"/account/companions/{persona}/delete/",
         f"/account/receipts/{ids['receipt']}/",
         f"/api/personas/{persona}",
@@ -87,6 +96,11 @@ def addresses(ids: dict[str, Any]) -> list[str]:
         f"/api/personas/{persona}/proposals",
         f"/api/personas/{persona}/receipts",
         f"/api/personas/{persona}/receipts/{ids['receipt']}",
+        f"/api/personas/{persona}/drafts",
+        f"/api/personas/{persona}/imports",
+        f"/api/personas/{persona}/imports/{ids['import']}",
+        f"/api/personas/{persona}/imports/{ids['import']}/estimate",
+        f"/api/imports/{ids['import']}",
     ]
 
 
@@ -104,6 +118,9 @@ def deeds(ids: dict[str, Any]) -> list[tuple[str, str]]:
         *(("POST", f"/memory/{persona}/people/{ids['entity']}/{deed}/") for deed in ("rename", "describe", "split")),
         ("POST", f"/memory/{persona}/names/merge/"),
         ("POST", f"/memory/{persona}/names/{ids['proposal']}/merge/"),
+        ("POST", f"/memory/{persona}/bring/{ids['import']}/"),
+        ("POST", f"/memory/{persona}/bring/{ids['import']}/cancel/"),
+        ("POST", f"/memory/{persona}/drafts/{ids['draft']}/accept/"),
         ("POST", f"/account/companions/{persona}/delete/"),
         ("PATCH", f"{api}/nodes/{ids['node']}"),
         ("POST", f"{api}/nodes/{ids['node']}/hide"),
@@ -113,6 +130,11 @@ def deeds(ids: dict[str, Any]) -> list[tuple[str, str]]:
         ("DELETE", f"{api}/entities/{ids['entity']}"),
         ("POST", f"{api}/proposals/{ids['proposal']}/merge"),
         ("POST", f"{api}/entities/{ids['entity']}/split"),
+        ("POST", f"{api}/imports/{ids['import']}/confirm"),
+        ("POST", f"{api}/imports/{ids['import']}/cancel"),
+        ("POST", f"{api}/drafts/{ids['draft']}/accept"),
+        ("POST", f"{api}/drafts/{ids['draft']}/reject"),
+        ("POST", f"/api/imports/{ids['import']}/cancel"),
     ]
 
 
@@ -154,10 +176,11 @@ def test_ids_of_another_are_not_found_under_ones_own_persona(
     client.force_login(mira.owner)
     mine = otto_knows | {"persona": mira.uuid}
     theirs = {
-        str(otto_knows[name]) for name in ("message", "turn", "node", "entity", "receipt", "session", "first_word")
+        str(otto_knows[name])
+        for name in ("message", "turn", "node", "entity", "receipt", "session", "first_word", "import")
     }
     asked = [url for url in addresses(mine) if any(one in url for one in theirs) and "/learned/" not in url]
-    assert len(asked) == 19
+    assert len(asked) == 23
     assert {url: client.get(url).status_code for url in asked} == dict.fromkeys(asked, 404)
     assert client.get(f"/api/personas/{mira.uuid}/messages?before={mine['message']}").status_code == 404
     assert client.get(f"/api/personas/{mira.uuid}/nodes?before={mine['node']}").status_code == 404
@@ -179,6 +202,20 @@ def test_without_a_login_nothing_is_found(otto_knows: dict[str, Any], client: Cl
         assert client.generic(method, url).status_code == (401 if url.startswith("/api") else 302), url
 
 
+def test_no_page_answers_a_stranger(otto_knows: dict[str, Any], client: Client) -> None:
+    """Whatever page is asked for, by whatever method: the way to the login."""
+    values = named(otto_knows)
+    for route in (route for route in routes() if route not in OF_ANYBODY):
+        deeds = [values | {"deed": deed} for deed in ("hide", "rename", "merge")]
+        for address in {filled(route, words | {"rest": "x"}) for words in deeds}:
+            for method in METHODS:
+                answer = client.generic(method, address, "{}", "application/json")
+                is_of_the_api = route.startswith("api/")
+                expected = {401, 405} if is_of_the_api else {302, 404} if "deed>" in route else {302}
+                assert answer.status_code in expected, (method, route)
+                assert b"Sorrow" not in answer.content
+
+
 def test_each_finds_her_own(mira: Persona, otto_knows: dict[str, Any], remember: Any) -> None:
     remember(mira, "Ana keeps bees on the roof.")
     found = recall(mira, ["Where does Ana keep her bees?"], now=timezone.now(), budget_tokens=1500)
@@ -194,9 +231,11 @@ OF_THE_CALLER = {
     "login/",
     "logout/",
     "welcome/persona/",
+    "welcome/persona/material/",
     "welcome/<str:token>/",
     "account/",
     "account/data/",
+    "account/tokens/",
     "account/delete/",
     "i18n/setlang/",
     "healthz",
@@ -209,11 +248,21 @@ OF_THE_CALLER = {
     "v1/models",
     "v1/models/<path:name>",
     "v1/chat/completions",
+    "v1/",
     "api/",
     "api/docs",
     "api/openapi.json",
 }
-OF_ROWS = {f"{name}_id" for name in ("node", "message", "session", "turn", "entity", "proposal", "receipt")} | {"of"}
+_NAMED = ("node", "message", "session", "turn", "entity", "proposal", "receipt", "import", "draft")
+# Addresses that say nothing of anybody, or know the caller by a token alone.
+OF_ANYBODY = {name for name in OF_THE_CALLER if name.startswith(("v1/", "log", "welcome/<"))} | {
+    "i18n/setlang/",
+    "healthz",
+    "sw.js",
+    "manifest.webmanifest",
+    "push/gone/",
+}
+OF_ROWS = {f"{name}_id" for name in _NAMED} | {"of"}
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 QUERY = "confirm=0123&q=x"
 
@@ -221,7 +270,7 @@ QUERY = "confirm=0123&q=x"
 def named(ids: dict[str, Any]) -> dict[str, Any]:
     """What stands for each parameter of an address."""
     words = {"deed": "hide", "label": "style", "answer": "merge", "version": 1, "what": "nodes"}
-    return ids | words | {f"{name}_id": value for name, value in ids.items()}
+    return ids | words | {"job": ids["import"]} | {f"{name}_id": value for name, value in ids.items()}
 
 
 def routes(patterns: Any = None, before: str = "") -> Iterator[str]:
@@ -262,7 +311,8 @@ def test_no_page_with_an_id_is_found_by_anybody_else(mira: Persona, otto_knows: 
     walked = [route for route in routes() if route not in OF_THE_CALLER]
     assert len(walked) > 20
     for route in walked:
-        deeds = ("hide", "rename", "merge") if "<somebody_deed" in route or "<name_deed" in route else ("hide",)
+        has_deeds_of_its_own = any(f"<{kind}_deed" in route for kind in ("somebody", "name", "draft"))
+        deeds = ("hide", "rename", "merge", "accept") if has_deeds_of_its_own else ("hide",)
         found = {
             asked(client, method, filled(route, values | {"deed": deed}), None) for method in METHODS for deed in deeds
         }
@@ -295,13 +345,13 @@ def addresses_of(path: str, values: dict[str, Any], ids: dict[str, Any]) -> Iter
         for name in ("node", "message", "session", "entity"):
             for persona in ("", f"&persona={ids['persona']}"):
                 yield filled(path, {"of": ids[name]}) + f"?{QUERY}{persona}"
-    elif path.startswith("/api/receipts/"):
+    elif path.startswith(("/api/receipts/", "/api/imports/")):
         yield filled(path, values)
     elif path not in OF_NO_PERSONA:
         yield f"{path}?{QUERY}&persona={ids['persona']}"
 
 
-OF_NO_PERSONA = ("/api/personas", "/api/receipts", "/api/cost", "/api/admin/persona/onboarding")
+OF_NO_PERSONA = ("/api/personas", "/api/receipts", "/api/imports", "/api/cost", "/api/admin/persona/onboarding")
 
 
 def deed_of(path: str) -> str:

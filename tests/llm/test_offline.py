@@ -294,6 +294,6 @@ def test_it_answers_in_the_shape_that_is_asked(settings: Any) -> None:
 def test_it_says_that_no_model_is_connected_where_rules_do_not_do(settings: Any) -> None:
     settings.LLM_PROVIDER = "offline"
     with pytest.raises(llm.LLMError) as caught:
-        llm.answer_now(a_request("onboarding", {}), Anything)
+        llm.answer_now(a_request("chat", {}), Anything)
     assert caught.value.permanent
     assert LLMCall.objects.get().outcome == "provider_unavailable"

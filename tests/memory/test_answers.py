@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from echovessel.llm.schemas import shape_of
-from memory.consolidation.answers import ExtractionAnswer, ReflectionAnswer
+from memory.consolidation.answers import ExtractionAnswer, ImportAnswer, ReflectionAnswer, stored
 from tests.memory.talks import event, extraction, thought
 
 
@@ -164,3 +164,58 @@ def test_one_clarification_none_or_several_are_taken() -> None:
 def test_the_schema_asks_for_one_clarification() -> None:
     asked = ExtractionAnswer.model_json_schema()["properties"]["entity_clarification"]["anyOf"]
     assert [part.get("type", "object") for part in asked] == ["object", "null"]
+
+
+# --- prose ----------------------------------------------------------------------------------------------------------
+def conclusion(description: str, *filling: Any) -> dict[str, Any]:
+    return {"description": description, "emotional_impact": 1, "subject": "user", "filling": list(filling)}
+
+
+def test_a_thought_without_its_event_is_dropped_and_counted() -> None:
+    answer = ImportAnswer.model_validate(
+        {
+            "events": [event("A."), {"description": "no impact"}, event("C.")],
+            "thoughts": [
+                conclusion("Of A and C.", 0, "2", 9),
+                conclusion("Of what could not be read.", 1),
+                conclusion("Of nothing."),
+                {"description": "unreadable"},
+            ],
+        }
+    )
+    assert [(one.description, one.filling) for one in answer.thoughts] == [("Of A and C.", [0, 1])]
+    assert answer.dropped == 4
+
+
+def test_thoughts_move_with_their_events_and_the_answer_stays_as_it_was() -> None:
+    answer = ImportAnswer.model_validate(
+        {
+            "events": [event("A."), event("B."), event("C.")],
+            "thoughts": [conclusion("Of all.", 0, 1, 2), conclusion("Of A.", 0)],
+        }
+    )
+    kept = answer.only(lambda item: item.description != "A.")
+    assert isinstance(kept, ImportAnswer)
+    assert [(one.description, one.filling) for one in kept.thoughts] == [("Of all.", [0, 1])]
+    assert [one.filling for one in answer.thoughts] == [[0, 1, 2], [0]]
+
+
+def test_nobody_promises_anything_in_prose_and_it_leaves_no_mood() -> None:
+    told = {
+        "events": [],
+        "intentions": [{"description": "x", "due": "2026-01-03"}],
+        "session_mood_signal": {"mood": "sad", "energy": 2},
+        "entity_clarification": {"first": "a", "second": "b", "same": True},
+    }
+    answer = ImportAnswer.model_validate(told)
+    assert (answer.intentions, answer.session_mood_signal, answer.clarifications) == ([], None, [])
+    asked = shape_of(ImportAnswer).schema["properties"]
+    assert {"events", "thoughts", "mentioned_entities", "session_summary"} <= asked.keys()
+    assert not told.keys() - {"events"} & asked.keys()
+
+
+def test_a_stored_answer_is_read_as_what_it_was() -> None:
+    prose = ImportAnswer.model_validate({"events": [event("A.")], "thoughts": [conclusion("Of A.", 0)]})
+    assert stored(prose.model_dump(mode="json")).model_dump() == prose.model_dump()
+    talk = ExtractionAnswer.model_validate({"events": [event("A.")]})
+    assert type(stored(talk.model_dump(mode="json"))) is ExtractionAnswer

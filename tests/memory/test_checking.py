@@ -15,7 +15,7 @@ from django.db import connection
 from django.utils import timezone
 
 from chat.lines import take_line
-from chat.models import Message, Turn
+from chat.models import Message, Session, Turn
 from memory import checking, tombstones
 from memory.bench import made_up
 from memory.entities import merging
@@ -24,6 +24,7 @@ from memory.forgetting import finishing
 from memory.models import ConceptNode, Entity, Evidence, Filling, Receipt
 from persona import mood
 from persona.models import Persona
+from tests.memory.elsewhere import an_import, brought
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now()
@@ -47,6 +48,9 @@ def life(mira: Persona, otto: Persona, remember: Remember) -> dict[str, Any]:
     link(thomas, [remember(mira, "Thomas called.", source="import")])
     mood.change(mira, mood.Mood("calm", 5), message.session.uuid, NOW)
     tombstones.bury(mira, "the grey heron")
+    job = an_import(mira, "asking")
+    job.pieces.create(number=0, content=b"Ana: I met Tom at the sea.")
+    Session.objects.filter(pk=brought(job, "Ana: I met Tom at the sea.").pk).update(status="closed")
     return {
         "message": message.pk,
         "theirs": theirs.pk,
@@ -107,6 +111,10 @@ DAMAGE = {
     "turns_without_line": "UPDATE chat_message SET turn_id = NULL",
     "lines_across_personas": "UPDATE chat_message SET persona_id = {otto} WHERE id = {message}",
     "mood_without_change": "DELETE FROM persona_moodchange",
+    "pieces_of_imports_that_are_over": "UPDATE memory_importjob SET status = 'failed'",
+    "imports_across_owners": "UPDATE memory_importjob SET persona_id = {otto}; "
+    "UPDATE memory_importchunk SET persona_id = {otto}",
+    "chunks_across_personas": "UPDATE memory_importchunk SET persona_id = {otto}",
     "keys_of_nothing": "UPDATE memory_conceptnode SET resolved_by_id = 999999 WHERE id = {event}",
     "mentions_not_literal": "UPDATE memory_alias SET text = 'Tim' WHERE entity_id = {tom}",
     "memories_cut_otherwise": "UPDATE memory_conceptnode SET description = 'Ana met Tim.' WHERE id = {event}",

@@ -20,15 +20,21 @@ from tests.memory.talks import Clock, cite, event, extraction, impression, talk
 from tests.scripted import Script
 
 ROOT = Path(django_settings.BASE_DIR)
-# People load an archive: it brings the blocks of a persona that is new. The bench makes one in a database of its own.
+# People load an archive: it brings the blocks of a persona that is new; or they begin one with what they have. The
+# bench makes one in a database of its own.
 MAY_MAKE_A_PERSONA = (
     "memory/archive/",
     "memory/importers/",
     "memory/management/commands/import_archive.py",
     "memory/bench/",
+    "memory/pages/material.py",
 )
 # What shows what a companion's own words still say, and what deletes her altogether.
 FORGETTING = ("memory/forgetting/planning.py", "memory/forgetting/people.py")
+# Extraction shows a model what people wrote of the two, and an export takes it along.
+READING = ("memory/consolidation/extraction.py", "memory/exporting/card.py", "memory/exporting/pam.py")
+# The page on which a person decides about drafts.
+DECIDING = "memory/pages/drafts.py"
 WRITERS = {"CoreBlock", "CoreBlockVersion", "create_persona"}
 
 
@@ -87,4 +93,30 @@ def test_nothing_above_the_persona_imports_a_writer_of_core_blocks(app: str) -> 
         used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         assert not imported & WRITERS, name
         assert not used & {"CoreBlock", "CoreBlockVersion", "create_persona", "rewrite"}, name
-        assert "core_blocks" not in used or name == "memory/consolidation/extraction.py", name
+        assert not _decides_about_drafts(tree) or name == DECIDING, name
+        assert "core_blocks" not in used or name in READING, name
+
+
+def _decides_about_drafts(tree: ast.AST) -> bool:
+    """Whether it calls what puts a draft into a block, under whatever name it has imported that."""
+    called: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module in ("persona", "persona.drafts"):
+            taken = {alias.name for alias in node.names}
+            if node.module == "persona.drafts" and taken & {"accept", "reject"}:
+                return True
+            called |= {alias.asname or alias.name for alias in node.names if alias.name == "drafts"}
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr in ("accept", "reject")
+        and isinstance(node.value, ast.Name)
+        and node.value.id in called
+        for node in ast.walk(tree)
+    )
+
+
+def test_the_guard_sees_who_decides_about_drafts() -> None:
+    assert _decides_about_drafts(ast.parse("from persona import drafts as d\nd.accept(1)"))
+    assert _decides_about_drafts(ast.parse("from persona.drafts import accept"))
+    assert not _decides_about_drafts(ast.parse("from persona import drafts\ndrafts.propose(1)\nself.accept()"))
+    assert _decides_about_drafts(ast.parse((ROOT / DECIDING).read_text(encoding="utf-8")))

@@ -27,4 +27,7 @@ It reads `Request.material` instead of the prompt. The same material gives the s
                  "trigger": "promise"|"shock"|"expectation"|"silence",
                  "about": what it is about or "", "about_day": day or null,
                  "recollections", "recent": as in chat (may be absent)}
+    import      as extraction, with "dated": false where nobody knows the days, and "prose": true where it is no talk;
+                 lines of others have the role "system"
+    onboarding  {"language", "persona_name", "user_name", "lines": [{"id", "role", "content", "at": iso}]}
 """

@@ -1,7 +1,7 @@
 """What is worth remembering of a conversation, by rule: the shape of the extraction answer."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -92,7 +92,8 @@ class Told:
     `before` is what was told just before, `corrected` what this was called before it was put right, `continued`
     what a later line added to it, and `also` those other sayings (line id, quote). `reworded` is all of it with the
     day that a later line gave it, `outdated` how it was told before; `known_as` a known event with the day that this
-    gives it, and `supersedes` the id of that. `is_new` unless all of it was read before.
+    gives it, and `supersedes` the id of that. `is_new` unless all of it was read before; `is_dated` unless nobody
+    knows on what day it was told.
     """
 
     line_id: str
@@ -109,6 +110,7 @@ class Told:
     known_as: str = ""
     supersedes: str = ""
     is_new: bool = True
+    is_dated: bool = True
 
     @property
     def text(self) -> str:
@@ -142,7 +144,8 @@ class Told:
         if is_question(self.quote):
             asked = "{}问过：“{}”" if is_chinese(self.quote) else "{} asked: “{}”"
             return asked.format(self.user_name or ("用户" if is_chinese(self.quote) else "The user"), self.quote)
-        told = dated(in_third_person(self.text, self.user_name, self.persona_name), self.day)
+        told = in_third_person(self.text, self.user_name, self.persona_name)
+        told = dated(told, self.day) if self.is_dated else told
         for wrong, right in self.corrected:
             told = told.replace(wrong, right)
         return told
@@ -150,7 +153,7 @@ class Told:
     @cached_property
     def days(self) -> Days | None:
         """When it happens, where it says so."""
-        return days_in(self.text, self.day)
+        return days_in(self.text, self.day) if self.is_dated else None
 
     @cached_property
     def score(self) -> int:
@@ -178,11 +181,15 @@ class Told:
         return self.weight.impact or (2 if "pet" in self.topics else 0)
 
 
-def extracted(material: Mapping[str, Any]) -> dict[str, Any]:
-    """The extraction answer for `material` (its shape is in the package's docstring)."""
+Keeping = Callable[[Sequence[Told]], list[Told]]
+
+
+def extracted(material: Mapping[str, Any], keep: Keeping | None = None) -> dict[str, Any]:
+    """The extraction answer for `material` (its shape is in the package's docstring): of what `keep` keeps, else of
+    the three weightiest things."""
     known = material.get("known", ())
     told = [_put_right_known(one, known, material) for one in joined(list(_told(material)), known) if one.is_new]
-    kept = worth_keeping(told)
+    kept = (keep or worth_keeping)(told)
     said = "".join(one.quote for one in told) or "".join(line["content"] for line in material["lines"])
     chinese = is_chinese(said, default=material["language"] == "zh")
     return {
@@ -195,13 +202,13 @@ def extracted(material: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def worth_keeping(told: Sequence[Told]) -> list[Told]:
-    """At most three, the weightiest, in the order in which they were said; nothing twice."""
+def worth_keeping(told: Sequence[Told], most: int = MOST_EVENTS) -> list[Told]:
+    """At most so many, the weightiest, in the order in which they were said; nothing twice."""
     once: dict[str, Told] = {}
     for one in told:
         if one.score >= WORTH_KEEPING:
             once.setdefault(one.description.casefold(), one)
-    best = sorted(once.values(), key=lambda one: (-one.score, -abs(one.impact)))[:MOST_EVENTS]
+    best = sorted(once.values(), key=lambda one: (-one.score, -abs(one.impact)))[:most]
     chosen = {id(one) for one in best}
     return [one for one in told if id(one) in chosen]
 
@@ -296,7 +303,8 @@ def _told(material: Mapping[str, Any]) -> Iterator[Told]:
             for start, end in _statements(line["content"]):
                 quote = line["content"][start:end]
                 names = material["user_name"], material["persona_name"]
-                yield Told(line["id"], day, quote, *names, before, is_new=not line.get("read"))
+                told = Told(line["id"], day, quote, *names, before, is_new=not line.get("read"))
+                yield replace(told, is_dated=material.get("dated", True))
                 before = quote
 
 

@@ -9,8 +9,10 @@ from typing import Any
 from echovessel.llm.base import Provider
 from echovessel.llm.errors import LLMError
 from echovessel.llm.offline.describing import described
+from echovessel.llm.offline.diary import imported
 from echovessel.llm.offline.extraction import extracted
 from echovessel.llm.offline.first_word import spoken_first
+from echovessel.llm.offline.portrait import drafted
 from echovessel.llm.offline.reflection import reflected
 from echovessel.llm.offline.reply import replied
 from echovessel.llm.offline.wondering import wondered
@@ -27,6 +29,8 @@ STRUCTURED: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "slow_cycle": wondered,
     "entity": described,
     "proactive": spoken_first,
+    "import": imported,
+    "onboarding": drafted,
 }
 
 

@@ -12,7 +12,7 @@ from django.core.management import BaseCommand
 from tqdm import tqdm
 
 from echovessel.sqlite.throw_away import throw_away
-from memory.bench import consolidation, desk, recall, turns, whole
+from memory.bench import consolidation, desk, importing, recall, turns, whole
 
 
 class Command(BaseCommand):
@@ -47,6 +47,10 @@ class Command(BaseCommand):
         desk.add_arguments(looking)
         looking.set_defaults(measure=self._desk)
 
+        bringing = kinds.add_parser("import", help="how long a large file takes on its way in, and how much memory")
+        importing.add_arguments(bringing)
+        bringing.set_defaults(measure=self._import)
+
     def handle(self, *args: Any, **options: Any) -> None:
         options["measure"](options)
 
@@ -75,6 +79,11 @@ class Command(BaseCommand):
         with throw_away(options["keep"]):
             figures = desk.measured(options["nodes"], options["messages"])
         self.stdout.write(json.dumps(figures) if options["as_json"] else "\n".join(desk.table(figures)))
+
+    def _import(self, options: dict[str, Any]) -> None:
+        with throw_away() as path:
+            figures = importing.measured(path, options["megabytes"])
+        self.stdout.write(json.dumps(figures) if options["as_json"] else "\n".join(importing.table(figures)))
 
 
 def some(text: str) -> int:

@@ -1,4 +1,5 @@
-"""Save a persona, or all of an owner's, as an archive, to a file or to stdout; import_archive restores it."""
+"""Save a persona, or all of an owner's, as an archive, to a file or to stdout; import_archive restores it. Or save a
+persona in a format that others read."""
 
 import os
 import sys
@@ -11,7 +12,8 @@ from django.contrib.auth import get_user_model
 from django.core.management import BaseCommand, CommandError
 from django.utils import timezone
 
-from memory.archive import owned, saving
+from memory.archive import owned
+from memory.exporting import WAYS, Way
 from persona.lookup import NoSuchPersona, persona_by
 
 
@@ -22,6 +24,13 @@ class Command(BaseCommand):
         parser.add_argument("persona", nargs="?", help="id, or external id where it is unique")
         parser.add_argument("file", nargs="?", type=Path, help="default: stdout")
         parser.add_argument("--owner", metavar="USERNAME", help="all of this owner's, as a zip of archives: then FILE")
+        parser.add_argument(
+            "--format",
+            choices=("archive", "pam", "card"),
+            default="archive",
+            help="archive: everything; pam: talks and memories, as a zip of Portable AI Memory 1.0; "
+            "card: who she is, as a character card, a picture where FILE ends in .png",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         chunks, file = self._chosen(options)
@@ -43,13 +52,21 @@ class Command(BaseCommand):
                 raise CommandError(f"There is no user {options['owner']!r}.")
             if options["file"] is not None:
                 raise CommandError("Give a persona, or --owner, not both.")
+            if options["format"] != "archive":
+                raise CommandError("All of an owner's are saved as archives; give a persona for another format.")
             return owned.zipped(owner, now), Path(options["persona"]) if options["persona"] else None
         if options["persona"] is None:
             raise CommandError("Give a persona, or --owner USERNAME.")
         try:
-            return saving.lines(persona_by(options["persona"]), now), options["file"]
+            return _way(options).written(persona_by(options["persona"]), now), options["file"]
         except NoSuchPersona as error:
             raise CommandError(str(error)) from error
+
+
+def _way(options: dict[str, Any]) -> Way:
+    file: Path | None = options["file"]
+    is_picture = file is not None and file.suffix.casefold() == WAYS["card_png"].suffix
+    return WAYS["card_png" if options["format"] == "card" and is_picture else options["format"]]
 
 
 def _write(path: Path, lines: Iterable[bytes]) -> None:

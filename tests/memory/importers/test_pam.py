@@ -241,7 +241,7 @@ def test_a_talk_in_pieces_is_one_conversation_and_streams() -> None:
 TEXTS = some.text(some.characters(exclude_categories=["Cs"]), min_size=1).filter(
     lambda text: bool(text.replace("\0", "").strip()) and "\0" not in text
 )
-ROLES: some.SearchStrategy[Role] = some.sampled_from(["user", "persona"])
+ROLES: some.SearchStrategy[Role] = some.sampled_from(["user", "persona", "other"])
 TALKS = some.lists(some.lists(some.tuples(ROLES, some.sampled_from(["Ana", "小美"]), TEXTS), min_size=1), max_size=3)
 
 

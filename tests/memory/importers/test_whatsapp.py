@@ -138,7 +138,8 @@ def test_where_dates_contradict_each_other_the_chosen_order_holds() -> None:
     [
         ("<Media omitted>", "media"), ("<Medien ausgeschlossen>", "media"), ("<省略多媒体文件>", "media"),
         (f"{MARK}image omitted", "media"), (f"{MARK}音频已忽略", "media"), (f"{MARK}<attached: 1.opus>", "media"),
-        ("PTT-20231231-WA0003.opus (file attached)", "media"), (f"{MARK}IMG-1.jpg (文件附件)", "media"),
+        ("PTT-20231231-WA0003.opus (file attached)", "media"), ("IMG-1.jpg (Datei angehängt)", "media"),
+        (f"{MARK}IMG-1.jpg (文件附件)", "media"),
         ("This message was deleted", "deleted"), (f"{MARK}You deleted this message.", "deleted"),
         ("此消息已删除", "deleted"), (f"{MARK}Missed voice call", "notice"), ("", "empty"),
     ],
@@ -217,3 +218,11 @@ def test_other_text_is_refused() -> None:
     with pytest.raises(ImportRejected) as rejected:
         texts("Dear diary,\nit rained.\n")
     assert rejected.value.code == "not_this"
+
+
+def test_a_part_of_a_chat_may_begin_within_a_message() -> None:
+    rest = "".join(f"31.12.23, 21:0{minute} - Ana: Hello {minute}\n" for minute in range(4))
+    source = given(f"12.03. at 14:00 - do not forget\n{rest}")
+    assert isinstance(recognised(source), WhatsApp)
+    found = found_by(WhatsApp(), source)
+    assert (len(lines_of(found)), skips_of(found)) == (4, ["nobody"])

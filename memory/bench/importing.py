@@ -1,0 +1,138 @@
+"""How long a large file takes on its way in, and how much memory: years of talk as another service exports them.
+
+Remembering is not among it: that is the time of the model.
+"""
+
+import json
+import random
+import resource
+import time
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from django.contrib.auth import get_user_model
+
+from memory import importing, knobs
+from memory.importers import Source
+from memory.importing import running
+from memory.models import ImportJob
+from persona.onboarding import create_persona
+
+MEGABYTE = 1024**2
+SEED = 7
+LINES_A_TALK = 40
+BEGINNING = datetime(2023, 1, 2, 9, tzinfo=UTC).timestamp()
+_WORDS = (
+    "the",
+    "a",
+    "sea",
+    "harbour",
+    "bread",
+    "remember",
+    "yesterday",
+    "sister",
+    "walked",
+    "because",
+    "never",
+    "again",
+    "light",
+    "window",
+    "quiet",
+    "你好",
+    "今天",
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--megabytes", type=int, default=188, help="size of the file (ChatGPT's export)")
+
+
+def measured(database: Path, megabytes: int) -> dict[str, float]:
+    """The file made up, handed over, looked through, and stored as lines. Seconds, MB, lines a second."""
+    owner = get_user_model().objects.create_user("bench", is_active=False)
+    persona = create_persona(owner, "Mira", user_name="Ana")
+    with TemporaryDirectory(prefix="echovessel-bench-") as folder:
+        path = Path(folder) / "conversations.json"
+        lines = _write(path, megabytes * MEGABYTE)
+        before, figures = _peak(), {"megabytes": round(path.stat().st_size / MEGABYTE, 1), "lines": float(lines)}
+        with Source(path) as source:
+            job, figures["handed_over_s"] = _timed(_begin, owner, persona, source)
+    _, figures["looked_through_s"] = _timed(running.run, job.pk)
+    job.refresh_from_db()
+    importing.confirm(job, importing.suggested(job), job.created_at)
+    _, figures["stored_s"] = _timed(_store, job)
+    job.refresh_from_db()
+    figures["stored"] = job.counts.get("lines", 0)
+    figures["lines_a_second"] = round(figures["stored"] / figures["stored_s"], 1)
+    figures["rss_mb"], figures["rss_more_mb"] = _peak(), round(_peak() - before, 1)
+    figures["database_mb"] = round(database.stat().st_size / MEGABYTE, 1)
+    return figures
+
+
+def table(figures: dict[str, float]) -> list[str]:
+    return [f"{name:>18} {value:>12,}" for name, value in figures.items()]
+
+
+def _begin(owner: Any, persona: Any, source: Source) -> ImportJob:
+    return importing.begin(owner, persona, source, datetime.now(UTC), keep=True)
+
+
+def _store(job: ImportJob) -> None:
+    """Slice by slice, as the worker does; what follows is left."""
+    while job.status == ImportJob.Status.WRITING:
+        running.run(job.pk, slice_seconds=knobs.import_slice_seconds(), through=ImportJob.Status.WRITING)
+        job.refresh_from_db()
+
+
+def _timed(deed: Any, *args: Any) -> tuple[Any, float]:
+    started = time.perf_counter()
+    made = deed(*args)
+    return made, round(time.perf_counter() - started, 1)
+
+
+def _peak() -> float:
+    """The most memory that this process ever had, in MB. What `getrusage` tells begins with that of whoever started it,
+    so that it serves only where the system tells nothing better."""
+    status = Path("/proc/self/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    told = (int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+    return round(next(told, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / 1024, 1)
+
+
+# --- a file that is made up -----------------------------------------------------------------------------------------
+def _write(path: Path, size: int) -> int:
+    """Write an export of about `size` bytes; how many lines were said in it."""
+    dice, number = random.Random(SEED), 0
+    with path.open("w", encoding="utf-8") as file:
+        file.write("[")
+        while file.tell() < size:
+            file.write("," * bool(number) + json.dumps(_conversation(dice, number), ensure_ascii=False))
+            number += 1
+        file.write("]")
+    return number * LINES_A_TALK
+
+
+def _conversation(dice: random.Random, number: int) -> dict[str, Any]:
+    nodes = dict(_nodes(dice, number))
+    at = BEGINNING + number * 7_200
+    last = f"{number}-{LINES_A_TALK - 1}"
+    return {"title": f"Talk {number}", "id": f"c{number}", "create_time": at, "mapping": nodes, "current_node": last}
+
+
+def _nodes(dice: random.Random, number: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    for place in range(LINES_A_TALK):
+        key = f"{number}-{place}"
+        words = " ".join(dice.choices(_WORDS, k=dice.randint(8, 120)))
+        message = {
+            "id": key,
+            "author": {"role": "assistant" if place % 2 else "user"},
+            "create_time": BEGINNING + number * 7_200 + place * 30,
+            "content": {"content_type": "text", "parts": [words]},
+            "metadata": {"model_slug": "made-up", "request_id": f"{dice.getrandbits(128):032x}"},
+        }
+        parent, child = f"{number}-{place - 1}" if place else None, f"{number}-{place + 1}"
+        yield key, {"id": key, "message": message, "parent": parent, "children": [child]}

@@ -1,0 +1,353 @@
+"""Looking: once through the whole file, in constant memory, before anybody is asked anything."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import islice, pairwise
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from chat import knobs as chat_knobs
+from memory import claims, knobs
+from memory.importers import format_named, mapper, recognised, speakers, table
+from memory.importers import read as read_file
+from memory.importers.fields import Mapping
+from memory.importers.source import Source
+from memory.importers.types import (
+    Card,
+    Entry,
+    Format,
+    Found,
+    ImportRejected,
+    Line,
+    Lore,
+    Options,
+    Remembered,
+    Role,
+    Skipped,
+    Talk,
+)
+from memory.importing import archives, telling
+from memory.importing.choices import Choices, NotAsking, chosen, followed
+from memory.importing.chunking import Cuts, chunked, name_of
+from memory.importing.claims import Claim, take
+from memory.models import ImportJob
+
+Alive = Callable[[], None]
+QUESTIONS = {"ask_day_first": "day_first", "ask_mapping": "mapping"}
+_COUNTED_AS: dict[type, str] = {Entry: "entries", Card: "cards", Lore: "lore", Remembered: "remembered"}
+_MOST_SPEAKERS = 200
+_MOST_NAMES = 10_000
+_SAMPLE_LINES = 8
+_SAMPLE_CHARACTERS = 200
+_MOST_FIELDS = 60
+# Of the pairs of lines with times so many go back in a file that begins with what was said last.
+_MOSTLY = 0.8
+
+
+def look(job: ImportJob, source: Source, choices: Choices | None = None, found: dict[str, Any] | None = None) -> None:
+    """Look through the file at once, for whoever holds it and waits; `choices` say how to read it where that is known,
+    `found` what `survey` gave where that was done. Raises Lost where somebody else is at it."""
+    claim = take(job.pk, timezone.now, reads_itself=True)
+    if claim is None:
+        raise claims.Lost
+    if choices is not None:
+        claim.job.choices = choices.as_stored()
+        claim.mine().update(choices=claim.job.choices)
+    if found is None:
+        look_through(claim, source)
+    else:
+        _step(claim, status=ImportJob.Status.ASKING, found=found, format=found["format"])
+    job.refresh_from_db()
+
+
+def look_again(job: ImportJob, choices: Choices, now: datetime) -> None:
+    """Have the file looked through once more, read as the choices say. Raises NotAsking."""
+    with transaction.atomic():
+        asking = ImportJob.objects.filter(pk=job.pk, status=ImportJob.Status.ASKING)
+        if not asking.update(
+            status=ImportJob.Status.LOOKING, choices=choices.as_stored(), holder="", lease_until=None, attempts=0
+        ):
+            raise NotAsking
+        job.refresh_from_db()
+        telling.publish(job)
+
+
+def look_through(claim: Claim, source: Source) -> None:
+    """Note with the job what is found in the file, or why it cannot be read. Raises Lost."""
+    job = claim.job
+    choices = chosen(job.choices) if job.choices else Choices()
+    try:
+        found = survey(source, choices, Keeping(claim))
+    except ImportRejected as error:
+        _refuse(claim, error)
+        return
+    _step(claim, status=ImportJob.Status.ASKING, found=found, format=found["format"])
+
+
+def survey(source: Source, choices: Choices, alive: Alive = lambda: None) -> dict[str, Any]:
+    """What is found in the file, read as the choices say; what has to be asked before it can be read is among
+    "questions". `alive` is called now and then. Raises ImportRejected."""
+    if choices.format == archives.NAME or (choices.format is None and archives.is_archive(source)):
+        return archives.survey(source) | {"chunks": 0, "naive": 0}
+    chosen_format = format_of(source, choices)
+    looking = _looked(source, chosen_format, _Looking(chosen_format.name, choices, alive))
+    if looking.begins_with_the_newest:
+        looking = _looked(source, chosen_format, _Looking(chosen_format.name, choices, alive, newest_first=True))
+    return looking.told() | {"label": str(chosen_format.label)} | _mapping_of(source, chosen_format, choices, looking)
+
+
+def _looked(source: Source, chosen_format: Format, looking: "_Looking") -> "_Looking":
+    try:
+        looking.through(read_file(source, chosen_format, options_of(source, looking.choices)))
+    except ImportRejected as error:
+        if error.code not in QUESTIONS:
+            raise
+        looking.questions.append(QUESTIONS[error.code])
+    return looking
+
+
+def format_of(source: Source, choices: Choices, known: str = "") -> Format:
+    """Raises ImportRejected where no format is chosen or `known`, and none is recognised."""
+    name = choices.format or known
+    return format_named(name) if name else recognised(source)
+
+
+def options_of(source: Source, choices: Choices) -> Options:
+    """How to read the file."""
+    return Options(choices.day_first, _said(choices, source), source.limits)
+
+
+def _said(choices: Choices, source: Source) -> Mapping | None:
+    """The mapping as a person said it; where the records stand in JSON is found out where she did not say that."""
+    if not choices.mapping:
+        return None
+    said = Mapping(**choices.mapping)
+    guess = None if "records" in choices.mapping else mapper.guess(source)
+    return replace(said, records=guess.records) if guess else said
+
+
+def cuts(*, newest_first: bool = False, undated: int = 0, until: datetime | None = None) -> Cuts:
+    """Where to cut, by the knobs of today."""
+    return Cuts(
+        hours=knobs.import_gap_hours(),
+        lines=chat_knobs.longest_session_messages(),
+        tokens=min(knobs.chunk_tokens(), chat_knobs.longest_session_tokens()),
+        entry_tokens=min(knobs.import_entry_tokens(), knobs.chunk_tokens()),
+        newest_first=newest_first,
+        undated=undated,
+        until=until.isoformat() if until else "",
+    )
+
+
+def suggested(job: ImportJob) -> Choices:
+    """What a person would likely choose. The role of somebody of whom nothing is known is ""."""
+    before = chosen(job.choices) if job.choices else Choices()
+    zone = job.persona.timezone if job.persona else before.zone
+    return replace(
+        before,
+        roles=_likely_roles(job),
+        mapping=before.mapping or job.found.get("mapping"),
+        zone=zone if before.zone == "UTC" else before.zone,
+        undated=before.undated or (job.created_at - timedelta(days=1)).date(),
+    )
+
+
+def _likely_roles(job: ImportJob) -> dict[str, str]:
+    likely = {one["name"]: one["guess"] for one in job.found.get("speakers", [])}
+    if not job.persona:
+        return followed(likely, {})
+    named = {job.persona.name.casefold(): "persona", job.persona.user_name.casefold(): "user"}
+    named.pop("", None)
+    return followed(likely, {name: named[name.casefold()] for name in likely if name.casefold() in named})
+
+
+# --- what becomes of it -------------------------------------------------------------------------------------------
+def _refuse(claim: Claim, error: ImportRejected) -> None:
+    facts = {name: str(value) for name, value in error.facts.items()}
+    refusal = {"code": error.code, "where": error.where, "facts": facts}
+    over = {"status": ImportJob.Status.REFUSED, "refusal": refusal, "finished_at": claim.clock()}
+    _step(claim, **over, **without_names(claim.job))
+
+
+def without_names(job: ImportJob) -> dict[str, Any]:
+    """What an import that is over keeps of what was found and chosen: no line, and nobody's name."""
+    found = {
+        name: value for name, value in job.found.items() if name not in ("sample", "speakers", "mapping", "fields")
+    }
+    choices = {name: value for name, value in job.choices.items() if name not in ("roles", "mapping")}
+    return {"found": found, "choices": choices}
+
+
+def _step(claim: Claim, **values: Any) -> None:
+    with transaction.atomic():
+        claim.let_go(attempts=0, **values)
+        claim.job.refresh_from_db()
+        telling.publish(claim.job)
+
+
+class Keeping:
+    """Keeps the import in our hands while the file is gone through: to be called now and then. Raises Lost."""
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
+        self.often = timedelta(seconds=knobs.lease_seconds() / 4)
+        self.kept_at = claim.clock()
+
+    def __call__(self) -> None:
+        now = self.claim.clock()
+        if now - self.kept_at >= self.often:
+            self.kept_at = now
+            self.claim.keep()
+
+
+# --- what is seen -------------------------------------------------------------------------------------------------
+@dataclass
+class _Looking:
+    """What was seen of the file so far."""
+
+    format: str
+    choices: Choices
+    alive: Alive
+    newest_first: bool = False
+    counts: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    lines: Counter[str] = field(default_factory=Counter)
+    roles: dict[str, Role] = field(default_factory=dict)
+    titles: set[str] = field(default_factory=set)
+    sample: list[dict[str, str]] = field(default_factory=list)
+    questions: list[str] = field(default_factory=list)
+    days: set[date] = field(default_factory=set)
+    forth: int = 0
+    back: int = 0
+    undated: int = 0
+    naive: int = 0
+    tokens: int = 0
+    chunks: int = 0
+    sessions: int = 0
+    talking: tuple[str, str] | None = None
+
+    def through(self, found: Iterable[Found]) -> None:
+        """Go through all that is found, and note where it would be cut."""
+        everybody = replace(self.choices, roles={}, limit=None)
+        for chunk in chunked(self._noting(found), self.format, everybody, cuts(newest_first=self.newest_first)):
+            self.chunks += 1
+            self.sessions += bool(chunk.lines)
+            self.tokens += chunk.tokens
+
+    def _noting(self, found: Iterable[Found]) -> Iterator[Found]:
+        for one in found:
+            self.alive()
+            if isinstance(one, Skipped):
+                self.skipped[one.reason] += 1
+            elif isinstance(one, Talk):
+                self._note_talk(one)
+            else:
+                self._note_thing(one)
+            yield one
+
+    def _note_talk(self, talk: Talk) -> None:
+        self.counts["talks"] += self.talking != (talk.source_id, talk.title)
+        self.talking = (talk.source_id, talk.title)
+        self.counts["lines"] += len(talk.lines)
+        if len(self.titles) < _MOST_NAMES:
+            self.titles.add(talk.title)
+        for line in talk.lines:
+            self._note_line(line)
+        self._note_order([line.at for line in talk.lines if line.at])
+
+    def _note_line(self, line: Line) -> None:
+        name = name_of(line)
+        if name in self.lines or len(self.lines) < _MOST_NAMES:
+            self.lines[name] += 1
+        if line.role and name in self.lines:
+            self.roles[name] = line.role
+        self._note_time(line.at)
+        self._note_sample(name, line.text, line.at, line.where)
+
+    def _note_thing(self, one: Entry | Card | Lore | Remembered) -> None:
+        self.talking = None
+        self.counts[_COUNTED_AS[type(one)]] += 1
+        if isinstance(one, Entry):
+            at = one.at or (datetime.combine(one.day, time(), UTC) if one.day else None)
+            self._note_time(at)
+            self._note_sample(one.title, one.text, at, one.where)
+
+    def _note_time(self, at: datetime | None) -> None:
+        if at is None:
+            self.undated += 1
+            return
+        self.naive += at.tzinfo is None
+        day = at.date()
+        if len(self.days) < 2 or not min(self.days) <= day <= max(self.days):
+            self.days = {min(self.days | {day}), max(self.days | {day})}
+
+    def _note_order(self, times: Sequence[datetime]) -> None:
+        for earlier, later in pairwise(at.replace(tzinfo=None) for at in times):
+            self.forth += later > earlier
+            self.back += later < earlier
+
+    def _note_sample(self, speaker: str, text: str, at: datetime | None, where: str) -> None:
+        if len(self.sample) < _SAMPLE_LINES:
+            when = at.isoformat() if at else ""
+            self.sample.append(
+                {"speaker": speaker[:80], "text": text[:_SAMPLE_CHARACTERS], "at": when, "where": where[:80]}
+            )
+
+    @property
+    def begins_with_the_newest(self) -> bool:
+        return self.back > _MOSTLY * (self.back + self.forth)
+
+    def told(self) -> dict[str, Any]:
+        days = sorted(day.isoformat() for day in self.days)
+        return {
+            "format": self.format,
+            "counts": dict.fromkeys(_COUNTED_AS.values(), 0) | {"talks": 0, "lines": 0} | self.counts,
+            "skipped": dict(self.skipped),
+            "first_day": days[0] if days else None,
+            "last_day": days[-1] if days else None,
+            "undated": self.undated,
+            "naive": self.naive,
+            "newest_first": self.newest_first,
+            "speakers": self._speakers(),
+            "tokens": self.tokens,
+            "sessions": self.sessions,
+            "chunks": self.chunks,
+            "questions": self.questions,
+            "sample": self.sample,
+        }
+
+    def _speakers(self) -> list[dict[str, Any]]:
+        """Everybody who speaks, the most first."""
+        said = tuple(Line(name, "", None, "", "", self.roles.get(name, "")) for name in self.lines)
+        talks = [Talk("", "", said, ""), *(Talk(title, "", (), "") for title in self.titles)]
+        guesses = {one.name: one.guess for one in speakers(talks)}
+        most = self.lines.most_common(_MOST_SPEAKERS)
+        return [{"name": name, "lines": count, "guess": guesses[name]} for name, count in most]
+
+
+def _mapping_of(source: Source, looked_for: Format, choices: Choices, looking: _Looking) -> dict[str, Any]:
+    """What the fields of records hold, where a person has to say that: as it was said, else as it is guessed."""
+    if not (isinstance(looked_for, mapper.Mapped) or choices.mapping or "mapping" in looking.questions):
+        return {"mapping": None, "fields": []}
+    mapping = _said(choices, source) or mapper.guess(source)
+    fields = _fields(source, mapping.records if mapping else "")
+    sample = {} if looking.sample else {"sample": _first_lines(source)}
+    return {"mapping": asdict(mapping) if mapping else None, "fields": fields} | sample
+
+
+def _fields(source: Source, records: str) -> list[str]:
+    """The fields that a person may choose from: of the records in JSON, or the columns of a table."""
+    paths = source.sample.paths
+    if not paths:
+        return table.columns(source)[:_MOST_FIELDS]
+    inside = f"{records}." if records else ""
+    return sorted(path.removeprefix(inside) for path in paths if path.startswith(inside))[:_MOST_FIELDS]
+
+
+def _first_lines(source: Source) -> list[dict[str, str]]:
+    lines = islice((line for line in source.lines() if line.text.strip()), _SAMPLE_LINES)
+    return [{"speaker": "", "text": line.text[:_SAMPLE_CHARACTERS], "at": "", "where": ""} for line in lines]

@@ -1,0 +1,230 @@
+"""Storing: chunks become lines of the persona, or notes. Several at once, all of them or none, while the import is in
+our hands.
+
+A line that the persona has already is left out, whatever file it comes from, and so is one that was forgotten; both are
+counted.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from django.db import transaction
+
+from chat import search
+from chat.models import Message, Session
+from echovessel.sqlite import bulk
+from memory import tombstones
+from memory.importing import notes, telling
+from memory.importing.chunking import Chunk, Said
+from memory.importing.claims import Claim
+from memory.importing.notes import Prepared
+from memory.model_in_use import with_one_model
+from memory.models import ImportChunk
+from memory.tombstones import Burial
+from persona.models import Persona
+
+JOURNAL = "journal"
+Fresh = list[tuple[str, Said]]
+
+
+@dataclass
+class SortedOut:
+    """What becomes of a chunk's lines: those that are new, with the ids under which they are stored."""
+
+    fresh: Fresh = field(default_factory=list)
+    known: int = 0
+    refused: int = 0
+
+
+@with_one_model
+def store(claim: Claim, chunks: Sequence[Chunk]) -> None:
+    """Store chunks as the next ones of the import. Raises Lost, EmbeddingUnavailable.
+
+    No transaction may be open: notes are embedded in here, before anything is written.
+    """
+    ready = _prepared(claim, chunks)
+    with transaction.atomic():
+        claim.forward()
+        gone_through = claim.mine().values_list("gone_through", flat=True)[0]
+        storing = _Storing(claim, chunks, gone_through)
+        storing.store_lines()
+        storing.store_notes(ready)
+        _note_progress(claim, storing.counts, gone_through + len(chunks))
+
+
+def _prepared(claim: Claim, chunks: Sequence[Chunk]) -> dict[str, Prepared]:
+    """The notes among the chunks that the persona does not know, embedded."""
+    known = _known_among(claim.persona, chunks)
+    wanted = [chunk for chunk in chunks if chunk.things and chunk.digest not in known]
+    now, uuid = claim.clock(), claim.job.uuid
+    return {chunk.digest: notes.prepared(claim.persona, chunk.things, uuid, now) for chunk in wanted}
+
+
+def _known_among(persona: Persona, chunks: Iterable[Chunk]) -> set[str]:
+    digests = [chunk.digest for chunk in chunks]
+    found = ImportChunk.objects.filter(persona=persona, digest__in=digests)
+    return set(found.values_list("digest", flat=True))
+
+
+def _note_progress(claim: Claim, counts: Mapping[str, int], gone_through: int) -> None:
+    job = claim.job
+    before = claim.mine().values_list("counts", flat=True)[0]
+    job.counts = {name: before.get(name, 0) + counts.get(name, 0) for name in sorted({*before, *counts})}
+    job.gone_through = gone_through
+    claim.mine().update(counts=job.counts, gone_through=gone_through)
+    telling.publish_progress(claim)
+
+
+def sorted_out(lines: Sequence[Said], held: dict[str, str], is_refused: Collection[Said]) -> SortedOut:
+    """What becomes of each line, given the words that are `held` under ids, to which those that are new are added.
+    Pure."""
+    found = SortedOut()
+    for line in lines:
+        names = (line.external_id, line.other_id)
+        if line.content in (held.get(name) for name in names):
+            found.known += 1
+        elif line in is_refused:
+            found.refused += 1
+        else:
+            name = next(name for name in names if name not in held)
+            held[name] = line.content
+            found.fresh.append((name, line))
+    return found
+
+
+class _Storing:
+    """Chunks on their way into the database, in one transaction."""
+
+    def __init__(self, claim: Claim, chunks: Sequence[Chunk], number: int) -> None:
+        self.claim = claim
+        self.persona = claim.persona
+        self.chunks = list(enumerate(chunks, start=number))
+        self.known = _known_among(self.persona, chunks)
+        self.counts: Counter[str] = Counter()
+
+    # --- lines ------------------------------------------------------------------------------------------------------
+    def store_lines(self) -> None:
+        chunks = [chunk for _number, chunk in self.chunks if chunk.lines]
+        held, refused = self._held(chunks), self._refused(chunks)
+        stored: list[tuple[int, Chunk, Fresh]] = []
+        for number, chunk in self.chunks:
+            if fresh := self._fresh(chunk, held, refused):
+                stored.append((number, chunk, fresh))
+        self._write(stored)
+
+    def _fresh(self, chunk: Chunk, held: dict[str, str], refused: Collection[Said]) -> Fresh:
+        """The lines of the chunk that are stored; the others are counted. Of one that is known nothing is: what of it
+        is not there any more was taken away."""
+        found = sorted_out(chunk.lines, held, refused)
+        self.counts["refused"] += found.refused
+        if chunk.lines and chunk.digest in self.known:
+            self.counts["known"] += found.known + len(found.fresh)
+            return []
+        self.counts["known"] += found.known
+        if found.fresh:
+            self.known.add(chunk.digest)
+        return found.fresh
+
+    def _held(self, chunks: Iterable[Chunk]) -> dict[str, str]:
+        """The words that the persona has under the ids of the lines."""
+        ids = {name for chunk in chunks for line in chunk.lines for name in (line.external_id, line.other_id)}
+        rows = self.persona.messages.filter(external_id__in=ids)
+        return {str(name): content for name, content in rows.values_list("external_id", "content")}
+
+    def _refused(self, chunks: Iterable[Chunk]) -> set[Said]:
+        """The lines that were forgotten here, by themselves or with their whole talk."""
+        if not self.persona.tombstones.exists():
+            return set()
+        brought = {line: self._brought_by(line, chunk) for chunk in chunks for line in chunk.lines}
+        buried = tombstones.refused_among(self.persona, {burial for burials in brought.values() for burial in burials})
+        return {line for line, burials in brought.items() if not buried.isdisjoint(burials)}
+
+    def _brought_by(self, line: Said, chunk: Chunk) -> set[Burial]:
+        day = self._day_of(line)
+        return {
+            tombstones.of_external("session", _id_of(chunk)),
+            *tombstones.of_line(line.external_id, line.content, day),
+            *tombstones.of_line(line.other_id, line.content, day),
+        }
+
+    def _day_of(self, line: Said) -> date:
+        return line.at.astimezone(self.persona.zone).date()
+
+    def _write(self, stored: Sequence[tuple[int, Chunk, Fresh]]) -> None:
+        taken = self._taken_ids(chunk for _number, chunk, _fresh in stored)
+        sessions = [self._session(chunk, [line for _id, line in fresh], taken) for _number, chunk, fresh in stored]
+        bulk.insert(sessions)
+        placed = list(zip(sessions, stored, strict=True))
+        lines = [self._message(session, *one) for session, (_number, _chunk, fresh) in placed for one in fresh]
+        if lines:
+            search.store(lines)
+        bulk.insert([self._chunk(number, chunk, session) for session, (number, chunk, _fresh) in placed])
+        self.counts.update(talks=len(sessions), lines=len(lines))
+
+    def _taken_ids(self, chunks: Iterable[Chunk]) -> set[str]:
+        """Ids of talks that an archive brought, of which lines are missing here."""
+        ids = [_id_of(chunk) for chunk in chunks]
+        return {
+            str(name)
+            for name in self.persona.sessions.filter(external_id__in=ids).values_list("external_id", flat=True)
+        }
+
+    def _session(self, chunk: Chunk, lines: Sequence[Said], taken: Collection[str]) -> Session:
+        """A talk that has ended, and waits to be remembered: the import itself sees to that."""
+        return Session(
+            persona=self.persona,
+            channel=JOURNAL if chunk.kind == "prose" else chunk.format[:40],
+            status=Session.Status.CLOSING,
+            close_reason=Session.CloseReason.IMPORT,
+            started_at=lines[0].at,
+            last_message_at=lines[-1].at,
+            closed_at=lines[-1].at,
+            message_count=len(lines),
+            token_count=sum(line.tokens for line in lines),
+            external_id=None if _id_of(chunk) in taken else _id_of(chunk),
+            import_uuid=self.claim.job.uuid,
+        )
+
+    def _message(self, session: Session, external_id: str, line: Said) -> Message:
+        return Message(
+            session=session,
+            persona=self.persona,
+            role=line.role,
+            speaker=line.speaker,
+            content=line.content,
+            token_count=line.tokens,
+            day=self._day_of(line),
+            created_at=line.at,
+            external_id=external_id,
+            import_uuid=self.claim.job.uuid,
+        )
+
+    def _chunk(self, number: int, chunk: Chunk, session: Session | None) -> ImportChunk:
+        return ImportChunk(
+            job=self.claim.job,
+            persona=self.persona,
+            number=number,
+            digest=chunk.digest,
+            kind=chunk.kind,
+            dated=chunk.dated,
+            session=session,
+        )
+
+    # --- notes ------------------------------------------------------------------------------------------------------
+    def store_notes(self, ready: Mapping[str, Prepared]) -> None:
+        now, uuid = self.claim.clock(), self.claim.job.uuid
+        for number, chunk in self.chunks:
+            if not chunk.things:
+                continue
+            if chunk.digest in self.known:
+                self.counts["known"] += len(chunk.things)
+                continue
+            self.known.add(chunk.digest)
+            self.counts.update(notes.store(self.persona, ready[chunk.digest], uuid, now))
+            bulk.insert([self._chunk(number, chunk, None)])
+
+
+def _id_of(chunk: Chunk) -> str:
+    return f"{chunk.format}:{chunk.digest}"

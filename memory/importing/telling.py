@@ -1,0 +1,130 @@
+"""Telling: the one shape in which the page, the API and the command show an import, and what the stream tells of it."""
+
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from echovessel.outbox import events
+from memory.importers import format_named
+from memory.importers.types import ImportRejected
+from memory.importing import archives, unread
+from memory.importing.choices import Choices
+from memory.importing.claims import Claim
+from memory.importing.estimating import Estimate, estimate
+from memory.models import ImportJob
+from persona.models import CoreDraft
+
+Status = ImportJob.Status
+_SELDOM = timedelta(seconds=1)
+# How much of the whole is done when a step begins, and how much when it ends.
+_SHARE = {Status.WRITING: (0.0, 0.2), Status.REMEMBERING: (0.2, 0.95), Status.DRAFTING: (0.95, 1.0)}
+
+
+def told(job: ImportJob) -> dict[str, Any]:
+    """The import as plain things; sentences are in the language of the moment."""
+    return {
+        "id": str(job.uuid),
+        "persona_id": str(job.persona.uuid) if job.persona else None,
+        "status": job.status,
+        "format": job.format,
+        "label": label(job),
+        "file_name": job.file_name,
+        "file_size": job.file_size,
+        "found": job.found,
+        "choices": choices_of(job),
+        "counts": counts(job),
+        "estimate": _estimate(job),
+        "progress": progress(job),
+        "refusal": _refusal(job),
+        "where": job.refusal.get("where", ""),
+        "failure": job.failure,
+        "waits_until": job.lease_until.isoformat() if _waits(job) and job.lease_until else None,
+        "created_at": job.created_at.isoformat(),
+        "confirmed_at": job.confirmed_at.isoformat() if job.confirmed_at else None,
+        "finished_at": job.finished_at.isoformat() if job.finished_at else None,
+    }
+
+
+def choices_of(job: ImportJob) -> dict[str, Any]:
+    """What the person said, as JSON holds it; {} before."""
+    return {name: value for name, value in job.choices.items() if name in Choices.__dataclass_fields__}
+
+
+def counts(job: ImportJob) -> dict[str, int]:
+    """What came of it so far; of talks that have to be read also how many are, could not be, and still wait."""
+    if job.confirmed_at is None:
+        return {}
+    drafts = CoreDraft.objects.filter(import_uuid=job.uuid).count()
+    return job.counts | {"drafts": drafts} | ({} if job.format == archives.NAME else dict(unread.counted(job)))
+
+
+def progress(job: ImportJob) -> float:
+    """How much of it is done, 0…1."""
+    if job.status == Status.DONE:
+        return 1.0
+    begin, end = _SHARE.get(Status(job.status), (0.0, 0.0))
+    return round(begin + (end - begin) * _part(job), 4)
+
+
+def label(job: ImportJob) -> str:
+    """What kind of file it is, for people."""
+    if job.format == archives.NAME:
+        return str(archives.LABEL)
+    try:
+        return str(format_named(job.format).label)
+    except KeyError:
+        return ""
+
+
+def publish(job: ImportJob) -> None:
+    """Tell the persona's stream how it stands. Call in the transaction that changes it."""
+    if job.persona is not None:
+        events.publish(
+            job.persona.uuid,
+            "memory.import.updated",
+            import_id=str(job.uuid),
+            status=job.status,
+            counts=job.counts,
+            progress=progress(job),
+        )
+
+
+def publish_progress(claim: Claim) -> None:
+    """The same while it goes on, not more often than anybody looks."""
+    now: datetime = claim.clock()
+    if claim.told_at is None or now - claim.told_at >= _SELDOM:
+        claim.told_at = now
+        publish(claim.job)
+
+
+def _part(job: ImportJob) -> float:
+    """How much of the step at hand is done."""
+    if job.status == Status.WRITING:
+        return min(1.0, job.gone_through / max(1, job.found.get("chunks", 0)))
+    if job.status == Status.REMEMBERING:
+        read = unread.counted(job)
+        done = read.get("remembered", 0) + read.get("failed", 0)
+        return done / max(1, done + read.get("unread", 0))
+    return 0.0
+
+
+def _estimate(job: ImportJob) -> dict[str, Any] | None:
+    """What it will take; of one that is over nobody asks."""
+    found: Estimate | None = None if job.is_over or job.found.get("tokens") is None else estimate(job)
+    return asdict(found) if found else None
+
+
+def _refusal(job: ImportJob) -> str:
+    if not job.refusal:
+        return ""
+    facts = {name: str(value) for name, value in job.refusal.get("facts", {}).items()}
+    try:
+        return ImportRejected(job.refusal["code"], "", **facts).reason
+    except KeyError:
+        return _("The file could not be read.")
+
+
+def _waits(job: ImportJob) -> bool:
+    return job.status in ImportJob.AT_WORK and not job.holder

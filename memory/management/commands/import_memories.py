@@ -1,0 +1,295 @@
+"""Bring a file from elsewhere into a persona's memory: a chat export, a diary, a character card, an archive.
+
+The file is looked through first, and nothing is stored before it is clear who is who. What came of it is told on
+stdout, progress on stderr. After Ctrl-C or a kill, the same command with --resume goes on.
+"""
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.core.management import BaseCommand, CommandError
+from django.utils import timezone
+from tqdm import tqdm
+
+from memory.claims import Lost
+from memory.importers import FORMATS, Source
+from memory.importers.fields import Mapping as Fields
+from memory.importers.types import ImportRejected
+from memory.importing import (
+    Choices,
+    Estimate,
+    WrongChoice,
+    archives,
+    begin,
+    confirm,
+    estimate,
+    look,
+    looking,
+    running,
+    suggested,
+    told,
+)
+from memory.importing.choices import followed
+from memory.importing.stored_file import digest_of
+from memory.models import ImportJob
+from persona.lookup import NoSuchPersona, persona_by
+from persona.models import Persona
+
+Status = ImportJob.Status
+AUTO = "auto"
+INTERRUPTED = 130  # as shells tell of Ctrl-C
+_ANSWERS = {"u": "user", "p": "persona", "o": "other", "s": "skip"}
+_MAPPED = tuple(one.name for one in fields(Fields) if one.name != "sure")
+_MOST_NAMED = 20
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--persona", required=True, help="id, or external id where it is unique")
+        names = [AUTO, *(one.name for one in FORMATS), archives.NAME]
+        parser.add_argument("--format", choices=names, default=AUTO)
+        parser.add_argument("--dry-run", action="store_true", help="tell what is in the file, and store nothing")
+        parser.add_argument("--estimate", action="store_true", help="tell what it will cost, and store nothing")
+        parser.add_argument("--resume", type=UUID, metavar="JOB", help="go on with an import that was broken off")
+        parser.add_argument("--limit", type=int, metavar="N", help="take so many talks and entries at most")
+        parser.add_argument("--user-is", action="append", default=[], metavar="NAME", help="who of them is the user")
+        parser.add_argument("--persona-is", action="append", default=[], metavar="NAME", help="who is the persona")
+        parser.add_argument("--other-is", action="append", default=[], metavar="NAME", help="who is somebody else")
+        parser.add_argument("--skip", action="append", default=[], metavar="NAME", help="whose lines are left out")
+        parser.add_argument("--zone", help="where times without a zone were told, such as Europe/Lisbon")
+        order = parser.add_mutually_exclusive_group()
+        order.add_argument("--day-first", action="store_const", const=True, dest="day_first", help="03/04 is in April")
+        order.add_argument("--month-first", action="store_const", const=False, dest="day_first")
+        parser.add_argument("--undated", type=date.fromisoformat, metavar="DAY", help="the day of lines without a date")
+        parser.add_argument(
+            "--mapping",
+            action="append",
+            default=[],
+            metavar="WHAT=FIELD",
+            help="which field of the records holds what: text=body, speaker=from, at=sent, …",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            persona = persona_by(options["persona"])
+            with Source(options["file"]) as source:
+                self._bring(persona, source, options)
+        except NoSuchPersona as error:
+            raise CommandError(str(error)) from error
+        except OSError as error:
+            raise CommandError(f"{options['file']} cannot be read: {error.strerror}") from error
+        except ImportRejected as error:
+            raise CommandError(f"{options['file']}: {error}") from error
+        except WrongChoice as error:
+            raise CommandError(error.message) from error
+        except Lost as error:
+            raise CommandError("Somebody else has this import in hand, or it was stopped.") from error
+        except KeyboardInterrupt as error:
+            raise CommandError("Stopped. Nothing was stored.", returncode=INTERRUPTED) from error
+
+    def _bring(self, persona: Persona, source: Source, options: dict[str, Any]) -> None:
+        if options["resume"]:
+            self._carry_on(_broken_off(persona, source, options["resume"]), source, options)
+            return
+        read_as = _read_as(options)
+        found = self._looked_through(source, read_as)
+        unsaved = ImportJob(owner=persona.owner, persona=persona, found=found, created_at=timezone.now())
+        choices = self._choices(unsaved, read_as, options)
+        if options["dry_run"] or options["estimate"]:
+            self._tell_found(unsaved, choices, options)
+            return
+        job = begin(persona.owner, persona, source, timezone.now(), keep=False)
+        with self._can_be_resumed(job):
+            look(job, source, read_as, found)
+            _confirmed(job, choices)
+        self._carry_on(job, source, options)
+
+    def _looked_through(self, source: Source, read_as: Choices) -> dict[str, Any]:
+        with tqdm(desc=f"looking through {source.name}", unit=" things", file=self.stderr, leave=False) as bar:
+            found = looking.survey(source, read_as, bar.update)
+        _ask_for_missing(found)
+        return found
+
+    def _carry_on(self, job: ImportJob, source: Source, options: dict[str, Any]) -> None:
+        """Take the import as far as it goes, and tell what came of it."""
+        with self._can_be_resumed(job):
+            if job.status == Status.LOOKING:
+                look(job, source, _read_as(options))
+            if job.status == Status.ASKING:
+                _ask_for_missing(job.found)
+                confirm(job, self._choices(job, _read_as(options), options), timezone.now())
+            outcome = self._run(job, source)
+        job.refresh_from_db()
+        self._tell_outcome(job, outcome)
+
+    def _run(self, job: ImportJob, source: Source) -> running.Outcome:
+        with tqdm(total=100, desc=source.name, unit="%", file=self.stderr, bar_format=_BAR) as bar:
+            return running.run(job.pk, progress=lambda part: _moved(bar, part), source=source)
+
+    @contextmanager
+    def _can_be_resumed(self, job: ImportJob) -> Iterator[None]:
+        """Who presses Ctrl-C is told how to go on."""
+        try:
+            yield
+        except KeyboardInterrupt as error:
+            raise CommandError(f"Stopped. {_how_to_go_on(job)}", returncode=INTERRUPTED) from error
+
+    # --- what a person says -----------------------------------------------------------------------------------------
+    def _choices(self, job: ImportJob, read_as: Choices, options: dict[str, Any]) -> Choices:
+        """What is likely, but for what the options say; who is still nobody is asked for, where somebody can be."""
+        likely = suggested(job)
+        said = {name: options[name] for name in ("zone", "undated", "limit") if options[name]}
+        read = {name: getattr(read_as, name) for name in ("format", "day_first", "mapping")}
+        roles = _roles(likely.roles, options, job.found.get("speakers", []))
+        return replace(likely, **said | read, roles=roles if all(roles.values()) else self._asked(job, roles))
+
+    def _asked(self, job: ImportJob, roles: dict[str, str]) -> dict[str, str]:
+        lines = {one["name"]: one["lines"] for one in job.found["speakers"]}
+        unknown = [name for name, role in roles.items() if not role]
+        if not sys.stdin.isatty():
+            raise CommandError(_who_is_who(unknown, lines))
+        return roles | {name: self._answer(name, lines[name]) for name in unknown}
+
+    def _answer(self, name: str, lines: int) -> str:
+        while True:
+            self.stderr.write(f"{name!r} says {lines} lines. The user, the persona, somebody else, or skip? [u/p/o/s]")
+            if (given := input().strip().casefold()) in _ANSWERS:
+                return _ANSWERS[given]
+
+    # --- what is told -----------------------------------------------------------------------------------------------
+    def _tell_found(self, job: ImportJob, choices: Choices, options: dict[str, Any]) -> None:
+        if options["dry_run"]:
+            self._table(_found_rows(job, choices))
+        if options["estimate"]:
+            job.choices = choices.as_stored()
+            self._table(_estimate_rows(estimate(job)))
+
+    def _tell_outcome(self, job: ImportJob, outcome: running.Outcome) -> None:
+        counts = {name: count for name, count in told(job)["counts"].items() if count}
+        self._table({"import": job.uuid, "status": job.status, "format": job.format} | counts | _skipped(job))
+        if outcome in (running.Outcome.LATER, running.Outcome.NOT_MINE):
+            self.stderr.write(f"It waits, and goes on by itself where a worker runs. {_how_to_go_on(job)}")
+        if outcome == running.Outcome.FAILED:
+            raise CommandError(f"The import failed: {job.failure}. What is remembered of it stays.")
+
+    def _table(self, rows: dict[str, Any]) -> None:
+        width = max(map(len, rows), default=0)
+        for name, value in rows.items():
+            self.stdout.write(f"{name:<{width}}  {value}")
+
+
+_BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
+
+
+def _moved(bar: Any, part: float) -> None:
+    bar.update(max(0.0, 100 * part - bar.n))
+
+
+def _how_to_go_on(job: ImportJob) -> str:
+    return f"To go on, run the same command with --resume {job.uuid}"
+
+
+def _broken_off(persona: Persona, source: Source, job_id: UUID) -> ImportJob:
+    """The import, where it can go on with this file. Raises CommandError."""
+    job = ImportJob.objects.filter(uuid=job_id, persona=persona).select_related("owner", "persona__owner").first()
+    if job is None:
+        raise CommandError(f"There is no import {job_id} of this persona.")
+    if job.is_over:
+        raise CommandError(f"This import is over: {job.status}.")
+    if job.status in (*ImportJob.NEEDS_FILE, Status.ASKING) and digest_of(source) != job.file_digest:
+        raise CommandError("This is another file than the one it was begun with.")
+    return job
+
+
+def _confirmed(job: ImportJob, choices: Choices) -> None:
+    """Of an import that cannot begin nothing stays. Raises WrongChoice."""
+    try:
+        confirm(job, choices, timezone.now())
+    except WrongChoice:
+        job.delete()
+        raise
+
+
+# --- options ----------------------------------------------------------------------------------------------------------
+def _read_as(options: dict[str, Any]) -> Choices:
+    """How the file is to be read, as far as the options say."""
+    chosen = None if options["format"] == AUTO else options["format"]
+    return Choices(format=chosen, day_first=options["day_first"], mapping=_mapping(options["mapping"]))
+
+
+def _mapping(pairs: list[str]) -> dict[str, str] | None:
+    said = dict(pair.partition("=")[::2] for pair in pairs)
+    if wrong := [f"{what}={field}" for what, field in said.items() if what not in _MAPPED or not field]:
+        raise CommandError(f"--mapping {wrong[0]}: say WHAT=FIELD, and WHAT is one of {', '.join(_MAPPED)}.")
+    if said and "text" not in said:
+        raise CommandError("--mapping: say at least which field holds what was said, by text=FIELD.")
+    return said or None
+
+
+def _ask_for_missing(found: dict[str, Any]) -> None:
+    """Say which options answer what the file leaves open. Raises CommandError."""
+    if "day_first" in found["questions"]:
+        raise CommandError("Dates like 03/04 can be read in two ways here: give --day-first or --month-first.")
+    if "mapping" in found["questions"]:
+        there = ", ".join(found["fields"])
+        raise CommandError(f"Say which fields hold what; likely {_as_options(found['mapping'])}. It has: {there}")
+
+
+def _as_options(mapping: dict[str, Any] | None) -> str:
+    likely = mapping or {"text": "…", "speaker": "…", "at": "…"}
+    return " ".join(f"--mapping {what}={likely[what]}" for what in _MAPPED if likely.get(what))
+
+
+def _roles(likely: Mapping[str, str], options: dict[str, Any], speakers: list[dict[str, Any]]) -> dict[str, str]:
+    """Who is who: where both are named, all others are somebody else. Raises CommandError for a name nobody has."""
+    named = {"user": "user_is", "persona": "persona_is", "other": "other_is", "skip": "skip"}
+    said = {name: role for role, option in named.items() for name in options[option]}
+    if unknown := said.keys() - {one["name"] for one in speakers}:
+        raise CommandError(f"Nobody in the file is called {', '.join(map(repr, sorted(unknown)))}.")
+    roles = followed(likely, said)
+    if {"user", "persona"} <= set(said.values()):
+        return {name: role if name in said or role == "skip" else "other" for name, role in roles.items()}
+    return roles
+
+
+def _who_is_who(unknown: list[str], lines: dict[str, int]) -> str:
+    named = ", ".join(f"{name!r} ({lines[name]} lines)" for name in unknown[:_MOST_NAMED])
+    more = f" and {len(unknown) - _MOST_NAMED} more" if len(unknown) > _MOST_NAMED else ""
+    return f"Say who is who by --user-is, --persona-is, --other-is or --skip NAME: {named}{more}"
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+def _found_rows(job: ImportJob, choices: Choices) -> dict[str, Any]:
+    found = job.found
+    counts = {name: count for name, count in found["counts"].items() if count}
+    days = {"days": f"{found['first_day']} – {found['last_day']}"} if found["first_day"] else {}
+    undated = {"without a date": f"{found['undated']}, told as of {choices.undated}"} if found["undated"] else {}
+    zone = {"times are of": choices.zone} if found.get("naive") else {}
+    who = {f"{one['name']!r}": f"{choices.roles[one['name']]}, {one['lines']} lines" for one in found["speakers"]}
+    return {"format": found["format"]} | counts | days | undated | zone | _skipped(job) | who
+
+
+def _skipped(job: ImportJob) -> dict[str, Any]:
+    return {f"left out ({reason})": count for reason, count in job.found.get("skipped", {}).items()}
+
+
+def _estimate_rows(cost: Estimate) -> dict[str, Any]:
+    dollars = "unknown" if cost.dollars is None else f"{cost.dollars:.2f}"
+    return {
+        "calls": cost.calls,
+        "tokens in": cost.tokens_in,
+        "tokens out": cost.tokens_out,
+        "dollars": dollars,
+        "minutes": round(cost.seconds / 60, 1),
+        "days beyond today's budget": cost.days,
+    }

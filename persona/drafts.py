@@ -1,0 +1,149 @@
+"""Drafts of core blocks: proposed out of what somebody brought, and put into a block by a person's hand alone."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from persona.models import CoreBlock, CoreDraft, DraftQuote, Persona
+from persona.models.core_block import MAX_CHARACTERS
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+Status = CoreDraft.Status
+
+
+@dataclass(frozen=True)
+class Words:
+    """Words that a draft rests on: in a line (`said_in` is its uuid), or at a place of the file (`where`)."""
+
+    quote: str
+    said_in: UUID | None = None
+    said_at: datetime | None = None
+    where: str = ""
+
+
+class DraftRefused(Exception):
+    """A person's decision that cannot be carried out: `code` is "decided", "empty" or "too_long"; `message` says so in
+    the language of the moment."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def propose(
+    persona: Persona, label: str, text: str, quotes: Sequence[Words], import_uuid: UUID | None, now: datetime
+) -> CoreDraft | None:
+    """A draft that is new; None where the same text was proposed for this block before, whatever became of it, or
+    stands in it. Call inside a transaction. Raises ValueError for a text that no block could hold."""
+    words = text.strip()
+    if not words or len(words) > MAX_CHARACTERS:
+        raise ValueError("no block could hold this text")
+    if says(_block(persona, label).content, words):
+        return None
+    draft, is_new = CoreDraft.objects.get_or_create(
+        persona=persona,
+        label=label,
+        content_hash=content_hash(words),
+        defaults={"text": words, "import_uuid": import_uuid, "created_at": now},
+    )
+    if not is_new:
+        return None
+    longest = DraftQuote._meta.get_field("where").max_length
+    DraftQuote.objects.bulk_create(
+        DraftQuote(draft=draft, quote=one.quote, said_in=one.said_in, said_at=one.said_at, where=one.where[:longest])
+        for one in quotes
+    )
+    return draft
+
+
+def accept(draft: CoreDraft, text: str | None, by: "User", now: datetime) -> CoreDraft:
+    """Add the draft to its block, in its own words or in `text`. Raises DraftRefused; nothing is changed then."""
+    words = (draft.text if text is None else text).strip()
+    if not words:
+        raise DraftRefused("empty", _("There is nothing to add."))
+    with transaction.atomic():
+        _decide(draft, Status.ACCEPTED, by, now)
+        block = _block(draft.persona, draft.label)
+        content = _with(block.content, words)
+        if len(content) > MAX_CHARACTERS:
+            raise DraftRefused("too_long", _too_long(len(content) - MAX_CHARACTERS))
+        block.rewrite(content, by)
+    return draft
+
+
+def reject(draft: CoreDraft, by: "User", now: datetime) -> CoreDraft:
+    """Have it stand nowhere; it is not proposed again. Raises DraftRefused where it was decided before."""
+    with transaction.atomic():
+        _decide(draft, Status.REJECTED, by, now)
+    return draft
+
+
+def written(persona: Persona) -> dict[str, str]:
+    """What stands in each of the three blocks."""
+    return dict(CoreBlock.objects.filter(persona=persona).values_list("label", "content"))
+
+
+def room(persona: Persona, label: str) -> int:
+    """How many characters more the block can hold."""
+    content = _block(persona, label).content.rstrip()
+    return MAX_CHARACTERS - len(content) - bool(content)
+
+
+def content_hash(text: str) -> str:
+    """By what a draft is known again, whatever its case and spaces."""
+    return sha256(_plain(text).encode()).hexdigest()
+
+
+def says(content: str, words: str) -> bool:
+    """Whether these very words stand in a block's text, not as a part of longer ones.
+
+    >>> says("Ana is a nurse.", "ana  is a nurse"), says("Ana is a nursery teacher.", "Ana is a nurse")
+    (True, False)
+    """
+    return bool(re.search(rf"(?<!\w){re.escape(_plain(words))}(?!\w)", _plain(content)))
+
+
+def _decide(draft: CoreDraft, status: str, by: "User", now: datetime) -> None:
+    # An update first: it takes the write lock before anything is read.
+    decided = CoreDraft.objects.open().filter(pk=draft.pk).update(status=status, decided_at=now, decided_by=by)
+    if not decided:
+        raise DraftRefused("decided", _("This draft was decided before, or is gone."))
+    draft.refresh_from_db()
+
+
+def _block(persona: Persona, label: str) -> CoreBlock:
+    return CoreBlock.objects.get(persona=persona, label=label)
+
+
+def _with(content: str, words: str) -> str:
+    """The text of a block with these words at its end, a line of their own; where they stand in it, as it is."""
+    before = content.rstrip()
+    if says(before, words):
+        return content
+    return f"{before}\n{words}" if before else words
+
+
+def _too_long(by: int) -> str:
+    return ngettext(
+        "The block would be too long by %(count)d character. Shorten it, or the draft.",
+        "The block would be too long by %(count)d characters. Shorten it, or the draft.",
+        by,
+    ) % {"count": by}
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()

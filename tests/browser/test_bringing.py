@@ -1,0 +1,149 @@
+"""Memories from elsewhere, in a browser: beginning with a chat, bringing more, and what hostile files cannot do."""
+
+import json
+import re
+
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.test_main_job import SECONDS, quiet, say
+from tests.installation import Installation
+
+SOON = 20 * SECONDS
+LATER = 90 * SECONDS
+SAID = [
+    ("Ana", "I adopted a white cat named Snowball. He is so naughty, he jumps on my face at midnight."),
+    ("Mira", "Oh no! Is he sleeping now?"),
+    ("Kim", "Who brings the salad on Sunday?"),
+    ("Ana", "My sister Rosa lives in Lisbon and works as a nurse."),
+]
+CHAT = "\n".join(f"31/12/2023, 21:0{n} - {who}: {words}" for n, (who, words) in enumerate(SAID))
+DIARY = "# 2024-01-03\n\nI moved to Lyon last week and I start at the library on Monday.\n"
+PAYLOAD = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+NAMES = [PAYLOAD, '" onmouseover="alert(3)', "\u202eecila", "A" * 300, "{{ persona }}{% now 'Y' %}", "安娜 🌊"]
+
+
+def signed_in(page: Page, house: Installation) -> None:
+    """The first owner, before her first companion."""
+    page.goto(house.first_run_link)
+    page.get_by_label("sign-in name").fill("ana")
+    page.locator("[name=password1]").fill("a long word for ana")
+    page.locator("[name=password2]").fill("a long word for ana")
+    page.get_by_role("button", name="Begin").click()
+
+
+def hand_over(page: Page, name: str, content: str) -> None:
+    page.get_by_test_id("file").set_input_files({"name": name, "mimeType": "text/plain", "buffer": content.encode()})
+    page.get_by_test_id("hand-over-button").click()
+    page.wait_for_url(re.compile(r"/(material|bring)/[0-9a-f-]+/$"))
+
+
+def choose(page: Page, name: str, side: str) -> None:
+    one = page.get_by_test_id("speaker").filter(has=page.locator(".who__name", has_text=name))
+    one.get_by_label(side, exact=True).check()
+
+
+def done(page: Page) -> None:
+    expect(page.locator("[data-testid=import][data-status=done]")).to_be_visible(timeout=LATER)
+
+
+def test_one_begins_with_a_chat_from_elsewhere_and_it_is_remembered_in_the_talk(
+    page: Page, house: Installation
+) -> None:
+    complaints = quiet(page)
+    signed_in(page, house)
+    page.get_by_test_id("from-material").click()
+    hand_over(page, "WhatsApp Chat with Mira.txt", CHAT)
+    expect(page.get_by_test_id("speaker")).to_have_count(3, timeout=SOON)
+    choose(page, "Ana", "me")
+    choose(page, "Mira", "my companion")
+    choose(page, "Kim", "somebody else")
+    expect(page.get_by_label("Your companion's name")).to_have_value("Mira")
+    expect(page.get_by_label("What they should call you")).to_have_value("Ana")
+    page.get_by_test_id("confirm-import").click()
+    done(page)  # without anybody asking anew
+
+    page.get_by_test_id("to-drafts").click()
+    draft = page.get_by_test_id("draft").filter(has_text="Rosa")
+    expect(draft.get_by_test_id("draft-quote")).to_contain_text("My sister Rosa lives in Lisbon")
+    draft.get_by_test_id("edit").click()
+    draft.get_by_label("In your words").fill("Ana's sister Rosa is a nurse.")
+    draft.get_by_test_id("accept-edited").click()
+    expect(page.get_by_test_id("block-text")).to_have_text("Ana's sister Rosa is a nurse.")
+
+    page.get_by_test_id("to-talk").click()
+    expect(page.get_by_test_id("log")).to_contain_text("Who brings the salad")
+    expect(page.get_by_test_id("chat")).to_have_attribute("data-state", "online", timeout=SOON)
+    say(page, "Do you remember my cat?")
+    expect(page.get_by_test_id("message-persona").last).to_contain_text("Snowball")
+
+    page.get_by_test_id("menu").click()
+    page.get_by_test_id("bring-link").click()
+    hand_over(page, "diary.md", DIARY)
+    expect(page.get_by_test_id("only-prose")).to_be_visible(timeout=SOON)
+    page.get_by_test_id("confirm-import").click()
+    done(page)
+    page.get_by_test_id("forget-import").click()
+    dialog = page.get_by_test_id("dialog")
+    expect(dialog.get_by_test_id("plan-going")).to_contain_text("Lyon", timeout=SOON)
+    dialog.get_by_test_id("forget-confirm").click()
+    expect(dialog.get_by_test_id("receipt")).to_be_visible(timeout=SOON)
+    dialog.get_by_role("button", name="Close").click()
+    expect(page.get_by_test_id("memory-row").first).to_be_visible(timeout=SOON)
+    expect(page.get_by_test_id("memory")).not_to_contain_text("Lyon")
+    assert complaints == []
+
+
+def test_what_a_hostile_file_says_is_shown_and_does_nothing(page: Page, house: Installation) -> None:
+    complaints = quiet(page)
+    page.on("dialog", lambda dialog: complaints.append(dialog.message))
+    signed_in(page, house)
+    page.get_by_test_id("from-material").click()
+    messages = [
+        {
+            "id": n,
+            "type": "message",
+            "date": f"2023-01-01T10:00:{n:02}",
+            "from": name,
+            "from_id": f"user{n}",
+            "text": name,
+        }
+        for n, name in enumerate(NAMES)
+    ]
+    chat = {"name": PAYLOAD, "type": "personal_chat", "id": 1, "messages": messages}
+    hand_over(page, f"{PAYLOAD[:28]}.json", json.dumps(chat))
+    expect(page.get_by_test_id("speaker")).to_have_count(len(NAMES), timeout=SOON)
+    expect(page.get_by_test_id("speaker").first).to_contain_text("<img src=x onerror=alert(1)>")
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    for one in page.get_by_test_id("speaker").all():
+        one.get_by_label("somebody else", exact=True).check()
+    page.get_by_test_id("speaker").first.get_by_label("my companion", exact=True).check()
+    page.get_by_test_id("speaker").last.get_by_label("me", exact=True).check()
+    page.get_by_label("Your companion's name").fill(PAYLOAD)
+    page.get_by_test_id("confirm-import").click()
+    done(page)
+    page.get_by_test_id("to-talk").click()
+    expect(page.get_by_test_id("log")).to_contain_text("onerror=alert(1)")
+    assert complaints == []
+
+
+def test_without_a_script_a_file_is_handed_over_asked_about_and_taken_in(browser: Browser, house: Installation) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    signed_in(page, house)
+    page.get_by_test_id("from-material").click()
+    hand_over(page, "broken.json", '[{"mapping": {')
+    expect(page.get_by_test_id("refusal")).to_contain_text("damaged or cut off", timeout=SOON)
+    page.get_by_role("link", name="Choose another file").click()
+    hand_over(page, "WhatsApp Chat with Mira.txt", CHAT)
+    expect(page.get_by_test_id("speaker")).to_have_count(3, timeout=SOON)  # the page asks anew by itself
+    page.get_by_test_id("confirm-import").click()
+    expect(page.locator(".who__one .errorlist").first).to_be_visible()
+    choose(page, "Ana", "me")
+    choose(page, "Mira", "my companion")
+    choose(page, "Kim", "leave out")
+    page.get_by_label("Your companion's name").fill("Mira")
+    page.get_by_label("What they should call you").fill("Ana")
+    page.get_by_test_id("confirm-import").click()
+    done(page)
+    context.close()
