@@ -751,6 +751,8 @@ slow_cycle_entity_tokens = whole(
     unit="tokens",
     why="400 characters of Chinese are 300 tokens, and the ids that they rest on.",
 )
+
+# --- importing ----------------------------------------------------------------------------------------------------
 import_upload_megabytes = whole(
     "import.upload_megabytes",
     512,
@@ -810,7 +812,6 @@ import_drafts_per_block = whole(
     why="As many as a person reads through with care.",
 )
 
-# --- importing ----------------------------------------------------------------------------------------------------
 import_gap_hours = whole(
     "import.gap_hours",
     6,
@@ -834,4 +835,12 @@ import_slice_seconds = whole(
     high=300,
     unit="seconds",
     why="An import lets others have the job worker so often: a talk that has just ended waits no longer than this.",
+)
+import_answer_days = whole(
+    "import.answer_days",
+    30,
+    low=1,
+    high=3_650,
+    unit="days",
+    why="A file that was handed over waits so long for somebody to say who is who; then it is deleted unread.",
 )

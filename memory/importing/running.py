@@ -147,6 +147,9 @@ def _tidy(now: datetime) -> None:
         ImportJob.objects.exclude(status__in=[*ImportJob.NEEDS_FILE, Status.ASKING]).exclude(pieces=None).distinct()
     ):
         stored_file.drop(job)
+    unanswered = ImportJob.objects.filter(status=Status.ASKING)
+    for job in unanswered.filter(created_at__lt=now - timedelta(days=knobs.import_answer_days())):
+        jobs.cancel(job, now)
     begun = ImportJob.objects.filter(status=Status.LOOKING, file_is_here=False, file_digest="")
     begun.filter(created_at__lt=now - ABANDONED_AFTER).delete()
 

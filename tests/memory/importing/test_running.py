@@ -419,6 +419,15 @@ def test_a_file_whose_handing_over_died_is_taken_away(mira: Persona, has_pieces:
     assert [model.objects.count() for model in (ImportJob, ImportPiece)] == [0, 0]
 
 
+def test_a_file_that_nobody_says_anything_about_is_deleted_unread(mira: Persona) -> None:
+    job = looked_through(mira, CHAT, NAME)
+    running.sweep(NOW + timedelta(days=29))
+    assert ImportPiece.objects.exists()
+    running.sweep(NOW + timedelta(days=31))
+    job.refresh_from_db()
+    assert (job.status, ImportPiece.objects.count(), Message.objects.count()) == ("cancelled", 0, 0)
+
+
 def test_an_import_whose_file_stands_elsewhere_is_not_taken_for_one_that_died(mira: Persona) -> None:
     with bringing.source(CHAT, NAME) as source:
         importing.begin(mira.owner, mira, source, NOW, keep=False)
