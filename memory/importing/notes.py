@@ -2,15 +2,17 @@
 them is for a core block is proposed to people; the rest comes in unverified, and all of it with the import's mark."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, time
 from uuid import UUID
 
 import numpy as np
+from django.db.models import Q
 
 from echovessel import embedding
 from memory import tombstones
+from memory.archive.parts import uuids_among
 from memory.entities.names import normalized, occurs
 from memory.entities.resolve import learn_aliases, link, usable_names
 from memory.importers.types import digest
@@ -84,8 +86,9 @@ class _Storing:
 
     # --- L3 ---------------------------------------------------------------------------------------------------------
     def remember(self, memory: Memory) -> ConceptNode | None:
-        """Through the gate; None where it was forgotten before. One that came before is left as it is by now."""
-        if self.persona.nodes.filter(external_id=_id(memory.external_id)).exists():
+        """Through the gate; None where it was forgotten before. One that came before, or is her own and comes back, is
+        left as it is by now."""
+        if self._is_here(memory.external_id):
             self.counts["known"] += 1
             return None
         if tombstones.refused_among(self.persona, [of_external("node", _id(memory.external_id))]):
@@ -98,6 +101,13 @@ class _Storing:
         if written.node is not None and outcome == "nodes":
             note_named(written.node, written.node.description)
         return written.node
+
+    def _is_here(self, external_id: str) -> bool:
+        own = list(uuids_in([external_id]))
+        return (
+            self.persona.nodes.filter(Q(external_id=_id(external_id)) | Q(uuid__in=own)).exists()
+            or self.persona.entities.filter(uuid__in=own).exists()
+        )
 
     def _draft(self, memory: Memory) -> Draft:
         return Draft(
@@ -164,6 +174,12 @@ class _Storing:
         learn_aliases(made, [name for name in names if Burial("name", name) not in buried][:MOST_NAMES])
         self.counts["entities"] += 1
         return made
+
+
+def uuids_in(ids: Iterable[str]) -> dict[UUID, str]:
+    """Those of the ids that end with a uuid, as of what was taken away from here and comes back, by that."""
+    ends = {name.partition(":")[2]: name for name in ids}
+    return {uuid: ends[str(uuid)] for uuid in uuids_among(ends)}
 
 
 def _names(node: ConceptNode, entity: Entity) -> bool:

@@ -128,10 +128,12 @@ class _Storing:
         return found.fresh
 
     def _held(self, chunks: Iterable[Chunk]) -> dict[str, str]:
-        """The words that the persona has under the ids of the lines."""
+        """The words that the persona has under the ids of the lines; also of those that are her own and come back."""
         ids = {name for chunk in chunks for line in chunk.lines for name in (line.external_id, line.other_id)}
-        rows = self.persona.messages.filter(external_id__in=ids)
-        return {str(name): content for name, content in rows.values_list("external_id", "content")}
+        own = notes.uuids_in(ids)
+        back = self.persona.messages.filter(uuid__in=own).values_list("uuid", "content")
+        rows = self.persona.messages.filter(external_id__in=ids).values_list("external_id", "content")
+        return {own[uuid]: content for uuid, content in back} | {str(name): content for name, content in rows}
 
     def _refused(self, chunks: Iterable[Chunk]) -> set[Said]:
         """The lines that were forgotten here, by themselves or with their whole talk."""

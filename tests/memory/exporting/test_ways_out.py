@@ -21,6 +21,7 @@ from memory.importers.source import Source
 from memory.importers.types import Card, Found, Remembered
 from memory.models import ConceptNode, Entity
 from persona.models import Persona
+from tests.memory import bringing
 from tests.memory.archives import SMALL, imported, message, session
 from tests.memory.importers.given import FILES, found_by, given, lines_of
 from tests.memory.importers.schema import faults
@@ -152,3 +153,12 @@ def test_the_command_writes_each(restored: Persona, tmp_path: Path, name: str, w
 def test_all_of_an_owners_are_archives(restored: Persona, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="saved as archives"):
         call_command("export_archive", str(tmp_path / "x.zip"), owner="ana", format="pam")
+
+
+def test_what_is_hers_and_comes_back_is_known(restored: Persona) -> None:
+    with taken(restored, "pam").open() as file:
+        content = file.read()
+    before = [restored.messages.count(), restored.nodes.count(), restored.entities.count()]
+    job = bringing.taken_in(restored, content, "m.zip")
+    assert [restored.messages.count(), restored.nodes.count(), restored.entities.count()] == before
+    assert {name: count for name, count in job.counts.items() if count} == {"known": 8, "outdated": 2}
