@@ -1,11 +1,33 @@
 """Chat alone: the prompt without what memory adds, and nothing of memory after a turn."""
 
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from echovessel.tokens import bearer
+from echovessel.tokens.secret import create
+from tests.scripted import Script
+from tests.serving import Serving
 
 
 @pytest.fixture(autouse=True)
 def chat_alone(settings: Any) -> None:
     settings.CHAT_CONTEXT = [path for path in settings.CHAT_CONTEXT if not path.startswith("memory.")]
     settings.CHAT_AFTERWARDS = []
+
+
+@pytest.fixture
+async def server(scripted: Script) -> AsyncIterator[Serving]:
+    """The whole site, served on a port of its own."""
+    bearer.forget_failures()
+    async with Serving() as serving:
+        yield serving
+
+
+@pytest.fixture
+def secret(ana: User) -> str:
+    """A token of Ana's."""
+    return create(ana, "tests", timezone.now())[1]

@@ -1,7 +1,7 @@
 """The event stream for programs: the same frames as the socket, over real HTTP, none lost and none twice."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -27,18 +27,6 @@ from tests.serving import Serving
 pytestmark = pytest.mark.django_db(transaction=True)
 
 EMPTY_ROOM = "00000000-0000-4000-8000-000000000000"
-
-
-@pytest.fixture
-async def server(scripted: Script) -> AsyncIterator[Serving]:
-    bearer.forget_failures()
-    async with Serving() as serving:
-        yield serving
-
-
-@pytest.fixture
-def secret(ana: User) -> str:
-    return create(ana, "tests", timezone.now())[1]
 
 
 def publish(persona: Persona, count: int) -> None:

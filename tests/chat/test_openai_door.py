@@ -27,7 +27,6 @@ from echovessel.outbox import hub
 from echovessel.outbox.log import Frame
 from echovessel.threads import in_thread
 from echovessel.tokens import bearer
-from echovessel.tokens.secret import create
 from persona.models import Persona
 from persona.onboarding import create_persona
 from tests.page import Page
@@ -37,18 +36,6 @@ from tests.serving import Serving
 pytestmark = pytest.mark.django_db(transaction=True)
 
 AI = "> Mira is a computer program, an AI, and not a human being. It is unable to feel human emotion.\n\n"
-
-
-@pytest.fixture
-async def server(scripted: Script) -> AsyncIterator[Serving]:
-    bearer.forget_failures()
-    async with Serving() as serving:
-        yield serving
-
-
-@pytest.fixture
-def secret(ana: User) -> str:
-    return create(ana, "tests", timezone.now())[1]
 
 
 @pytest.fixture
