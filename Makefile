@@ -4,7 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 HOST ?= 127.0.0.1
 PORT ?= 8000
-WORKERS ?= -n auto --maxprocesses 4
+# A worker that is done takes tests from one that is not; a test that hangs fails by its name, with where it stands.
+WORKERS ?= -n auto --maxprocesses 4 --dist worksteal
+LIMIT := --timeout 600
 
 .PHONY: run test check fast campaign messages clean
 
@@ -14,8 +16,8 @@ run: $(VENV)/ready
 # Browser tests run by themselves: Playwright keeps an event loop in its process, where Django's ORM then refuses to work.
 test: check
 	$(BIN)/python -m tests.chromium
-	$(BIN)/pytest $(WORKERS) -m "not browser and not long"
-	$(BIN)/pytest $(WORKERS) -m "browser and not long"
+	$(BIN)/pytest $(WORKERS) $(LIMIT) -m "not browser and not long"
+	$(BIN)/pytest $(WORKERS) $(LIMIT) -m "browser and not long"
 
 check: $(VENV)/ready
 	$(BIN)/ruff check .
@@ -27,7 +29,7 @@ check: $(VENV)/ready
 
 # Everything but the browser and whole installations.
 fast: $(VENV)/ready
-	$(BIN)/pytest $(WORKERS) -m "not browser and not installation and not long"
+	$(BIN)/pytest $(WORKERS) $(LIMIT) -m "not browser and not installation and not long"
 
 # The long campaigns, too.
 campaign: $(VENV)/ready
