@@ -83,7 +83,7 @@ def _after(request: HttpRequest) -> int | None:
     given = request.headers.get("Last-Event-ID") or request.GET.get("after")
     if given is None:
         return None
-    if not (given.isascii() and given.isdecimal()) or int(given[:20]) > LARGEST_ID:
+    if not (given.isascii() and given.isdecimal() and len(given) < 20) or int(given) > LARGEST_ID:
         raise Refused(422, "invalid", "The id of an event is a whole number.")
     return int(given)
 

@@ -13,16 +13,15 @@ from pydantic import BaseModel, Field, ValidationError
 
 from chat.frames import storable
 from chat.models.message import MAX_CHARACTERS
-from chat.openai_api.errors import Refused
+from chat.openai_api import errands
+from chat.openai_api.errors import Refused, not_talk
 
 MOST_LINES = 20
-# What clients ask of the model behind a user's back, titles and tags for their own list of talks (Open WebUI).
-ERRAND = "### Task:"
 
 
 class Part(BaseModel):
     type: str
-    text: str = ""
+    text: str | None = None
 
 
 class Said(BaseModel):
@@ -31,7 +30,7 @@ class Said(BaseModel):
 
     def text(self) -> str:
         parts = self.content if isinstance(self.content, list) else [Part(type="text", text=self.content or "")]
-        return "\n".join(part.text for part in parts if part.type == "text")
+        return "\n".join(part.text or "" for part in parts if part.type == "text")
 
     def other_parts(self) -> list[str]:
         return [part.type for part in self.content if part.type != "text"] if isinstance(self.content, list) else []
@@ -84,10 +83,16 @@ def _parsed(body: bytes) -> Body:
         text = json.dumps(json.loads(body), ensure_ascii=False)
         return Body.model_validate(json.loads(storable(text)))
     except ValidationError as error:
-        where = ".".join(str(part) for part in error.errors()[0]["loc"])
+        where = _place(error)
         raise Refused(400, "invalid_type", f"Missing or wrong in this request: {where}.", param=where) from error
     except (ValueError, RecursionError) as error:
         raise Refused(400, "invalid_json", "The body of this request is not JSON.") from error
+
+
+def _place(error: ValidationError) -> str:
+    """Where the first fault is, in the client's terms: without the alternatives that pydantic has tried there."""
+    found = [str(part) for part in error.errors()[0]["loc"]]
+    return ".".join(part for part in found if part != "str" and not part.startswith("list["))
 
 
 def _refuse_what_is_not_offered(body: Body) -> None:
@@ -126,6 +131,5 @@ def _check(lines: tuple[str, ...]) -> None:
     if (longest := max(map(len, lines))) > MAX_CHARACTERS:
         message = f"A message has at most {MAX_CHARACTERS:,} characters; one has {longest:,}."
         raise Refused(400, "string_above_max_length", message, param="messages")
-    if lines[0].startswith(ERRAND):
-        message = "This is an errand of the client program, not something a person said; a persona runs none."
-        raise Refused(400, "not_talk", message, param="messages")
+    if any(map(errands.is_known, lines)):
+        raise not_talk()

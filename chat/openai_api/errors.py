@@ -25,6 +25,8 @@ class Refused(Exception):
         self.headers = dict(headers or {}) | ({"x-should-retry": "false"} if final else {})
         if retry_after:
             self.headers["Retry-After"] = str(retry_after)
+        if status == 401:
+            self.headers["WWW-Authenticate"] = "Bearer"
 
     @property
     def kind(self) -> str:
@@ -37,6 +39,11 @@ class Refused(Exception):
 
     def answer(self) -> JsonResponse:
         return JsonResponse(self.as_json(), status=self.status, headers=self.headers)
+
+
+def not_talk() -> Refused:
+    message = "This is an errand of the client program, not something a person said; a persona runs none."
+    return Refused(400, "not_talk", message, param="messages")
 
 
 def of_turn(code: str, message: str) -> Refused:

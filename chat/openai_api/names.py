@@ -18,11 +18,14 @@ def models_of(user: User) -> dict[str, Persona]:
 
 
 def persona_called(user: User, name: str) -> Persona | None:
-    """The user's persona of that id in an archive, that slug or that id; anybody else's does not exist."""
+    """The user's persona of that id in an archive, that slug, that id or, where one alone bears it, that name; anybody
+    else's does not exist."""
     personas = list(Persona.objects.owned_by(user).select_related("owner").order_by("id"))
     by_external_id = {persona.external_id: persona for persona in personas if persona.external_id}
     by_uuid = {str(persona.uuid): persona for persona in personas}
-    return by_external_id.get(name) or _slugs(personas).get(name) or by_uuid.get(name.lower())
+    named = [persona for persona in personas if persona.name == name]
+    by_name = named[0] if len(named) == 1 else None
+    return by_external_id.get(name) or _slugs(personas).get(name) or by_uuid.get(name.lower()) or by_name
 
 
 def as_model(name: str, persona: Persona) -> dict[str, Any]:

@@ -14,8 +14,9 @@ from chat import knobs, lines
 from chat import turn as turns
 from chat.api import CHANNEL
 from chat.models import Message, Session, Turn
+from chat.openai_api import errands
 from chat.openai_api.asked import Asked
-from chat.openai_api.errors import Refused
+from chat.openai_api.errors import Refused, not_talk
 from persona.models import Persona
 
 
@@ -31,8 +32,11 @@ def take(persona: Persona, asked: Asked, key: str, now: datetime) -> Taken:
     """The turn that answers the request: a new one, or that of the same request before, tried again if it failed.
     `key` is the client's Idempotency-Key, or empty. Raises Refused."""
     with transaction.atomic():  # it takes the write lock: the same request sent twice at once is told here
-        said = _said_before(persona, asked, key, now) or _store(persona, asked, key, now)
-        turn = said[0].turn
+        said = _said_before(persona, asked, key, now)
+        if not said and _quotes_the_talk(persona, asked, now):
+            raise not_talk()
+        said = said or _store(persona, asked, key, now)
+        turn = said[-1].turn
         if turn is None:
             raise Refused(400, "idempotency_key_spent", "What this key was used for is gone.", final=True)
         if turn.status == Turn.Status.FAILED:
@@ -41,15 +45,34 @@ def take(persona: Persona, asked: Asked, key: str, now: datetime) -> Taken:
 
 
 def _store(persona: Persona, asked: Asked, key: str, now: datetime) -> list[Message]:
-    return [
+    there = [] if key else _unanswered(persona, asked, now)
+    return there + [
         lines.take_line(persona, line, _client_id(persona, key, number), CHANNEL, now).message
         for number, line in enumerate(asked.lines)
+        if number >= len(there)
     ]
+
+
+def _unanswered(persona: Persona, asked: Asked, now: datetime) -> list[Message]:
+    """Those of the first lines that are here already: the reply to them failed, or the client was gone before it came,
+    and so it tells them again, before what is new."""
+    there: list[Message] = []
+    for turn in _recent_turns(persona, now):
+        said = _lines_of(turn)
+        if _is_heard(said, asked):
+            break
+        there = _of_the_user(said) + there
+    told = [message.content for message in there]
+    most = min(len(told), len(asked.lines))
+    count = next((count for count in range(most, 0, -1) if tuple(told[-count:]) == asked.lines[:count]), 0)
+    return there[len(there) - count :]
 
 
 def _said_before(persona: Persona, asked: Asked, key: str, now: datetime) -> list[Message]:
     """The lines of this very request, where it was made before."""
-    return _under_the_key(persona, asked, key) if key else _a_moment_ago(persona, asked, now)
+    if key:
+        return _under_the_key(persona, asked, key)
+    return _a_moment_ago(persona, asked, now) or _wished_anew(persona, asked)
 
 
 def _under_the_key(persona: Persona, asked: Asked, key: str) -> list[Message]:
@@ -64,13 +87,46 @@ def _under_the_key(persona: Persona, asked: Asked, key: str) -> list[Message]:
 
 def _a_moment_ago(persona: Persona, asked: Asked, now: datetime) -> list[Message]:
     """Clients ask again when a connection breaks, and most of them without a key. It is the same request when the lines
-    are those of a turn that waits, has failed, or ended a moment ago, and the client does not know her reply yet."""
+    are those of a turn that waits, has failed, or ended a moment ago, and the client does not know her reply yet. What
+    was said before the reply that it knows is history, the same words too."""
     for turn in _recent_turns(persona, now):
-        said = list(turn.messages.select_related("turn", "session", "persona").order_by("id"))
-        run = _run_of(asked.lines, [message for message in said if message.role == Message.Role.USER])
-        if run and not _is_heard(said, asked):
+        said = _lines_of(turn)
+        if _is_heard(said, asked):
+            return []
+        if run := _run_of(asked.lines, said):
             return run
     return []
+
+
+def _wished_anew(persona: Persona, asked: Asked) -> list[Message]:
+    """Clients let a person wish for another answer, however late: what they know ends just before the newest turn then,
+    and its lines come again. What she said stays said."""
+    turns = list(persona.turns.filter(session__channel=CHANNEL).order_by("-id")[:2])
+    if len(turns) < 2 or not asked.heard.strip():
+        return []
+    newest, before = (_lines_of(turn) for turn in turns)
+    run = _run_of(asked.lines, newest)
+    return run if _is_heard(before, asked) and not _is_heard(newest, asked) else []
+
+
+def _quotes_the_talk(persona: Persona, asked: Asked, now: datetime) -> bool:
+    """Whether a request without a history quotes what was just said: no person does."""
+    if asked.heard:
+        return False
+    talks = ({message.role: message.content for message in _lines_of(turn)} for turn in _recent_turns(persona, now))
+    return any(
+        errands.quotes(line, talk.get(Message.Role.USER, ""), talk.get(Message.Role.PERSONA, ""))
+        for talk in talks
+        for line in asked.lines
+    )
+
+
+def _of_the_user(said: list[Message]) -> list[Message]:
+    return [message for message in said if message.role == Message.Role.USER]
+
+
+def _lines_of(turn: Turn) -> list[Message]:
+    return list(turn.messages.select_related("turn", "session", "persona").order_by("id"))
 
 
 def _recent_turns(persona: Persona, now: datetime) -> Sequence[Turn]:
@@ -81,8 +137,9 @@ def _recent_turns(persona: Persona, now: datetime) -> Sequence[Turn]:
     return list(persona.turns.filter(recent, session__channel=CHANNEL).order_by("-id")[:10])
 
 
-def _run_of(lines: tuple[str, ...], said: list[Message]) -> list[Message]:
-    """Those of `said` that are just these lines, one after another; another request may share its turn."""
+def _run_of(lines: tuple[str, ...], of_both: list[Message]) -> list[Message]:
+    """Those of the user's that are just these lines, one after another; another request may share its turn."""
+    said = _of_the_user(of_both)
     for start in range(len(said) - len(lines) + 1):
         run = said[start : start + len(lines)]
         if tuple(message.content for message in run) == lines:

@@ -1,4 +1,5 @@
-"""Addresses under /v1/."""
+"""Addresses under /v1/, which is included once more as /v1//: clients join the two parts with a slash, with two, and
+some end with one more."""
 
 from django.urls import path, re_path
 
@@ -6,7 +7,9 @@ from chat.openai_api import views
 
 urlpatterns = [
     path("models", views.models, name="openai_models"),
+    path("models/", views.models),
     path("models/<path:name>", views.model, name="openai_model"),
     path("chat/completions", views.completions, name="openai_completions"),
+    path("chat/completions/", views.completions),
     re_path("", views.nowhere, name="openai_nowhere"),
 ]

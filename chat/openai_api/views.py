@@ -16,9 +16,9 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 
 from chat import runner
-from chat.openai_api import names
+from chat.openai_api import errands, names
 from chat.openai_api.asked import Asked, asked
-from chat.openai_api.errors import Refused, of_turn
+from chat.openai_api.errors import Refused, not_talk, of_turn
 from chat.openai_api.replying import Reply, usage_of
 from chat.server_sent import CONTENT_TYPE, HEARTBEAT, UNBUFFERED
 from echovessel import discreet
@@ -70,13 +70,15 @@ async def completions(request: HttpRequest) -> HttpResponseBase:
 @login_not_required
 def nowhere(request: HttpRequest, **_: str) -> JsonResponse:
     """What else there is at OpenAI's: embeddings, files, another way to ask for replies."""
-    message = "There is no such address here: only models, and chat/completions."
+    message = "There is no such address here: only /v1/models, and /v1/chat/completions."
     return Refused(404, "unknown_url", message).answer()
 
 
 def _reply_to(request: HttpRequest) -> Reply:
     """What was asked, and of whom. Raises Refused."""
     caller = _caller(request, "POST")
+    if errands.is_marked(request.headers):
+        raise not_talk()
     asking = _asked(request)
     key = request.headers.get("Idempotency-Key", "")
     if len(key) > LONGEST_KEY:
@@ -86,14 +88,18 @@ def _reply_to(request: HttpRequest) -> Reply:
 
 def _caller(request: HttpRequest, method: str) -> User:
     """Whose token the request shows, which has to come by that method. Raises Refused."""
-    if request.method != method:
+    if request.method != method and (request.method, method) != ("HEAD", "GET"):
         raise Refused(405, "method_not_allowed", f"This address knows {method} alone.", headers={"Allow": method})
     try:
         caller = bearer.bearer_of(request, timezone.now())
         if caller is None:
             raise bearer.WrongToken
     except bearer.WrongToken as error:
-        raise Refused(401, "invalid_api_key", "Use a token of manage.py create_api_token as the API key.") from error
+        raise Refused(
+            401,
+            "invalid_api_key",
+            "Send a token as Authorization: Bearer ev_…; the account page and manage.py create_api_token make them.",
+        ) from error
     except bearer.LockedOut as error:
         message = "Too many wrong keys came from here. Wait a while."
         raise Refused(429, "locked_out", message, final=True, retry_after=error.seconds) from error
@@ -163,7 +169,8 @@ def _broken(error: Exception) -> Refused:
 
 def _chunk(reply: Reply, delta: dict[str, str], finish_reason: str | None = None) -> str:
     choice = {"index": 0, "delta": delta, "finish_reason": finish_reason, "logprobs": None}
-    return _event(_head(reply, "chat.completion.chunk") | {"choices": [choice]})
+    usage = {"usage": None} if reply.asked.include_usage else {}  # it comes at the end; until then it is null
+    return _event(_head(reply, "chat.completion.chunk") | {"choices": [choice]} | usage)
 
 
 def _head(reply: Reply, kind: str) -> dict[str, Any]:

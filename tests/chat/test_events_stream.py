@@ -52,6 +52,7 @@ async def test_a_program_and_a_page_are_given_the_same_frames(mira: Persona, ser
         await listener.until("chat.message.done")
         await page.until("chat.message.done")
     assert listener.answer.headers["content-type"] == "text/event-stream"
+    assert listener.answer.headers["cache-control"] == "no-cache, no-transform"
     shown = [frame for frame in page.frames if frame["event"] != "chat.connection.ready"]
     assert [frame for frame in listener.frames if frame["event"] != "chat.connection.ready"] == shown
     assert {"chat.message.token", "chat.turn.snapshot"} <= {frame["event"] for frame in shown if frame["id"] is None}
@@ -269,6 +270,8 @@ async def test_others_and_strangers_get_a_problem_in_the_place_of_a_stream(
         (mira, {"secret": secret, "last": "x"}, 422, "invalid"),
         (mira, {"secret": secret, "last": "-1"}, 422, "invalid"),
         (mira, {"secret": secret, "last": "9" * 400}, 422, "invalid"),
+        (mira, {"secret": secret, "last": "0" * 20 + "9" * 60}, 422, "invalid"),
+        (mira, {"secret": secret, "last": "0" * 20 + "9" * 5000}, 422, "invalid"),
         (mira, {"secret": secret, "after": "٣"}, 422, "invalid"),
     ]
     for persona, key, status, code in asked:

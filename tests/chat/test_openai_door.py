@@ -88,6 +88,7 @@ async def test_a_reply_streams_word_by_word_and_ends_as_clients_expect(
     assert [chunk.choices[0].finish_reason for chunk in chunks if chunk.choices].count("stop") == 1
     assert len({(chunk.id, chunk.created, chunk.model, chunk.object) for chunk in chunks}) == 1
     assert (chunks[-1].usage.prompt_tokens, chunks[-1].usage.completion_tokens) == (10, 5)
+    assert all("usage" in chunk.model_fields_set and chunk.usage is None for chunk in chunks[:-1])
     assert await said() == ["How was the sea?"]
     assert await said("persona") == ["The sea was calm today."]
 
@@ -183,6 +184,39 @@ async def test_the_same_words_said_again_after_her_reply_are_new(client: openai.
     assert await said() == ["yes", "yes"]
 
 
+async def test_who_wishes_for_another_answer_says_nothing_new_however_late_it_is(
+    client: openai.AsyncOpenAI, scripted: Script, settings: Any
+) -> None:
+    settings.KNOBS = settings.KNOBS | {"chat.same_request_seconds": 0}
+    scripted.says("First reply.", "Second reply.", "Third reply.")
+    await ask(client, "one")
+    second = await ask(client, "two", heard=f"{AI}First reply.")
+    anew = await ask(client, "two", heard=f"{AI}First reply.")
+    assert (anew.id, reply_in(anew)) == (second.id, "Second reply.")
+    assert text_of(await streamed(client, "two", heard=f"{AI}First reply.")) == "Second reply."
+    assert await said() == ["one", "two"]
+    assert reply_in(await ask(client, "two, I mean", heard=f"{AI}First reply.")) == "Third reply."
+    assert reply_in(await ask(client, "two", heard="First reply.")) == "I hear you."  # an older place is no such wish
+    assert await said() == ["one", "two", "two, I mean", "two"]
+
+
+async def test_a_line_whose_reply_failed_is_told_again_with_the_next_one_and_stored_once(
+    client: openai.AsyncOpenAI, scripted: Script
+) -> None:
+    failure = LLMError("…", code="timeout", permanent=False)
+    scripted.says("First reply.", failure, failure, "Third reply.", "Fourth reply.")
+    first = (await ask(client, "one")).choices[0].message.content
+    for lines in (["two"], ["two", "three"]):
+        with pytest.raises(openai.InternalServerError):
+            await ask(client, *lines, heard=first)
+    third = await ask(client, "two", "three", "four", heard=first)
+    again = await ask(client, "two", "three", "four", heard=first)
+    assert (third.id, reply_in(third)) == (again.id, "Third reply.")
+    assert await said() == ["one", "two", "three", "four"]
+    await ask(client, "four", "five", heard="Third reply.")  # she has answered: these words are said once more
+    assert await said() == ["one", "two", "three", "four", "four", "five"]
+
+
 async def test_after_a_moment_the_same_words_are_new_too(
     client: openai.AsyncOpenAI, scripted: Script, settings: Any
 ) -> None:
@@ -249,6 +283,46 @@ async def test_who_hangs_up_before_the_first_word_leaves_nothing_behind(
     scripted.go()
     await until(lambda: Turn.objects.filter(status="done").exists())
     assert await said("persona") == ["Later."]
+
+
+TITLES = [
+    "### Task:\nGenerate a concise, 3-5 word title with an emoji summarizing the chat history.",
+    "\n### Task:\nSuggest 3-5 relevant follow-up questions.",
+    "Provide a concise, 5-word-or-less title for the conversation, using title case conventions.",
+    "Based on the chat history, give this conversation a name.\nKeep it short - 10 characters max, no quotes.",
+    "Please generate a four to five word title summarizing our conversation without any lead-in",
+    "使用四到五个字直接返回这句话的简要主题，不要解释",
+    "Given the following... please reply with a title for the chat that is 3-4 words in length",
+    "user: I got a cat called Blackie.\nassistant: A cat, how lovely!",
+    '[{"role":"user","content":"I got a cat called Blackie."},{"role":"assistant","content":"A cat, how lovely!"}]',
+]
+
+
+async def test_what_a_client_asks_behind_a_users_back_is_no_talk(client: openai.AsyncOpenAI, scripted: Script) -> None:
+    scripted.says("A cat, how lovely!")
+    await ask(client, "I got a cat called Blackie.")
+    system: Any = {"role": "system", "content": "You are a professional conversation summarizer."}
+    for title in TITLES:
+        with pytest.raises(openai.BadRequestError) as refused:
+            await client.chat.completions.create(model="mira", messages=[system, *user(title)])
+        assert refused.value.code == "not_talk"
+    assert await said() == ["I got a cat called Blackie."]
+
+
+async def test_nor_is_what_a_client_says_itself_to_be_a_task(client: openai.AsyncOpenAI, scripted: Script) -> None:
+    with pytest.raises(openai.BadRequestError) as refused:
+        await ask(client, "Name this talk.", extra_headers={"X-OpenWebUI-Task": "title_generation"})
+    assert refused.value.code == "not_talk"
+    await ask(client, "Good morning.", extra_headers={"X-OpenWebUI-Task": ""})
+    assert await said() == ["Good morning."]
+
+
+async def test_who_quotes_her_in_a_talk_says_something(client: openai.AsyncOpenAI, scripted: Script) -> None:
+    scripted.says("A cat, how lovely!")
+    heard = (await ask(client, "I got a cat.")).choices[0].message.content
+    quoting = 'I said "I got a cat." and you said "A cat, how lovely!" Did you mean it?'
+    await ask(client, quoting, heard=heard)
+    assert await said() == ["I got a cat.", quoting]
 
 
 async def test_turns_are_serial_and_the_second_waits(client: openai.AsyncOpenAI, scripted: Script) -> None:
@@ -437,7 +511,9 @@ async def test_her_names_as_a_model(client: openai.AsyncOpenAI, mira: Persona, o
         assert found == mira
         model = await client.models.retrieve(name)
         assert model.id == name
-    for name in ("otto", str(otto.uuid), "gpt-5"):
+    assert await in_thread(names.persona_called, mira.owner, "!!") is not None
+    assert await in_thread(names.persona_called, mira.owner, "Mira") is None  # there are two
+    for name in ("otto", "Otto", str(otto.uuid), "gpt-5"):
         with pytest.raises(openai.NotFoundError) as missing:
             await client.models.retrieve(name)
         assert missing.value.code == "model_not_found"
@@ -468,6 +544,24 @@ async def test_wrong_keys_are_told_as_such_and_guessing_is_locked_out(
         assert locked.value.code == "locked_out"
     bearer.forget_failures()
     assert await said() == []
+
+
+def test_a_slash_too_many_is_none_and_a_look_at_the_head_is_one(secret: str, mira: Persona) -> None:
+    client = Client(headers={"Authorization": f"Bearer {secret}"})
+    for path in ("/v1/models", "/v1/models/", "/v1//models", "/v1/models/mira", "/v1//models/Mira"):
+        assert (client.get(path).status_code, client.head(path).status_code) == (200, 200)
+    for path in ("/v1/chat/completions", "/v1/chat/completions/", "/v1//chat/completions"):
+        answer = client.post(path, body(messages=[]), "application/json")
+        assert (answer.status_code, answer.json()["error"]["param"]) == (400, "messages")
+    for path in ("/v1/", "/v1/embeddings", "/v1/chat/completions/x", "/v1/v1/models"):
+        assert client.get(path).json()["error"]["code"] == "unknown_url"
+
+
+def test_who_shows_no_key_is_told_how_one_is_shown(mira: Persona) -> None:
+    for headers in ({}, {"api-key": "ev_x"}, {"Authorization": "Basic YTpi"}):
+        answer = Client(headers=headers).get("/v1/models")
+        assert (answer.status_code, answer["WWW-Authenticate"]) == (401, "Bearer")
+        assert "Bearer" in answer.json()["error"]["message"]
 
 
 def test_a_login_opens_nothing_here(client: Client, mira: Persona) -> None:
@@ -538,7 +632,9 @@ IMAGE = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": 
             "messages",
         ),
         (body(messages=[*user("x"), IMAGE]), "unsupported_content", "messages"),
-        (body(messages=user("### Task:\nGenerate a title.")), "not_talk", "messages"),
+        (body(messages=user("Hello.", "### Task:\nGenerate a title.")), "not_talk", "messages"),
+        (body(messages=[{"role": "user", "content": {"text": "x"}}]), "invalid_type", "messages.0.content"),
+        (body(messages=[{"role": "user", "content": ["x"]}]), "invalid_type", "messages.0.content"),
         (body(n=2), "unsupported_value", "n"),
         (body(logprobs=True), "unsupported_value", "logprobs"),
         (body(modalities=["text", "audio"]), "unsupported_value", "modalities"),
