@@ -12,7 +12,6 @@ from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 
 from chat import crisis, disclosure
 from chat import turn as turns
@@ -57,7 +56,6 @@ class Line:
     ai_notice: bool = False
 
 
-@never_cache
 def chat(request: HttpRequest, persona: UUID) -> HttpResponse:
     """The page one talks in."""
     found = own_persona(request, persona)
@@ -86,7 +84,6 @@ def chat(request: HttpRequest, persona: UUID) -> HttpResponse:
         )
 
 
-@never_cache
 def history(request: HttpRequest, persona: UUID) -> HttpResponse:
     """The lines before a message, as a fragment of the page."""
     found = own_persona(request, persona)

@@ -101,6 +101,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "echovessel.cors.for_other_pages",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "echovessel.unkept.unless_it_says_so",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",

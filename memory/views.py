@@ -6,7 +6,6 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from chat.models import Message, Turn
@@ -19,7 +18,6 @@ from persona.lookup import own_persona
 MOST_TALKS = 60
 
 
-@never_cache
 def timeline(request: HttpRequest, persona: UUID) -> HttpResponse:
     """What remains, newest first."""
     found = own_persona(request, persona)
@@ -27,7 +25,6 @@ def timeline(request: HttpRequest, persona: UUID) -> HttpResponse:
         return render(request, "memory/_timeline.html", {"persona": found, "rows": timelines.rows(found)})
 
 
-@never_cache
 def turn_xray(request: HttpRequest, persona: UUID, turn: UUID) -> HttpResponse:
     """What was recalled for a reply, in plain words."""
     found = own_persona(request, persona)
@@ -36,7 +33,6 @@ def turn_xray(request: HttpRequest, persona: UUID, turn: UUID) -> HttpResponse:
         return render(request, "memory/_xray.html", why.explained(asked))
 
 
-@never_cache
 @require_GET
 def remembered(request: HttpRequest, persona: UUID) -> HttpResponse:
     """Which of the lines from `since` on (all, without it) somebody asked to have remembered, with the words."""
@@ -63,7 +59,6 @@ def remember(request: HttpRequest, persona: UUID, message: UUID) -> HttpResponse
     return JsonResponse(_remembered(done))
 
 
-@never_cache
 @require_GET
 def learned(request: HttpRequest, persona: UUID) -> HttpResponse:
     """What was learned in each of the talks asked for, as pieces of the page."""

@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from proactive import subscribing, vapid
@@ -39,14 +38,12 @@ def gone(request: HttpRequest) -> HttpResponse:
     return JsonResponse({"subscribed": False})
 
 
-@never_cache
 @require_GET
 def key(request: HttpRequest) -> HttpResponse:
     """The key by which push services know our notices; browsers subscribe with it."""
     return JsonResponse({"key": vapid.public_key()})
 
 
-@never_cache
 @login_not_required  # a browser looks for a new one whoever is signed in, and it says nothing of anybody
 @require_GET
 def service_worker(request: HttpRequest) -> HttpResponse:

@@ -13,7 +13,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
@@ -105,7 +104,6 @@ class TokenWanted(Herself):
     field_order = ("name", "days", "password")
 
 
-@never_cache
 @require_http_methods(["GET", "HEAD"])
 def account(request: HttpRequest) -> HttpResponse:
     """Her companions, what was forgotten with others, and the way out."""
@@ -120,7 +118,6 @@ def account(request: HttpRequest) -> HttpResponse:
 
 
 @sensitive_post_parameters()
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def my_data(request: HttpRequest) -> HttpResponseBase:
     """All that is hers, to take along: a zip of archives, or one companion in a format that others read; made while it
@@ -139,7 +136,6 @@ def my_data(request: HttpRequest) -> HttpResponseBase:
 
 
 @sensitive_post_parameters()
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def make_token(request: HttpRequest) -> HttpResponse:
     """A token for a program of hers. Its secret is in this one answer, and nowhere else."""
@@ -153,7 +149,6 @@ def make_token(request: HttpRequest) -> HttpResponse:
 
 
 @sensitive_post_parameters()
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete_persona(request: HttpRequest, persona: UUID) -> HttpResponse:
     """Forget a companion wholly: who she is, every talk, every memory."""
@@ -170,7 +165,6 @@ def delete_persona(request: HttpRequest, persona: UUID) -> HttpResponse:
 
 
 @sensitive_post_parameters()
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete_account(request: HttpRequest) -> HttpResponse:
     """Forget the owner wholly: every companion, and the account itself."""

@@ -11,11 +11,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from memory import forgetting
-from memory.forgetting import Busy, Choice, Kind, Plan, PlanChanged, Target, proving
+from memory.forgetting import TAKEN_BACK, Busy, Choice, Kind, Plan, PlanChanged, Target, proving
 from memory.forgetting_sheet import counted, sheet
 from memory.models import ImportJob, ImportRun, Receipt
 from memory.pages.owned import is_fragment, owned, page
@@ -33,8 +32,7 @@ CHANGED = _("What would be forgotten has changed meanwhile. This is what would g
 def forget(request: HttpRequest, persona: Persona) -> HttpResponse:
     """The preview; and, once it is confirmed, the deed."""
     asked = request.POST if request.method == "POST" else request.GET
-    targets = _targets(persona, asked)
-    plan = forgetting.plan(targets, choice_in(asked))
+    plan = forgetting.plan(_targets(persona, asked), _choice(asked))
     if "confirm" not in request.POST:
         return _preview(request, persona, plan, asked)
     done = carried_out(request, plan)
@@ -61,6 +59,15 @@ def carried_out(request: HttpRequest, plan: Plan) -> Receipt | NotDone:
         return NotDone(plan, BUSY)
     except PlanChanged as error:
         return NotDone(error.plan, CHANGED)
+
+
+def _choice(asked: QueryDict) -> Choice:
+    """The choice; an import, and nothing else, may be taken back. Raises Http404."""
+    if "take_back" not in asked:
+        return choice_in(asked)
+    if any(kind in asked for kind in KINDS if kind != "import"):
+        raise Http404
+    return TAKEN_BACK
 
 
 def choice_in(asked: QueryDict) -> Choice:
@@ -113,7 +120,6 @@ def receipts(request: HttpRequest, persona: Persona) -> HttpResponse:
     return page(request, persona, "memory/receipts.html", {"receipts": found, "imports": imports})
 
 
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def receipt(request: HttpRequest, receipt: UUID) -> HttpResponse:
     """One receipt, by whichever of one's companions it is; on asking, with the proof of it."""

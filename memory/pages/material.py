@@ -9,7 +9,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from memory import importing
@@ -23,7 +22,6 @@ from persona.onboarding import create_persona, language_of
 MOST_LISTED = 10
 
 
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def material(request: HttpRequest) -> HttpResponse:
     """The place for a file; and what was begun and not finished."""
@@ -37,7 +35,6 @@ def material(request: HttpRequest) -> HttpResponse:
     return render(request, "material.html", {"form": form, "jobs": begun_before, **brought()}, status=status)
 
 
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def material_job(request: HttpRequest, job: UUID) -> HttpResponse:
     """One of them: looked through, then asked about. Once there is a companion it goes on at hers."""
@@ -57,7 +54,6 @@ def material_job(request: HttpRequest, job: UUID) -> HttpResponse:
     return render(request, "material_job.html", context, status=422 if form.is_bound else 200)
 
 
-@never_cache
 @require_POST
 def cancel_material(request: HttpRequest, job: UUID) -> HttpResponse:
     """Leave it: the file goes."""

@@ -8,7 +8,6 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 
 from memory.models import MergeProposal
 from persona.lookup import own_persona
@@ -21,7 +20,6 @@ FETCHED = "fetch"
 def owned(view: Callable[Concatenate[HttpRequest, Persona, P], HttpResponse]) -> Callable[..., HttpResponse]:
     """The view, given the caller's persona for her id (404 for anybody else's), in her owner's time zone."""
 
-    @never_cache
     @wraps(view)
     def answered(request: HttpRequest, persona: UUID, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         found = own_persona(request, persona)
