@@ -41,7 +41,8 @@ def named_by_its_moment(folder: Path, now: datetime) -> Path:
 
 def make(file: Path, now: datetime, progress: packing.Progress) -> Manifest:
     """Write a backup of the living installation; the file appears when it is whole. Raises CannotBackUp where another
-    file stands in its place, where there is no room, and where the database is damaged."""
+    file stands in its place, where there is no room, and where there is no database or a damaged one."""
+    _refuse_nothing()
     _refuse_another_file(file)
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     _refuse_a_full_disk(file.parent)
@@ -92,6 +93,10 @@ def _packed(whole: Path, now: datetime, progress: packing.Progress) -> Manifest:
     return manifest
 
 
+def _database() -> Path:
+    return Path(connection.settings_dict["NAME"])
+
+
 def tables() -> list[str]:
     """The tables that a model has."""
     return [model._meta.db_table for model in apps.get_models(include_auto_created=True) if not model._meta.proxy]
@@ -108,8 +113,13 @@ def _refuse_another_file(file: Path) -> None:
         raise CannotBackUp(f"{file} is there already, and is no backup") from error
 
 
+def _refuse_nothing() -> None:
+    if not _database().exists():
+        raise CannotBackUp(f"there is no database at {_database()}: nothing was begun here yet")
+
+
 def _refuse_a_full_disk(folder: Path) -> None:
-    needed = 2 * Path(connection.settings_dict["NAME"]).stat().st_size
+    needed = 2 * _database().stat().st_size
     if shutil.disk_usage(folder).free < needed:
         raise CannotBackUp(f"there is no room in {folder}: {needed // 1_000_000} MB are needed for a moment")
 

@@ -1,5 +1,6 @@
 """A backup holds the whole of an installation at one moment, and a restored one lacks what was forgotten since."""
 
+import io
 import os
 import re
 import sqlite3
@@ -132,6 +133,31 @@ def test_a_backup_takes_no_other_file_s_place(house: House) -> None:
     with pytest.raises(CommandError, match="is no backup"):
         call_command("backup", str(house.backups / "letter.tar"))
     assert (house.backups / "letter.tar").read_text() == "Dear Ana"
+
+
+def test_what_ends_in_a_slash_is_a_folder_also_where_there_is_none_yet(house: House) -> None:
+    """Else every night's backup would take the place of the last one, as a file of that name."""
+    out = io.StringIO()
+    file = Path(call_command("backup", f"{house.backups}/nightly/", "--keep", "14", stdout=out, stderr=io.StringIO()))
+    assert (file.parent, bool(making.NAME.fullmatch(file.name))) == (house.backups / "nightly", True)
+    assert os.listdir(house.backups / "nightly") == [file.name]
+
+
+def test_without_a_terminal_no_bar_is_drawn(house: House) -> None:
+    """Whoever has it run each night would be sent the bar."""
+    said = io.StringIO()
+    file = Path(call_command("backup", str(house.backups), stdout=io.StringIO(), stderr=said))
+    assert [line.split(":")[0] for line in said.getvalue().splitlines()] == ["rows"]
+    assert "B/s" not in house.restore(file).err
+
+
+def test_where_nothing_was_begun_there_is_nothing_to_back_up(house: House) -> None:
+    connections.close_all()
+    house.database.unlink()
+    with pytest.raises(CommandError, match="nothing was begun here"):
+        house.back_up()
+    assert not house.database.exists()
+    assert os.listdir(house.backups) == []
 
 
 def test_the_command_restores_an_older_state_twice(house: House) -> None:
@@ -439,6 +465,8 @@ def test_a_backup_of_an_encrypted_house_holds_no_word_in_the_clear(
             assert house.restore(file, "--force").is_in_order
             assert ConceptNode.objects.exists()
         with at(house.data, "00" * 32):
+            with pytest.raises(CommandError, match="can be read with the given key"):
+                house.back_up()
             house.database.unlink()
             with pytest.raises(CommandError, match="DATABASE_KEY"):
                 house.restore(file)

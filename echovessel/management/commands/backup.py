@@ -1,9 +1,13 @@
 """Back up the whole installation into one file, while it runs."""
 
+import os
 from argparse import ArgumentParser, ArgumentTypeError
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import BaseCommand, CommandError
 from django.db import DatabaseError
 from django.utils import timezone
@@ -25,33 +29,48 @@ class Command(BaseCommand):
         parser.add_argument(
             "file",
             nargs="?",
-            type=Path,
-            help="or a folder; default: named by the moment, in backups of the data folder",
+            type=_place,
+            help="or a folder, or what ends in a slash; default: named by the moment, in backups of the data folder",
         )
         parser.add_argument("--keep", type=_at_least_one, metavar="N", help="of those in that folder keep the newest N")
         parser.add_argument("--keep-days", type=_at_least_one, metavar="DAYS", help="delete those that are older")
 
     def handle(self, *args: Any, **options: Any) -> str:
         now = timezone.now()
-        file = _place(options["file"]) or making.default_place(now)
+        place: Place | None = options["file"]
+        file = place.named(now) if place else making.default_place(now)
         try:
-            with tqdm(unit="B", unit_scale=True, desc=file.name, file=self.stderr) as bar:
+            with tqdm(unit="B", unit_scale=True, desc=file.name, file=self.stderr, disable=None) as bar:
                 made = making.make(file, now, bar.update)
             gone = making.rotate(file.parent, now, options["keep"], options["keep_days"])
         except OSError as error:
             raise CommandError(f"{error.filename or file} cannot be written: {error.strerror}") from error
         except DatabaseError as error:
             raise CommandError(f"the database cannot be copied: {error}") from error
-        except (making.CannotBackUp, NotReadable) as error:
+        except (making.CannotBackUp, NotReadable, ImproperlyConfigured) as error:
             raise CommandError(str(error)) from error
         self.stderr.write(f"rows: {sum(made.counts.values())}; older backups deleted: {len(gone)}")
         return str(file)
 
 
-def _place(given: Path | None) -> Path | None:
-    if given is not None and given.is_dir():
-        return making.named_by_its_moment(given, timezone.now())
-    return given
+@dataclass(frozen=True)
+class Place:
+    """Where it is to be: a file, or a folder in which it has the name of its moment."""
+
+    path: Path
+    is_folder: bool
+
+    def named(self, now: datetime) -> Path:
+        return making.named_by_its_moment(self.path, now) if self.is_folder else self.path
+
+
+def _place(text: str) -> Place:
+    """A folder need not be there yet, where the text says that it is one.
+
+    >>> _place("/srv/new/").is_folder, _place("/srv/new.tar").is_folder
+    (True, False)
+    """
+    return Place(Path(text), text.endswith(("/", os.sep)) or Path(text).is_dir())
 
 
 def _at_least_one(text: str) -> int:

@@ -32,7 +32,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path = options["file"]
         try:
-            with tqdm(total=file.stat().st_size, unit="B", unit_scale=True, desc=file.name, file=self.stderr) as bar:
+            size = file.stat().st_size
+            with tqdm(total=size, unit="B", unit_scale=True, desc=file.name, file=self.stderr, disable=None) as bar:
                 restored = restoring.restore(
                     file, timezone.now(), bar.update, force=options["force"], as_it_is=options["as_it_is"]
                 )
