@@ -1,8 +1,9 @@
 """The index over what was said: kept with every message, searched within one persona."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -151,32 +152,43 @@ def index(messages: Sequence[Message]) -> None:
             MessageText(
                 message_id=message.id,
                 scope=scope_of(message.persona_id),
-                body=" ".join(words.cut(message.content)),
+                body=_body(message.content),
             )
             for message in messages
         ]
     )
 
 
-def store(messages: Sequence[Message]) -> None:
-    """Store many new messages, and index them. Call in a transaction."""
+def worded(texts: Iterable[str]) -> dict[str, str]:
+    """What the index keeps of texts, by text: cut before a transaction begins, they hold up nobody who waits for it."""
+    return {text: _body(text) for text in texts}
+
+
+def store(messages: Sequence[Message], known: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Store many new messages, and index them; what `worded` has made of their texts is taken from `known`. Call in a
+    transaction."""
     if len(messages) < bulk.MANY:
-        _insert(messages)
+        _insert(messages, known)
         return
     worded = [trigger for trigger in TRIGGERS if trigger.name == "chat_message_worded"]  # they come last
     with bulk.set_aside(connection, [*INDEX.on_insert, *SUBSTRINGS.on_insert, *worded]):
-        _insert(messages)
+        _insert(messages, known)
         for kept in (INDEX, SUBSTRINGS):
             kept.add(connection, messages[0].pk, messages[-1].pk)
 
 
-def _insert(messages: Sequence[Message]) -> None:
+def _insert(messages: Sequence[Message], known: Mapping[str, str]) -> None:
     bulk.insert(messages)
+    bodies = (known[line.content] if line.content in known else _body(line.content) for line in messages)
     bulk.insert_values(
         MessageText,
         ("message_id", "scope", "body"),
-        ((line.id, scope_of(line.persona_id), " ".join(words.cut(line.content))) for line in messages),
+        ((line.id, scope_of(line.persona_id), body) for line, body in zip(messages, bodies, strict=True)),
     )
+
+
+def _body(text: str) -> str:
+    return " ".join(words.cut(text))
 
 
 def holding(persona_id: int, terms: Sequence[str], most: int) -> dict[str, np.ndarray]:
@@ -230,6 +242,16 @@ def state(persona_id: int) -> tuple[bytes, bytes, int]:
         cursor.execute("SELECT max(id) FROM chat_message WHERE persona_id = %s", [persona_id])
         (newest,) = cursor.fetchone()
     return stamp, epoch, newest or 0
+
+
+def count_since(persona_id: int, message_id: int, most: int) -> int:
+    """How many lines came after `message_id`; `most` where there are more."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM (SELECT 1 FROM chat_message WHERE persona_id = %s AND id > %s LIMIT %s)",
+            [persona_id, message_id, most],
+        )
+        return int(cursor.fetchone()[0])
 
 
 def since(persona_id: int, message_id: int) -> list[tuple[int, int, int, int]]:

@@ -57,7 +57,7 @@ def measured(database: Path, megabytes: int) -> dict[str, float]:
     persona = create_persona(owner, "Mira", user_name="Ana")
     with TemporaryDirectory(prefix="echovessel-bench-") as folder:
         path = Path(folder) / "conversations.json"
-        lines = _write(path, megabytes * MEGABYTE)
+        lines = write_export(path, megabytes * MEGABYTE)
         before, figures = _peak(), {"megabytes": round(path.stat().st_size / MEGABYTE, 1), "lines": float(lines)}
         with Source(path) as source:
             job, figures["handed_over_s"] = _timed(_begin, owner, persona, source)
@@ -104,7 +104,7 @@ def _peak() -> float:
 
 
 # --- a file that is made up -----------------------------------------------------------------------------------------
-def _write(path: Path, size: int) -> int:
+def write_export(path: Path, size: int) -> int:
     """Write an export of about `size` bytes; how many lines were said in it."""
     dice, number = random.Random(SEED), 0
     with path.open("w", encoding="utf-8") as file:

@@ -31,6 +31,7 @@ RESTING_SECONDS = 4
 TIMES = 3
 DAPHNE = ("-m", "daphne", "-v", "0", "echovessel.asgi:application")
 UP = ("manage.py", "up")
+WORKER = ("manage.py", "worker")
 
 
 def rss_mb(path: Path, persona: Persona, line: str) -> float:
@@ -76,13 +77,7 @@ def running(
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    server = subprocess.Popen(
-        [sys.executable, *command, "--port", str(port)],
-        cwd=settings.BASE_DIR,
-        env=_environment(path, env),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    server = _started(path, [*command, "--port", str(port)], env)
     try:
         yield server, port
     finally:
@@ -92,6 +87,30 @@ def running(
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
+
+
+@contextmanager
+def worker(path: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """The job worker with its processes, which are killed with whatever they have in hand."""
+    guarding = _started(path, WORKER, {}, start_new_session=True)
+    try:
+        yield guarding
+    finally:
+        os.killpg(guarding.pid, signal.SIGKILL)
+        guarding.wait()
+
+
+def _started(
+    path: Path, command: Sequence[str], env: Mapping[str, str], *, start_new_session: bool = False
+) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, *command],
+        cwd=settings.BASE_DIR,
+        env=_environment(path, env),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=start_new_session,
+    )
 
 
 def _environment(path: Path, more: Mapping[str, str]) -> dict[str, str]:

@@ -72,7 +72,7 @@ def measured(path: Path, owners: int, nodes: int, turns: int) -> dict[str, tuple
 
 def timed(path: Path, owners: int, nodes: int, turns: int) -> list[Talks]:
     """`turns` of the first owner alone, then as many of all of them at once, on the database in `path`."""
-    pages = [_page(number, nodes if number == 0 else OTHERS_NODES, turns) for number in range(owners)]
+    pages = [page(number, nodes if number == 0 else OTHERS_NODES, 2 * turns + WARMING) for number in range(owners)]
     bar = tqdm(total=turns * (owners + 1), desc="turns", unit="")
     with server.running(path, server.DAPHNE, {}) as (process, port), bar:
         server.wait_for(f"http://127.0.0.1:{port}/healthz")
@@ -88,24 +88,30 @@ def table(figures: Iterable[Talks]) -> Iterator[str]:
         yield f"{talks.name:32}{median:10.0f}{p95:10.0f}{spent:>12}"
 
 
-def _page(number: int, nodes: int, turns: int) -> Page:
-    name = f"bench-{number}"
-    users = get_user_model().objects
+def name_of(number: int) -> str:
+    """The owner of a page."""
+    return f"bench-{number}"
+
+
+def page(number: int, nodes: int, questions: int) -> Page:
+    """The page of an owner with a persona of so many memories, who asks so many questions; both are made where the
+    database does not hold them."""
+    users, name = get_user_model().objects, name_of(number)
     owner = users.filter(username=name).first() or users.create_user(name, password=get_random_string(20))
     persona = Persona.objects.filter(owner=owner).first()
     persona = persona or live(owner, Size(nodes, nodes * LINES_A_NODE), seed=number + 1, progress=number == 0)
     asking = Life(number + 1)
-    questions = [asking.question()[-1] for _ in range(2 * turns + WARMING)]
-    return Page(str(persona.uuid), server.signed_in(owner), questions)
+    asked = [asking.question()[-1] for _ in range(questions)]
+    return Page(str(persona.uuid), server.signed_in(owner), asked)
 
 
 async def _talks(
     address: str, pages: Sequence[Page], turns: int, processor_ms: Callable[[], float | None], bar: "tqdm[Any]"
 ) -> list[Talks]:
-    sockets = [await _opened(address, page) for page in pages]
-    for page, opened in zip(pages, sockets, strict=True):
+    sockets = [await opened(address, page) for page in pages]
+    for page, socket in zip(pages, sockets, strict=True):
         for question in page.questions[:WARMING]:
-            await _first_word(opened, question)
+            await first_word(socket, question)
     both = list(zip(pages, sockets, strict=True))
     found = []
     for name, talking, first in (
@@ -115,43 +121,44 @@ async def _talks(
         await asyncio.sleep(RESTING_SECONDS)
         before, waits = processor_ms(), list[float]()
         for turn in range(first, first + turns):
-            waits += await asyncio.gather(*(_first_word(opened, page.questions[turn]) for page, opened in talking))
+            waits += await asyncio.gather(*(first_word(socket, page.questions[turn]) for page, socket in talking))
             bar.update(len(talking))
         await asyncio.sleep(RESTING_SECONDS)
         after = processor_ms()
         spent = None if before is None or after is None else (after - before) / len(waits)
         found.append(Talks(name, waits, spent))
-    for opened in sockets:
-        await opened.close()
+    for socket in sockets:
+        await socket.close()
     return found
 
 
-async def _opened(address: str, page: Page) -> ClientConnection:
+async def opened(address: str, page: Page) -> ClientConnection:
+    """The page's socket, ready to talk."""
     cookie = {"Cookie": f"{settings.SESSION_COOKIE_NAME}={page.cookie}"}
-    opened = await connect(
+    socket = await connect(
         f"ws://{address}/ws/chat/{page.persona}/",
         origin=Origin(f"http://{address}"),
         additional_headers=cookie,
         proxy=None,
     )
-    await _event(opened, "chat.connection.ready")
-    return opened
+    await _event(socket, "chat.connection.ready")
+    return socket
 
 
-async def _first_word(opened: ClientConnection, question: str) -> float:
+async def first_word(socket: ClientConnection, question: str) -> float:
     """Milliseconds from sending a line to the first word of its reply; waits for the end of the reply."""
     started = time.perf_counter()
-    await opened.send(json.dumps({"type": "message", "client_id": str(uuid4()), "content": question}))
-    await _event(opened, "chat.message.token")
+    await socket.send(json.dumps({"type": "message", "client_id": str(uuid4()), "content": question}))
+    await _event(socket, "chat.message.token")
     waited = (time.perf_counter() - started) * 1000
-    await _event(opened, "chat.message.done")
+    await _event(socket, "chat.message.done")
     return waited
 
 
-async def _event(opened: ClientConnection, name: str) -> None:
+async def _event(socket: ClientConnection, name: str) -> None:
     """Wait for an event; an error or a failed turn ends the measurement."""
     async with asyncio.timeout(server.PATIENCE_SECONDS):
-        while (event := json.loads(await opened.recv()))["event"] != name:
+        while (event := json.loads(await socket.recv()))["event"] != name:
             if event["event"] in ("error", "chat.turn.failed"):
                 raise RuntimeError(f"a turn failed: {event['data'].get('code')}")
 

@@ -15,7 +15,7 @@ from memory.bench.made_up import Size, live
 from persona.models import Persona
 
 # The owner whom memory.bench.turns asks alone: so her large persona is made but once.
-OWNER = "bench-0"
+OWNER = turns.name_of(0)
 ISOLATION_PART = 5  # of the questions one in so many is asked of the small persona, several times
 STEPS = ("embed", "search", "rank", "without_embed")
 

@@ -41,10 +41,10 @@ def opened(job: ImportJob) -> Source:
 
 
 def drop(job: ImportJob) -> int:
-    """Delete the pieces, some at a time, so that nobody waits for long; returns how many there were."""
+    """Delete the pieces, one by one, so that nobody waits for long; returns how many there were."""
     last = job.pieces.aggregate(last=Max("number"))["last"]
-    numbers = range(0, 0 if last is None else last + 1, 16)
-    return sum(job.pieces.filter(number__gte=first, number__lt=first + 16).delete()[0] for first in numbers)
+    numbers = range(0 if last is None else last + 1)
+    return sum(job.pieces.filter(number=number).delete()[0] for number in numbers)
 
 
 class _StoredFile(Placed):

@@ -16,6 +16,7 @@ from echovessel import embedding
 from echovessel.context import tokens
 from memory import knobs, vectors
 from memory.model_in_use import expect, follow, with_one_model
+from memory.models import ImportJob
 from memory.recall import candidates, choosing, offering, query, ranking, snapshot, time_window, xray
 from memory.recall.candidates import Pool
 from memory.recall.choosing import Choice, Shown
@@ -76,9 +77,11 @@ class Recall:
 
 
 def prepare(persona_id: int) -> None:
-    """Hold in memory what recall looks through, as the database is now. Off the hot path: it may take seconds."""
+    """Hold in memory what recall looks through, as the database is now. Off the hot path: it may take seconds. While
+    lines are brought from elsewhere by the thousand it would be out of date before the next turn, and is left."""
     vectors.space(persona_id)
-    snapshot.prepare(persona_id)
+    if not ImportJob.objects.filter(persona=persona_id, status=ImportJob.Status.WRITING).exists():
+        snapshot.prepare(persona_id)
 
 
 @with_one_model

@@ -1,9 +1,9 @@
 """A persona's nodes and lines held in memory, for those who are talked with: a recall takes half of the time.
 
-`prepare` makes a snapshot, off the hot path; `of` gives it as the database is now, or None. Lines that came are read at
-once; what else has changed, `prepare` reads: stamps that triggers write tell (memory/vectors.py, chat/search.py). Words
-are read once, unless they were changed. All personas together keep within `memory.words_in_memory_mb`; who was not
-talked with for longest is let go.
+`prepare` makes a snapshot, off the hot path; `of` gives it as the database is now, or None. A few lines that came are
+read at once; what else has changed, `prepare` reads: stamps that triggers write tell (memory/vectors.py,
+chat/search.py). Words are read once, unless they were changed. All personas together keep within
+`memory.words_in_memory_mb`; who was not talked with for longest is let go.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,6 +23,10 @@ from memory.recall.inverted_index import InvertedIndex
 from memory.recall.passages import Talks
 from memory.recall.rows import LineRows, NodeColumns, NodeRows
 from persona.models import Persona
+
+# So many new lines are read in a few milliseconds. Where more came, as when years of talk are brought from elsewhere,
+# the database is asked instead, and `prepare` reads them.
+MOST_FOLLOWED = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,9 +193,12 @@ def _at_one_moment() -> Iterator[None]:
 
 
 def _only_grew(persona_id: int, held: Snapshot) -> bool:
+    """Whether nothing but lines came, and not too many."""
     stamp, _, newest = search.state(persona_id)
     same = stamp == held.held_lines.stamp and newest >= held.held_lines.newest
-    return same and vectors.state(persona_id) == held.held_nodes.state
+    if not same or vectors.state(persona_id) != held.held_nodes.state:
+        return False
+    return search.count_since(persona_id, held.held_lines.newest, MOST_FOLLOWED + 1) <= MOST_FOLLOWED
 
 
 def _kept(persona_id: int, snapshot: Snapshot) -> Snapshot:

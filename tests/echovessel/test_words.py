@@ -1,6 +1,7 @@
 """The tokenizer: what a token is, in every script, and that nothing a person can type breaks it."""
 
 import random
+import re
 import sys
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
@@ -123,3 +124,10 @@ def test_threads_that_stem_at_the_same_time_do_not_mix_their_words():
     words._stem.cache_clear()
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(lambda word: cut(f"{word}{word}ing"), vocabulary * 200)) == alone
+
+
+@given(st.text(st.sampled_from("abz09_ '.-éñ中文あ\u0301\u0345ß\u0e01\u0e31한²①x")))
+def test_words_of_ascii_among_others_end_where_they_would_be_found_to_end_sign_by_sign(text):
+    signs = f"((?:[{words._UNSPACED}][{words._MARKS}]*)+)|((?:(?![{words._UNSPACED}])[^\\W_][{words._MARKS}]*)+)"
+    folded = words._folded(text)
+    assert words._RUN.findall(folded) == re.findall(signs, folded)

@@ -19,10 +19,11 @@ from chat import off_the_record, search
 from chat.lines import add_message, take_line
 from chat.models import Message, MessageText, Session
 from echovessel import embedding, words
+from memory import recall as recalling
 from memory import vectors
 from memory.held import Shelf
 from memory.model_in_use import follow
-from memory.models import ConceptNode, Evidence, NodeText, NodeVector
+from memory.models import ConceptNode, Evidence, ImportJob, NodeText, NodeVector
 from memory.recall import Recall, inverted_index, reading, recall, snapshot
 from memory.recall.rows import Memory
 from memory.recall.snapshot import Snapshot
@@ -353,6 +354,39 @@ def test_lines_that_came_are_followed_at_once_and_nothing_is_read_twice(
     assert held.line_count == 3
     assert held.lines_holding(["bread"], 9)["bread"].tolist() == [Message.objects.get(content="bread by the sea").pk]
     assert read == [before.held_lines.ids[-1]]
+
+
+def test_lines_that_came_by_the_thousand_are_left_to_prepare(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshot, "MOST_FOLLOWED", 2)
+    talk(mira, "the cat sat on the sofa")
+    prepared(mira)
+    talk(mira, "tea and rain", "> bread by the sea")
+    held = snapshot.of(mira.pk)
+    assert held
+    assert held.line_count == 3
+    talk(mira, "the choir", "> the lamp", "the bee")
+    assert snapshot.of(mira.pk) is None
+    assert_alike(mira.pk, prepared(mira), random.Random(1))
+    held = snapshot.of(mira.pk)
+    assert held
+    assert held.line_count == 6
+
+
+def test_while_an_import_stores_lines_a_turn_reads_none_of_them_and_the_first_turn_behind_it_all(mira: Persona) -> None:
+    talk(mira, "the cat sat on the sofa")
+    recalling.prepare(mira.pk)
+    job = ImportJob.objects.create(
+        owner=mira.owner, persona=mira, status="writing", file_name="chat.txt", file_size=9, created_at=NOW
+    )
+    talk(mira, "tea and rain")
+    before = snapshot._shelf.take(mira.pk)
+    recalling.prepare(mira.pk)
+    assert snapshot._shelf.take(mira.pk) is before
+    ImportJob.objects.filter(pk=job.pk).update(status="remembering")
+    recalling.prepare(mira.pk)
+    held = snapshot._shelf.take(mira.pk)
+    assert held
+    assert held.line_count == 2
 
 
 @pytest.mark.parametrize("change", ["withheld", "off the record", "gone", "node"])

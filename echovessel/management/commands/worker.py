@@ -1,5 +1,6 @@
 """The job worker: django-q's cluster, mended so that jobs go on after one of its processes was killed."""
 
+import os
 from contextlib import suppress
 from multiprocessing import Event, RLock, Value
 from multiprocessing.process import BaseProcess
@@ -12,6 +13,8 @@ from django_q.management.commands.qcluster import Command as ClusterCommand
 from django_q.queues import Queue
 
 LONGEST_HOLD_SECONDS = 2
+# Of a processor that both want the web server gets three times as much as the worker: somebody waits for its answer.
+NICENESS = 5
 
 
 class Guard(cluster.Sentinel):
@@ -68,5 +71,6 @@ class Command(ClusterCommand):
     help = __doc__
 
     def handle(self, *args: Any, **options: Any) -> None:
+        os.nice(NICENESS)
         cluster.Sentinel = Guard  # the one place where a cluster looks for it
         super().handle(*args, **options)

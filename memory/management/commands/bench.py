@@ -12,7 +12,7 @@ from django.core.management import BaseCommand
 from tqdm import tqdm
 
 from echovessel.sqlite.throw_away import throw_away
-from memory.bench import consolidation, desk, importing, recall, turns, whole
+from memory.bench import beside, consolidation, desk, importing, recall, turns, whole
 
 
 class Command(BaseCommand):
@@ -51,6 +51,10 @@ class Command(BaseCommand):
         importing.add_arguments(bringing)
         bringing.set_defaults(measure=self._import)
 
+        meanwhile = kinds.add_parser("beside", help="how long a page waits while a large file comes in")
+        beside.add_arguments(meanwhile)
+        meanwhile.set_defaults(measure=self._beside)
+
     def handle(self, *args: Any, **options: Any) -> None:
         options["measure"](options)
 
@@ -84,6 +88,11 @@ class Command(BaseCommand):
         with throw_away() as path:
             figures = importing.measured(path, options["megabytes"])
         self.stdout.write(json.dumps(figures) if options["as_json"] else "\n".join(importing.table(figures)))
+
+    def _beside(self, options: dict[str, Any]) -> None:
+        with throw_away() as path:
+            figures = beside.measured(path, options["megabytes"], options["nodes"], options["turns"])
+        self.stdout.write(json.dumps(figures) if options["as_json"] else "\n".join(beside.table(figures)))
 
 
 def some(text: str) -> int:
