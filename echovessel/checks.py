@@ -82,7 +82,7 @@ def tombstones_refuse(app_configs: Apps, databases: Any = None, **_: Any) -> lis
     """echovessel.W004: tombstones that were made with another key than TOMBSTONE_KEY."""
     if not databases or "memory_receipt" not in connection.introspection.table_names():
         return []
-    if not (strange := checking.stones_of_another_key()):
+    if not (strange := checking.stones_of_another_key() + checking.stones_from_elsewhere()):
         return []
     return [
         checks.Warning(

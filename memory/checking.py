@@ -37,8 +37,9 @@ _NODES: Mapping[str, str] = {
     "edges_without_child": "SELECT count(*) FROM memory_filling WHERE (child_id IS NULL) <> orphaned",
     "edges_across_personas": "SELECT count(*) FROM memory_filling f JOIN memory_conceptnode p ON p.id = f.parent_id "
     "JOIN memory_conceptnode c ON c.id = f.child_id WHERE p.persona_id <> c.persona_id",
+    # Behind a NUL SQLite finds no places.
     "evidence_out_of_place": "SELECT count(*) FROM memory_evidence e JOIN chat_message m ON m.id = e.message_id "
-    'WHERE substr(m.content, e.start + 1, e."end" - e.start) <> e.quote',
+    'WHERE substr(m.content, e.start + 1, e."end" - e.start) <> e.quote AND instr(m.content, char(0)) = 0',
     "evidence_across_personas": "SELECT count(*) FROM memory_evidence e JOIN chat_message m ON m.id = e.message_id "
     "JOIN memory_conceptnode n ON n.id = e.node_id WHERE n.persona_id <> m.persona_id",
     "superseded_across_personas": "SELECT count(*) FROM memory_conceptnode n JOIN memory_conceptnode o "
@@ -115,6 +116,9 @@ _IMPORTS: Mapping[str, str] = {
 _DATABASE: Mapping[str, str] = {
     "keys_of_nothing": "SELECT count(*) FROM pragma_foreign_key_check",
 }
+_STONES_OF_OTHER_KEYS = "SELECT count(*) FROM memory_tombstone WHERE key_id <> %s"
+# A receipt that came with an archive bears the id that it had there.
+_STONES_BROUGHT = "SELECT e.value FROM memory_receipt r, json_each(r.stones) e WHERE r.external_id IS NOT NULL"
 _DAMAGED = "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'"
 _STATEMENTS: Mapping[str, str] = {**_NODES, **_ENTITIES, **_VECTORS, **_TALKS, **_DRAFTS, **_IMPORTS, **_DATABASE}
 
@@ -132,8 +136,15 @@ def broken(now: datetime) -> dict[str, int]:
 
 
 def stones_of_another_key() -> int:
-    """Tombstones that refuse nothing, because the key is not the one they were made with."""
-    return _counted("SELECT count(*) FROM memory_tombstone WHERE key_id <> %s", tombstones.key_id())
+    """Tombstones that refuse nothing any more, because the key is not the one they were made with: what was forgotten
+    here can come back."""
+    return _counted(f"{_STONES_OF_OTHER_KEYS} AND id NOT IN ({_STONES_BROUGHT})", tombstones.key_id())
+
+
+def stones_from_elsewhere() -> int:
+    """Tombstones that an archive of another installation brought: kept for where its key is, they refuse nothing here.
+    It is as it must be, and no damage."""
+    return _counted(f"{_STONES_OF_OTHER_KEYS} AND id IN ({_STONES_BROUGHT})", tombstones.key_id())
 
 
 def _counted(sql: str, *parameters: str) -> int:

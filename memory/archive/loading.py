@@ -1,14 +1,15 @@
 """Restoring an archive: idempotent, resumable, in constant memory, each batch whole or not at all.
 
-The file is read once to check every line and note where the lines of each type are, for its order is free; then type
-by type: talks, lines, memories, what links them, people, and the parts that stand beside them (parts.py). What has an
-id that the persona already knows is left as it is; what was forgotten here stays forgotten, and is looked for first
-(refusing.py). Nothing is embedded inside a transaction. Core blocks are written only where the persona is new: the
-import is a person's act, but what people wrote since is theirs. What came in by one import carries its uuid.
+The file is read once to check every line and note where the lines of each type are, for its order is free
+(surveying.py); then type by type: talks, lines with the turns that they belong to, memories, what links them, people,
+and the parts that stand beside them (parts.py). What has an id that the persona already knows is left as it is; what
+was forgotten here stays forgotten, and is looked for first (refusing.py). Nothing is embedded inside a transaction.
+Core blocks are written only where the persona is new: the import is a person's act, but what people wrote since is
+theirs. What came in by one import carries its uuid.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -28,42 +29,35 @@ from echovessel import embedding
 from echovessel.context import tokens
 from echovessel.sqlite import bulk
 from memory import tombstones, vectors
-from memory.archive import beside, brought, parts, records, refusing, saving
+from memory.archive import beside, brought, parts, records, refusing, saving, surveying
 from memory.archive.parts import Known, Part, uuids_among
 from memory.archive.records import (
     ArchiveError,
-    BrokenLine,
     EntityRecord,
-    HeaderRecord,
     MessageRecord,
     NodeRecord,
     Numbered,
     PersonaRecord,
-    Places,
-    RawLine,
     SessionRecord,
     TurnRecord,
 )
+from memory.archive.surveying import LINKED, Progress, Report, Survey, has_our_vector, links
 from memory.entities import names
 from memory.model_in_use import expect, follow, with_one_model
 from memory.models import Alias, ConceptNode, Entity, Filling, ImportRun, Mention
 from memory.sameness import content_hash
 from memory.writing import emotion_tags
-from persona.models import CoreBlock, CoreBlockVersion, Persona
+from persona.models import CoreBlock, CoreBlockVersion, MoodChange, Persona
 from persona.onboarding import create_persona, language_of
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-LANGUAGE_SAMPLE = 4_000
 PASSES = 2
-LINKED = "node that refers to others"
 # What has to be embedded is stored so many at a time: a death loses no more than that.
 EMBEDDED_AT_ONCE = 200
 
 Identified = TypeVar("Identified", SessionRecord, TurnRecord, MessageRecord, NodeRecord)
-Progress = Callable[[int], None]
-Report = Callable[[str], None]
 Contents = Mapping[str, tuple[int, str]]
 
 
@@ -76,29 +70,6 @@ class Imported:
     added: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     rejected: int = 0
-
-
-@dataclass
-class _Survey:
-    """What the first reading finds: the persona, and where the good lines are, by type."""
-
-    types: Mapping[str, type[records.Record]]
-    places: dict[str, Places] = field(default_factory=dict)
-    persona: PersonaRecord | None = None
-    sample: str = ""
-    unknown: Counter[str] = field(default_factory=Counter)
-    rejected: int = 0
-    size: int = 0
-
-    def note(self, line: RawLine, found: records.Record) -> None:
-        self._of(found.type, found).note(line)
-        if isinstance(found, NodeRecord) and (_links(found) or found.orphaned):
-            self._of(LINKED, found).note(line)
-
-    def _of(self, name: str, found: records.Record) -> Places:
-        if name not in self.places:
-            self.places[name] = Places(found.type, type(found))
-        return self.places[name]
 
 
 def import_archive(
@@ -120,14 +91,16 @@ def import_archive(
     unknown. Raises ArchiveError, or BrokenLine for the first broken line unless `skip_bad`: then it is reported and the
     rest is taken. Raises embedding.EmbeddingUnavailable.
     """
-    header = records.header(file)
-    survey = _surveyed(file, skip_bad, progress, report)
+    follow()  # the vectors of the model in use are looked at, too
+    survey = surveying.surveyed(file, skip_bad, progress, report)
     if survey.persona is None:
         raise ArchiveError("the archive has no persona line")
     for what, count in sorted(survey.unknown.items()):
         report(f"not understood and left out: {what} ({count} times)")
-    persona = into or _persona(file, owner, survey, name)
-    loader = _Loader(file, survey, persona, header, skip_bad, progress, report, run)
+    here = into or _known(owner, survey.persona)
+    surveying.settle(survey, Known(here) if here else None)
+    persona = here or _made(owner, survey, survey.persona, name)
+    loader = _Loader(survey, persona, progress, run)
     try:
         loader.load()
     finally:
@@ -135,48 +108,15 @@ def import_archive(
     return loader.result
 
 
-def _surveyed(file: BinaryIO, skip_bad: bool, progress: Progress, report: Report) -> _Survey:
-    """Check every line, before anything is written."""
-    survey = _Survey({**records.TYPES, **{part.kind: part.record for part in parts.of_others()}})
-    for line in records.raw_lines(file):
-        progress(line.size)
-        survey.size += line.size
-        try:
-            _note(survey, line)
-        except BrokenLine as broken:
-            if not skip_bad:
-                raise
-            survey.rejected += 1
-            report(f"rejected, {broken}")
-    return survey
+def _known(owner: "User", given: PersonaRecord) -> Persona | None:
+    """The owner's persona of that id."""
+    return Persona.objects.owned_by(owner).filter(_called(given)).first()
 
 
-def _note(survey: _Survey, line: RawLine) -> None:
-    found = records.record(line, survey.types)
-    if found is None:
-        survey.unknown[f"lines of type {line.data['type']!r}"] += 1
-        return
-    for extra in found.model_extra or {}:
-        survey.unknown[f"field {extra!r} of {found.type}"] += 1
-    if isinstance(found, PersonaRecord):
-        if survey.persona is not None:
-            raise BrokenLine(line.number, "an archive holds one persona; this is a second one")
-        survey.persona = found
-    elif isinstance(found, HeaderRecord) and line.number > 1:
-        raise BrokenLine(line.number, "a second header")
-    elif len(survey.sample) < LANGUAGE_SAMPLE and isinstance(found, MessageRecord | NodeRecord):
-        survey.sample += found.content if isinstance(found, MessageRecord) else found.description
-    survey.note(line, found)
-
-
-def _persona(file: BinaryIO, owner: "User", survey: _Survey, name: str) -> Persona:
-    """The owner's persona of that id; a new one where there is none."""
-    given = survey.persona
-    assert given is not None
-    known = Persona.objects.owned_by(owner).filter(_called(given)).first()
-    if known is not None:
-        return known
-    written = " ".join([given.name, *given.blocks.values(), survey.sample])
+def _made(owner: "User", survey: Survey, given: PersonaRecord, name: str) -> Persona:
+    blocks = given.blocks.written()
+    written = " ".join([given.name, *blocks.values(), survey.sample])
+    now = timezone.now()
     try:
         with transaction.atomic():
             made = create_persona(
@@ -185,24 +125,27 @@ def _persona(file: BinaryIO, owner: "User", survey: _Survey, name: str) -> Perso
                 user_name=given.user_name,
                 timezone=given.timezone,
                 language=given.language or language_of(written),
-                blocks={str(label): text for label, text in given.blocks.items()},
+                blocks=blocks,
                 facts=given.facts,
                 external_id=given.id,
             )
-            Persona.objects.filter(pk=made.pk).update(**_as_she_was(made, given))
-            for batch in _batches(file, survey, "block_version"):
-                _load_blocks(made, owner, [one.record for one in batch])
+            as_she_was = _as_she_was(made, given, survey.header.exported_at or now)
+            Persona.objects.filter(pk=made.pk).update(**as_she_was)
+            _note_mood(made, as_she_was["episodic_state"], survey)
+            _load_blocks(made, [one.record for batch in survey.batches("block_version") for one in batch], now)
     except ValidationError as error:
         raise ArchiveError(f"the persona cannot be made: {'; '.join(error.messages)}") from error
     made.refresh_from_db()
     return made
 
 
-def _as_she_was(made: Persona, given: PersonaRecord) -> dict[str, Any]:
-    """What onboarding does not ask for. Her uuid is hers again where nobody has it: what was buried is known by it."""
+def _as_she_was(made: Persona, given: PersonaRecord, saved_at: datetime) -> dict[str, Any]:
+    """What onboarding does not ask for. Her uuid is hers again where nobody has it: what was buried is known by it. A
+    mood that does not say since when is that of the moment at which she was saved."""
     is_free = given.uuid is not None and not Persona.objects.filter(uuid=given.uuid).exists()
+    mood = given.mood or {}
     return {
-        "episodic_state": given.mood or {},
+        "episodic_state": mood and {**mood, "updated_at": mood.get("updated_at") or saved_at.isoformat()},
         "care_until": given.care_until,
         "created_at": given.created_at or made.created_at,
         "uuid": given.uuid if is_free else made.uuid,
@@ -210,53 +153,47 @@ def _as_she_was(made: Persona, given: PersonaRecord) -> dict[str, Any]:
     }
 
 
-def _load_blocks(made: Persona, owner: "User", versions: Sequence[records.BlockVersionRecord]) -> None:
-    """The core blocks of a new persona as people wrote them one after the other; the last of each is as it is."""
-    blocks = {block.label: block for block in CoreBlock.objects.filter(persona=made)}
-    for version in sorted(versions, key=lambda one: one.version):
-        block = blocks[version.label]
-        wrote = {"edited_by": owner if version.by else None, "edited_at": version.edited_at}
-        if version.content == block.content and version.version == max(
-            one.version for one in versions if one.label == version.label
-        ):
-            CoreBlock.objects.filter(pk=block.pk).update(version=version.version, **wrote)
-        else:
-            CoreBlockVersion.objects.update_or_create(
-                block=block, version=version.version, defaults={"content": version.content, **wrote}
-            )
+def _note_mood(made: Persona, state: Mapping[str, Any], survey: Survey) -> None:
+    """What she feels is one of her moods, also where the archive tells of no such change."""
+    told = (one.record.mood for batch in survey.batches("mood") for one in batch)
+    if state and state["mood"] not in told:
+        signal, at = state.get("last_user_signal"), datetime.fromisoformat(state["updated_at"])
+        MoodChange.objects.create(
+            persona=made, mood=state["mood"], energy=state["energy"], last_user_signal=signal, at=at
+        )
 
 
-def _batches(
-    file: BinaryIO, survey: _Survey, kind: str, progress: Progress = lambda size: None
-) -> Iterator[list[Numbered[Any]]]:
-    """The good lines of this type, some at a time."""
-    places = survey.places.get(kind)
-    yield from records.batches(file, places, progress) if places else ()
+def _load_blocks(made: Persona, versions: Sequence[records.BlockVersionRecord], now: datetime) -> None:
+    """The core blocks of a new persona as people wrote them one after the other. The last of each is as it is, unless
+    the persona's line says something newer."""
+    for block in CoreBlock.objects.filter(persona=made):
+        said = {one.version: one for one in versions if one.label == block.label}
+        last = said.pop(max(said, default=0), None)
+        if last is not None and last.content == block.content:
+            CoreBlock.objects.filter(pk=block.pk).update(version=last.version, **_wrote(made, last))
+        elif last is not None:
+            said[last.version] = last
+            CoreBlock.objects.filter(pk=block.pk).update(version=last.version + 1, edited_at=now)
+        CoreBlockVersion.objects.bulk_create(
+            CoreBlockVersion(block=block, version=one.version, content=one.content, **_wrote(made, one))
+            for one in said.values()
+        )
+
+
+def _wrote(made: Persona, version: records.BlockVersionRecord) -> dict[str, Any]:
+    return {"edited_by_id": Known(made).by(version.by), "edited_at": version.edited_at}
 
 
 class _Loader:
     """One import under way: the persona, and what came of it so far."""
 
-    def __init__(
-        self,
-        file: BinaryIO,
-        survey: _Survey,
-        persona: Persona,
-        header: HeaderRecord,
-        skip_bad: bool,
-        progress: Progress,
-        report: Report,
-        run: ImportRun | None = None,
-    ) -> None:
-        self.file = file
+    def __init__(self, survey: Survey, persona: Persona, progress: Progress, run: ImportRun | None = None) -> None:
         self.survey = survey
         self.persona = persona
         self.known = Known(persona)
-        self.header = header
-        self.skip_bad = skip_bad
         self.progress = progress
         self.read = 0
-        self.report = report
+        self.report = survey.report
         self.result = Imported(persona, rejected=survey.rejected)
         self.refused = refusing.Refused()
         self.rejected: set[int] = set()
@@ -266,17 +203,14 @@ class _Loader:
         self.run = run or ImportRun.objects.create(persona=persona, at=timezone.now())
 
     def load(self) -> None:
-        """What must not come back; sessions, turns, messages, memories; then what links them, and the rest."""
+        """What must not come back; sessions, messages, memories; then what links them, and the rest."""
         self._load_tombstones()
         self._load_files()
         self.refused = refusing.look_through(self._again, self.persona)
         for sessions in self._batches("session"):
             self._load_sessions(sessions)
-        for turns in self._batches("turn"):
-            self._load_turns(turns)
         for messages in self._batches("message"):
             self._load_messages(messages)
-        self._drop_empty_turns()
         for nodes in self._batches("node"):
             for some in self._embedded_together(nodes):
                 self._load_nodes(some)
@@ -308,25 +242,23 @@ class _Loader:
             yield
 
     def _batches(self, kind: str) -> Iterator[list[Numbered[Any]]]:
-        return _batches(self.file, self.survey, kind, self._progressed)
+        return self.survey.batches(kind, self._progressed)
 
     def _again(self, kind: str) -> Iterator[list[Numbered[Any]]]:
         """The same lines once more; nobody is told of the progress."""
-        return _batches(self.file, self.survey, kind)
+        return self.survey.batches(kind)
 
     def _progressed(self, size: int) -> None:
         self.read += size
         self.progress(size)
 
     def _reject(self, number: int, reason: str) -> None:
-        """Refuse one line for what it refers to. Raises BrokenLine unless bad lines are skipped."""
-        broken = BrokenLine(number, reason)
-        if not self.skip_bad:
-            raise broken
+        """Refuse one line for what it refers to and was there when the archive was surveyed. Raises BrokenLine unless
+        bad lines are skipped."""
         if number not in self.rejected:  # what is done anew for another embedding model tells of it once
+            self.survey.reject(number, reason)
             self.rejected.add(number)
             self.result.rejected += 1
-            self.report(f"rejected, {broken}")
 
     def _new(
         self,
@@ -393,23 +325,6 @@ class _Loader:
             made.summary = ""
         return made
 
-    def _load_turns(self, batch: Sequence[Numbered[TurnRecord]]) -> None:
-        with self._writing():
-            new = [one for one in self._new(Turn, batch) if one.record.session not in self.refused.sessions]
-            sessions = self._rows(Session, {one.record.session for one in new})
-            made = []
-            for one in new:
-                if one.record.session not in sessions:
-                    self._reject(one.number, f"there is no session {one.record.session!r}")
-                    continue
-                made.append(_turn(self.persona, one.record, sessions[one.record.session]))
-            bulk.insert(made)
-
-    def _drop_empty_turns(self) -> None:
-        """A turn goes with its last line, and so does one all of whose lines were refused."""
-        empty = Turn.objects.filter(persona=self.persona, messages=None).exclude(external_id=None)
-        empty.filter(status__in=[Turn.Status.DONE, Turn.Status.FAILED, Turn.Status.STOPPED]).delete()
-
     # --- messages ---------------------------------------------------------------------------------------------------
     def _load_messages(self, batch: Sequence[Numbered[MessageRecord]]) -> None:
         with self._writing():
@@ -418,12 +333,11 @@ class _Loader:
             refusing.note_messages(self.persona, [one.record for one in known], self.refused)
             new = self._unrefused(known, self.refused.messages)
             sessions = self._rows(Session, {one.record.session for one in new})
-            turns = self._free_turns(new)
+            sound = [one for one in new if self._is_in_a_talk(one, sessions)]
+            self._load_turns({one.record.turn for one in sound})
+            turns = self._free_turns(sound)
             made, flags = [], []
-            for one in new:
-                if one.record.session not in sessions:
-                    self._reject(one.number, f"there is no session {one.record.session!r}")
-                    continue
+            for one in sound:
                 line = _message(self.persona, one.record, sessions[one.record.session], self._mark(one.record.file))
                 line.turn_id = turns.get((one.record.turn, one.record.id))
                 made.append(line)
@@ -434,6 +348,17 @@ class _Loader:
             _count({line.session_id for line in made})
         self.result.added["messages"] += len(made)
         self.result.refused["messages"] += len(fresh) - len(new)
+
+    def _is_in_a_talk(self, one: Numbered[MessageRecord], sessions: Mapping[str, int]) -> bool:
+        if one.record.session not in sessions:
+            self._reject(one.number, f"there is no session {one.record.session!r}")
+        return one.record.session in sessions
+
+    def _load_turns(self, ids: Collection[str | None]) -> None:
+        """Those of the turns that are not here yet: they come with the first of their lines, and never without one."""
+        new = [one.record for one in self._new(Turn, self.survey.called("turn", ids))]
+        sessions = self._rows(Session, {given.session for given in new})
+        bulk.insert([_turn(self.persona, given, sessions[given.session]) for given in new if given.session in sessions])
 
     def _free_turns(self, new: Sequence[Numbered[MessageRecord]]) -> dict[tuple[str | None, str], int]:
         """The keys of turns, by turn and line. A turn has one reply: another line of hers stands by itself."""
@@ -506,11 +431,6 @@ class _Loader:
                 )
         return len(sound), len(made)
 
-    def has_our_vector(self, node: NodeRecord) -> bool:
-        """Whether the archive holds the vector that the model in use here would make."""
-        made_by = self.header.embedding_model
-        return node.embedding is not None and made_by is not None and embedding.alike(made_by, node.description)
-
     def _resolves(self, one: Numbered[NodeRecord], sessions: Mapping[str, int], contents: Contents) -> bool:
         """Whether all that it refers to is there."""
         fault = next(self._faults(one.record, sessions, contents), None)
@@ -539,7 +459,7 @@ class _Loader:
         is rejected whose vector is none."""
         given, bare = dict[str, np.ndarray](), list[NodeRecord]()
         for one in new:
-            if not self.has_our_vector(one.record):
+            if not has_our_vector(self.survey.header, one.record):
                 bare.append(one.record)
                 continue
             try:
@@ -553,7 +473,7 @@ class _Loader:
     def _link(self, batch: Sequence[Numbered[NodeRecord]]) -> None:
         """What nodes were concluded from, and what took their place or settled them."""
         with self._writing():
-            rows = self._rows(ConceptNode, {key for one in batch for key in (one.record.id, *_links(one.record))})
+            rows = self._rows(ConceptNode, {key for one in batch for key in (one.record.id, *links(one.record))})
             parents = [rows[one.record.id] for one in batch if one.record.id in rows]
             before, orphans = _edges(parents)
             edges: list[Filling] = []
@@ -572,7 +492,7 @@ class _Loader:
         """The edges of one node that are not there yet; one without a child for each forgotten thing that it was
         concluded from besides others."""
         given, key = one.record, rows[one.record.id]
-        missing = [other for other in _links(given) if other not in {*rows, *self.refused.nodes} or other == given.id]
+        missing = [other for other in links(given) if other not in {*rows, *self.refused.nodes} or other == given.id]
         if missing:
             self._reject(one.number, f"there is no node {missing[0]!r} for it to refer to")
         for child in dict.fromkeys(rows[child] for child in given.filling or () if child in rows):
@@ -696,10 +616,6 @@ class _Loader:
 def _called(given: PersonaRecord) -> Q:
     """Where a persona bears this id of an archive: her own external id, or her uuid where she has none."""
     return Q(external_id=given.id) | Q(external_id=None, uuid__in=uuids_among([given.id]))
-
-
-def _links(node: NodeRecord) -> list[str]:
-    return [*(node.filling or ()), *(other for other in (node.superseded_by, node.resolved_by) if other)]
 
 
 def _edges(parents: Sequence[int]) -> tuple[set[tuple[int, int]], Counter[int]]:

@@ -153,11 +153,13 @@ def in_order(rows: QuerySet[Any]) -> Iterator[Any]:
 def taken(persona: Persona) -> Mapping[type[Model], Keys]:
     """The keys of what is saved, by table."""
     talks = persona.sessions.filter(off_the_record=False)
+    messages = persona.messages.on_record().order_by("created_at", "pk")
     merged = Entity.Status.MERGED
     return {
         Session: _keys(talks.order_by("started_at", "pk")),
-        Turn: _keys(Turn.objects.filter(session__in=talks, messages__isnull=False).distinct().order_by("pk")),
-        Message: _keys(persona.messages.on_record().order_by("created_at", "pk")),
+        # As their first lines were said: they come with these.
+        Turn: dict.fromkeys(messages.exclude(turn=None).values_list("turn_id", flat=True)),
+        Message: _keys(messages),
         # As they were made: what the slow cycle has read is told by keys.
         ConceptNode: _keys(persona.nodes.order_by("pk")),
         # Whoever lives on in another comes after that one.

@@ -9,14 +9,15 @@ import json
 import math
 import re
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
-from functools import cached_property
-from typing import Annotated, Any, BinaryIO, Generic, Literal, NamedTuple, Self, TypeVar
+from datetime import UTC, date, datetime
+from functools import cache, cached_property
+from typing import Annotated, Any, BinaryIO, Generic, Literal, NamedTuple, Self, TypeVar, get_args
 from uuid import UUID
 
 import numpy as np
+from django.core.exceptions import ValidationError as NotValid
 from pydantic import (
     AfterValidator,
     AwareDatetime,
@@ -31,6 +32,8 @@ from pydantic import (
 from memory.models.node import MAX_DESCRIPTION, MAX_IMPACT
 from memory.models.slow_cycle import MAX_QUESTION
 from persona.models.core_block import MAX_CHARACTERS
+from persona.models.mood_change import MAX_MOOD, MAX_SIGNAL
+from persona.models.persona import validate_timezone
 
 FORMAT = "echovessel-archive"
 VERSION = 1
@@ -43,10 +46,28 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # How a line begins that says its type first, as ours do.
 _BEGUN = re.compile(rb'\{ ?"type": ?"([a-z_]{1,40})"')
 
-Id = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120)]
+# How other files begin that are taken for archives, and what they are.
+_MISTAKEN = {
+    b"\x1f\x8b": "it is packed by gzip; unpack it first",
+    b"PK\x03\x04": "it is a zip; unpack it first",
+    b"\xff\xfe": "it is UTF-16; an archive is UTF-8",
+    b"\xfe\xff": "it is UTF-16; an archive is UTF-8",
+}
+# Nothing of ours is as deep; what is may be no more than a way to exhaust who reads it.
+DEEPEST = 32
+
+# No database can seek a name that has a NUL in it.
+Id = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120, pattern=r"^[^\x00]*$")]
 Wordless = Annotated[str, StringConstraints(max_length=200)]
+# Times with which can be reckoned, in any zone.
+Moment = Annotated[AwareDatetime, Field(ge=datetime(1000, 1, 1, tzinfo=UTC), le=datetime(9000, 1, 1, tzinfo=UTC))]
+Day = Annotated[date, Field(ge=date(2, 1, 1), le=date(9000, 1, 1))]
+# What every database can hold as a number.
+Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Ordinal = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Digest = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
+Uuid = Annotated[str, StringConstraints(pattern="^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$")]
 By = Literal["owner"] | None
 EntityKind = Literal["person", "place", "org", "pet", "other"]
 EntityStatus = Literal["confirmed", "uncertain", "merged"]
@@ -61,7 +82,39 @@ def _storable(value: dict[str, Any]) -> dict[str, Any]:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise ValueError("it holds what cannot be stored") from error
+    if _is_deeper(value, DEEPEST):
+        raise ValueError(f"it is nested more than {DEEPEST} deep")
     return value
+
+
+def _is_deeper(value: Any, depth: int) -> bool:
+    inner: Iterable[Any] = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(depth == 0 or _is_deeper(one, depth - 1) for one in inner)
+
+
+def _of_a_kind(item: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(item.get("kind"), str):
+        raise ValueError("it does not say of what kind it is")
+    return item
+
+
+def _in_a_zone(name: str) -> str:
+    """A time zone that is known here. Raises ValueError."""
+    try:
+        validate_timezone(name or "UTC")
+    except NotValid as error:
+        raise ValueError("; ".join(error.messages)) from error
+    return name
+
+
+def _felt(value: dict[str, Any]) -> dict[str, Any]:
+    """A mood as it is read later on; what it says besides is kept."""
+    try:
+        felt = MoodState.model_validate(value)
+    except ValidationError as error:
+        raise ValueError(_told(error)) from error
+    at = {"updated_at": felt.updated_at.isoformat()} if felt.updated_at else {}
+    return value | {"mood": felt.mood, "energy": felt.energy, **at} if value else value
 
 
 Things = Annotated[dict[str, Any], AfterValidator(_storable)]
@@ -81,44 +134,71 @@ class BrokenLine(ArchiveError):
         self.reason = reason
 
 
-class Record(BaseModel):
-    """What all lines have in common: fields that we do not know are kept in `model_extra` and reported."""
+class Open(BaseModel):
+    """What may say more than we know: that is in `model_extra`, and reported."""
 
     model_config = ConfigDict(extra="allow", allow_inf_nan=False)
 
+
+class Record(Open):
+    """What all lines have in common. `place` is the one among the lines of its type, for the order in a file may be
+    another one."""
+
     type: str = ""
+    place: Annotated[int, Field(ge=1, le=2**53)] | None = None
 
 
 class HeaderRecord(Record):
     format: Literal["echovessel-archive"]
     version: int
-    exported_at: AwareDatetime | None = None
+    exported_at: Moment | None = None
     embedding_model: str | None = None
     source: str | None = None
+
+
+BlockText = Annotated[str, StringConstraints(max_length=MAX_CHARACTERS)]
+
+
+class BlocksRecord(Open):
+    persona: BlockText | None = None
+    user: BlockText | None = None
+    style: BlockText | None = None
+
+    def written(self) -> dict[str, str]:
+        """The texts that are there, by label."""
+        texts = {"persona": self.persona, "user": self.user, "style": self.style}
+        return {label: text for label, text in texts.items() if text is not None}
+
+
+class MoodState(Open):
+    mood: Annotated[str, StringConstraints(max_length=MAX_MOOD)] = ""
+    energy: Annotated[int, Field(ge=0, le=10)] = 5
+    last_user_signal: Annotated[str, StringConstraints(max_length=MAX_SIGNAL)] | None = None
+    updated_at: Moment | None = None
 
 
 class PersonaRecord(Record):
     id: Id
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
     user_name: Annotated[str, StringConstraints(max_length=80)] = ""
-    timezone: str = "UTC"
+    timezone: Annotated[str, AfterValidator(_in_a_zone)] = "UTC"
     language: Literal["en", "zh"] | None = None
-    blocks: dict[Literal["persona", "user", "style"], Annotated[str, StringConstraints(max_length=MAX_CHARACTERS)]] = {}
+    blocks: BlocksRecord = BlocksRecord()
     facts: Things | None = None
-    mood: Things | None = None
+    mood: Annotated[Things, AfterValidator(_felt)] | None = None
     uuid: UUID | None = None
-    created_at: AwareDatetime | None = None
-    care_until: AwareDatetime | None = None
+    created_at: Moment | None = None
+    care_until: Moment | None = None
 
 
 class BlockVersionRecord(Record):
     """A core block as it was; the last one of a label is the one of the persona line."""
 
     label: Literal["persona", "user", "style"]
-    version: Annotated[int, Field(ge=1)]
-    content: Annotated[str, StringConstraints(max_length=MAX_CHARACTERS)]
+    version: Ordinal
+    content: BlockText
     by: By = None
-    edited_at: AwareDatetime
+    edited_at: Moment
 
 
 class TombstoneRecord(Record):
@@ -127,8 +207,8 @@ class TombstoneRecord(Record):
     kind: Literal["text", "line", "name", "external"]
     digest: Digest
     key: Annotated[str, StringConstraints(max_length=8)]
-    refused: Annotated[int, Field(ge=0)] = 0
-    created_at: AwareDatetime
+    refused: Count = 0
+    created_at: Moment
 
 
 class TurnRecord(Record):
@@ -140,19 +220,19 @@ class TurnRecord(Record):
     spoke_first: bool = False
     error: Annotated[str, StringConstraints(max_length=40)] = ""
     partial: str = ""
-    created_at: AwareDatetime
-    started_at: AwareDatetime | None = None
-    first_token_at: AwareDatetime | None = None
-    finished_at: AwareDatetime | None = None
+    created_at: Moment
+    started_at: Moment | None = None
+    first_token_at: Moment | None = None
+    finished_at: Moment | None = None
     usage: Things | None = None
 
 
-class FlagRecord(BaseModel):
+class FlagRecord(Open):
     """That somebody who may should look at a line soon."""
 
-    raised_at: AwareDatetime
+    raised_at: Moment
     by: By = None
-    seen_at: AwareDatetime | None = None
+    seen_at: Moment | None = None
     seen_by: By = None
 
 
@@ -160,9 +240,9 @@ class SessionRecord(Record):
     id: Id
     channel: Annotated[str, StringConstraints(min_length=1, max_length=40)] = "web"
     status: Literal["open", "closing", "consolidating", "closed", "failed"] = "closed"
-    started_at: AwareDatetime
-    last_message_at: AwareDatetime | None = None
-    closed_at: AwareDatetime | None = None
+    started_at: Moment
+    last_message_at: Moment | None = None
+    closed_at: Moment | None = None
     close_reason: Literal["", "idle", "explicit", "length", "shutdown", "import"] = "import"
     summary: Annotated[str, StringConstraints(max_length=400)] | None = None
     failure: Annotated[str, StringConstraints(max_length=400)] | None = None
@@ -177,19 +257,19 @@ class MessageRecord(Record):
     role: Literal["user", "persona", "system"]
     speaker: Annotated[str, StringConstraints(max_length=80)] = ""
     content: str
-    created_at: AwareDatetime
+    created_at: Moment
     withheld: bool = False
     turn: Id | None = None
-    day: date | None = None
+    day: Day | None = None
     flagged: FlagRecord | None = None
     file: Id | None = None
 
 
-class EventTime(BaseModel):
+class EventTime(Open):
     """Days from `start` to `end`; without an end, that one day."""
 
-    start: date
-    end: date | None = None
+    start: Day
+    end: Day | None = None
 
     @model_validator(mode="after")
     def in_order(self) -> Self:
@@ -198,7 +278,7 @@ class EventTime(BaseModel):
         return self
 
 
-class EvidenceRecord(BaseModel):
+class EvidenceRecord(Open):
     """Words of a message; `start` is said where it is not the first place in it at which they stand."""
 
     message: Id
@@ -230,18 +310,18 @@ class NodeRecord(Record):
     source: Literal["extraction", "reflection", "slow_cycle", "import", "person"] = "import"
     confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
     verification: Verification = "unverified"
-    mention_count: Annotated[int, Field(ge=0)] = 1
-    last_mentioned_at: AwareDatetime | None = None
-    access_count: Annotated[int, Field(ge=0)] = 0
-    last_accessed_at: AwareDatetime | None = None
+    mention_count: Count = 1
+    last_mentioned_at: Moment | None = None
+    access_count: Count = 0
+    last_accessed_at: Moment | None = None
     outcome: Literal["open", "fulfilled", "violated", "expired"] = "open"
-    resolved_at: AwareDatetime | None = None
+    resolved_at: Moment | None = None
     pinned: bool = False
     archived_because: Literal["", "expired", "settled", "old", "person"] = ""
     resolved_by: Id | None = None
     orphaned: Annotated[int, Field(ge=0, le=1_000)] = 0
     file: Id | None = None
-    created_at: AwareDatetime
+    created_at: Moment
     embedding: str | None = None
 
     def vector(self, dimension: int) -> np.ndarray:
@@ -262,7 +342,7 @@ class NodeVersionRecord(Record):
     """What a node said before a person corrected it."""
 
     node: Id
-    version: Annotated[int, Field(ge=1)]
+    version: Ordinal
     description: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DESCRIPTION)]
     emotional_impact: Annotated[int, Field(ge=-MAX_IMPACT, le=MAX_IMPACT, strict=True)] = 0
     emotion_tags: Annotated[list[str], Field(max_length=4, default_factory=list)]
@@ -270,7 +350,7 @@ class NodeVersionRecord(Record):
     event_time: EventTime | None = None
     verification: Verification = "unverified"
     by: By = None
-    edited_at: AwareDatetime
+    edited_at: Moment
 
 
 class EntityRecord(Record):
@@ -285,21 +365,21 @@ class EntityRecord(Record):
     merged_into: Id | None = None
     described_through: Id | None = None
     file: Id | None = None
-    created_at: AwareDatetime | None = None
+    created_at: Moment | None = None
 
 
-class BeforeRecord(BaseModel):
+class BeforeRecord(Open):
     """That the two had been kept apart."""
 
     by: By = None
-    decided_at: AwareDatetime | None = None
+    decided_at: Moment | None = None
     confirmed: list[Id] = []
 
 
-class MergeRecord(BaseModel):
+class MergeRecord(Open):
     """What undoing a merge needs; `memory.archive.merges` says what each means."""
 
-    at: AwareDatetime | None = None
+    at: Moment | None = None
     survivor: Id
     loser: Id
     kind: EntityKind
@@ -312,14 +392,14 @@ class MergeRecord(BaseModel):
     doubled: list[tuple[Id, Era]] = []
     earlier: list[Id] = []
     proposals: list[tuple[Id, Id, Answer]] = []
-    settled: list[tuple[Id, Answer, By, AwareDatetime | None]] = []
+    settled: list[tuple[Id, Answer, By, Moment | None]] = []
     description: Id | bool = False
     era: Era = 0
     since: list[tuple[Id, Id]] = []
     before: BeforeRecord | None = None
 
 
-class SnapshotRecord(BaseModel):
+class SnapshotRecord(Open):
     """What undoing a decision about two names needs."""
 
     confirmed: list[Id] = []
@@ -336,19 +416,19 @@ class ProposalRecord(Record):
     reasons: list[Wordless] = []
     status: Answer = "open"
     by: By = None
-    decided_at: AwareDatetime | None = None
-    hinted_at: AwareDatetime | None = None
-    created_at: AwareDatetime
+    decided_at: Moment | None = None
+    hinted_at: Moment | None = None
+    created_at: Moment
     snapshot: SnapshotRecord | None = None
 
 
 class MoodRecord(Record):
     id: Id
-    mood: Annotated[str, StringConstraints(max_length=40)]
+    mood: Annotated[str, StringConstraints(max_length=MAX_MOOD)]
     energy: Annotated[int, Field(ge=0, le=10)]
-    last_user_signal: Annotated[str, StringConstraints(max_length=80)] | None = None
+    last_user_signal: Annotated[str, StringConstraints(max_length=MAX_SIGNAL)] | None = None
     session: Id | None = None
-    at: AwareDatetime
+    at: Moment
 
 
 class ReflectionRecord(Record):
@@ -358,14 +438,14 @@ class ReflectionRecord(Record):
     reason: Literal["shock", "timer", "hard_gate", "not_due", "nothing_new"]
     thoughts: Annotated[int, Field(ge=0, le=1_000)] = 0
     dropped: Annotated[int, Field(ge=0, le=1_000)] = 0
-    at: AwareDatetime
+    at: Moment
 
 
 class SlowCycleRecord(Record):
     """Where the slow cycle stands: it has read through that event."""
 
     through: Id | None = None
-    wanted_at: AwareDatetime | None = None
+    wanted_at: Moment | None = None
     wanted_by: Id | None = None
 
 
@@ -376,8 +456,8 @@ class QuestionRecord(Record):
     text: Annotated[str, StringConstraints(min_length=1, max_length=MAX_QUESTION)]
     status: Literal["open", "answered", "dropped"] = "open"
     nodes: list[Id] = []
-    asked_at: AwareDatetime
-    settled_at: AwareDatetime | None = None
+    asked_at: Moment
+    settled_at: Moment | None = None
     answered_by: Id | None = None
 
 
@@ -390,28 +470,28 @@ class SlowCycleRunRecord(Record):
     outcome: Literal["done", "failed"]
     failure: Wordless = ""
     given: dict[str, list[Id]] = {}
-    made: list[Things] = []
+    made: list[Annotated[Things, AfterValidator(_of_a_kind)]] = []
     through: Id | None = None
-    tokens_in: Annotated[int, Field(ge=0)] = 0
-    tokens_out: Annotated[int, Field(ge=0)] = 0
+    tokens_in: Count = 0
+    tokens_out: Count = 0
     dropped: Annotated[int, Field(ge=0, le=1_000)] = 0
-    at: AwareDatetime
+    at: Moment
 
 
 class ReceiptRecord(Record):
     """What was forgotten, in numbers, ids and digests."""
 
     id: Id
-    targets: list[list[Wordless]] = []
+    targets: list[tuple[Wordless, Wordless]] = []
     choice: Things = {}
-    counts: Things = {}
-    erased: dict[str, list[Wordless]] = {}
-    prints: list[Any] = []
+    counts: dict[Wordless, Count] = {}
+    erased: dict[Wordless, list[Uuid]] = {}
+    prints: list[Wordless] = []
     stones: list[Digest] = []
     by: By = None
-    at: AwareDatetime
+    at: Moment
     status: Literal["pending", "done"] = "done"
-    finished_at: AwareDatetime | None = None
+    finished_at: Moment | None = None
 
 
 class FileRecord(Record):
@@ -427,9 +507,9 @@ class FileRecord(Record):
     choices: Things = {}
     counts: dict[Annotated[str, StringConstraints(max_length=40)], Annotated[int, Field(ge=0, le=10**9)]] = {}
     gone_through: Annotated[int, Field(ge=0, le=10**9)] = 0
-    created_at: AwareDatetime
-    confirmed_at: AwareDatetime
-    finished_at: AwareDatetime | None = None
+    created_at: Moment
+    confirmed_at: Moment
+    finished_at: Moment | None = None
 
 
 class PieceRecord(Record):
@@ -443,12 +523,12 @@ class PieceRecord(Record):
     session: Id | None = None
 
 
-class QuotedRecord(BaseModel):
+class QuotedRecord(Open):
     """Words that a draft rests on: in a line, or at a place of a file."""
 
     quote: Annotated[str, StringConstraints(min_length=1)]
     message: Id | None = None
-    said_at: AwareDatetime | None = None
+    said_at: Moment | None = None
     where: Annotated[str, StringConstraints(max_length=200)] = ""
 
 
@@ -462,8 +542,8 @@ class DraftRecord(Record):
     quotes: list[QuotedRecord] = []
     file: Id | None = None
     by: By = None
-    created_at: AwareDatetime
-    decided_at: AwareDatetime | None = None
+    created_at: Moment
+    decided_at: Moment | None = None
 
 
 R = TypeVar("R", bound=Record)
@@ -525,9 +605,12 @@ class RawLine:
         if len(self.content) > LONGEST_LINE_BYTES:
             raise BrokenLine(self.number, "the line is longer than 16 MB")
         try:
-            data = json.loads(self.content.decode("utf-8"))
+            data = json.loads(self.content.decode(), object_pairs_hook=_object, parse_constant=_no_number)
+            json.dumps(data, ensure_ascii=False).encode()
         except UnicodeDecodeError as error:
             raise BrokenLine(self.number, f"not UTF-8: {error.reason} at byte {error.start}") from error
+        except UnicodeEncodeError as error:
+            raise BrokenLine(self.number, "it holds half a surrogate pair, which is no character") from error
         except (ValueError, RecursionError) as error:
             raise BrokenLine(self.number, f"not JSON: {error}") from error
         if not isinstance(data, dict) or not isinstance(data.get("type"), str):
@@ -535,18 +618,82 @@ class RawLine:
         return data
 
 
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)[:40]!r} is said twice")
+    return found
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number")
+
+
 @dataclass
 class Places:
-    """Where in a file the lines of one type are: bytes from its start, and numbers of lines."""
+    """Where in a file the lines of one type are: bytes from its start, numbers of lines, and their length in bytes;
+    what orders them; and the hashes of their ids, where the type has any."""
 
     kind: str
     type: type["Record"]
     at: "array[int]" = field(default_factory=lambda: array("Q"))
     numbers: "array[int]" = field(default_factory=lambda: array("Q"))
+    sizes: "array[int]" = field(default_factory=lambda: array("L"))
+    places: "array[int]" = field(default_factory=lambda: array("Q"))
+    moments: "array[float]" = field(default_factory=lambda: array("d"))
+    names: "array[int]" = field(default_factory=lambda: array("q"))
 
-    def note(self, line: RawLine) -> None:
+    def note(self, line: RawLine, found: "Record") -> None:
         self.at.append(line.at)
         self.numbers.append(line.number)
+        self.sizes.append(line.size)
+        self.places.append(found.place or 0)
+        self.moments.append(_moment(found))
+        if "id" in self.type.model_fields:
+            self.names.append(hash(found.id))  # type: ignore[attr-defined]
+
+    def drop(self, numbers: set[int]) -> None:
+        """Leave out the lines of these numbers."""
+        keep = [place for place, number in enumerate(self.numbers) if number not in numbers]
+        if len(keep) < len(self.numbers):
+            for name in ("at", "numbers", "sizes", "places", "moments", "names"):
+                values = getattr(self, name)
+                setattr(self, name, array(values.typecode, (values[place] for place in keep) if values else ()))
+
+    def in_order(self) -> list[int]:
+        """Indices as the lines follow each other: by the place that they say, else by their time, else as in the
+        file."""
+        keys = (np.asarray(self.numbers), np.asarray(self.moments), np.asarray(self.places))
+        return [int(place) for place in np.lexsort(keys)]
+
+    def at_once(self) -> Iterator[list[int]]:
+        """The same, so many at a time as are stored at once."""
+        some: list[int] = []
+        size = 0
+        for place in self.in_order():
+            some.append(place)
+            size += self.sizes[place]
+            if len(some) >= BATCH or size >= BATCH_BYTES:
+                yield some
+                some, size = [], 0
+        if some:
+            yield some
+
+
+_MOMENTS = ("created_at", "started_at", "asked_at", "edited_at", "first_at", "wanted_at", "at")
+
+
+@cache
+def _says_when(kind: type["Record"]) -> str | None:
+    return next((name for name in _MOMENTS if name in kind.model_fields), None)
+
+
+def _moment(found: "Record") -> float:
+    """When it was, as far as lines of its type say so."""
+    name = _says_when(type(found))
+    at: datetime | None = getattr(found, name) if name else None
+    return at.timestamp() if at else 0.0
 
 
 def raw_lines(file: BinaryIO) -> Iterator[RawLine]:
@@ -587,33 +734,63 @@ def record(line: RawLine, types: Mapping[str, type[Record]] = TYPES) -> Record |
 
 
 def _looked_at(line: RawLine, types: Mapping[str, type[Record]]) -> Record | None:
+    """Null says nothing: it is as if it were not there."""
     kind = line.data["type"]
     if kind not in types:
         return None
     try:
-        return types[kind].model_validate(line.data)
+        return types[kind].model_validate({name: value for name, value in line.data.items() if value is not None})
     except ValidationError as error:
         raise BrokenLine(line.number, _told(error)) from error
 
 
-def batches(
-    file: BinaryIO, places: Places, progress: Callable[[int], None] = lambda size: None
-) -> Iterator[list[Numbered[Any]]]:
-    """The lines at `places`, which are known to be good, some at a time; `progress` hears of the bytes read."""
-    batch: list[Numbered[Any]] = []
-    size = 0
-    for at, number in zip(places.at, places.numbers, strict=True):
-        line = line_at(file, at, number)
+def checked(line: RawLine, types: Mapping[str, type[Record]] = TYPES) -> tuple[Record | None, list[str]]:
+    """The same for a line that is seen for the first time, and what it says that we do not know. A name that is said
+    twice in it is found by counting: only where the numbers differ is it looked at closely."""
+    found = record(line, types)
+    unknown: list[str] = []
+    if found is not None and _names_said(found, "", unknown) != line.content.count(b'":'):
+        line.data  # noqa: B018  # raises BrokenLine
+    return found, unknown
+
+
+def _names_said(found: Open, within: str, unknown: list[str]) -> int:
+    """How many fields are said in it; those that we do not know are added to `unknown`."""
+    count = len(found.model_fields_set)
+    if found.model_extra:
+        unknown += [f"{within}{name}" for name in found.model_extra]
+    for name in _nesting(type(found)):
+        inner = getattr(found, name)
+        for one in inner if isinstance(inner, list) else () if inner is None else (inner,):
+            count += _names_said(one, f"{within}{name}.", unknown)
+    return count
+
+
+@cache
+def _nesting(kind: type[Open]) -> tuple[str, ...]:
+    """The fields in which others stand."""
+    return tuple(name for name, known in kind.model_fields.items() if _holds_others(known.annotation))
+
+
+def _holds_others(annotation: Any) -> bool:
+    if isinstance(annotation, type) and issubclass(annotation, Open):
+        return True
+    return any(map(_holds_others, get_args(annotation)))
+
+
+def read(
+    file: BinaryIO, places: Places, chosen: Sequence[int], progress: Callable[[int], None] = lambda size: None
+) -> list[Numbered[Any]]:
+    """The lines of these indices of `places`, which are known to be good. They are read as they stand in the file, so
+    that of a zip little is unpacked again."""
+    found: dict[int, Numbered[Any]] = {}
+    for index in sorted(chosen, key=places.at.__getitem__):
+        line = line_at(file, places.at[index], places.numbers[index])
         progress(line.size)
-        size += line.size
-        found = record(line, {places.kind: places.type})
-        assert found is not None
-        batch.append(Numbered(number, found))
-        if len(batch) >= BATCH or size >= BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+        said = record(line, {places.kind: places.type})
+        assert said is not None
+        found[index] = Numbered(line.number, said)
+    return [found[index] for index in chosen]
 
 
 def header(file: BinaryIO) -> HeaderRecord:
@@ -622,9 +799,14 @@ def header(file: BinaryIO) -> HeaderRecord:
     if first is None:
         raise ArchiveError("the file is empty")
     if not _begins_archive(first):
-        raise ArchiveError(f"line 1: this is no archive: it must be a header with the format {FORMAT!r}")
+        what = next((what for begun, what in _MISTAKEN.items() if first.content.startswith(begun)), "")
+        raise ArchiveError(
+            f"line {first.number}: this is no archive: {what or f'it must be a header with the format {FORMAT!r}'}"
+        )
     if (version := first.data.get("version")) != VERSION:
-        raise ArchiveError(f"line 1: the archive has version {version!r}; this program reads version {VERSION}")
+        raise ArchiveError(
+            f"line {first.number}: the archive has version {version!r}; this program reads version {VERSION}"
+        )
     found = record(first)
     assert isinstance(found, HeaderRecord)
     return found

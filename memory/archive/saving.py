@@ -39,11 +39,21 @@ from memory.archive.records import (
 from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, Mention, NodeVector
 from persona.models import CoreBlock, CoreBlockVersion, Persona
 
+Said = tuple[str, Values]
 Files = Mapping[UUID | None, str]  # imports by the uuid that is the mark of what came in by them
 
 
 def lines(persona: Persona, now: datetime) -> Iterator[bytes]:
-    """The archive of the persona, each line with its break."""
+    """The archive of the persona, each line with its break. Where several lines have one type each says its place."""
+    count = Counter[str]()
+    for kind, values in _told_of(persona, now):
+        count[kind] += 1
+        place = {} if kind in ("header", "persona") else {"place": count[kind]}
+        said = {"type": kind, **values, **place}
+        yield json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _told_of(persona: Persona, now: datetime) -> Iterator[Said]:
     with transaction.atomic():
         names = Names(persona, parts.taken(persona))
     model = vectors.model_in_use()
@@ -127,7 +137,7 @@ def _session(session: Session, files: Files) -> dict[str, Any]:
     }
 
 
-def _turns(keys: Collection[int], names: Names) -> Iterator[bytes]:
+def _turns(keys: Collection[int], names: Names) -> Iterator[Said]:
     turns = list(_rows(Turn, keys))
     sessions = names.of(Session, {turn.session_id for turn in turns})
     for turn in turns:
@@ -151,7 +161,7 @@ def _turns(keys: Collection[int], names: Names) -> Iterator[bytes]:
         )
 
 
-def _messages(keys: Collection[int], names: Names, files: Files) -> Iterator[bytes]:
+def _messages(keys: Collection[int], names: Names, files: Files) -> Iterator[Said]:
     messages = list(_rows(Message, keys))
     sessions = names.of(Session, {message.session_id for message in messages})
     turns = names.of(Turn, {message.turn_id for message in messages})
@@ -183,7 +193,7 @@ def _flag(flag: CrisisFlag, names: Names) -> Values:
     return {"raised_at": iso(flag.raised_at), **beside_defaults(FlagRecord, by=names.by(flag.raised_by_id), **seen)}
 
 
-def _nodes(keys: Collection[int], names: Names, model: str, files: Files) -> Iterator[bytes]:
+def _nodes(keys: Collection[int], names: Names, model: str, files: Files) -> Iterator[Said]:
     nodes = list(_rows(ConceptNode, keys))
     sessions = names.of(Session, {node.session_id for node in nodes})
     others = names.of(ConceptNode, {other for node in nodes for other in (node.superseded_by_id, node.resolved_by_id)})
@@ -272,7 +282,7 @@ def _orphaned(nodes: Iterable[int]) -> Mapping[int, int]:
     return Counter(edges.values_list("parent_id", flat=True))
 
 
-def _entities(keys: Collection[int], names: Names, files: Files) -> Iterator[bytes]:
+def _entities(keys: Collection[int], names: Names, files: Files) -> Iterator[Said]:
     entities = list(_rows(Entity, keys))
     aliases = defaultdict(list)
     for alias in Alias.objects.filter(entity__in=list(keys)).order_by("pk"):
@@ -320,5 +330,5 @@ def _rows(model: type[Any], keys: Iterable[int]) -> Iterator[Any]:
         yield from (found[key] for key in some if key in found)
 
 
-def _line(kind: str, /, **values: Any) -> bytes:
-    return json.dumps({"type": kind} | values, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+def _line(kind: str, /, **values: Any) -> Said:
+    return kind, values

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO
+from uuid import UUID
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -34,6 +35,8 @@ _SUFFIX = ".jsonl"
 _MARK = f'"{records.FORMAT}"'.encode()
 # So many bytes are read between two signs of life.
 _SIGN_OF_LIFE_BYTES = 512 * 1024
+# In so many steps it is told how much is gone through.
+STEPS = 100
 # Types of line, as people are told of them.
 _COUNTED = {"session": "talks", "message": "lines", "node": "remembered", "entity": "entities"}
 
@@ -61,13 +64,15 @@ def is_archive(source: Source) -> bool:
     return _begins_as_one(source.sample.head)
 
 
-def survey(source: Source) -> dict[str, Any]:
-    """What is found in it, every line checked. Raises ImportRejected for the first that is broken."""
+def survey(source: Source, alive: Callable[[], None] = lambda: None) -> dict[str, Any]:
+    """What is found in it, every line checked; `alive` is called with each. Raises ImportRejected for the
+    first that is broken."""
     seen = _Seen()
     with _opened(source) as file:
         records.header(file)
         types = {**records.TYPES, **{part.kind: part.record for part in parts.of_others()}}
         for line in records.raw_lines(file):
+            alive()
             seen.note(line.type, records.record(line, types))
     if not seen.has_persona:
         raise ImportRejected("archive_broken", reason=_("it has no persona line"))
@@ -87,7 +92,7 @@ def take_in(
         result = import_archive(file, persona.owner, into=persona, run=run, progress=reading.more)
         refused = {_told(what): count for what, count in result.refused.items()}
         refused["drafts"] = _propose(persona, run, _persona_line(file), now)
-    taken = Taken(_here_through(run), +Counter(refused))
+    taken = Taken(here_through(run.persona, run.uuid), +Counter(refused))
     ImportRun.objects.filter(pk=run.pk).update(counts=dict(taken.added))
     return taken
 
@@ -181,7 +186,7 @@ class _Reading:
 
 def _propose(persona: Persona, run: ImportRun, given: PersonaRecord, now: datetime) -> int:
     """The archive's core blocks as drafts; returns how many were forgotten here, and are not proposed again."""
-    written = {str(label): text.strip() for label, text in given.blocks.items() if text.strip()}
+    written = {label: text.strip() for label, text in given.blocks.written().items() if text.strip()}
     with transaction.atomic():
         if not ImportRun.objects.filter(pk=run.pk).exists():
             raise ArchiveError("it was forgotten while it was read")
@@ -191,14 +196,14 @@ def _propose(persona: Persona, run: ImportRun, given: PersonaRecord, now: dateti
     return len(written) - len(fresh)
 
 
-def _here_through(run: ImportRun) -> Counter[str]:
+def here_through(persona: Persona, uuid: UUID) -> Counter[str]:
     """How much bears the uuid of the import: the same after any number of tries."""
     rows = {
-        "talks": run.persona.sessions.filter(import_uuid=run.uuid),
-        "lines": run.persona.messages.filter(import_uuid=run.uuid),
-        "remembered": run.persona.nodes.filter(import_uuid=run.uuid),
-        "entities": run.persona.entities.filter(import_uuid=run.uuid),
-        "drafts": run.persona.core_drafts.filter(import_uuid=run.uuid),
+        "talks": persona.sessions.filter(import_uuid=uuid),
+        "lines": persona.messages.filter(import_uuid=uuid),
+        "remembered": persona.nodes.filter(import_uuid=uuid),
+        "entities": persona.entities.filter(import_uuid=uuid),
+        "drafts": persona.core_drafts.filter(import_uuid=uuid),
     }
     return +Counter({name: found.count() for name, found in rows.items()})
 

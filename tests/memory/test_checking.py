@@ -182,6 +182,19 @@ def test_a_new_key_of_tombstones_is_warned_of(life: dict[str, Any], settings: An
     assert warned()
 
 
+def test_tombstones_that_an_archive_brought_are_told_and_no_damage(mira: Persona, settings: Any) -> None:
+    stone = tombstones.bury(mira, "the grey heron")
+    receipt = Receipt.objects.create(
+        persona=mira, owner_id=mira.owner_id, stones=[stone.pk], at=NOW, status="done", external_id="r1"
+    )
+    settings.TOMBSTONE_KEY = "that of another installation"
+    told = StringIO()
+    call_command("check_memory", stdout=StringIO(), stderr=told)
+    assert told.getvalue().startswith("1 tombstones came with an archive of another installation")
+    Receipt.objects.filter(pk=receipt.pk).update(external_id=None)
+    assert checking.check(NOW)["stones_of_another_key"] == 1
+
+
 def test_it_asks_as_many_statements_of_a_long_life_as_of_a_short_one(
     ana: User, django_assert_max_num_queries: Any
 ) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import random
+import zipfile
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError, call_command, load_command_class
 from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -22,6 +23,7 @@ from memory.archive import import_archive, parts, saving
 from memory.entities import merging
 from memory.entities.names import normalized
 from memory.models import ConceptNode, Entity, Evidence, Filling, Mention
+from persona import mood
 from persona.models import Persona
 from tests.memory.archives import imported
 from tests.memory.talks import NOW
@@ -77,10 +79,8 @@ def named(persona: Persona, name: str, *others: str, **values: Any) -> Entity:
 @pytest.fixture
 def life(mira: Persona) -> Persona:
     """Something of everything that an archive can hold."""
-    Persona.objects.filter(pk=mira.pk).update(
-        facts={"born": "1990", "城市": "上海"},
-        episodic_state={"mood": "warm", "energy": 6, "updated_at": NOW.isoformat()},
-    )
+    mood.change(mira, mood.Mood("warm", 6), None, NOW)
+    Persona.objects.filter(pk=mira.pk).update(facts={"born": "1990", "城市": "上海"})
     mira.refresh_from_db()
     talk = Session.objects.create(
         persona=mira,
@@ -199,6 +199,17 @@ def test_the_command_writes_a_file_for_its_owner_alone(ana: User, life: Persona,
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.read_bytes().splitlines(keepends=True)[1:] == saved(life)
     assert [path.name for path in tmp_path.iterdir()] == ["mira.jsonl"]
+
+
+@pytest.mark.parametrize(
+    "order",
+    [("{id}", "--format", "pam", "{file}"), ("--format", "pam", "{id}", "{file}"), ("{id}", "{file}", "--format=pam")],
+)
+def test_the_command_takes_its_options_anywhere(life: Persona, tmp_path: Path, order: tuple[str, ...]) -> None:
+    file = tmp_path / "mira.zip"
+    command = load_command_class("memory", "export_archive")
+    command.run_from_argv(["manage.py", "export_archive", *(one.format(id=life.uuid, file=file) for one in order)])
+    assert zipfile.is_zipfile(file)
 
 
 def test_the_command_writes_to_stdout(life: Persona, capfdbinary: pytest.CaptureFixture[bytes]) -> None:

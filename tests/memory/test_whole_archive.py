@@ -3,6 +3,7 @@ people decided can be taken back there as here."""
 
 import io
 import json
+import random
 import zipfile
 from collections.abc import Iterable
 from datetime import timedelta
@@ -64,7 +65,7 @@ def everything(mira: Persona) -> Persona:
     block.rewrite("Longer.", mira.owner)
     CoreBlock.objects.filter(pk=block.pk).update(edited_by=None)
     mood = {"mood": "warm", "energy": 6}
-    Persona.objects.filter(pk=mira.pk).update(care_until=LATER, episodic_state=mood)
+    Persona.objects.filter(pk=mira.pk).update(care_until=LATER, episodic_state=mood | {"updated_at": NOW.isoformat()})
     talked = talk(mira, "Hello.", status="closed")
     said = turn(talked, "done", spoke_first=True, started_at=NOW, usage={"tokens_in": 3})
     line(talked, "I am here.", role="persona", turn=said)
@@ -256,6 +257,42 @@ def test_an_import_that_was_forgotten_is_not_known_again_by_an_older_archive(
     assert [one for one in saved(everything) if b'"tombstone"' not in one] == [
         one for one in before if b'"tombstone"' not in one
     ]
+
+
+def test_the_order_of_a_whole_archive_does_not_matter(ana: User, merged: Persona) -> None:
+    header, *lines = saving.lines(merged, NOW)
+    Persona.objects.all().delete()
+    shuffled = random.Random(7).sample(lines, len(lines))
+    assert saved(import_archive(io.BytesIO(b"".join([header, *shuffled])), ana).persona) == lines
+
+
+def test_a_block_that_is_newer_than_its_last_version_follows_it(ana: User, everything: Persona) -> None:
+    newest = b'"label":"style","version":3'
+    lines = [line for line in saving.lines(everything, NOW) if newest not in line]
+    Persona.objects.all().delete()
+    again = import_archive(io.BytesIO(b"".join(lines)), ana).persona
+    block = CoreBlock.objects.get(persona=again, label=Label.STYLE)
+    assert (block.content, block.version) == ("Longer.", 3)
+    assert [one.version for one in block.versions.all()] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"made": [{"id": "1"}]},
+        {"tokens_in": 2**63},
+    ],
+)
+def test_an_account_that_cannot_be_shown_is_refused(ana: User, tmp_path: Path, values: dict[str, Any]) -> None:
+    run = {"type": "slow_cycle_run", "id": "1", "reason": "first", "outcome": "done", "at": NOW.isoformat()}
+    with pytest.raises(BrokenLine, match="line 3: "):
+        imported(tmp_path, ana, HEADER, PERSONA, run | values)
+
+
+@pytest.mark.parametrize("values", [{"erased": {"node": ["x"]}}, {"prints": [[]]}, {"targets": [["node"]]}])
+def test_a_receipt_by_which_nothing_can_be_proven_is_refused(ana: User, tmp_path: Path, values: dict[str, Any]) -> None:
+    with pytest.raises(BrokenLine, match="line 3: "):
+        imported(tmp_path, ana, HEADER, PERSONA, {"type": "receipt", "id": "1", "at": NOW.isoformat()} | values)
 
 
 def test_her_own_whole_archive_brings_nothing_twice(ana: User, everything: Persona, tmp_path: Path) -> None:

@@ -25,5 +25,10 @@ class Command(BaseCommand):
         else:
             width = max(map(len, found))
             self.stdout.write("\n".join(f"{name:{width}} {count}" for name, count in found.items()))
+        if strange := checking.stones_from_elsewhere():
+            self.stderr.write(
+                f"{strange} tombstones came with an archive of another installation; without its key (tombstone_key "
+                "in its data folder) they refuse nothing here. Nothing is wrong with them."
+            )
         if wrong := [name for name, count in found.items() if count]:
             raise CommandError(f"not in order: {', '.join(wrong)}")

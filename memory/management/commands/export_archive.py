@@ -21,6 +21,8 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        # Else what may be missing is taken for missing at the first option: PERSONA --format pam FILE.
+        parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
         parser.add_argument("persona", nargs="?", help="id, or external id where it is unique")
         parser.add_argument("file", nargs="?", type=Path, help="default: stdout")
         parser.add_argument("--owner", metavar="USERNAME", help="all of this owner's, as a zip of archives: then FILE")

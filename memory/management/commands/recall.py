@@ -63,6 +63,8 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        # Else what may be missing is taken for missing at the first option: PERSONA --turn LINE TEXT.
+        parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
         parser.add_argument("persona", help="id, or external id where it is unique")
         parser.add_argument("text", nargs="?", help="the user's current line")
         parser.add_argument("--turn", action="append", default=[], help="an earlier line; the oldest first")
