@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 
 _TITLES = r"mr|mrs|ms|miss|mx|dr|doctor|prof|professor|sir|madam|mister"
@@ -68,8 +69,22 @@ def occurs(name: str, text: str) -> bool:
     parts, folded = _folded(name).split(), _folded(text)
     if not parts or any(part not in folded for part in parts):
         return False
+    return _standing_alone(parts).search(folded) is not None
+
+
+def replaced(name: str, by: str, text: str) -> str:
+    """`text` with `by` wherever `name` occurs in it, in letters of any case.
+
+    >>> replaced("Ann", "{{user}}", "ANN came, and Anna."), replaced("小黑", "{{user}}", "她的猫小黑很调皮")
+    ('{{user}} came, and Anna.', '她的猫{{user}}很调皮')
+    """
+    parts = unicodedata.normalize("NFKC", name).split()
+    return _standing_alone(parts).sub(lambda _found: by, text) if parts else text
+
+
+def _standing_alone(parts: Iterable[str]) -> re.Pattern[str]:
     wanted = r"\s+".join(map(re.escape, parts))
-    return re.search(f"(?<!{_LETTER}){wanted}(?!{_LETTER})", folded) is not None
+    return re.compile(f"(?<!{_LETTER}){wanted}(?!{_LETTER})", re.IGNORECASE)
 
 
 def _folded(text: str) -> str:

@@ -4,10 +4,14 @@ remembered, stays here."""
 from collections.abc import Iterator
 from datetime import datetime
 
+from memory.entities import names
 from memory.importers import card_writing
 from memory.importers.types import Card
 from persona.models import Persona
 from persona.models.core_block import Label
+
+# What stands for whoever talks with her: each reader puts the name of its own user there.
+USER = "{{user}}"
 
 
 def written(persona: Persona, now: datetime) -> Iterator[bytes]:
@@ -21,7 +25,10 @@ def drawn(persona: Persona, now: datetime) -> Iterator[bytes]:
 
 
 def _card(persona: Persona, now: datetime) -> Card:
-    blocks = dict(persona.core_blocks.values_list("label", "content"))
+    blocks = {
+        label: names.replaced(persona.user_name, USER, content)
+        for label, content in persona.core_blocks.values_list("label", "content")
+    }
     return Card(
         name=persona.name,
         nickname="",

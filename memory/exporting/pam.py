@@ -52,6 +52,9 @@ def _line(persona: Persona, message: Message) -> Line | None:
     role, speaker = names.get(message.role, ("other", message.speaker))
     if not speaker:
         return None
+    if role == "other" and speaker.casefold() in (persona.called.casefold(), persona.name.casefold()):
+        # Readers ask who is who by name.
+        speaker = f"{speaker} (other)"
     return Line(speaker, message.content, message.created_at, str(message.uuid), "", role)
 
 

@@ -12,13 +12,19 @@ from collections.abc import Iterator
 
 from memory.importers import (
     cards,
+    character_ai,
     chatgpt,
+    chatlog,
     claude,
     day_one,
+    deepseek,
     discord,
+    gemini,
     journal,
+    journey,
     mapper,
     pam,
+    role_messages,
     roleplay,
     sillytavern,
     table,
@@ -29,6 +35,7 @@ from memory.importers import (
 from memory.importers.source import Source
 from memory.importers.speakers import Speaker, speakers
 from memory.importers.types import Format, Found, ImportRejected, Options
+from memory.importers.web_pages import refuse_page, refuse_pages
 
 __all__ = ["FORMATS", "Source", "Speaker", "format_named", "read", "recognised", "speakers"]
 
@@ -36,15 +43,21 @@ __all__ = ["FORMATS", "Source", "Speaker", "format_named", "read", "recognised",
 FORMATS: tuple[Format, ...] = (
     *chatgpt.FORMATS,
     *claude.FORMATS,
+    *gemini.FORMATS,
+    *deepseek.FORMATS,
     *whatsapp.FORMATS,
     *telegram.FORMATS,
     *discord.FORMATS,
     *sillytavern.FORMATS,
     *roleplay.FORMATS,
+    *character_ai.FORMATS,
+    *role_messages.FORMATS,
     *cards.FORMATS,
     *pam.FORMATS,
     *day_one.FORMATS,
+    *journey.FORMATS,
     *transcript.FORMATS,
+    *chatlog.FORMATS,
     *journal.FORMATS,
     *table.FORMATS,
     *mapper.FORMATS,
@@ -58,12 +71,14 @@ def recognised(source: Source) -> Format:
     empty, damaged or no text."""
     if not source.size:
         raise ImportRejected("empty")
+    refuse_page(source.sample)
     likeness, best = max(((one.resembles(source.sample), one) for one in FORMATS), key=lambda pair: pair[0])
     if likeness >= _LEAST_LIKENESS:
         return best
     if not source.members:
         # Whatever is wrong with the text is a better answer.
         next(iter(source.texts()), None)
+    refuse_pages(source.sample)
     raise ImportRejected("unknown_format", source.name, formats=", ".join(str(one.label) for one in FORMATS))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from memory.importers.day_order import Numbers, day_first
 from memory.importers.fields import Mapping, value_at, who
 from memory.importers.lines import said, storable, talks, word
+from memory.importers.places import Places
 from memory.importers.types import Entry, Found, ImportRejected, Limits, Line, Options, Skipped, digest
 from memory.importers.when import When, as_date, read_when
 
@@ -37,24 +38,32 @@ def _open_dates(records: Iterable[Record], mapping: Mapping) -> Iterator[Numbers
 
 
 class Applying:
-    """A mapping in use on one file."""
+    """A mapping in use on one file; talks without a title are known by its `name`."""
 
-    def __init__(self, mapping: Mapping, order: bool | None, limits: Limits) -> None:
+    def __init__(self, mapping: Mapping, order: bool | None, limits: Limits, name: str) -> None:
         self.mapping = mapping
         self.order = order
         self.limits = limits
+        self.name = name
+        # Of the whole file, so that the same words in two conversations of it are told apart.
+        self.places = Places()
+        self.talks = 0
 
     def found(self, records: Iterable[Record], title: str, where: str) -> Iterator[Found]:
         """What the records say, in their order. Records of one conversation have to stand together."""
         if not self.mapping.speaker:
             yield from (self._entry(*record) for record in records)
             return
-        numbered = enumerate(records, 1)
-        for talk, group in groupby(numbered, lambda each: word(value_at(each[1][1], self.mapping.talk))):
-            lines = (self._line(place, record, number) for number, (place, record) in group)
-            yield from talks(title or talk, talk or digest("talk", title, where), where, lines, self.limits)
+        for talk, group in groupby(records, lambda record: word(value_at(record[1], self.mapping.talk))):
+            begun = self.places.begun(talk, title or self.name, group, self._words)
+            lines = (self._line(*record) for record in begun)
+            self.talks += 1
+            yield from talks(title or talk, talk or digest("talk", title, self.talks), where, lines, self.limits)
 
-    def _line(self, where: str, record: Any, position: int) -> Line | Skipped:
+    def _words(self, record: Record) -> str:
+        return word(value_at(record[1], self.mapping.text))
+
+    def _line(self, where: str, record: Any) -> Line | Skipped:
         if isinstance(record, Skipped):
             return record
         text = value_at(record, self.mapping.text)
@@ -63,20 +72,21 @@ class Applying:
         speaker, role = who(record, self.mapping)
         when = self._when(record)
         at = when.as_moment() if when else None
-        return said(speaker, word(text), at, where, self.limits, self._id(record), position, role)
+        return said(speaker, word(text), at, where, self.limits, self.places, self._id(record), role)
 
     def _entry(self, where: str, record: Any) -> Entry | Skipped:
+        """Some diaries keep what fits into one line as a title alone."""
         if isinstance(record, Skipped):
             return record
-        text = storable(word(value_at(record, self.mapping.text)))
+        title, text = (storable(word(value_at(record, path))) for path in (self.mapping.title, self.mapping.text))
+        title, text = (title, text) if text.strip() else ("", title)
         if not text.strip():
             return Skipped(where, "empty")
         if len(text.encode()) > self.limits.message_bytes:
             return Skipped(where, "too_long")
-        title = storable(word(value_at(record, self.mapping.title)))
         when = self._when(record)
         day, at = (when.day, when.at) if when else (None, None)
-        return Entry(title, text, day, at, self._id(record) or digest("entry", where, day, title, text), where)
+        return Entry(title, text, day, at, self._id(record) or self.places.id_of_entry(title, text, day), where)
 
     def _when(self, record: Any) -> When | None:
         value, clock = value_at(record, self.mapping.at), value_at(record, self.mapping.clock)
@@ -84,4 +94,4 @@ class Applying:
         return with_clock or read_when(value, self.order)
 
     def _id(self, record: Any) -> str:
-        return word(value_at(record, self.mapping.source_id))
+        return storable(word(value_at(record, self.mapping.source_id)))

@@ -7,6 +7,7 @@ its `rest`, in the shape of the card, so that `card_writing` can write the same 
 import base64
 import binascii
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -32,8 +33,21 @@ TEXTS = {
     "mes_example": "example_messages",
     "post_history_instructions": "post_history",
 }
+# What Pygmalion's cards call them, which some sites still give out.
+_PYGMALION = {
+    "char_name": "name", "char_persona": "description", "world_scenario": "scenario", "char_greeting": "first_mes",
+    "example_dialogue": "mes_example",
+}  # fmt: skip
 _TELLING = {"data.first_mes", "data.mes_example", "first_mes", "mes_example", "data.character_book", "data.personality"}
-_BOOKS = {"spec", "data.entries.item.keys", "data.entries.item.content"}
+# Lists of entries, by what they hold in which programs: card books, NovelAI, Agnai, RisuAI.
+_BOOKS = (
+    {"data.entries.item.keys", "data.entries.item.content"},
+    {"entries.item.keys", "entries.item.content"},
+    {"entries.item.keys", "entries.item.text", "lorebookVersion"},
+    {"entries.item.keywords", "entries.item.entry"},
+    {"data.item.key", "data.item.content", "data.item.insertorder"},
+)
+_WORLD_INFO = re.compile(r"entries\.[^.]+\.(?:key|content)$")
 
 
 class CharacterCard:
@@ -45,7 +59,7 @@ class CharacterCard:
             return 0.95
         if b"chara_card_v" in sample.head:
             return 0.95
-        return 0.9 if len(_TELLING & sample.paths) >= 2 else 0.0
+        return 0.9 if len(_TELLING & sample.paths) >= 2 or {"char_name", "char_persona"} <= sample.paths else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         yield from found_in(_document(source, options))
@@ -89,6 +103,7 @@ def found_in(document: Any) -> Iterator[Card | Skipped]:
     """The card of a JSON document, and what of its lorebook could not be read."""
     if not isinstance(document, dict):
         raise ImportRejected("nothing_found")
+    document = {_PYGMALION.get(name, name): value for name, value in document.items()}
     data: Any = document.get("data")
     nested = isinstance(data, dict) and ("spec" in document or "name" in data)
     fields = dict(data if nested else document)
@@ -127,11 +142,10 @@ class Lorebook:
     label = gettext_lazy("Lorebook (V3, or SillyTavern's world info)")
 
     def resembles(self, sample: Sample) -> float:
-        if b'"lorebook_v3"' in sample.head or sample.paths >= _BOOKS:
+        if b'"lorebook_v3"' in sample.head or any(marks <= sample.paths for marks in _BOOKS):
             return 0.95
-        return (
-            0.9 if any(path.startswith("entries.") and path.endswith(".keysecondary") for path in sample.paths) else 0.0
-        )
+        fields = {match[0].rpartition(".")[2] for path in sample.paths if (match := _WORLD_INFO.match(path))}
+        return 0.9 if len(fields) == 2 else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         document = loaded(source.texts(), options.limits, MOST_CHARACTERS)

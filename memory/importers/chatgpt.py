@@ -1,27 +1,53 @@
 """ChatGPT's export: conversations.json, or its newer parts conversations-000.json …, alone or in the zip they come in.
+Tools around it save one conversation by itself, or one a line: those are read, too.
 
 A conversation is a tree in which every edit and regeneration is a branch. What counts is the branch that ends at
-`current_node`; messages of the others are told as not chosen.
+`current_node`; messages of the others are told as not chosen. Marks at which the program shows a source or a card are
+no words: they are taken off, but for the names in them.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.importers.json_values import Unread, values
+from memory.importers.branches import way_to
+from memory.importers.json_values import Unread, objects
 from memory.importers.lines import array, moment, said, storable, table, talks, word
+from memory.importers.places import Places
 from memory.importers.source import Sample, Source
 from memory.importers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Role, Skipped, digest
 
 _CONVERSATIONS = re.compile(r"(?:^|/)conversations(?:-\d+)?\.json$")
+# Where the keys of a file stand that holds many conversations, and of one that is one, or has one a line.
+_TREES = frozenset({"item.mapping", "mapping"})
+_NODES = re.compile(r"(?:item\.)?mapping\.[^.]+\.message\.(?:author|content)$")
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "persona"}
 _THOUGHTS = ("thoughts", "reasoning_recap")
-_TOOLS = ("code", "execution_output", "tether_quote", "tether_browsing_display", "tether_browsing_code", "system_error")
+_TOOLS = (
+    "code", "execution_output", "tether_quote", "tether_browsing_display", "tether_browsing_code", "system_error",
+    "computer_output", "sonic_webpage", "citable_code_output",
+)  # fmt: skip
+# What a model says to itself has a channel of its own.
+_ASIDE = "analysis"
+# Marks of sources: 【12†source】, 【oaicite:0】, and newer ones between signs that no letter has. Of those some are
+# shown as a name: entity ["city","Berlin"], url Berlin https://…
+_OLD_MARK = re.compile(r"【(?:\d+(?::\d+)?†[^】\n]{0,200}|oaicite:\d+)】|:contentReference\[oaicite:\d+\]\{index=\d+\}")
+_NEW_MARK = re.compile(r"\ue200(?P<kind>[a-z_]+)(?P<rest>[^\ue200\ue201]*)\ue201")
+_SIGNS = re.compile(r"[\ue200-\ue206]")
+_NAMED_BY = {
+    "entity": re.compile(r'\ue202\["[^"]*","(?P<name>[^"]+)"'),
+    "url": re.compile(r"\ue202(?P<name>[^\ue202]+)"),
+}
+# What was remembered of the user: "1. [2024-05-01]. Likes tea."
+_KEPT = re.compile(r"^\s*\d+\.\s+\[(?P<day>\d{4}-\d\d-\d\d)\]\.?\s*", re.MULTILINE)
 # What the zip holds beside conversations: chat.html is the same once more, for reading.
 _SAME_AGAIN = "chat.html"
+# Keys that tell conversations without an id apart; the first one is the same in many.
+_FIRST_NODES = 3
 _Node = dict[str, Any]
 
 
@@ -31,20 +57,22 @@ class ChatGPT:
 
     def resembles(self, sample: Sample) -> float:
         first = next(iter(_conversation_files(sample.members)), None)
-        looked_at = sample.inside(first) if first else sample
-        return 0.95 if "item.mapping" in looked_at.paths else 0.0
+        paths = (sample.inside(first) if first else sample).paths
+        if not paths & _TREES:
+            return 0.0
+        return 0.95 if any(map(_NODES.match, paths)) else 0.5
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         files = _conversation_files(source.members)
         if source.members and not files:
             raise ImportRejected("member_missing")
         yield from _beside(source.members, files)
-        number = 0
+        number, places = 0, Places()
         known: set[str] = set()
         for file in files or [""]:
-            for _place, conversation in values(source, ["item"], file):
+            for conversation in objects(source, file):
                 number += 1
-                yield from _once(_conversation(conversation, number, options.limits), known)
+                yield from _once(_conversation(conversation, number, places, options.limits), known)
 
 
 def _conversation_files(members: Iterable[str]) -> list[str]:
@@ -60,7 +88,7 @@ def _beside(members: Iterable[str], files: list[str]) -> Iterator[Skipped]:
 
 
 def _once(found: Iterable[Found], known: set[str]) -> Iterator[Found]:
-    """What the user wrote about herself stands in every conversation anew: it is handed over once."""
+    """What is known of the user stands in every conversation anew: it is handed over once."""
     for one in found:
         if isinstance(one, Remembered):
             if one.source_id in known:
@@ -69,7 +97,7 @@ def _once(found: Iterable[Found], known: set[str]) -> Iterator[Found]:
         yield one
 
 
-def _conversation(conversation: Any, number: int, limits: Limits) -> Iterator[Found]:
+def _conversation(conversation: Any, number: int, places: Places, limits: Limits) -> Iterator[Found]:
     where = _("conversation %d") % number
     if not isinstance(conversation, dict) or not isinstance(conversation.get("mapping"), dict):
         yield Skipped(where, conversation.reason if isinstance(conversation, Unread) else "broken")
@@ -78,36 +106,36 @@ def _conversation(conversation: Any, number: int, limits: Limits) -> Iterator[Fo
     nodes: dict[str, _Node] = {key: node for key, node in mapping.items() if isinstance(node, dict)}
     yield from (Skipped(where, "broken") for _lost in range(len(mapping) - len(nodes)))
     branch = _branch(nodes, conversation.get("current_node"))
-    found = list(_messages([nodes[key] for key in branch], where, limits))
-    yield from (one for one in found if isinstance(one, Remembered))
     title = word(conversation.get("title"))
-    source_id = word(conversation.get("conversation_id") or conversation.get("id")) or digest(number, title, *branch)
+    known = word(conversation.get("conversation_id") or conversation.get("id"))
+    places.begin(known or digest(title, *branch[:_FIRST_NODES]))
+    found = list(_messages([nodes[key] for key in branch], places, where, limits))
+    yield from (one for one in found if isinstance(one, Remembered))
+    source_id = known or digest(number, title, *branch)
     spoken = (one for one in found if not isinstance(one, Remembered))
     yield from talks(title, source_id, where, spoken, limits)
     yield from _not_chosen(nodes, set(branch), where, limits)
 
 
-def _messages(nodes: Iterable[_Node], where: str, limits: Limits) -> Iterator[Line | Skipped | Remembered]:
+def _messages(
+    nodes: Iterable[_Node], places: Places, where: str, limits: Limits
+) -> Iterator[Line | Skipped | Remembered]:
     message_number = _("%(talk)s, message %(number)d")
     for number, node in enumerate(nodes, start=1):
         place = message_number % {"talk": where, "number": number}
-        yield from _message(node, number, place, limits)
+        yield from _message(node, places, place, limits)
 
 
 def _branch(nodes: Mapping[str, _Node], current: Any) -> list[str]:
     """The keys of the nodes from the root to `current`; where that is missing, to the leaf that was written last."""
-    key = current if isinstance(current, str) and current in nodes else _last_leaf(nodes)
-    branch: dict[str, None] = {}
-    while isinstance(key, str) and key in nodes and key not in branch:
-        branch[key] = None
-        key = nodes[key].get("parent")
-    return list(reversed(branch))
+    last = current if isinstance(current, str) and current in nodes else _last_leaf(nodes)
+    return way_to(last, {key: word(node.get("parent")) for key, node in nodes.items()})
 
 
-def _last_leaf(nodes: Mapping[str, _Node]) -> str | None:
+def _last_leaf(nodes: Mapping[str, _Node]) -> str:
     parents = {word(node.get("parent")) for node in nodes.values()}
     leaves = [key for key in nodes if key not in parents]
-    return max(leaves, key=lambda key: _written_at(nodes[key]), default=None)
+    return max(leaves, key=lambda key: _written_at(nodes[key]), default="")
 
 
 def _written_at(node: _Node) -> float:
@@ -118,11 +146,11 @@ def _written_at(node: _Node) -> float:
 def _not_chosen(nodes: Mapping[str, _Node], branch: set[str], where: str, limits: Limits) -> Iterator[Skipped]:
     """One for each message beside the branch that would have been a line in it."""
     for key, node in nodes.items():
-        if key not in branch and any(isinstance(one, Line) for one in _message(node, 0, where, limits)):
+        if key not in branch and any(isinstance(one, Line) for one in _message(node, Places(), where, limits)):
             yield Skipped(where, "not_chosen")
 
 
-def _message(node: _Node, position: int, where: str, limits: Limits) -> Iterator[Line | Skipped | Remembered]:
+def _message(node: _Node, places: Places, where: str, limits: Limits) -> Iterator[Line | Skipped | Remembered]:
     message = node.get("message")
     if message is None:
         return
@@ -130,8 +158,9 @@ def _message(node: _Node, position: int, where: str, limits: Limits) -> Iterator
         yield Skipped(where, "broken")
         return
     content = table(message.get("content"))
-    if content.get("content_type") == "user_editable_context":
-        yield from _about_the_user(content, where)
+    remembered = list(_about_the_user(message, content, where))
+    if remembered:
+        yield from remembered
         return
     reason = _why_not(message, content)
     if reason:
@@ -140,12 +169,13 @@ def _message(node: _Node, position: int, where: str, limits: Limits) -> Iterator
     author = table(message.get("author"))
     role = word(author.get("role"))
     text, others = _words(content)
+    text = unmarked(text) if role == "assistant" else text
     if others:
         yield Skipped(where, "media")
     if text or not others:
         at = moment(message.get("create_time"))
         yield said(
-            word(author.get("name")) or role, text, at, where, limits, word(message.get("id")), position, _ROLES[role]
+            word(author.get("name")) or role, text, at, where, limits, places, word(message.get("id")), _ROLES[role]
         )
 
 
@@ -153,8 +183,10 @@ def _why_not(message: Mapping[str, Any], content: Mapping[str, Any]) -> str:
     """Why the message is not something that one of the two said to the other; "" where it is."""
     kind = content.get("content_type")
     role = table(message.get("author")).get("role")
-    if kind in _THOUGHTS:
+    if kind in _THOUGHTS or message.get("channel") == _ASIDE:
         return "thinking"
+    if kind in ("user_editable_context", "model_editable_context"):
+        return "empty"
     if kind in _TOOLS or role == "tool" or message.get("recipient", "all") != "all":
         return "tool"
     hidden = table(message.get("metadata")).get("is_visually_hidden_from_conversation")
@@ -177,11 +209,40 @@ def _transcription(part: Any) -> str:
     return word(found.get("text")) if found.get("content_type") == "audio_transcription" else ""
 
 
-def _about_the_user(content: Mapping[str, Any], where: str) -> Iterator[Remembered]:
-    for kind in ("user_profile", "user_instructions"):
-        text = storable(word(content.get(kind)))
-        if text.strip():
-            yield Remembered(text, kind, None, None, digest(kind, text), where)
+def unmarked(text: str) -> str:
+    """`text` as it was shown: without marks of sources, and with the names that stood in some of them.
+
+    >>> unmarked("It is open【4†source】 in \ue200entity\ue202[\\"city\\",\\"Berlin\\"]\ue201.")
+    'It is open in Berlin.'
+    """
+    return _SIGNS.sub("", _NEW_MARK.sub(_name_in, _OLD_MARK.sub("", text)))
+
+
+def _name_in(mark: re.Match[str]) -> str:
+    pattern = _NAMED_BY.get(mark["kind"])
+    named = pattern.match(mark["rest"]) if pattern else None
+    return named["name"] if named else ""
+
+
+def _about_the_user(message: Mapping[str, Any], content: Mapping[str, Any], where: str) -> Iterator[Remembered]:
+    """What she wrote of herself, without the sentences around it that the model was given; and what was kept of her."""
+    kind = content.get("content_type")
+    if kind == "user_editable_context":
+        bare = table(table(message.get("metadata")).get("user_context_message_data"))
+        profile = bare.get("about_user_message") or content.get("user_profile")
+        yield from _noted(profile, "user_profile", where)
+        instructions = bare.get("about_model_message") or content.get("user_instructions")
+        yield from _noted(instructions, "user_instructions", where)
+    elif kind == "model_editable_context":
+        _before, *kept = _KEPT.split(word(content.get("model_set_context")))
+        for day, text in zip(kept[::2], kept[1::2], strict=True):
+            yield from _noted(text.strip(), "memory", where, moment(day))
+
+
+def _noted(value: Any, kind: str, where: str, at: datetime | None = None) -> Iterator[Remembered]:
+    text = storable(word(value))
+    if text.strip():
+        yield Remembered(text, kind, at.date() if at else None, None, digest(kind, text), where)
 
 
 FORMATS = (ChatGPT(),)

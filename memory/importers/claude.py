@@ -1,7 +1,8 @@
 """Claude's export: conversations.json (an array, or an object a line), alone or in its zip; and memories.json.
 
-Conversations are linear. A message's `text` is what was said, unless it has blocks of other kinds as well: then `text`
-holds stand-ins for those, and the blocks that are text are taken.
+Where messages say which one they answer, those count that led to the last one (or to the one that is open); where
+something was said anew, what had been said before is told as not chosen. A message's `text` is what was said, unless it
+has blocks of other kinds as well: then `text` holds stand-ins for those, and the blocks that are text are taken.
 """
 
 import re
@@ -12,8 +13,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.importers.json_values import Unread, loads, values
+from memory.importers.branches import beside, way_to
+from memory.importers.json_values import Unread, objects, values
 from memory.importers.lines import array, moment, said, storable, table, talks, word
+from memory.importers.places import Places
 from memory.importers.source import Sample, Source
 from memory.importers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Role, Skipped, digest
 
@@ -23,7 +26,7 @@ _PROJECTS = re.compile(r"(?:^|/)projects\.json$|(?:^|/)projects/[^/]+\.json$")
 _ROLES: Mapping[str, Role] = {"human": "user", "assistant": "persona"}
 _BLOCKS = {
     "thinking": "thinking", "redacted_thinking": "thinking", "tool_use": "tool", "tool_result": "tool",
-    "server_tool_use": "tool", "image": "media", "document": "document",
+    "server_tool_use": "tool", "image": "media", "document": "document", "token_budget": "settings", "flag": "notice",
 }  # fmt: skip
 
 
@@ -60,60 +63,51 @@ def _member(source: Source, name: str, limits: Limits) -> Iterator[Found]:
 
 def _file(source: Source, member: str, limits: Limits) -> Iterator[Found]:
     """Each object of the file is a conversation, or what Claude remembers."""
-    for number, one in enumerate(_objects(source, member, limits), start=1):
+    places = Places()
+    for number, one in enumerate(objects(source, member), start=1):
         if isinstance(one, dict) and "conversations_memory" in one:
             yield from _memories(one)
         else:
-            yield from _conversation(one, number, limits)
+            yield from _conversation(one, number, places, limits)
 
 
-def _objects(source: Source, member: str, limits: Limits) -> Iterator[Any]:
-    """The elements of an array, or the objects of lines; a line that is none is `Unread`."""
-    if _begins_with_array(source, member):
-        yield from (value for _place, value in values(source, ["item"], member))
-        return
-    if not _is_one_a_line(source, member):
-        yield from (value for _place, value in values(source, [""], member))
-        return
-    for line in source.lines(member):
-        if line.text.strip():
-            try:
-                yield loads(line.text, limits)
-            except ValueError:
-                yield Unread("broken")
-
-
-def _begins_with_array(source: Source, member: str) -> bool:
-    return _first_text(source, member).startswith("[")
-
-
-def _is_one_a_line(source: Source, member: str) -> bool:
-    """Objects in lines: an object that is laid out over several lines ends its first one early."""
-    first = _first_text(source, member).split("\n", 1)[0].strip()
-    return first.startswith("{") and first != "{"
-
-
-def _first_text(source: Source, member: str) -> str:
-    return next((piece.lstrip() for piece in source.texts(member) if piece.strip()), "")
-
-
-def _conversation(conversation: Any, number: int, limits: Limits) -> Iterator[Found]:
+def _conversation(conversation: Any, number: int, places: Places, limits: Limits) -> Iterator[Found]:
     where = _("conversation %d") % number
     if not isinstance(conversation, dict) or not isinstance(conversation.get("chat_messages"), list):
         yield Skipped(where, conversation.reason if isinstance(conversation, Unread) else "broken")
         return
     title = word(conversation.get("name"))
-    source_id = word(conversation.get("uuid")) or digest(number, title, word(conversation.get("created_at")))
-    found = _messages(conversation["chat_messages"], where, limits)
+    known, begun_at = word(conversation.get("uuid")), word(conversation.get("created_at"))
+    places.begin(known or digest(title, begun_at))
+    messages = _in_order(conversation["chat_messages"])
+    found = _messages(messages, _not_chosen(messages, conversation), places, where, limits)
+    source_id = known or digest(number, title, begun_at)
     yield from talks(title, source_id, where, found, limits)
 
 
-def _messages(messages: list[Any], where: str, limits: Limits) -> Iterator[Line | Skipped]:
+def _not_chosen(messages: list[Any], conversation: Mapping[str, Any]) -> set[str]:
+    """The ids of messages that were said anew, and of what followed them."""
+    parents = {
+        word(message.get("uuid")): word(message.get("parent_message_uuid"))
+        for message in map(table, messages)
+        if message.get("uuid") and message.get("parent_message_uuid")
+    }
+    if len(set(parents.values())) == len(parents):
+        return set()
+    opened = word(conversation.get("current_leaf_message_uuid"))
+    return beside(way_to(opened if opened in parents else list(parents)[-1], parents), parents)
+
+
+def _messages(
+    messages: list[Any], not_chosen: set[str], places: Places, where: str, limits: Limits
+) -> Iterator[Line | Skipped]:
     message_number = _("%(talk)s, message %(number)d")
-    for number, message in enumerate(_in_order(messages), start=1):
+    for number, message in enumerate(messages, start=1):
         place = message_number % {"talk": where, "number": number}
-        if isinstance(message, dict):
-            yield from _message(message, number, place, limits)
+        if isinstance(message, dict) and word(message.get("uuid")) in not_chosen:
+            yield Skipped(place, "not_chosen")
+        elif isinstance(message, dict):
+            yield from _message(message, places, place, limits)
         else:
             yield Skipped(place, "broken")
 
@@ -131,14 +125,14 @@ def _seconds(message: Mapping[str, Any]) -> float:
     return (at if at and at.tzinfo else at.replace(tzinfo=UTC)).timestamp() if at else 0.0
 
 
-def _message(message: Mapping[str, Any], number: int, where: str, limits: Limits) -> Iterator[Line | Skipped]:
+def _message(message: Mapping[str, Any], places: Places, where: str, limits: Limits) -> Iterator[Line | Skipped]:
     blocks = [table(block) for block in array(message.get("content"))]
     left_out = [*_left_out(blocks), *_attached(message)]
     yield from (Skipped(where, reason) for reason in left_out)
     sender, text = word(message.get("sender")), _words(message, blocks)
     if text.strip() or not left_out:
         at = moment(message.get("created_at"))
-        yield said(sender, text, at, where, limits, word(message.get("uuid")), number, _ROLES.get(sender, ""))
+        yield said(sender, text, at, where, limits, places, word(message.get("uuid")), _ROLES.get(sender, ""))
 
 
 def _words(message: Mapping[str, Any], blocks: list[dict[str, Any]]) -> str:
@@ -153,7 +147,7 @@ def _left_out(blocks: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for block in blocks:
         kind = word(block.get("type"))
         if kind != "text":
-            yield _BLOCKS.get(kind, "unknown")
+            yield _BLOCKS.get(kind, "tool" if kind.endswith(("tool_use", "tool_result")) else "unknown")
 
 
 def _attached(message: Mapping[str, Any]) -> Iterator[str]:

@@ -17,29 +17,38 @@ from memory.importers.when import read_when
 NAMES: dict[str, tuple[str, ...]] = {
     "text": (
         "text", "content", "message", "mes", "msg", "body", "reply", "words", "messagetext", "messagecontent", "entry",
-        "entrytext", "note", "内容", "正文", "消息", "消息内容", "聊天内容", "文本", "日记",
+        "entrytext", "note", "strcontent", "html", "nachricht", "inhalt", "eintrag", "texte", "mensaje", "texto",
+        "内容", "正文", "消息", "消息内容", "聊天内容", "文本", "日记",
     ),
     "speaker": (
         "from", "sender", "speaker", "author", "role", "sendername", "authorname", "fromname", "name",
-        "username", "user", "who", "nickname", "ishuman", "isuser", "isbot", "fromme", "isfromme", "发送者", "发送人",
-        "发件人", "发言人", "说话人", "昵称", "角色",
+        "username", "user", "who", "nickname", "sentby", "absender", "von", "expéditeur", "remitente", "de",
+        "ishuman", "isuser", "isbot", "fromme", "isfromme", "issender", "direction", "nature", "type",
+        "发送者", "发送人", "发件人", "发言人", "说话人", "昵称", "角色",
     ),
     "at": (
         "date", "time", "datetime", "timestamp", "createdat", "created", "createtime", "creationdate", "sentat", "sent",
-        "senddate", "when", "day", "ts", "日期时间", "时间", "日期", "发送时间", "创建时间",
+        "senddate", "when", "day", "ts", "timestampms", "messagedate", "creationtime", "strtime", "datum", "zeitpunkt",
+        "zeit", "fecha", "日期时间", "时间", "日期", "发送时间", "创建时间",
     ),
     "title": ("title", "subject", "headline", "标题", "主题"),
     "source_id": ("id", "uuid", "messageid", "msgid", "guid"),
-    "talk": ("conversationid", "chatid", "threadid", "sessionid", "conversation", "chat", "thread", "会话", "会话id"),
+    "talk": ("conversationid", "chatid", "threadid", "sessionid", "conversation", "chat", "thread",
+        "chatsession", "会话", "会话id",
+    ),
 }  # fmt: skip
-_CLOCK_NAMES = ("time", "clock", "时间")
+_CLOCK_NAMES = ("time", "clock", "uhrzeit", "heure", "hora", "时间")
 _LONGEST_NAME = 80
 _MOST_SPEAKERS = 50
 _UNMARKED = re.compile(r"[\W_]+")
 # Fields that say yes or no about who speaks.
 _BOT_FLAGS = ("isbot",)
-_FLAGS = ("ishuman", "isuser", "isbot", "fromme", "isfromme")
+_FLAGS = ("ishuman", "isuser", "isbot", "fromme", "isfromme", "issender")
 _FALSE = ("0", "false", "no", "")
+# Fields that say which way it went, seen from whoever took it along.
+_WAYS = ("direction", "nature", "type")
+_FROM_USER = frozenset({"outgoing", "sent", "out", "customer"})
+_FROM_OTHER = frozenset({"incoming", "received", "in", "robot"})
 
 
 @dataclass(frozen=True)
@@ -76,8 +85,10 @@ def guessed(samples: AnyMapping[str, list[Any]], records: str = "") -> Mapping |
 
 def _chosen(role: str, left: dict[str, list[Any]]) -> str:
     """The field with the plainest name for it whose values fit; it is no longer `left` for others."""
-    ranked = [(NAMES[role].index(_bare(path)), path) for path in left if _bare(path) in NAMES[role]]
-    path = next((path for _rank, path in sorted(ranked) if _FITS[role](path, left[path])), "")
+    known = [path for path in left if _bare(path) in NAMES[role]]
+    # Where the own lines have no name, another field says whose they are.
+    ranked = [(role == "speaker" and _has_gaps(left[path]), NAMES[role].index(_bare(path)), path) for path in known]
+    path = next((path for *_rank, path in sorted(ranked) if _FITS[role](path, left[path])), "")
     left.pop(path, None)
     return path
 
@@ -87,7 +98,13 @@ def _bare(path: str) -> str:
     return _UNMARKED.sub("", path.rpartition(".")[2].casefold())
 
 
+def _has_gaps(values: list[Any]) -> bool:
+    return sum(value in (None, "") for value in values) > 0.2 * len(values)
+
+
 def _fits_speaker(path: str, values: list[Any]) -> bool:
+    if _bare(path) in _WAYS:
+        return _are(values, lambda value: str(value).casefold() in _FROM_USER | _FROM_OTHER)
     if _bare(path) in _FLAGS:
         return _are(
             values,
@@ -159,5 +176,7 @@ def who(record: Any, mapping: Mapping) -> tuple[str, Role]:
     if name in _FLAGS:
         is_user = (str(value).casefold() not in _FALSE) != (name in _BOT_FLAGS)
         return ("user", "user") if is_user else ("assistant", "persona")
+    if name in _WAYS:
+        return ("user", "user") if str(value).casefold() in _FROM_USER else ("assistant", "persona")
     speaker = word(value)
     return speaker, role_named(speaker)

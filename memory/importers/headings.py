@@ -1,12 +1,14 @@
 """Dates that stand as headings in a diary, in the ways people write them. Pure; one line at a time.
 
-ISO and its kin (2024-01-05, 2024/1/5), Chinese (2024年1月5日 星期五, 二〇二四年一月五日), English (Friday, January 5,
-2024; 5 Jan 2024), and numbers whose order only the whole file tells (5/1/2024).
+ISO and its kin (2024-01-05, 2024/1/5, 2024. 1. 5.), Chinese, Japanese and Korean (2024年1月5日 星期五, 2024년 1월 5일,
+二〇二四年一月五日), English (Friday, January 5, 2024; 5 Jan '24), other languages of Europe (5. Januar 2024, 5 de enero
+de 2024), and numbers whose order only the whole file tells (5/1/2024).
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, timezone
+from pathlib import PurePosixPath
 
 from echovessel.dates import DIGITS_ZH, MONTH, month_named, number_zh
 
@@ -16,24 +18,49 @@ _LONGEST_DATE = 120
 _LAST_CENTURY = 70
 _WEEKDAY = (
     r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\b\.?|(?:星期|礼拜|禮拜|周|週)[一二三四五六日天]"
+    r"|[月火水木金土日](?:曜日?|(?=[)）]))|[월화수목금토일](?:요일|(?=[)）]))"
+    r"|(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag"
+    r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo"
+    r"|lunedì|martedì|mercoledì|giovedì|venerdì|sabato|domenica|(?:segunda|terça|quarta|quinta|sexta)(?:-feira)?"
+    r"|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag)\b"
 )
+# Names of months in German, French, Spanish, Portuguese, Italian and Dutch, as English has others for them.
+_MONTHS_ELSEWHERE = {
+    name: number
+    for number, names in enumerate(
+        (
+            "januar jänner janvier enero janeiro gennaio januari",
+            "februar février febrero fevereiro febbraio februari",
+            "märz mars marzo março maart", "april avril abril aprile", "mai mayo maio maggio mei",
+            "juni juin junio junho giugno", "juli juillet julio julho luglio", "august août agosto augustus",
+            "september septembre septiembre setembro settembre", "oktober okt octobre octubre outubro ottobre",
+            "november novembre noviembre novembro", "dezember dez décembre diciembre dezembro dicembre december",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}  # fmt: skip
+_MONTH_ELSEWHERE = "|".join(sorted(_MONTHS_ELSEWHERE, key=len, reverse=True))
+_BEFORE = r"(?:(?:on|the|den|der|le|el|il)\s+)?"
 _DATES = (
-    r"(?P<iso_year>\d{4})(?P<mark>[-/.])(?P<iso_month>\d{1,2})(?P=mark)(?P<iso_day>\d{1,2})(?![\d])",
-    r"(?:(?P<zh_year>\d{4}|[〇零一二三四五六七八九]{4})\s*年\s*)?(?P<zh_month>\d{1,2}|[一二三四五六七八九十]{1,2})\s*月\s*"
-    r"(?P<zh_day>\d{1,2}|[一二三四五六七八九十]{1,3})\s*[日号號]",
-    rf"(?P<en_month>{MONTH})\.?\s+(?P<en_day>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(?P<en_year>\d{{4}})\b)?",
-    rf"(?:the\s+)?(?P<day_en>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month_en>{MONTH})\b\.?(?:,?\s+(?P<year_en>\d{{4}})\b)?",
+    r"(?P<iso_year>\d{4})(?P<mark>[-/]|\.\s?)(?P<iso_month>\d{1,2})(?P=mark)(?P<iso_day>\d{1,2})(?:\.(?=\s|$)|(?![\d]))",
+    r"(?:(?P<zh_year>\d{4}|[〇零一二三四五六七八九]{4})\s*[年년]\s*)?(?P<zh_month>\d{1,2}|[一二三四五六七八九十]{1,2})\s*[月월]\s*"
+    r"(?P<zh_day>\d{1,2}|[一二三四五六七八九十]{1,3})\s*[日号號일]",
+    rf"(?P<en_month>{MONTH})\.?\s+(?P<en_day>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(?P<en_year>\d{{4}}|['’]\d{{2}})\b)?",
+    rf"(?P<day_en>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month_en>{MONTH})\b\.?(?:,?\s+(?P<year_en>\d{{4}}|['’]\d{{2}})\b)?",
+    rf"(?P<eu_day>\d{{1,2}})(?:\.|er|º|°)?\s*(?:de\s+)?(?P<eu_month>{_MONTH_ELSEWHERE}|(?<=\.\s){MONTH})\b\.?"
+    r"(?:,?\s+(?:del?\s+)?(?P<eu_year>\d{4})\b)?",
     r"(?P<first>\d{1,2})(?P<dot>[-/.])(?P<second>\d{1,2})(?P=dot)(?P<year>\d{4}|\d{2})(?![\d])",
 )
 _TIME = (
     r"(?:T|[\s,，@]+(?:at\s+)?)?(?P<half_zh>凌晨|早上|上午|中午|下午|晚上)?\s*"
     r"(?P<hour>\d{1,2})[:：](?P<minute>\d{2})(?:[:：](?P<seconds>\d{2})(?:\.\d+)?)?(?!\d)"
-    r"(?:\s*(?P<half>[ap])\.?m\b\.?)?(?:\s*(?P<zone>Z\b|UTC\b|[+-]\d{2}:?\d{2}))?"
+    r"(?:\s*(?P<half>[ap])\.?m\b\.?)?(?:\s*(?P<zone>Z\b|(?:UTC|GMT)(?:[+-]\d{1,2}(?::?\d{2})?)?(?![\w+-])|[+-]\d{2}:?\d{2}))?"
 )
 _HEADING = re.compile(
     r"\s{0,3}(?P<hashes>#{1,6}\s+)?(?P<frame>[=~\-–—*_]{2,}\s*|[*_](?=\S))?[\[【「<(（《]?\s*"
     r"(?P<label>(?:date|日期)\s*[:：]\s*)?"
-    rf"(?:(?:on\s+)?(?:{_WEEKDAY})[,，]?\s*)?(?:{'|'.join(_DATES)})"
+    rf"(?:{_BEFORE}(?:{_WEEKDAY})[,，]?\s*)?{_BEFORE}(?:{'|'.join(_DATES)})"
     rf"(?P<after>[\s,，(（]*(?:{_WEEKDAY})[)）]?)?(?P<clock>{_TIME})?(?P<frame_end>\s*[\]】」>)）》*_=~]*)",
     re.IGNORECASE,
 )
@@ -72,6 +99,8 @@ class Heading:
     clock: time | None
     title: str
     words: str
+    # "Date: …"
+    labelled: bool = field(default=False, repr=False, compare=False)
 
 
 def heading_in(line: str, begins: bool) -> Heading | None:
@@ -94,7 +123,8 @@ def heading_in(line: str, begins: bool) -> Heading | None:
     words = rest if clock or not match["clock"] else match["clock"] + match["frame_end"] + rest
     rest = _SEPARATORS.sub("", words, count=1)
     framed = bool(match["hashes"] or match["frame"])
-    return Heading(written, clock, rest.rstrip(" #*_=~-–—") if framed else "", "" if framed else rest)
+    title, words = (rest.rstrip(" #*_=~-–—"), "") if framed else ("", rest)
+    return Heading(written, clock, title, words, labelled=bool(match["label"]))
 
 
 def _stands_apart(match: re.Match[str], rest: str, begins: bool) -> bool:
@@ -129,11 +159,16 @@ def _as_written(match: re.Match[str]) -> Written:
         return Written(_number(match["en_year"]), month_named(match["en_month"]), int(match["en_day"]))
     if match["month_en"]:
         return Written(_number(match["year_en"]), month_named(match["month_en"]), int(match["day_en"]))
+    if match["eu_month"]:
+        named = match["eu_month"].casefold()
+        return Written(
+            _number(match["eu_year"]), _MONTHS_ELSEWHERE.get(named) or month_named(named), int(match["eu_day"])
+        )
     return Written(_full_year(match["year"]), int(match["first"]), int(match["second"]), order_open=True)
 
 
 def _number(digits: str | None) -> int | None:
-    return int(digits) if digits else None
+    return _full_year(digits.lstrip("'’")) if digits else None
 
 
 def _year_zh(written: str | None) -> int | None:
@@ -157,6 +192,8 @@ def _clock(match: re.Match[str]) -> time | None:
         hour = hour % 12 + (12 if match["half"].casefold() == "p" else 0)
     elif match["half_zh"] in ("下午", "晚上") or (match["half_zh"] == "中午" and hour < 11):
         hour = hour % 12 + 12
+    elif match["half_zh"] in ("上午", "凌晨") and hour == 12:
+        hour = 0
     try:
         return time(hour, int(match["minute"]), int(match["seconds"] or 0), tzinfo=_zone(match["zone"]))
     except ValueError:
@@ -166,10 +203,11 @@ def _clock(match: re.Match[str]) -> time | None:
 def _zone(written: str | None) -> timezone | None:
     if not written:
         return None
-    if written[0] not in "+-":
+    found = re.search(r"([+-])(\d{1,2}?):?(\d{2})?$", written)
+    if found is None:
         return UTC
-    distance = timedelta(hours=int(written[1:3]), minutes=int(written[-2:]))
-    return timezone(-distance if written[0] == "-" else distance)
+    distance = timedelta(hours=int(found[2]), minutes=int(found[3] or 0))
+    return timezone(-distance if found[1] == "-" else distance)
 
 
 def year_in(line: str) -> int | None:
@@ -196,8 +234,14 @@ def day_in_name(name: str) -> date | None:
     """
     match = _IN_NAME.search(name)
     if match is None or (not match["mark"] and len(match[0]) != 8):
-        return None
+        return _day_written_out(name)
     return Written(int(match["year"]), int(match["month"]), int(match["day"])).as_day()
+
+
+def _day_written_out(name: str) -> date | None:
+    """January 5th, 2024.md"""
+    heading = heading_in(PurePosixPath(name).stem, begins=True)
+    return heading.written.as_day() if heading and heading.written.year and not heading.written.order_open else None
 
 
 def at_clock(day: date | None, clock: time | None) -> datetime | None:

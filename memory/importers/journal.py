@@ -5,7 +5,6 @@ holds for what stands above the first heading. What has no date is an entry with
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -25,12 +24,17 @@ from memory.importers.headings import (
     year_in,
     year_in_name,
 )
+from memory.importers.places import Places
 from memory.importers.source import Sample, Source, TextLine
-from memory.importers.types import Entry, Found, ImportRejected, Limits, Options, Skipped, digest
+from memory.importers.types import Entry, Found, ImportRejected, Limits, Options, Skipped
 
 _MARKDOWN = (".md", ".markdown")
 _PROSE = (*_MARKDOWN, ".txt")
 _TABLES = (".csv", ".tsv")
+_DOCUMENTS = (*_TABLES, ".pdf", ".docx", ".doc", ".rtf", ".odt", ".epub", ".html", ".htm", ".json", ".canvas", ".org")
+# What Notion puts behind the names of pages.
+_PAGE_ID = re.compile(r"\s[0-9a-f]{32}$")
+_MARKDOWN_TITLE = re.compile(r"#{1,6}\s+(?P<title>\S.*)")
 _LONGEST_FRONT = 200
 _LONGEST_FRONT_LINE = 1_000
 _FRONT_DATE = re.compile(
@@ -59,7 +63,7 @@ class Journal:
         order = _order(source, members or [""], options)
         for member in members or [""]:
             splitting = _Splitting(member or source.name, bool(member), order, options.limits)
-            yield from _told_apart(splitting.entries(source.lines(member)))
+            yield from splitting.entries(source.lines(member))
 
 
 def _share(truths: list[bool]) -> float:
@@ -67,7 +71,10 @@ def _share(truths: list[bool]) -> float:
 
 
 def _likeness(sample: Sample) -> float:
-    """A diary has headings with something beneath them; where every line begins with a date it is rather a list."""
+    """A diary has headings with something beneath them; where every line begins with a date it is rather a list. Front
+    matter is what only notes have."""
+    if _front_matter(_as_lines(sample.text))[0]:
+        return 0.85
     lines = [line for line in sample.text.splitlines() if line.strip()]
     headed = [heading for line in lines if (heading := heading_in(line, begins=True))]
     plain = 0.35 if sample.name.casefold().endswith(_PROSE) else 0.15
@@ -76,6 +83,10 @@ def _likeness(sample: Sample) -> float:
     if len(lines) > 3 and sum(bool(heading.words) for heading in headed) > len(lines) * 0.6:
         return 0.4
     return 0.75 if len(headed) > 1 else 0.6
+
+
+def _as_lines(text: str) -> Iterator[TextLine]:
+    return (TextLine(number, line.removesuffix("\r")) for number, line in enumerate(text.split("\n"), 1))
 
 
 def _is_prose(member: str) -> bool:
@@ -89,23 +100,7 @@ def _is_hidden(member: str) -> bool:
 def _why_not(member: str) -> str:
     if _is_hidden(member):
         return "settings"
-    return "document" if PurePosixPath(member).suffix.casefold() in (".pdf", ".docx", ".json", ".canvas") else "media"
-
-
-def _told_apart(found: Iterable[Entry | Skipped]) -> Iterator[Entry | Skipped]:
-    """The same words on the same day a second time are an entry of their own, where entries of a day stand together."""
-    seen: Counter[str] = Counter()
-    day: date | None = None
-    for one in found:
-        if isinstance(one, Skipped):
-            yield one
-            continue
-        if one.day != day:
-            seen.clear()
-        day = one.day
-        seen[one.source_id] += 1
-        times = seen[one.source_id]
-        yield one if times == 1 else replace(one, source_id=digest(one.source_id, times))
+    return "document" if PurePosixPath(member).suffix.casefold() in _DOCUMENTS else "media"
 
 
 def _order(source: Source, members: Iterable[str], options: Options) -> bool:
@@ -183,10 +178,12 @@ class _Splitting:
         self.markdown = _is_markdown(name)
         self.day_first = day_first
         self.words = _Words(limits.message_bytes)
+        self.places = Places()
         self.named = day_in_name(path.name)
         self.year = year_in_name(path.stem)
         self.last: date | None = self.named
-        self.beginning = _Beginning(path.stem if is_member and not self.named else "", self.named)
+        title = _PAGE_ID.sub("", path.stem) if is_member and not self.named else ""
+        self.beginning = _Beginning(title, self.named)
 
     def entries(self, lines: Iterator[TextLine]) -> Iterator[Entry | Skipped]:
         front, rest = _front_matter(lines)
@@ -194,8 +191,7 @@ class _Splitting:
         for line, heading in _headed(rest, self.markdown):
             following = self._following(line, heading)
             if following and heading:
-                yield from self._ended()
-                self.beginning = following
+                yield from self._begun(following, heading)
                 yield from self._grown(line.number, heading.words)
             elif self.named is None and (year := year_in(line.text)):
                 self.year = year
@@ -203,12 +199,30 @@ class _Splitting:
                 yield from self._grown(line.number, line.text)
         yield from self._ended()
 
+    def _begun(self, following: _Beginning, heading: Heading) -> Iterator[Entry | Skipped]:
+        """Ends what was gathered. A title alone above the first date is no entry: a note's, whose date is named as
+        such, belongs to what follows; a diary's says nothing of a day."""
+        title = self._title_alone()
+        if not title:
+            yield from self._ended()
+        else:
+            self.words.given_out()
+            following = replace(following, title=title) if heading.labelled else following
+            if not heading.labelled:
+                yield Skipped(self._where(self.beginning.number), "empty")
+        self.beginning = following
+
+    def _title_alone(self) -> str:
+        lines = [line for line in self.words.lines if line.strip()]
+        match = _MARKDOWN_TITLE.match(lines[0]) if len(lines) == 1 and self.beginning.day is None else None
+        return match["title"].rstrip(" #") if match else ""
+
     def _taken_from(self, front: list[TextLine]) -> Iterator[Skipped]:
         """Front matter is about a note, not in it; what is not used of it is told."""
         title = _first_match(_FRONT_TITLE, front, "title") or self.beginning.title
         heading = heading_in(_first_match(_FRONT_DATE, front, "date"), begins=True)
         self.last = self.named or (heading.written.as_day(day_first=self.day_first) if heading else None)
-        clock = heading.clock if heading and not self.named else None
+        clock = heading.clock if heading and heading.written.as_day(day_first=self.day_first) == self.last else None
         self.beginning = _Beginning(title, self.last, at_clock(self.last, clock))
         if any(not (_FRONT_DATE.match(line.text) or _FRONT_TITLE.match(line.text)) for line in front):
             yield Skipped(self._where(front[0].number), "settings")
@@ -237,7 +251,7 @@ class _Splitting:
     def _ended(self) -> Iterator[Entry | Skipped]:
         text, begun = self.words.given_out(), self.beginning
         if text:
-            source_id = digest("entry", begun.day, begun.title, text)
+            source_id = self.places.id_of_entry(begun.title, text, begun.day)
             yield Entry(begun.title, text, begun.day, begun.at, source_id, self._where(begun.number))
         elif begun.day or begun.title:
             yield Skipped(self._where(begun.number), "empty")

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import ijson
@@ -63,6 +64,33 @@ def loads(text: str, limits: Limits) -> Any:
     if _depth(text, limits.nesting) > limits.nesting:
         raise ValueError("nested too deeply")
     return value
+
+
+def objects(source: Source, member: str = "") -> Iterator[Any]:
+    """The elements of an array at the top, the values of lines that are JSON each, or the one object that the file is.
+    `Unread` stands for a line that is none. Raises ImportRejected as `values` does."""
+    if next((piece.lstrip() for piece in source.texts(member) if piece.strip()), "").startswith("["):
+        yield from (value for _place, value in values(source, ["item"], member))
+    elif is_one_a_line(source, member):
+        yield from (_of_line(line.text, source.limits) for line in source.lines(member) if line.text.strip())
+    else:
+        yield from (value for _place, value in values(source, [""], member))
+
+
+def is_one_a_line(source: Source, member: str = "") -> bool:
+    """Whether there are several lines and the first is an object by itself; one that is laid out over lines is not."""
+    try:
+        first, *more = islice((line.text for line in source.lines(member) if line.text.strip()), 2)
+    except (ImportRejected, ValueError):
+        return False
+    return bool(more) and isinstance(_of_line(first, source.limits), dict)
+
+
+def _of_line(text: str, limits: Limits) -> Any:
+    try:
+        return loads(text, limits)
+    except ValueError:
+        return Unread("broken")
 
 
 @dataclass

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
+from memory.importers.places import Places
 from memory.importers.source import TextLine
-from memory.importers.types import Limits, Line, Role, Skipped, Talk, digest
+from memory.importers.types import Limits, Line, Role, Skipped, Talk
 
 # Nobody chatted before, and no clock of today is right after.
 _FIRST_YEAR, _LAST_YEAR = 1970, 2200
 _MILLISECONDS_FROM = 10**11
+_BEYOND_REASON = 10**17
 # Beyond so many nobody tells them apart.
 _MOST_PEOPLE = 100_000
 # What files call the two sides where they do not call them by name.
@@ -31,18 +33,18 @@ def said(
     at: datetime | None,
     where: str,
     limits: Limits,
+    places: Places,
     source_id: str = "",
-    position: int = 0,
     role: Role = "",
 ) -> Line | Skipped:
-    """A line, or why it is none. Without an id in the file it gets one from its position, speaker, time and text."""
+    """A line, or why it is none. Without an id in the file it gets one from its place, speaker, time and text."""
     text = storable(text)
     if not text.strip():
         return Skipped(where, "empty")
     if 4 * len(text) > limits.message_bytes < len(text.encode()):
         return Skipped(where, "too_long")
-    speaker = storable(speaker)
-    return Line(speaker, text, at, source_id or digest(position, speaker, at, text), where, role)
+    speaker, source_id = storable(speaker), storable(source_id)
+    return Line(speaker, text, at, source_id or places.id_of(speaker, text, at), where, role)
 
 
 def storable(text: str) -> str:
@@ -102,8 +104,8 @@ def gathered(
 
 
 def moment(value: Any) -> datetime | None:
-    """A time as exports write it: ISO 8601 (aware where it says its zone), or seconds or milliseconds since 1970 (UTC),
-    as a number or in a string. None where it is none, or lies outside of all reason.
+    """A time as exports write it: ISO 8601 (aware where it says its zone), or seconds since 1970 (UTC) or thousandths
+    or millionths of them, as a number or in a string. None where it is none, or lies outside of all reason.
 
     >>> moment("2023-12-31T21:05:00Z") == moment(1704056700) == moment("1704056700000")
     True
@@ -160,7 +162,7 @@ class Names:
 def _number(value: str | float) -> datetime | None:
     try:
         seconds = float(value)
-        if abs(seconds) >= _MILLISECONDS_FROM:
+        while _MILLISECONDS_FROM <= abs(seconds) < _BEYOND_REASON:
             seconds /= 1000
         return _within_reason(datetime.fromtimestamp(seconds, UTC))
     except (ValueError, OverflowError, OSError):

@@ -1,8 +1,10 @@
-"""Entries of a lorebook, and back: the book of a card, one on its own (lorebook_v3), and SillyTavern's world info.
+"""Entries of a lorebook, and back: the book of a card, one on its own (lorebook_v3), SillyTavern's world info, and what
+NovelAI, Agnai and RisuAI save.
 
 The keys of an entry are words to look for. Some books call them regular expressions; nobody's patterns are run here.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -13,6 +15,11 @@ from memory.importers.types import ImportRejected, Limits, Lore, Skipped, digest
 # Under this key `rest` keeps the decorators, the lines that begin with "@@" above the content. A field of the entry
 # that is itself called so is kept there in a list.
 DECORATORS = "@@"
+# What the fields of an entry are called elsewhere.
+_NAMED = {
+    "key": "keys", "keywords": "keys", "comment": "name", "displayName": "name", "text": "content", "entry": "content",
+}  # fmt: skip
+_WORDS_APART = re.compile(r"\s*[,，]\s*")
 
 
 def book_entries(book: Any, where: str) -> Iterator[Lore | Skipped]:
@@ -24,27 +31,30 @@ def book_entries(book: Any, where: str) -> Iterator[Lore | Skipped]:
 
 def standalone(document: Mapping[str, Any], limits: Limits) -> Iterator[Lore | Skipped]:
     """The entries of a book that comes without a card, those apart that say nothing or too much."""
-    found = _world_info(document) if isinstance(document.get("entries"), dict) else _lorebook(document)
-    for item in found:
+    for item in _entries(document):
         yield _told(item, limits) if isinstance(item, Lore) else item
 
 
-def _lorebook(document: Mapping[str, Any]) -> Iterator[Lore | Skipped]:
-    if not has_entries(document.get("data")):
+def _entries(document: Mapping[str, Any]) -> Iterator[Lore | Skipped]:
+    """SillyTavern keys its entries by number; most have a list of them, some under "data"."""
+    data = document.get("data")
+    held = document.get("entries", data.get("entries") if isinstance(data, dict) else data)
+    if not held or not isinstance(held, dict | list):
         raise ImportRejected("nothing_found")
-    return book_entries(document["data"], _("lorebook"))
-
-
-def _world_info(document: Mapping[str, Any]) -> Iterator[Lore | Skipped]:
-    """SillyTavern keys its entries by number and has names of its own for their fields."""
-    for number, entry in enumerate(document["entries"].values(), 1):
+    for number, entry in enumerate(held.values() if isinstance(held, dict) else held, 1):
         place = _("%(book)s, entry %(number)d") % {"book": _("lorebook"), "number": number}
-        if not isinstance(entry, dict):
-            yield Skipped(place, "broken")
-            continue
-        renamed = {"key": "keys", "comment": "name"}
-        named: dict[str, Any] = {renamed.get(name) or name: entry[name] for name in entry if name != "disable"}
-        yield _lore(named | {"enabled": not entry.get("disable")}, place)
+        yield _lore(_as_of_a_book(entry), place) if isinstance(entry, dict) else Skipped(place, "broken")
+
+
+def _as_of_a_book(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The entry with its fields named, and its keys listed, as card specifications do it; what a book has under such a
+    name itself stays."""
+    known = {name: value for name, value in entry.items() if name not in _NAMED and name != "disable"}
+    renamed = {_NAMED[name]: value for name, value in entry.items() if name in _NAMED}
+    named = {name: value for name, value in renamed.items() if name not in known} | known
+    if isinstance(named.get("keys"), str):
+        named["keys"] = [key for key in _WORDS_APART.split(named["keys"].strip()) if key]
+    return named | ({"enabled": not entry["disable"]} if "disable" in entry else {})
 
 
 def _told(lore: Lore, limits: Limits) -> Lore | Skipped:

@@ -54,7 +54,7 @@ class Mapped:
             yield from table.Table().read(source, options)
             return
         order = order_of_days(lambda: _records(source, mapping), mapping, options)
-        applying = Applying(mapping, order, options.limits)
+        applying = Applying(mapping, order, options.limits, source.name)
         for title, where, records in _conversations(source, mapping):
             yield from applying.found(records, title, where)
 

@@ -1,8 +1,9 @@
 """Portable AI Memory 1.0, read: `memory-store.json`, alone or in a zip with its `conversations/*.json`.
 
 By the published specification of 2026-02-17 (portable-ai-memory.org). Memories come with everything else that is said
-of them in `rest`, their relations included; of a conversation with branches, the one that was spoken last. Nothing is
-asked of the network, signatures and embeddings are left aside. `pam_writing` is the other direction.
+of them in `rest`, their relations included; of a conversation with branches, the one that was spoken last. Hashes are
+verified, and what does not fit its own is told, though it is read. Nothing is asked of the network; signatures (whose
+key would have to be looked up there) and embeddings are left aside. `pam_writing` is the other direction.
 """
 
 from collections import defaultdict
@@ -16,6 +17,8 @@ from django.utils.translation import gettext_lazy
 
 from memory.importers.json_values import Unread, values
 from memory.importers.lines import array, moment, said, storable, table, talks, word
+from memory.importers.pam_hashes import Checksum, fits
+from memory.importers.places import Places
 from memory.importers.source import Sample, Source
 from memory.importers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Role, Skipped, digest
 
@@ -89,13 +92,27 @@ def _expect(head: Mapping[str, Any], schema: str, where: str) -> None:
 def _store(source: Source, member: str, limits: Limits) -> Iterator[Found]:
     _expect(_head(source, member), STORE, member)
     relations = _relations(source, member)
+    told = dict(values(source, ("integrity.total_memories", "integrity.checksum"), member))
+    checksum = Checksum(limits.item_bytes if told else 0)
     number = 0
     for number, (_place, value) in enumerate(values(source, ("memories.item",), member), 1):
-        yield _memory(value, relations, _("memory %d") % number, limits)
-    counted = dict(values(source, ("integrity.total_memories",), member)).get("integrity.total_memories", number)
+        where = _("memory %d") % number
+        yield _memory(value, relations, where, limits)
+        if not _is_as_hashed(value):
+            yield Skipped(where, "altered")
+        checksum.take(value)
+    counted = told.get("integrity.total_memories", number)
     if counted != number:
         yield Skipped(_("memories counted in the file: %s") % word(counted), "broken")
+    if not checksum.fits(told.get("integrity.checksum")):
+        yield Skipped(_("all memories of the file"), "altered")
     yield from _missing_conversations(source, member)
+
+
+def _is_as_hashed(value: Any) -> bool:
+    """Whether its words are still those that it was given its hash for; without one they are believed."""
+    content, told = table(value).get("content"), table(value).get("content_hash")
+    return not isinstance(content, str) or not isinstance(told, str) or fits(content, told)
 
 
 def _relations(source: Source, member: str) -> dict[str, list[Any]]:
@@ -124,7 +141,7 @@ def _remembered(value: dict[str, Any], text: str, relations: Mapping[str, list[A
     at = moment(temporal.get("valid_from")) or moment(temporal.get("created_at"))
     kind = word(value.get("type"))
     kind = word(value.get("custom_type")) or kind if kind == "custom" else kind
-    source_id = word(value.get("id"))
+    source_id = storable(word(value.get("id")))
     rest = {name: item for name, item in value.items() if name not in ("id", "content")}
     rest |= {RELATIONS: relations[source_id]} if source_id in relations else {}
     confidence = _confidence(table(value.get("confidence")))
@@ -177,9 +194,11 @@ class _Outline:
 def _conversation(source: Source, member: str, limits: Limits) -> Iterator[Found]:
     head = _head(source, member)
     _expect(head, CONVERSATION, member)
-    title, source_id = storable(word(head.get("title"))), word(head.get("id"))
+    title, source_id = (storable(word(head.get(key))) for key in ("title", "id"))
     outline = _outline(source, member)
-    lines = _lines(source, member, outline, limits)
+    places = Places()
+    places.begin(source_id or title)
+    lines = _lines(source, member, outline, places, limits)
     yield from talks(title, source_id or digest("talk", member, title), member, lines, limits)
 
 
@@ -196,7 +215,7 @@ def _outline(source: Source, member: str) -> _Outline:
     return outline
 
 
-def _lines(source: Source, member: str, outline: _Outline, limits: Limits) -> Iterator[Line | Skipped]:
+def _lines(source: Source, member: str, outline: _Outline, places: Places, limits: Limits) -> Iterator[Line | Skipped]:
     spoken = outline.spoken()
     for number, (_place, value) in enumerate(values(source, ("messages.item",), member), 1):
         where = _("message %d") % number
@@ -204,10 +223,10 @@ def _lines(source: Source, member: str, outline: _Outline, limits: Limits) -> It
         if isinstance(value, dict) and spoken is not None and word(value.get("id")) not in spoken:
             yield Skipped(where, "not_chosen")
         else:
-            yield _line(value, outline, where, number, limits)
+            yield _line(value, outline, places, where, limits)
 
 
-def _line(value: Any, outline: _Outline, where: str, number: int, limits: Limits) -> Line | Skipped:
+def _line(value: Any, outline: _Outline, places: Places, where: str, limits: Limits) -> Line | Skipped:
     if not isinstance(value, dict):
         return Skipped(where, value.reason if isinstance(value, Unread) else "broken")
     role = word(value.get("role"))
@@ -221,7 +240,7 @@ def _line(value: Any, outline: _Outline, where: str, number: int, limits: Limits
     ours = table(value.get("raw_metadata"))
     speaker = word(ours.get("speaker")) or outline.names.get(role, role)
     side = OTHER if ours.get("side") == OTHER else ROLES[role]
-    return said(speaker, text, moment(value.get("created_at")), where, limits, word(value.get("id")), number, side)
+    return said(speaker, text, moment(value.get("created_at")), where, limits, places, word(value.get("id")), side)
 
 
 def _text(content: Mapping[str, Any]) -> str:

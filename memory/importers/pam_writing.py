@@ -7,8 +7,6 @@ memories in canonical JSON, sorted by id (section 15).
 import hashlib
 import io
 import json
-import re
-import unicodedata
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,6 +17,7 @@ from typing import Any
 
 from memory.importers.canonical import canonical
 from memory.importers.pam import CONVERSATION, OTHER, RELATIONS, STORE, STORE_NAME
+from memory.importers.pam_hashes import content_hash, sha256
 from memory.importers.types import Line, Remembered, Talk
 
 VERSION = "1.0"
@@ -109,7 +108,7 @@ def store(memories: list[Remembered], index: list[dict[str, Any]], export: Expor
         checksum.update((b"," if number else b"") + canonical(written))
         yield (",\n" if number else "\n") + _json(written)
     checksum.update(b"]")
-    integrity = {"canonicalization": "RFC8785", "checksum": _sha256(checksum), "total_memories": len(memories)}
+    integrity = {"canonicalization": "RFC8785", "checksum": sha256(checksum), "total_memories": len(memories)}
     edges = [edge for memory in memories for edge in memory.rest.get(RELATIONS, ())]
     yield "],\n" + _json({"relations": edges, "conversations_index": index, "integrity": integrity})[1:] + "\n"
 
@@ -153,20 +152,6 @@ def _defaults(memory: Remembered, export: Export) -> dict[str, Any]:
     day = datetime(memory.day.year, memory.day.month, memory.day.day, tzinfo=UTC) if memory.day else export.now
     confidence = {} if memory.confidence is None else {"confidence": {"current": memory.confidence}}
     return {"temporal": {"created_at": _stamp(day)}, "provenance": {"platform": export.platform}, **confidence}
-
-
-def content_hash(text: str) -> str:
-    """The hash by which the same memory is known in exports of several systems.
-
-    >>> content_hash("  Likes  TEA ") == content_hash("likes tea")
-    True
-    """
-    normal = re.sub(r" {2,}", " ", unicodedata.normalize("NFC", text.strip().lower()))
-    return _sha256(hashlib.sha256(normal.encode()))
-
-
-def _sha256(hashed: Any) -> str:
-    return f"sha256:{hashed.hexdigest()}"
 
 
 def _derived(memories: Iterable[Remembered]) -> dict[str, list[str]]:

@@ -4,6 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 # What is left out while the rest is read.
 SKIPS = {
+    "altered": _("does not match the checksum beside it, as if it had been changed since; it was read all the same"),
     "broken": _("could not be read"),
     "deleted": _("was deleted by whoever wrote it"),
     "document": _("a document, not something that was said"),
@@ -36,6 +37,9 @@ REJECTIONS = {
     "not_json": _("This is not JSON, or it is damaged or cut off."),
     "not_this": _("This file is not what a file of the format “%(format)s” looks like."),
     "nothing_found": _("Nothing that could be imported was found in the file."),
+    "page_of_chatgpt": _("This is the page of a ChatGPT export. Please bring conversations.json, or the whole zip."),
+    "page_of_discord": _("This is a web page. Please export again with DiscordChatExporter, and choose JSON."),
+    "page_of_telegram": _("This is a web page. Please export again with Telegram Desktop, and choose “JSON”."),
     "picture_broken": _("The picture is damaged or cut off."),
     "picture_without_card": _("The picture holds no character card."),
     "several_archives": _("It holds archives of several personas. Please unpack it, and bring one of them at a time."),
@@ -44,6 +48,7 @@ REJECTIONS = {
     "too_big": _("The file is too big."),
     "too_deep": _("The data is nested too deeply."),
     "unknown_format": _("The file was not recognised. It was compared with: %(formats)s."),
+    "web_page": _("This is a web page. Please export again as JSON or plain text, if the program offers that."),
     "zip_bomb": _("The archive unpacks to far more than an honest one would."),
     "zip_broken": _("The archive is damaged."),
     "zip_encrypted": _("The archive is encrypted. Please unpack it first."),

@@ -1,6 +1,6 @@
 """Chats of role-play programs whose files are one JSON document: those that SillyTavern, too, reads.
 
-Ooba (text-generation-webui)  {data_visible: [[user, bot], …]}
+Ooba (text-generation-webui)  {data_visible: [[user, bot], …]}, since 2023 {internal: [[user, bot], …], visible: …}
 Agnai                         {name, messages: [{_id, userId?, msg, createdAt?}]}
 CAI Tools (Character.AI)      {histories: {histories: [{msgs: [{src: {is_human, name?}, text, created?}]}]}}
 Kobold Lite                   {savedsettings: {chatname, chatopponent}, prompt, actions: []}
@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy
 
 from memory.importers.json_values import Unread, values
 from memory.importers.lines import array, moment, said, table, talks, word
+from memory.importers.places import Places
 from memory.importers.source import Sample, Source
 from memory.importers.types import Found, Limits, Line, Options, Role, Skipped, digest
 
@@ -25,6 +26,8 @@ _USER, _CHARACTER = "user", "character"
 _ROLES: Mapping[str, Role] = {_USER: "user", _CHARACTER: "persona"}
 # What Ooba puts in place of the words that were not there before a greeting.
 _BEFORE_GREETING = "<|BEGIN-VISIBLE-CHAT|>"
+# Its newer files begin so; what is visible is the same with HTML in it, and stands behind.
+_INTERNAL = re.compile(r'\s*\{\s*"internal"\s*:\s*\[\s*\[')
 _TURN = re.compile(r"\n?\{\{\[(INPUT|OUTPUT)\]\}\}\n?")
 # Kobold Lite's separator of several opponents.
 _SEVERAL = "||$||"
@@ -65,21 +68,29 @@ class Roleplay:
         return 0.9 if self.marks <= sample.paths else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
+        places = Places()
         for number, chat in enumerate(self.chats(values(source, self.wanted)), start=1):
             where = _("conversation %d") % number
             source_id = chat.source_id or digest(self.name, number, chat.title)
-            yield from talks(chat.title, source_id, where, _lines(chat, where, options.limits), options.limits)
+            name = digest(source.name, chat.title)
+            turns = places.begun(chat.source_id, name, chat.turns, lambda turn: turn.text)
+            yield from talks(chat.title, source_id, where, _lines(turns, places, where, options.limits), options.limits)
 
 
-def _lines(chat: _Chat, where: str, limits: Limits) -> Iterator[Line | Skipped]:
+class _Webui(Roleplay):
+    def resembles(self, sample: Sample) -> float:
+        return 0.9 if _INTERNAL.match(sample.text) else super().resembles(sample)
+
+
+def _lines(turns: Iterable[_Turn], places: Places, where: str, limits: Limits) -> Iterator[Line | Skipped]:
     message_number = _("%(talk)s, message %(number)d")
-    for number, turn in enumerate(chat.turns, start=1):
+    for number, turn in enumerate(turns, start=1):
         place = message_number % {"talk": where, "number": number}
         if turn.reason:
             yield Skipped(place, turn.reason)
         else:
             role, name = _ROLES[turn.side], turn.name or turn.side
-            yield said(name, turn.text, moment(turn.at), place, limits, turn.source_id, number, role)
+            yield said(name, turn.text, moment(turn.at), place, limits, places, turn.source_id, role)
 
 
 def _ooba(found: Values) -> Iterator[_Chat]:
@@ -178,7 +189,7 @@ def _risu_turn(value: Any) -> _Turn:
 
 
 FORMATS = (
-    Roleplay("ooba", gettext_lazy("Ooba chat"), frozenset({"data_visible"}), ("data_visible",), _ooba),
+    _Webui("ooba", gettext_lazy("Ooba chat"), frozenset({"data_visible"}), ("data_visible", "internal"), _ooba),
     Roleplay("agnai", gettext_lazy("Agnai chat"), frozenset({"messages.item.msg"}), ("name", "messages"), _agnai),
     Roleplay(
         "cai_tools", gettext_lazy("Character.AI chats (CAI Tools)"), frozenset({"histories.histories"}),

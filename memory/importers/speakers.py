@@ -28,12 +28,21 @@ def speakers(found: Iterable[Found]) -> tuple[Speaker, ...]:
         if isinstance(talk, Talk):
             titles.add(talk.title)
             lines.update(line.speaker for line in talk.lines)
-            roles.update((line.speaker, line.role) for line in talk.lines if line.role)
+            for line in talk.lines:
+                roles[line.speaker] = role_after(roles.get(line.speaker), line.role)
     guesses = {name: roles.get(name) or role_named(name) for name in lines}
     two = {name: role for name, role in guesses.items() if role != "other"}
     if len(two) == 2:
         guesses |= _of_two(two, titles)
     return tuple(Speaker(name, count, guesses[name]) for name, count in lines.most_common())
+
+
+def role_after(before: Role | None, told: Role) -> Role:
+    """What the lines of one name say together: somebody else is only who speaks nowhere else in the file, as those do
+    not whose words others forward."""
+    if before is None or before == "other":
+        return told
+    return told if told not in ("", "other") else before
 
 
 def _of_two(guesses: Mapping[str, Role], titles: set[str]) -> dict[str, Role]:

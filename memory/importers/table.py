@@ -5,9 +5,10 @@ is asked (`ask_mapping`) and her answer comes back as `Options.mapping`.
 """
 
 import csv
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -20,6 +21,9 @@ from memory.importers.types import Found, ImportRejected, Options, Skipped
 from memory.importers.when import read_when
 
 _DELIMITERS = (",", "\t", ";", "|")
+# Excel's way of saying the delimiter, in a line of its own above the table.
+_SAID = re.compile(r"\ufeff?\"?sep=(?P<delimiter>[,;\t|])\"?\s*")
+_RULE = re.compile(r"\s*:?-+:?\s*")
 _SAMPLE_ROWS = 200
 _KNOWN = {name for names in NAMES.values() for name in names}
 
@@ -56,7 +60,8 @@ class Table:
         if not isinstance(mapping, Mapping) or (options.mapping is None and not mapping.sure):
             raise ImportRejected("ask_mapping")
         order = order_of_days(lambda: records(source, shape), mapping, options)
-        yield from Applying(mapping, order, options.limits).found(records(source, shape), "", "")
+        applying = Applying(mapping, order, options.limits, source.name)
+        yield from applying.found(records(source, shape), "", "")
 
 
 def guess(source: Source) -> Mapping | None:
@@ -82,7 +87,9 @@ def _shape(source: Source) -> Shape:
 def shape_of(text: str) -> Shape | None:
     """How a table that begins with `text` is written; None where it is no table."""
     beginning = text[: text.rfind("\n") + 1] or text
-    shapes = [(delimiter, quoted) for delimiter in _DELIMITERS for quoted in (True, False)]
+    said = _said_in(beginning.partition("\n")[0])
+    beginning = beginning.partition("\n")[2] if said else beginning
+    shapes = [(delimiter, quoted) for delimiter in said or _DELIMITERS for quoted in (True, False)]
     best = max(shapes, key=lambda shape: _evenness(beginning, *shape))
     if _evenness(beginning, *best) == 0:
         return None
@@ -90,6 +97,12 @@ def shape_of(text: str) -> Shape | None:
     headed = _is_heading(first, second)
     names = first if headed else [str(number) for number, _cell in enumerate(first, 1)]
     return Shape(*best, tuple(name.strip() for name in names), headed)
+
+
+def _said_in(line: str) -> str:
+    """The delimiter that a line above the table says; "" where it is a line of the table."""
+    match = _SAID.fullmatch(line)
+    return match["delimiter"] if match else ""
 
 
 def _is_heading(first: list[str], second: list[str]) -> bool:
@@ -130,7 +143,8 @@ def _plain(name: str) -> str:
 
 
 def _rows_of(text: str, shape: Shape) -> Iterator[Record]:
-    rows = _first_rows(text, shape.delimiter, shape.quoted)[shape.headed :]
+    above = bool(_said_in(text.partition("\n")[0]))
+    rows = _first_rows(text, shape.delimiter, shape.quoted)[above + shape.headed :]
     return (("", _as_record(row, shape)) for row in rows)
 
 
@@ -142,16 +156,25 @@ def sampled(rows: Iterable[Record], shape: Shape) -> dict[str, list[Any]]:
 
 def records(source: Source, shape: Shape) -> Iterator[Record]:
     """Each row with its place, as what stands under each column. Raises ImportRejected where a row never ends."""
-    reader = _reader(_with_ends(source.lines()), shape.delimiter, shape.quoted)
-    before, place = 0, _("line %d")
+    lines = source.lines()
+    first = next(lines, None)
+    above = int(first is not None and bool(_said_in(first.text)))
+    lines = lines if first is None or above else chain([first], lines)
+    reader = _reader(_with_ends(lines), shape.delimiter, shape.quoted)
+    before, place = above, _("line %d")
     try:
         for number, row in enumerate(reader):
             where = place % (before + 1)
-            before = reader.line_num
-            if row and not (shape.headed and number == 0):
+            before = above + reader.line_num
+            if row and not (shape.headed and number == 0) and not _is_rule(row):
                 yield where, _as_record(row, shape) or Skipped(where, "broken")
     except csv.Error as error:
         raise ImportRejected("table_broken", place % (before + 1)) from error
+
+
+def _is_rule(row: list[str]) -> bool:
+    """The line beneath the heading of a table in Markdown."""
+    return any(row) and all(_RULE.fullmatch(cell) for cell in row if cell)
 
 
 def _with_ends(lines: Iterable[TextLine]) -> Iterator[str]:
@@ -160,6 +183,7 @@ def _with_ends(lines: Iterable[TextLine]) -> Iterator[str]:
 
 def _as_record(row: list[str], shape: Shape) -> dict[str, str] | None:
     """The row by columns. A row that is too long has delimiters in its last cell, which some writers do not quote."""
+    row = [cell.strip() for cell in row] if shape.delimiter == "|" else row
     width = len(shape.columns)
     if len(row) > width:
         row = [*row[: width - 1], shape.delimiter.join(row[width - 1 :])]

@@ -1,8 +1,10 @@
 """Telegram Desktop's result.json: one chat, or all chats of an account.
 
-What somebody forwarded was said by whom it is forwarded from, and stands under that name.
+What somebody forwarded was said by whom it is forwarded from, and stands under that name. A poll is what was asked
+in it, and what could be answered.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,8 +16,10 @@ from django.utils.translation import gettext_lazy
 
 from memory.importers.json_values import Unread, values
 from memory.importers.lines import Names, array, moment, said, table, talks, word
+from memory.importers.places import Places
 from memory.importers.source import Sample, Source
 from memory.importers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.importers.zips import within
 
 _SINGLE = ("name", "type", "id")
 _CHATS = ("chats.list.item", "left_chats.list.item")
@@ -32,12 +36,17 @@ _ASIDE = dict.fromkeys(
     "settings",
 )  # fmt: skip
 _MEDIA = (
-    "photo", "file", "media_type", "sticker_emoji", "location_information", "contact_information", "poll",
+    "photo", "file", "media_type", "sticker_emoji", "location_information", "contact_information",
     "game_title", "invoice_information", "place_name",
 )  # fmt: skip
 
 
-@dataclass
+_FILE = re.compile(r"result( ?\(\d+\))?\.json")
+_ASKED = {"poll": ("question", "answers"), "todo_list": ("title", "answers")}
+_NOBODY = "unknown"
+
+
+@dataclass(eq=False)
 class _Chat:
     """What is known of a chat when its first message comes: an export names it before."""
 
@@ -70,33 +79,39 @@ class Telegram:
     label = gettext_lazy("Telegram export")
 
     def resembles(self, sample: Sample) -> float:
-        file = _file(sample)
-        paths = (sample.inside(file) if file else sample).paths
+        files = _files(sample.members)
+        paths = (sample.inside(files[0]) if files else sample).paths
         whole = {"chats.about", "chats.list", "personal_information.user_id"} & paths
         return 0.95 if whole or {"messages.item.date", "messages.item.type", "type"} <= paths else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
-        file = _file(source.sample) if source.members else ""
-        if source.members and not file:
+        files = _files(source.members)
+        if source.members and not files:
             raise ImportRejected("member_missing")
-        yield from (Skipped(name, "media") for name in source.members if name != file)
-        for chat, messages in groupby(_messages(source, file), key=lambda pair: pair[0]):
-            found = _lines(chat, (message for _chat, message in messages), options.limits)
-            yield from talks(chat.title, chat.source_id, _where(chat), found, options.limits)
+        yield from (Skipped(name, "media") for name in source.members if name not in files)
+        for file in files or [""]:
+            with within(file):
+                yield from _chats(source, file, options.limits)
 
 
-def _file(sample: Sample) -> str:
-    files = [name for name in sample.members if name.rpartition("/")[2] == "result.json"]
-    return files[0] if files else ""
+def _files(members: tuple[str, ...]) -> list[str]:
+    return [name for name in members if _FILE.fullmatch(name.rpartition("/")[2])]
+
+
+def _chats(source: Source, file: str, limits: Limits) -> Iterator[Found]:
+    places = Places()
+    for chat, messages in groupby(_messages(source, file), key=lambda pair: pair[0]):
+        found = _lines(chat, (message for _chat, message in messages), places, limits)
+        yield from talks(chat.title, chat.source_id, _where(chat), found, limits)
 
 
 def _messages(source: Source, file: str) -> Iterator[tuple["_Chat", Any]]:
-    """Each message with its chat, and what stands beside the chats as `Skipped`."""
-    chat = _Chat(1, "")
+    """Each message with its chat, and what stands beside the chats as `Skipped` of none of them."""
+    aside, chat = _Chat(0, ""), _Chat(1, "")
     for place, value in values(source, _WANTED, file, _ASIDE):
         key = place.rpartition(".")[2]
         if place in _ASIDE:
-            yield chat, Skipped(place, value.reason)
+            yield aside, Skipped(place, value.reason)
         elif place == _ME:
             chat.me = word(value)
         elif key in _SINGLE:
@@ -108,7 +123,8 @@ def _messages(source: Source, file: str) -> Iterator[tuple["_Chat", Any]]:
             yield chat, value
 
 
-def _lines(chat: _Chat, messages: Iterator[Any], limits: Limits) -> Iterator[Line | Skipped]:
+def _lines(chat: _Chat, messages: Iterator[Any], places: Places, limits: Limits) -> Iterator[Line | Skipped]:
+    places.begin(chat.source_id)
     number, place, talk = 0, _("%(talk)s, message %(number)d"), _where(chat)
     for message in messages:
         if isinstance(message, Skipped):
@@ -119,12 +135,14 @@ def _lines(chat: _Chat, messages: Iterator[Any], limits: Limits) -> Iterator[Lin
         if isinstance(message, Unread):
             yield Skipped(where, message.reason)
         elif isinstance(message, dict):
-            yield from _message(chat, message, number, where, limits)
+            yield from _message(chat, message, places, where, limits)
         else:
             yield Skipped(where, "broken")
 
 
-def _message(chat: _Chat, message: dict[str, Any], number: int, where: str, limits: Limits) -> Iterator[Line | Skipped]:
+def _message(
+    chat: _Chat, message: dict[str, Any], places: Places, where: str, limits: Limits
+) -> Iterator[Line | Skipped]:
     if message.get("type") != "message":
         yield Skipped(where, "notice" if message.get("type") == "service" else "unknown")
         return
@@ -135,20 +153,34 @@ def _message(chat: _Chat, message: dict[str, Any], number: int, where: str, limi
     if text.strip() or not with_media:
         speaker, role = _speaker(chat, message)
         source_id = f"{chat.source_id}/{message['id']}" if word(message.get("id")) else ""
-        yield said(speaker, text, _at(message), where, limits, source_id, number, role)
+        yield said(speaker, text, _at(message), where, limits, places, source_id, role)
 
 
 def _speaker(chat: _Chat, message: dict[str, Any]) -> tuple[str, Role]:
-    original = word(message.get("forwarded_from"))
-    if original:
-        return original, "other"
-    person = word(message.get("from_id")).removeprefix("user")
+    """Who hides, or has left, is named by nothing where what they said is forwarded."""
+    if "forwarded_from" in message or "forwarded_from_id" in message:
+        original = _person(message.get("forwarded_from_id"))
+        name = word(message.get("forwarded_from")) or original or _NOBODY
+        return name, "user" if original and original == chat.me else "other"
+    person = _person(message.get("from_id"))
     return chat.names.of(person, word(message.get("from"))), chat.role_of(person)
 
 
+def _person(known_as: Any) -> str:
+    return word(known_as).removeprefix("user")
+
+
 def _text(message: dict[str, Any]) -> str:
-    """Plain, or in pieces of which some are links, bold and the like."""
-    text = message.get("text") or message.get("text_entities")
+    """Plain, or in pieces of which some are links, bold and the like; or what a poll or a list asks."""
+    text = _joined(message.get("text") or message.get("text_entities"))
+    for kind, (asked, answers) in _ASKED.items():
+        asking = table(message.get(kind))
+        choices = [_joined(table(answer).get("text")) for answer in array(asking.get(answers))]
+        text = "\n".join(filter(None, (text, _joined(asking.get(asked)), *choices)))
+    return text
+
+
+def _joined(text: Any) -> str:
     if isinstance(text, str):
         return text
     return "".join(piece if isinstance(piece, str) else word(table(piece).get("text")) for piece in array(text))

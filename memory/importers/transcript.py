@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.importers.lines import Gathered, gathered, moment, role_named, said, talks
+from memory.importers.places import Places
 from memory.importers.source import Sample, Source
 from memory.importers.types import Found, ImportRejected, Limits, Line, Options, Skipped, digest
 
@@ -61,7 +62,8 @@ class Transcript:
         if not names:
             raise ImportRejected("not_this", format=str(self.label))
         title = PurePath(source.name).stem
-        found = _lines(gathered(source.lines(), partial(_begins, names), options.limits), options.limits)
+        messages = gathered(source.lines(), partial(_begins, names), options.limits)
+        found = _lines(messages, title, options.limits)
         yield from talks(title, digest("transcript", title), title or _("the talk"), found, options.limits)
 
 
@@ -90,13 +92,13 @@ def _begins(names: Container[str], line: str) -> tuple[_Beginning, str] | None:
     return (begun, begun.words) if begun and begun.name in names else None
 
 
-def _lines(messages: Iterable[Gathered[_Beginning]], limits: Limits) -> Iterator[Line | Skipped]:
-    """Blank lines between messages belong to the layout."""
-    line = _("line %d")
-    for position, message in enumerate(messages, start=1):
-        where, begun, text = line % message.number, message.head, message.text.rstrip("\n")
+def _lines(messages: Iterable[Gathered[_Beginning]], title: str, limits: Limits) -> Iterator[Line | Skipped]:
+    """Blank lines around messages belong to the layout."""
+    line, places = _("line %d"), Places()
+    for message in places.begun("", title, messages, lambda message: message.text.strip()):
+        where, begun, text = line % message.number, message.head, message.text.strip("\n")
         if begun is not None:
-            yield said(begun.name, text, begun.at, where, limits, position=position, role=role_named(begun.name))
+            yield said(begun.name, text, begun.at, where, limits, places, role=role_named(begun.name))
         elif text.strip():
             yield Skipped(where, "nobody")
 

@@ -2,12 +2,12 @@
 
     31/12/2023, 21:05 - Name: text          [31/12/2023, 21:05:33] Name: text          2023/12/31 下午9:05 - 名: …
 
-The shape of the first stamp is that of all: a line without one goes on with the message before. Whether the day or the
-month comes first is decided once, by all dates of the file. Times have no zone.
+What is copied out of WhatsApp Web has the time first: [21:05, 31/12/2023] Name: text. The shape of the first stamp is
+that of all: a line without one goes on with the message before. Whether the day or the month comes first is decided
+once, by all dates of the file. Times have no zone.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import lru_cache, partial
@@ -19,39 +19,50 @@ from django.utils.translation import gettext_lazy
 
 from memory.importers import day_order
 from memory.importers.lines import Gathered, gathered, said, talks
+from memory.importers.places import Places
 from memory.importers.source import Sample, Source
 from memory.importers.types import Found, ImportRejected, Limits, Line, Options, Skipped, digest
 from memory.importers.whatsapp_words import (
     AFTERNOON,
     ATTACHED,
-    ATTACHED_BEHIND,
+    BEHIND,
     DELETED,
+    DOCUMENT,
     EDITED,
+    LEFT_OUT,
     MEDIA,
     NOON,
     PART_OF_DAY,
+    PLACE,
 )
 
 _MARK = "\u200e"
-_INVISIBLE = "\ufeff\u200e\u200f\u202a\u202b\u202c"
+_INVISIBLE = "\ufeff\u200e\u200f\u061c\u202a\u202b\u202c"
 _SPACE = r"[ \u00a0\u202f]"
-_DATE = rf"(?P<a>\d{{1,4}})(?P<mark>[./-]|\.{_SPACE}|年)(?P<b>\d{{1,2}})(?:[./-]|\.{_SPACE}|月)(?P<c>\d{{1,4}})[.日]?"
-_TIME = (
-    rf"(?P<before>{PART_OF_DAY})?{_SPACE}?(?P<hour>\d{{1,2}})[:.](?P<minute>\d{{2}})(?:[:.](?P<second>\d{{2}}))?"
-    rf"(?:{_SPACE}?(?P<after>{PART_OF_DAY}))?"
+# Arabic phones set a mark of direction between the numbers of a date.
+_MARKS = r"[\u200e\u200f\u061c]?"
+_DATE = (
+    rf"(?P<a>\d{{1,4}}){_MARKS}(?P<mark>\.{_SPACE}|[./-]|年|년{_SPACE}){_MARKS}"
+    rf"(?P<b>\d{{1,2}}){_MARKS}(?:\.{_SPACE}|[./-]|月|월{_SPACE}){_MARKS}(?P<c>\d{{1,4}})(?:[.日일]|{_SPACE}г\.)?"
 )
-_BETWEEN = rf"[,،]?{_SPACE}{{1,2}}(?:(?:at|um|à|às|a las|kl\.?){_SPACE})?"
-_STAMP = rf"{_DATE}{_BETWEEN}{_TIME}"
-_BRACKETED = re.compile(rf"[{_INVISIBLE}]*\[{_STAMP}\]{_SPACE}", re.I)
-_DASHED = re.compile(rf"[{_INVISIBLE}]*{_STAMP}{_SPACE}[-–]{_SPACE}", re.I)
+_TIME = (
+    rf"(?P<before>{PART_OF_DAY})?{_SPACE}?(?P<hour>\d{{1,2}})(?:[:.]|{_SPACE}h{_SPACE})(?P<minute>\d{{2}})"
+    rf"(?:(?:[:.]|{_SPACE}min{_SPACE})(?P<second>\d{{2}})(?:{_SPACE}s)?)?(?:{_SPACE}?(?P<after>{PART_OF_DAY}))?"
+    rf"(?:{_SPACE}ч\.)?"
+)
+_BETWEEN = rf"[,،]?{_SPACE}{{1,2}}(?:(?:at|um|à|às|a las|klo|kl\.?|в){_SPACE})?"
+_BRACKETED = re.compile(rf"[{_INVISIBLE}]*\[{_DATE}{_BETWEEN}{_TIME}\]{_SPACE}", re.I)
+_DASHED = re.compile(rf"[{_INVISIBLE}]*{_DATE}{_BETWEEN}{_TIME}{_SPACE}[-–]{_SPACE}", re.I)
+_TIME_FIRST = re.compile(rf"[{_INVISIBLE}]*\[?{_TIME}[,،]{_SPACE}{_DATE}(?:\]|{_SPACE}[-–]){_SPACE}", re.I)
+_SHAPES = (_BRACKETED, _DASHED, _TIME_FIRST)
 _SPEAKER = re.compile(rf"[{_INVISIBLE}]*(?P<name>[^\n]{{1,100}}?)[{_INVISIBLE}]*:(?:{_SPACE}|(?=\n)|$)")
 _NOT_A_LETTER = re.compile(r"[\s.]+")
 _LAST_CENTURY = 70
+# Thai phones count the years from the death of the Buddha.
+_BUDDHIST_FROM, _BUDDHIST_AHEAD = 2400, 543
 # What stands in place of a message, with its mark, is short in every language.
 _LONGEST_PLACEHOLDER = 200
 _SAMPLE_LINES = 60
-# Lines of one minute that are held while they are counted.
-_MOST_OF_A_MINUTE = 10_000
 # What a browser adds to a second download.
 _COPY = re.compile(r" ?\(\d\)$")
 _TITLES = (
@@ -60,7 +71,9 @@ _TITLES = (
     re.compile(r"(?:Chat|Conversación) de WhatsApp con (?P<name>.+)", re.I),
     re.compile(r"Conversa do WhatsApp com (?P<name>.+)", re.I),
     re.compile(r"Discussion WhatsApp avec (?P<name>.+)", re.I),
-    re.compile(r"Chat WhatsApp con (?P<name>.+)", re.I),
+    re.compile(r"Chat WhatsApp (?:con|dengan) (?P<name>.+)", re.I),
+    re.compile(r"WhatsApp[- ]chat met (?P<name>.+)", re.I),
+    re.compile(r"Чат WhatsApp с (?:контактом )?(?P<name>.+)", re.I),
     re.compile(r"[与與和](?P<name>.+?)的\s*WhatsApp\s*(?:聊天|对话|對話).*", re.I),
 )
 
@@ -109,13 +122,13 @@ def _chat(source: Source, file: str, options: Options) -> Iterator[Found]:
     title = _title(file, source.name)
     messages = gathered(source.lines(file), partial(_begins, stamp, day_first), options.limits)
     found = _lines(messages, options.limits)
-    yield from talks(title, digest("whatsapp", title), title or _("the chat"), found, options.limits)
+    yield from talks(title, digest("whatsapp", title or file), title or _("the chat"), found, options.limits)
 
 
 def _shape(lines: Iterable[str]) -> re.Pattern[str] | None:
     """The pattern of the first line that has a stamp."""
     for line in lines:
-        for pattern in (_BRACKETED, _DASHED):
+        for pattern in _SHAPES:
             if pattern.match(line):
                 return pattern
     return None
@@ -152,25 +165,19 @@ def _begins(stamp: re.Pattern[str], day_first: bool, text: str) -> tuple[datetim
 
 
 def _lines(messages: Iterable[Gathered[datetime]], limits: Limits) -> Iterator[Line | Skipped]:
-    """Equal lines of one minute are told apart by their count, so that a later export gives the same ids."""
-    line_number = _("line %d")
-    minute: datetime | None = None
-    count: Counter[tuple[str, str]] = Counter()
+    """What chat it is does not count for the ids of its lines: the same one comes with its title and without."""
+    line_number, places = _("line %d"), Places()
     for message in messages:
         where = line_number % message.number
         found = _SPEAKER.match(message.text)
         if message.head is None or found is None or _is_quoting(found["name"]):
             yield Skipped(where, "notice" if message.head else "nobody")
             continue
-        if message.head != minute or len(count) >= _MOST_OF_A_MINUTE:
-            minute = message.head
-            count.clear()
         text, reason = _words(message.text[found.end() :])
         if reason:
             yield Skipped(where, reason)
         if text or not reason:
-            count[found["name"], text] += 1
-            yield said(found["name"], text, minute, where, limits, position=count[found["name"], text])
+            yield said(found["name"], text, message.head, where, limits, places)
 
 
 @lru_cache(maxsize=1_000)
@@ -181,15 +188,23 @@ def _is_quoting(name: str) -> bool:
 
 def _words(text: str) -> tuple[str, str]:
     """What was said, and why something beside it is left out; both can be empty."""
+    if text.startswith(_MARK) and _is_shared(text):
+        return text.replace(_MARK, "").rstrip("\n"), ""
     if len(text) <= _LONGEST_PLACEHOLDER and (reason := _placeholder(text)):
         return "", reason
     first, _end, caption = text.partition("\n")
     if first.endswith(")") and ATTACHED.fullmatch(first.strip(_MARK)):
         return caption, "media"
-    if not text.endswith(">"):
-        return text, ""
-    words = ATTACHED_BEHIND.sub("", text)
-    return (words, "media") if words != text else (EDITED.sub("", text), "")
+    if (text.endswith(">") or _MARK in text) and (found := BEHIND.search(text)):
+        words = text[: found.start()]
+        return "" if DOCUMENT.fullmatch(words) else words, "media"
+    return (EDITED.sub("", text) if text.endswith(">") else text), ""
+
+
+def _is_shared(text: str) -> bool:
+    """Whether what begins with WhatsApp's mark is somebody's all the same: a poll or a place."""
+    first, _end, others = text.partition("\n")
+    return PLACE.search(first) is not None or (first.endswith((":", "：")) and f"\n{_MARK}" in others)
 
 
 def _placeholder(text: str) -> str:
@@ -197,16 +212,18 @@ def _placeholder(text: str) -> str:
     bare = text.strip(f"{_MARK} \n")
     if DELETED.fullmatch(bare):
         return "deleted"
-    if MEDIA.fullmatch(bare) or (ATTACHED_BEHIND.fullmatch(bare) or ATTACHED.fullmatch(bare)):
+    if MEDIA.fullmatch(bare) or BEHIND.fullmatch(bare) or ATTACHED.fullmatch(bare):
         return "media"
-    return "notice" if text.startswith(_MARK) else ""
+    if not text.startswith(_MARK):
+        return ""
+    return "media" if LEFT_OUT.search(text) or BEHIND.search(text) else "notice"
 
 
 def _moment(stamp: re.Match[str], day_first: bool) -> datetime | None:
     """The time of a stamp; None where no clock or calendar has it."""
     a, b, c = stamp["a"], int(stamp["b"]), stamp["c"]
     if len(a) == 4:
-        year, month, day = int(a), b, int(c)
+        year, month, day = _year(a), b, int(c)
     else:
         year, (day, month) = _year(c), (int(a), b) if day_first else (b, int(a))
     try:
@@ -217,7 +234,9 @@ def _moment(stamp: re.Match[str], day_first: bool) -> datetime | None:
 
 def _year(digits: str) -> int:
     year = int(digits)
-    return year if len(digits) > 2 else year + (1900 if year >= _LAST_CENTURY else 2000)
+    if len(digits) > 2:
+        return year - _BUDDHIST_AHEAD if year > _BUDDHIST_FROM else year
+    return year + (1900 if year >= _LAST_CENTURY else 2000)
 
 
 def _hour(stamp: re.Match[str]) -> int:
@@ -229,8 +248,9 @@ def _hour(stamp: re.Match[str]) -> int:
 
 
 def _title(file: str, name: str) -> str:
-    """Whom the chat is with, where the file's name says it."""
-    for stem in (PurePosixPath(file).stem, PurePosixPath(name).stem):
+    """Whom the chat is with, where the name of the file, of its folder, or of the zip says it."""
+    path = PurePosixPath(file)
+    for stem in (path.stem, path.parent.name, PurePosixPath(name).stem):
         for pattern in _TITLES:
             if found := pattern.fullmatch(stem):
                 return _COPY.sub("", found["name"]).strip()

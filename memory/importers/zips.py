@@ -8,6 +8,8 @@ says, so that the sizes in there can be judged at once.
 import stat
 import struct
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import BinaryIO
 
 from memory.importers.types import ImportRejected, Limits
@@ -73,6 +75,18 @@ def _leads_out(name: str) -> bool:
 def _is_junk(name: str) -> bool:
     lowered = name.lower()
     return lowered.startswith(_JUNK[0]) or lowered.rpartition("/")[2] in _JUNK[1:]
+
+
+@contextmanager
+def within(member: str) -> Iterator[None]:
+    """What is refused in here names the member of the zip that it was found in."""
+    try:
+        yield
+    except ImportRejected as rejected:
+        if not member or printable(member) in rejected.where:
+            raise
+        where = ", ".join(filter(None, (printable(member), rejected.where)))
+        raise ImportRejected(rejected.code, where, **rejected.facts) from rejected
 
 
 def printable(name: str) -> str:

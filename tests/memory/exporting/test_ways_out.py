@@ -114,6 +114,24 @@ def test_a_card_says_who_she_is_and_nothing_of_her_owner(restored: Persona, way:
         assert all(word not in file.read() for word in (b"Ana", b"Lisbon", b"Blackie"))
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            "Mira met Ana in Lisbon. ANA calls her Mi; Anastasia does not.",
+            "Mira met {{user}} in Lisbon. {{user}} calls her Mi; Anastasia does not.",
+        ),
+        ("She likes Ana's cat.", "She likes {{user}}'s cat."),
+    ],
+)
+def test_where_a_card_speaks_of_her_owner_it_speaks_of_whoever_reads_it(
+    restored: Persona, words: str, told: str
+) -> None:
+    restored.core_blocks.filter(label="persona").update(content=words)
+    (card,) = (one for one in found_by(CharacterCard(), taken(restored, "card")) if isinstance(one, Card))
+    assert card.description == told
+
+
 def test_somebody_who_lives_on_in_another_is_not_told_twice(restored: Persona) -> None:
     cat = Entity.objects.get()
     Entity.objects.create(
@@ -162,3 +180,17 @@ def test_what_is_hers_and_comes_back_is_known(restored: Persona) -> None:
     job = bringing.taken_in(restored, content, "m.zip")
     assert [restored.messages.count(), restored.nodes.count(), restored.entities.count()] == before
     assert {name: count for name, count in job.counts.items() if count} == {"known": 8, "outdated": 2}
+
+
+def test_somebody_else_of_the_users_name_stays_somebody_else(ana: User, tmp_path: Path) -> None:
+    group = [
+        message("g1", "I am Ana, too.", role="system", speaker="ana"),
+        message("g2", "Hi all.", role="system", speaker="Ben"),
+    ]
+    persona = imported(tmp_path, ana, *SMALL, *group).persona
+    spoken = {
+        line.text: (line.speaker, line.role) for line in lines_of(found_by(PortableMemory(), taken(persona, "pam")))
+    }
+    assert spoken["I am Ana, too."] == ("ana (other)", "other")
+    assert spoken["Hi all."] == ("Ben", "other")
+    assert spoken["Only my grandmother's old armchair."] == ("Ana", "user")

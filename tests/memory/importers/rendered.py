@@ -136,6 +136,25 @@ def risu(lines: Sequence[Spoken]) -> bytes:
     return _json({"type": "risuChat", "ver": 1, "data": {"name": "Evening", "message": messages}})
 
 
+def qq(lines: Sequence[Spoken]) -> bytes:
+    numbers = {True: 10001, False: 10002}
+    return "".join(
+        f"{at(n):%Y-%m-%d %H:%M:%S} {_name(line)}({numbers[line.by_user]})\n{line.text}\n\n"
+        for n, line in enumerate(lines)
+    ).encode()
+
+
+def line_of_japan(lines: Sequence[Spoken]) -> bytes:
+    """Under a line for each day."""
+    parts = []
+    days = ["", *(f"{at(n):%Y/%m/%d}" for n in range(len(lines)))]
+    for n, line in enumerate(lines):
+        day = f"\n{days[n + 1]}(金)\n" if days[n] != days[n + 1] else ""
+        words = '"' + line.text.replace('"', '""') + '"' if "\n" in line.text else line.text
+        parts.append(f"{day}{at(n):%H:%M}\t{_name(line)}\t{words}\n")
+    return "".join(parts).encode()
+
+
 def transcript(lines: Sequence[Spoken]) -> bytes:
     return "\n\n".join(f"{_name(line)}: {line.text}" for line in lines).encode()
 
@@ -146,5 +165,5 @@ RENDERED: list[tuple[str, Render]] = [
     ("chatgpt", chatgpt), ("claude", claude), ("claude", claude_lines), ("whatsapp", whatsapp_dashed),
     ("whatsapp", whatsapp_bracketed), ("telegram", telegram), ("discord", discord), ("sillytavern", sillytavern),
     ("ooba", ooba), ("agnai", agnai), ("cai_tools", cai_tools), ("kobold_lite", kobold_lite), ("risu", risu),
-    ("transcript", transcript),
+    ("transcript", transcript), ("chatlog", qq), ("chatlog", line_of_japan),
 ]  # fmt: skip

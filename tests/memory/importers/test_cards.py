@@ -201,6 +201,43 @@ def test_what_is_no_lorebook_is_refused(data: str) -> None:
         found_by(Lorebook(), given(data))
 
 
+CAT = ((("cat", "Blackie"), "The cat", "She is black."),)
+
+
+@pytest.mark.parametrize(
+    "book",
+    [
+        {"entries": {"0": {"key": ["cat", "Blackie"], "comment": "The cat", "content": "She is black."}}},
+        {"entries": {"0": {"key": "cat, Blackie", "comment": "The cat", "content": "She is black.", "disable": False}}},
+        {"name": "b", "entries": [{"keys": ["cat", "Blackie"], "name": "The cat", "content": "She is black."}]},
+        {
+            "lorebookVersion": 5,
+            "entries": [{"keys": ["cat", "Blackie"], "displayName": "The cat", "text": "She is black."}],
+        },
+        {"kind": "memory", "entries": [{"keywords": ["cat", "Blackie"], "name": "The cat", "entry": "She is black."}]},
+        {
+            "type": "risu",
+            "data": [{"key": "cat, Blackie", "comment": "The cat", "content": "She is black.", "insertorder": 1}],
+        },
+    ],
+)
+def test_the_lorebooks_of_other_programs_are_read(book: dict[str, Any]) -> None:
+    source = given(json.dumps(book))
+    assert recognised(source).name == "lorebook"
+    lore = [one for one in found_by(Lorebook(), source) if isinstance(one, Lore)]
+    assert tuple((one.keys, one.name, one.content) for one in lore) == CAT
+    assert lore[0].enabled
+
+
+def test_a_card_of_pygmalion_is_read() -> None:
+    document = {"char_name": "Mira", "char_persona": "A poet.", "world_scenario": "Paris", "char_greeting": "Hi"}
+    source = given(json.dumps(document))
+    assert recognised(source).name == "character_card"
+    (card,) = found_by(CharacterCard(), source)
+    assert isinstance(card, Card)
+    assert (card.name, card.description, card.scenario, card.greetings) == ("Mira", "A poet.", "Paris", ("Hi",))
+
+
 # Round trips
 
 

@@ -4,6 +4,8 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
 from memory.importers import recognised
 from memory.importers.chatgpt import ChatGPT
 from memory.importers.types import Found, Remembered, Skipped, Talk
@@ -89,3 +91,67 @@ def test_times_beyond_reason_are_left_open() -> None:
     late = conversation()
     late["mapping"]["u1"]["message"]["create_time"] = 1e18
     assert lines_of(read([late]))[0].at is None
+
+
+def with_message(**fields: Any) -> list[Found]:
+    """The first conversation with another last message."""
+    changed = conversation()
+    changed["mapping"]["a3"]["message"] |= fields
+    return read([changed])
+
+
+@pytest.mark.parametrize("data", [json.dumps(conversation()), json.dumps(conversation(), indent=2)])
+def test_one_conversation_by_itself_is_read(data: str) -> None:
+    source = given(data, "conversation.json")
+    assert recognised(source).name == "chatgpt"
+    assert len(lines_of(found_by(ChatGPT(), source))) == 6
+
+
+def test_a_conversation_a_line_is_read() -> None:
+    source = given("\n".join(json.dumps(one) for one in json.loads(DATA)), "conversations.jsonl")
+    assert recognised(source).name == "chatgpt"
+    assert lines_of(found_by(ChatGPT(), source)) == lines_of(found_by(ChatGPT(), fixture("chatgpt.json")))
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("It is open【12†source】 today【4:0†map.pdf】.", "It is open today."),
+        ("It is open:contentReference[oaicite:3]{index=3}【oaicite:3】.", "It is open."),
+        ("Open \ue200cite\ue202turn0search1\ue202turn0news2\ue201.", "Open ."),
+        ('In \ue200entity\ue202["city","Berlin","in Germany"]\ue201 it snows.', "In Berlin it snows."),
+        ("\ue203It snows\ue204 in Berlin.", "It snows in Berlin."),
+        ("【小黑】 is what stood there.", "【小黑】 is what stood there."),
+    ],
+)
+def test_marks_of_sources_are_no_words(written: str, shown: str) -> None:
+    found = with_message(content={"content_type": "text", "parts": [written]})
+    assert lines_of(found)[-1].text == shown
+
+
+def test_whatever_a_user_writes_stays() -> None:
+    changed = conversation()
+    changed["mapping"]["u1"]["message"]["content"] = {"content_type": "text", "parts": ["See 【1†source】."]}
+    assert lines_of(read([changed]))[0].text == "See 【1†source】."
+
+
+def test_what_the_model_says_to_itself_is_no_line() -> None:
+    found = with_message(channel="analysis")
+    assert [line.source_id for line in lines_of(found)][-1] != "a3"
+    assert skips_of(found).count("thinking") == 2
+
+
+def test_what_was_kept_of_the_user_is_offered_with_its_day() -> None:
+    kept = "1. [2024-05-01]. User likes tea.\n\n2. [2024-05-02]. User has a cat\nnamed 小黑."
+    found = with_message(content={"content_type": "model_editable_context", "model_set_context": kept})
+    assert [(one.text, str(one.day)) for one in found if isinstance(one, Remembered) and one.type == "memory"] == [
+        ("User likes tea.", "2024-05-01"),
+        ("User has a cat\nnamed 小黑.", "2024-05-02"),
+    ]
+
+
+def test_what_she_wrote_of_herself_comes_without_the_sentences_around_it() -> None:
+    content = {"content_type": "user_editable_context", "user_profile": "The user provided: ```Ana```"}
+    said = {"about_user_message": "Ana, a nurse", "about_model_message": "Be kind"}
+    found = with_message(content=content, metadata={"user_context_message_data": said})
+    assert [one.text for one in found if isinstance(one, Remembered)][-2:] == ["Ana, a nurse", "Be kind"]

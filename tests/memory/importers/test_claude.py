@@ -7,7 +7,7 @@ import pytest
 
 from memory.importers import recognised
 from memory.importers.claude import Claude
-from memory.importers.types import Remembered, Skipped, Talk
+from memory.importers.types import Found, Remembered, Skipped, Talk
 from tests.memory.importers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
 
 CONVERSATIONS: list[dict[str, Any]] = json.loads((FILES / "claude.json").read_bytes())
@@ -75,3 +75,27 @@ def test_the_zip_is_read_and_documents_of_projects_are_told() -> None:
     assert len([one for one in found if isinstance(one, Remembered)]) == 2
     assert Skipped("projects.json, document 2", "document") in found
     assert Skipped("users.json", "settings") in found
+
+
+def forked(leaf: str = "") -> list[Found]:
+    """A talk in which the second question was asked anew."""
+    said = [
+        ("1", "human", "0"), ("2", "assistant", "1"), ("3", "human", "2"), ("4", "assistant", "3"),
+        ("5", "human", "2"), ("6", "assistant", "5"),
+    ]  # fmt: skip
+    messages = [
+        {
+            "uuid": name, "sender": sender, "text": f"said {name}", "parent_message_uuid": parent,
+            "created_at": f"2024-05-01T10:0{name}:00Z",
+        }
+        for name, sender, parent in said
+    ]  # fmt: skip
+    open_at = {"current_leaf_message_uuid": leaf} if leaf else {}
+    return found_by(Claude(), given(json.dumps([{"uuid": "k", "chat_messages": messages, **open_at}])))
+
+
+@pytest.mark.parametrize(("leaf", "lines"), [("", "1256"), ("6", "1256"), ("4", "1234")])
+def test_what_was_asked_anew_is_told_as_not_chosen(leaf: str, lines: str) -> None:
+    found = forked(leaf)
+    assert "".join(line.source_id for line in lines_of(found)) == lines
+    assert skips_of(found) == ["not_chosen", "not_chosen"]

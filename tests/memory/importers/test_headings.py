@@ -19,6 +19,11 @@ FIFTH = Written(2024, 1, 5)
         "2024年1月5日", "2024 年 1 月 5 日", "2024年01月05号", "二〇二四年一月五日", "【2024年1月5日】",
         "2024年1月5日 星期五", "日期：2024年1月5日", "January 5, 2024", "Jan. 5 2024",
         "Friday, January 5th, 2024", "5 January 2024", "Fri 5 Jan 2024", "the 5th of January, 2024", "JANUARY 5, 2024",
+        "5 Jan '24", "Jan 5, ’24", "2024. 1. 5.", "2024.01.05.", "2024年1月5日(金)", "2024年1月5日 金曜日",
+        "2024년 1월 5일 금요일",
+        "5. Januar 2024", "Freitag, den 5. Januar 2024", "5. Jan. 2024", "Vendredi 5 janvier 2024", "le 5 janvier 2024",
+        "5 de enero de 2024", "viernes, 5 de enero de 2024", "5 de janeiro de 2024", "venerdì 5 gennaio 2024",
+        "vrijdag 5 januari 2024",
     ],
 )  # fmt: skip
 def test_a_date_by_itself_is_a_heading_wherever_it_stands(line: str) -> None:
@@ -34,6 +39,8 @@ def test_a_date_by_itself_is_a_heading_wherever_it_stands(line: str) -> None:
         ("2024-01-05 21:30", time(21, 30)),
         ("2024-01-05T21:30:15Z", time(21, 30, 15, tzinfo=UTC)),
         ("2024-01-05 21:30 +08:00", time(21, 30, tzinfo=timezone(timedelta(hours=8)))),
+        ("January 5, 2024 at 9:30:00 PM GMT+1", time(21, 30, tzinfo=timezone(timedelta(hours=1)))),
+        ("January 5, 2024 at 9:30 PM UTC-03:30", time(21, 30, tzinfo=timezone(-timedelta(hours=3, minutes=30)))),
         ("January 5, 2024 at 9:30 PM", time(21, 30)),
         ("January 5, 2024, 12:05 a.m.", time(0, 5)),
         ("2024年1月5日 下午9:30", time(21, 30)),

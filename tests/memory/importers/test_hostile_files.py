@@ -15,7 +15,8 @@ TALKS = [
     for name in (
         "chatgpt.json", "claude.json", "claude.jsonl", "claude_memories.json", "telegram_chat.json",
         "telegram_full.json", "discord.json", "sillytavern.jsonl", "ooba.json", "agnai.json", "cai_tools.json",
-        "kobold_marked.json", "kobold_named.json", "risu.json", "transcript.txt", "_chat.txt",
+        "kobold_marked.json", "kobold_named.json", "risu.json", "transcript.txt", "line.txt", "_chat.txt",
+        "deepseek.json", "gemini.json", "role_messages.json", "character_ai.json",
         "WhatsApp Chat with Mira.txt",
         "与小美的 WhatsApp 聊天.txt",
     )

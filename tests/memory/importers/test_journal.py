@@ -1,5 +1,6 @@
 """Diaries as people keep them."""
 
+import json
 import time
 import tracemalloc
 from datetime import date, datetime
@@ -12,6 +13,7 @@ from hypothesis import strategies as some
 from memory.importers import recognised
 from memory.importers.day_one import DayOne
 from memory.importers.journal import Journal
+from memory.importers.journey import Journey
 from memory.importers.source import Source
 from memory.importers.types import Entry, ImportRejected, Limits, Options
 from tests.memory.importers.given import entries_of, fixture, found_by, given, skips_of, zipped
@@ -250,3 +252,71 @@ def test_entries_of_day_one_that_are_none_are_told() -> None:
     found = found_by(DayOne(), given(data))
     assert skips_of(found) == ["broken", "empty", "too_deep", "too_long"]
     assert [entry.text for entry in entries_of(found)] == ["5"]
+
+
+def test_a_note_with_front_matter_is_no_talk_of_its_fields() -> None:
+    note = '---\nlayout: post\ntitle: "Snow: at last"\ndate: 2024-01-05 21:30:00 +0100\n---\nIt snowed.\n'
+    source = given(note, "2024-01-05-snow.md")
+    assert recognised(source).name == "journal"
+    (entry,) = entries_of(found_by(Journal(), source))
+    assert (entry.title, entry.text) == ("Snow: at last", "It snowed.")
+    assert entry.at
+    assert entry.at.isoformat() == "2024-01-05T21:30:00+01:00"
+
+
+def test_the_clock_of_another_day_than_the_names_is_not_taken() -> None:
+    (entry,) = entries_in("---\ndate: 2024-02-01 21:30\n---\nIt snowed.\n", "2024-01-05.md")
+    assert (entry.day, entry.at) == (date(2024, 1, 5), None)
+
+
+def test_the_title_of_a_diary_is_no_entry() -> None:
+    found = found_by(Journal(), given("# My diary\n\n## 2024-01-05\n\nSnow.\n", "diary.md"))
+    assert [(entry.day, entry.title, entry.text) for entry in entries_of(found)] == [(date(2024, 1, 5), "", "Snow.")]
+    assert skips_of(found) == ["empty"]
+
+
+def test_a_page_of_notion_is_one_entry_of_its_date() -> None:
+    page = f"Export/Snow {'0a' * 16}.md"
+    found = found_by(
+        Journal(), zipped({page: "# First snow\n\nDate: January 5, 2024\n\nIt snowed.\n", "Export/a.csv": "a,b"})
+    )
+    assert [(one.title, one.day, one.text) for one in entries_of(found)] == [
+        ("First snow", date(2024, 1, 5), "It snowed."),
+    ]
+    assert skips_of(found) == ["document"]
+    (untitled,) = entries_of(found_by(Journal(), zipped({page: "It snowed."})))
+    assert untitled.title == "Snow"
+
+
+def test_notes_may_be_named_for_their_day_in_words() -> None:
+    found = found_by(Journal(), zipped({"January 8th, 2024.md": "Rain.", "Mira, 2024.md": "A name."}))
+    assert [entry.day for entry in entries_of(found)] == [date(2024, 1, 8), None]
+
+
+def test_day_ones_own_signs_are_no_words() -> None:
+    entry = {
+        "uuid": "A",
+        "creationDate": "2024-01-05T10:00:00Z",
+        "text": "It \\- snowed\\. ![](dayone-moment://A1)\n\\#1 C:\\x",
+    }
+    found = found_by(DayOne(), given(json.dumps({"metadata": {"version": "1.0"}, "entries": [entry]})))
+    assert [one.text for one in entries_of(found)] == ["It - snowed. \n#1 C:\\x"]
+
+
+def test_the_zip_of_journey_is_read_by_the_writers_clock() -> None:
+    html = {
+        "id": "j1",
+        "text": "<p>It <b>snowed</b>.</p><p>Cold &amp; wet.</p>",
+        "type": "html",
+        "timezone": "Europe/Berlin",
+    }
+    plain = {"id": "j2", "text": "Rain <here>", "type": "markdown", "timezone": "", "date_journal": 1704590000000}
+    members: dict[str, bytes | str] = {
+        "1-a.json": json.dumps(html | {"date_journal": 1704496000000}), "2-b.json": json.dumps(plain),
+        "3-c.json": json.dumps({"text": "", "date_journal": 1, "photos": ["x.jpg"]}), "x.jpg": b"\xff\xd8",
+    }  # fmt: skip
+    assert recognised(zipped(members)).name == "journey"
+    found = found_by(Journey(), zipped(members))
+    first, second = entries_of(found)
+    assert (first.day, first.text, first.source_id) == (date(2024, 1, 6), "It snowed.\n\nCold & wet.", "j1")
+    assert (second.text, skips_of(found)) == ("Rain <here>", ["media", "media"])

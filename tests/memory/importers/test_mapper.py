@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
+from django.utils.translation import override
 from hypothesis import given as supposing
 from hypothesis import settings
 from hypothesis import strategies as some
@@ -172,3 +173,44 @@ def test_a_long_file_is_read_in_little_memory() -> None:
     tracemalloc.stop()
     assert lines == 5_500
     assert peak < 12 * 1024**2
+
+
+def test_the_same_words_in_two_talks_are_two_lines() -> None:
+    hello = [{"author": "Ana", "text": "Hello"}, {"author": "Mira", "text": "Hi"}]
+    found = confirmed([{"title": "a", "messages": hello}, {"title": "b", "messages": hello}])
+    assert len({line.source_id for line in lines_of(found)}) == 4
+
+
+def test_an_id_says_nothing_of_the_language_of_whoever_reads() -> None:
+    entries = [{"date": "2024-01-05", "text": "It snowed."}, {"date": "2024-01-06", "text": "It rained."}]
+    talks = [[{"author": "Ana", "text": "Hello"}], [{"author": "Mira", "text": "Hi"}]]
+    for records in (entries, talks):
+        with override("en"):
+            english = confirmed(records)
+        with override("zh-hans"):
+            assert [one.source_id for one in confirmed(records)] == [one.source_id for one in english]  # type: ignore[union-attr]
+
+
+def test_a_title_without_words_beneath_it_is_the_entry() -> None:
+    found = confirmed(
+        {
+            "entries": [
+                {"title": "Rain.", "body": "", "date": "2024-01-05"},
+                {"title": "Snow", "body": "Cold.", "date": "2024-01-06"},
+            ]
+        }
+    )
+    assert [(one.title, one.text) for one in entries_of(found)] == [("", "Rain."), ("Snow", "Cold.")]
+
+
+@pytest.mark.parametrize(
+    ("speakers", "roles"),
+    [
+        ([{"nature": "Customer"}, {"nature": "Robot"}], ["user", "persona"]),
+        ([{"sentBy": "user"}, {"sentBy": "nomi"}], ["user", ""]),
+        ([{"IsSender": 1}, {"IsSender": 0}], ["user", "persona"]),
+    ],
+)
+def test_who_speaks_is_found_in_what_companions_write(speakers: list[Any], roles: list[str]) -> None:
+    found = confirmed([{"text": f"Hello {number}", **who} for number, who in enumerate(speakers)])
+    assert [line.role for line in lines_of(found)] == roles

@@ -16,7 +16,8 @@ from hypothesis import strategies as some
 from memory.importers import recognised
 from memory.importers.canonical import canonical
 from memory.importers.pam import PortableMemory
-from memory.importers.pam_writing import Export, content_hash, write
+from memory.importers.pam_hashes import Checksum, content_hash, fits
+from memory.importers.pam_writing import Export, write
 from memory.importers.source import Source
 from memory.importers.types import Found, ImportRejected, Line, Remembered, Role, Skipped, Talk
 from tests.memory.importers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
@@ -61,6 +62,39 @@ def test_memories_come_with_all_that_is_said_of_them() -> None:
 
 def test_what_was_retracted_is_left_out_and_missing_conversations_are_told() -> None:
     assert skips_of(found_by(PortableMemory(), fixture("pam_store.json"))) == ["deleted", "broken", "broken"]
+
+
+def altered(*changes: tuple[str, str]) -> list[Found]:
+    text = STORE
+    for before, after in changes:
+        assert before in text
+        text = text.replace(before, after, 1)
+    return found_by(PortableMemory(), given(text))
+
+
+def test_what_does_not_fit_its_hash_is_read_and_told() -> None:
+    found = altered(("Likes green tea", "Likes black tea"))
+    assert memories_of(found)[0].text.startswith("Likes black tea")
+    assert [one.where for one in found if isinstance(one, Skipped) and one.reason == "altered"] == [
+        "memory 1", "all memories of the file",
+    ]  # fmt: skip
+
+
+def test_a_change_beside_the_words_is_told_by_the_checksum_alone() -> None:
+    told = [one for one in altered(('"superseded"', '"active"')) if isinstance(one, Skipped)]
+    assert [one.where for one in told if one.reason == "altered"] == ["all memories of the file"]
+
+
+def test_a_hash_over_any_whitespace_fits_too_as_the_authors_program_makes_it() -> None:
+    assert fits("Likes\n tea", content_hash("likes tea"))
+    assert fits("Likes\n tea", content_hash("Likes\n tea"))
+    assert not fits("Likes tea", content_hash("likes teas"))
+
+
+def test_a_checksum_that_would_take_too_much_room_is_not_held_against_the_file() -> None:
+    checksum = Checksum(most_bytes=10)
+    checksum.take({"id": "m1", "content": "longer than that"})
+    assert checksum.fits("sha256:0")
 
 
 def test_a_conversation_is_its_last_branch() -> None:

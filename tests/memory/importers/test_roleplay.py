@@ -1,12 +1,13 @@
 """Chats of role-play programs."""
 
+import json
 from datetime import UTC, datetime
 
 import pytest
 
 from memory.importers import recognised
 from memory.importers.types import Skipped, Talk
-from tests.memory.importers.given import fixture, found_by, lines_of
+from tests.memory.importers.given import fixture, found_by, given, lines_of
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,15 @@ def test_a_chat_is_recognised_and_read(file: str, name: str, lines: list[tuple[s
     assert form.name == name
     found = found_by(form, fixture(file))
     assert [(line.speaker, line.role, line.text) for line in lines_of(found)] == lines
+
+
+def test_the_newer_files_of_ooba_are_read_as_they_were_typed() -> None:
+    turns = [["<|BEGIN-VISIBLE-CHAT|>", "Hello!"], ["1 < 2 & so", "Yes."]]
+    source = given(
+        json.dumps({"internal": turns, "visible": [["", "Hello!"], ["1 &lt; 2 &amp; so", "Yes."]]}, indent=4)
+    )
+    assert recognised(source).name == "ooba"
+    assert [line.text for line in lines_of(found_by(recognised(source), source))] == ["Hello!", "1 < 2 & so", "Yes."]
 
 
 def test_each_history_of_a_character_is_a_talk() -> None:

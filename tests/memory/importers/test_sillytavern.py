@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
+from memory.importers import recognised
 from memory.importers.sillytavern import SillyTavern, send_date
 from memory.importers.types import ImportRejected, Skipped, Talk
-from tests.memory.importers.given import fixture, found_by, given, lines_of
+from tests.memory.importers.given import fixture, found_by, given, lines_of, zipped
+
+MESSAGE = {"name": "Mira", "is_user": False, "send_date": "June 19, 2023 2:20pm", "mes": "Hello"}
 
 
 def rows(*messages: dict[str, Any]) -> str:
@@ -66,6 +69,34 @@ def test_a_chat_of_chub_is_read() -> None:
 def test_a_group_keeps_everybody() -> None:
     data = rows({"user_name": "Ana"}, *({"name": name, "is_user": False, "mes": "Hi"} for name in ("Mira", "Ben")))
     assert [line.speaker for line in lines_of(found_by(SillyTavern(), given(data)))] == ["Mira", "Ben"]
+
+
+def test_many_chats_in_a_zip_are_read_and_the_rest_of_a_backup_is_told() -> None:
+    chats = {f"chats/Mira/{n}.jsonl": rows({"character_name": "Mira", "create_date": n}, MESSAGE) for n in "ab"}
+    empty = {"chats/Mira/c.jsonl": rows({"user_name": "Ana", "character_name": "Mira"})}
+    source = zipped(chats | empty | {"settings.json": "{}", "Mira.png": b"x", "note.txt": "x", "log.jsonl": "{}\n"})
+    assert recognised(source).name == "sillytavern"
+    found = found_by(SillyTavern(), source)
+    assert len({talk.source_id for talk in found if isinstance(talk, Talk)}) == 2
+    assert {(one.where, one.reason) for one in found if isinstance(one, Skipped)} == {
+        ("chats/Mira/c.jsonl", "empty"), ("settings.json", "settings"), ("Mira.png", "media"),
+        ("note.txt", "document"), ("log.jsonl", "unknown"),
+    }  # fmt: skip
+
+
+def test_a_narrator_is_neither_side() -> None:
+    told = {"name": "Night", "is_user": False, "mes": "It rains.", "extra": {"type": "narrator"}}
+    found = found_by(SillyTavern(), given(rows({"user_name": "Ana"}, MESSAGE, told)))
+    assert [(line.speaker, line.role) for line in lines_of(found)] == [("Mira", "persona"), ("Night", "other")]
+
+
+def test_the_chat_of_a_group_is_named_for_nobody() -> None:
+    data = rows(
+        {"chat_metadata": {}, "user_name": "unused", "character_name": "unused"}, MESSAGE, MESSAGE | {"name": ""}
+    )
+    found = found_by(SillyTavern(), given(data))
+    assert [talk.title for talk in found if isinstance(talk, Talk)] == [""]
+    assert [line.speaker for line in lines_of(found)] == ["Mira", "persona"]
 
 
 def test_a_file_that_begins_with_something_else_is_refused() -> None:

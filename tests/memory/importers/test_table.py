@@ -171,3 +171,36 @@ def test_a_long_talk_comes_in_pieces_that_belong_together() -> None:
     assert [len(talk.lines) for talk in talks] == [10, 10, 5]
     assert len({talk.source_id for talk in talks}) == 1
     assert len({line.source_id for talk in talks for line in talk.lines}) == 25
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sep=;\r\nDate;From;Text\r\n2024-01-05 21:30;Ana;Hello\r\n2024-01-06 08:00;Mira;Hi, you\r\n",
+        "Datum;Uhrzeit;Von;Nachricht\n05.01.2024;21:30;Ana;Hello\n06.01.2024;08:00;Mira;Hi, you\n",
+        "| Date | From | Text |\n|---|:--|---|\n"
+        "| 2024-01-05 21:30 | Ana | Hello |\n| 2024-01-06 08:00 | Mira | Hi, you |\n",
+        'timestamp,sender,message\n1704490200000000,Ana,Hello\n1704528000000000,Mira,"Hi, you"\n',
+    ],
+)
+def test_tables_of_every_kind_are_read(text: str) -> None:
+    source = given(text, "messages.csv")
+    assert recognised(source).name == "table"
+    lines = lines_of(found_by(Table(), source, Options(day_first=True)))
+    assert [(line.speaker, line.text) for line in lines] == [("Ana", "Hello"), ("Mira", "Hi, you")]
+    assert [line.at.replace(tzinfo=None) for line in lines if line.at] == [
+        datetime(2024, 1, 5, 21, 30), datetime(2024, 1, 6, 8, 0),
+    ]  # fmt: skip
+
+
+def test_a_line_that_says_the_delimiter_is_counted_in_places() -> None:
+    first, *_rest = lines_in("sep=,\nDate,From,Text\n2024-01-05,Ana,Hello\n2024-01-06,Mira,Hi\n")
+    assert first.where == "line 3"
+
+
+def test_where_my_own_lines_bear_no_name_the_way_they_went_says_who_spoke() -> None:
+    table = "Message Date,Type,Sender Name,Text\n2024-01-05 21:30:00,{},{},Hello\n2024-01-05 21:31:00,{},{},Hi\n"
+    lines = lines_in(table.format("Incoming", "Mira", "Outgoing", ""))
+    assert [(line.role, line.text) for line in lines] == [("persona", "Hello"), ("user", "Hi")]
+    lines = lines_in(table.format("Incoming", "Mira", "Outgoing", "Ana"))
+    assert [line.speaker for line in lines] == ["Mira", "Ana"]

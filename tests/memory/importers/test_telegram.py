@@ -2,10 +2,13 @@
 
 import json
 from datetime import UTC, datetime
+from typing import Any
 
-from memory.importers import recognised
+import pytest
+
+from memory.importers import recognised, speakers
 from memory.importers.telegram import Telegram
-from memory.importers.types import Skipped, Talk
+from memory.importers.types import ImportRejected, Skipped, Talk
 from tests.memory.importers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
 
 
@@ -31,6 +34,61 @@ def test_all_chats_of_an_account_are_read_each_by_itself() -> None:
     ]  # fmt: skip
     assert [line.role for line in talks[2].lines] == ["user"]
     assert Skipped("contacts", "settings") in found
+
+
+def exported(*messages: dict[str, Any], **chat: Any) -> str:
+    told = {"name": "Mira", "type": "personal_chat", "id": 7} | chat
+    return json.dumps(
+        told | {"messages": [{"type": "message", "date": "2024-01-05T10:00:00"} | one for one in messages]}
+    )
+
+
+def hello(number: int, person: int = 7) -> dict[str, Any]:
+    return {"id": number, "from": {7: "Mira", 1: "Ana"}[person], "from_id": f"user{person}", "text": f"Hello {number}"}
+
+
+def test_the_first_chat_of_an_account_has_its_name_as_all_others() -> None:
+    chats = [json.loads(exported(hello(1), id=number, name=name)) for number, name in ((7, "Mira"), (8, "Ben"))]
+    aside = {"personal_information": {"user_id": 1}, "contacts": {"list": []}, "frequent_contacts": {"list": []}}
+    data = json.dumps({"about": "…"} | aside | {"chats": {"about": "…", "list": chats}})
+    talks = [talk for talk in found_by(Telegram(), given(data)) if isinstance(talk, Talk)]
+    assert [(talk.title, talk.source_id) for talk in talks] == [("Mira", "7"), ("Ben", "8")]
+
+
+def test_several_exports_in_a_zip_are_all_read() -> None:
+    source = zipped({"a/result.json": exported(hello(1)), "b/result (1).json": exported(hello(2), id=8, name="Ben")})
+    assert recognised(source).name == "telegram"
+    assert [line.text for line in lines_of(found_by(Telegram(), source))] == ["Hello 1", "Hello 2"]
+
+
+def test_a_broken_export_in_a_zip_is_named() -> None:
+    source = zipped({"a/result.json": exported(hello(1))[:-9]})
+    with pytest.raises(ImportRejected) as rejected:
+        found_by(Telegram(), source)
+    assert rejected.value.where.startswith("a/result.json, ")
+
+
+def test_polls_and_lists_are_what_was_asked_in_them() -> None:
+    poll = {"question": "Where to?", "answers": [{"text": "The sea", "voters": 1}, {"text": "Home", "voters": 0}]}
+    data = exported(
+        {"from": "Ana", "text": "", "poll": poll}, {"from": "Ana", "text": "", "todo_list": {"title": "Buy"}}
+    )
+    found = found_by(Telegram(), given(data))
+    assert [line.text for line in lines_of(found)] == ["Where to?\nThe sea\nHome", "Buy"]
+    assert skips_of(found) == []
+
+
+def test_what_is_forwarded_is_nobodys_here_even_where_nobody_is_named() -> None:
+    hidden = hello(1, person=1) | {"forwarded_from": None}
+    own = hello(2, person=1) | {"forwarded_from": "Ana", "forwarded_from_id": "user1"}
+    found = found_by(Telegram(), given(exported(hidden, own)))
+    assert [(line.speaker, line.role) for line in lines_of(found)] == [("unknown", "other"), ("Ana", "other")]
+
+
+def test_whose_words_are_forwarded_elsewhere_is_still_the_partner() -> None:
+    forwarded = hello(2, person=1) | {"forwarded_from": "Mira", "forwarded_from_id": "user7"}
+    found = found_by(Telegram(), given(exported(hello(1), hello(3, person=1), forwarded)))
+    assert {one.name: one.guess for one in speakers(found)} == {"Mira": "persona", "Ana": "user"}
 
 
 def test_people_of_one_name_are_told_apart() -> None:

@@ -24,7 +24,7 @@ def test_a_talk_is_read() -> None:
         ("Ana", "Yes: twice. See http://example.org", None),
         ("Mira", "Brave.", datetime(2024, 1, 5, 21, 5)),
         ("小黑", "喵", None),
-        ("Ana", "\nGood night.", None),
+        ("Ana", "Good night.", None),
         ("小黑", "喵喵", None),
     ]
     assert found[0] == Skipped("line 1", "nobody")

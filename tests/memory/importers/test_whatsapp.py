@@ -11,6 +11,7 @@ from tests.memory.importers.given import FILES, fixture, found_by, given, lines_
 
 NARROW = "\u202f"
 MARK = "\u200e"
+RIGHT = "\u200f"
 EVENING = datetime(2023, 12, 31, 21, 5)
 
 
@@ -61,7 +62,10 @@ def test_a_chat_in_chinese_is_read() -> None:
         "2023. 12. 31. 오후 9:05 - ", "31/12/2023 à 21:05 - ", "31/12/23 21:05 – ", "[31/12/2023, 21:05:00] ",
         f"[12/31/23, 9:05:00{NARROW}PM] ", "[31.12.23, 21:05:00] ", "[2023/12/31 下午9:05:00] ",
         "[2023/12/31 晚上9:05:00] ", f"{MARK}[31/12/2023, 21:05:00] ", "[31-12-2023 21:05:00] ",
-        "31/12/2023, 21:05:00 - ",
+        "31/12/2023, 21:05:00 - ", "2023년 12월 31일 오후 9:05 - ", "31.12.23 г., 21:05 ч. - ", "31/12/2566 21:05 - ",
+        "2023-12-31 21 h 05 - ", "[2023-12-31 21 h 05 min 00 s] ", "31/12/23, 9:05 μ.μ. - ", "31.12.2023 klo 21.05 - ",
+        f"{RIGHT}٣١{RIGHT}/١٢{RIGHT}/٢٠٢٣, ٩:٠٥ م - ", f"[٣١{RIGHT}/١٢{RIGHT}/٢٠٢٣، ٩:٠٥:٠٠ م] ",
+        "२०२३/१२/३१, ९:०५ अपराह्न - ", "[21:05, 31/12/2023] ", f"[9:05{NARROW}PM, 12/31/2023] ", "21:05, 31/12/2023 - ",
     ],
 )  # fmt: skip
 def test_stamps_of_many_phones_say_the_same_moment(stamp: str) -> None:
@@ -141,6 +145,15 @@ def test_where_dates_contradict_each_other_the_chosen_order_holds() -> None:
         ("PTT-20231231-WA0003.opus (file attached)", "media"), ("IMG-1.jpg (Datei angehängt)", "media"),
         (f"{MARK}IMG-1.jpg (文件附件)", "media"),
         ("This message was deleted", "deleted"), (f"{MARK}You deleted this message.", "deleted"),
+        ("<Medien weggelassen>", "media"), ("<Mídia oculta>", "media"), ("<تم استبعاد الوسائط>", "media"),
+        ("<המדיה לא נכללה>", "media"), ("<メディアなし>", "media"), ("<已省略多媒體檔>", "media"),
+        ("<मीडिया शामिल नहीं है>", "media"), ("<View once photo omitted>", "media"),
+        (f"{MARK}画像は除外されています", "media"), (f"{MARK}изображение отсутствует", "media"),
+        (f"{MARK}已忽略图片", "media"), (f"{MARK}<附件：1-PHOTO.jpg>", "media"),
+        (f"{MARK}Bill.pdf • {MARK}3 pages {MARK}<attached: 2-Bill.pdf>", "media"),
+        (f"{MARK}Bill.pdf • {MARK}3 pages {MARK}document omitted", "media"),
+        (f"{MARK}This message was deleted by admin Ben.", "deleted"), ("Bu mesajı sildiniz", "deleted"),
+        ("Je hebt dit bericht verwijderd", "deleted"),
         ("此消息已删除", "deleted"), (f"{MARK}Missed voice call", "notice"), ("", "empty"),
     ],
 )  # fmt: skip
@@ -148,6 +161,23 @@ def test_what_stands_in_place_of_words_is_told(text: str, reason: str) -> None:
     found = found_by(WhatsApp(), given(f"31/12/2023, 21:05 - Ana: Hello\n31/12/2023, 21:06 - Ana: {text}\n"))
     assert skips_of(found) == [reason]
     assert [line.text for line in lines_of(found)] == ["Hello"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "reason"),
+    [
+        (f"So bright {MARK}image omitted", "So bright", "media"), (f"图 {MARK}<附件: 1-PHOTO.jpg>", "图", "media"),
+        (f"nasılsın {MARK}<Bu mesaj düzenlendi>", "nasılsın", ""), ("пока <Сообщение изменено>", "пока", ""),
+        (f"{MARK}POLL:\nWhere to?\n{MARK}OPTION: The sea (2 votes)\n{MARK}OPTION: Home (0 votes)\n",
+         "POLL:\nWhere to?\nOPTION: The sea (2 votes)\nOPTION: Home (0 votes)", ""),
+        (f"{MARK}Ort: https://maps.google.com/?q=1.5,2.5", "Ort: https://maps.google.com/?q=1.5,2.5", ""),
+        ("see\n31/12/2023\n21:05 - he wrote: no", "see\n31/12/2023\n21:05 - he wrote: no", ""),
+    ],
+)  # fmt: skip
+def test_what_somebody_said_beside_what_the_app_put_there_stays(text: str, words: str, reason: str) -> None:
+    found = found_by(WhatsApp(), given(f"31/12/2023, 21:06 - Ana: {text}\n"))
+    assert [line.text for line in lines_of(found)] == [words]
+    assert skips_of(found) == [reason] * bool(reason)
 
 
 @pytest.mark.parametrize(
@@ -195,6 +225,15 @@ def test_the_zip_is_read_and_its_pictures_are_told(name: str) -> None:
     assert Skipped("1.jpg", "media") in found
     assert Skipped("note.txt", "document") in found
     assert {talk.title for talk in found if isinstance(talk, Talk)} == {"Mira"}
+
+
+def test_several_chats_in_a_zip_are_talks_of_their_own() -> None:
+    chat_of = "31/12/2023, 21:06 - {}: Hello\n".format
+    folders = {f"WhatsApp Chat - {name}/_chat.txt": chat_of(name) for name in ("Mira", "Ben")}
+    for members in (folders, {"a/_chat.txt": chat_of("Mira"), "b/_chat.txt": chat_of("Ben")}):
+        found = [talk for talk in found_by(WhatsApp(), zipped(members)) if isinstance(talk, Talk)]
+        assert [talk.lines[0].speaker for talk in found] in (["Mira", "Ben"], ["Ben", "Mira"])
+        assert len({(talk.title, talk.source_id) for talk in found}) == 2
 
 
 @pytest.mark.parametrize(

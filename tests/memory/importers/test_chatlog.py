@@ -1,0 +1,200 @@
+"""Chats as text, as other messengers write them or as people copy them."""
+
+from datetime import datetime
+
+import pytest
+
+from memory.importers import recognised
+from memory.importers.chatlog import Chatlog
+from memory.importers.types import ImportRejected, Options
+from tests.memory.importers.given import FILES, found_by, given, lines_of, skips_of
+
+MORNING, EVENING, NIGHT = datetime(2024, 1, 15, 9, 5), datetime(2024, 1, 15, 21, 5), datetime(2024, 1, 16, 0, 1)
+QQ = """消息记录（此消息记录为文本格式，不支持重新导入）
+
+================================================================
+消息分组:我的好友
+================================================================
+消息对象:小美
+================================================================
+
+2024-01-15 21:05:00 安娜(10001)
+你好
+在吗
+
+2024-01-15 21:05:00 小美(10002)
+2024-01-05
+
+2024-01-16 0:01:00 安娜娜(10001)
+[图片]
+
+2024-01-16 0:01:00 系统消息(10000)
+对方撤回了一条消息
+
+2024-01-16 0:01:00 安娜娜(10001)
+晚安
+
+"""
+LINE = (FILES / "line.txt").read_text(encoding="utf-8")
+LINE_ZH = """[LINE] 與小美的聊天記錄
+儲存日期： 2024/01/16 10:22
+
+2024/01/15（週一）
+下午09:05\t安娜\t你好
+下午09:05\t小美\t嗨
+
+2024/01/16（週二）
+上午12:01\t安娜\t晚安
+"""
+KAKAO_TALK = """민수 님과 카카오톡 대화
+저장한 날짜 : 2024-01-16 10:22:33
+
+--------------- 2024년 1월 15일 월요일 ---------------
+[안나] [오후 9:05] 안녕
+[민수] [오후 9:05] 잘 지내?
+여러 줄
+--------------- 2024년 1월 16일 화요일 ---------------
+[안나] [오전 12:01] 잘 자
+"""
+KAKAO_TALK_PHONE = """2024년 1월 15일 오후 9:05
+2024년 1월 15일 오후 9:05, 안나 : 안녕
+2024년 1월 15일 오후 9:05, 민수 : 잘 지내?
+여러 줄
+2024년 1월 16일 오전 12:01, 안나 : 잘 자
+"""
+IRC = """--- Log opened Mon Jan 15 21:00:33 2024
+21:05 < ana> hello: there
+21:05 -!- ben [~b@x] has joined #sea
+21:05 <@mira> hi <3
+21:06  * ana waves
+--- Day changed Tue Jan 16 2024
+00:01 < ana> night
+"""
+WEECHAT = """2024-01-15 21:05:00\tana\thello: there
+2024-01-15 21:05:01\t-->\tben has joined
+2024-01-15 21:05:00\t@mira\thi <3
+2024-01-16 00:01:00\tana\tnight
+"""
+IMESSAGE = """Jan 15, 2024  9:05:00 PM (Read by them after 5 seconds)
+Ana
+Hello there
+
+Jan 15, 2024  9:05:00 PM
+Mira
+two
+
+lines
+
+Jan 16, 2024 12:01:00 AM
+Ana
+night
+
+"""
+WECHAT = "安娜 2024-01-15 21:05\n你好\n\n小美 2024-01-15 21:05\n在\n\n安娜 2024-01-16 00:01\n晚安\n"
+DISCORD = """==============================================================
+Channel: Private / mira
+==============================================================
+
+[1/15/2024 9:05 PM] ana
+hello there
+
+[1/15/2024 9:05 PM] mira
+two
+lines
+
+[1/16/2024 12:01 AM] ana
+night
+
+==============================================================
+Exported 3 message(s)
+==============================================================
+"""
+
+
+@pytest.mark.parametrize(
+    ("data", "spoken", "skipped"),
+    [
+        (QQ, [("安娜", "你好\n在吗"), ("小美", "2024-01-05"), ("安娜", "晚安")],
+         ["nobody", "document", "document", "document", "media", "notice"]),
+        (LINE, [("Ana", "Hello"), ("Mira", 'two "good"\nlines'), ("Ana", "night")],
+         ["nobody", "media", "notice", "notice", "notice"]),
+        (LINE_ZH, [("安娜", "你好"), ("小美", "嗨"), ("安娜", "晚安")], ["nobody"]),
+        (KAKAO_TALK, [("안나", "안녕"), ("민수", "잘 지내?\n여러 줄"), ("안나", "잘 자")], ["nobody"]),
+        (KAKAO_TALK_PHONE, [("안나", "안녕"), ("민수", "잘 지내?\n여러 줄"), ("안나", "잘 자")], ["notice"]),
+        (IRC, [("ana", "hello: there"), ("mira", "hi <3"), ("ana", "night")], ["notice", "notice"]),
+        (WEECHAT, [("ana", "hello: there"), ("mira", "hi <3"), ("ana", "night")], ["notice"]),
+        (IMESSAGE, [("Ana", "Hello there"), ("Mira", "two\n\nlines"), ("Ana", "night")], []),
+        (WECHAT, [("安娜", "你好"), ("小美", "在"), ("安娜", "晚安")], []),
+        (DISCORD, [("ana", "hello there"), ("mira", "two\nlines"), ("ana", "night")], ["document"] * 4),
+    ],
+    ids=["qq", "line", "line_zh", "kakaotalk", "kakaotalk_phone", "irc", "weechat", "imessage", "wechat", "discord"],
+)  # fmt: skip
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_chat_is_recognised_and_read(data: str, spoken: list[tuple[str, str]], skipped: list[str], end: str) -> None:
+    source = given(data.replace("\n", end), "chat.txt")
+    assert recognised(source).name == "chatlog"
+    found = found_by(Chatlog(), source)
+    assert [(line.speaker, line.text) for line in lines_of(found)] == spoken
+    assert [line.at for line in lines_of(found)] == [EVENING, EVENING, NIGHT]
+    assert skips_of(found) == skipped
+
+
+@pytest.mark.parametrize(
+    ("form", "at"),
+    [
+        ("[2024-01-15 21:05] {}: {}", EVENING), ("{} [2024-01-15 21:05]: {}", EVENING), ("{} (21:05): {}", None),
+        ("[21:05] {}: {}", None), ("[15/01, 21:05] {}: {}", None), ("15/1/2024 9:05 PM {}: {}", EVENING),
+        ("21:05 {}: {}", None), ("21:05:33 From {} to Everyone:\n\t{}", None), ("{}  [9:05 PM]\n{}", None),
+        ("[9:05 AM] {}: {}", None),
+        ("2024年1月15日 上午9:05 {}：{}", MORNING),
+    ],
+)  # fmt: skip
+def test_what_people_copy_is_read(form: str, at: datetime | None) -> None:
+    data = "\n".join(
+        form.format(name, text) for name, text in (("Ana", "hi"), ("Mira", "yo\n\nso: well"), ("Ana", "ok"))
+    )
+    found = found_by(Chatlog(), given(data))
+    assert [(line.speaker, line.text, line.at) for line in lines_of(found)] == [
+        ("Ana", "hi", at), ("Mira", "yo\n\nso: well", at), ("Ana", "ok", at),
+    ]  # fmt: skip
+    assert recognised(given(data)).name in ("chatlog", "whatsapp")
+
+
+@pytest.mark.parametrize(
+    "diary",
+    [
+        "2024-01-05\n08:00 Breakfast: eggs\n12:00 Lunch: soup\n19:00 Dinner: rice\n" * 3,
+        "[2024-01-05 10:00] woke up\n[2024-01-05 11:00] had coffee\n[2024-01-06 10:00] woke late\n",
+        "2024-01-05 21:05 Gym\nlegs\n\n2024-01-06 21:05 Work\nlong\n\n2024-01-07 21:05 Beach\nsun\n",
+        "2024-01-05 21:05\nI went out.\n\n2024-01-06 21:05\nI stayed.\n\n2024-01-07 20:00\nRain again.\n",
+    ],
+)
+def test_diaries_stay_diaries(diary: str) -> None:
+    assert recognised(given(diary, "diary.txt")).name == "journal"
+
+
+def test_where_no_date_tells_the_order_it_is_asked_for() -> None:
+    data = LINE.replace("01/15", "01/05").replace("01/16", "01/06")
+    with pytest.raises(ImportRejected) as rejected:
+        found_by(Chatlog(), given(data))
+    assert rejected.value.code == "ask_day_first"
+    lines = lines_of(found_by(Chatlog(), given(data), Options(day_first=False)))
+    assert lines[0].at == datetime(2024, 1, 5, 21, 5)
+
+
+def test_equal_lines_of_one_minute_have_ids_of_their_own_that_a_later_export_keeps() -> None:
+    head, rest = LINE_ZH.split("下午", 1)[0], "下午09:05\t安娜\t好\n下午09:05\t安娜\t好\n下午09:06\t小美\t好\n"
+    whole, later = (
+        lines_of(found_by(Chatlog(), given(head + part))) for part in (rest, rest + "下午09:07\t小美\t嗨\n")
+    )
+    assert len({line.source_id for line in whole}) == 3
+    assert [line.source_id for line in later][:3] == [line.source_id for line in whole]
+
+
+def test_a_person_who_says_that_it_is_a_chat_is_believed() -> None:
+    data = "2024-01-15 21:05 Ana\nhi\n2024-01-15 21:06 Mira\nyo\n"
+    assert recognised(given(data)).name != "chatlog"
+    assert [line.speaker for line in lines_of(found_by(Chatlog(), given(data)))] == ["Ana", "Mira"]
+    with pytest.raises(ImportRejected) as rejected:
+        found_by(Chatlog(), given("Dear diary,\nit rained.\n"))
+    assert rejected.value.code == "not_this"
