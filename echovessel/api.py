@@ -33,6 +33,12 @@ DESCRIPTION = """A companion that remembers: personas, what was said, what remai
 
 **Errors** are problem objects (RFC 9457): `status`, a `code` for programs, a `title` for people.
 
+**Events.** `GET /api/personas/{id}/events` is what happens to a persona as server-sent events (`text/event-stream`):
+her words as they come, talks that end, memories that are made. It goes on after `Last-Event-ID`, or `?after=`; 0 is all
+that is kept.
+
+**Clients of OpenAI** talk with her at `/v1/chat/completions`, by a token; `/v1/models` lists the caller's personas.
+
 **Paths without a persona** mean the caller's only one; whoever has several says which by `?persona=`.
 """
 pace = Pace(knobs.requests_per_minute)
@@ -117,15 +123,23 @@ api.add_router("", short_paths.router, tags=["the caller's own persona"])
 
 def _told_as_problems(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """The view, refusing what it does not know in the words of the API. Programs get a 401 from its own authentication,
-    not a redirect to the login page."""
+    not a redirect to the login page. Whoever asks for the head alone is given that of the answer to GET."""
 
     @login_not_required
     @wraps(view)
     def answered(request: HttpRequest, **options: Any) -> HttpResponse:
-        response = view(request, **options)
+        response = _of_the_head(view, request, options) if request.method == "HEAD" else view(request, **options)
         return problems.not_allowed(sorted(response["Allow"].split(", "))) if response.status_code == 405 else response
 
     return answered
+
+
+def _of_the_head(view: Callable[..., HttpResponse], request: HttpRequest, options: dict[str, Any]) -> HttpResponse:
+    """The answer to GET; of what is asked for by HEAD servers send no body."""
+    request.method = "GET"
+    response = view(request, **options)
+    request.method = "HEAD"
+    return response
 
 
 urls = api.urls

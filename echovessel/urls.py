@@ -28,6 +28,7 @@ urlpatterns = [
     path("", include("proactive.urls")),
     path("api/personas/<uuid:persona>/events", chat.server_sent.events, name="events"),
     path("api/", api.urls),
+    path("v1//", include("chat.openai_api.urls")),
     path("v1/", include("chat.openai_api.urls")),
     path("i18n/setlang/", login_not_required(set_language), name="set_language"),
     path("admin/", admin.site.urls),

@@ -58,6 +58,7 @@ def sheet(plan: Plan, *, show_words: bool = True) -> dict[str, Any]:
     }
     return sections | {
         "choice": plan.choice,
+        "is_taken_back": not plan.choice.bury,
         "digest": plan.digest,
         "is_empty": plan.is_empty,
         "counts": counted(plan.counts),
@@ -77,7 +78,7 @@ def counted(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 def _may_choose(plan: Plan) -> bool:
     """Whether anything is there of which one can choose whether it goes."""
     kinds = {target.kind for target in plan.targets}
-    return not plan.is_empty and not kinds & {"persona", "owner"}
+    return plan.choice.bury and not plan.is_empty and not kinds & {"persona", "owner"}
 
 
 def _is_of_lines(plan: Plan) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 from uuid import UUID
 
 from django.db import transaction
@@ -146,4 +147,4 @@ def _too_long(by: int) -> str:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.split()).casefold()
+    return " ".join(normalize("NFKC", text).split()).casefold()

@@ -19,7 +19,7 @@ from echovessel.embedding import EmbeddingUnavailable
 from echovessel.llm import LLMError
 from memory import knobs as memory_knobs
 from memory.claims import Clock, Lost, free_from_the_dead
-from memory.consolidation.runner import pause_after
+from memory.patience import once_more
 from proactive import claims, keeping, knobs, occasion, push
 from proactive.claims import Claim
 from proactive.considering import JOB
@@ -108,19 +108,18 @@ def _give_back(claim: Claim, error: LLMError) -> Outcome:
     logger.warning("outreach %s: %s", claim.outreach.pk, error.code)
     if error.code == "budget_exhausted":
         return _drop(claim, Gate.COST_CAP)
-    tries = claim.tries()
-    if error.permanent or tries >= memory_knobs.attempts():
-        return _fail(claim, error.code)
-    return _wait(claim, pause_after(tries, error.retry_after), attempts=tries)
+    return _patiently(claim, error, error.code)
 
 
 def _stumble(claim: Claim, error: Exception) -> Outcome:
     """Wait after a fault that nobody foresaw; give up when it came too often."""
     logger.error("outreach %s: %s", claim.outreach.pk, discreet.told(error))
-    tries = claim.tries()
-    if tries >= memory_knobs.attempts():
-        return _fail(claim, type(error).__name__)
-    return _wait(claim, pause_after(tries), attempts=tries)
+    return _patiently(claim, error, type(error).__name__)
+
+
+def _patiently(claim: Claim, error: Exception, reason: str) -> Outcome:
+    again = once_more(error, claim.tries())
+    return _fail(claim, reason) if again is None else _wait(claim, again.pause, attempts=again.tries)
 
 
 def _defer(claim: Claim, pause: timedelta) -> Outcome:

@@ -50,8 +50,8 @@ class NodeIn(Body):
     emotion_tags: EmotionTags = []
     relational_tags: RelationalTags = []
     event_time: Days | None = None
-    messages: list[UUID] = Field([], max_length=MOST_GROUNDS)
-    grounds: list[UUID] = Field([], max_length=MOST_GROUNDS)
+    messages: list[UUID] = Field([], max_length=MOST_GROUNDS, examples=[["0f4c8f0e-5a3b-4c55-9d0e-1f6f0a7d2b11"]])
+    grounds: list[UUID] = Field([], max_length=MOST_GROUNDS, examples=[[]])
 
 
 class Added(Schema):

@@ -17,7 +17,7 @@ from echovessel.keyset import PageOf
 from echovessel.problems import Refused
 from memory import forgetting
 from memory.api.routing import router
-from memory.forgetting import Affected, Busy, Choice, Kind, Plan, PlanChanged, Target
+from memory.forgetting import TAKEN_BACK, Affected, Busy, Choice, Kind, Plan, PlanChanged, Target
 from memory.models import Receipt
 from persona.lookup import own_persona
 
@@ -30,6 +30,9 @@ KIND_OF: dict[str, Kind] = {
     "entities": "entity",
     "imports": "import",
 }
+
+
+UNDERSTOOD = {"confirm", "mode", "messages", "persona"}
 
 
 class AffectedOut(Schema):
@@ -67,18 +70,27 @@ class ReceiptOut(Schema):
     counts: dict[str, int] = Field(examples=[{"memory_conceptnode": 1}])
 
 
-class How(Schema):
+class Confirmed(Schema):
+    """Which plan is confirmed."""
+
+    confirm: str = Field(default="", max_length=200, description="The digest of the plan that is confirmed.")
+
+
+class How(Confirmed):
     """What becomes of what was concluded from it, and of the lines it came from; and which plan is confirmed."""
 
     mode: Literal["cascade", "orphan"] = "cascade"
     messages: Literal["forget", "withhold"] = "forget"
-    confirm: str = Field(default="", max_length=200, description="The digest of the plan that is confirmed.")
+
+    @property
+    def choice(self) -> Choice:
+        return Choice(dependents=self.mode, messages=self.messages)
 
 
 @router.get("/{uuid:persona_id}/{what}/{uuid:of}/forget", response=PlanOut, summary="What forgetting it would do")
 def plan_forgetting(request: HttpRequest, persona_id: UUID, what: What, of: UUID, how: Query[How]) -> dict[str, Any]:
     """Everything that would go, what would stay and why, before anything is done; by its digest it is confirmed."""
-    return planned(_plan(request, persona_id, what, of, how))
+    return planned(_plan(request, persona_id, what, of, how.choice))
 
 
 @router.get(
@@ -88,7 +100,7 @@ def plan_forgetting(request: HttpRequest, persona_id: UUID, what: What, of: UUID
 )
 def list_dependents(request: HttpRequest, persona_id: UUID, what: What, of: UUID) -> list[dict[str, Any]]:
     """What was concluded from it, and rests on nothing else."""
-    plan = _plan(request, persona_id, what, of, How())
+    plan = _plan(request, persona_id, what, of, How().choice)
     kinds = ("event", "node", "thought", "intention", "expectation")
     return list(_told(one for one in plan.going if one.kind in kinds and one.why != "chosen"))
 
@@ -97,32 +109,57 @@ def list_dependents(request: HttpRequest, persona_id: UUID, what: What, of: UUID
 def forget_node(request: HttpRequest, persona_id: UUID, node_id: UUID, how: Query[How]) -> dict[str, Any]:
     """With `confirm`, the digest of a plan, only if nothing else would go than what it says. 409: `plan_changed`, with
     the plan as it is now, or `busy`: a reply is being written, try again in a moment."""
-    return _forget(request, _plan(request, persona_id, "nodes", node_id, how), how)
+    return _forget(request, _plan(request, persona_id, "nodes", node_id, how.choice), how)
 
 
 @router.delete("/{uuid:persona_id}/messages/{uuid:message_id}", response=ReceiptOut, summary="Forget a line, for good")
 def forget_message(request: HttpRequest, persona_id: UUID, message_id: UUID, how: Query[How]) -> dict[str, Any]:
     """A line, with what was made of it. `confirm` as for a node."""
-    return _forget(request, _plan(request, persona_id, "messages", message_id, how), how)
+    return _forget(request, _plan(request, persona_id, "messages", message_id, how.choice), how)
 
 
 @router.delete("/{uuid:persona_id}/sessions/{uuid:session_id}", response=ReceiptOut, summary="Forget a talk, for good")
 def forget_session(request: HttpRequest, persona_id: UUID, session_id: UUID, how: Query[How]) -> dict[str, Any]:
     """A talk with every line of it, and what was made of it. `confirm` as for a node."""
-    return _forget(request, _plan(request, persona_id, "sessions", session_id, how), how)
+    return _forget(request, _plan(request, persona_id, "sessions", session_id, how.choice), how)
 
 
 @router.delete("/{uuid:persona_id}/entities/{uuid:entity_id}", response=ReceiptOut, summary="Forget whom it is about")
 def forget_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, how: Query[How]) -> dict[str, Any]:
     """Somebody or something, with what was made of it. `confirm` as for a node."""
-    return _forget(request, _plan(request, persona_id, "entities", entity_id, how), how)
+    return _forget(request, _plan(request, persona_id, "entities", entity_id, how.choice), how)
 
 
 @router.delete("/{uuid:persona_id}/imports/{uuid:import_id}", response=ReceiptOut, summary="Forget what a file brought")
 def forget_import(request: HttpRequest, persona_id: UUID, import_id: UUID, how: Query[How]) -> dict[str, Any]:
-    """Every talk and memory that came with it, and what was made of them; 404 where nothing did. `confirm` as for a
-    node."""
-    return _forget(request, _plan(request, persona_id, "imports", import_id, how), how)
+    """Every talk and memory that came with it, and what was made of them; 404 where nothing did. What it brought is
+    refused from then on, also when the file is brought again: to bring it again with other answers, take it back.
+    `confirm` as for a node."""
+    return _forget(request, _plan(request, persona_id, "imports", import_id, how.choice), how)
+
+
+@router.get(
+    "/{uuid:persona_id}/imports/{uuid:import_id}/take-back",
+    response=PlanOut,
+    summary="What taking a file back would do",
+)
+def plan_taking_back(request: HttpRequest, persona_id: UUID, import_id: UUID) -> dict[str, Any]:
+    """Everything that came with it and would go, before anything is done; by its digest it is confirmed."""
+    return planned(_plan(request, persona_id, "imports", import_id, TAKEN_BACK))
+
+
+@router.post(
+    "/{uuid:persona_id}/imports/{uuid:import_id}/take-back",
+    response=ReceiptOut,
+    summary="Take back what a file brought",
+)
+def take_back_import(request: HttpRequest, persona_id: UUID, import_id: UUID, how: Query[Confirmed]) -> dict[str, Any]:
+    """Every talk, line, memory and draft that came with it goes for good, and the same file may be brought again, with
+    other answers. What you said here since stays, and what you forgot stays forgotten. 404 where nothing came in.
+    `confirm` as for a node, in the address: no body is read, and one that says something is refused (422)."""
+    if request.POST or (request.content_type == "application/json" and request.body.strip() not in (b"", b"{}")):
+        raise Refused(422, "invalid", "Something in this request is missing or wrong.", fields=["body"])
+    return _forget(request, _plan(request, persona_id, "imports", import_id, TAKEN_BACK), how)
 
 
 @router.get("/{uuid:persona_id}/forget", response=PlanOut, summary="What forgetting a persona would do")
@@ -168,7 +205,8 @@ def received(receipt: Receipt) -> dict[str, Any]:
     return {"id": receipt.uuid} | {name: getattr(receipt, name) for name in names}
 
 
-def _forget(request: HttpRequest, plan: Plan, how: How) -> dict[str, Any]:
+def _forget(request: HttpRequest, plan: Plan, how: Confirmed) -> dict[str, Any]:
+    _refuse_what_is_not_understood(request)
     if how.confirm and not constant_time_compare(how.confirm, plan.digest):
         raise _changed(plan)
     try:
@@ -179,13 +217,21 @@ def _forget(request: HttpRequest, plan: Plan, how: How) -> dict[str, Any]:
         raise _changed(error.plan) from error
 
 
-def _plan(request: HttpRequest, persona_id: UUID, what: What, of: UUID, how: How) -> Plan:
+def _refuse_what_is_not_understood(request: HttpRequest) -> None:
+    """What cannot be taken back is not done where a word of the request would be passed over: a `confirm` that was
+    spelt otherwise would confirm nothing."""
+    if unknown := sorted(request.GET.keys() - UNDERSTOOD):
+        fields = [f"query.{name}" for name in unknown]
+        raise Refused(422, "invalid", "Something in this request is missing or wrong.", fields=fields)
+
+
+def _plan(request: HttpRequest, persona_id: UUID, what: What, of: UUID, choice: Choice) -> Plan:
     persona = own_persona(request, persona_id)
     try:
         target = forgetting.target_of(persona, KIND_OF[what], str(of))
     except LookupError as error:
         raise Http404 from error
-    return forgetting.plan([target], Choice(dependents=how.mode, messages=how.messages))
+    return forgetting.plan([target], choice)
 
 
 def _plan_of_all(request: HttpRequest, persona_id: UUID) -> Plan:

@@ -68,8 +68,10 @@ class EstimateOut(Schema):
 
 class ImportOut(Schema):
     """A file on its way in. `found` is what was seen in it, `choices` what a person said about it, `counts` what came
-    of it so far, `progress` how far it is (0 to 1), `refusal` and `where` why it could not be read. `estimate` is null
-    before it was looked through, and when it is over."""
+    of it so far: what is new, what was `known`, what was `refused` because it was forgotten, and the lines `left_out`
+    because their speakers are to be. `progress` is how far it is (0 to 1), `refusal` and `where` why it could not be
+    read; while it is `asking`, why it could not be read in the way that was said last, and `found` is as it was before.
+    `estimate` is null before it was looked through, and when it is over."""
 
     id: UUID
     persona_id: UUID | None
@@ -81,7 +83,7 @@ class ImportOut(Schema):
     found: dict[str, Any] = Field(examples=[{"counts": {"talks": 3, "lines": 1200}, "first_day": "2024-02-03"}])
     estimate: EstimateOut | None
     choices: dict[str, Any] = Field(examples=[{"roles": {"Ana": "user", "Mira": "persona"}, "zone": "UTC"}])
-    counts: dict[str, Any] = Field(examples=[{"lines": 1200, "known": 0, "refused": 0}])
+    counts: dict[str, Any] = Field(examples=[{"lines": 1200, "known": 0, "refused": 0, "left_out": 3}])
     progress: float = Field(examples=[0.5])
     refusal: str = Field(examples=[""])
     where: str = Field(examples=[""])
@@ -94,7 +96,8 @@ class ImportOut(Schema):
 
 class ChoicesIn(Body):
     """What a person says about the file; what is left out is as the import suggests. `roles` says of each who speaks
-    which side that is."""
+    which side that is. With another `format` (`auto`: what it is recognised as), `day_first` or `mapping` than it was
+    read by, the file is looked through once more first, and waits for another answer."""
 
     roles: Roles = {}
     day_first: bool | None = None
@@ -142,8 +145,9 @@ def estimate_import(request: HttpRequest, persona_id: UUID, import_id: UUID) -> 
     "/{uuid:persona_id}/imports/{uuid:import_id}/confirm", response=ImportOut, summary="Say who is who, and take it in"
 )
 def confirm_import(request: HttpRequest, persona_id: UUID, import_id: UUID, body: ChoicesIn) -> dict[str, Any]:
-    """From here on it goes by itself. 422 with a code for what does not fit the file; 409 `not_asking` where it waits
-    for nobody."""
+    """From here on it goes by itself; where the file has to be read in another way first, it is `asking` again after
+    that, and where it cannot be read so, with a `refusal`. 422 with a code for what does not fit the file; 409
+    `not_asking` where it waits for nobody."""
     job = _hers(request, persona_id, import_id)
     _confirm(job, body)
     return told(job)

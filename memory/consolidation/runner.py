@@ -10,7 +10,6 @@ session, pays for no answer twice and doubles nothing.
 """
 
 import logging
-from datetime import timedelta
 from enum import StrEnum
 
 from django.db import transaction
@@ -34,6 +33,7 @@ from memory.consolidation.lines import lines_of
 from memory.entities.clarifying import may_be_answered
 from memory.forgetting import finishing
 from memory.models import ConceptNode, ReflectionRun
+from memory.patience import Again, once_more, pause_after
 from memory.remembering import remember_what_was_asked
 
 logger = logging.getLogger(__name__)
@@ -105,13 +105,6 @@ def retry(session: Session) -> bool:
         anew = Session.objects.filter(pk=failed.pk)
         anew.update(status=Status.CLOSING, holder="", lease_until=None, attempts=0, failure="", waiting_for="")
     return True
-
-
-def pause_after(tries: int, asked_for: float | None = None) -> timedelta:
-    """How long to wait after the failure of a step's `tries`-th try (from 1): four times longer each time, bounded, and
-    never shorter than the server asked for."""
-    seconds = min(knobs.backoff_longest_seconds(), knobs.backoff_seconds() * 4 ** (tries - 1))
-    return timedelta(seconds=max(seconds, asked_for or 0))
 
 
 # --- the two ways -------------------------------------------------------------------------------------------------
@@ -200,15 +193,13 @@ def _find_unreadable(claim: Claim, error: AnswerUnreadable) -> Outcome:
 
 
 def _give_back(claim: Claim, error: LLMError) -> Outcome:
-    """Wait for a fault that may pass; give up, visibly, for one that will not, or that came too often. A spent budget
-    is nobody's fault: it costs no try."""
+    """Wait for the model, or for the budget; give up, visibly, where that will not help."""
     logger.warning("session %s: %s, %s", claim.session.pk, claim.step, error.code)
-    tries = claim.tries()
-    if error.code == "budget_exhausted":
-        return _wait(claim, pause_after(1, error.retry_after), WaitingFor.BUDGET, attempts=tries - 1)
-    if error.permanent or tries >= knobs.attempts():
+    again = once_more(error, claim.tries())
+    if again is None:
         return _give_up(claim, f"{claim.step}: {error}")
-    return _wait(claim, pause_after(tries, error.retry_after), WaitingFor.PROVIDER, attempts=tries)
+    budget = error.code == "budget_exhausted"
+    return _wait(claim, again, WaitingFor.BUDGET if budget else WaitingFor.PROVIDER)
 
 
 def _stumble(claim: Claim, error: Exception) -> Outcome:
@@ -216,17 +207,18 @@ def _stumble(claim: Claim, error: Exception) -> Outcome:
     off the record. The log tells where it was and of which type, not its message: that may hold words of people."""
     logger.error("session %s: %s, %s", claim.session.pk, claim.step, discreet.told(error))
     tries = claim.tries()
-    if tries >= knobs.attempts() and not claim.session.off_the_record:
+    again = once_more(error, tries)
+    if again is None and not claim.session.off_the_record:
         return _give_up(claim, f"{claim.step}: {type(error).__name__}")
-    return _wait(claim, pause_after(tries), "", attempts=tries)
+    return _wait(claim, again or Again(pause_after(tries), tries), "")
 
 
-def _wait(claim: Claim, pause: timedelta, waiting_for: str, *, attempts: int) -> Outcome:
+def _wait(claim: Claim, again: Again, waiting_for: str) -> Outcome:
     """Back to those that wait, after a pause; said once, where there is somebody to wait for."""
-    until = claim.clock() + pause
+    until = claim.clock() + again.pause
     status = {} if claim.is_early else {"status": Status.CLOSING}
     with transaction.atomic():
-        claim.let_go(lease_until=until, waiting_for=waiting_for, attempts=attempts, **status)
+        claim.let_go(lease_until=until, waiting_for=waiting_for, attempts=again.tries, **status)
         if not is_from_elsewhere(claim.session):
             closing.tell_whether_waiting(claim.session, claim.clock())
     return Outcome.LATER

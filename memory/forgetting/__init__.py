@@ -5,12 +5,13 @@ from memory.forgetting.finishing import finish, finish_pending, note_erasure
 from memory.forgetting.people import LastSuperuser, is_last_superuser
 from memory.forgetting.planning import plan
 from memory.forgetting.targets import target_of
-from memory.forgetting.types import Affected, Busy, Choice, Kind, Plan, PlanChanged, Target
+from memory.forgetting.types import TAKEN_BACK, Affected, Busy, Choice, Kind, Plan, PlanChanged, Target
 from memory.forgetting.words import KINDS, REASONS
 
 __all__ = [
     "KINDS",
     "REASONS",
+    "TAKEN_BACK",
     "Affected",
     "Busy",
     "Choice",

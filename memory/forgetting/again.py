@@ -6,6 +6,8 @@ all that went, so that is what goes: each id that the older state has, with the 
 something still mentions here goes as one that was chosen: rather too much than too little. Lines that were put away
 are put away, tombstones are set again.
 
+What was taken back is taken back again, and may come again as it might before.
+
 Tombstones need the key they were made with. Where it is another, they are left out and counted; but what goes here is
 buried anew.
 """
@@ -33,6 +35,7 @@ from memory.models import ImportJob, Receipt, Tombstone
 from persona.models import Persona
 
 LEAST = Choice("orphan", "withhold")
+LEAST_TAKEN_BACK = Choice("orphan", "withhold", bury=False)
 AT_ONCE = 500
 _KEPT = ("uuid", "persona_uuid", "owner_id", "targets", "choice", "counts", "erased", "prints", "by_id", "at")
 
@@ -81,8 +84,11 @@ def again(what: Told, now: datetime) -> Done:
         missing = _noted(what, is_ours=is_ours)
         done.receipts = len(missing)
         _forget_people(missing, done, now, is_ours=is_ours)
-        _forget_all(_targets(missing, first=True), done, now)
-        _forget_all(_targets(missing, first=False), done, now)
+        taken_back = [receipt for receipt in missing if receipt.is_taken_back]
+        forgotten = [receipt for receipt in missing if not receipt.is_taken_back]
+        _forget_all(_targets(forgotten, first=True), LEAST, done, now)
+        _forget_all(_targets(forgotten, first=False), LEAST, done, now)
+        _forget_all(_targets(taken_back, first=True), LEAST_TAKEN_BACK, done, now)
         done.put_away = _put_away(what.withheld)
         _stop_imports(missing)
         _bury(what, done)
@@ -165,10 +171,10 @@ def _targets(receipts: Iterable[Receipt], *, first: bool) -> dict[int, list[Targ
     return found
 
 
-def _forget_all(targets: Mapping[int, list[Target]], done: Done, now: datetime) -> None:
+def _forget_all(targets: Mapping[int, list[Target]], choice: Choice, done: Done, now: datetime) -> None:
     for hers in targets.values():
         for start in range(0, len(hers), AT_ONCE):
-            plan = planning.plan(hers[start : start + AT_ONCE], LEAST)
+            plan = planning.plan(hers[start : start + AT_ONCE], choice)
             if not plan.is_empty:  # those before may have taken these along
                 done.rows.update(_rows(doing.forget(plan, None, now)))
 

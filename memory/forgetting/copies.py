@@ -112,12 +112,26 @@ def _memories(reach: Reach, found: Consequences, work: Work) -> None:
     questions = among({*resting, *_questions_that_say_it(reach, found)})
     work.delete("memory_question", _keys(Question.objects.filter(pk__in=questions)))
     work.delete("memory_questionground", _keys(QuestionGround.objects.filter(question__in=questions)))
+    _let_go_of_others(reach, work)
     answered = Question.objects.filter(answered_by__in=here).exclude(pk__in=questions)
     work.overwrite("memory_question.answered_by_id", dict.fromkeys(_keys(answered)))
-    resolved = ConceptNode.objects.filter(resolved_by__in=here).exclude(pk__in=here)
-    work.overwrite("memory_conceptnode.resolved_by_id", dict.fromkeys(_keys(resolved)))
     homeless = ConceptNode.objects.filter(session__in=among(found.sessions)).exclude(pk__in=here)
     work.overwrite("memory_conceptnode.session_id", dict.fromkeys(_keys(homeless)))
+
+
+def _let_go_of_others(reach: Reach, work: Work) -> None:
+    """Memories that stay, and that others replaced or settled that go. What is taken back has done neither."""
+    here = among(reach.fate.memories)
+    staying = ConceptNode.objects.exclude(pk__in=here)
+    resolved = dict.fromkeys(_keys(staying.filter(resolved_by__in=here)))
+    work.overwrite("memory_conceptnode.resolved_by_id", resolved)
+    if reach.choice.bury:
+        return  # what was replaced goes with what replaced it
+    work.overwrite("memory_conceptnode.resolved_at", resolved)
+    work.overwrite("memory_conceptnode.outcome", dict.fromkeys(resolved, ConceptNode.Outcome.OPEN))
+    replaced = dict.fromkeys(_keys(staying.filter(superseded_by__in=here)))
+    work.overwrite("memory_conceptnode.superseded_by_id", replaced)
+    work.overwrite("memory_conceptnode.status", dict.fromkeys(replaced, ConceptNode.Status.ACTIVE))
 
 
 def _questions_that_say_it(reach: Reach, found: Consequences) -> set[int]:
@@ -128,7 +142,7 @@ def _questions_that_say_it(reach: Reach, found: Consequences) -> set[int]:
 
 def _those_that_say_it(reach: Reach, found: Consequences, told: Sequence[tuple[int, str]]) -> set[int]:
     """The keys of the texts that say again what goes, or name who goes."""
-    if not told:
+    if not told or not reach.choice.bury:
         return set()
     words, said = literal(reach), reach.said_by(reach.fate.kin, names_of(reach.persona))
     names = {name.text for name in found.aliases.values()} | {one.canonical_name for one in found.entities.values()}
@@ -386,8 +400,8 @@ def log_entries(table: str, keys: Iterable[Key]) -> Iterator[int]:
 
 # --- what brought it ------------------------------------------------------------------------------------------------
 def _imports(reach: Reach, found: Consequences, work: Work) -> None:
-    """Imports that are taken back go with their file, and end where they are. Of a talk that loses lines, no digest
-    tells which they were; and no file's name, who was in it."""
+    """Imports go with their file, and end where they are. Of a talk that loses lines, no digest tells which they were;
+    and no file's name, who was in it."""
     work.delete("memory_importrun", reach.runs)
     runs = ImportRun.objects.filter(pk__in=among(reach.runs)).values("uuid")
     jobs = set(_keys(ImportJob.objects.filter(persona=reach.persona, uuid__in=runs)))
@@ -400,15 +414,20 @@ def _imports(reach: Reach, found: Consequences, work: Work) -> None:
     cut = chunks.filter(session__in=among(shortened)).exclude(gone).order_by().values_list("pk", "session")
     work.overwrite("memory_importchunk.digest", {pk: f"{CUT}{pk}" for pk, _session in cut})
     work.overwrite("chat_session.external_id", dict.fromkeys(session for _pk, session in cut))
-    named = _jobs_named_after(reach, found)
-    work.overwrite("memory_importjob.file_name", dict.fromkeys(named - jobs, ""))
+    named = _jobs_named_after(reach, found) - jobs
+    work.overwrite("memory_importjob.file_name", dict.fromkeys(named, ""))
+    refused = ImportJob.objects.filter(pk__in=among(named)).exclude(refusal={}).values_list("pk", "refusal")
+    work.overwrite("memory_importjob.refusal", {pk: refusal | {"where": "", "facts": {}} for pk, refusal in refused})
 
 
 def _jobs_named_after(reach: Reach, found: Consequences) -> set[int]:
+    if not reach.choice.bury:
+        return set()
     words = literal(reach)
     names = {name.text for name in found.aliases.values()} | {one.canonical_name for one in found.entities.values()}
-    files = ImportJob.objects.filter(persona=reach.persona).order_by().values_list("pk", "file_name")
-    return {pk for pk, name in files if contains(name, words) or any(occurs(one, name) for one in names)}
+    files = ImportJob.objects.filter(persona=reach.persona).order_by().values_list("pk", "file_name", "refusal")
+    told = [(pk, f"{name} {refusal.get('where', '')} {refusal.get('facts', '')}") for pk, name, refusal in files]
+    return {pk for pk, text in told if contains(text, words) or any(occurs(one, text) for one in names)}
 
 
 PARTS = (
@@ -430,8 +449,9 @@ def texts(reach: Reach) -> list[str]:
 
 
 def literal(reach: Reach) -> list[str]:
-    """Those that tell so much that they are nobody else's words, normalised."""
-    return [normalized(text) for text in texts(reach) if is_telling(text)]
+    """Those that tell so much that they are nobody else's words, normalised; none where only what came in goes, and
+    not what says the same."""
+    return [normalized(text) for text in texts(reach) if is_telling(text)] if reach.choice.bury else []
 
 
 def _uuids_of_gone(reach: Reach, found: Consequences) -> set[str]:

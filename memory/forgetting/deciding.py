@@ -7,6 +7,8 @@
     a reply               shares the fate of the lines it replied to
 
 No line is deleted under a memory that stays, unless that very line was chosen.
+
+What is not buried goes for where it came from and not for what it says: it takes no other telling of it along.
 """
 
 from collections.abc import Iterable, Mapping
@@ -56,8 +58,8 @@ class Asked:
 class Fate:
     """What becomes of each, with the reason.
 
-    `kin` are those of `memories` that go for what they say (not only for lines that they share); `staying` those that
-    stay though something they rest on goes; `spared` the ones that would go, if nobody had asked that they stay.
+    `kin` are those of `memories` that go for what they say (not only for lines that they share, or for the file that
+    brought them); `staying` those that stay though something they rest on goes.
     """
 
     memories: Mapping[int, str]
@@ -81,7 +83,7 @@ class _Deciding:
     def __init__(self, graph: Graph, asked: Asked, choice: Choice) -> None:
         self.graph, self.asked, self.choice = graph, asked, choice
         self.going: dict[int, str] = {pk: why for pk, why in asked.memories.items() if pk in graph.memories}
-        self.kin = set(self.going)
+        self.kin = set(self.going) if choice.bury else set()
         self.chosen_turns = self._turns(asked.lines)
 
     def goes_further(self) -> bool:
@@ -93,7 +95,7 @@ class _Deciding:
         return (len(self.going), len(self.kin)) != before
 
     def _let_go(self, pk: int, memory: Memory, wanted: Mapping[int, str]) -> None:
-        if memory.superseded_by in self.going:
+        if memory.superseded_by in self.going and self.choice.bury:
             self._goes(pk, "earlier", kin=memory.superseded_by in self.kin)
         if memory.filling & self.going.keys():
             self._depends(pk, memory, "rests_on", kin=bool(memory.filling & self.kin))
@@ -114,7 +116,7 @@ class _Deciding:
 
     def _goes(self, pk: int, why: str, *, kin: bool) -> None:
         self.going.setdefault(pk, why)
-        if kin:
+        if kin and self.choice.bury:
             self.kin.add(pk)
 
     def _may_stay(self, pk: int) -> bool:

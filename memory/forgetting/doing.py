@@ -3,7 +3,7 @@
 the persona is held; no reply of hers may be under way
 planned again; another plan than the confirmed one is not done
 the talks that are being read are taken from their workers, so that nothing of theirs is written later
-tombstones, while the words are still there
+tombstones, while the words are still there; none for what is taken back, so that it may come again
 the copies are rewritten, the rows deleted, by key
 nothing of it may be left; else all of it is undone
 the receipt, and the news of it, by ids alone
@@ -26,6 +26,7 @@ from memory.forgetting.copies import Work, texts
 from memory.forgetting.holding import hold
 from memory.forgetting.many import at_once
 from memory.forgetting.planning import Survey, nothing, survey
+from memory.forgetting.surroundings import Reach
 from memory.forgetting.targets import NothingThere, uuid_of
 from memory.forgetting.types import Plan, PlanChanged
 from memory.models import ImportJob, Receipt, SlowCycle
@@ -78,7 +79,7 @@ def _forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
         found = _confirmed(plan)
         persona = found.reach.persona
         _fence(persona)
-        stones = tombstones.bury_all(persona, _burials(found))
+        stones = tombstones.bury_all(persona, _burials(found)) if plan.choice.bury else []
         receipt = _receipt(found, by, now, stones)
         do(found.work)
         _tell(found)
@@ -173,7 +174,6 @@ def do(work: Work) -> None:
 # --- the receipt ----------------------------------------------------------------------------------------------------
 def _receipt(found: Survey, by: AbstractBaseUser | None, now: datetime, stones: list[int]) -> Receipt:
     reach = found.reach
-    put_away = [reach.lines[pk].content for pk in reach.fate.withheld if pk in reach.lines]
     return Receipt.objects.create(
         persona=reach.persona,
         persona_uuid=reach.persona.uuid,
@@ -182,11 +182,17 @@ def _receipt(found: Survey, by: AbstractBaseUser | None, now: datetime, stones: 
         choice=told_choice(found.plan),
         counts=dict(found.plan.counts),
         erased=_erased(found),
-        prints=prints.of(texts(reach), but=put_away),
+        prints=_prints(reach),
         stones=stones,
         by_id=by.pk if by is not None else None,
         at=now,
     )
+
+
+def _prints(reach: Reach) -> list[str]:
+    """By them what went is known again; none of what is taken back, for that may come again."""
+    put_away = [reach.lines[pk].content for pk in reach.fate.withheld if pk in reach.lines]
+    return prints.of(texts(reach), but=put_away) if reach.choice.bury else []
 
 
 def told_choice(plan: Plan) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def _memory(node: ConceptNode, why: str, *, may_stay: bool = False) -> Affected:
 
 def _may_stay(found: Reach) -> set[int]:
     """Those of what goes that would stay if one asked for it."""
-    spared = Choice("orphan", found.choice.messages)
+    spared = Choice("orphan", found.choice.messages, bury=found.choice.bury)
     would_go = decide(found.graph(), found.asked, spared).memories
     return {pk for pk in found.fate.memories if pk not in would_go}
 
@@ -132,10 +132,12 @@ def _elsewhere(found: Reach, consequences: Consequences, work: Work) -> Iterable
         yield _memory(node, "later")
     for pk, entity in consequences.by_people.items():
         yield Affected("description", pk, entity.uuid, entity.description, "written_by_people")
-    said = found.said_by(found.fate.kin, names_of(found.persona))
+    said = found.said_by(found.fate.kin if found.choice.bury else found.fate.memories, names_of(found.persona))
     for block in CoreBlock.objects.filter(persona=found.persona):
         if any(one.is_repeated_by(block.content) for one in said):
             yield Affected("core_block", block.pk, None, block.content, "written_by_people")
+    if not found.choice.bury:
+        return  # what came in by another file stays, and comes in by it
     on_their_way = ImportJob.objects.filter(persona=found.persona, file_is_here=True).exclude(status__in=ImportJob.OVER)
     for job in on_their_way.exclude(pk__in=among(work.deletes.get("memory_importjob", ()))):
         yield Affected("import", job.pk, job.uuid, job.file_name, "on_its_way")

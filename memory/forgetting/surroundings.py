@@ -171,7 +171,12 @@ class _Reading:
         self.wanted |= dict.fromkeys(self._lines_naming({entity.canonical_name, *names}), "names")
 
     def _lines_naming(self, names: Iterable[str]) -> Iterable[int]:
+        """Those in which one of the names stands, and those that somebody of that name has said."""
         known = list(names)
+        others = self.persona.messages.exclude(speaker="").order_by()
+        speakers = others.values_list("speaker", flat=True).distinct()
+        theirs = [speaker for speaker in speakers if any(occurs(name, speaker) for name in known)]
+        yield from others.filter(speaker__in=among(theirs)).values_list("pk", flat=True)
         held = search.holding_all(self.persona.pk, [words.cut(name) for name in known])
         for pk, content in self._contents({pk for ids in held for pk in ids}):
             if any(_is_named(name, content) for name in known):
@@ -242,7 +247,9 @@ class _Reading:
 
     def _listen_for_chosen_lines(self, lines: Sequence[int]) -> None:
         """Find the lines that have the very words of those that were chosen, but for what people say every day. Who
-        takes back a whole import means what came in by it, and nothing that was said beside."""
+        forgets a whole import means what came in by it, and nothing that was said beside."""
+        if not self.choice.bury:
+            return
         chosen = (self.found.lines[pk] for pk in lines if pk in self.found.lines)
         uuids = set(self.persona.import_runs.filter(pk__in=among(self.found.runs)).values_list("uuid", flat=True))
         said = [Said([line.content], self.names) for line in chosen if line.import_uuid not in uuids]

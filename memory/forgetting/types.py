@@ -26,14 +26,19 @@ class Choice:
     dependents: "cascade", they go too; "orphan", they stay as far as they rest on something else
     messages: "forget", the lines go too; "withhold", they stay in the history and reach no model again
     staying: nodes, by key, that stay against "cascade", as far as they may
+    bury: what goes is refused from then on. Without it an import is taken back: only what came in goes, not what says
+        the same, and the same file may come again.
     """
 
     dependents: Literal["cascade", "orphan"] = "cascade"
     messages: Literal["forget", "withhold"] = "forget"
     staying: frozenset[int] = frozenset()
+    bury: bool = True
 
 
 CASCADE = Choice()
+# What was said here since stays, and what is known from elsewhere, too.
+TAKEN_BACK = Choice("orphan", bury=False)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from chat.models.session import SessionQuerySet
 from memory.consolidation import off_record, replies
 from memory.forgetting import finishing
 from memory.forgetting.types import CANCELLED_IMPORT
+from memory.importing import archives
 from memory.importing.unread import UNREAD, sessions_of
 from memory.models import ConceptNode, Entity, ImportChunk, ImportJob, ImportRun, Receipt
 from persona.models import CoreDraft, Persona
@@ -46,7 +47,10 @@ def is_something_left(job: ImportJob) -> bool:
 
 
 def counts_of_what_stayed(job: ImportJob) -> dict[str, int]:
-    """The counts of the import, with as many talks and lines as are left of it."""
+    """The counts of the import, with as many talks and lines as are left of it; those of an archive are told at its
+    end alone, and else by what is here."""
+    if job.format == archives.NAME and job.persona is not None:
+        return dict(archives.here_through(job.persona, job.uuid))
     left = {
         "talks": Session.objects.filter(import_uuid=job.uuid).count(),
         "lines": Message.objects.filter(import_uuid=job.uuid).count(),

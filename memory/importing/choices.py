@@ -8,6 +8,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+# A format that is said for none: as the file itself shows.
+AUTO = "auto"
 SIDES = ("user", "persona", "other", "skip")
 _OPPOSITE = {"user": "persona", "persona": "user"}
 

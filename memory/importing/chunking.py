@@ -55,13 +55,15 @@ class Said:
 
 @dataclass(frozen=True)
 class Chunk:
-    """What is stored at once."""
+    """What is stored at once. `left_out` are lines before its end whose speakers are to be left out; behind the last
+    such chunk one may come that has nothing else."""
 
     format: str
     kind: Kind
     dated: bool = True
     lines: tuple[Said, ...] = ()
     things: tuple[Thing, ...] = ()
+    left_out: int = 0
 
     @cached_property
     def digest(self) -> str:
@@ -104,6 +106,8 @@ def chunked(found: Iterable[Found], format_name: str, choices: Choices, cuts: Cu
     for kind, group in groupby(found, _kind_of):
         if kind in _KINDS:
             yield from getattr(chunking, kind)(group)
+    if chunking.left_out:
+        yield Chunk(format_name, "talk", left_out=chunking.left_out)
 
 
 def parts(text: str, most: int = MAX_CHARACTERS) -> list[str]:
@@ -164,8 +168,9 @@ class _Chunking:
         self.cuts = cuts
         self.zone = ZoneInfo(choices.zone)
         self.undated = _Undated(choices.undated, self.zone, cuts)
+        self.latest = datetime.fromisoformat(cuts.until) if cuts.until else datetime.max.replace(tzinfo=UTC)
         self.taken = 0
-        self.talking = ""
+        self.left_out = 0  # lines, since the last chunk
 
     # --- talks ------------------------------------------------------------------------------------------------------
     def talk(self, talks: Iterable[Any]) -> Iterator[Chunk]:
@@ -189,7 +194,9 @@ class _Chunking:
             timed = []
             for line, at in zip(piece.lines, times, strict=True):
                 last = at or last
-                if self.choices.roles.get(name_of(line), "other") != "skip":
+                if self.choices.roles.get(name_of(line), "other") == "skip":
+                    self.left_out += 1
+                else:
                     timed.append((line, last))
             yield timed
 
@@ -221,7 +228,8 @@ class _Chunking:
     def _talk_of(self, gathered: _Gathering) -> Chunk:
         turned = self.cuts.newest_first and gathered.dated
         lines = reversed(gathered.lines) if turned else gathered.lines
-        return Chunk(self.format, "talk", gathered.dated, tuple(chain.from_iterable(lines)))
+        left_out, self.left_out = self.left_out, 0
+        return Chunk(self.format, "talk", gathered.dated, tuple(chain.from_iterable(lines)), left_out=left_out)
 
     def _said(self, line: Line, at: datetime) -> list[Said]:
         role = _ROLES.get(self.choices.roles.get(name_of(line), "other"), "system")
@@ -229,7 +237,7 @@ class _Chunking:
         return self._parts(line.text, line.source_id, at, role, speaker)
 
     def _parts(self, text: str, source_id: str, at: datetime, role: Role, speaker: str = "") -> list[Said]:
-        external_id = f"{self.format}:{source_id if len(source_id) <= _LONGEST_ID else digest(source_id)}"
+        external_id = f"{self.format}:{source_id if _is_plain(source_id) else digest(source_id)}"
         told = [part for part in parts(text) if part.strip()]
         return [
             Said(external_id if number == 1 else f"{external_id}#{number}", role, speaker, part, at, tokens(part))
@@ -277,10 +285,16 @@ class _Chunking:
             yield Chunk(self.format, "notes", things=some)
 
     def _moment(self, at: datetime | None) -> datetime | None:
-        """In UTC; a time without a zone is that of the person who brought the file."""
-        if at is None:
-            return None
-        return (at if at.tzinfo else at.replace(tzinfo=self.zone)).astimezone(UTC)
+        """In UTC; a time without a zone is that of the person who brought the file. What is dated ahead was written
+        by then: a line of times to come would stand as the newest in every prompt till then."""
+        if at is None or not datetime.min.year < at.year < datetime.max.year:
+            return None  # no clock was right then, and it cannot be told in other zones
+        return min((at if at.tzinfo else at.replace(tzinfo=self.zone)).astimezone(UTC), self.latest)
+
+
+def _is_plain(source_id: str) -> bool:
+    """Whether it can stand in an id as it is: it does not look like one that is made here of another."""
+    return len(source_id) <= _LONGEST_ID and not {*"~#"} & {*source_id}
 
 
 def _cost(lines: Iterable[Said]) -> int:

@@ -61,8 +61,10 @@ def _queued(jobs: ImportJobQuerySet) -> ImportJobQuerySet:
 
 
 def hand_over(job: ImportJob, now: datetime) -> None:
-    """Ask the job worker to go on with the import, which is in nobody's hands. The id is all that crosses the queue."""
+    """Ask the job worker to go on with the import, which is in nobody's hands, or in those of somebody whose lease has
+    run out: of another host nobody knows whether they are dead. The id is all that crosses the queue."""
     with transaction.atomic():
-        nobodys = ImportJob.objects.filter(Q(holder="") | Q(holder=QUEUED), pk=job.pk).at_work()
+        free = Q(holder="") | Q(holder=QUEUED) | Q(lease_until__lt=now)
+        nobodys = ImportJob.objects.filter(free, pk=job.pk).at_work()
         if nobodys.update(holder=QUEUED, lease_until=now + LONGEST_IN_QUEUE):
             async_task("memory.tasks.import_file", job.pk)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from zoneinfo import ZoneInfo, available_timezones
 
 from django.db import transaction
@@ -13,7 +13,7 @@ from memory.importers import FORMATS, Source
 from memory.importers import fields as record_fields
 from memory.importers.types import ImportRejected
 from memory.importing import archives, cancelling, claims, drafting, looking, stored_file, telling
-from memory.importing.choices import SIDES, Choices, NotAsking, WrongChoice, chosen
+from memory.importing.choices import AUTO, SIDES, Choices, NotAsking, WrongChoice, chosen
 from memory.models import ImportJob, ImportRun
 from persona.models import Persona
 
@@ -96,13 +96,14 @@ def _begin_writing(job: ImportJob, choices: Choices, now: datetime) -> None:
             status=Status.WRITING,
             choices=stored,
             found=found,
+            refusal={},
             confirmed_at=now,
             holder="",
             lease_until=None,
             attempts=0,
         ):
             raise NotAsking
-        ImportRun.objects.create(uuid=job.uuid, persona_id=job.persona_id, at=now)
+        ImportRun.objects.create(uuid=job.uuid, persona_id=cast(int, job.persona_id), at=now)
         job.refresh_from_db()
         telling.publish(job)
 
@@ -142,7 +143,7 @@ def _as_read(job: ImportJob, choices: Choices) -> Choices:
     day_first = before.day_first if choices.day_first is None else choices.day_first
     return replace(
         choices,
-        format=choices.format or before.format,
+        format=None if choices.format == AUTO else choices.format or before.format,
         mapping=choices.mapping or before.mapping,
         day_first=day_first,
     )
@@ -152,7 +153,7 @@ def _is_read_otherwise(job: ImportJob, choices: Choices) -> bool:
     """Whether the file was looked through read in another way. What somebody confirms as it was found is none."""
     before = chosen(job.choices) if job.choices else Choices()
     return (
-        choices.format not in (None, before.format, job.format)
+        choices.format not in (before.format, job.format)
         or choices.day_first != before.day_first
         or choices.mapping not in (None, before.mapping, job.found.get("mapping"))
     )

@@ -16,6 +16,7 @@ from memory.importers import format_named, mapper, recognised, speakers, table
 from memory.importers import read as read_file
 from memory.importers.fields import Mapping
 from memory.importers.source import Source
+from memory.importers.speakers import role_after
 from memory.importers.types import (
     Card,
     Entry,
@@ -32,11 +33,13 @@ from memory.importers.types import (
 )
 from memory.importing import archives, telling
 from memory.importing.choices import Choices, NotAsking, chosen, followed
-from memory.importing.chunking import Cuts, chunked, name_of
+from memory.importing.chunking import LITTLE, Cuts, chunked, name_of
 from memory.importing.claims import Claim, take
 from memory.models import ImportJob
 
 Alive = Callable[[], None]
+# What of the choices says how the file is to be read.
+HOW_TO_READ = ("format", "day_first", "mapping")
 QUESTIONS = {"ask_day_first": "day_first", "ask_mapping": "mapping"}
 _COUNTED_AS: dict[type, str] = {Entry: "entries", Card: "cards", Lore: "lore", Remembered: "remembered"}
 _MOST_SPEAKERS = 200
@@ -44,8 +47,10 @@ _MOST_NAMES = 10_000
 _SAMPLE_LINES = 8
 _SAMPLE_CHARACTERS = 200
 _MOST_FIELDS = 60
-# Of the pairs of lines with times so many go back in a file that begins with what was said last.
+# Of the pairs of lines with times so many go back in a file that begins with what was said last; a line or two that
+# came late, or after a clock was set, do not make it one.
 _MOSTLY = 0.8
+_A_FEW = 2
 
 
 def look(job: ImportJob, source: Source, choices: Choices | None = None, found: dict[str, Any] | None = None) -> None:
@@ -65,25 +70,35 @@ def look(job: ImportJob, source: Source, choices: Choices | None = None, found: 
 
 
 def look_again(job: ImportJob, choices: Choices, now: datetime) -> None:
-    """Have the file looked through once more, read as the choices say. Raises NotAsking."""
+    """Have the file looked through once more, read as the choices say; where it cannot be read so, it stands again as
+    it was read before. Raises NotAsking."""
+    looking: dict[str, Any] = {
+        "status": ImportJob.Status.LOOKING,
+        "holder": "",
+        "lease_until": None,
+        "attempts": 0,
+        "refusal": {},
+    }
+    before = {name: job.choices.get(name) for name in HOW_TO_READ}
     with transaction.atomic():
         asking = ImportJob.objects.filter(pk=job.pk, status=ImportJob.Status.ASKING)
-        if not asking.update(
-            status=ImportJob.Status.LOOKING, choices=choices.as_stored(), holder="", lease_until=None, attempts=0
-        ):
+        if not asking.update(**looking, choices=choices.as_stored() | {"before": before}):
             raise NotAsking
         job.refresh_from_db()
         telling.publish(job)
 
 
 def look_through(claim: Claim, source: Source) -> None:
-    """Note with the job what is found in the file, or why it cannot be read. Raises Lost."""
+    """Note with the job what is found in the file, or why it cannot be read. What was found before stands where it
+    cannot be read in another way than it was. Raises Lost."""
     job = claim.job
     choices = chosen(job.choices) if job.choices else Choices()
     try:
         found = survey(source, choices, Keeping(claim))
+        if "before" in job.choices and not (found["questions"] or any(found["counts"].values())):
+            raise ImportRejected("nothing_found")
     except ImportRejected as error:
-        _refuse(claim, error)
+        _turn_down(claim, error)
         return
     _step(claim, status=ImportJob.Status.ASKING, found=found, format=found["format"])
 
@@ -92,7 +107,7 @@ def survey(source: Source, choices: Choices, alive: Alive = lambda: None) -> dic
     """What is found in the file, read as the choices say; what has to be asked before it can be read is among
     "questions". `alive` is called now and then. Raises ImportRejected."""
     if choices.format == archives.NAME or (choices.format is None and archives.is_archive(source)):
-        return archives.survey(source) | {"chunks": 0, "naive": 0}
+        return archives.survey(source, alive) | {"chunks": archives.STEPS, "naive": 0}
     chosen_format = format_of(source, choices)
     looking = _looked(source, chosen_format, _Looking(chosen_format.name, choices, alive))
     if looking.begins_with_the_newest:
@@ -144,12 +159,13 @@ def cuts(*, newest_first: bool = False, undated: int = 0, until: datetime | None
 
 
 def suggested(job: ImportJob) -> Choices:
-    """What a person would likely choose. The role of somebody of whom nothing is known is ""."""
+    """What a person would likely choose: what she chose before, where the file was read anew. The role of somebody of
+    whom nothing is known is ""."""
     before = chosen(job.choices) if job.choices else Choices()
     zone = job.persona.timezone if job.persona else before.zone
     return replace(
         before,
-        roles=_likely_roles(job),
+        roles={name: before.roles.get(name) or role for name, role in _likely_roles(job).items()},
         mapping=before.mapping or job.found.get("mapping"),
         zone=zone if before.zone == "UTC" else before.zone,
         undated=before.undated or (job.created_at - timedelta(days=1)).date(),
@@ -166,9 +182,15 @@ def _likely_roles(job: ImportJob) -> dict[str, str]:
 
 
 # --- what becomes of it -------------------------------------------------------------------------------------------
-def _refuse(claim: Claim, error: ImportRejected) -> None:
+def _turn_down(claim: Claim, error: ImportRejected) -> None:
     facts = {name: str(value) for name, value in error.facts.items()}
     refusal = {"code": error.code, "where": error.where, "facts": facts}
+    choices = claim.job.choices
+    if "before" in choices:
+        refusal |= {"read_as": choices["format"] or ""}
+        as_before = {name: value for name, value in choices.items() if name != "before"} | choices["before"]
+        _step(claim, status=ImportJob.Status.ASKING, refusal=refusal, choices=as_before)
+        return
     over = {"status": ImportJob.Status.REFUSED, "refusal": refusal, "finished_at": claim.clock()}
     _step(claim, **over, **without_names(claim.job))
 
@@ -178,7 +200,7 @@ def without_names(job: ImportJob) -> dict[str, Any]:
     found = {
         name: value for name, value in job.found.items() if name not in ("sample", "speakers", "mapping", "fields")
     }
-    choices = {name: value for name, value in job.choices.items() if name not in ("roles", "mapping")}
+    choices = {name: value for name, value in job.choices.items() if name not in ("roles", "mapping", "before")}
     return {"found": found, "choices": choices}
 
 
@@ -223,6 +245,7 @@ class _Looking:
     days: set[date] = field(default_factory=set)
     forth: int = 0
     back: int = 0
+    went_back: timedelta = timedelta()
     undated: int = 0
     naive: int = 0
     tokens: int = 0
@@ -263,8 +286,8 @@ class _Looking:
         name = name_of(line)
         if name in self.lines or len(self.lines) < _MOST_NAMES:
             self.lines[name] += 1
-        if line.role and name in self.lines:
-            self.roles[name] = line.role
+        if name in self.lines:
+            self.roles[name] = role_after(self.roles.get(name), line.role)
         self._note_time(line.at)
         self._note_sample(name, line.text, line.at, line.where)
 
@@ -289,6 +312,7 @@ class _Looking:
         for earlier, later in pairwise(at.replace(tzinfo=None) for at in times):
             self.forth += later > earlier
             self.back += later < earlier
+            self.went_back += max(earlier - later, timedelta())
 
     def _note_sample(self, speaker: str, text: str, at: datetime | None, where: str) -> None:
         if len(self.sample) < _SAMPLE_LINES:
@@ -299,7 +323,8 @@ class _Looking:
 
     @property
     def begins_with_the_newest(self) -> bool:
-        return self.back > _MOSTLY * (self.back + self.forth)
+        far = self.back > _A_FEW or self.went_back > LITTLE
+        return far and self.back > _MOSTLY * (self.back + self.forth)
 
     def told(self) -> dict[str, Any]:
         days = sorted(day.isoformat() for day in self.days)

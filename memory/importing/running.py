@@ -16,20 +16,21 @@ from enum import StrEnum
 from itertools import islice
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 from django_q.tasks import queue_size
 
 from echovessel import discreet
 from echovessel.embedding import EmbeddingUnavailable
-from echovessel.llm import AnswerUnreadable, LLMError
+from echovessel.llm import LLMError
 from memory import knobs
 from memory.claims import Clock, Lost, free_from_the_dead
-from memory.consolidation.runner import pause_after
 from memory.importers import Source
 from memory.importers import read as read_file
 from memory.importers.types import Found, ImportRejected
 from memory.importing import (
     archives,
+    cancelling,
     claims,
     drafting,
     jobs,
@@ -44,13 +45,14 @@ from memory.importing.choices import chosen
 from memory.importing.chunking import Chunk, Cuts, chunked
 from memory.importing.claims import Claim, hand_over
 from memory.models import ImportJob, ImportRun
+from memory.patience import Again, named, once_more
 
 logger = logging.getLogger(__name__)
 
 Status = ImportJob.Status
 Progress = Callable[[float], None]
-# So many lines are stored in one transaction: many are stored faster, and nobody waits for long.
-LINES_AT_ONCE = 400
+# So many lines are stored in one transaction: more are stored no faster, and whoever talks waits for that lock.
+LINES_AT_ONCE = 100
 # Of files that are being handed over nothing is heard for so long only where whoever did it has died.
 ABANDONED_AFTER = timedelta(hours=1)
 # Talks of cancelled imports that the job of the minute erases: others wait for it meanwhile.
@@ -141,17 +143,33 @@ def sweep(now: datetime) -> int:
 
 
 def _tidy(now: datetime) -> None:
+    _finish_cancelled(now)
+    _drop_files()
+    _cancel_unanswered(now)
+    _forget_broken_off(now)
+
+
+def _finish_cancelled(now: datetime) -> None:
     for job in ImportJob.objects.filter(status=Status.CANCELLED, finished_at=None):
         jobs.finish_cancelled(job, now, ERASED_IN_A_MINUTE)
-    for job in (
-        ImportJob.objects.exclude(status__in=[*ImportJob.NEEDS_FILE, Status.ASKING]).exclude(pieces=None).distinct()
-    ):
+
+
+def _drop_files() -> None:
+    needless = ImportJob.objects.exclude(status__in=[*ImportJob.NEEDS_FILE, Status.ASKING]).exclude(pieces=None)
+    for job in needless.distinct():
         stored_file.drop(job)
+
+
+def _cancel_unanswered(now: datetime) -> None:
     unanswered = ImportJob.objects.filter(status=Status.ASKING)
     for job in unanswered.filter(created_at__lt=now - timedelta(days=knobs.import_answer_days())):
         jobs.cancel(job, now)
-    begun = ImportJob.objects.filter(status=Status.LOOKING, file_is_here=False, file_digest="")
-    begun.filter(created_at__lt=now - ABANDONED_AFTER).delete()
+
+
+def _forget_broken_off(now: datetime) -> None:
+    """Whoever had the file is gone, while it was handed over or looked through from where it stands."""
+    begun = ImportJob.objects.filter(status=Status.LOOKING, file_is_here=False, created_at__lt=now - ABANDONED_AFTER)
+    begun.filter(Q(lease_until=None) | Q(lease_until__lt=now)).delete()
 
 
 # --- the steps ----------------------------------------------------------------------------------------------------
@@ -165,8 +183,6 @@ def _carried_on(run: _Run) -> Outcome:
         raise
     except ImportRejected as error:
         return _fail(run.claim, f"rejected: {error.code}")
-    except LLMError as error:
-        return _give_back(run.claim, error)
     except Exception as error:  # noqa: BLE001 - the edge of the job: nothing may leave an import that nobody sees
         return _stumble(run.claim, error)
 
@@ -243,7 +259,8 @@ def _take_in_archive(run: _Run, source: Source) -> bool:
 
     def heard(part: float) -> None:
         run.claim.keep()  # each time: who cancels it does not wait till a lease is half over
-        run.progress(part)
+        telling.note_part(run.claim, part)
+        run.progress(telling.progress(job))
 
     taken = archives.take_in(run.claim.persona, ImportRun.objects.get(uuid=job.uuid), source, run.claim.clock(), heard)
     _go_on(run.claim, Status.DRAFTING, file_is_here=False, counts=taken.counts(job.found["counts"]))
@@ -297,9 +314,11 @@ def _fail(claim: Claim, failure: str) -> Outcome:
 
 def _end(claim: Claim, status: str, failure: str) -> None:
     job = claim.job
+    counts = cancelling.counts_of_what_stayed(job) if status == Status.FAILED else job.counts
     with transaction.atomic():
         claim.let_go(
             status=status,
+            counts=counts,
             failure=failure[: ImportJob._meta.get_field("failure").max_length],
             finished_at=claim.clock(),
             attempts=0,
@@ -314,7 +333,7 @@ def _end(claim: Claim, status: str, failure: str) -> None:
 
 def _note_run(job: ImportJob) -> None:
     """The counts of what it added; of an import that added nothing there is nothing to forget."""
-    added = {name: count for name, count in job.counts.items() if count and name not in ("known", "refused")}
+    added = {name: count for name, count in job.counts.items() if count and name not in telling.NOT_ADDED}
     brought = ImportRun.objects.filter(uuid=job.uuid)
     if added:
         brought.update(counts=added)
@@ -323,31 +342,20 @@ def _note_run(job: ImportJob) -> None:
 
 
 # --- what goes wrong ----------------------------------------------------------------------------------------------
-def _give_back(claim: Claim, error: LLMError) -> Outcome:
-    """Wait for a fault that may pass; give up for one that will not, or that came too often. A spent budget is nobody's
-    fault: it costs no try."""
-    code = "unreadable" if isinstance(error, AnswerUnreadable) else error.code
-    logger.warning("import %s: %s", claim.job.pk, code)
-    tries = claim.tries()
-    if code == "budget_exhausted":
-        return _wait(claim, pause_after(1, error.retry_after), tries - 1)
-    if error.permanent or tries >= knobs.attempts():
-        return _fail(claim, code)
-    return _wait(claim, pause_after(tries, error.retry_after), tries)
-
-
 def _stumble(claim: Claim, error: Exception) -> Outcome:
-    """Wait after a fault that nobody foresaw; give up, visibly, when it came too often. The log tells its type and
-    place, not its message: that may hold words of people."""
-    logger.error("import %s: %s", claim.job.pk, discreet.told(error))
-    tries = claim.tries()
-    if tries >= knobs.attempts():
-        return _fail(claim, "embedding" if isinstance(error, EmbeddingUnavailable) else type(error).__name__)
-    return _wait(claim, pause_after(tries), tries)
+    """Wait for a fault that may pass; give up, visibly, for one that will not, or that came too often. The log tells
+    its type and place, not its message: that may hold words of people."""
+    if isinstance(error, LLMError):
+        logger.warning("import %s: %s", claim.job.pk, error.code)
+    else:
+        logger.error("import %s: %s", claim.job.pk, discreet.told(error))
+    if again := once_more(error, claim.tries()):
+        return _wait(claim, again)
+    return _fail(claim, "embedding" if isinstance(error, EmbeddingUnavailable) else named(error))
 
 
-def _wait(claim: Claim, pause: timedelta, attempts: int) -> Outcome:
+def _wait(claim: Claim, again: Again) -> Outcome:
     with transaction.atomic():
-        claim.let_go(lease_until=claim.clock() + pause, attempts=attempts)
+        claim.let_go(lease_until=claim.clock() + again.pause, attempts=again.tries)
         telling.publish(claim.job)
     return Outcome.LATER

@@ -1,8 +1,8 @@
 """Storing: chunks become lines of the persona, or notes. Several at once, all of them or none, while the import is in
 our hands.
 
-A line that the persona has already is left out, whatever file it comes from, and so is one that was forgotten; both are
-counted.
+A line that the persona has already is left out, whatever file it comes from, and so is one that was forgotten, and one
+whose speaker a person leaves out; all are counted.
 """
 
 from collections import Counter
@@ -42,21 +42,22 @@ class SortedOut:
 def store(claim: Claim, chunks: Sequence[Chunk]) -> None:
     """Store chunks as the next ones of the import. Raises Lost, EmbeddingUnavailable.
 
-    No transaction may be open: notes are embedded in here, before anything is written.
+    No transaction may be open: notes are embedded and lines are cut in here, before anything is written.
     """
-    ready = _prepared(claim, chunks)
+    known = _known_among(claim.persona, chunks)
+    ready = _prepared(claim, chunks, known)
+    worded = search.worded(line.content for chunk in chunks if chunk.digest not in known for line in chunk.lines)
     with transaction.atomic():
         claim.forward()
         gone_through = claim.mine().values_list("gone_through", flat=True)[0]
         storing = _Storing(claim, chunks, gone_through)
-        storing.store_lines()
+        storing.store_lines(worded)
         storing.store_notes(ready)
         _note_progress(claim, storing.counts, gone_through + len(chunks))
 
 
-def _prepared(claim: Claim, chunks: Sequence[Chunk]) -> dict[str, Prepared]:
+def _prepared(claim: Claim, chunks: Sequence[Chunk], known: Collection[str]) -> dict[str, Prepared]:
     """The notes among the chunks that the persona does not know, embedded."""
-    known = _known_among(claim.persona, chunks)
     wanted = [chunk for chunk in chunks if chunk.things and chunk.digest not in known]
     now, uuid = claim.clock(), claim.job.uuid
     return {chunk.digest: notes.prepared(claim.persona, chunk.things, uuid, now) for chunk in wanted}
@@ -105,14 +106,17 @@ class _Storing:
         self.counts: Counter[str] = Counter()
 
     # --- lines ------------------------------------------------------------------------------------------------------
-    def store_lines(self) -> None:
+    def store_lines(self, worded: Mapping[str, str]) -> None:
+        """Store what is new of them; `worded` is what the index keeps of their texts."""
+        if left_out := sum(chunk.left_out for _number, chunk in self.chunks):
+            self.counts["left_out"] = left_out
         chunks = [chunk for _number, chunk in self.chunks if chunk.lines]
         held, refused = self._held(chunks), self._refused(chunks)
         stored: list[tuple[int, Chunk, Fresh]] = []
         for number, chunk in self.chunks:
             if fresh := self._fresh(chunk, held, refused):
                 stored.append((number, chunk, fresh))
-        self._write(stored)
+        self._write(stored, worded)
 
     def _fresh(self, chunk: Chunk, held: dict[str, str], refused: Collection[Said]) -> Fresh:
         """The lines of the chunk that are stored; the others are counted. Of one that is known nothing is: what of it
@@ -132,8 +136,8 @@ class _Storing:
         ids = {name for chunk in chunks for line in chunk.lines for name in (line.external_id, line.other_id)}
         own = notes.uuids_in(ids)
         back = self.persona.messages.filter(uuid__in=own).values_list("uuid", "content")
-        rows = self.persona.messages.filter(external_id__in=ids).values_list("external_id", "content")
-        return {own[uuid]: content for uuid, content in back} | {str(name): content for name, content in rows}
+        rows = bulk.found(Message, {"persona_id": self.persona.pk}, "external_id", ids, ("external_id", "content"))
+        return {own[uuid]: content for uuid, content in back} | dict(rows)
 
     def _refused(self, chunks: Iterable[Chunk]) -> set[Said]:
         """The lines that were forgotten here, by themselves or with their whole talk."""
@@ -154,14 +158,14 @@ class _Storing:
     def _day_of(self, line: Said) -> date:
         return line.at.astimezone(self.persona.zone).date()
 
-    def _write(self, stored: Sequence[tuple[int, Chunk, Fresh]]) -> None:
+    def _write(self, stored: Sequence[tuple[int, Chunk, Fresh]], worded: Mapping[str, str]) -> None:
         taken = self._taken_ids(chunk for _number, chunk, _fresh in stored)
         sessions = [self._session(chunk, [line for _id, line in fresh], taken) for _number, chunk, fresh in stored]
         bulk.insert(sessions)
         placed = list(zip(sessions, stored, strict=True))
         lines = [self._message(session, *one) for session, (_number, _chunk, fresh) in placed for one in fresh]
         if lines:
-            search.store(lines)
+            search.store(lines, worded)
         bulk.insert([self._chunk(number, chunk, session) for session, (number, chunk, _fresh) in placed])
         self.counts.update(talks=len(sessions), lines=len(lines))
 
@@ -190,9 +194,10 @@ class _Storing:
         )
 
     def _message(self, session: Session, external_id: str, line: Said) -> Message:
-        return Message(
-            session=session,
-            persona=self.persona,
+        return bulk.row(
+            Message,
+            session_id=session.pk,
+            persona_id=self.persona.pk,
             role=line.role,
             speaker=line.speaker,
             content=line.content,

@@ -20,6 +20,9 @@ Status = ImportJob.Status
 _SELDOM = timedelta(seconds=1)
 # How much of the whole is done when a step begins, and how much when it ends.
 _SHARE = {Status.WRITING: (0.0, 0.2), Status.REMEMBERING: (0.2, 0.95), Status.DRAFTING: (0.95, 1.0)}
+_SHARE_OF_ARCHIVES = {**_SHARE, Status.WRITING: (0.0, 0.95)}
+# Counts of what is not here through the import.
+NOT_ADDED = ("known", "refused", "left_out")
 
 
 def told(job: ImportJob) -> dict[str, Any]:
@@ -64,16 +67,22 @@ def progress(job: ImportJob) -> float:
     """How much of it is done, 0…1."""
     if job.status == Status.DONE:
         return 1.0
-    begin, end = _SHARE.get(Status(job.status), (0.0, 0.0))
+    shares = _SHARE_OF_ARCHIVES if job.format == archives.NAME else _SHARE
+    begin, end = shares.get(Status(job.status), (0.0, 0.0))
     return round(begin + (end - begin) * _part(job), 4)
 
 
 def label(job: ImportJob) -> str:
     """What kind of file it is, for people."""
-    if job.format == archives.NAME:
+    return label_of(job.format)
+
+
+def label_of(name: str) -> str:
+    """What a format is called by people; "" for none."""
+    if name == archives.NAME:
         return str(archives.LABEL)
     try:
-        return str(format_named(job.format).label)
+        return str(format_named(name).label)
     except KeyError:
         return ""
 
@@ -97,6 +106,14 @@ def publish_progress(claim: Claim) -> None:
     if claim.told_at is None or now - claim.told_at >= _SELDOM:
         claim.told_at = now
         publish(claim.job)
+
+
+def note_part(claim: Claim, part: float) -> None:
+    """Note how much of an archive is gone through (0…1); after a kill it does not go back."""
+    job = claim.job
+    job.gone_through = max(job.gone_through, round(part * job.found.get("chunks", 0)))
+    claim.mine().update(gone_through=job.gone_through)
+    publish_progress(claim)
 
 
 def _part(job: ImportJob) -> float:

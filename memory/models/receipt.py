@@ -50,3 +50,8 @@ class Receipt(PublicId):
 
     def __str__(self) -> str:
         return f"receipt {self.pk}"
+
+    @property
+    def is_taken_back(self) -> bool:
+        """Whether what went may come again."""
+        return not self.choice.get("bury", True)

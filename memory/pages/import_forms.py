@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from memory.importers import FORMATS
 from memory.importers.lines import role_named
 from memory.importing import Choices
-from memory.importing.choices import SIDES
+from memory.importing.choices import AUTO, SIDES
 from memory.models import ImportJob
 from persona.forms import PersonaStep, StyleStep, YouStep
 
@@ -63,7 +63,9 @@ class Answers(forms.Form):
     def __init__(self, data: Any, job: ImportJob, likely: Choices) -> None:
         super().__init__(data, auto_id="answer_%s", initial=_initial(likely))
         self.found: Mapping[str, Any] = job.found
-        self._choose_from("format", [("", _("what it was recognised as")), *((one.name, one.label) for one in FORMATS)])
+        self._choose_from(
+            "format", [(AUTO, _("what it was recognised as")), *((one.name, one.label) for one in FORMATS)]
+        )
         self._choose_from("zone", [(name, name.replace("_", " ")) for name in sorted(zoneinfo.available_timezones())])
         self.fields["day_first"].required = "day_first" in self.questions
         for number, speaker in enumerate(self._speakers()):
@@ -137,7 +139,7 @@ class Answers(forms.Form):
 def _initial(likely: Choices) -> dict[str, Any]:
     order = {True: "day", False: "month"}
     return {
-        "format": likely.format or "",
+        "format": likely.format or AUTO,
         "day_first": "" if likely.day_first is None else order[likely.day_first],
         "zone": likely.zone,
         "undated": likely.undated,

@@ -12,7 +12,8 @@ from memory.importers import FORMATS
 from memory.importers.reasons import SKIPS
 from memory.importing import estimate, told
 from memory.importing.archives import LABEL as ARCHIVE
-from memory.models import ImportJob
+from memory.importing.telling import label_of
+from memory.models import ImportJob, ImportRun
 from persona.models import CoreDraft
 
 # What is in a file, and what came of it.
@@ -29,6 +30,7 @@ BECAME = {
     "entries": _("entries kept"),
     "known": _("known already"),
     "refused": _("forgotten here, and not let in again"),
+    "left_out": _("lines of those you left out"),
     "remembered": _("talks remembered"),
     "unread": _("talks still to be read"),
     "failed": _("talks that could not be read"),
@@ -47,7 +49,9 @@ def shown(job: ImportJob) -> dict[str, Any]:
         "level": round(10 * as_told["progress"]),
         "percent": round(100 * as_told["progress"]),
         "became": in_words(BECAME, as_told["counts"]),
+        "skipped": _skipped(job.found),
         "is_at_work": job.status in ImportJob.AT_WORK,
+        "may_take_back": job.is_over and ImportRun.objects.filter(uuid=job.uuid).exists(),
         "drafts": CoreDraft.objects.open().filter(import_uuid=job.uuid).count(),
     }
 
@@ -66,11 +70,16 @@ def asked(job: ImportJob) -> dict[str, Any]:
         "contents": in_words(COUNTED, found.get("counts", {})),
         "first_day": _day(found.get("first_day")),
         "last_day": _day(found.get("last_day")),
-        "skipped": [(SKIPS[reason], count) for reason, count in found.get("skipped", {}).items() if reason in SKIPS],
+        "read_as": label_of(job.refusal.get("read_as", "")),
         "estimate": expected,
         "tokens": f"{expected.tokens_in + expected.tokens_out:,}" if expected else "",
         "duration": duration(expected.seconds) if expected else "",
     }
+
+
+def _skipped(found: Mapping[str, Any]) -> list[tuple[Any, int]]:
+    """What of the file is left out, whatever anybody answers."""
+    return [(SKIPS[reason], count) for reason, count in found.get("skipped", {}).items() if reason in SKIPS]
 
 
 def duration(seconds: float) -> str:

@@ -8,18 +8,17 @@ run fails nothing is lost: its events are new to the next one, after the next ta
 """
 
 import logging
-from datetime import timedelta
 from enum import StrEnum
 
 from django.db import transaction
 from django.utils import timezone
 
 from echovessel import discreet
-from echovessel.llm import AnswerUnreadable, LLMError
+from echovessel.llm import LLMError
 from memory import knobs
 from memory.claims import Clock, Lost
-from memory.consolidation.runner import pause_after
 from memory.models import SlowCycleRun
+from memory.patience import Again, named, once_more
 from memory.slow_cycle import claims, replies
 from memory.slow_cycle.claims import Claim
 from memory.slow_cycle.describing import describe
@@ -73,8 +72,6 @@ def _carried_on(claim: Claim) -> Outcome:
         return _run(claim)
     except Lost:
         raise
-    except LLMError as error:
-        return _give_back(claim, error)
     except Exception as error:  # noqa: BLE001 - the edge of the job: nothing may leave a cycle that nobody sees
         return _stumble(claim, error)
 
@@ -98,31 +95,19 @@ def _rest(claim: Claim, decision: Decision) -> Outcome:
 
 
 # --- what goes wrong ----------------------------------------------------------------------------------------------
-def _give_back(claim: Claim, error: LLMError) -> Outcome:
-    """Wait for a fault that may pass; give up, visibly, for one that will not, or that came too often. A spent budget
-    is nobody's fault: it costs no try."""
-    code = "unreadable" if isinstance(error, AnswerUnreadable) else error.code
-    logger.warning("slow cycle of persona %s: %s", claim.persona.pk, code)
-    tries = claim.tries()
-    if code == "budget_exhausted":
-        return _wait(claim, pause_after(1, error.retry_after), tries - 1)
-    if error.permanent or tries >= knobs.attempts():
-        return _fail(claim, code)
-    return _wait(claim, pause_after(tries, error.retry_after), tries)
-
-
 def _stumble(claim: Claim, error: Exception) -> Outcome:
-    """Wait after a fault that nobody foresaw; give up, visibly, when it came too often. The log tells its type and
-    place, not its message: that may hold words of people."""
-    logger.error("slow cycle of persona %s: %s", claim.persona.pk, discreet.told(error))
-    tries = claim.tries()
-    if tries >= knobs.attempts():
-        return _fail(claim, type(error).__name__)
-    return _wait(claim, pause_after(tries), tries)
+    """Wait for a fault that may pass; give up, visibly, for one that will not, or that came too often. The log tells
+    its type and place, not its message: that may hold words of people."""
+    if isinstance(error, LLMError):
+        logger.warning("slow cycle of persona %s: %s", claim.persona.pk, error.code)
+    else:
+        logger.error("slow cycle of persona %s: %s", claim.persona.pk, discreet.told(error))
+    again = once_more(error, claim.tries())
+    return _fail(claim, named(error)) if again is None else _wait(claim, again)
 
 
-def _wait(claim: Claim, pause: timedelta, attempts: int) -> Outcome:
-    claim.let_go(lease_until=claim.clock() + pause, attempts=attempts)
+def _wait(claim: Claim, again: Again) -> Outcome:
+    claim.let_go(lease_until=claim.clock() + again.pause, attempts=again.tries)
     return Outcome.LATER
 
 

@@ -188,6 +188,81 @@ def test_every_operation_says_what_it_is_for_and_gives_examples_that_fit() -> No
     assert seen > 600
 
 
+def test_the_example_of_every_body_is_understood(
+    ids: dict[str, Any], bearer: dict[str, str], unhurried: None, client: Client
+) -> None:
+    """As a stranger begins: with the document alone. What the examples name there is not, and nothing else is wrong."""
+    document = json.loads(json.dumps(api.api.get_openapi_schema()))
+    asked = 0
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            content = operation.get("requestBody", {}).get("content", {}).get("application/json")
+            if content is None:
+                continue
+            with transaction.atomic():
+                answer = client.generic(
+                    method.upper(),
+                    filled(path, ids),
+                    json.dumps(content["example"]),
+                    "application/json",
+                    headers=bearer,
+                )
+                transaction.set_rollback(True)
+            asked += 1
+            assert answer.status_code in (200, 201, 202, 404, 409), (method, path, answer.content)
+    assert asked > 20
+
+
+def filled(path: str, ids: dict[str, Any]) -> str:
+    """The path with what there is in the place of its variables."""
+    others = {"of": ids["node_id"], "what": "nodes", "label": "user", "deed": "hide", "answer": "merge"}
+    if path.endswith("/outcome"):
+        others["node_id"] = ids["thought_id"]  # a promise has one
+    for name, value in (ids | others).items():
+        path = path.replace(f"{{{name}}}", str(value))
+    return path
+
+
+def test_every_list_is_read_to_its_end_without_gap_or_double(
+    ids: dict[str, Any], mira: Persona, bearer: dict[str, str], unhurried: None, client: Client, remember: Any
+) -> None:
+    """Also while rows come in: they are newer, and so they come before what is read."""
+    document = json.loads(json.dumps(api.api.get_openapi_schema()))
+    lists = [path for path, methods in document["paths"].items() if "before" in names_in(methods.get("get", {}))]
+    assert len(lists) > 15
+    take_line(mira, "My cat is black.", None, "api", timezone.now())
+    for kind, source in (("event", "extraction"), ("thought", "reflection")):
+        remember(mira, f"A cat, as {kind}.", kind=kind, source=source)
+    several = 0
+    for path in lists:
+        address = f"{filled(path, ids)}?" + ("q=cat&" if path.endswith("/search") else "")
+
+        def page(more: str, at: str = address) -> Any:
+            return client.get(at + more, headers=bearer).json()
+
+        with transaction.atomic():
+            whole, first = page("limit=200"), page("limit=1")
+            take_line(mira, "Another cat.", None, "web", timezone.now())
+            remember(mira, "Ana saw another cat.")
+            read, before = first["items"], first["next"]
+            while before is not None and len(read) <= len(whole["items"]):
+                following = page(f"limit=1&before={before}")
+                read, before = read + following["items"], following["next"]
+            transaction.set_rollback(True)
+        assert [named(item) for item in read] == [named(item) for item in whole["items"]], path
+        several += len(read) > 1
+    assert several > 9
+
+
+def named(item: dict[str, Any]) -> Any:
+    """What an item of a list is known by; how many lines a talk has may change meanwhile."""
+    return item.get("id", item)
+
+
+def names_in(operation: dict[str, Any]) -> set[str]:
+    return {parameter["name"] for parameter in operation.get("parameters", [])}
+
+
 def test_no_body_takes_what_it_does_not_know_nor_text_without_end() -> None:
     document = json.loads(json.dumps(api.api.get_openapi_schema()))
     schemas = document["components"]["schemas"]
@@ -239,6 +314,15 @@ def test_what_is_refused_before_any_operation_is_a_problem_too(mira: Persona, cl
         assert (answer.status_code, told["status"], told["code"]) == (status, status, code)
         assert answer.headers["content-type"] == "application/problem+json"
     assert {answer.headers.get("allow") for answer, status, _code in asked if status == 405} == {"GET", "GET, POST"}
+
+
+def test_who_asks_for_the_head_alone_is_given_it(mira: Persona, client: Client) -> None:
+    assert client.head(f"/api/personas/{mira.uuid}").status_code == 401
+    client.force_login(mira.owner)
+    for address, status in ((f"/api/personas/{mira.uuid}", 200), ("/api/personas", 200), ("/api/cost/x", 404)):
+        answer = client.head(address)
+        assert (answer.status_code, answer.content) == (status, b"")
+    assert client.head(f"/api/personas/{mira.uuid}/entities/merge").status_code == 405
 
 
 def test_what_breaks_is_a_problem_too_and_the_log_holds_nobodys_words(

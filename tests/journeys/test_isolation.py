@@ -132,6 +132,7 @@ def deeds(ids: dict[str, Any]) -> list[tuple[str, str]]:
         ("POST", f"{api}/entities/{ids['entity']}/split"),
         ("POST", f"{api}/imports/{ids['import']}/confirm"),
         ("POST", f"{api}/imports/{ids['import']}/cancel"),
+        ("POST", f"{api}/imports/{ids['import']}/take-back"),
         ("POST", f"{api}/drafts/{ids['draft']}/accept"),
         ("POST", f"{api}/drafts/{ids['draft']}/reject"),
         ("POST", f"/api/imports/{ids['import']}/cancel"),
@@ -245,10 +246,11 @@ OF_THE_CALLER = {
     "sw.js",
     "manifest.webmanifest",
     # By a token alone; names are looked for among the personas of its owner (tests/chat/test_openai_door.py).
-    "v1/models",
-    "v1/models/<path:name>",
-    "v1/chat/completions",
-    "v1/",
+    *(
+        f"{door}{name}"
+        for door in ("v1/", "v1//")
+        for name in ("", "models", "models/", "models/<path:name>", "chat/completions", "chat/completions/")
+    ),
     "api/",
     "api/docs",
     "api/openapi.json",

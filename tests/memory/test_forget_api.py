@@ -52,6 +52,19 @@ def left(persona: Persona) -> set[str]:
     return set(ConceptNode.objects.of(persona).values_list("description", flat=True))
 
 
+def test_nothing_is_forgotten_where_a_word_of_the_request_is_not_understood(
+    owner: Client, mira: Persona, cat: ConceptNode
+) -> None:
+    before = left(mira)
+    short = f"/api/admin/memory/events/{cat.uuid}"
+    for address in (at(cat, "?digest=0123"), at(cat, "?mode=orphan&Confirm=0123"), f"{short}?cofirm=0123"):
+        answer = owner.delete(address)
+        assert (answer.status_code, answer.json()["code"]) == (422, "invalid"), address
+        assert answer.json()["fields"][0].lower() in ("query.digest", "query.confirm", "query.cofirm")
+    assert left(mira) == before
+    assert owner.delete(f"{short}?persona={mira.uuid}").status_code == 200
+
+
 def test_a_plan_is_confirmed_and_a_receipt_is_left(owner: Client, mira: Persona, cat: ConceptNode) -> None:
     plan = owner.get(at(cat, "/forget")).json()
     assert {one["text"] for one in plan["going"]} >= {"Ana adopted a white cat named Snowball.", "Ana wanted company."}

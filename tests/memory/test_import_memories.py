@@ -224,6 +224,12 @@ def test_an_import_that_another_has_in_hand_is_left_alone(mira: Persona) -> None
     assert "has this import in hand" in refused(mira, WHATSAPP, resume=job.uuid)
 
 
+def test_lines_of_whom_one_leaves_out_are_counted(mira: Persona, transcript: Path) -> None:
+    told = brought(mira, transcript, user_is=["Anna"], skip=["Bruno"])
+    counts = {name.strip(): count.strip() for name, count in told.items()}
+    assert (counts["lines"], counts["left_out"]) == ("2", "1")
+
+
 def test_so_many_talks_as_are_wanted_are_taken(mira: Persona) -> None:
     brought(mira, FILES / "companion.csv", limit=1, user_is=["Me"], persona_is=["Rep"])
     assert mira.messages.count() == 2

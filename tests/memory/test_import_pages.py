@@ -174,6 +174,29 @@ def test_a_file_may_be_read_as_something_else_before_anybody_says_who_is_who(own
     assert (job.status, job.format, job.found["speakers"]) == ("asking", "journal", [])
 
 
+def test_where_it_cannot_be_read_as_something_else_it_says_why_in_place_and_asks_on(
+    owner: Client, mira: Persona
+) -> None:
+    job = asking(mira)
+    owner.post(at(mira, job), said(job, Ana="user", Mira="persona", Kim="other") | {"format": "chatgpt"})
+    running.run(job.pk)
+    page = owner.get(at(mira, job)).content.decode()
+    assert 'data-testid="read-otherwise"' in page
+    assert "It cannot be read as “ChatGPT export" in page
+    assert "This is not JSON" in page
+    assert page.count('data-testid="speaker"') == 3
+    owner.post(at(mira, job), said(job, Ana="user", Mira="persona", Kim="other") | {"format": "auto"})
+    job.refresh_from_db()
+    assert (job.status, job.refusal) == ("writing", {})
+
+
+def test_what_is_left_out_is_counted_with_its_reasons_when_it_is_over(owner: Client, mira: Persona) -> None:
+    chat = CHAT + b"\n25/03/2023, 21:09 - Ana: <Media omitted>"
+    page = owner.get(at(mira, taken_in(mira, chat, "chat.txt", {"Kim": "skip"}))).content.decode()
+    assert "<dt>lines of those you left out</dt><dd>1</dd>" in page
+    assert 'data-testid="skipped"' in page
+
+
 # --- how far it is --------------------------------------------------------------------------------------------------
 def test_a_script_gets_the_piece_that_changes(owner: Client, mira: Persona) -> None:
     job = taken_in(mira, CHAT, "chat.txt")
@@ -197,6 +220,42 @@ def test_an_import_that_brought_nothing_new_says_so(owner: Client, mira: Persona
     taken_in(mira, CHAT, "chat.txt")
     again = taken_in(mira, CHAT, "chat.txt")
     assert "known already" in owner.get(at(mira, again)).content.decode()
+
+
+def test_what_a_file_brought_is_taken_back_after_a_look_and_the_file_comes_again(owner: Client, mira: Persona) -> None:
+    job = taken_in(mira, CHAT, "chat.txt", {"Ana": "persona", "Mira": "user"})
+    address = f"/memory/{mira.uuid}/forget/"
+    for shown in (at(mira), at(mira, job), f"/memory/{mira.uuid}/receipts/"):
+        assert f"{address}?import={job.uuid}&amp;take_back=1" in owner.get(shown).content.decode()
+    preview = owner.get(address, {"import": job.uuid, "take_back": "1"})
+    page = preview.content.decode()
+    assert "the same file can be brought again" in page
+    assert "refused from then on" not in page
+    assert 'name="dependents"' not in page
+    digest = preview.context["sheet"]["digest"]
+    answer = owner.post(address, {"import": job.uuid, "take_back": "1", "digest": digest, "confirm": "1"})
+    receipt = owner.get(answer.headers["location"]).content.decode()
+    assert "It is taken back" in receipt
+    assert f'href="{at(mira)}"' in receipt
+    assert lines_of(mira) == []
+    assert taken_in(mira, CHAT, "chat.txt").counts["lines"] == 4
+    assert "taken back" in owner.get(f"/memory/{mira.uuid}/receipts/").content.decode()
+
+
+def test_nothing_but_a_file_is_taken_back(owner: Client, mira: Persona) -> None:
+    job = taken_in(mira, CHAT, "chat.txt")
+    line = mira.messages.first()
+    assert line is not None
+    for meant in ({"message": line.uuid}, {"import": job.uuid, "message": line.uuid}):
+        assert owner.get(f"/memory/{mira.uuid}/forget/", meant | {"take_back": "1"}).status_code == 404
+
+
+def test_of_an_import_that_brought_nothing_there_is_nothing_to_take_back(owner: Client, mira: Persona) -> None:
+    taken_in(mira, CHAT, "chat.txt")
+    again = taken_in(mira, CHAT, "chat.txt")
+    page = owner.get(at(mira, again)).content.decode()
+    assert 'data-testid="take-back"' not in page
+    assert 'data-testid="forget-import"' not in page
 
 
 def test_the_page_of_what_was_forgotten_names_the_file_that_came_in(owner: Client, mira: Persona) -> None:

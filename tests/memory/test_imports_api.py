@@ -158,6 +158,48 @@ def test_what_a_file_brought_is_forgotten_as_a_whole(owner: Client, mira: Person
     assert not mira.messages.exists()
 
 
+def test_what_a_file_brought_is_taken_back_and_the_file_comes_again(
+    owner: Client, mira: Persona, otto: Persona
+) -> None:
+    address = f"/api/personas/{mira.uuid}/imports"
+    here = looked_through(owner, address)
+    assert owner.get(f"{here}/take-back").status_code == 404
+    sent(owner, f"{here}/confirm", roles={"Anna": "persona", "Bruno": "user"})
+    worked()
+    plan = owner.get(f"{here}/take-back").json()
+    assert plan["counts"]["chat_message"] == 3
+    assert owner.post(f"{here}/take-back?confirm={owner.get(f'{here}/forget').json()['digest']}").status_code == 409
+    assert owner.post(here.replace(str(mira.uuid), str(otto.uuid)) + "/take-back").status_code == 404
+    assert sent(owner, f"{here}/take-back", confirm=plan["digest"]).status_code == 422  # it would be passed over
+    receipt = owner.post(f"{here}/take-back?confirm={plan['digest']}")
+    assert (receipt.status_code, receipt.json()["counts"]) == (200, plan["counts"])
+    assert owner.post(f"{here}/take-back").status_code == 404
+    assert not mira.messages.exists()
+    again = looked_through(owner, address)
+    sent(owner, f"{again}/confirm", roles=ROLES)
+    worked()
+    assert owner.get(again).json()["counts"]["lines"] == 3
+
+
+def test_lines_of_whom_one_leaves_out_are_counted(owner: Client, mira: Persona) -> None:
+    here = looked_through(owner, f"/api/personas/{mira.uuid}/imports")
+    sent(owner, f"{here}/confirm", roles=ROLES | {"Bruno": "skip"})
+    worked()
+    counts = owner.get(here).json()["counts"]
+    assert (counts["lines"], counts["left_out"]) == (2, 1)
+
+
+def test_read_as_what_it_is_not_it_waits_on_and_says_why(owner: Client, mira: Persona) -> None:
+    here = looked_through(owner, f"/api/personas/{mira.uuid}/imports")
+    before = owner.get(here).json()["found"]
+    assert sent(owner, f"{here}/confirm", format="chatgpt", roles=ROLES).json()["status"] == "looking"
+    worked()
+    told = owner.get(here).json()
+    assert (told["status"], told["format"], told["found"]) == ("asking", "transcript", before)
+    assert told["refusal"] == "This is not JSON, or it is damaged or cut off."
+    assert sent(owner, f"{here}/confirm", roles=ROLES).json()["refusal"] == ""
+
+
 def test_an_estimate_waits_for_the_look(owner: Client, mira: Persona) -> None:
     address = f"/api/personas/{mira.uuid}/imports"
     job = handed(owner, address).json()

@@ -23,7 +23,7 @@ from memory import knobs, tasks
 from memory.claims import Lost
 from memory.consolidation import applying, claims, reflection, runner
 from memory.consolidation import extraction as extraction_step
-from memory.consolidation.runner import Outcome, pause_after
+from memory.consolidation.runner import Outcome
 from memory.models import (
     ConceptNode,
     Entity,
@@ -31,6 +31,7 @@ from memory.models import (
     Extraction,
     ModelReply,
 )
+from memory.patience import pause_after
 from persona.models import MoodChange, Persona
 from tests.memory.deaths import Killed, Trial, dies_at, remains, same_wherever_it_dies, undone
 from tests.memory.talks import NOW, Clock, event, extraction, talk, thought, turn

@@ -45,6 +45,11 @@ def test_the_same_text_is_proposed_once_whatever_became_of_it(mira: Persona, ana
     assert CoreDraft.objects.count() == 2
 
 
+def test_a_letter_written_in_two_ways_is_the_same(mira: Persona, ana: User) -> None:
+    drafts.reject(proposed(mira, "Zoé rows."), ana, NOW)
+    assert drafts.propose(mira, "user", "Zoe\u0301 rows.", [], None, LATER) is None
+
+
 def test_what_stands_in_the_block_is_not_proposed_and_what_only_begins_like_it_is(mira: Persona, ana: User) -> None:
     mira.core_blocks.get(label="user").rewrite("Ana is a nursery teacher.\nAna loves tea.", ana)
     assert drafts.propose(mira, "user", "Ana loves  tea.", [], None, NOW) is None

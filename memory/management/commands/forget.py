@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from memory import forgetting
-from memory.forgetting import REASONS, Affected, Busy, Choice, Plan, PlanChanged, Target
+from memory.forgetting import REASONS, TAKEN_BACK, Affected, Busy, Choice, Plan, PlanChanged, Target
 from memory.models import Receipt
 from persona.lookup import NoSuchPersona, persona_by
 from persona.models import Persona
@@ -22,7 +22,10 @@ TRIES = 3
 
 
 class Command(BaseCommand):
-    help = "Forgets what is named, with everything that was made of it. --plan only says what would go."
+    help = (
+        "Forgets what is named, with everything that was made of it. --plan only says what would go. What came in from "
+        "a file can be taken back instead, so that the same file may come again."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--persona", metavar="ID", required=True, help="whose, by id or external id")
@@ -35,6 +38,11 @@ class Command(BaseCommand):
         what_rests_on_it.add_argument(
             "--orphan", action="store_true", help="it stays as far as it rests on other things"
         )
+        what_rests_on_it.add_argument(
+            "--take-back",
+            action="store_true",
+            help="with --import: only what came in goes, and the same file may be brought again",
+        )
         parser.add_argument(
             "--with-messages",
             action="store_true",
@@ -46,12 +54,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        targets = _targets(options)
-        choice = Choice(
-            dependents="orphan" if options["orphan"] else "cascade",
-            messages="forget" if options["with_messages"] else "withhold",
-        )
-        plan = forgetting.plan(targets, choice)
+        plan = forgetting.plan(_targets(options), _chosen(options))
         if not options["yes"]:
             self._print_plan(plan, options["json"])
             if not options["plan"]:
@@ -89,6 +92,17 @@ def _targets(options: Any) -> Sequence[Target]:
     if not named:
         raise CommandError(f"Say what is to be forgotten: {', '.join(f'--{kind}' for kind in KINDS)}.")
     return named
+
+
+def _chosen(options: Any) -> Choice:
+    if options["take_back"]:
+        if any(options[kind] for kind in KINDS if kind != "import"):
+            raise CommandError("Only what came in from a file can be taken back: say --import.")
+        return TAKEN_BACK
+    return Choice(
+        dependents="orphan" if options["orphan"] else "cascade",
+        messages="forget" if options["with_messages"] else "withhold",
+    )
 
 
 def _persona(reference: str) -> Persona:

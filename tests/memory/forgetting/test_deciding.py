@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.forgetting.deciding import Asked, Fate, Graph, Line, Memory, decide
-from memory.forgetting.types import Choice
+from memory.forgetting.types import TAKEN_BACK, Choice
 
 CASCADE, ORPHAN = Choice("cascade"), Choice("orphan")
 
@@ -106,7 +106,11 @@ ASKED = st.builds(
     st.dictionaries(PLACES, st.just("echo"), max_size=2),
 )
 CHOICES = st.builds(
-    Choice, st.sampled_from(["cascade", "orphan"]), st.sampled_from(["forget", "withhold"]), st.frozensets(PLACES)
+    Choice,
+    st.sampled_from(["cascade", "orphan"]),
+    st.sampled_from(["forget", "withhold"]),
+    st.frozensets(PLACES),
+    st.booleans(),
 )
 
 
@@ -145,6 +149,15 @@ def test_cascade_takes_all_that_orphan_takes(graph: Graph, asked: Asked, choice:
     some = decide(graph, asked, Choice("cascade", choice.messages, choice.staying))
     assert cascade.memories.keys() >= some.memories.keys() >= orphan.memories.keys()
     assert cascade.lines.keys() >= orphan.lines.keys()
+
+
+@settings(max_examples=60)
+@given(graphs(), ASKED)
+def test_what_is_taken_back_takes_less_along_than_what_is_forgotten(graph: Graph, asked: Asked) -> None:
+    forgotten, taken_back = decide(graph, asked, Choice("orphan")), decide(graph, asked, TAKEN_BACK)
+    assert taken_back.memories.keys() <= forgotten.memories.keys()
+    assert taken_back.lines.keys() <= forgotten.lines.keys()
+    assert not taken_back.kin
 
 
 @settings(max_examples=60)

@@ -10,8 +10,9 @@ from django.core.management import CommandError, call_command
 from chat.models import Turn
 from memory.forgetting import Target, plan
 from memory.management.commands import forget
-from memory.models import ConceptNode, Receipt
+from memory.models import ConceptNode, Receipt, Tombstone
 from persona.models import Persona
+from tests.memory.elsewhere import an_import, brought
 from tests.memory.forgetting.life import TOLD, Life, lived
 from tests.memory.forgetting.totals import totals
 
@@ -79,3 +80,17 @@ def test_while_a_reply_is_written_it_waits_and_then_gives_up(life: Life, monkeyp
     with pytest.raises(CommandError, match="being written"):
         run(life, "--node", "n1", "--cascade", "--yes")
     assert not Receipt.objects.exists()
+
+
+def test_what_came_in_from_a_file_is_taken_back_and_nothing_else_is(life: Life) -> None:
+    job = an_import(life.persona, "done")
+    session = brought(job, "Ana: I was born in Porto.")
+    options = ("--import", str(job.uuid), "--take-back")
+    assert "I was born in Porto." in run(life, *options, "--plan")
+    with pytest.raises(CommandError, match="Only what came in from a file"):
+        run(life, *options, "--session", str(session.uuid), "--yes")
+    told = run_json(life, *options, "--yes")
+    assert (told["choice"]["bury"], told["erased"]["session"]) == (False, [str(session.uuid)])
+    assert not Tombstone.objects.exists()
+    with pytest.raises(CommandError, match="There is no import"):
+        run(life, *options, "--yes")

@@ -138,20 +138,40 @@ def test_a_line_of_somebody_else_is_forgotten_like_any(mira: Persona) -> None:
     assert session.messages.count() == 1
 
 
+def nils_of(persona: Persona) -> Entity:
+    """Somebody of whom one thing is remembered."""
+    nils = Entity.objects.create(persona=persona, canonical_name="Nils", kind="person")
+    Alias.objects.create(entity=nils, persona=persona, text="Nils", normalized="nils")
+    node = ConceptNode.objects.create(
+        persona=persona, kind="event", source="extraction", description="Nils keeps geese.", content_hash="0",
+        embedding_model="none",
+    )  # fmt: skip
+    Mention.objects.create(node=node, entity=nils)
+    return nils
+
+
 def test_no_file_is_named_after_whom_nobody_knows_any_more(mira: Persona) -> None:
     job = an_import(mira, "done")
     ImportJob.objects.filter(pk=job.pk).update(file_name="WhatsApp Chat with Nils.txt")
-    session = brought(job, f"Ana: {SAID}")
-    nils = Entity.objects.create(persona=mira, canonical_name="Nils", kind="person")
-    Alias.objects.create(entity=nils, persona=mira, text="Nils", normalized="nils")
-    node = ConceptNode.objects.create(
-        persona=mira, kind="event", source="extraction", description="Nils keeps geese.", session=session,
-        content_hash="0", embedding_model="none",
-    )  # fmt: skip
-    Mention.objects.create(node=node, entity=nils)
-    forgotten(Target("entity", nils.pk))
+    brought(job, f"Ana: {SAID}")
+    forgotten(Target("entity", nils_of(mira).pk))
     job.refresh_from_db()
     assert job.file_name == ""
+
+
+def test_nor_does_a_refusal_say_it(mira: Persona) -> None:
+    job = bringing.looked_through(mira, b"1234 5678\n0000\n", "Letters of Nils.bin")
+    assert "Nils" in job.refusal["where"]
+    forgotten(Target("entity", nils_of(mira).pk))
+    job.refresh_from_db()
+    assert (job.file_name, job.refusal["code"], job.refusal["where"]) == ("", "unknown_format", "")
+
+
+def test_what_somebody_said_goes_with_them(mira: Persona) -> None:
+    session = brought(an_import(mira), "Ana: I feed two grey cats.", f"Nils: {SAID}", "Anni: I feed none.")
+    forgotten(Target("entity", nils_of(mira).pk))
+    assert set(session.messages.values_list("speaker", flat=True)) == {"", "Anni"}
+    assert proving.of_texts([SAID]) == []
 
 
 def test_a_file_that_is_still_to_be_read_is_named_in_the_plan(mira: Persona) -> None:

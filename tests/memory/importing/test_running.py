@@ -2,6 +2,7 @@
 
 import logging
 from datetime import UTC, date, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,14 @@ from django.db.models import Max, Min
 from django_q.models import OrmQ
 
 from chat.models import Message, Session
+from echovessel import holders
 from echovessel.llm import LLMError
 from echovessel.outbox.models import OutboxEvent
 from memory import importing, tasks
 from memory.archive import records
 from memory.consolidation import runner
 from memory.forgetting import Choice, Target, forget, plan
-from memory.importing import archives, claims, drafting, looking, running, stored_file, storing
+from memory.importing import archives, claims, drafting, looking, running, stored_file, storing, telling
 from memory.models import ConceptNode, ImportChunk, ImportJob, ImportPiece, ImportRun
 from memory.tombstones import bury
 from persona.models import Persona
@@ -156,7 +158,7 @@ def test_one_talk_without_a_pause_is_cut_where_it_grows_too_long(mira: Persona) 
 
 
 def test_lines_with_one_id_are_both_kept(mira: Persona) -> None:
-    content = b'[{"id": "1", "role": "user", "content": "One"}, {"id": "1", "role": "user", "content": "Two"}]'
+    content = b'[{"id": "1", "author": "user", "body": "One"}, {"id": "1", "author": "user", "body": "Two"}]'
     job = looked_through(mira, content, "talk.json")
     importing.confirm(job, answered(job), NOW)
     running.run(job.pk, Clock())
@@ -230,9 +232,27 @@ def test_choices_that_do_not_fit_are_turned_down_and_change_nothing(
     assert not ImportRun.objects.exists()
 
 
-def test_of_what_somebody_else_is_told_to_leave_out_nothing_comes_in(mira: Persona) -> None:
-    written(confirmed(mira, CHAT, NAME, {"Kim": "skip"}))
+def test_of_whom_one_leaves_out_nothing_comes_in_and_the_lines_are_counted(mira: Persona) -> None:
+    job = written(confirmed(mira, CHAT, NAME, {"Kim": "skip"}))
     assert lines_of(mira) == [line for line in SAID if not line.startswith("Kim")]
+    assert (job.counts["lines"], job.counts["left_out"]) == (4, 1)
+
+
+def test_lines_at_the_end_and_whole_talks_that_are_left_out_are_counted_once_each(
+    mira: Persona, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = whatsapp("Kim: Alone.", "30", "Ana: Hello.", "Kim: One.", "30", "Mira: Bye.", "Kim: Two.", "Kim: Three.")
+    monkeypatch.setattr(running, "LINES_AT_ONCE", 1)
+    job = written(confirmed(mira, chat, NAME, {"Kim": "skip"}))
+    assert (job.counts["lines"], job.counts["left_out"]) == (2, 4)
+
+
+def test_of_an_import_of_which_all_is_left_out_nothing_stays_but_the_counts(mira: Persona) -> None:
+    job = taken_in(mira, CHAT, NAME, {"Kim": "user", "Ana": "skip", "Mira": "skip"})
+    mine = taken_in(mira, CHAT, NAME, {"Kim": "user", "Ana": "skip", "Mira": "skip"})
+    assert (job.counts["lines"], job.counts["left_out"]) == (1, 4)
+    assert (mine.counts["lines"], mine.counts["known"], mine.counts["left_out"]) == (0, 1, 4)
+    assert [run.uuid for run in ImportRun.objects.all()] == [job.uuid]
 
 
 def test_a_file_that_begins_with_the_newest_comes_in_as_it_was_said(mira: Persona) -> None:
@@ -302,13 +322,48 @@ def test_who_answers_in_two_tabs_is_heard_once(mira: Persona, otherwise: dict[st
     assert ImportRun.objects.count() == 1
 
 
-def test_a_file_that_is_refused_when_it_is_read_otherwise_leaves_no_line_and_no_name(mira: Persona) -> None:
+def test_a_file_that_cannot_be_read_otherwise_is_asked_about_again_as_it_was_found(mira: Persona) -> None:
     job = looked_through(mira, CHAT, NAME)
-    importing.confirm(job, answered(job, format="chatgpt"), NOW)
-    assert running.run(job.pk, Clock()) == "refused"
-    assert not {"speakers", "sample", "mapping", "fields"} & set(refreshed(job).found)
-    assert "roles" not in job.choices
+    found = job.found
+    importing.confirm(job, answered(job, format="chatgpt", zone="Asia/Tokyo"), NOW)
+    assert running.run(job.pk, Clock()) == "asks"
+    told = importing.told(refreshed(job))
+    assert (told["status"], told["format"], told["found"]) == ("asking", "whatsapp", found)
+    assert (told["refusal"], job.refusal["read_as"]) == ("This is not JSON, or it is damaged or cut off.", "chatgpt")
+    assert (job.choices["format"], job.choices["zone"], job.file_is_here) == (None, "Asia/Tokyo", True)
+    importing.confirm(job, answered(job), NOW)
+    written(job)
+    assert (lines_of(mira), refreshed(job).refusal) == (SAID, {})
+
+
+def test_read_otherwise_again_and_again_and_cancelled_it_keeps_no_name(mira: Persona) -> None:
+    job = looked_through(mira, (bringing.FILES / "messages.csv").read_bytes(), "messages.csv")
+    for _twice in range(2):
+        importing.confirm(job, answered(job, format="chatgpt"), NOW, again=True)
+        running.run(job.pk, Clock())
+        assert (refreshed(job).status, job.refusal["code"]) == ("asking", "not_json")
+    importing.confirm(job, answered(job, format="chatgpt"), NOW, again=True)
+    assert importing.cancel(refreshed(job), NOW)
+    assert set(job.choices) == {"format", "day_first", "zone", "undated", "limit"}
     assert not ImportPiece.objects.exists()
+
+
+def test_read_as_something_in_which_there_is_nothing_it_is_asked_about_as_it_was_found(mira: Persona) -> None:
+    job = looked_through(mira, (bringing.FILES / "chatgpt.json").read_bytes(), "conversations.json")
+    importing.confirm(job, answered(job, format="claude"), NOW)
+    running.run(job.pk, Clock())
+    assert (refreshed(job).status, job.format, job.refusal["code"]) == ("asking", "chatgpt", "nothing_found")
+
+
+def test_what_was_read_otherwise_may_be_read_again_as_it_is_recognised(mira: Persona) -> None:
+    job = looked_through(mira, CHAT, NAME)
+    found = job.found
+    importing.confirm(job, answered(job, format="journal"), NOW)
+    running.run(job.pk, Clock())
+    assert refreshed(job).format == "journal"
+    importing.confirm(job, answered(job, format="auto"), NOW)
+    running.run(job.pk, Clock())
+    assert (refreshed(job).status, job.format, job.found) == ("asking", "whatsapp", found)
 
 
 # --- cancelling ---------------------------------------------------------------------------------------------------
@@ -365,6 +420,22 @@ def test_an_archive_that_is_cancelled_stops_at_the_next_sign_of_life(
 
 
 # --- queue and slices ---------------------------------------------------------------------------------------------
+def test_while_an_archive_is_loaded_it_says_how_much_is_gone_through(
+    otto: Persona, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archives, "_SIGN_OF_LIFE_BYTES", 1)
+    monkeypatch.setattr(telling, "_SELDOM", timedelta())
+    job = confirmed(otto, written_archive(tmp_path / "mira.jsonl", SMALL).read_bytes(), "mira.jsonl")
+    shown = []
+    running.run(job.pk, Clock(), progress=lambda part: shown.append(importing.told(refreshed(job))["progress"]))
+    assert shown == sorted(shown)
+    assert len(set(shown)) > 5
+    assert (0 < shown[0] < 0.2, shown[-1]) == (True, 0.95)
+    events = OutboxEvent.objects.filter(stream=otto.uuid, name="memory.import.updated").order_by("id")
+    parts = [event.data["progress"] for event in events if event.data["status"] == "writing"]
+    assert parts == [0.0, *shown]
+
+
 def test_it_is_queued_once_and_found_again_where_nobody_took_it(mira: Persona) -> None:
     job = brought(mira, CHAT, NAME)
     assert running.sweep(NOW) == 1
@@ -419,6 +490,57 @@ def test_a_file_whose_handing_over_died_is_taken_away(mira: Persona, has_pieces:
     assert [model.objects.count() for model in (ImportJob, ImportPiece)] == [0, 0]
 
 
+def test_a_look_from_the_command_line_that_died_is_taken_away(mira: Persona) -> None:
+    with bringing.source(CHAT, NAME) as source:
+        job = importing.begin(mira.owner, mira, source, NOW, keep=False)
+    taken = claims.take(job.pk, Clock(), reads_itself=True)
+    assert taken
+    running.sweep(NOW + timedelta(minutes=9))
+    assert ImportJob.objects.exists()
+    running.sweep(NOW + timedelta(hours=2))
+    assert not ImportJob.objects.exists()
+
+
+@pytest.mark.parametrize("holder", ["of-another-host:7:aa:bb", "here"])
+def test_whose_lease_ran_out_is_handed_over_again(mira: Persona, holder: str) -> None:
+    job = confirmed(mira, CHAT, NAME)
+    OrmQ.objects.all().delete()
+    holder = holders.one_claim() if holder == "here" else holder
+    ImportJob.objects.filter(pk=job.pk).update(holder=holder, lease_until=NOW - timedelta(hours=3))
+    running.sweep(NOW)
+    assert OrmQ.objects.count() == 1
+
+
+def test_what_a_file_dates_ahead_was_written_when_it_was_brought(mira: Persona) -> None:
+    ahead = NOW.replace(tzinfo=None) + timedelta(days=40)
+    taken_in(mira, whatsapp("Ana: We go skiing.", "Mira: Lovely!", at=ahead), NAME)
+    assert lines_of(mira) == ["user: We go skiing.", "persona: Lovely!"]
+    assert not Message.objects.filter(created_at__gt=NOW).exists()
+
+
+def test_a_year_that_no_clock_shows_is_no_date(mira: Persona) -> None:
+    chat = b"[0001/01/01, 00:05:00] Ana: hello there\n[0001/01/01, 00:06:00] Mira: hi\n"
+    assert taken_in(mira, chat, NAME).status == "done"
+    assert {line.created_at.year for line in Message.objects.all()} == {2024}
+
+
+def test_a_line_that_came_late_does_not_turn_the_talk_round(mira: Persona) -> None:
+    late = b"""25/01/2024, 21:00 - Ana: I came home.
+25/01/2024, 21:00 - Mira: And?
+25/01/2024, 21:00 - Ana: The door was open.
+25/01/2024, 20:59 - Mira: Oh no."""
+    taken_in(mira, late, NAME)
+    assert lines_of(mira) == ["user: I came home.", "persona: And?", "user: The door was open.", "persona: Oh no."]
+
+
+def test_an_id_that_looks_like_one_made_here_is_its_own(mira: Persona) -> None:
+    made = f"x~{sha256(b'second words').hexdigest()[:12]}"
+    told = [(made, "Ana", "the first"), ("x", "Mira", "first words"), ("x", "Ana", "second words")]
+    rows = [f"2024-01-05 10:0{n}:00,{key},{name},{text}" for n, (key, name, text) in enumerate(told)]
+    taken_in(mira, "\n".join(["date,id,from,text", *rows]).encode(), "chat.csv")
+    assert [line.split(": ")[1] for line in lines_of(mira)] == ["the first", "first words", "second words"]
+
+
 def test_a_file_that_nobody_says_anything_about_is_deleted_unread(mira: Persona) -> None:
     job = looked_through(mira, CHAT, NAME)
     running.sweep(NOW + timedelta(days=29))
@@ -430,8 +552,10 @@ def test_a_file_that_nobody_says_anything_about_is_deleted_unread(mira: Persona)
 
 def test_an_import_whose_file_stands_elsewhere_is_not_taken_for_one_that_died(mira: Persona) -> None:
     with bringing.source(CHAT, NAME) as source:
-        importing.begin(mira.owner, mira, source, NOW, keep=False)
-    running.sweep(NOW + timedelta(days=7))
+        job = importing.begin(mira.owner, mira, source, NOW, keep=False)
+    later = NOW + timedelta(days=7)
+    assert claims.take(job.pk, lambda: later, reads_itself=True)
+    running.sweep(later + timedelta(minutes=1))
     assert ImportJob.objects.exists()
 
 
