@@ -154,14 +154,18 @@ def persona(ana: User, model: Script, request: pytest.FixtureRequest) -> Persona
     return import_archive(io.BytesIO(a_long_life(request.param)), ana).persona
 
 
+NAMED = ("id", "session", "turn", "messages", "evidence", "filling", "superseded_by", "resolved_by")
+
+
 def renamed(archive: bytes, secret: Secret) -> bytes:
     """The same talk as if it came from elsewhere: under other ids."""
     lines = [json.loads(line) for line in archive.splitlines()]
     sessions = {line["session"] for line in lines if line.get("content") in secret.lines}
-    kept = [line for line in lines if line["type"] in ("header", "persona") or _is_of(line, sessions)]
+    told = [line for line in lines if line["type"] in ("session", "turn", "message", "node") and _is_of(line, sessions)]
+    kept = [*(line for line in lines if line["type"] in ("header", "persona")), *told]
     for line in kept:
         if line["type"] != "persona":
-            line |= {key: _elsewhere(line[key]) for key in ("id", "session", "messages", "evidence") if key in line}
+            line |= {key: _elsewhere(line[key]) for key in NAMED if key in line}
     return b"".join(json.dumps(line).encode() + b"\n" for line in kept)
 
 
