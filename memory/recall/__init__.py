@@ -33,6 +33,8 @@ __all__ = ["Item", "Meaning", "Recall", "prepare", "recall"]
 FED_BACK = 3
 # What the x-ray keeps of the candidates: all that matter, and not a megabyte in every turn.
 MOST_SEEN = 100
+# What an import in hand does while memory changes from moment to moment.
+CHANGING = (ImportJob.Status.WRITING, ImportJob.Status.REMEMBERING)
 
 
 @dataclass(frozen=True)
@@ -77,10 +79,11 @@ class Recall:
 
 
 def prepare(persona_id: int) -> None:
-    """Hold in memory what recall looks through, as the database is now. Off the hot path: it may take seconds. While
-    lines are brought from elsewhere by the thousand it would be out of date before the next turn, and is left."""
+    """Hold in memory what recall looks through, as the database is now. Off the hot path: it may take seconds. It is
+    left while a worker stores or remembers what is brought from elsewhere: by the next turn it would be out of date.
+    """
     vectors.space(persona_id)
-    if not ImportJob.objects.filter(persona=persona_id, status=ImportJob.Status.WRITING).exists():
+    if not ImportJob.objects.filter(persona=persona_id, status__in=CHANGING).exclude(holder="").exists():
         snapshot.prepare(persona_id)
 
 

@@ -372,17 +372,20 @@ def test_lines_that_came_by_the_thousand_are_left_to_prepare(mira: Persona, monk
     assert held.line_count == 6
 
 
-def test_while_an_import_stores_lines_a_turn_reads_none_of_them_and_the_first_turn_behind_it_all(mira: Persona) -> None:
+@pytest.mark.parametrize("status", ["writing", "remembering"])
+def test_while_an_import_is_in_hand_a_turn_reads_nothing_of_it_and_the_first_turn_behind_it_all(
+    mira: Persona, status: str
+) -> None:
     talk(mira, "the cat sat on the sofa")
     recalling.prepare(mira.pk)
     job = ImportJob.objects.create(
-        owner=mira.owner, persona=mira, status="writing", file_name="chat.txt", file_size=9, created_at=NOW
+        owner=mira.owner, persona=mira, status=status, holder="a worker", file_name="x", file_size=9, created_at=NOW
     )
     talk(mira, "tea and rain")
     before = snapshot._shelf.take(mira.pk)
     recalling.prepare(mira.pk)
     assert snapshot._shelf.take(mira.pk) is before
-    ImportJob.objects.filter(pk=job.pk).update(status="remembering")
+    ImportJob.objects.filter(pk=job.pk).update(holder="")  # it waits, for tomorrow's budget perhaps
     recalling.prepare(mira.pk)
     held = snapshot._shelf.take(mira.pk)
     assert held
