@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.importers.json_values import Unread, values
-from memory.importers.lines import array, moment, said, table, talks, word
+from memory.importers.lines import array, moment, placed, said, table, talks, word
 from memory.importers.places import Places
 from memory.importers.source import Sample, Source
 from memory.importers.types import Found, Limits, Line, Options, Role, Skipped, digest
@@ -62,9 +62,7 @@ def _in_order(turns: list[Any]) -> list[Any]:
 
 
 def _lines(turns: Iterable[Any], places: Places, where: str, limits: Limits) -> Iterator[Line | Skipped]:
-    message_number = _("%(talk)s, message %(number)d")
-    for number, turn in enumerate(turns, start=1):
-        place = message_number % {"talk": where, "number": number}
+    for place, turn in placed(turns, where):
         if isinstance(turn, dict):
             yield from _turn(turn, places, place, limits)
         else:

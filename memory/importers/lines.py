@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
+from django.utils.translation import gettext as _
+
 from memory.importers.places import Places
 from memory.importers.source import TextLine
 from memory.importers.types import Limits, Line, Role, Skipped, Talk
@@ -45,6 +47,13 @@ def said(
         return Skipped(where, "too_long")
     speaker, source_id = storable(speaker), storable(source_id)
     return Line(speaker, text, at, source_id or places.id_of(speaker, text, at), where, role)
+
+
+def placed(messages: Iterable[T], talk: str) -> Iterator[tuple[str, T]]:
+    """Each message of a talk with where it stands, for people."""
+    message_number = _("%(talk)s, message %(number)d")
+    for number, message in enumerate(messages, start=1):
+        yield message_number % {"talk": talk, "number": number}, message
 
 
 def storable(text: str) -> str:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.importers.json_values import Unread, objects
-from memory.importers.lines import moment, role_named, said, table, talks, word
+from memory.importers.lines import moment, placed, role_named, said, table, talks, word
 from memory.importers.places import Places
 from memory.importers.source import Sample, Source
 from memory.importers.types import Found, Limits, Line, Options, Role, Skipped, digest
@@ -86,9 +86,7 @@ def _first(record: Mapping[str, Any], keys: Iterable[str]) -> Any:
 
 
 def _lines(messages: Iterable[Any], places: Places, where: str, limits: Limits) -> Iterator[Line | Skipped]:
-    message_number = _("%(talk)s, message %(number)d")
-    for number, message in enumerate(messages, start=1):
-        place = message_number % {"talk": where, "number": number}
+    for place, message in placed(messages, where):
         if isinstance(message, dict):
             yield from _message(message, places, place, limits)
         else:
