@@ -96,13 +96,17 @@ class ImportOut(Schema):
 
 class ChoicesIn(Body):
     """What a person says about the file; what is left out is as the import suggests. `roles` says of each who speaks
-    which side that is. With another `format` (`auto`: what it is recognised as), `day_first` or `mapping` than it was
-    read by, the file is looked through once more first, and waits for another answer."""
+    which side that is. With another `format` (`auto`: what it is recognised as), `day_first`, `kind` or `mapping` than
+    it was read by, the file is looked through once more first, and waits for another answer."""
 
     roles: Roles = {}
     day_first: bool | None = None
     mapping: Annotated[dict[str, Any], Field(max_length=50), AfterValidator(_storable)] | None = None
     format: Annotated[str, Field(max_length=40, examples=["whatsapp"])] | None = None
+    kind: Annotated[
+        Literal["chat", "notes"] | None,
+        Field(description="What several people said, or the owner's own notes; asked where the file does not tell."),
+    ] = None
     zone: Zone | None = None
     undated: Annotated[Day, Field(description="The day of lines that have none.")] | None = None
     limit: Annotated[int, Field(ge=1, le=MOST_TALKS, description="So many talks and entries at most.")] | None = None

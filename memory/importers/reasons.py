@@ -26,6 +26,7 @@ SKIPS = {
 # Why a file is not read. The placeholders are the facts of ImportRejected.
 REJECTIONS = {
     "archive_broken": _("The archive cannot be taken in: %(reason)s"),
+    "ask_chat_or_notes": _("Please say whether this is a chat of several people, or your own notes."),
     "ask_day_first": _("Dates like 03/04 can be read in two ways here. Please say whether day or month is first."),
     "ask_mapping": _("Please say which fields hold who spoke, what was said and when."),
     "binary": _("This is not text."),

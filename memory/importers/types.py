@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from memory.importers.source import Sample, Source
 
 Role = Literal["user", "persona", "other", ""]
+# What a person calls a file that may be either: what several people said, or the owner's own prose.
+Kind = Literal["chat", "notes"]
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,14 @@ class Limits:
 @dataclass(frozen=True)
 class Options:
     """What a person says about a file. `day_first` None: the file decides, and where it cannot, ImportRejected with the
-    code "ask_day_first". `limits` are those of the source. No time zone: naive times are local times of whoever
-    confirms the import."""
+    code "ask_day_first". `kind` None: the same, with "ask_chat_or_notes"; "chat" has it read as said by the speakers
+    that it names, "notes" as the owner's own prose. `limits` are those of the source. No time zone: naive times are
+    local times of whoever confirms the import."""
 
     day_first: bool | None = None
     mapping: Any = None
     limits: Limits = field(default_factory=Limits)
+    kind: Kind | None = None
 
 
 @dataclass(frozen=True)
@@ -172,7 +176,11 @@ class ImportRejected(Exception):
 
 
 class Format(Protocol):
-    """A kind of file that can be read. `resembles` is 0…1 and never raises."""
+    """A kind of file that can be read. `resembles` is 0…1 and never raises.
+
+    A format may have `between_people = True`: human beings talk in it with each other, and none of them is the persona
+    unless a person says so. `is_between_people` asks for it; without the attribute it is False.
+    """
 
     @property
     def name(self) -> str: ...
@@ -183,6 +191,11 @@ class Format(Protocol):
     def resembles(self, sample: "Sample") -> float: ...
 
     def read(self, source: "Source", options: Options) -> Iterator[Found]: ...
+
+
+def is_between_people(known: Format) -> bool:
+    """Whether files of the format hold chats of human beings with each other."""
+    return bool(getattr(known, "between_people", False))
 
 
 def digest(*parts: object) -> str:

@@ -8,8 +8,11 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from memory.importers.types import Kind
+
 # A format that is said for none: as the file itself shows.
 AUTO = "auto"
+KINDS = ("chat", "notes")
 SIDES = ("user", "persona", "other", "skip")
 _OPPOSITE = {"user": "persona", "persona": "user"}
 
@@ -53,7 +56,8 @@ def followed(likely: Mapping[str, str], said: Mapping[str, str]) -> dict[str, st
 @dataclass(frozen=True)
 class Choices:
     """`roles` says of every speaker in the file which side that is: one of SIDES. `zone` is where times without a zone
-    were told, `undated` the day of lines without a date, `limit` how many talks and entries are taken at most."""
+    were told, `undated` the day of lines without a date, `limit` how many talks and entries are taken at most. `kind`
+    says whether the file is a "chat" or the owner's own "notes", where it does not tell."""
 
     roles: Mapping[str, str] = field(default_factory=dict)
     day_first: bool | None = None
@@ -62,6 +66,7 @@ class Choices:
     zone: str = "UTC"
     undated: date | None = None
     limit: int | None = None
+    kind: Kind | None = None
 
     def as_stored(self) -> dict[str, Any]:
         """As JSON holds it; `chosen` makes it again."""

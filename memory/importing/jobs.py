@@ -13,7 +13,7 @@ from memory.importers import FORMATS, Source
 from memory.importers import fields as record_fields
 from memory.importers.types import ImportRejected
 from memory.importing import archives, cancelling, claims, drafting, looking, stored_file, telling
-from memory.importing.choices import AUTO, SIDES, Choices, NotAsking, WrongChoice, chosen
+from memory.importing.choices import AUTO, KINDS, SIDES, Choices, NotAsking, WrongChoice, chosen
 from memory.models import ImportJob, ImportRun
 from persona.models import Persona
 
@@ -146,6 +146,7 @@ def _as_read(job: ImportJob, choices: Choices) -> Choices:
         format=None if choices.format == AUTO else choices.format or before.format,
         mapping=choices.mapping or before.mapping,
         day_first=day_first,
+        kind=choices.kind or before.kind,
     )
 
 
@@ -155,6 +156,7 @@ def _is_read_otherwise(job: ImportJob, choices: Choices) -> bool:
     return (
         choices.format not in (before.format, job.format)
         or choices.day_first != before.day_first
+        or choices.kind != before.kind
         or choices.mapping not in (None, before.mapping, job.found.get("mapping"))
     )
 
@@ -170,6 +172,10 @@ def _check_reading(job: ImportJob, choices: Choices) -> None:
         raise WrongChoice("mapping", _("Please say at least which field holds what was said."))
     if "day_first" in questions and choices.day_first is None:
         raise WrongChoice("day_first", _("Please say whether day or month is first."))
+    if choices.kind not in (None, *KINDS):
+        raise WrongChoice("kind", _("It is a chat, or it is notes."))
+    if "kind" in questions and choices.kind is None:
+        raise WrongChoice("kind", _("Please say whether this is a chat of several people, or your own notes."))
 
 
 def _is_mapping(mapping: Mapping[str, Any]) -> bool:

@@ -39,8 +39,8 @@ from memory.models import ImportJob
 
 Alive = Callable[[], None]
 # What of the choices says how the file is to be read.
-HOW_TO_READ = ("format", "day_first", "mapping")
-QUESTIONS = {"ask_day_first": "day_first", "ask_mapping": "mapping"}
+HOW_TO_READ = ("format", "day_first", "mapping", "kind")
+QUESTIONS = {"ask_day_first": "day_first", "ask_mapping": "mapping", "ask_chat_or_notes": "kind"}
 _COUNTED_AS: dict[type, str] = {Entry: "entries", Card: "cards", Lore: "lore", Remembered: "remembered"}
 _MOST_SPEAKERS = 200
 _MOST_NAMES = 10_000
@@ -133,7 +133,7 @@ def format_of(source: Source, choices: Choices, known: str = "") -> Format:
 
 def options_of(source: Source, choices: Choices) -> Options:
     """How to read the file."""
-    return Options(choices.day_first, _said(choices, source), source.limits)
+    return Options(choices.day_first, _said(choices, source), source.limits, choices.kind)
 
 
 def _said(choices: Choices, source: Source) -> Mapping | None:

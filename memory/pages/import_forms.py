@@ -27,6 +27,7 @@ PARTS = {
 # The button that has the file looked through once more, read as was said.
 AGAIN = "again"
 _DAYS = [("", _("as the file itself shows")), ("day", _("day first: 31/12")), ("month", _("month first: 12/31"))]
+_KINDS = [("", _("as the file itself shows")), ("chat", _("a chat of several people")), ("notes", _("my own notes"))]
 _DAY_FIRST = {"day": True, "month": False}
 _LONGEST_PATH = 200
 
@@ -56,6 +57,7 @@ class Answers(forms.Form):
 
     format = forms.ChoiceField(required=False)
     day_first = forms.ChoiceField(required=False, choices=_DAYS)
+    kind = forms.ChoiceField(required=False, choices=_KINDS)
     zone = forms.ChoiceField()
     undated = forms.DateField(required=False)
     limit = forms.IntegerField(required=False, min_value=1, max_value=10_000_000)
@@ -68,6 +70,7 @@ class Answers(forms.Form):
         )
         self._choose_from("zone", [(name, name.replace("_", " ")) for name in sorted(zoneinfo.available_timezones())])
         self.fields["day_first"].required = "day_first" in self.questions
+        self.fields["kind"].required = "kind" in self.questions
         for number, speaker in enumerate(self._speakers()):
             self.fields[f"role_{number}"] = forms.ChoiceField(
                 choices=[(side, side) for side in SIDES],
@@ -110,6 +113,7 @@ class Answers(forms.Form):
             zone=cleaned["zone"],
             undated=cleaned["undated"],
             limit=cleaned["limit"],
+            kind=cleaned["kind"] or None,
         )
 
     def _speakers(self) -> list[Mapping[str, Any]]:
@@ -144,6 +148,7 @@ def _initial(likely: Choices) -> dict[str, Any]:
         "zone": likely.zone,
         "undated": likely.undated,
         "limit": likely.limit,
+        "kind": likely.kind or "",
     }
 
 

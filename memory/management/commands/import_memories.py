@@ -36,7 +36,7 @@ from memory.importing import (
     suggested,
     told,
 )
-from memory.importing.choices import followed
+from memory.importing.choices import KINDS, followed
 from memory.importing.stored_file import digest_of
 from memory.models import ImportJob
 from persona.lookup import NoSuchPersona, persona_by
@@ -70,6 +70,9 @@ class Command(BaseCommand):
         order = parser.add_mutually_exclusive_group()
         order.add_argument("--day-first", action="store_const", const=True, dest="day_first", help="03/04 is in April")
         order.add_argument("--month-first", action="store_const", const=False, dest="day_first")
+        parser.add_argument(
+            "--kind", choices=KINDS, help="whether it is a chat of several people, or the owner's own notes"
+        )
         parser.add_argument("--undated", type=date.fromisoformat, metavar="DAY", help="the day of lines without a date")
         parser.add_argument(
             "--mapping",
@@ -149,7 +152,7 @@ class Command(BaseCommand):
         """What is likely, but for what the options say; who is still nobody is asked for, where somebody can be."""
         likely = suggested(job)
         said = {name: options[name] for name in ("zone", "undated", "limit") if options[name]}
-        read = {name: getattr(read_as, name) for name in ("format", "day_first", "mapping")}
+        read = {name: getattr(read_as, name) for name in looking.HOW_TO_READ}
         roles = _roles(likely.roles, options, job.found.get("speakers", []))
         return replace(likely, **said | read, roles=roles if all(roles.values()) else self._asked(job, roles))
 
@@ -224,7 +227,9 @@ def _confirmed(job: ImportJob, choices: Choices) -> None:
 def _read_as(options: dict[str, Any]) -> Choices:
     """How the file is to be read, as far as the options say."""
     chosen = None if options["format"] == AUTO else options["format"]
-    return Choices(format=chosen, day_first=options["day_first"], mapping=_mapping(options["mapping"]))
+    return Choices(
+        format=chosen, day_first=options["day_first"], mapping=_mapping(options["mapping"]), kind=options["kind"]
+    )
 
 
 def _mapping(pairs: list[str]) -> dict[str, str] | None:
@@ -240,6 +245,10 @@ def _ask_for_missing(found: dict[str, Any]) -> None:
     """Say which options answer what the file leaves open. Raises CommandError."""
     if "day_first" in found["questions"]:
         raise CommandError("Dates like 03/04 can be read in two ways here: give --day-first or --month-first.")
+    if "kind" in found["questions"]:
+        raise CommandError(
+            "Is this a chat of several people, or are these the owner's own notes? Give --kind chat or --kind notes."
+        )
     if "mapping" in found["questions"]:
         there = ", ".join(found["fields"])
         raise CommandError(f"Say which fields hold what; likely {_as_options(found['mapping'])}. It has: {there}")

@@ -1,0 +1,124 @@
+"""What an import asks before it reads a file, at each of its doors: the page, the API and the command."""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from memory import importing
+from memory.importers.source import Source
+from memory.importers.transcript import Transcript
+from memory.importers.types import Entry, Found, ImportRejected, Options, digest
+from memory.importing import running
+from memory.models import ImportJob
+from persona.models import Persona
+from tests.memory.bringing import answered, lines_of, looked_through
+from tests.memory.talks import NOW, Clock
+
+pytestmark = pytest.mark.django_db
+TALK = b"Anna: I have moved to Porto.\nBruno: When?\nAnna: Last week, with my dog Rex.\n"
+
+
+@pytest.fixture
+def undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader that cannot tell a chat from notes."""
+    as_chat = Transcript.read
+
+    def read(self: Transcript, source: Source, options: Options) -> Iterator[Found]:
+        if options.kind is None:
+            raise ImportRejected("ask_chat_or_notes")
+        if options.kind == "chat":
+            yield from as_chat(self, source, options)
+        else:
+            text = "".join(source.texts())
+            yield Entry("", text, None, None, digest(text), "line 1")
+
+    monkeypatch.setattr(Transcript, "read", read)
+
+
+@pytest.fixture
+def owner(mira: Persona, client: Client) -> Client:
+    client.force_login(mira.owner)
+    return client
+
+
+def asking(persona: Persona, content: bytes = TALK, name: str = "talk.txt") -> ImportJob:
+    job = looked_through(persona, content, name)
+    assert job.status == "asking", job.refusal
+    return job
+
+
+def read_again(job: ImportJob) -> ImportJob:
+    running.run(job.pk, Clock())
+    job.refresh_from_db()
+    assert job.status == "asking", job.refusal
+    return job
+
+
+def command(persona: Persona, content: bytes, folder: Path, **options: Any) -> str:
+    (folder / "talk.txt").write_bytes(content)
+    out = io.StringIO()
+    file = str(folder / "talk.txt")
+    call_command("import_memories", file, persona=str(persona.uuid), stdout=out, stderr=io.StringIO(), **options)
+    return out.getvalue()
+
+
+# --- a chat, or notes -------------------------------------------------------------------------------------------------
+@pytest.mark.usefixtures("undecided")
+def test_whether_it_is_a_chat_or_notes_is_asked_and_a_wrong_answer_is_turned_back(mira: Persona) -> None:
+    job = asking(mira)
+    assert job.found["questions"] == ["kind"]
+    with pytest.raises(importing.WrongChoice) as error:
+        importing.confirm(job, importing.suggested(job), NOW)
+    assert error.value.code == "kind"
+    importing.confirm(job, importing.Choices(kind="notes"), NOW)
+    assert (read_again(job).found["questions"], job.found["counts"]["entries"], job.found["speakers"]) == ([], 1, [])
+    importing.confirm(job, answered(job, kind="chat"), NOW)
+    assert (read_again(job).found["questions"], job.found["counts"]["lines"]) == ([], 3)
+    importing.confirm(job, answered(job, {"Anna": "user", "Bruno": "other"}), NOW)
+    running.run(job.pk, Clock())
+    assert lines_of(mira)[0] == "user: I have moved to Porto."
+
+
+@pytest.mark.usefixtures("undecided")
+def test_the_page_asks_with_two_answers_and_says_what_is_missing(owner: Client, mira: Persona) -> None:
+    job = asking(mira)
+    url = f"/memory/{mira.uuid}/bring/{job.uuid}/"
+    page = owner.get(url).content.decode()
+    assert page.count('name="kind"') == 2
+    assert 'data-testid="chat-or-notes"' in page
+    assert 'data-testid="speaker"' not in page
+    assert owner.post(url, {"zone": "UTC"}).status_code == 422
+    assert owner.post(url, {"zone": "UTC", "kind": "diary"}).status_code == 422
+    assert owner.post(url, {"zone": "UTC", "kind": "chat"}).status_code == 302
+    read_again(job)
+    page = owner.get(url).content.decode()
+    assert page.count('data-testid="speaker"') == 2
+    assert '<option value="chat" selected>' in page  # and can be turned back under "How to read it"
+
+
+@pytest.mark.usefixtures("undecided")
+def test_the_api_names_the_question_and_takes_the_answer(owner: Client, mira: Persona) -> None:
+    job = asking(mira)
+    url = f"/api/personas/{mira.uuid}/imports/{job.uuid}"
+    assert owner.get(url).json()["found"]["questions"] == ["kind"]
+    answer = owner.post(f"{url}/confirm", {}, "application/json")
+    assert (answer.status_code, answer.json()["code"]) == (422, "kind")
+    assert owner.post(f"{url}/confirm", {"kind": "diary"}, "application/json").status_code == 422
+    assert owner.post(f"{url}/confirm", {"kind": "chat"}, "application/json").json()["status"] == "looking"
+    read_again(job)
+    told = owner.get(url).json()
+    assert (told["found"]["questions"], told["choices"]["kind"], told["found"]["counts"]["lines"]) == ([], "chat", 3)
+
+
+@pytest.mark.usefixtures("undecided")
+def test_the_command_asks_which_flag_to_give(mira: Persona, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="--kind chat or --kind notes"):
+        command(mira, TALK, tmp_path)
+    assert not ImportJob.objects.exists()
+    assert "lines" in command(mira, TALK, tmp_path, kind="chat", dry_run=True, user_is=["Anna"])
+    assert "entries" in command(mira, TALK, tmp_path, kind="notes", dry_run=True)
