@@ -1,22 +1,22 @@
-"""The characters in which our lists of Chinese words are written, for lines that are written in the traditional ones.
+"""Simplified and traditional Chinese characters as one, without a dictionary of words.
 
-Only those that the lists hold (`chat.care`, `memory.signals`, `memory.forget_requests`, `memory.consolidation.gate`);
-a whole conversion would need a dictionary, for one simplified character often stands for several traditional ones.
+Several traditional characters share one simplified one (乾, 幹 and 干), and some are written in both scripts with another
+meaning (后, 里). So this is no conversion for readers: it is the form in which two writings of the same words are equal,
+and in which our lists of Chinese words are written. `simplified.txt` holds 3,500 characters, taken from the word pairs
+of CC-CEDICT (2026-11); pairs that occur in less than a tenth of the words of a character are left out.
 """
 
-TRADITIONAL = (
-    "記請幫別這個會嗎對還麼謝們來說話點條內幾過剛務應該後讓給許護喲囉樣難簡單輕結沒殘殺潰離禮撐總業號東時為嘍無義書遺"
-    "藥農燒軌臥樓橋傷劃斷夠膩覺壓負擔開見夢絕發頭鯊電腦機軟體統遊戲劇聞報導網團隊組織戰爭歷視頻節論學強騙傳媽從將與於"
-    "間題處麵飯餓熱凍煩氣嚇凱樂愛歡場價廣設備庫數據資產線鏈構車師親聽寫詞畫動歲圖眾靈墜遠幹嘆淚滅斃蘇賴狀樹帶寬錢員癱"
-    "瘓雙邊緣證實著擊戀頂懸鐵欄臺繼續現"
-)
-SIMPLIFIED = (
-    "记请帮别这个会吗对还么谢们来说话点条内几过刚务应该后让给许护哟啰样难简单轻结没残杀溃离礼撑总业号东时为喽无义书遗"
-    "药农烧轨卧楼桥伤划断够腻觉压负担开见梦绝发头鲨电脑机软体统游戏剧闻报导网团队组织战争历视频节论学强骗传妈从将与于"
-    "间题处面饭饿热冻烦气吓凯乐爱欢场价广设备库数据资产线链构车师亲听写词画动岁图众灵坠远干叹泪灭毙苏赖状树带宽钱员瘫"
-    "痪双边缘证实着击恋顶悬铁栏台继续现"
-)
-_TABLE = str.maketrans(TRADITIONAL, SIMPLIFIED)
+from pathlib import Path
+
+_FILE = Path(__file__).with_suffix(".txt")
+
+
+def _table() -> dict[int, str]:
+    groups = (line for line in _FILE.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
+    return {ord(variant): group[0] for group in groups for variant in group[1:]}
+
+
+_TABLE = _table()
 
 
 def simplified(text: str) -> str:
