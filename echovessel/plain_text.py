@@ -1,11 +1,11 @@
 """Plain text: what is left of a text once everything is taken away that a reader does not see or does not mind. Pure.
 
-    plain_form       for patterns: case, width, unseen characters, marks, look-alike letters and the script of Chinese do
-                     not matter; signs, words and lines are where they were
+    plain_form       for patterns: case, width, unseen characters, marks, look-alike letters and the script of Chinese
+                     do not matter; signs, words and lines are where they were
     comparable_form  for comparing: signs do not matter either, nor do spaces beside scripts that are written without
 
-Tombstones compare by the second, and the crisis detector looks for phrases in the first, so that no disguise that one of
-them sees through hides anything from the other.
+Tombstones compare by the second, and the crisis detector looks for phrases in the first: no disguise that one of them
+sees through hides anything from the other.
 """
 
 import re

@@ -1,9 +1,9 @@
 """Simplified and traditional Chinese characters as one, without a dictionary of words.
 
-Several traditional characters share one simplified one (乾, 幹 and 干), and some are written in both scripts with another
-meaning (后, 里). So this is no conversion for readers: it is the form in which two writings of the same words are equal,
-and in which our lists of Chinese words are written. `simplified.txt` holds 3,500 characters, taken from the word pairs
-of CC-CEDICT (2026-11); pairs that occur in less than a tenth of the words of a character are left out.
+Several traditional characters share one simplified one (乾, 幹 and 干), and some are written in both scripts with
+another meaning (后, 里). So this is no conversion for readers: it is the form in which two writings of the same words
+are equal, and in which our lists of Chinese words are written. `simplified.txt` holds 3,500 characters, taken from the
+word pairs of CC-CEDICT (2026-11); pairs that occur in less than a tenth of the words of a character are left out.
 """
 
 from pathlib import Path
