@@ -14,7 +14,7 @@ from django.db import transaction
 
 from echovessel.outbox import events
 from memory import knobs
-from memory.forgetting.echoes import names_of, telling_words
+from memory.echoes import names_of, telling_words
 from memory.models import ConceptNode
 from memory.models.node import NodeQuerySet
 from persona.models import Persona

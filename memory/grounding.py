@@ -6,7 +6,7 @@ given is a ground of it as well, so that forgetting that one finds it.
 
 from collections.abc import Iterable, Sequence
 
-from memory.forgetting.echoes import Said
+from memory.echoes import Said
 from memory.models import ConceptNode
 
 
@@ -14,7 +14,7 @@ def grounds(
     cited: Sequence[ConceptNode], text: str, given: Iterable[ConceptNode], names: frozenset[str]
 ) -> list[ConceptNode]:
     """The cited ones, then those of the given that `text` repeats; none where nothing was cited. `names` are words that
-    tell nothing, as `memory.forgetting.echoes.names_of` has them."""
+    tell nothing, as `memory.echoes.names_of` has them."""
     if not cited:
         return []
     known = {node.pk for node in cited}

@@ -57,6 +57,11 @@ def adds_nothing(telling: str, known: str) -> bool:
     return all(word in rest for word in _content(telling)) and _denials(telling) == _denials(known)
 
 
+def telling_words(text: str) -> set[str]:
+    """The words of a text that say something; of scripts without spaces the pairs of characters."""
+    return {token for token in words.content_words(text) if len(token) > 1}
+
+
 def dates_conflict(one: DateRange | None, other: DateRange | None) -> bool:
     """Whether two times of day precision, (first, last), cannot be of one event: they do not touch."""
     if one is None or other is None:

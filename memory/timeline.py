@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 
+from memory import told_anew
 from memory.models import ConceptNode, Entity, Mention
 from persona.models import MoodChange, Persona
 
@@ -57,7 +58,7 @@ def learned(persona: Persona, sessions: Iterable[UUID]) -> list[Talk]:
     talks = list(persona.sessions.filter(uuid__in=list(sessions)))
     found = ConceptNode.objects.of(persona).filter(session__in=talks, status__in=SHOWN_STATUSES)
     by_talk: dict[int | None, list[ConceptNode]] = {}
-    for node in found.order_by("id"):
+    for node in told_anew.mark(found.order_by("id")):
         by_talk.setdefault(node.session_id, []).append(node)
     return [
         Talk(talk.uuid, talk.summary, nodes[:MOST_LEARNED], len(nodes[MOST_LEARNED:]))

@@ -3,19 +3,25 @@
 A tombstone is an HMAC, keyed by the installation, of what was forgotten, for one persona. Without the key no text can
 be tried against it, and the same text has another one with every persona. It is made of
 
-    text      a normalised text (case, width, signs and spaces do not matter) that says enough to be known again
+    text      the comparable form of a text (`echovessel.plain_text`) that says enough to be known again
     line      one that does not ("Yes.", "I am tired."), with the day on which it was said: on another day it is another
-    name      a name, as `memory.entities.names` normalises it
+    name      a name, as `memory.entities.names` normalises it, in its plain form
     external  an id in an archive, with what it is the id of
 
+Tombstones set before 2026-11-22 are digests of an older form, which nobody can make anew without the words. So every
+text is looked up in both forms.
+
 The write gate refuses a node whose description, whose quote, or one of whose whole messages is buried. The importer
-refuses ids and names as well; a name alone is refused by nobody else, for another Tom may come.
+refuses ids and names as well; a name alone is refused by nobody else, for another Tom may come. What the owner says
+anew, in a message sent after the tombstone was set, is remembered: a tombstone binds imports and what is derived.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
+from hashlib import sha256
+from types import MappingProxyType
 from typing import Literal
 
 from django.conf import settings
@@ -23,6 +29,7 @@ from django.db.models import F
 from django.utils.crypto import salted_hmac
 
 from echovessel import words
+from echovessel.plain_text import comparable_form, plain_form
 from memory.entities import names
 from memory.models import Tombstone
 from memory.sameness import normalized
@@ -41,9 +48,10 @@ _UNSPACED = re.compile(names.LETTERS_OF_UNSPACED)
 class Burial:
     """Something to be refused from now on. `day` is that of a line, where the persona's owner lives."""
 
-    kind: Literal["text", "line", "name", "external"]
+    kind: Literal["text", "line", "name", "external", "draft"]
     text: str
     day: date | None = None
+    label: str = ""  # of a draft: the core block it is for
 
 
 def of_words(text: str, day: date) -> Burial:
@@ -58,7 +66,7 @@ def of_external(what: str, external_id: str) -> Burial:
 
 def of_draft(label: str, text: str) -> Burial:
     """The burial of a draft of a core block: the very same one is not proposed again."""
-    return of_external("draft", f"{label} {drafts.content_hash(text)}")
+    return Burial("draft", text, label=label)
 
 
 def refuses_draft(persona: Persona, label: str, *texts: str) -> bool:
@@ -91,50 +99,74 @@ def is_telling(text: str) -> bool:
 
 def bury(persona: Persona, text: str) -> Tombstone:
     """Have `text` refused from now on; again does nothing. Raises ValueError for a text without any sign in it."""
-    if not normalized(text):
+    if not comparable_form(text):
         raise ValueError("there is nothing to bury in an empty text")
     bury_all(persona, [Burial("text", text)])
-    return Tombstone.objects.get(persona=persona, digest=_digest(persona, Burial("text", text)))
+    return Tombstone.objects.get(persona=persona, digest=_digests(persona, Burial("text", text))[0])
 
 
-def bury_all(persona: Persona, burials: Iterable[Burial]) -> list[int]:
-    """Have all of them refused from now on; the keys of the tombstones that are new. What has no sign in it is left
+def bury_all(persona: Persona, burials: Iterable[Burial], now: datetime | None = None) -> list[int]:
+    """Have all of them refused from `now` on; the keys of the tombstones that are new. What has no sign in it is left
     out. Call in the transaction that forgets."""
-    kinds = {_digest(persona, burial): burial.kind for burial in burials if _plain(burial)}
+    kinds = {_digests(persona, burial)[0]: _KINDS[burial.kind] for burial in burials if any(_forms(burial))}
     wanted = Tombstone.objects.filter(persona=persona, digest__in=kinds)
     known = set(wanted.values_list("digest", flat=True))
+    if now is not None:  # what was told anew since it was buried first is forgotten now
+        wanted.filter(created_at__lt=now).update(created_at=now)
     whose = key_id()
     made = Tombstone.objects.bulk_create(
         Tombstone(persona=persona, kind=kind, digest=digest, key_id=whose)
         for digest, kind in kinds.items()
         if digest not in known
     )
+    if now is not None:
+        Tombstone.objects.filter(pk__in=[stone.pk for stone in made]).update(created_at=now)
     return [stone.pk for stone in made]
 
 
 def lift(persona: Persona, text: str) -> bool:
     """Admit `text` again; False where it was not buried."""
-    stones = Tombstone.objects.filter(persona=persona, digest=_digest(persona, Burial("text", text)))
+    stones = Tombstone.objects.filter(persona=persona, digest__in=_digests(persona, Burial("text", text)))
     return bool(stones.delete()[0])
 
 
-def refuses(persona: Persona, texts: Iterable[str], lines: Iterable[tuple[str, date]] = ()) -> bool:
-    """Whether anything is buried of the texts that a node brings, or of the `lines` that it brings from a day; counted
-    with each tombstone that refuses it."""
-    brought = [*(Burial("text", text) for text in texts), *(Burial("line", text, day) for text, day in lines)]
-    return bool(refused_among(persona, brought))
+def refuses(persona: Persona, texts: Iterable[str]) -> bool:
+    """Whether one of the texts is buried; counted with each tombstone that refuses one."""
+    return bool(refused_among(persona, [Burial("text", text) for text in texts]))
 
 
-def refused_among(persona: Persona, brought: Iterable[Burial]) -> set[Burial]:
-    """Those that are buried; counted with each tombstone that refuses one."""
+def refused_among(
+    persona: Persona,
+    brought: Iterable[Burial],
+    told_at: Mapping[Burial, datetime | None] = MappingProxyType({}),
+    beside: Mapping[str, datetime] = MappingProxyType({}),
+) -> set[Burial]:
+    """Those that are buried; counted with each tombstone that refuses one.
+
+    Not refused are what the owner told anew after it was buried (`told_at`), and what stood beside its tombstone in the
+    archive that is read (`beside`: digests, and when they were set).
+    """
+    found = buried_at(persona, brought)
+    binding = {
+        burial: stone
+        for burial, stone in found.items()
+        if ((at := told_at.get(burial)) is None or stone.created_at >= at)
+        and (stone.digest not in beside or stone.created_at > beside[stone.digest])
+    }
+    if binding:
+        keys = {stone.pk for stone in binding.values()}
+        Tombstone.objects.filter(pk__in=keys).update(refused=F("refused") + 1)
+    return set(binding)
+
+
+def buried_at(persona: Persona, brought: Iterable[Burial]) -> dict[Burial, Tombstone]:
+    """The newest tombstone of each that has one; nothing is counted."""
     by_digest: dict[str, list[Burial]] = {}
     for burial in brought:
-        by_digest.setdefault(_digest(persona, burial), []).append(burial)
-    stones = Tombstone.objects.filter(persona=persona, digest__in=by_digest)
-    buried = dict(stones.values_list("digest", "pk"))
-    if buried:
-        Tombstone.objects.filter(pk__in=buried.values()).update(refused=F("refused") + 1)
-    return {burial for digest in buried for burial in by_digest[digest]}
+        for digest in _digests(persona, burial):
+            by_digest.setdefault(digest, []).append(burial)
+    stones = Tombstone.objects.filter(persona=persona, digest__in=by_digest).order_by("created_at")
+    return {burial: stone for stone in stones for burial in by_digest[stone.digest]}
 
 
 def key_id() -> str:
@@ -147,19 +179,38 @@ _SALTS: Mapping[str, str] = {
     "line": "memory.tombstones.line",
     "name": "memory.tombstones.name",
     "external": "memory.tombstones.external",
+    "draft": "memory.tombstones.external",
+}
+_KINDS: Mapping[str, str] = {
+    "text": Kind.TEXT,
+    "line": Kind.LINE,
+    "name": Kind.NAME,
+    "external": Kind.EXTERNAL,
+    "draft": Kind.EXTERNAL,
 }
 
 
-def _digest(persona: Persona, burial: Burial) -> str:
+def _digests(persona: Persona, burial: Burial) -> list[str]:
+    """The digest of today, and the one that the same had before there was a comparable form, where it differs."""
     day = f"\n{burial.day}" if burial.kind == "line" else ""
-    return _hmac(f"{_SALTS[burial.kind]}.{persona.uuid}", _plain(burial) + day)
+    forms = dict.fromkeys(_forms(burial))
+    return [_hmac(f"{_SALTS[burial.kind]}.{persona.uuid}", form + day) for form in forms]
 
 
-def _plain(burial: Burial) -> str:
-    """What a digest is made of: the text without what does not matter to its kind."""
+def _forms(burial: Burial) -> Iterator[str]:
+    """What digests are made of, the one of today first: the text without what does not matter to its kind."""
+    text = burial.text
     if burial.kind == "external":
-        return burial.text
-    return names.normalized(burial.text) if burial.kind == "name" else normalized(burial.text)
+        yield text
+    elif burial.kind == "draft":
+        yield f"draft {burial.label} {sha256(comparable_form(text).encode()).hexdigest()}"
+        yield f"draft {burial.label} {drafts.content_hash(text)}"
+    elif burial.kind == "name":
+        yield names.normalized(plain_form(text))
+        yield names.normalized(text)
+    else:
+        yield comparable_form(text)
+        yield normalized(text)
 
 
 def _hmac(salt: str, value: str) -> str:

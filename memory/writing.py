@@ -18,7 +18,7 @@ open while a model works.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 from unicodedata import category
 from uuid import UUID
@@ -34,7 +34,8 @@ from memory.models import ConceptNode, Evidence, Filling, NodeVersion
 from memory.models.node import MAX_DESCRIPTION, MAX_IMPACT, RELATIONAL_TAGS, NodeQuerySet
 from memory.outdating import outdate
 from memory.recall.outdated import Replaced
-from memory.sameness import DateRange, adds_nothing, content_hash, dates_conflict
+from memory.sameness import DateRange, adds_nothing, content_hash, dates_conflict, telling_words
+from memory.tombstones import Burial
 from persona.models import Persona
 
 MOST_RELATIONAL_TAGS = 3
@@ -107,7 +108,7 @@ def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: d
     """
     _check(persona, draft)
     expect(model)
-    if not _stands(draft) or tombstones.refuses(persona, *_brought_by(draft)):
+    if not _stands(draft) or _is_buried(persona, draft):
         return Written(None, "refused")
     draft = replace(draft, filling=_live(draft.filling))
     known, outcome = _known(persona, draft, vector, now)
@@ -177,10 +178,31 @@ def _live(filling: Sequence[ConceptNode]) -> list[ConceptNode]:
     return [node for node in filling if node.pk in live]
 
 
-def _brought_by(draft: Draft) -> tuple[set[str], set[tuple[str, date]]]:
-    """Every text that a forgotten one might come back in; those that were said with their day, too."""
-    said = {(text, quote.message.day) for quote in draft.evidence for text in (quote.text, quote.message.content)}
-    return {tidied(draft.description), *(text for text, _ in said)}, said
+def _is_buried(persona: Persona, draft: Draft) -> bool:
+    """Whether a text in which something forgotten might come back is buried. What the owner says anew is not."""
+    told_at = brought_by(draft)
+    return bool(tombstones.refused_among(persona, told_at, told_at))
+
+
+def brought_by(draft: Draft) -> dict[Burial, datetime | None]:
+    """Every text in which something forgotten might come back, with the moment the owner told it anew, if they did.
+
+    The description is told anew by a message that shares a word with it, a quote by any message of the owner's."""
+    said = {quote.message.pk: quote.message for quote in draft.evidence}.values()
+    anew = [message for message in said if is_said_here(message)]
+    telling = telling_words(draft.description)
+    told = (message.created_at for message in anew if telling & telling_words(message.content))
+    found: dict[Burial, datetime | None] = {Burial("text", tidied(draft.description)): max(told, default=None)}
+    last = max((message.created_at for message in anew), default=None)
+    for quote in draft.evidence:
+        for text in (quote.text, quote.message.content):
+            found[Burial("text", text)] = found[Burial("line", text, quote.message.day)] = last
+    return found
+
+
+def is_said_here(message: Message) -> bool:
+    """Whether the owner sent it here, and no file brought it."""
+    return message.role == Message.Role.USER and not message.speaker and message.import_uuid is None
 
 
 def _known(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> tuple[ConceptNode | None, Outcome]:

@@ -9,6 +9,7 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery
 from chat.models import Message, Turn
 from echovessel.desk import page_of
 from memory.models import ConceptNode, Filling
+from memory.told_anew import forgotten_before
 
 MOST = 20
 LATEST_TURNS, MOST_TURNS = 200, 5
@@ -38,6 +39,7 @@ def sheet(node: ConceptNode) -> dict[str, Any]:
     """What the template needs, in a constant number of statements."""
     return {
         "evidence": evidence_in_place(node),
+        "forgotten_before": bool(forgotten_before([node])),
         "rests_on": [_linked(edge.child) for edge in _edges(node.filling, "child")],
         "led_to": [_linked(edge.parent) for edge in _edges(node.fills, "parent")],
         "later": _linked(node.superseded_by) if node.superseded_by else None,

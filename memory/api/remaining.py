@@ -24,6 +24,7 @@ from memory.finding import Filters
 from memory.models import ConceptNode, Entity
 from memory.reasons import emptiness
 from memory.recall import recall
+from memory.told_anew import forgotten_before
 from persona.lookup import own_persona
 from persona.models import Persona
 
@@ -70,6 +71,7 @@ class NodeDetail(NodeOut):
     evidence: list[EvidenceOut]
     filling: list[UUID]
     resolved_by: UUID | None
+    forgotten_before: bool = Field(description="It had been forgotten, and you told it again since.")
 
 
 class NodeFilters(Schema):
@@ -207,6 +209,7 @@ def detailed(node: ConceptNode) -> dict[str, Any]:
             for row in evidence
         ],
         "resolved_by": node.resolved_by.uuid if node.resolved_by else None,
+        "forgotten_before": bool(forgotten_before([node])),
         "filling": list(node.filling.filter(orphaned=False).values_list("child__uuid", flat=True)),
     }
 

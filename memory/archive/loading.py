@@ -196,6 +196,7 @@ class _Loader:
         self.report = survey.report
         self.result = Imported(persona, rejected=survey.rejected)
         self.refused = refusing.Refused()
+        self.tombstones: dict[str, datetime] = {}  # of the archive itself
         self.rejected: set[int] = set()
         self.files: Mapping[str | None, UUID] = {}
         self.newest_before = persona.nodes.aggregate(newest=Max("pk"))["newest"] or 0
@@ -206,7 +207,7 @@ class _Loader:
         """What must not come back; sessions, messages, memories; then what links them, and the rest."""
         self._load_tombstones()
         self._load_files()
-        self.refused = refusing.look_through(self._again, self.persona)
+        self.refused = refusing.look_through(self._again, self.persona, self.tombstones)
         for sessions in self._batches("session"):
             self._load_sessions(sessions)
         for messages in self._batches("message"):
@@ -289,6 +290,8 @@ class _Loader:
             if count := len(self.survey.places["tombstone"].at) if "tombstone" in self.survey.places else 0:
                 self.report(f"forgotten elsewhere: {count} tombstones cannot be used, for they are another persona's")
             return
+        for batch in self._again("tombstone"):
+            self.tombstones |= {one.record.digest: one.record.created_at for one in batch}
         self.result.added["tombstones"] += beside.load_tombstones(self.known, self._batches("tombstone"))
         strange = self.persona.tombstones.exclude(key_id=tombstones.key_id()).count()
         if strange:
@@ -526,7 +529,7 @@ class _Loader:
             made = [one for one in ready if not refusing.is_refused(self.persona, one, self.refused)]
             for given in made:
                 entity = self._new_entity(given, merged_into=rows.get(given.merged_into or ""))
-                self._name(entity, refusing.names_left(self.persona, given.aliases))
+                self._name(entity, refusing.names_left(self.persona, given.aliases, self.refused))
         return bool(made)
 
     def _load_entity(self, number: int, given: EntityRecord) -> None:
@@ -538,7 +541,7 @@ class _Loader:
         rows = self._rows(ConceptNode, given.nodes)
         if missing := [node for node in given.nodes if node not in rows and node not in self.refused.nodes]:
             self._reject(number, f"there is no node {missing[0]!r} for it to be mentioned in")
-        left = refusing.names_left(self.persona, [given.name, *given.aliases])
+        left = refusing.names_left(self.persona, [given.name, *given.aliases], self.refused)
         nodes = self._as_told(rows.values()) if key is None else self._new_of(rows.values(), left)
         if key is not None and not nodes:
             return

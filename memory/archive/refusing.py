@@ -6,6 +6,7 @@ all that it rests on. What loses a part of its ground only is taken without that
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import chain
 from typing import Any
 
@@ -18,20 +19,29 @@ from persona.models import Persona
 
 @dataclass
 class Refused:
-    """The ids of what is left out; `cut` are talks that lose lines, and are taken without their summary."""
+    """The ids of what is left out; `cut` are talks that lose lines, and are taken without their summary.
+
+    `beside` are the tombstones of the archive itself, by digest, with the moments they were set: what it holds was
+    there after them, because it was told anew or was kept on purpose.
+    """
 
     sessions: set[str] = field(default_factory=set)
     messages: set[str] = field(default_factory=set)
     nodes: set[str] = field(default_factory=set)
     cut: set[str] = field(default_factory=set)
+    beside: Mapping[str, datetime] = field(default_factory=dict)
+
+    def among(self, persona: Persona, brought: Iterable[Burial]) -> set[Burial]:
+        """Those of `brought` that were forgotten here."""
+        return tombstones.refused_among(persona, brought, beside=self.beside)
 
 
 Lines = Callable[[str], Iterable[list[Numbered[Any]]]]  # an archive's lines of a type, some at a time
 
 
-def look_through(lines: Lines, persona: Persona) -> Refused:
+def look_through(lines: Lines, persona: Persona, beside: Mapping[str, datetime]) -> Refused:
     """What of the archive was forgotten here. Nothing is read where nothing was ever forgotten."""
-    refused = Refused()
+    refused = Refused(beside=beside)
     if persona.tombstones.exists():
         _note_talks(lines, persona, refused)
         _note_all_nodes(lines, persona, refused)
@@ -43,7 +53,7 @@ def note_messages(persona: Persona, lines: Collection[MessageRecord], refused: R
     if not persona.tombstones.exists():
         return
     brought = {line.id: _brought_by_line(persona, line) for line in lines}
-    buried = tombstones.refused_among(persona, chain.from_iterable(brought.values()))
+    buried = refused.among(persona, chain.from_iterable(brought.values()))
     gone = [line for line in lines if line.session in refused.sessions or not buried.isdisjoint(brought[line.id])]
     refused.messages.update(line.id for line in gone)
     refused.cut.update(line.session for line in gone)
@@ -61,7 +71,7 @@ def note_nodes(
         node.id: set(_brought_by_node(node, refused, [contents[key] for key in cited(node) if key in contents]))
         for node in nodes
     }
-    buried = tombstones.refused_among(persona, chain.from_iterable(brought.values()))
+    buried = refused.among(persona, chain.from_iterable(brought.values()))
     refused.nodes.update(
         node.id
         for node in nodes
@@ -74,12 +84,12 @@ def is_refused(persona: Persona, entity: EntityRecord, refused: Refused) -> bool
     if entity.nodes and refused.nodes.issuperset(entity.nodes):
         return True
     brought = [of_external("entity", entity.id), Burial("name", entity.name)]
-    return bool(tombstones.refused_among(persona, brought))
+    return bool(refused.among(persona, brought))
 
 
-def names_left(persona: Persona, names: Collection[str]) -> list[str]:
+def names_left(persona: Persona, names: Collection[str], refused: Refused) -> list[str]:
     """Those of `names` that were not forgotten here."""
-    buried = tombstones.refused_among(persona, [Burial("name", name) for name in names])
+    buried = refused.among(persona, [Burial("name", name) for name in names])
     return [name for name in names if Burial("name", name) not in buried]
 
 
@@ -87,7 +97,7 @@ def _note_talks(archive: Lines, persona: Persona, refused: Refused) -> None:
     kept: set[str] = set()
     for talks in archive("session"):
         brought = {of_external("session", talk.record.id): talk.record.id for talk in talks}
-        refused.sessions.update(brought[one] for one in tombstones.refused_among(persona, brought))
+        refused.sessions.update(brought[one] for one in refused.among(persona, brought))
     for batch in archive("message"):
         lines = [one.record for one in batch]
         note_messages(persona, lines, refused)

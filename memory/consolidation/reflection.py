@@ -18,8 +18,8 @@ from memory.consolidation.claims import Claim
 from memory.consolidation.elsewhere import is_past
 from memory.consolidation.gate import Reflections, asks_the_model, decide
 from memory.consolidation.replies import forget, of_reflection
+from memory.echoes import names_of
 from memory.entities.resolve import link_inherited
-from memory.forgetting.echoes import names_of
 from memory.grounding import grounds
 from memory.model_in_use import follow, with_one_model
 from memory.models import ConceptNode, ReflectionRun

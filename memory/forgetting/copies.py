@@ -18,9 +18,9 @@ from chat.models import CrisisFlag, Message, MessageText, Session, Turn
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
 from memory.consolidation.answers import ExtractionAnswer
+from memory.echoes import contains, names_of
 from memory.entities.names import occurs
 from memory.forgetting.consequences import Consequences
-from memory.forgetting.echoes import contains, names_of
 from memory.forgetting.everything import strings
 from memory.forgetting.rows import Key, among, naming
 from memory.forgetting.surroundings import Reach, turns_that_name

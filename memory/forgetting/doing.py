@@ -79,7 +79,7 @@ def _forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
         found = _confirmed(plan)
         persona = found.reach.persona
         _fence(persona)
-        stones = tombstones.bury_all(persona, _burials(found)) if plan.choice.bury else []
+        stones = tombstones.bury_all(persona, _burials(found), now) if plan.choice.bury else []
         receipt = _receipt(found, by, now, stones)
         do(found.work)
         _tell(found)

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memory.echoes import names_of
 from memory.forgetting import people
 from memory.forgetting.confirming import digest_of
 from memory.forgetting.consequences import Consequences, consequences_of
 from memory.forgetting.copies import Work, work_of
 from memory.forgetting.deciding import decide
-from memory.forgetting.echoes import names_of
 from memory.forgetting.rows import among
 from memory.forgetting.surroundings import Reach, reach
 from memory.forgetting.targets import NothingThere, whose

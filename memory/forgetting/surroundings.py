@@ -13,9 +13,9 @@ from django.db.models import Q, QuerySet
 from chat import search
 from chat.models import Message, Session, Turn
 from echovessel import words
+from memory.echoes import LEAST_SHARED, Said, contains, names_of
 from memory.entities.names import occurs
 from memory.forgetting.deciding import Asked, Fate, Graph, Line, Memory, decide
-from memory.forgetting.echoes import LEAST_SHARED, Said, contains, names_of
 from memory.forgetting.rows import among, naming
 from memory.forgetting.types import Choice, Target
 from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, Mention, NodeVersion

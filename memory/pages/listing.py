@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from chat.models import Message
 from echovessel.embedding import EmbeddingUnavailable
-from memory import finding
+from memory import finding, told_anew
 from memory.finding import Filters
 from memory.models import ConceptNode, Entity, Mention
 from memory.models.node import RELATIONAL_TAGS
@@ -128,8 +128,8 @@ def _by_meaning(persona: Persona, filters: Filters, text: str) -> dict[str, Any]
 
 
 def with_names(nodes: Iterable[ConceptNode]) -> list[ConceptNode]:
-    """The memories with `named`: whom they are about, read at once for all."""
-    found = list(nodes)
+    """The memories with `named`: whom they are about, read at once for all; and `forgotten_before`."""
+    found = told_anew.mark(nodes)
     mentions = Mention.objects.filter(node__in=found).exclude(entity__status=Entity.Status.MERGED)
     names: dict[int, list[Entity]] = {}
     for mention in mentions.select_related("entity"):

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from echovessel.embedding import EmbeddingUnavailable
-from memory import awaited, correcting, curating
+from memory import awaited, correcting, curating, told_anew
 from memory.correcting import Correction, Forgotten
 from memory.models import ConceptNode, Entity, Evidence, Filling, NodeVersion
 from memory.models.node import MAX_DESCRIPTION, MAX_EMOTION_TAGS, MAX_IMPACT, RELATIONAL_TAGS
@@ -176,6 +176,7 @@ def _back(request: HttpRequest, persona: Persona, found: ConceptNode) -> str:
 def _shown(
     request: HttpRequest, persona: Persona, found: ConceptNode, form: forms.Form | None = None, status: int = 200
 ) -> HttpResponse:
+    told_anew.mark([found])
     context = {
         "node": found,
         "awaited": found.kind in awaited.KINDS,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from echovessel import llm
-from memory.forgetting.echoes import names_of
+from memory.echoes import names_of
 from memory.slow_cycle import packing, replies
 from memory.slow_cycle.answers import SlowCycleAnswer
 from memory.slow_cycle.claims import Claim

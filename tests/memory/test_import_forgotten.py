@@ -1,6 +1,6 @@
 """What was forgotten here does not come back by an archive, whether it has its old ids or new ones."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +9,13 @@ from django.contrib.auth.models import User
 
 from chat.models import Message, Session
 from echovessel import embedding
-from memory.archive import Imported
+from memory.archive import Imported, import_archive, saving
 from memory.forgetting import Choice, Target, forget, plan
 from memory.models import Alias, ConceptNode, Entity, Filling, ImportRun, Mention
 from memory.tombstones import Burial, bury, bury_all, of_words
 from persona.models import Persona
 from tests.memory.archives import SMALL, entity, imported, message, node, session
+from tests.memory.talks import talk
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -179,3 +180,31 @@ def test_a_persona_made_here_is_known_again_by_her_uuid(mira: Persona, tmp_path:
     header, persona, *rest = SMALL
     result = imported(tmp_path, mira.owner, header, persona | {"id": str(mira.uuid)}, *rest)
     assert result.persona == mira
+
+
+def test_what_was_told_again_after_it_was_forgotten_comes_back_with_an_archive_of_then(
+    ana: User, tmp_path: Path, mira: Persona
+) -> None:
+    """An archive that holds a tombstone beside the words holds them on purpose; one of before does not."""
+
+    def saved(name: str) -> Path:
+        (tmp_path / name).write_bytes(b"".join(saving.lines(mira, NOW)))
+        return tmp_path / name
+
+    def brought(path: Path) -> Imported:
+        with path.open("rb") as file:
+            return import_archive(file, ana)
+
+    said = "My cat Milo died in Lisbon."
+    first = talk(mira, said, at=NOW)
+    older = saved("older")
+    forget(plan([Target("session", first.pk)]), ana, NOW + timedelta(days=1))
+    talk(mira, said, at=NOW + timedelta(days=2))
+    newer = saved("newer")
+    assert brought(older).added.total() == 0
+    forget(plan([Target("persona", mira.pk)]), ana, NOW + timedelta(days=3))
+    persona = brought(newer).persona
+    assert [line.content for line in persona.messages.all()] == [said]
+    forget(plan([Target("session", persona.sessions.get().pk)]), ana, NOW + timedelta(days=4))
+    brought(newer)
+    assert not persona.messages.exists()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.forgetting.echoes import Said
+from memory.echoes import Said
 
 NAMES = frozenset({"ana", "mira"})
 
