@@ -5,7 +5,7 @@ from itertools import groupby, islice
 from typing import Any
 
 from memory.importers.day_order import Numbers, day_first
-from memory.importers.fields import Mapping, value_at, who
+from memory.importers.fields import Mapping, is_of_a_chat, value_at, who
 from memory.importers.lines import said, storable, talks, word
 from memory.importers.places import Places
 from memory.importers.types import Entry, Found, ImportRejected, Limits, Line, Options, Skipped, digest
@@ -14,6 +14,17 @@ from memory.importers.when import When, as_date, read_when
 # Where a record stands, for people; and the record, or why it could not be read.
 Record = tuple[str, Any]
 _SAMPLE = 200
+
+
+def ask_whose(mapping: Mapping, likely: Mapping | None, fields: Iterable[str], options: Options) -> None:
+    """Raises ImportRejected where nobody is said to speak and the records look like several people's: these words are
+    the owner's only if they say so."""
+    if mapping.speaker or options.kind == "notes":
+        return
+    if options.kind == "chat":
+        raise ImportRejected("ask_mapping")
+    if (likely and likely.speaker) or is_of_a_chat(fields, mapping.text):
+        raise ImportRejected("ask_chat_or_notes")
 
 
 def order_of_days(records: Callable[[], Iterable[Record]], mapping: Mapping, options: Options) -> bool | None:

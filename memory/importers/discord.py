@@ -49,6 +49,7 @@ class _Channel:
 class Discord:
     name = "discord"
     label = gettext_lazy("Discord export (DiscordChatExporter)")
+    between_people = True
 
     def resembles(self, sample: Sample) -> float:
         if not sample.members:

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.importers import table
-from memory.importers.applying import Applying, Record, order_of_days
+from memory.importers.applying import Applying, Record, ask_whose, order_of_days
 from memory.importers.fields import Mapping, guessed, value_at
 from memory.importers.json_values import Unread, loads, values
 from memory.importers.lines import word
@@ -45,14 +45,15 @@ class Mapped:
         return 0.0 if mapping is None else 0.5 if mapping.sure else 0.3
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
-        mapping = options.mapping
-        if mapping is None and guess(source) is None:
+        mapping, likely = options.mapping, guess(source)
+        if mapping is None and likely is None:
             raise ImportRejected("nothing_found")
         if not isinstance(mapping, Mapping):
             raise ImportRejected("ask_mapping")
         if not source.sample.paths:
             yield from table.Table().read(source, options)
             return
+        ask_whose(mapping, likely, (path.removeprefix(f"{mapping.records}.") for path in source.sample.paths), options)
         order = order_of_days(lambda: _records(source, mapping), mapping, options)
         applying = Applying(mapping, order, options.limits, source.name)
         for title, where, records in _conversations(source, mapping):

@@ -14,7 +14,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.importers.applying import Applying, Record, order_of_days
+from memory.importers.applying import Applying, Record, ask_whose, order_of_days
 from memory.importers.fields import NAMES, Mapping, guessed
 from memory.importers.source import Sample, Source, TextLine
 from memory.importers.types import Found, ImportRejected, Options, Skipped
@@ -56,9 +56,11 @@ class Table:
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         shape = _shape(source)
-        mapping = options.mapping or guess(source)
+        likely = guess(source)
+        mapping = options.mapping or likely
         if not isinstance(mapping, Mapping) or (options.mapping is None and not mapping.sure):
             raise ImportRejected("ask_mapping")
+        ask_whose(mapping, likely, shape.columns, options)
         order = order_of_days(lambda: records(source, shape), mapping, options)
         applying = Applying(mapping, order, options.limits, source.name)
         yield from applying.found(records(source, shape), "", "")

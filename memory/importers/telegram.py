@@ -77,6 +77,7 @@ class _Chat:
 class Telegram:
     name = "telegram"
     label = gettext_lazy("Telegram export")
+    between_people = True
 
     def resembles(self, sample: Sample) -> float:
         files = _files(sample.members)

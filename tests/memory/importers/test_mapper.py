@@ -12,7 +12,7 @@ from hypothesis import given as supposing
 from hypothesis import settings
 from hypothesis import strategies as some
 
-from memory.importers import recognised
+from memory.importers import read, recognised
 from memory.importers.fields import Mapping
 from memory.importers.mapper import Mapped, guess
 from memory.importers.types import Found, ImportRejected, Options, Talk
@@ -58,7 +58,7 @@ def test_a_guess_is_never_used_unasked() -> None:
     assert rejected.value.code == "ask_mapping"
 
 
-@pytest.mark.parametrize("flag", ["is_human", "is_user", "fromMe"])
+@pytest.mark.parametrize("flag", ["is_human", "is_user"])
 def test_a_yes_or_no_says_who_speaks(flag: str) -> None:
     found = confirmed([{flag: True, "text": "Hello there"}, {flag: False, "text": "Good evening"}])
     assert [(line.speaker, line.role) for line in lines_of(found)] == [("user", "user"), ("assistant", "persona")]
@@ -208,9 +208,83 @@ def test_a_title_without_words_beneath_it_is_the_entry() -> None:
     [
         ([{"nature": "Customer"}, {"nature": "Robot"}], ["user", "persona"]),
         ([{"sentBy": "user"}, {"sentBy": "nomi"}], ["user", ""]),
-        ([{"IsSender": 1}, {"IsSender": 0}], ["user", "persona"]),
+        ([{"IsSender": 1}, {"IsSender": 0}], ["user", "other"]),
     ],
 )
 def test_who_speaks_is_found_in_what_companions_write(speakers: list[Any], roles: list[str]) -> None:
     found = confirmed([{"text": f"Hello {number}", **who} for number, who in enumerate(speakers)])
     assert [line.role for line in lines_of(found)] == roles
+
+
+NAMED = ["Ana", "Ben", "阿华", "Dee", "Élodie", "Fay"]
+
+
+@pytest.mark.parametrize(
+    ("speaker", "others"),
+    [
+        ("sender", {"type": "text"}),
+        ("senderDisplayName", {"senderUsername": "wxid_a1{}", "isSend": 0, "localType": 1}),
+        ("fromUser", {"toUser": "Ana"}),
+        ("sender_name", {"sender_id": 7001}),
+        ("author.name", {"author.id": "88{}", "channel.name": "general", "channel.id": "9"}),
+        ("user.name", {"user.id": 3, "team": "T1"}),
+        ("from.name", {"from.id": 3}),
+        ("NickName", {"Sender": "wxid_9{}", "Type": 1}),
+        ("发送人", {"是否本人发送": "否", "消息类型": "文本"}),
+        ("handle_of_it", {"seq": 4}),
+    ],
+)
+def test_a_chat_of_six_people_has_its_speaker_proposed(speaker: str, others: dict[str, Any]) -> None:
+    def record(number: int) -> dict[str, Any]:
+        made: dict[str, Any] = {"content": f"What number {number} wrote down", "createTime": 1_700_000_000 + number}
+        for path, value in ((speaker, NAMED[number % 6]), *others.items()):
+            *around, key = path.split(".")
+            held = made
+            for name in around:
+                held = held.setdefault(name, {})
+            held[key] = value.format(number % 6) if isinstance(value, str) else value
+        return made
+
+    for data in ([record(n) for n in range(24)], {"about": {"name": "Us"}, "messages": [record(n) for n in range(24)]}):
+        source = given(json.dumps(data, ensure_ascii=False))
+        mapping = guess(source)
+        assert mapping
+        assert mapping.speaker == speaker
+        assert {line.speaker for line in lines_of(found_by(Mapped(), source, Options(mapping=mapping)))} == {*NAMED}
+        with pytest.raises(ImportRejected) as rejected:
+            found_by(Mapped(), source, Options(mapping=replace(mapping, speaker="")))
+        assert rejected.value.code == "ask_chat_or_notes"
+
+
+def test_a_flag_beside_a_name_says_whose_lines_are_ones_own() -> None:
+    named = [{"who": ["Ben", "Ana"][n % 2], "is_sender": n % 2, "msg": f"Line {n}"} for n in range(6)]
+    assert {(line.speaker, line.role) for line in lines_of(confirmed(named))} == {("Ana", "user"), ("Ben", "other")}
+    # The name of the chat stands beside both sides' lines.
+    partner = [{"StrTalker": "Ben", "IsSender": n % 2, "StrContent": f"Line {n}"} for n in range(6)]
+    assert {(line.speaker, line.role) for line in lines_of(confirmed(partner))} == {("user", "user"), ("Ben", "other")}
+
+
+def test_an_id_of_a_person_is_no_id_of_a_message() -> None:
+    data = [{"from": {"id": n % 2, "name": "AB"[n % 2]}, "text": f"Line {n}"} for n in range(8)]
+    assert len({line.source_id for line in lines_of(confirmed(data))}) == 8
+
+
+def test_records_without_speakers_are_asked_about_where_they_may_be_a_chat() -> None:
+    data = [{"message": f"See you at {n}", "date": "2024-01-05"} for n in range(5)]
+    for kind, code in ((None, "ask_chat_or_notes"), ("chat", "ask_mapping")):
+        with pytest.raises(ImportRejected) as rejected:
+            found_by(Mapped(), given(json.dumps(data)), Options(mapping=guess(given(json.dumps(data))), kind=kind))  # type: ignore[arg-type]
+        assert rejected.value.code == code
+    mine = Options(mapping=guess(given(json.dumps(data))), kind="notes")
+    assert len(entries_of(found_by(Mapped(), given(json.dumps(data)), mine))) == 5
+
+
+def test_a_table_of_messages_without_speakers_is_no_diary() -> None:
+    text = "date,message\n" + "".join(f"2024-01-0{n},See you at {n}\n" for n in range(1, 6))
+    with pytest.raises(ImportRejected) as rejected:
+        list(read(given(text, "chat.csv")))
+    assert rejected.value.code == "ask_mapping"
+    moods = "date,entry,mood\n" + "".join(
+        f"2024-01-0{n},It snowed,{'Happy' if n % 2 else 'Sad'}\n" for n in range(1, 6)
+    )
+    assert len(entries_of(list(read(given(moods, "diary.csv"))))) == 5

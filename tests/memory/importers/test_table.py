@@ -201,6 +201,6 @@ def test_a_line_that_says_the_delimiter_is_counted_in_places() -> None:
 def test_where_my_own_lines_bear_no_name_the_way_they_went_says_who_spoke() -> None:
     table = "Message Date,Type,Sender Name,Text\n2024-01-05 21:30:00,{},{},Hello\n2024-01-05 21:31:00,{},{},Hi\n"
     lines = lines_in(table.format("Incoming", "Mira", "Outgoing", ""))
-    assert [(line.role, line.text) for line in lines] == [("persona", "Hello"), ("user", "Hi")]
+    assert [(line.speaker, line.role) for line in lines] == [("Mira", "other"), ("user", "user")]
     lines = lines_in(table.format("Incoming", "Mira", "Outgoing", "Ana"))
     assert [line.speaker for line in lines] == ["Mira", "Ana"]
