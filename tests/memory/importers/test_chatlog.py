@@ -75,21 +75,6 @@ WEECHAT = """2024-01-15 21:05:00\tana\thello: there
 2024-01-15 21:05:00\t@mira\thi <3
 2024-01-16 00:01:00\tana\tnight
 """
-IMESSAGE = """Jan 15, 2024  9:05:00 PM (Read by them after 5 seconds)
-Ana
-Hello there
-
-Jan 15, 2024  9:05:00 PM
-Mira
-two
-
-lines
-
-Jan 16, 2024 12:01:00 AM
-Ana
-night
-
-"""
 WECHAT = "安娜 2024-01-15 21:05\n你好\n\n小美 2024-01-15 21:05\n在\n\n安娜 2024-01-16 00:01\n晚安\n"
 DISCORD = """==============================================================
 Channel: Private / mira
@@ -123,11 +108,10 @@ Exported 3 message(s)
         (KAKAO_TALK_PHONE, [("안나", "안녕"), ("민수", "잘 지내?\n여러 줄"), ("안나", "잘 자")], ["notice"]),
         (IRC, [("ana", "hello: there"), ("mira", "hi <3"), ("ana", "night")], ["notice", "notice"]),
         (WEECHAT, [("ana", "hello: there"), ("mira", "hi <3"), ("ana", "night")], ["notice"]),
-        (IMESSAGE, [("Ana", "Hello there"), ("Mira", "two\n\nlines"), ("Ana", "night")], []),
         (WECHAT, [("安娜", "你好"), ("小美", "在"), ("安娜", "晚安")], []),
         (DISCORD, [("ana", "hello there"), ("mira", "two\nlines"), ("ana", "night")], ["document"] * 4),
     ],
-    ids=["qq", "line", "line_zh", "kakaotalk", "kakaotalk_phone", "irc", "weechat", "imessage", "wechat", "discord"],
+    ids=["qq", "line", "line_zh", "kakaotalk", "kakaotalk_phone", "irc", "weechat", "wechat", "discord"],
 )  # fmt: skip
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_chat_is_recognised_and_read(data: str, spoken: list[tuple[str, str]], skipped: list[str], end: str) -> None:

@@ -1,0 +1,114 @@
+"""What messengers write between messages, without a time of its own: who was invited, came and left; and in place of
+messages that are gone. Pure.
+"""
+
+import re
+from collections.abc import Container
+
+_KOREAN = re.compile(
+    r"\S[^\n]{0,200}님(?:이|을|를|께서|과|와|도)?[ ,]?[^\n]{0,200}(?:초대(?:했|하였)습니다|나갔습니다|들어왔습니다"
+    r"|내보냈습니다|입장(?:했|하였)습니다"
+    r"|퇴장(?:했|하였)습니다|강퇴(?:했|되었)습니다|방장이 되었습니다"
+    r"|부방장이 되었습니다|변경(?:했|하였)습니다)\.?"
+    r"|채팅방 관리자가 메시지를 가렸습니다\.?|운영정책을 위반한 메시지로[^\n]{0,120}"
+)
+_JAPANESE = re.compile(
+    r"\S[^\n]{0,60}(?:が|さんが)[^\n]{1,60}を(?:招待|退会させ|追加)(?:しま|ま)?した。?"
+    r"|\S[^\n]{0,60}(?:が|さんが)(?:退出|退会|参加|入室)しました。?"
+)
+_CHINESE = re.compile(
+    r"[\"“]?\S[^\n]{0,60}[\"”]?邀请[\"“]?[^\n]{1,120}[\"”]?加入了?群聊。?|[\"“]?\S[^\n]{0,60}[\"”]?(?:退出|加入)了?(?:群聊|本群|群組|聊天室)。?"
+    r"|[\"“]?[^\n]{0,40}[\"”]?撤回了一条消息|[\"“]?[^\n]{0,40}[\"”]?收回(?:了)?(?:一則)?訊息。?|以上是打招呼的内容|你已添加了[^\n]{1,60}，现在可以开始聊天了。?"
+)
+_INVITED = re.compile(
+    r"(?P<who>\S[^\n]{0,59}?) (?:invited|has invited|added) (?P<whom>[^\n]{1,200}?)"
+    r"(?: to (?:the|this) [a-z ]{4,20})?\.?"
+)
+_CAME_OR_LEFT = re.compile(
+    r"(?P<who>\S[^\n]{0,59}?) (?:(?:has )?(?:joined|left|entered)"
+    r"(?: (?:the|this) (?:chat|chat ?room|group|conversation))?"
+    r"|was removed(?: from (?:the|this) (?:chat|chat ?room|group|conversation))?)\.?"
+)
+_AND = re.compile(r",? and |, |、")
+# "invited me to dinner": words, not people.
+_NOT_NAMES = frozenset(
+    {
+        "me", "us", "him", "her", "them", "you", "it", "everyone", "everybody", "all", "some", "my", "his", "their",
+        "our", "your", "the", "a", "an", "this",
+    }
+)  # fmt: skip
+_DELETED = re.compile(
+    r"삭제된 메시지입니다\.?|메시지가 삭제되었습니다\.?|this message (?:was|has been) deleted\.?"
+    r"|(?:you|.{1,40}) unsent a (?:message|photo)\.?"
+    r"|.{0,40}メッセージの送信を取り消しました。?|[\"“]?.{0,40}[\"”]?撤回了一条消息"
+    r"|.{0,40}已?收回訊息。?|message deleted\.?",
+    re.I,
+)
+# What KakaoTalk writes in place of what is no text.
+KAKAO_TALK_MEDIA = re.compile(
+    r"사진(?: \d+장)?|동영상|이모티콘|\(이모티콘\)|음성메시지|지도: .*|파일: .*|연락처: .*"
+    r"|보이스톡 .*|페이스톡 .*|라이브톡 .*"
+    r"|photos?(?: \d+)?|\d+ photos|video|emoticons?|\(emoticon\)|voice (?:note|message)|file: .*|map: .*"
+    r"|写真|動画|スタンプ|音声メッセージ",
+    re.I,
+)
+_LONGEST = 300
+
+
+def is_notice(line: str, known: Container[str]) -> bool:
+    """Whether a line that nobody's name stands before is the program's. In English somebody `known` is what tells it
+    from a sentence.
+
+    >>> is_notice("민수님이 지수님을 초대했습니다.", ())
+    True
+    >>> [is_notice(line, {"Ana"}) for line in ("Ana invited Ben.", "Ana invited me to dinner.", "Ana left early")]
+    [True, False, False]
+    """
+    bare = line.strip()
+    if not bare or len(bare) > _LONGEST:
+        return False
+    if any(form.fullmatch(bare) for form in (_KOREAN, _JAPANESE, _CHINESE)):
+        return True
+    if left := _CAME_OR_LEFT.fullmatch(bare):
+        return left["who"] in known
+    invited = _INVITED.fullmatch(bare)
+    return bool(invited and _is_one(invited["who"], known) and _are_people(invited["whom"], known))
+
+
+def _is_one(who: str, known: Container[str]) -> bool:
+    return who in known or who == "You"
+
+
+def _are_people(whom: str, known: Container[str]) -> bool:
+    return all(
+        name in known or (name.split() and len(name.split()) <= 3 and not _is_word(name.split()[0]))
+        for name in _AND.split(whom)
+    )
+
+
+def _is_word(first: str) -> bool:
+    return first.casefold() in _NOT_NAMES or (first.isascii() and first[0].islower())
+
+
+_GLUED = re.compile(r"(?P<who>[^\s\n]{1,40}?)님이 [^\n]{1,120}님[을를] 초대(?:했|하였)습니다\.?")
+
+
+def without_notice(text: str, known: Container[str]) -> tuple[str, bool]:
+    """`text` without an invitation by somebody `known` that stands right behind it in one line, and whether it did.
+
+    >>> without_notice("좋아민수님이 지수님을 초대했습니다.", {"민수"})
+    ('좋아', True)
+    """
+    if not text.rstrip().endswith(("초대했습니다.", "초대하였습니다.", "초대했습니다", "초대하였습니다")):
+        return text, False
+    first, end, last = text.rpartition("\n")
+    for start in range(len(last)):
+        found = _GLUED.fullmatch(last, start)
+        if found and found["who"] in known:
+            return (first + end + last[:start]).rstrip(), True
+    return text, False
+
+
+def is_deleted(text: str) -> bool:
+    """Whether a message says nothing but that it is gone."""
+    return len(text) <= _LONGEST and _DELETED.fullmatch(text) is not None

@@ -1,0 +1,206 @@
+"""What imessage-exporter writes into a message beside the words of whoever sent it. Pure.
+
+It writes in English whatever the language of the phone: answers and tapbacks, effects, what was edited or unsent, paths
+of attachments, and what apps put into a chat.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+_SPACE = r"[ \u00a0\u202f]"
+_URL = re.compile(r"https?://\S+", re.I)
+_SUFFIXES = (
+    "heic|heif|jpe?g|png|gif|webp|tiff?|bmp|dng|mov|mp4|m4v|3gpp?|avi|mkv|webm|caf|amr|m4a|mp3|aac|wav|aiff?|opus|ogg|pdf|vcf|ics"
+    "|zip|docx?|xlsx?|pptx?|pages|numbers|key|txt|csv|rtf|html?|usdz|reality|pkpass|json|plist|pluginpayloadattachment"
+)
+_PATH = re.compile(
+    rf"(?:~|\.{{1,2}}|[A-Za-z]:)?[\\/]?(?:[^\\/\n:*?\"<>|]+[\\/])+[^\\/\n]*\.(?:{_SUFFIXES})"
+    r"|(?:~|\.|/|[A-Za-z]:\\)?(?:[^\n]*[\\/])?(?:attachments|Attachments|StickerCache)[\\/][^\n]*\S",
+    re.I,
+)
+# A file without a path: a name without blanks, or one that Apple's own apps give.
+_FILE = re.compile(
+    rf"(?:[^\s\\/]+|(?:Audio Message|Screen ?shot|Screen Recording|RPReplay|IMG|Image|Photo"
+    r"|FullSizeRender|Untitled|Movie)"
+    rf"[^\\/\n]{{0,60}})\.(?:{_SUFFIXES})",
+    re.I,
+)
+_STICKER = re.compile(r"(?:\S+ )?Sticker from [^\n]+(?:: [^\n]*| not found!)")
+_TAPBACKS = re.compile(r"(?:Tapbacks|Reactions):")
+_TAPBACK = re.compile(
+    r"\s*(?:(?:Loved|Liked|Disliked|Laughed|Emphasized|Questioned|[^\w\s]\S{0,15}) by \S.*|(?:\S+ )?Sticker from .*)"
+)
+_RESPONDED = "This message responded to an earlier message."
+_DELETED = "This message was deleted from the conversation!"
+_UNSENT = re.compile(r"\S[^\n]* (?:(?:deleted|unsent) a message[.!]|unsent this message part\b[^\n]*[.!])")
+_EFFECT = re.compile(
+    r"Sent with (?:Confetti|Echo|Fireworks|Balloons|Heart|Lasers|Shooting Start?|Sparkles|Spotlight|Slam|Loud|Gentle"
+    r"|Invisible Ink|Celebration)|com\.apple\.\S+"
+)
+_EDITED = re.compile(r"Edited (?:\d+ [a-z]+(?:, )?)* ?later: ?")
+_NOTICES = re.compile(
+    rf"SharePlay Message|(?:Started|Stopped) sharing location!|Unable to format (?:app message: .*|announcement!)"
+    rf"|Handwritten messages are not yet supported!|Digital Touch Message(?:: .*)?|Photo album: .*|Find My(?:: .*)?"
+    rf"|(?:Fitness|Activity|Workout)\S* message: .*|Check{_SPACE}In(?:: .*)?"
+    r"|(?:Checked in|Expected|Was expected) at .*\d.*"
+    r"|[^\n]{1,40} transaction: (?:unknown amount|[^\n]*(?:[$€£¥]\s?\d|\d\s?[$€£¥])[^\n]*)"
+)
+_OF_APP = re.compile(
+    r"(?!(?:My|Your|His|Her|Our|Their|This|That|The|A|New|Last|First|Next|Here|Voice|Text|Secret) )"
+    r"(?:\w+(?:\.\w+){1,6}|[A-Z0-9][\w’'&+!-]*(?: [A-Z0-9&][\w’'&+!-]*){0,3}) message:"
+)
+_MOST_LINES_OF_APP = 8
+_MOST_LINES_OF_PREVIEW = 2
+# Apple's own links: the lines around them tell of the song, app or place.
+_SONG_OR_APP = re.compile(r"https?://(?:geo\.)?(?:music|itunes|apps)\.apple\.com/\S+", re.I)
+_PLACE = re.compile(r"https?://maps\.apple\.com/\S+", re.I)
+_TRANSCRIBED = "Transcription: "
+_TRANSLATED = "Translated from:"
+_POLL = re.compile(r"- .+ \(\d+\)|  - .+")
+_DRAWN = re.compile(r"[\s*.·#\u2800-\u28ff]+")
+_LEAST_LINES_DRAWN = 5
+# Tapbacks that came as SMS quote what they are about in typographic marks.
+_TAPBACK_AS_TEXT = re.compile(
+    r"(?:Loved|Liked|Disliked|Laughed at|Emphasized|Questioned|Reacted \S{1,12} to|Removed an? [^“\n]{3,30} from) "
+    r"(?:“.*”|an? (?:image|movie|photo|video|attachment|audio message|sticker|link|contact))",
+    re.S,
+)
+_OBJECT = "\ufffc"
+
+
+@dataclass
+class Words:
+    """What somebody said in a message, and why something beside it is left out."""
+
+    text: str = ""
+    left_out: list[str] = field(default_factory=list)
+
+
+def is_tapback(line: str) -> bool:
+    """Whether a line below "Tapbacks:" is one of them."""
+    return _TAPBACK.fullmatch(line) is not None
+
+
+def begins_tapbacks(line: str) -> bool:
+    return _TAPBACKS.fullmatch(line.strip()) is not None
+
+
+def is_edit(line: str) -> bool:
+    """Whether a line is a later version of the one before: "Edited 30 seconds later: …"."""
+    return _EDITED.match(line.lstrip()) is not None
+
+
+def words_in(lines: Sequence[str], after_stamp: Callable[[str], str | None]) -> Words:
+    """What is said in the lines of a message. `after_stamp` is what follows the time that a line begins with, None
+    where it begins with none."""
+    found = Words()
+    kept = [line.replace(_OBJECT, "").rstrip() for line in lines]
+    if kept and kept[0] == _DELETED:
+        return Words("", ["deleted"])
+    kept = _without_tapbacks(_trimmed(kept), found)
+    if kept and kept[-1] == _RESPONDED:
+        kept = _trimmed(kept[:-1])
+    kept = _last_version(kept, after_stamp)
+    for steps in (_without_effects, _without_files, _original, _without_apps, _without_previews):
+        kept = _trimmed(steps(kept, found))
+    found.text = "\n".join(kept)
+    if _TAPBACK_AS_TEXT.fullmatch(found.text):
+        found.text = ""
+        found.left_out.append("notice")
+    return found
+
+
+def _trimmed(lines: list[str]) -> list[str]:
+    """Without blank lines at both ends."""
+    first = next((number for number, line in enumerate(lines) if line), len(lines))
+    last = next((number for number in range(len(lines), first, -1) if lines[number - 1]), first)
+    return lines[first:last]
+
+
+def _without_tapbacks(lines: list[str], found: Words) -> list[str]:
+    kept: list[str] = []
+    number = 0
+    while number < len(lines):
+        following = lines[number + 1] if number + 1 < len(lines) else ""
+        if begins_tapbacks(lines[number]) and is_tapback(following):
+            number += 1
+            while number < len(lines) and is_tapback(lines[number]):
+                number += 1
+            found.left_out.append("notice")
+            continue
+        kept.append(lines[number])
+        number += 1
+    return _trimmed(kept)
+
+
+def _last_version(lines: list[str], after_stamp: Callable[[str], str | None]) -> list[str]:
+    """Of a message that was edited, what it said in the end."""
+    edits = [number for number, line in enumerate(lines) if _EDITED.match(line)]
+    if not edits:
+        return lines
+    first = next((number for number in range(edits[0]) if after_stamp(lines[number]) is not None), edits[0])
+    last = edits[-1]
+    return [*lines[:first], _EDITED.sub("", lines[last], count=1), *lines[last + 1 :]]
+
+
+def _without_effects(lines: list[str], found: Words) -> list[str]:
+    """An effect alone is somebody's words: it stands below what was sent with it."""
+    return [line for number, line in enumerate(lines) if not (number and _EFFECT.fullmatch(line))]
+
+
+def _without_files(lines: list[str], found: Words) -> list[str]:
+    kept = []
+    for line in lines:
+        if _is_file(line):
+            found.left_out.append("media")
+        elif _UNSENT.fullmatch(line):
+            found.left_out.append("deleted")
+        else:
+            # What was spoken is said.
+            kept.append(line.removeprefix(_TRANSCRIBED))
+    return kept
+
+
+def _is_file(line: str) -> bool:
+    return (
+        line == "Attachment missing!"
+        or _STICKER.fullmatch(line) is not None
+        or ("://" not in line and (_PATH.fullmatch(line) or _FILE.fullmatch(line)) is not None)
+    )
+
+
+def _original(lines: list[str], found: Words) -> list[str]:
+    """A translation stands above what was said."""
+    return lines[lines.index(_TRANSLATED) + 1 :] if _TRANSLATED in lines[1:-1] else lines
+
+
+def _without_apps(lines: list[str], found: Words) -> list[str]:
+    if not lines:
+        return lines
+    of_app = _OF_APP.fullmatch(lines[0]) and len(lines) <= _MOST_LINES_OF_APP
+    poll = lines[0].startswith("- ") and all(_POLL.fullmatch(line) for line in lines)
+    drawn = len(lines) >= _LEAST_LINES_DRAWN and all(_DRAWN.fullmatch(line) or not line for line in lines)
+    if of_app or poll or drawn:
+        found.left_out.append("media" if drawn else "notice")
+        return []
+    notices = [line for line in lines if _NOTICES.fullmatch(line)]
+    if not notices:
+        return lines
+    found.left_out.append("notice")
+    ended = "Ended" if "SharePlay Message" in notices else None
+    return [line for line in lines if line not in notices and line != ended]
+
+
+def _without_previews(lines: list[str], found: Words) -> list[str]:
+    """Of a link with its preview, the link: what stands below is the page's title and summary."""
+    links = [number for number, line in enumerate(lines) if _URL.fullmatch(line)]
+    if len(links) != 1 or len(lines) < 2:
+        return lines
+    number, others = links[0], len(lines) - 1
+    place = _PLACE.fullmatch(lines[number]) and number <= 1 and others > number
+    song = _SONG_OR_APP.fullmatch(lines[number]) and number == others and others >= 2
+    if place or song or (number == 0 and others <= _MOST_LINES_OF_PREVIEW and all(lines)):
+        found.left_out.append("notice")
+        return [lines[number]]
+    return lines
