@@ -1,21 +1,23 @@
 """ChatGPT's export: conversations.json, or its newer parts conversations-000.json …, alone or in the zip they come in.
-Tools around it save one conversation by itself, or one a line: those are read, too.
+Tools around it save one conversation by itself, or one a line, or the data of a shared link: those are read, too.
 
 A conversation is a tree in which every edit and regeneration is a branch. What counts is the branch that ends at
-`current_node`; messages of the others are told as not chosen. Marks at which the program shows a source or a card are
+`current_node`; messages of the others are told as not chosen. Where a tool left out the links, all messages count, in
+the order of `linear_conversation`, else of their times. Marks at which the program shows a source or a card are
 no words: they are taken off, but for the names in them.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.importers.branches import way_to
-from memory.importers.json_values import Unread, objects
+from memory.importers.json_values import Unread, objects, values
 from memory.importers.lines import array, moment, said, storable, table, talks, word
 from memory.importers.places import Places
 from memory.importers.source import Sample, Source
@@ -23,8 +25,14 @@ from memory.importers.types import Found, ImportRejected, Limits, Line, Options,
 
 _CONVERSATIONS = re.compile(r"(?:^|/)conversations(?:-\d+)?\.json$")
 # Where the keys of a file stand that holds many conversations, and of one that is one, or has one a line.
-_TREES = frozenset({"item.mapping", "mapping"})
-_NODES = re.compile(r"(?:item\.)?mapping\.[^.]+\.message\.(?:author|content)$")
+_AROUND = ("item", "", "conversations.item", "data", "serverResponse.data", "props.pageProps.serverResponse.data")
+_HOLDERS = ("mapping", "linear_conversation", "messages")
+_NODES = re.compile(r"(?:mapping\.[^.]+|linear_conversation\.item)\.message\.(?:author|content)$")
+# Messages or nodes without anything around them, and messages in a list.
+_FLAT = re.compile(r"(?:messages\.)?item\.(?:message\.)?content\.parts$")
+_FLAT_SPEAKERS = re.compile(r"(?:messages\.)?item\.(?:message\.)?(?:author\.role|role)$")
+# Nodes without anything around them that are held: they are one conversation.
+_MAX_FLAT = 50_000
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "persona"}
 _THOUGHTS = ("thoughts", "reasoning_recap")
 _TOOLS = (
@@ -58,9 +66,13 @@ class ChatGPT:
     def resembles(self, sample: Sample) -> float:
         first = next(iter(_conversation_files(sample.members)), None)
         paths = (sample.inside(first) if first else sample).paths
-        if not paths & _TREES:
-            return 0.0
-        return 0.95 if any(map(_NODES.match, paths)) else 0.5
+        around = _around(paths)
+        if around is None:
+            return 0.95 if _is_flat(paths) else 0.0
+        inside = [path.removeprefix(f"{around}.") for path in paths]
+        if any(map(_NODES.match, inside)) or (any(map(_FLAT.match, inside)) and any(map(_FLAT_SPEAKERS.match, inside))):
+            return 0.95
+        return 0.5 if {"mapping", "linear_conversation"} & {*inside} else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         files = _conversation_files(source.members)
@@ -70,9 +82,35 @@ class ChatGPT:
         number, places = 0, Places()
         known: set[str] = set()
         for file in files or [""]:
-            for conversation in objects(source, file):
+            for conversation in _conversations(source, file):
                 number += 1
                 yield from _once(_conversation(conversation, number, places, options.limits), known)
+
+
+def _around(paths: frozenset[str]) -> str | None:
+    """The place of the conversations in a file; None where none is known."""
+    known = (around for around in _AROUND if any(_place(around, holder) in paths for holder in _HOLDERS))
+    return next(known, None)
+
+
+def _place(around: str, key: str) -> str:
+    return f"{around}.{key}" if around else key
+
+
+def _is_flat(paths: frozenset[str]) -> bool:
+    """Whether the file is a list of messages or nodes."""
+    return any(map(_FLAT.match, paths)) and any(map(_FLAT_SPEAKERS.match, paths))
+
+
+def _conversations(source: Source, file: str) -> Iterator[Any]:
+    paths = source.sample.inside(file).paths if file else source.sample.paths
+    around = _around(paths)
+    if around is None and _is_flat(paths):
+        yield {"messages": list(islice(objects(source, file), _MAX_FLAT))}
+    elif around in ("item", "", None):
+        yield from objects(source, file)
+    else:
+        yield from (value for _place, value in values(source, [around], file))
 
 
 def _conversation_files(members: Iterable[str]) -> list[str]:
@@ -99,13 +137,13 @@ def _once(found: Iterable[Found], known: set[str]) -> Iterator[Found]:
 
 def _conversation(conversation: Any, number: int, places: Places, limits: Limits) -> Iterator[Found]:
     where = _("conversation %d") % number
-    if not isinstance(conversation, dict) or not isinstance(conversation.get("mapping"), dict):
+    nodes, lost = _nodes(conversation) if isinstance(conversation, dict) else (None, 0)
+    if nodes is None:
         yield Skipped(where, conversation.reason if isinstance(conversation, Unread) else "broken")
         return
-    mapping = conversation["mapping"]
-    nodes: dict[str, _Node] = {key: node for key, node in mapping.items() if isinstance(node, dict)}
-    yield from (Skipped(where, "broken") for _lost in range(len(mapping) - len(nodes)))
-    branch = _branch(nodes, conversation.get("current_node"))
+    yield from (Skipped(where, "broken") for _lost in range(lost))
+    parents = _parents(nodes)
+    branch = _branch(nodes, parents, conversation.get("current_node"))
     title = word(conversation.get("title"))
     known = word(conversation.get("conversation_id") or conversation.get("id"))
     places.begin(known or digest(title, *branch[:_FIRST_NODES]))
@@ -126,15 +164,73 @@ def _messages(
         yield from _message(node, places, place, limits)
 
 
-def _branch(nodes: Mapping[str, _Node], current: Any) -> list[str]:
-    """The keys of the nodes from the root to `current`; where that is missing, to the leaf that was written last."""
-    last = current if isinstance(current, str) and current in nodes else _last_leaf(nodes)
-    return way_to(last, {key: word(node.get("parent")) for key, node in nodes.items()})
+def _nodes(conversation: Mapping[str, Any]) -> tuple[dict[str, _Node] | None, int]:
+    """The nodes by their keys, in the order of the file, and how many are none; None where there is nothing of the
+    kind. What has no links is put in order by its list, or by its times."""
+    linear, mapping = conversation.get("linear_conversation"), conversation.get("mapping")
+    held = mapping if isinstance(mapping, dict | list) else None
+    if isinstance(held, dict) and _is_linked({key: node for key, node in held.items() if isinstance(node, dict)}):
+        return {key: node for key, node in held.items() if isinstance(node, dict)}, _others(held.values())
+    listed = next(
+        (some for some in (linear, held, conversation.get("messages")) if isinstance(some, dict | list)), None
+    )
+    if listed is None:
+        return None, 0
+    pairs = list(listed.items()) if isinstance(listed, dict) else [("", node) for node in listed]
+    nodes: dict[str, _Node] = {}
+    for number, (key, node) in enumerate(pairs):
+        if isinstance(node, dict):
+            nodes[_key(key or word(node.get("id")), number, nodes)] = _as_node(node)
+    if not _is_linked(nodes) and listed is not linear:
+        nodes = dict(sorted(nodes.items(), key=_by_time(nodes)))
+    return nodes, _others(value for _key, value in pairs)
 
 
-def _last_leaf(nodes: Mapping[str, _Node]) -> str:
-    parents = {word(node.get("parent")) for node in nodes.values()}
-    leaves = [key for key in nodes if key not in parents]
+def _others(values: Iterable[Any]) -> int:
+    return sum(not isinstance(value, dict) for value in values)
+
+
+def _key(known: str, number: int, nodes: Mapping[str, _Node]) -> str:
+    return known if known and known not in nodes else f"#{number}"
+
+
+def _as_node(node: _Node) -> _Node:
+    """A message that stands by itself is a node without links."""
+    return node if "message" in node else {"message": node} if "content" in node else node
+
+
+def _by_time(nodes: Mapping[str, _Node]) -> Callable[[tuple[str, _Node]], float]:
+    """By when each was written; one without a time stays behind the one before it."""
+    last, times = 0.0, {}
+    for key, node in nodes.items():
+        last = _written_at(node) or last
+        times[key] = last
+    return lambda pair: times[pair[0]]
+
+
+def _parents(nodes: Mapping[str, _Node]) -> dict[str, str]:
+    """The parent of each node: as it says itself, else as another names it among its children."""
+    children = {word(child): key for key, node in nodes.items() for child in array(node.get("children"))}
+    named = {key: word(node.get("parent")) for key, node in nodes.items()}
+    return {key: parent if parent in nodes else children.get(key, "") for key, parent in named.items()}
+
+
+def _is_linked(nodes: Mapping[str, _Node]) -> bool:
+    return any(_parents(nodes).values()) or sum(node.get("message") is not None for node in nodes.values()) < 2
+
+
+def _branch(nodes: Mapping[str, _Node], parents: Mapping[str, str], current: Any) -> list[str]:
+    """The keys of the nodes from the root to `current`; where that is missing, to the leaf that was written last. All
+    nodes where nothing links them."""
+    if not _is_linked(nodes):
+        return list(nodes)
+    last = current if isinstance(current, str) and current in nodes else _last_leaf(nodes, parents)
+    return way_to(last, parents)
+
+
+def _last_leaf(nodes: Mapping[str, _Node], parents: Mapping[str, str]) -> str:
+    inner = set(parents.values())
+    leaves = [key for key in nodes if key not in inner]
     return max(leaves, key=lambda key: _written_at(nodes[key]), default="")
 
 
@@ -167,7 +263,7 @@ def _message(node: _Node, places: Places, where: str, limits: Limits) -> Iterato
         yield Skipped(where, reason)
         return
     author = table(message.get("author"))
-    role = word(author.get("role"))
+    role = _role(message)
     text, others = _words(content)
     text = unmarked(text) if role == "assistant" else text
     if others:
@@ -182,7 +278,7 @@ def _message(node: _Node, places: Places, where: str, limits: Limits) -> Iterato
 def _why_not(message: Mapping[str, Any], content: Mapping[str, Any]) -> str:
     """Why the message is not something that one of the two said to the other; "" where it is."""
     kind = content.get("content_type")
-    role = table(message.get("author")).get("role")
+    role = _role(message)
     if kind in _THOUGHTS or message.get("channel") == _ASIDE:
         return "thinking"
     if kind in ("user_editable_context", "model_editable_context"):
@@ -192,8 +288,12 @@ def _why_not(message: Mapping[str, Any], content: Mapping[str, Any]) -> str:
     hidden = table(message.get("metadata")).get("is_visually_hidden_from_conversation")
     if hidden or message.get("weight") == 0 or role == "system":
         return "hidden"
-    known = kind in ("text", "multimodal_text") and isinstance(role, str) and role in _ROLES
+    known = kind in (None, "text", "multimodal_text") and role in _ROLES
     return "" if known else "unknown"
+
+
+def _role(message: Mapping[str, Any]) -> str:
+    return word(table(message.get("author")).get("role")) or word(message.get("role"))
 
 
 def _words(content: Mapping[str, Any]) -> tuple[str, bool]:

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -23,6 +23,7 @@ from memory.importers.messenger_words import is_notice
 from memory.importers.mojibake import is_garbled, repair
 from memory.importers.places import Places
 from memory.importers.source import Sample, Source
+from memory.importers.time_order import oldest_first
 from memory.importers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
 from memory.importers.zips import within
 
@@ -35,8 +36,6 @@ _MEDIA = ("photos", "videos", "audio_files", "gifs", "files", "sticker", "media"
 _SUFFIX = re.compile(r"_\d+$")
 # Members that are looked at, to find out what a zip holds.
 _MEMBERS_LOOKED_AT = 40
-# Messages of one file that are held to put them in order; Meta writes 10,000 into one.
-_MAX_HELD = 50_000
 _MAX_PEOPLE = 1_000
 # Where the zip says who it was made for, beside names that differ from export to export.
 _PROFILES = ("profile_information.json", "personal_information.json")
@@ -162,41 +161,19 @@ def _lines(
     for file in chat.files:
         with within(file):
             messages = (value for _place, value in values(source, ["messages.item"], file))
-            for message in _in_order(messages, limits):
+            for message in oldest_first(messages, _at, _size, limits, newest_first=True):
                 number += 1
                 at = place % {"talk": where, "number": number}
                 yield from _message(repair(message, chat.garbled), owner, people, places, at, limits)
 
 
-def _in_order(messages: Iterator[Any], limits: Limits) -> Iterator[Any]:
-    """The messages of a file by their times. A file with more than is held keeps its order."""
-    held: list[Any] = []
-    size = 0
-    for message in messages:
-        held.append(message)
-        size += len(_text(message)) if isinstance(message, dict) else 0
-        if len(held) > _MAX_HELD or size > limits.item_bytes:
-            yield from held
-            yield from messages
-            return
-    times = [_at(message) for message in held]
-    known = [at for at in times if at]
-    # Of messages of one time the file's order counts, and mostly that is backwards.
-    if len(known) > 1 and known[0] > known[-1]:
-        held.reverse()
-        times.reverse()
-    last = datetime.min.replace(tzinfo=UTC)
-    keys: list[datetime] = []
-    for at in times:
-        last = at or last
-        keys.append(last)
-    for index in sorted(range(len(held)), key=keys.__getitem__):
-        yield held[index]
-
-
 def _at(message: Any) -> datetime | None:
     message = table(message)
     return moment(message.get("timestamp_ms") or message.get("timestamp"))
+
+
+def _size(message: Any) -> int:
+    return len(_text(message)) if isinstance(message, dict) else 0
 
 
 def _text(message: dict[str, Any]) -> str:

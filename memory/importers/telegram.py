@@ -5,7 +5,8 @@ in it, and what could be answered.
 """
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
@@ -28,6 +29,12 @@ _WANTED = (
     *_SINGLE, "messages.item", _ME,
     *(f"{chat}.{key}" for chat in _CHATS for key in (*_SINGLE, "messages.item")),
 )  # fmt: skip
+_SPEAKERS = (
+    *_SINGLE, "messages.item.from", "messages.item.from_id", _ME,
+    *(f"{chat}.{key}" for chat in _CHATS for key in (*_SINGLE, "messages.item.from", "messages.item.from_id")),
+)  # fmt: skip
+_MAX_SPEAKERS = 3
+_MAX_CHATS = 100_000
 _ASIDE = dict.fromkeys(
     (
         "contacts", "frequent_contacts", "sessions", "web_sessions", "other_data", "stories",
@@ -52,6 +59,8 @@ class _Chat:
 
     number: int
     me: str
+    # Who speaks in each chat of two people, by id with their names; of more than two it is of no use.
+    speakers: Sequence[dict[str, str]] = ()
     known: dict[str, str] = field(default_factory=dict)
     names: Names = field(default_factory=Names)
     begun: bool = False
@@ -65,13 +74,19 @@ class _Chat:
         return self.known.get("id") or digest("telegram", self.title)
 
     def role_of(self, person: str) -> Role:
-        """A chat of two people has the other one's id, a bot is nobody else's persona."""
+        """A chat of two people has the other one's id, or at least name; where neither speaks in it, and it is not said
+        whose export it is, nothing tells who is who. A bot is nobody else's persona."""
         kind, partner = self.known.get("type"), self.known.get("id")
         if person == self.me or kind == "saved_messages":
             return "user"
         if kind == "bot_chat":
             return "persona" if person == partner else "user"
-        return "user" if kind == "personal_chat" and person != partner else ""
+        if self.me or kind != "personal_chat" or self.number > len(self.speakers):
+            return ""
+        others = {other for other in self.speakers[self.number - 1] if other != partner}
+        if len(others) > 1:
+            others = {other for other, name in self.speakers[self.number - 1].items() if name != self.title}
+        return "user" if others == {person} else ""
 
 
 class Telegram:
@@ -101,14 +116,43 @@ def _files(members: tuple[str, ...]) -> list[str]:
 
 def _chats(source: Source, file: str, limits: Limits) -> Iterator[Found]:
     places = Places()
-    for chat, messages in groupby(_messages(source, file), key=lambda pair: pair[0]):
+    me, speakers = _speakers(source, file)
+    for chat, messages in groupby(_messages(source, file, me, speakers), key=lambda pair: pair[0]):
         found = _lines(chat, (message for _chat, message in messages), places, limits)
         yield from talks(chat.title, chat.source_id, _where(chat), found, limits)
 
 
-def _messages(source: Source, file: str) -> Iterator[tuple["_Chat", Any]]:
+def _speakers(source: Source, file: str) -> tuple[str, list[dict[str, str]]]:
+    """Whose export it is, "" where nothing tells; and who speaks in each chat."""
+    chats: list[dict[str, str]] = [{}]
+    known: set[str] = set()
+    personal: Counter[str] = Counter()
+    name = kind = ""
+    begun = False
+    for place, value in values(source, _SPEAKERS, file):
+        key = place.rpartition(".")[2]
+        if place == _ME:
+            return word(value), []
+        if key in _SINGLE:
+            if begun or key in known:
+                chats += [{}] if len(chats) < _MAX_CHATS else []
+                known, kind, begun = set(), "", False
+            known.add(key)
+            kind = word(value) if key == "type" else kind
+            continue
+        begun = True
+        if key == "from":
+            name = word(value)
+        elif (person := _person(value) or name) not in chats[-1] and len(chats[-1]) < _MAX_SPEAKERS:
+            chats[-1][person] = name
+            personal[person] += kind == "personal_chat"
+    everywhere = [person for person, count in personal.items() if count > 1]
+    return everywhere[0] if len(everywhere) == 1 else "", chats
+
+
+def _messages(source: Source, file: str, me: str, speakers: Sequence[dict[str, str]]) -> Iterator[tuple["_Chat", Any]]:
     """Each message with its chat, and what stands beside the chats as `Skipped` of none of them."""
-    aside, chat = _Chat(0, ""), _Chat(1, "")
+    aside, chat = _Chat(0, ""), _Chat(1, me, speakers)
     for place, value in values(source, _WANTED, file, _ASIDE):
         key = place.rpartition(".")[2]
         if place in _ASIDE:
@@ -117,7 +161,7 @@ def _messages(source: Source, file: str) -> Iterator[tuple["_Chat", Any]]:
             chat.me = word(value)
         elif key in _SINGLE:
             if chat.begun or key in chat.known:
-                chat = _Chat(chat.number + 1, chat.me)
+                chat = _Chat(chat.number + 1, chat.me, speakers)
             chat.known[key] = word(value)
         else:
             chat.begun = True
@@ -163,7 +207,7 @@ def _speaker(chat: _Chat, message: dict[str, Any]) -> tuple[str, Role]:
         original = _person(message.get("forwarded_from_id"))
         name = word(message.get("forwarded_from")) or original or _NOBODY
         return name, "user" if original and original == chat.me else "other"
-    person = _person(message.get("from_id"))
+    person = _person(message.get("from_id")) or word(message.get("from"))
     return chat.names.of(person, word(message.get("from"))), chat.role_of(person)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from memory.importers import read as read_file
 from memory.importers import recognised
 from memory.importers.chatgpt import ChatGPT
 from memory.importers.types import Found, Remembered, Skipped, Talk
@@ -155,3 +156,51 @@ def test_what_she_wrote_of_herself_comes_without_the_sentences_around_it() -> No
     said = {"about_user_message": "Ana, a nurse", "about_model_message": "Be kind"}
     found = with_message(content=content, metadata={"user_context_message_data": said})
     assert [one.text for one in found if isinstance(one, Remembered)][-2:] == ["Ana, a nurse", "Be kind"]
+
+
+def _message(number: int, role: str = "", **more: Any) -> dict[str, Any]:
+    side = role or ("user", "assistant")[number % 2]
+    content = {"content_type": "text", "parts": [f"Line {number}"]}
+    return {
+        "id": f"m{number}",
+        "author": {"role": side},
+        "create_time": 1_700_000_000 + number,
+        "content": content,
+    } | more
+
+
+def test_conversations_without_links_are_read_whole_and_in_order() -> None:
+    nodes = {f"n{number}": {"id": f"n{number}", "message": _message(number)} for number in (3, 0, 2, 1)}
+    listed = [*nodes.values()]
+    in_order = [node for _key, node in sorted(nodes.items())]
+    inner = {
+        node["id"]: node | {"children": [f"n{number + 1}"] if number < 3 else []}
+        for number, node in enumerate(in_order)
+    }
+    messages = [_message(number) for number in (0, 1, 2, 3)]
+    plain = [{"role": message["author"]["role"], "content": message["content"]} for message in messages]
+    shared = {"title": "T", "linear_conversation": in_order, "mapping": nodes}
+    for data in (
+        [{"title": "T", "mapping": nodes}],
+        {"title": "T", "mapping": nodes, "current_node": "n3"},
+        [{"title": "T", "mapping": inner}],
+        [{"title": "T", "mapping": listed}],
+        {"conversations": [{"title": "T", "mapping": nodes}]},
+        {"props": {"pageProps": {"serverResponse": {"type": "data", "data": shared}}}},
+        [{"title": "T", "messages": messages}],
+        [{"title": "T", "messages": plain}],
+        {"title": "T", "messages": messages},
+        listed,
+        messages,
+    ):
+        for source in (given(json.dumps(data), "conversations.json"), zipped({"conversations.json": json.dumps(data)})):
+            assert recognised(source).name == "chatgpt", data
+            assert [line.text for line in lines_of(list(read_file(source)))] == [
+                f"Line {number}" for number in range(4)
+            ], data
+
+
+def test_a_strange_node_among_messages_without_links_is_told() -> None:
+    data = [{"title": "T", "mapping": {"a": {"message": _message(0)}, "b": 3, "c": {"message": _message(1)}, "d": {}}}]
+    found = list(read_file(given(json.dumps(data))))
+    assert ([line.text for line in lines_of(found)], skips_of(found)) == (["Line 0", "Line 1"], ["broken"])

@@ -188,4 +188,4 @@ def test_damaged_and_empty_files() -> None:
             "threadName": "A",
         }
     )
-    assert skips_of(list(read(given(strange)))) == ["broken", "empty"]
+    assert skips_of(list(read(given(strange)))) == ["empty", "broken"]

@@ -61,11 +61,65 @@ def test_the_zip_is_read_as_the_file_in_it(name: str, member: str) -> None:
     assert skips_of(found) == ["settings", *READ[name][1]]
 
 
-def test_where_gemini_goes_back_in_time_every_line_does() -> None:
-    """As Takeout has it. Whoever stores it turns it round."""
+def test_a_takeout_of_gemini_is_put_in_order_and_questions_stay_before_their_answers() -> None:
     activities = json.loads((FILES / "gemini.json").read_bytes())
-    assert told(list(read(given(json.dumps(activities[::-1]))))) == READ["gemini"][0][::-1]
+    assert told(list(read(given(json.dumps(activities[::-1]))))) == READ["gemini"][0]
     assert [role for role, _text in told(list(read(given(json.dumps(activities[:1])))))] == ["user", "persona"]
+
+
+def takeout(prompts: list[str], minutes: list[int], header: str = "Gemini Apps") -> str:
+    return json.dumps(
+        [
+            {
+                "header": header,
+                "title": prompt,
+                "time": f"2024-05-01T10:{minute:02}:00.000Z",
+                "products": [header],
+                "safeHtmlItem": [{"html": f"<p>Answer {number}</p>"}],
+            }
+            for number, (prompt, minute) in enumerate(zip(prompts, minutes, strict=True))
+        ],
+        ensure_ascii=False,
+    )
+
+
+@pytest.mark.parametrize("minutes", [[5, 5, 3], [5, 5, 5], [5, 3, 3]])
+def test_prompts_of_one_time_keep_the_order_of_a_file_that_goes_back(minutes: list[int]) -> None:
+    found = told(list(read(given(takeout(["Prompted C", "Prompted B", "Prompted A"], minutes)))))
+    assert [text for _role, text in found] == ["A", "Answer 2", "B", "Answer 1", "C", "Answer 0"]
+
+
+@pytest.mark.parametrize(
+    ("member", "header", "wrapped"),
+    [
+        ("Takeout/Meine Aktivitäten/Gemini-Apps/MeineAktivitäten.json", "Gemini-Apps", "Eingegebener Prompt: {}"),
+        (
+            "Takeout/マイ アクティビティ/Gemini アプリ/マイアクティビティ.json",
+            "Gemini アプリ",
+            "「{}」というプロンプトを送信しました",
+        ),
+        ("Takeout/我的活动/Gemini 应用/我的活动记录.json", "Gemini 应用", "提示了 {}"),
+        ("Takeout/Mon activité/Applications Gemini/MonActivité.json", "Applications Gemini", "Requête saisie : {}"),
+        ("x.json", "Bard", "{}"),
+    ],
+)
+def test_a_takeout_in_another_language_is_read_without_the_words_around_a_prompt(
+    member: str, header: str, wrapped: str
+) -> None:
+    asked = ["Wie heißt der Hund?", "What is it?", "什么时候下雨？"]
+    activities = takeout([wrapped.format(text) for text in asked], [9, 6, 3], header)
+    other = json.dumps([{"header": "Search", "title": "Searched for Gemini", "time": "2024-05-01T10:00:00Z"}])
+    source = zipped({member: activities, "Takeout/My Activity/Search/MyActivity.json": other})
+    assert recognised(source).name == "gemini"
+    found = list(read(source))
+    assert [text for role, text in told(found) if role == "user"] == asked[::-1]
+    assert skips_of(found) == ["settings"]
+
+
+def test_words_that_a_person_begins_with_are_not_taken_off() -> None:
+    asked = ["What is rain?", "What is snow?", "What is hail?"]
+    found = told(list(read(given(takeout(asked, [3, 2, 1], "Gemini-Apps")))))
+    assert [text for role, text in found if role == "user"] == asked[::-1]
 
 
 def test_who_speaks_is_named_and_when_is_told_where_the_file_says_it() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memory.importers import recognised, speakers
+from memory.importers import read, recognised, speakers
 from memory.importers.telegram import Telegram
 from memory.importers.types import ImportRejected, Skipped, Talk
 from tests.memory.importers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
@@ -116,3 +116,40 @@ def test_the_zip_of_its_folder_is_read() -> None:
     found = found_by(Telegram(), source)
     assert len(lines_of(found)) == 5
     assert Skipped("ChatExport/1.jpg", "media") in found
+
+
+def roles_in(people: list[tuple[str, str]], name: str = "Ben", known: Any = 77) -> dict[str, str]:
+    messages = [
+        {"id": n, "type": "message", "date": "2020-05-01T10:00:00", "from": who, "from_id": person, "text": f"Line {n}"}
+        for n, (who, person) in enumerate(people)
+    ]
+    data = {"name": name, "type": "personal_chat", "id": known, "messages": messages}
+    return {line.speaker: line.role for line in lines_of(list(read(given(json.dumps(data), "result.json"))))}
+
+
+def test_where_ids_do_not_tell_who_is_who_nobody_is_made_the_owner() -> None:
+    ana, ben = ("Ana", "user1"), ("Ben", "user2")
+    assert roles_in([ana, ben], known=2) == {"Ana": "user", "Ben": ""}
+    # The chat has an id of its own, and then the name tells; a chat that was renamed does not.
+    assert roles_in([ana, ben], known=99) == {"Ana": "user", "Ben": ""}
+    assert roles_in([ana, ben], "My brother", 99) == {"Ana": "", "Ben": ""}
+    # Very old files have numbers, or none.
+    assert roles_in([("Ana", 1), ("Ben", 2)], known=2) == {"Ana": "user", "Ben": ""}  # type: ignore[list-item]
+    assert roles_in([("Ana", None), ("Ben", None)], "My brother") == {"Ana": "", "Ben": ""}  # type: ignore[list-item]
+
+
+def test_who_speaks_in_all_chats_of_two_is_the_owner() -> None:
+    def chat(number: int, other: str) -> dict[str, Any]:
+        said = [("Ana", "user1"), (other, f"user{number}")]
+        messages = [
+            {"id": n, "type": "message", "date": "2020-05-01T10:00:00", "from": who, "from_id": person, "text": "Hi"}
+            for n, (who, person) in enumerate(said)
+        ]
+        return {"name": "?", "type": "personal_chat", "id": 1000 + number, "messages": messages}
+
+    data = {
+        "about": "",
+        "chats": {"about": "", "list": [chat(2, "Ben"), {"type": "saved_messages", "id": 1}, chat(3, "Cy")]},
+    }
+    found = list(read(given(json.dumps(data), "result.json")))
+    assert {line.speaker: line.role for line in lines_of(found)} == {"Ana": "user", "Ben": "", "Cy": ""}
