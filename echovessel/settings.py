@@ -14,7 +14,10 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
+from echovessel import lifeline
 from echovessel.backup import presence
+
+lifeline.with_supervisor()  # before anything is held that others wait for
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()

@@ -15,6 +15,8 @@ from echovessel.backup import swapping
 
 LOCK = "lock"
 PAUSE_SECONDS = 0.05
+# How long a restore waits for others: processes whose supervisor was killed need a few seconds to end (`lifeline`).
+PATIENCE_SECONDS = 10.0
 
 _held: dict[Path, int] = {}
 
@@ -37,15 +39,38 @@ def enter(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """While this lasts no other process of this installation is there, and who comes waits. Raises Occupied."""
+def alone(folder: Path, patience_seconds: float = 0) -> Iterator[None]:
+    """While this lasts no other process of this installation is there, and who comes waits. Raises Occupied if others
+    are still there after `patience_seconds`."""
     lock = _held[folder] if folder in _held else _opened(folder)
     try:
+        _wait_for_others(lock, patience_seconds)
         with _alone(lock):
             yield
     finally:
         if folder not in _held:
             os.close(lock)
+
+
+def others(folder: Path) -> list[int]:
+    """The ids of other processes that have the lock of this folder open, as far as the system tells (Linux)."""
+    lock, found = str((folder / LOCK).resolve()), set()
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):  # it ended meanwhile, or is somebody else's
+            if os.readlink(link) == lock:
+                found.add(int(link.parts[2]))
+    return sorted(found - {os.getpid()})
+
+
+def _wait_for_others(lock: int, seconds: float) -> None:
+    deadline, has_told = time.monotonic() + seconds, False
+    while time.monotonic() < deadline:
+        with contextlib.suppress(Occupied), _alone(lock):
+            return
+        if not has_told:
+            sys.stderr.write("EchoVessel is still there; waiting a few seconds for it to end.\n")
+            has_told = True
+        time.sleep(PAUSE_SECONDS)
 
 
 def _opened(folder: Path) -> int:

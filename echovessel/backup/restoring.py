@@ -72,7 +72,7 @@ def restore(
 ) -> Restored:
     """Restore it. `force` replaces an installation that somebody has an account in, or that cannot be read;
     `as_it_is` takes a memory that is not in order. Raises Refused, NotABackup, NotReadable, Occupied."""
-    with presence.alone(_home()):
+    with presence.alone(_home(), presence.PATIENCE_SECONDS):
         said = packing.manifest_of(file)
         if fault := manifest.fault(said, MigrationLoader(None).disk_migrations, has_key=bool(_key())):
             raise Refused(fault)

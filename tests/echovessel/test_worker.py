@@ -7,6 +7,7 @@ from django.core.management import call_command
 from django_q import cluster
 from django_q.management.commands.qcluster import Command as ClusterCommand
 
+from echovessel import lifeline
 from echovessel.management.commands import worker
 
 
@@ -14,7 +15,8 @@ def test_it_gives_way_to_the_web_server_before_it_begins(monkeypatch: pytest.Mon
     happened: list[object] = []
     monkeypatch.setattr(cluster, "Sentinel", cluster.Sentinel)
     monkeypatch.setattr(os, "nice", happened.append)
+    monkeypatch.setattr(lifeline, "tie_forks", lambda: happened.append("ties forks"))
     monkeypatch.setattr(ClusterCommand, "handle", lambda *args, **options: happened.append("begins"))
     call_command("worker")
-    assert happened == [worker.NICENESS, "begins"]
+    assert happened == [worker.NICENESS, "ties forks", "begins"]
     assert cluster.Sentinel is worker.Guard

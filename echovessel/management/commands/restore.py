@@ -4,11 +4,12 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management import BaseCommand, CommandError
 from django.utils import timezone
 from tqdm import tqdm
 
-from echovessel.backup import restoring
+from echovessel.backup import presence, restoring
 from echovessel.backup.copying import NotReadable
 from echovessel.backup.manifest import NotABackup
 from echovessel.backup.presence import Occupied
@@ -38,7 +39,7 @@ class Command(BaseCommand):
                     file, timezone.now(), bar.update, force=options["force"], as_it_is=options["as_it_is"]
                 )
         except Occupied as error:
-            raise CommandError("EchoVessel is running, or another program has its database open. Stop it.") from error
+            raise CommandError(_occupied()) from error
         except OSError as error:
             raise CommandError(f"{error.filename or file}: {error.strerror}. {restoring.how_far()}") from error
         except (NotABackup, NotReadable, restoring.Refused) as error:
@@ -55,6 +56,12 @@ class Command(BaseCommand):
             self.stderr.write(line)
         if restored.aside is not None:
             self.stderr.write(f"what was there before is in {restored.aside}; delete it when you are content")
+
+
+def _occupied() -> str:
+    there = presence.others(Path(settings.DATA_DIR))
+    named = f" (processes {', '.join(map(str, there))})" if there else ""
+    return f"EchoVessel is running{named}, or another program has its database open. Stop it."
 
 
 def _again(restored: Restored) -> list[str]:

@@ -1,7 +1,6 @@
 """Everything with one command: migrate, prepare static files, run web server and job worker until Ctrl-C."""
 
 import contextlib
-import ctypes
 import os
 import signal
 import socket
@@ -20,9 +19,8 @@ from django.core.management import BaseCommand, CommandError, call_command
 from django.db import DEFAULT_DB_ALIAS
 from django.urls import reverse
 
-from echovessel import first_run, static_storage
+from echovessel import first_run, lifeline, static_storage
 
-PR_SET_PDEATHSIG = 1
 STOP_SECONDS = 15
 LONGEST_PAUSE_SECONDS = 30.0
 
@@ -33,6 +31,7 @@ class Child:
 
     name: str
     command: list[str]
+    pipe: int  # a descriptor that comes to its end when we do
     process: "subprocess.Popen[bytes] | None" = None
     pause: float = 0.5
     start_at: float = field(default_factory=time.monotonic)
@@ -42,15 +41,24 @@ class Child:
         """Start it when it is due; when it has died, clear away its group and plan the next start."""
         if self.process is None:
             if now >= self.start_at:
-                self.process = subprocess.Popen(
-                    self.command, start_new_session=True, preexec_fn=_die_with_parent, cwd=settings.BASE_DIR
-                )
+                self.process = self._started()
                 self.started_at = now
         elif self.process.poll() is not None:
             say(f"{self.name} ended ({self.process.returncode}); starting it again")
             self.signal(signal.SIGKILL)
             self.pause = 0.5 if now - self.started_at > 60 else min(self.pause * 2, LONGEST_PAUSE_SECONDS)
             self.process, self.start_at = None, now + self.pause
+
+    def _started(self) -> "subprocess.Popen[bytes]":
+        supervisor_pid = os.getpid()
+        return subprocess.Popen(
+            self.command,
+            start_new_session=True,
+            preexec_fn=lambda: lifeline.end_with(supervisor_pid, signal.SIGTERM),
+            cwd=settings.BASE_DIR,
+            env=os.environ | {lifeline.PIPE: str(self.pipe)},
+            pass_fds=(self.pipe,),
+        )
 
     def signal(self, number: int) -> None:
         if self.process is not None:
@@ -73,7 +81,9 @@ class Command(BaseCommand):
         if not static_storage.is_fresh():
             call_command("collectstatic", interactive=False, verbosity=0)
         self._greet(host, port)
-        self._tend([Child("the web server", _web(host, port)), Child("the job worker", _worker())])
+        ours, theirs = os.pipe()  # nobody writes: it ends when we do, and with us our end
+        self._tend([Child("the web server", _web(host, port), ours), Child("the job worker", _worker(), ours)])
+        os.close(theirs)
 
     def _greet(self, host: str, port: int) -> None:
         address = _address(host, port)
@@ -130,12 +140,6 @@ def _refuse_taken_port(host: str, port: int) -> None:
             raise CommandError(
                 f"Cannot listen on {host}:{port}: {error.strerror}. Choose another with --host and --port."
             ) from error
-
-
-def _die_with_parent() -> None:
-    """In the child: ask Linux to end it when this supervisor is gone, however it went."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _on_stop_signals() -> list[int]:

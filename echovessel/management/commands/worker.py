@@ -12,6 +12,8 @@ from django_q.conf import Conf
 from django_q.management.commands.qcluster import Command as ClusterCommand
 from django_q.queues import Queue
 
+from echovessel import lifeline
+
 LONGEST_HOLD_SECONDS = 2
 # Of a processor that both want the web server gets three times as much as the worker: somebody waits for its answer.
 NICENESS = 5
@@ -72,5 +74,6 @@ class Command(ClusterCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         os.nice(NICENESS)
+        lifeline.tie_forks()
         cluster.Sentinel = Guard  # the one place where a cluster looks for it
         super().handle(*args, **options)

@@ -1,0 +1,86 @@
+"""A process ends when the one that started it is gone, however that went: what is left behind would hold the database
+for ever, and no restore could begin.
+
+    with_supervisor()   in a child of `up`: a pipe whose other end only `up` holds ends when `up` does
+    tie_forks()         in the job worker: every process that is forked from now on ends with the one that forked it
+    end_with(pid)       in a child, before it does anything: asks Linux, which acts immediately
+
+A pipe has no race: it has ended also for a child that begins to read after `up` died. Linux signals only if the parent
+dies after it was asked (prctl(2)), so the parent's id is compared afterwards. Systems without prctl have the thread.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+PIPE = "ECHOVESSEL_LIFELINE"  # the descriptor a child of `up` reads
+GRACE_SECONDS = 3.0  # from the request to end until it is enforced: jobs and replies survive a kill anywhere
+POLL_SECONDS = 0.5
+PR_SET_PDEATHSIG = 1
+
+_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+_forking_pid = 0
+
+
+def with_supervisor() -> None:
+    """End with `up`, where this process is a child of it. The variable is taken out: a descriptor of that number means
+    something else in a child of ours."""
+    descriptor = os.environ.pop(PIPE, "")
+    if descriptor.isdecimal():
+        _watch(lambda: _read_to_end(int(descriptor)), _end)
+
+
+def tie_forks() -> None:
+    """Have every process that is forked from now on end with the process that forks it. It cannot be taken back."""
+    os.register_at_fork(before=_note_forking_pid, after_in_child=_tie_to_forking_pid)
+
+
+def end_with(parent_pid: int, number: int = signal.SIGKILL) -> None:
+    """Ask Linux to send this process a signal when its parent dies; exit if the parent is gone already."""
+    if _libc is not None:
+        _libc.prctl(PR_SET_PDEATHSIG, number)
+    if os.getppid() != parent_pid:
+        os._exit(1)
+
+
+def _note_forking_pid() -> None:
+    global _forking_pid
+    _forking_pid = os.getpid()
+
+
+def _tie_to_forking_pid() -> None:
+    parent_pid = _forking_pid
+    end_with(parent_pid)
+    _watch(lambda: _wait_for_another_parent(parent_pid), _enforce)
+
+
+def _watch(wait: Callable[[], None], act: Callable[[], None]) -> None:
+    def watch() -> None:
+        wait()
+        act()
+
+    threading.Thread(target=watch, name="lifeline", daemon=True).start()
+
+
+def _read_to_end(descriptor: int) -> None:
+    while os.read(descriptor, 1):
+        pass
+
+
+def _wait_for_another_parent(parent_pid: int) -> None:
+    while os.getppid() == parent_pid:
+        time.sleep(POLL_SECONDS)
+
+
+def _end() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(GRACE_SECONDS)
+    _enforce()
+
+
+def _enforce() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
