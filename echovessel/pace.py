@@ -1,5 +1,6 @@
 """How fast somebody may ask: a sliding minute for each, counted in this process."""
 
+import math
 from collections import deque
 from collections.abc import Callable
 
@@ -31,7 +32,7 @@ class Pace:
     def wait(self, key: object, now: float) -> int:
         """Whole seconds until one more is admitted."""
         times = self._recent.get(key)
-        return max(1, round(times[0] + WINDOW_SECONDS - now)) if times else 1
+        return max(1, math.ceil(times[0] + WINDOW_SECONDS - now)) if times else 1
 
     def forget(self) -> None:
         """Forget all counts."""

@@ -54,6 +54,9 @@ CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 API_ORIGINS = env.list("API_ORIGINS", default=[])
 # Off loopback we expect TLS in front; HTTPS=off is for a home network without it, and a deploy check says so.
 HTTPS = env.bool("HTTPS", default=any(host not in LOOPBACK for host in ALLOWED_HOSTS))
+# How many proxies stand in front, each adding to X-Forwarded-For whom it was called by. Anybody may send that header:
+# without a proxy that adds to it, a number here would let everybody pretend to be anywhere.
+PROXY_COUNT = env.int("PROXY_COUNT", default=0)
 SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
@@ -174,9 +177,13 @@ LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = 0.25  # hours: long enough to stop guessing, short enough not to lock the owner out for a day
+# A name from an address, never an address alone: whoever shares one with somebody who guesses signs in all the same.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_CLIENT_IP_CALLABLE = "echovessel.client_address.client_address"
+# Else somebody who goes on guessing keeps the owner out for ever.
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
-AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
+AXES_LOCKOUT_CALLABLE = "persona.views.locked_out"
 AXES_VERBOSE = False
 
 # --- languages and time -----------------------------------------------------------------------------------------

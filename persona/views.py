@@ -1,7 +1,9 @@
 """Pages of the beginning: home, the first owner's one-time link, and three steps to a persona."""
 
+import math
 from typing import Any
 
+from axes.helpers import get_cool_off
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import LogoutView
@@ -27,6 +29,14 @@ class SignOut(LogoutView):
         response: HttpResponse = super().post(request, *args, **kwargs)
         response["Clear-Site-Data"] = CLEARED_AT_THE_DOOR
         return response
+
+
+def locked_out(request: HttpRequest, *_: Any) -> HttpResponse:
+    """What is answered at the login while a name waits after too many wrong passwords from one address."""
+    response = render(request, "registration/locked.html", status=429)
+    if cool_off := get_cool_off():
+        response["Retry-After"] = str(math.ceil(cool_off.total_seconds()))
+    return response
 
 
 def home(request: HttpRequest) -> HttpResponse:

@@ -44,6 +44,7 @@ class Installation:
             "CSRF_TRUSTED_ORIGINS": "",
             "API_ORIGINS": "",
             "HTTPS": "off",
+            "PROXY_COUNT": "0",
             **env,
         }
 

@@ -14,7 +14,12 @@ os.environ |= {
     "API_ORIGINS": "",
 }
 os.environ |= {"LLM_BASE_URL": "", "LLM_API_KEY": "", "OPENAI_API_KEY": "", "ANTHROPIC_API_KEY": ""}
-os.environ |= {"ALLOWED_HOSTS": "localhost,127.0.0.1,[::1]", "HTTPS": "off", "ECHOVESSEL_KNOBS": "{}"}
+os.environ |= {
+    "ALLOWED_HOSTS": "localhost,127.0.0.1,[::1]",
+    "HTTPS": "off",
+    "PROXY_COUNT": "0",
+    "ECHOVESSEL_KNOBS": "{}",
+}
 
 from echovessel.settings import *  # noqa: E402, F403
 

@@ -1,15 +1,22 @@
-"""A request's token, and whoever shows wrong ones: five from one address, and that address waits, as at the login."""
+"""A request's token. A valid one always gets in; after five wrong ones from an address, further wrong ones from there
+are answered with how long to wait, as at the login.
 
+Nobody is kept out by what others guess: behind a proxy, or in one home, all of them share an address. A secret has 256
+bits, so that the lock protects the log and the database from noise, not the secret from being guessed.
+"""
+
+import math
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from axes.helpers import get_client_ip_address, get_cool_off
+from axes.helpers import get_cool_off
 from django.conf import settings
 from django.http import HttpRequest
 
+from echovessel.client_address import client_address
 from echovessel.tokens.secret import valid_token
 
 if TYPE_CHECKING:
@@ -32,7 +39,7 @@ class WrongToken(Exception):
 
 
 class LockedOut(Exception):
-    """Too many wrong tokens came from this address; `seconds` until it is heard again."""
+    """A wrong token, from an address that has sent too many; `seconds` until it is told again that one is wrong."""
 
     def __init__(self, seconds: int) -> None:
         super().__init__(f"locked out for {seconds} seconds")
@@ -53,14 +60,14 @@ def shown_by(request: HttpRequest, now: datetime) -> Shown | None:
     kind, _space, secret = request.headers.get("Authorization", "").partition(" ")
     if kind.lower() != "bearer":
         return None
-    address = get_client_ip_address(request) or ""
+    token = valid_token(secret.strip(), now)  # looked up whatever the address: locked or not takes the same time
+    if token is not None:
+        return Shown(token.owner, token.pk)
+    address = client_address(request)
     if seconds := _locked_for(address):
         raise LockedOut(seconds)
-    token = valid_token(secret.strip(), now)
-    if token is None:
-        _count_failure(address)
-        raise WrongToken
-    return Shown(token.owner, token.pk)
+    _count_failure(address)
+    raise WrongToken
 
 
 def forget_failures() -> None:
@@ -72,7 +79,7 @@ def _locked_for(address: str) -> int:
     """Seconds, or 0."""
     count, last = _failures.get(address, (0, 0.0))
     left = last + _patience() - time.monotonic()
-    return max(1, round(left)) if count >= settings.AXES_FAILURE_LIMIT and left > 0 else 0
+    return max(1, math.ceil(left)) if count >= settings.AXES_FAILURE_LIMIT and left > 0 else 0
 
 
 def _count_failure(address: str) -> None:

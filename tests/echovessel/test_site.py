@@ -5,10 +5,12 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from axes.models import AccessAttempt
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session as SignIn
 from django.core.checks import run_checks
 from django.core.management import call_command
+from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 from django_q.models import Schedule
@@ -47,7 +49,31 @@ def test_no_page_allows_a_script_from_elsewhere_or_inline(client: Client, mira: 
 def test_guessing_a_password_is_stopped_at_the_sixth_try(client: Client, ana: User) -> None:
     for _ in range(5):
         client.post("/login/", {"username": "ana", "password": "wrong"})
-    assert client.post("/login/", {"username": "ana", "password": "a long word for ana"}).status_code in (403, 429)
+    right = {"username": "ana", "password": "a long word for ana"}
+    locked = client.post("/login/", right)
+    assert locked.status_code == 429
+    assert 0 < int(locked["Retry-After"]) <= 15 * 60
+    assert client.post("/login/", right, REMOTE_ADDR="10.0.0.7").status_code == 302
+
+
+def test_who_goes_on_guessing_keeps_nobody_out_for_longer(client: Client, ana: User) -> None:
+    for _ in range(5):
+        client.post("/login/", {"username": "ana", "password": "wrong"})
+    AccessAttempt.objects.update(attempt_time=timezone.now() - timedelta(minutes=14))
+    client.post("/login/", {"username": "ana", "password": "wrong"})
+    AccessAttempt.objects.update(attempt_time=F("attempt_time") - timedelta(minutes=2))
+    assert client.post("/login/", {"username": "ana", "password": "a long word for ana"}).status_code == 302
+
+
+def test_behind_a_proxy_guessing_from_elsewhere_locks_nobody_out(client: Client, ana: User, settings: Any) -> None:
+    settings.PROXY_COUNT = 1
+    for _ in range(6):
+        wrong = client.post(
+            "/login/", {"username": "ana", "password": "wrong"}, headers={"X-Forwarded-For": "192.0.2.7"}
+        )
+    assert wrong.status_code == 429
+    right = {"username": "ana", "password": "a long word for ana"}
+    assert client.post("/login/", right, headers={"X-Forwarded-For": "192.0.2.8"}).status_code == 302
 
 
 def test_the_way_in_and_out(client: Client, mira: Persona) -> None:

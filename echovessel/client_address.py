@@ -1,0 +1,36 @@
+"""The address a request comes from, by which guessing of passwords and tokens is slowed down.
+
+Behind a proxy every request comes from the proxy. It adds the address it was called from at the end of X-Forwarded-For;
+what stands before that, anybody may have written. So PROXY_COUNT says how many proxies there are, and without it the
+header means nothing.
+"""
+
+import ipaddress
+
+from django.conf import settings
+from django.http import HttpRequest
+
+
+def client_address(request: HttpRequest) -> str:
+    """The address of whoever called the outermost of our proxies, or that of the connection."""
+    direct = str(request.META.get("REMOTE_ADDR") or "")
+    named = [part.strip() for part in request.headers.get("X-Forwarded-For", "").split(",")]
+    if not 0 < settings.PROXY_COUNT <= len(named):
+        return direct
+    return _address_in(named[-settings.PROXY_COUNT]) or direct
+
+
+def _address_in(text: str) -> str:
+    """The address in an entry of the header, which may have a port; empty where there is none.
+
+    >>> [_address_in(text) for text in ("192.0.2.7", "192.0.2.7:4711", "[2001:db8::7]:4711", "2001:db8::7", "unknown")]
+    ['192.0.2.7', '192.0.2.7', '2001:db8::7', '2001:db8::7', '']
+    """
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        return str(ipaddress.ip_address(text))
+    except ValueError:
+        return ""
