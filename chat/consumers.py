@@ -16,7 +16,7 @@ from chat import closing, frames, knobs, lines, off_the_record, rate, runner, st
 from chat import turn as turns
 from chat.frames import BadFrame
 from chat.models import Session
-from echovessel import discreet, embedding
+from echovessel import access, discreet, embedding
 from echovessel.logins import Login
 from echovessel.outbox import hub, log
 from echovessel.outbox.log import Frame
@@ -52,6 +52,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await self.close(NOT_FOUND)
             return
         self.persona, self.bad_frames = found, 0
+        self.login = Login(user.pk, session_key=self.scope["session"].session_key)
         self.sending = asyncio.Lock()
         await self._join()
 
@@ -59,7 +60,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
         """Subscribe first, then say where the stream stands, so that nothing falls between."""
         runner.here().watch()
         embedding.warm(GREETINGS[self.persona.language])
-        self.subscription = await hub.here().subscribe(self.persona.uuid)
+        streams = self.persona.uuid, access.stream_of(self.persona.owner_id)
+        self.subscription = await hub.here().subscribe(*streams)
         self.joined_at = await in_thread(log.last_id, self.persona.uuid)
         self.seen = stream.Seen(self.joined_at)
         await self._send(stream.ready(self.persona, self.joined_at))
@@ -94,7 +96,10 @@ class ChatConsumer(AsyncWebsocketConsumer):
         try:
             frame = frames.parse(text_data)
             self.bad_frames = 0
-            await self._act(frame)
+            if isinstance(frame, frames.Ping) or await in_thread(self.login.stands, timezone.now()):
+                await self._act(frame)
+            else:
+                await self._sign_out(frame)
         except BadFrame as error:
             await self._refuse(error)
         except Exception as error:  # noqa: BLE001  (the edge of a socket: one frame must not end the talk)
@@ -190,11 +195,15 @@ class ChatConsumer(AsyncWebsocketConsumer):
         assert self.subscription is not None
         while True:
             frame = await self.subscription.take()
+            is_to_look_again = frame.event == access.CHANGED or self.subscription.overflowed
+            if is_to_look_again and not await in_thread(_is_welcome, self.login, self.persona):
+                await self._sign_out()
+                return
             if self.subscription.overflowed:
                 self.subscription.overflowed = False
                 await self._catch_up()
             async with self.sending:
-                if self.seen.is_new(frame):
+                if self.seen.is_new(frame) and frame.event != access.CHANGED:
                     await self._send(frame)
 
     async def _catch_up(self) -> None:
@@ -214,13 +223,18 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def _beat(self) -> None:
         """A heartbeat, and with it the question whether this login still stands."""
-        login = Login(self.persona.owner_id, session_key=self.scope["session"].session_key)
         while True:
             await asyncio.sleep(knobs.heartbeat_seconds())
-            if not await in_thread(login.stands, timezone.now()):
-                await self.close(NOT_SIGNED_IN)
+            if not await in_thread(_is_welcome, self.login, self.persona):
+                await self._sign_out()
                 return
             await self._say("chat.connection.heartbeat")
+
+    async def _sign_out(self, frame: frames.ClientFrame | None = None) -> None:
+        """Close the socket of a login that has ended, and say which message was not taken."""
+        told = {"client_id": str(frame.client_id)} if isinstance(frame, frames.SendMessage) else {}
+        await self._say("error", code="not_signed_in", message="You are signed out. Sign in again to go on.", **told)
+        await self.close(NOT_SIGNED_IN)
 
     async def _say(self, name: str, **data: Any) -> None:
         await self._send(Frame(name, data, timezone.now()))
@@ -233,6 +247,12 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
 def _persona_of(user: Any, uuid: UUID) -> Persona | None:
     return Persona.objects.owned_by(user).select_related("owner").filter(uuid=uuid).first()
+
+
+def _is_welcome(login: Login, persona: Persona) -> bool:
+    """Whether the login of this socket still holds, and the persona is still its user's."""
+    mine = Persona.objects.filter(pk=persona.pk, owner_id=login.user_id)
+    return login.stands(timezone.now()) and mine.exists()
 
 
 def _close_open_session(persona: Persona) -> bool:

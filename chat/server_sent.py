@@ -21,7 +21,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from chat import knobs, runner, stream
 from chat.slots import NoneFree, Slots
-from echovessel import discreet, problems
+from echovessel import access, discreet, problems
 from echovessel.logins import Login, login_of
 from echovessel.outbox.log import Frame
 from echovessel.problems import NOTHING_HERE, Refused
@@ -96,13 +96,13 @@ async def _texts(persona: Persona, login: Login, after: int | None) -> AsyncGene
         frames = stream.follow(persona, after)
         async with aclosing(frames), aclosing(stream.with_beats(frames, knobs.stream_beat_seconds())) as beating:
             async for frame in beating:
-                if frame is not None:
+                if frame is not None and frame.event != access.CHANGED:
                     yield as_text(frame, after)
-                elif await in_thread(_is_welcome, persona, login):
-                    yield HEARTBEAT
-                else:
+                elif not await in_thread(_is_welcome, persona, login):
                     yield as_text(_signed_out(), after)
                     return
+                elif frame is None:
+                    yield HEARTBEAT
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from django.utils import timezone
 
 from chat import knobs, runner
+from echovessel import access
 from echovessel.outbox import hub, log
 from echovessel.outbox.log import Frame
 from echovessel.threads import in_thread
@@ -70,10 +71,12 @@ async def follow(persona: Persona, after: int | None) -> AsyncGenerator[Frame, N
     """`ready`; what was kept after that id, none of it where `after` is None; the reply that is being written, so far;
     then whatever comes. Who takes frames slower than they come gets the durable ones from the table, and a snapshot.
 
+    `access.CHANGED` among them is for the caller alone, to look again whether the reader may go on reading.
+
     An `after` that is not kept any more gives the error `too_old` instead of what was missed. It is subscribed once
     `ready` was given. Leave it through `contextlib.aclosing`.
     """
-    subscription = await hub.here().subscribe(persona.uuid)
+    subscription = await hub.here().subscribe(persona.uuid, access.stream_of(persona.owner_id))
     try:
         newest = await in_thread(log.last_id, persona.uuid)
         yield ready(persona, newest)
@@ -89,6 +92,7 @@ async def follow(persona: Persona, after: int | None) -> AsyncGenerator[Frame, N
                 subscription.overflowed = False
                 async for missed in _told_again(persona, seen, None):
                     yield missed
+                yield Frame(access.CHANGED, {}, timezone.now())  # it may have been among those that were dropped
             if seen.is_new(frame):
                 yield frame
     finally:

@@ -12,8 +12,9 @@ class FrameConfig(AppConfig):
     label = "frame"
 
     def ready(self) -> None:
-        from echovessel import checks, curators, schedule  # noqa: F401, PLC0415  (models exist only now)
+        from echovessel import access, checks, curators, schedule  # noqa: F401, PLC0415  (models exist only now)
 
+        access.connect()
         # Not `sender=self`: Django sends post_migrate only for apps with models, and the frame has none.
         post_migrate.connect(schedule.ensure, sender=apps.get_app_config("django_q"))
         # The last app with permissions that the groups are given.

@@ -243,6 +243,8 @@ PROACTIVE_CONTEXT = [
     "chat.context.recent_conversation",
     "proactive.context.why_you_write",
 ]
+# What else ends when somebody is signed out everywhere, or has a new password: called with the key of the user.
+SIGNED_OUT_EVERYWHERE = ["proactive.subscribing.unsubscribe_all"]
 # What an archive holds of apps above memory, which imports none of them.
 ARCHIVE_PARTS = ["proactive.archive.PARTS"]
 # The job that a closing session is handed to, by id.

@@ -10,6 +10,7 @@ import chat.server_sent
 import chat.views
 import echovessel.tokens.views
 import memory.views
+import persona.credentials
 import persona.views
 from echovessel import api
 from echovessel.health import healthz
@@ -24,6 +25,9 @@ urlpatterns = [
     path("chat/<uuid:persona>/history/", chat.views.history, name="history"),
     path("chat/<uuid:persona>/turns/<uuid:turn>/why/", memory.views.turn_xray, name="turn_xray"),
     path("account/tokens/<uuid:token>/revoke/", echovessel.tokens.views.revoke, name="revoke_token"),
+    path("account/name/", persona.credentials.change_name, name="change_name"),
+    path("account/password/", persona.credentials.change_password, name="change_password"),
+    path("account/sign-out/", persona.credentials.sign_out_everywhere, name="sign_out_everywhere"),
     path("", include("memory.urls")),
     path("", include("proactive.urls")),
     path("api/personas/<uuid:persona>/events", chat.server_sent.events, name="events"),

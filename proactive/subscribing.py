@@ -63,6 +63,11 @@ def unsubscribe(owner_id: int, endpoint: str) -> bool:
     return bool(PushSubscription.objects.filter(owner=owner_id, endpoint=endpoint).delete()[0])
 
 
+def unsubscribe_all(owner_id: int) -> None:
+    """Take every browser off the owner's list: one of them may be in the wrong hands."""
+    PushSubscription.objects.filter(owner=owner_id).delete()
+
+
 def _bytes(text: Any) -> bytes:
     """What base64url says, padded or not; nothing where it says nothing."""
     if not isinstance(text, str) or len(text) > LONGEST_KEY:

@@ -46,6 +46,10 @@ def not_talk() -> Refused:
     return Refused(400, "not_talk", message, param="messages")
 
 
+def token_ended() -> Refused:
+    return Refused(401, "invalid_api_key", "This token was revoked, or has run out.", final=True)
+
+
 def of_turn(code: str, message: str) -> Refused:
     """What a turn that failed with `code` is told as. The clients themselves ask again where that may help, and the
     same request tries the same turn again."""

@@ -13,10 +13,11 @@ from chat import knobs, rate, runner, stream
 from chat.models import Message, Turn
 from chat.openai_api import taking
 from chat.openai_api.asked import Asked
-from chat.openai_api.errors import Refused, of_turn
+from chat.openai_api.errors import Refused, of_turn, token_ended
 from chat.slots import NoneFree, Slots
-from echovessel import embedding
+from echovessel import access, embedding
 from echovessel.llm.models import LLMCall
+from echovessel.logins import Login
 from echovessel.outbox.log import Frame
 from echovessel.threads import in_thread
 from persona.models import Persona
@@ -32,6 +33,7 @@ class Reply:
 
     persona: Persona
     asked: Asked
+    login: Login
     key: str = ""
     turn: Turn = field(init=False)
 
@@ -45,9 +47,18 @@ class Reply:
                 await anext(frames)  # from here on nothing is missed
                 if beside := await self._take():
                     yield beside
-                async with aclosing(stream.with_beats(frames, knobs.stream_beat_seconds())) as beating:
+                listened = self._while_welcome(frames)
+                async with aclosing(stream.with_beats(listened, knobs.stream_beat_seconds())) as beating:
                     async for piece in _words(self.turn, beating):
                         yield piece
+
+    async def _while_welcome(self, frames: AsyncIterator[Frame]) -> AsyncGenerator[Frame, None]:
+        """The frames for as long as the token opens something. Raises Refused."""
+        async for frame in frames:
+            if frame.event != access.CHANGED:
+                yield frame
+            elif not await in_thread(self.login.stands, timezone.now()):
+                raise token_ended()
 
     async def _take(self) -> str:
         """Store the lines and have them answered; return what a page shows beside them."""

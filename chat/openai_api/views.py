@@ -22,6 +22,7 @@ from chat.openai_api.errors import Refused, not_talk, of_turn
 from chat.openai_api.replying import Reply, usage_of
 from chat.server_sent import CONTENT_TYPE, HEARTBEAT, UNBUFFERED
 from echovessel import discreet
+from echovessel.logins import Login
 from echovessel.threads import in_thread
 from echovessel.tokens import bearer
 from persona.models import Persona
@@ -83,7 +84,8 @@ def _reply_to(request: HttpRequest) -> Reply:
     key = request.headers.get("Idempotency-Key", "")
     if len(key) > LONGEST_KEY:
         raise Refused(400, "idempotency_key_too_long", f"An Idempotency-Key has at most {LONGEST_KEY} characters.")
-    return Reply(_called(caller, asking.model), asking, key)
+    login = Login(caller.pk, secret=request.headers["Authorization"].partition(" ")[2].strip())
+    return Reply(_called(caller, asking.model), asking, login, key)
 
 
 def _caller(request: HttpRequest, method: str) -> User:

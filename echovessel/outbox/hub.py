@@ -9,6 +9,7 @@ import contextlib
 import logging
 import weakref
 from collections import deque
+from collections.abc import Collection
 from uuid import UUID
 
 from echovessel import discreet
@@ -20,10 +21,10 @@ logger = logging.getLogger(__name__)
 
 
 class Subscription:
-    """The frames of one stream on their way to one socket, bounded: a reader too slow is told so."""
+    """The frames of some streams on their way to one socket, bounded: a reader too slow is told so."""
 
-    def __init__(self, stream: UUID, limit: int) -> None:
-        self.stream = stream
+    def __init__(self, streams: Collection[UUID], limit: int) -> None:
+        self.streams = streams
         self.limit = limit
         self.overflowed = False
         self._frames: deque[Frame] = deque()
@@ -57,22 +58,24 @@ class Hub:
         self._asked = self._answered = 0
         self._joining = asyncio.Lock()
 
-    async def subscribe(self, stream: UUID) -> Subscription:
-        """Frames of `stream` from now on. Give it back with `unsubscribe`."""
+    async def subscribe(self, *streams: UUID) -> Subscription:
+        """Frames of these streams from now on, in one order. Give it back with `unsubscribe`."""
         async with self._joining:
             if not self._subscriptions:
                 self._seen = await in_thread(log.last_id)
             if self._tail is None or self._tail.done():
                 self._tail = asyncio.create_task(self._follow(), name="outbox-tail")
-            subscription = Subscription(stream, knobs.queue_length())
-            self._subscriptions.setdefault(stream, set()).add(subscription)
+            subscription = Subscription(streams, knobs.queue_length())
+            for stream in streams:
+                self._subscriptions.setdefault(stream, set()).add(subscription)
             return subscription
 
     def unsubscribe(self, subscription: Subscription) -> None:
-        remaining = self._subscriptions.get(subscription.stream, set())
-        remaining.discard(subscription)
-        if not remaining:
-            self._subscriptions.pop(subscription.stream, None)
+        for stream in subscription.streams:
+            remaining = self._subscriptions.get(stream, set())
+            remaining.discard(subscription)
+            if not remaining:
+                self._subscriptions.pop(stream, None)
         if not self._subscriptions and self._tail is not None:
             self._tail.cancel()
             self._tail = None

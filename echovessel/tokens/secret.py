@@ -9,6 +9,8 @@ from django.apps import apps
 from django.db.models import Q
 from django.utils.crypto import constant_time_compare
 
+from echovessel import access
+
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
@@ -37,7 +39,18 @@ def create(owner: "User", name: str, now: datetime, expires_at: datetime | None 
 
 def revoke(token: "ApiToken", now: datetime) -> bool:
     """Have it open nothing from now on; False where it was revoked already."""
-    return bool(_tokens().filter(pk=token.pk, revoked_at=None).update(revoked_at=now))
+    is_revoked = bool(_tokens().filter(pk=token.pk, revoked_at=None).update(revoked_at=now))
+    if is_revoked:
+        access.publish_change(token.owner_id)
+    return is_revoked
+
+
+def revoke_all(owner_id: int, now: datetime) -> int:
+    """Have no token of this owner open anything from now on; return how many did."""
+    count: int = _tokens().filter(owner_id=owner_id, revoked_at=None).update(revoked_at=now)
+    if count:
+        access.publish_change(owner_id)
+    return count
 
 
 def owner_of(secret: str, now: datetime) -> "User | None":

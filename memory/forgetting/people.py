@@ -20,6 +20,7 @@ from django.db.models.functions import Cast
 from django_q.models import Task
 
 from chat.models import CrisisFlag, Message, MessageText, Session, Turn
+from echovessel import access
 from echovessel.llm.models import LLMCall
 from echovessel.outbox import events
 from echovessel.outbox.models import OutboxEvent
@@ -109,6 +110,7 @@ def forget(confirmed: Plan, by: AbstractBaseUser | None, now: datetime) -> Recei
         receipt = _receipt(whole, found, by, now)
         for persona in whole.personas:
             events.publish(persona.uuid, "memory.node.forgotten", persona_ids=[str(persona.uuid)])
+        access.publish_change(whole.owner.pk)
         transaction.on_commit(lambda: finishing.finish(receipt, now))
     return receipt
 

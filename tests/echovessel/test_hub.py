@@ -20,7 +20,7 @@ async def test_all_who_ask_during_a_reading_are_answered_by_the_next_one(monkeyp
 
     monkeypatch.setattr(hub, "in_thread", read)
     here = hub.Hub(asyncio.get_running_loop())
-    here._subscriptions[uuid4()] = {hub.Subscription(uuid4(), 1)}
+    here._subscriptions[uuid4()] = {hub.Subscription([uuid4()], 1)}
     asking = [asyncio.create_task(here.catch_up())]
     await asyncio.sleep(0)
     asking += [asyncio.create_task(here.catch_up()) for _ in range(5)]

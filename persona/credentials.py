@@ -1,0 +1,177 @@
+"""The owner's page of their name, their password, and of signing out everywhere."""
+
+from typing import Any, cast
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth import authenticate, logout, update_session_auth_hash
+from django.contrib.auth.forms import PasswordChangeForm, UsernameField
+from django.contrib.auth.models import User
+from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from echovessel import access
+from echovessel.tokens import secret
+from echovessel.tokens.models import ApiToken
+from persona.models import Persona
+from persona.views import CLEARED_AT_THE_DOOR
+
+MAX_PASSWORD = 1_000
+MAX_LISTED_TOKENS = 100
+
+
+def is_own_password(request: HttpRequest, password: str) -> bool:
+    """Whether this is the password of the signed-in user. Wrong ones count as at the login: who sits at a browser that
+    somebody left open is not to guess it here."""
+    name = cast(User, request.user).get_username()
+    return authenticate(request, username=name, password=password) == request.user
+
+
+def posted(request: HttpRequest) -> Any:
+    """The fields that were sent, none of them too; None for a page that is only looked at."""
+    return request.POST if request.method == "POST" else None
+
+
+class NameForm(forms.Form):
+    """The sign-in name, and what each companion calls the owner."""
+
+    username = UsernameField(max_length=150, validators=[UnicodeUsernameValidator()])
+    password = forms.CharField(max_length=MAX_PASSWORD, strip=False, required=False, widget=forms.PasswordInput)
+
+    def __init__(self, request: HttpRequest) -> None:
+        self.request, self.user = request, cast(User, request.user)
+        self.personas = list(Persona.objects.owned_by(self.user))
+        called = {field_name(persona): persona.user_name for persona in self.personas}
+        super().__init__(posted(request), initial={"username": self.user.get_username()} | called)
+        for name in called:
+            self.fields[name] = forms.CharField(max_length=80, required=False)
+
+    def called(self) -> list[tuple[Persona, Any]]:
+        """Each companion with the field of what they call the owner."""
+        return [(persona, self[field_name(persona)]) for persona in self.personas]
+
+    def clean_username(self) -> str:
+        name = User.normalize_username(self.cleaned_data["username"])
+        if User.objects.exclude(pk=self.user.pk).filter(username__iexact=name).exists():
+            raise forms.ValidationError(_("Somebody here has this name already."))
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        is_renamed = values.get("username", self.user.get_username()) != self.user.get_username()
+        if is_renamed and not is_own_password(self.request, values.get("password", "")):
+            self.add_error("password", _("This is not your password."))
+        return values
+
+    def save(self) -> None:
+        with transaction.atomic():
+            if self.cleaned_data["username"] != self.user.get_username():
+                self.user.username = self.cleaned_data["username"]
+                self.user.save(update_fields=["username"])
+            for persona in self.personas:
+                name = self.cleaned_data[field_name(persona)]
+                if name != persona.user_name:
+                    persona.user_name = name
+                    persona.save(update_fields=["user_name"])
+
+
+class PasswordForm(PasswordChangeForm):
+    """The old password, and the new one twice."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        super().__init__(cast(User, request.user), posted(request))
+        self.request = request
+
+    def clean_old_password(self) -> str:
+        if not is_own_password(self.request, self.cleaned_data["old_password"]):
+            raise forms.ValidationError(_("This is not your password."))
+        return str(self.cleaned_data["old_password"])
+
+
+class SignOutForm(forms.Form):
+    """Whether connected apps are to be disconnected as well."""
+
+    tokens = forms.BooleanField(required=False)
+
+
+def field_name(persona: Persona) -> str:
+    return f"called_{persona.uuid.hex}"
+
+
+@sensitive_post_parameters()
+@require_http_methods(["GET", "HEAD", "POST"])
+def change_name(request: HttpRequest) -> HttpResponse:
+    """The name one signs in with, and the names one is called by."""
+    form = NameForm(request)
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        messages.success(request, _("Saved."))
+        return redirect("account")
+    return render(request, "account/name.html", {"form": form}, status=_status(form))
+
+
+@sensitive_post_parameters()
+@require_http_methods(["GET", "HEAD", "POST"])
+def change_password(request: HttpRequest) -> HttpResponse:
+    """A new password. This browser stays signed in; every other one, and every connected app, is let out."""
+    form = PasswordForm(request)
+    if request.method == "POST" and form.is_valid():
+        user = cast(User, request.user)
+        count = _open_tokens(user).count()
+        form.save()
+        update_session_auth_hash(request, user)
+        access.sign_out_everywhere(user.pk, besides=request.session.session_key or "")
+        messages.success(request, _password_changed(count))
+        return redirect("account")
+    context = {"form": form, "token_count": _open_tokens(cast(User, request.user)).count()}
+    return render(request, "account/password.html", context, status=_status(form))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def sign_out_everywhere(request: HttpRequest) -> HttpResponse:
+    """End every sign-in of the owner, this one too; and disconnect the apps, where that is wanted."""
+    user = cast(User, request.user)
+    form = SignOutForm(posted(request))
+    if request.method == "POST" and form.is_valid():
+        if form.cleaned_data["tokens"]:
+            secret.revoke_all(user.pk, timezone.now())
+        access.sign_out_everywhere(user.pk)
+        logout(request)
+        messages.success(request, _("You are signed out everywhere."))
+        response = redirect("login")
+        response["Clear-Site-Data"] = CLEARED_AT_THE_DOOR
+        return response
+    tokens = _open_tokens(user)
+    context = {
+        "tokens": tokens[:MAX_LISTED_TOKENS],
+        "token_count": tokens.count(),
+        "session_count": len(access.open_sessions_of(user.pk, timezone.now())),
+        "now": timezone.now(),
+    }
+    return render(request, "account/sign_out.html", context)
+
+
+def _open_tokens(user: User) -> Any:
+    return ApiToken.objects.valid(timezone.now()).filter(owner=user)
+
+
+def _password_changed(count: int) -> str:
+    if not count:
+        return _("Your password is changed. Everywhere else you are signed out.")
+    text = ngettext(
+        "Your password is changed. Everywhere else you are signed out, and %(count)d app was disconnected.",
+        "Your password is changed. Everywhere else you are signed out, and %(count)d apps were disconnected.",
+        count,
+    )
+    return text % {"count": count}
+
+
+def _status(form: forms.BaseForm) -> int:
+    return 422 if form.is_bound and form.errors else 200
