@@ -5,12 +5,30 @@ messages that are gone. Pure.
 import re
 from collections.abc import Container
 
+# Where nobody is called so, what stands before 님 is a title: the teacher went out.
 _KOREAN = re.compile(
-    r"\S[^\n]{0,200}님(?:이|을|를|께서|과|와|도)?[ ,]?[^\n]{0,200}(?:초대(?:했|하였)습니다|나갔습니다|들어왔습니다"
-    r"|내보냈습니다|입장(?:했|하였)습니다"
-    r"|퇴장(?:했|하였)습니다|강퇴(?:했|되었)습니다|방장이 되었습니다"
-    r"|부방장이 되었습니다|변경(?:했|하였)습니다)\.?"
-    r"|채팅방 관리자가 메시지를 가렸습니다\.?|운영정책을 위반한 메시지로[^\n]{0,120}"
+    r"(?P<who>\S[^\n]{0,100}?)님(?:이|께서|과|와|,)? ?(?:[^\n]{0,150}님[을를과와,]? ?[^\n]{0,20})?"
+    r"(?:초대(?:했|하였)습니다|나갔습니다|들어왔습니다|내보냈습니다|입장(?:했|하였)습니다"
+    r"|퇴장(?:했|하였)습니다|강퇴(?:했|되었)습니다|부?방장이 되었습니다"
+    r"|(?:채팅방|방|그룹)[^\n]{0,60}변경(?:했|하였)습니다)\.?"
+)
+_KOREAN_OTHERS = re.compile(r"채팅방 관리자가 메시지를 가렸습니다\.?|운영정책을 위반한 메시지로[^\n]{0,120}")
+_TITLES = (
+    "선생",
+    "사장",
+    "부장",
+    "과장",
+    "팀장",
+    "교수",
+    "어머",
+    "아버",
+    "형",
+    "손",
+    "고객",
+    "대표",
+    "회장",
+    "원장",
+    "하느",
 )
 _JAPANESE = re.compile(
     r"\S[^\n]{0,60}(?:が|さんが)[^\n]{1,60}を(?:招待|退会させ|追加)(?:しま|ま)?した。?"
@@ -52,6 +70,7 @@ KAKAO_TALK_MEDIA = re.compile(
     r"|写真|動画|スタンプ|音声メッセージ",
     re.I,
 )
+_INVITATION_ENDS = ("초대했습니다.", "초대하였습니다.", "초대했습니다", "초대하였습니다")
 _LONGEST = 300
 
 
@@ -67,8 +86,10 @@ def is_notice(line: str, known: Container[str]) -> bool:
     bare = line.strip()
     if not bare or len(bare) > _LONGEST:
         return False
-    if any(form.fullmatch(bare) for form in (_KOREAN, _JAPANESE, _CHINESE)):
+    if any(form.fullmatch(bare) for form in (_KOREAN_OTHERS, _JAPANESE, _CHINESE)):
         return True
+    if korean := _KOREAN.fullmatch(bare):
+        return korean["who"] in known or not korean["who"].endswith(_TITLES)
     if left := _CAME_OR_LEFT.fullmatch(bare):
         return left["who"] in known
     invited = _INVITED.fullmatch(bare)
@@ -93,20 +114,36 @@ def _is_word(first: str) -> bool:
 _GLUED = re.compile(r"(?P<who>[^\s\n]{1,40}?)님이 [^\n]{1,120}님[을를] 초대(?:했|하였)습니다\.?")
 
 
-def without_notice(text: str, known: Container[str]) -> tuple[str, bool]:
-    """`text` without an invitation by somebody `known` that stands right behind it in one line, and whether it did.
+def without_notices(text: str, known: Container[str]) -> tuple[str, int]:
+    """`text` without what the program wrote below its first line, and how often it did. An invitation by somebody
+    `known` may be glued to the end of a line.
 
-    >>> without_notice("좋아민수님이 지수님을 초대했습니다.", {"민수"})
-    ('좋아', True)
+    >>> without_notices("좋아민수님이 지수님을 초대했습니다.", {"민수"})
+    ('좋아', 1)
     """
-    if not text.rstrip().endswith(("초대했습니다.", "초대하였습니다.", "초대했습니다", "초대하였습니다")):
-        return text, False
+    first, *rest = text.split("\n")
+    kept = [line for line in rest if not is_notice(line, known)]
+    whole = "\n".join((first, *kept))
+    unglued = _unglued(whole, known)
+    return unglued, len(rest) - len(kept) + (unglued != whole)
+
+
+def _unglued(text: str, known: Container[str]) -> str:
+    if not text.rstrip().endswith(_INVITATION_ENDS):
+        return text
     first, end, last = text.rpartition("\n")
     for start in range(len(last)):
         found = _GLUED.fullmatch(last, start)
         if found and found["who"] in known:
-            return (first + end + last[:start]).rstrip(), True
-    return text, False
+            return (first + end + last[:start]).rstrip()
+    return text
+
+
+def invited_in(line: str, known: Container[str]) -> list[str]:
+    """Who was invited by somebody `known`: people who may never speak, and leave."""
+    invited = _INVITED.fullmatch(line.strip()) if len(line) <= _LONGEST else None
+    is_one = invited and _is_one(invited["who"], known) and _are_people(invited["whom"], known)
+    return _AND.split(invited["whom"]) if invited and is_one else []
 
 
 def is_deleted(text: str) -> bool:

@@ -12,7 +12,7 @@ above it does; where there is none, or it says no year, the message has no time.
 """
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -24,7 +24,7 @@ from django.utils.translation import gettext_lazy
 
 from memory.importers import day_order
 from memory.importers.called import is_form, is_label, may_be_called
-from memory.importers.chat_notices import KAKAO_TALK_MEDIA, is_deleted, is_notice, without_notice
+from memory.importers.chat_notices import KAKAO_TALK_MEDIA, invited_in, is_deleted, without_notices
 from memory.importers.clock_words import HALF_AHEAD, HALF_BEHIND
 from memory.importers.journal import Journal
 from memory.importers.lines import Gathered, Names, gathered, role_named, said, talks
@@ -53,7 +53,7 @@ _STAMP = rf"(?P<stamp>{_FULL}|{_WITHOUT_YEAR}|{_CLOCK})"
 _NAME = r"(?P<name>[^\s:：<>\[\]\t][^:：<>\t\n]{0,59}?)"
 _SAID = r"(?:：|:(?=\s|$))\s?(?P<words>.*)"
 _NUMBER = r"[(（<](?P<number>[A-Za-z]{0,4}\d{5,12}|[^()<>\s]{1,60}@[^()<>\s]{1,60})[)）>]"
-_WEEKDAY = r"[(（]?(?:[^\W\d]{1,12}\.?)[)）]?"
+_WEEKDAY = r"[(（]?(?:[^\s\d()（）]{1,12}\.?)[)）]?"
 _DAY = re.compile(
     rf"(?P<framed>[-=–—]{{3}})?[-=–— ]*(?:{_WEEKDAY},?\s+)?(?P<date>{_DATE})[.,]?(?P<weekday>\s*{_WEEKDAY})?[-=–— ]*"
     rf"|--- (?:Day changed|Log opened) \w{{3}} (?P<day>\w{{3}} \d{{1,2}})(?: [\d:]{{8}})? (?P<year>\d{{4}})",
@@ -70,6 +70,7 @@ _MEDIA = re.compile(
 _CALL = "☎"
 _SYSTEM = ("系统消息", "系统消息(10000)", "系統訊息")
 _ONLY_CLOCK = re.compile(_CLOCK, re.I)
+_COLONS = re.compile("[:：]")
 _LONGEST_DAY = 80
 _SAMPLE_LINES = 200
 _LEAST_SHARE = 0.1
@@ -94,8 +95,9 @@ class _Style:
     media: re.Pattern[str] | None = None
 
     @property
-    def says_name(self) -> bool:
-        return "name" in self.begins.groupindex
+    def is_name_first(self) -> bool:
+        """Whether a name and a whole time behind it stand in a line of their own, as titles of diaries do not."""
+        return self.begins.groupindex["name"] < self.begins.groupindex["stamp"] and "words" in self.begins.groupindex
 
 
 def _pattern(written: str) -> re.Pattern[str]:
@@ -178,12 +180,9 @@ class Chatlog:
             raise ImportRejected("not_this", format=str(self.label))
         day_first = _day_first(source, style, options.day_first)
         title = PurePath(source.name).stem
-        known = (
-            frozenset(begun["name"].strip() for begun in _begun_in(style, beginning))
-            if style.says_name
-            else frozenset()
-        )
-        messages = gathered(source.lines(), _Beginnings(style, known).of, options.limits)
+        known = frozenset(_names(style, beginning))
+        known |= frozenset(name for line in beginning for name in invited_in(line, known))
+        messages = gathered(source.lines(), _Beginnings(style).of, options.limits)
         places = Places()
         messages = places.begun("", title, messages, lambda message: message.text.strip())
         found = _lines(messages, style, known, day_first, places, options.limits)
@@ -235,16 +234,23 @@ def _names(style: _Style, lines: list[str]) -> list[str]:
 
 
 def _is_unclear(lines: Iterable[str]) -> bool:
-    """Whether times and what stands beside them may be a chat and may be notes: some name comes again, and it is no
-    label, and names do not follow each other as those of a form do."""
+    """Whether times and what stands beside them may be a chat and may be notes: some name comes again or stands before
+    a whole time, and it is no label, and names do not follow each other as those of a form do."""
     beginning = _beginning(lines)
     for style in _STYLES:
-        names = _names(style, beginning) if style.most_names else []
-        if len(names) < max(2, _LEAST_SHARE * len(beginning)) or len(names) == len(set(names)):
+        begun = list(_begun_in(style, beginning)) if style.most_names else []
+        names = [one["name"].strip() for one in begun]
+        if not names or len(names) < _LEAST_SHARE * len(beginning) or all(map(is_label, names)) or is_form(names):
             continue
-        if not all(is_label(name) for name in names) and not is_form(names):
+        whole = style.is_name_first and all(not one["words"] and _is_whole(one["stamp"]) for one in begun)
+        if whole or len(names) > len(set(names)):
             return True
     return False
+
+
+def _is_whole(stamp: str) -> bool:
+    """Whether a stamp says the day or the second, as nobody writes by hand."""
+    return _ONLY_CLOCK.fullmatch(stamp) is None or len(_COLONS.findall(stamp)) > 1
 
 
 def _day_first(source: Source, style: _Style, chosen: bool | None) -> bool:
@@ -258,7 +264,7 @@ def _day_first(source: Source, style: _Style, chosen: bool | None) -> bool:
 
 
 def _open_dates(source: Source, style: _Style) -> Iterator[day_order.Numbers]:
-    begin = _Beginnings(style, frozenset()).of
+    begin = _Beginnings(style).of
     for line in source.lines():
         begun = begin(line.text)
         stamp = begun[0].stamp or begun[0].day if begun else ""
@@ -282,20 +288,15 @@ class _Beginnings:
     """What begins at a line, and what follows in it. The day of the line above is kept; where stamps say their own, a
     line with nothing but a date is somebody's words."""
 
-    def __init__(self, style: _Style, known: Container[str]) -> None:
+    def __init__(self, style: _Style) -> None:
         self.style = style
-        self.known = known
         self.day = ""
         self.says_days = False
         self.apart = True
-        # A name stood alone in its line: whatever comes next is said.
-        self.owed = False
 
     def of(self, text: str) -> tuple[_Head, str] | None:
         begun = self._begun(text)
         self.apart = not text.strip()
-        if text.strip():
-            self.owed = bool(begun and begun[0].stamp and not begun[1].strip())
         return begun
 
     def _begun(self, text: str) -> tuple[_Head, str] | None:
@@ -309,9 +310,7 @@ class _Beginnings:
         if day := self._day_in(text):
             self.day = day
             return _Head(day=day), ""
-        if _RULE.match(text):
-            return _Head(reason="document"), text
-        return (_Head(reason="notice"), text) if not self.owed and is_notice(text, self.known) else None
+        return (_Head(reason="document"), text) if _RULE.match(text) else None
 
     def _day_in(self, text: str) -> str:
         found = None if self.says_days or len(text) > _LONGEST_DAY else _DAY.fullmatch(text)
@@ -337,9 +336,8 @@ def _lines(
                 yield Skipped(where, (head and head.reason) or "nobody")
             continue
         name, text = _spoken(head, message.text.strip("\n"), names, style)
-        text, notice = without_notice(text, known)
-        if notice:
-            yield Skipped(where, "notice")
+        text, notices = without_notices(text, known)
+        yield from (Skipped(where, "notice") for _notice in range(notices))
         if reason := _why_not(name, text, style):
             yield Skipped(where, reason)
             continue

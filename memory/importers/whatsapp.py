@@ -29,11 +29,15 @@ from memory.importers.whatsapp_words import (
     DELETED,
     DOCUMENT,
     EDITED,
+    ENCRYPTED,
+    GROUP_EVENT,
     LEFT_OUT,
+    MADE_GROUP,
     MEDIA,
     NOON,
     PART_OF_DAY,
     PLACE,
+    UNDER_ITS_NAME,
 )
 
 _MARK = "\u200e"
@@ -63,6 +67,10 @@ _BUDDHIST_FROM, _BUDDHIST_AHEAD = 2400, 543
 # What stands in place of a message, with its mark, is short in every language.
 _LONGEST_PLACEHOLDER = 200
 _SAMPLE_LINES = 60
+_LONGEST_NOTICE = 400
+# Among them stands that the chat is encrypted; later it is somebody's who speaks of it.
+_FIRST_LINES = 4
+_MOST_NAMES = 10_000
 # What a browser adds to a second download.
 _COPY = re.compile(r" ?\(\d\)$")
 _TITLES = (
@@ -81,6 +89,7 @@ _TITLES = (
 class WhatsApp:
     name = "whatsapp"
     label = gettext_lazy("WhatsApp chat")
+    between_people = True
 
     def resembles(self, sample: Sample) -> float:
         chats = _chat_files(sample)
@@ -121,7 +130,7 @@ def _chat(source: Source, file: str, options: Options) -> Iterator[Found]:
     day_first = _day_first(source, file, stamp, options.day_first)
     title = _title(file, source.name)
     messages = gathered(source.lines(file), partial(_begins, stamp, day_first), options.limits)
-    found = _lines(messages, options.limits)
+    found = _lines(messages, _groups(source, file, stamp), options.limits)
     yield from talks(title, digest("whatsapp", title or file), title or _("the chat"), found, options.limits)
 
 
@@ -164,14 +173,39 @@ def _begins(stamp: re.Pattern[str], day_first: bool, text: str) -> tuple[datetim
     return (at, text[found.end() :]) if found and at else None
 
 
-def _lines(messages: Iterable[Gathered[datetime]], limits: Limits) -> Iterator[Line | Skipped]:
+def _groups(source: Source, file: str, stamp: re.Pattern[str]) -> frozenset[str]:
+    """Names that are a group's: what stands under them begins with that the chat is encrypted or who made the group,
+    and all of it tells of the group. Nobody speaks under them."""
+    told: dict[str, bool] = {}
+    for line in source.lines(file):
+        begun = stamp.match(line.text)
+        found = _SPEAKER.match(line.text, begun.end()) if begun else None
+        if found is None or (found["name"] not in told and len(told) >= _MOST_NAMES):
+            continue
+        words = line.text[found.end() :].strip(_INVISIBLE)
+        begins = _is_about_encryption(words) or MADE_GROUP.search(words) is not None
+        goes_on = begins or UNDER_ITS_NAME.search(words) is not None
+        fits = len(words) <= _LONGEST_NOTICE and (goes_on if found["name"] in told else begins)
+        told[found["name"]] = fits and told.get(found["name"], True)
+    groups = (name for name, is_group in told.items() if is_group)
+    return frozenset(groups) if len(told) > 2 else frozenset()
+
+
+def _is_about_encryption(words: str) -> bool:
+    return len(words) <= _LONGEST_NOTICE and ENCRYPTED.search(words) is not None
+
+
+def _lines(messages: Iterable[Gathered[datetime]], groups: frozenset[str], limits: Limits) -> Iterator[Line | Skipped]:
     """What chat it is does not count for the ids of its lines: the same one comes with its title and without."""
     line_number, places = _("line %d"), Places()
-    for message in messages:
+    for number, message in enumerate(messages):
         where = line_number % message.number
         found = _SPEAKER.match(message.text)
-        if message.head is None or found is None or _is_quoting(found["name"]):
+        if message.head is None or found is None or _is_notice(found["name"]) or found["name"] in groups:
             yield Skipped(where, "notice" if message.head else "nobody")
+            continue
+        if number < _FIRST_LINES and _is_about_encryption(message.text[found.end() :]):
+            yield Skipped(where, "notice")
             continue
         text, reason = _words(message.text[found.end() :])
         if reason:
@@ -181,9 +215,17 @@ def _lines(messages: Iterable[Gathered[datetime]], limits: Limits) -> Iterator[L
 
 
 @lru_cache(maxsize=1_000)
+def _is_notice(name: str) -> bool:
+    """Whether the colon stands within what WhatsApp tells: Ana changed the subject to "Rome: again"."""
+    return _is_quoting(name) or GROUP_EVENT.search(name) is not None or ENCRYPTED.search(name) is not None
+
+
 def _is_quoting(name: str) -> bool:
-    """Whether a colon stands within a quotation: Ana changed the subject to "Rome: again"."""
-    return name.count('"') % 2 == 1 or any(name.count(begin) > name.count(end) for begin, end in ("“”", "«»", "„“"))
+    return (
+        name.count('"') % 2 == 1
+        or ("“" not in name and "„" not in name and name.count("”") % 2 == 1)
+        or any(name.count(begin) > name.count(end) for begin, end in ("“”", "«»", "„“", "「」", "『』", "‘’", "‹›"))
+    )
 
 
 def _words(text: str) -> tuple[str, str]:

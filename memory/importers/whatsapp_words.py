@@ -100,3 +100,58 @@ LEFT_OUT = re.compile(
     re.I,
 )
 PLACE = re.compile(r"https://(?:maps\.google\.com/|(?:www\.)?foursquare\.com/)")
+# What groups are told, in languages of many phones: who made them, what they are called, who came. It stands before a
+# colon where the group's name has one.
+GROUP_EVENT = re.compile(
+    r"\b(?:created|changed|updated|deleted|edited|set)\b.{0,40}\b(?:group|subject|description|icon|settings|community)\b"
+    r"|\bchanged (?:to \+|their phone|from .+ to )|\bpinned a message\b|\bsecurity code\b|\bjoined (?:using|from|via)\b"
+    r"|\b(?:gruppe|gruppen\w*|betreff)\b.{0,60}\b(?:erstellt|geändert|geaendert|angelegt|beigetreten)\b"
+    r"|\bhat die gruppe\b"
+    r"|\bhat den betreff\b|\bha (?:creado|cambiado)\b.{0,30}\b(?:grupo|asunto)\b"
+    r"|\b(?:creó|cambió|creaste|cambiaste)\b"
+    r".{0,30}\b(?:grupo|asunto|descripción|ícono|icono)\b|\b(?:criou|mudou|alterou|criaste|alteraste)\b.{0,30}\b(?:grupo|nome"
+    r"|assunto)\b|\b(?:a|avez|as) (?:créé|changé|modifié)\b.{0,30}\b(?:groupe|sujet|objet)\b|\bha (?:creato|cambiato"
+    r"|modificato)\b.{0,30}\b(?:gruppo|oggetto|nome)\b|\b(?:heeft|hebt)\b.{0,40}\b(?:groep|onderwerp|groepsnaam)\b"
+    r"|(?:созда|измени|смени)\w*.{0,30}(?:групп|тем)\w*|(?:створи|зміни)\w*.{0,30}(?:груп|тем)\w*|\b(?:grubu|grup)\b.{0,40}"
+    r"\b(?:oluşturdu|değiştirdi)|\b(?:membuat|mengubah)\b.{0,30}\b(?:grup|subjek)\b"
+    r"|\b(?:utworzył|zmienił)\w*.{0,30}\b(?:grup|temat)"
+    r"|(?:创建|建立|更改|变更|變更|修改)了?.{0,12}(?:群组|群組|群|主题|主旨|名称|名稱)"
+    r"|(?:グループ|件名).{0,40}(?:作成|変更)"
+    r"|그룹.{0,40}(?:만들|변경)"
+    r"|님이 (?:그룹|제목)|さんが(?:グループ|件名)|(?:أنشأ|غيّر|غير).{0,30}(?:المجموعة"
+    r"|الموضوع)|(?:יצר|שינה).{0,30}(?:קבוצה|נושא)",
+    re.I,
+)
+# "Messages and calls are end-to-end encrypted": the first line of every chat, in some under the name of the group.
+_ENCRYPTED = (
+    "end-to-end encrypted", "end-to-end encryption", "ende-zu-ende-verschlüssel", "chiffrés de bout en bout",
+    "cifrados de extremo a extremo", "criptografia de ponta a ponta", "encriptadas ponto a ponto",
+    "encriptação ponto a ponto", "crittografati end-to-end", "crittografia end-to-end", "end-to-end versleuteld",
+    "сквозным шифрованием", "наскрізним шифруванням", "наскрізне шифрування", "uçtan uca şifre",
+    "terenkripsi secara end-to-end",
+    "enkripsi end-to-end", "szyfrowane w pełni", "szyfrowaniem end-to-end", "szyfrowaniu end-to-end",
+    "端到端加密", "端對端加密", "エンドツーエンド", "종단간 암호화", "종단 간 암호화",
+    "مشفرة تمام", "التشفير التام", "מוצפנות מקצה לקצה",
+    "एंड-टू-एंड एन्क्रिप्ट", "από άκρο σε άκρο", "totalsträckskrypter", "end-to-end-krypter", "ende-til-ende-krypter",
+    "päästä päähän", "koncovým šifrováním", "criptate integral",
+)  # fmt: skip
+ENCRYPTED = re.compile(_any_of(_ENCRYPTED), re.I)
+# With this, or that it is encrypted, begins what stands under the name of a group.
+MADE_GROUP = re.compile(
+    r"\b(?:created|creó|creaste|criou|criaste|has created|ha creado|ha creato|hai creato|a créé|avez créé|membuat)"
+    r" (?:(?:this|the|this|este|el|o|esse|questo|il|ce|le) )?(?:group|grupo|gruppo|groupe|grup)\b"
+    r"|\b(?:hat|hast|haben) (?:die|diese) gruppe\b.{0,60}\berstellt"
+    r"|\b(?:heeft|hebt) (?:de|deze) groep\b.{0,60}\bgemaakt"
+    r"|(?:созда|створи)\w* (?:эту |цю )?груп\w*|grubu oluşturdu|utworzył\w* (?:tę )?grupę"
+    r"|(?:创建|建立)了?(?:此|该|這個)?群"
+    r"|グループを作成|그룹을 만들|أنشأ.{0,20}المجموعة|יצר.{0,20}קבוצה",
+    re.I,
+)
+# What a group says under its own name: everything of it is of this kind.
+UNDER_ITS_NAME = re.compile(
+    rf"{GROUP_EVENT.pattern}|\b(?:added|removed|left|joined|admin|were added|was added|turned (?:on|off)|disappear"
+    r"|hinzugefügt|entfernt|verlassen|beigetreten|ajouté|quitté|supprimé|añadió|añadido|agregó|salió|eliminó|adicionou|saiu"
+    r"|removeu|aggiunto|uscito|abbandonato|rimosso|toegevoegd|verlaten|verwijderd|ekledi|ayrıldı|menambahkan|keluar)\b"
+    r"|добавил|покинул|вышел|удалил|додав|вийшов|添加|新增|退出|加入|移除|追加|退出しました|退会|추가|나갔|들어|내보|أضاف|غادر|הוסיף|יצא",
+    re.I,
+)

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from memory.importers import recognised
+from memory.importers import read, recognised
 from memory.importers.chatlog import Chatlog
 from memory.importers.types import ImportRejected, Options
 from tests.memory.importers.given import FILES, found_by, given, lines_of, skips_of
@@ -182,3 +182,118 @@ def test_a_person_who_says_that_it_is_a_chat_is_believed() -> None:
     with pytest.raises(ImportRejected) as rejected:
         found_by(Chatlog(), given("Dear diary,\nit rained.\n"))
     assert rejected.value.code == "not_this"
+
+
+KAKAO_TALK_GROUP = """우리방 5 님과 카카오톡 대화
+저장한 날짜 : 2024-01-16 10:22:33
+
+--------------- 2024년 1월 15일 월요일 ---------------
+민수님이 안나님과 지수님을 초대했습니다.
+[안나] [오후 9:05] 안녕
+하나님이 들어왔습니다.
+[민수] [오후 9:06] 잘 지내?
+민수님이 보라님을 초대했습니다.
+선생님이 나갔습니다.
+[지수] [오후 1:30] 사진
+[지수] [오후 1:31] 좋아민수님이 보라님을 초대했습니다.
+[지수] [오후 1:32] 삭제된 메시지입니다.
+지수님이 나갔습니다.
+"""
+KAKAO_TALK_IOS = """우리방.txt
+저장한 날짜 : 2025. 10. 14. 오전 10:22
+
+2025년 10월 14일 화요일
+2025. 10. 14. 오전 9:30: 길동님이 철수님을 초대했습니다.
+2025. 10. 14. 오전 9:30, 길동 : 안녕
+2025. 10. 14. 오후 1:30, 철수 : 네
+두 줄
+2025. 10. 14. 오후 1:31, 철수 : 이모티콘
+"""
+KAKAO_TALK_EN = """Friends with KakaoTalk Chats
+Date Saved : 2024-01-16 10:22:33
+
+--------------- Monday, January 15, 2024 ---------------
+Ana invited Ben and Mira.
+[Ana] [9:05 AM] Hello
+Ben left.
+[Mira] [1:30 PM] ok
+Mira invited me to dinner.
+[Ana] [1:31 PM] nice
+"""
+KAKAO_TALK_PHONE_EN = """Friends 3 KakaoTalk Chats
+Date Saved : January 16, 2024 at 10:22 AM
+
+January 15, 2024 at 9:05 AM, Ana invited Ben and Mira
+January 15, 2024 at 9:05 AM, Ana : Hello: all
+January 15, 2024 at 1:30 PM, Mira : Photo
+January 15, 2024 at 1:30 PM, Mira : so
+"""
+LINE_EN = """[LINE] Chat history with Mira
+Saved on: 26/04/2026, 04:36PM
+
+Sun, 26/04/2026
+09:35AM\tAna\tLet's try it
+01:30PM\tMira\t[Sticker]
+01:30PM\tMira\tok
+01:31PM\t\tMira unsent a message.
+"""
+LINE_TH = """[LINE] ประวัติการแชทกับ Mira
+บันทึกวันที่: 2024/01/15 10:30
+
+2024/01/15 จันทร์
+9:30\tAna\tสวัสดีครับ
+13:31\tMira\tสวัสดี!
+"""
+WE_FLOW = """2024-01-15 09:05:00 '我'
+在吗
+
+2024-01-15 13:06:10 '小美: 家'
+在
+好的
+
+2024-01-15 13:06:20 '小美: 家'
+[图片]
+
+"""
+WE_LINK = "张三(z00123456) 2024-01-15 9:22\n你好\n李四(l00654321) 2024-01-15 13:23\n在\n"
+ZOOM_DE = "[15. Januar 2024 um 9:05 vorm.] Ana: hallo\n[15. Januar 2024 um 1:30 nachm.] Mira: na\n" * 2
+SPANISH = "lunes, 15 de enero de 2024, 9:05 a. m. - Ana: hola\nlunes, 15 de enero de 2024, 1:30 p. m. - Mira: sí\n" * 2
+COPIED = "Ana  [Jan 15, 2024 9:05 AM]\nhi\nMira  [Jan 15, 2024 1:30 PM]\nyo\nAna  [Jan 15, 2024 1:31 PM]\nok\n"
+
+
+def test_notices_are_nobodys_words_and_halves_of_the_day_nobodys_names() -> None:
+    cases = {
+        KAKAO_TALK_GROUP: [("안나", "안녕", 21), ("민수", "잘 지내?\n선생님이 나갔습니다.", 21), ("지수", "좋아", 13)],
+        KAKAO_TALK_IOS: [("길동", "안녕", 9), ("철수", "네\n두 줄", 13)],
+        KAKAO_TALK_EN: [("Ana", "Hello", 9), ("Mira", "ok\nMira invited me to dinner.", 13), ("Ana", "nice", 13)],
+        KAKAO_TALK_PHONE_EN: [("Ana", "Hello: all", 9), ("Mira", "so", 13)],
+        LINE_EN: [("Ana", "Let's try it", 9), ("Mira", "ok", 13)],
+        LINE_TH: [("Ana", "สวัสดีครับ", 9), ("Mira", "สวัสดี!", 13)],
+        WE_FLOW: [("我", "在吗", 9), ("小美: 家", "在\n好的", 13)],
+        WE_LINK: [("张三", "你好", 9), ("李四", "在", 13)],
+        ZOOM_DE: [("Ana", "hallo", 9), ("Mira", "na", 13)] * 2,
+        SPANISH: [("Ana", "hola", 9), ("Mira", "sí", 13)] * 2,
+        COPIED: [("Ana", "hi", 9), ("Mira", "yo", 13), ("Ana", "ok", 13)],
+    }
+    for data, said in cases.items():
+        for end, encoding in (("\n", "utf-8"), ("\r\n", "utf-16")):
+            source = given(data.replace("\n", end).encode(encoding), "chat.txt")
+            assert recognised(source).name in ("chatlog", "whatsapp"), data
+            lines = lines_of(list(read(source)))
+            assert [(line.speaker, line.text, line.at and line.at.hour) for line in lines] == said, data
+
+
+def test_where_times_and_names_may_be_notes_it_is_asked_and_the_answer_holds() -> None:
+    unclear = (
+        "张三 00123456 2024-01-15 10:22:33\n你好\n\n李四 00654321 2024-01-15 10:23:33\n在\n",
+        "小美 10:22:33\n在吗\n安娜 10:23:01\n在\n",
+        "2024-01-15 21:05 小美\n在吗\n2024-01-15 21:06 小美\n到了\n",
+        "21:05 Ana: hi\n21:06 Mira: yo\n21:07 Ben: hey\n21:08 Ana: so\n",
+    )
+    for data in unclear:
+        source = given(data, "copy.txt")
+        with pytest.raises(ImportRejected) as rejected:
+            list(read(source))
+        assert rejected.value.code == "ask_chat_or_notes", data
+        assert len(lines_of(list(read(source, options=Options(kind="chat"))))) > 1, data
+        assert not lines_of(list(read(source, options=Options(kind="notes")))), data

@@ -265,3 +265,32 @@ def test_a_part_of_a_chat_may_begin_within_a_message() -> None:
     assert isinstance(recognised(source), WhatsApp)
     found = found_by(WhatsApp(), source)
     assert (len(lines_of(found)), skips_of(found)) == (4, ["nobody"])
+
+
+def test_what_a_group_is_told_is_nobodys_words_in_any_language() -> None:
+    notices = (
+        "Messages and calls are end-to-end encrypted. Only people in this chat can read: learn more",
+        "Ana created group “Trip: 2024”", "Ana changed the subject from Trip: 2024 to Rome",
+        "Ben hat den Betreff der Gruppe zu „Rom: wieder“ geändert", "Ana creó el grupo «Viaje: 2024»",
+        "Ana a créé le groupe « Voyage : 2024 »: oui", "Ana 建立了群組「旅行: 2024」",
+        "Ana bytte namn till ”Resa: 2024”",
+        "Ana changed the group description: see there", "안나님이 그룹 이름을 '여행: 2024'(으)로 변경했습니다",
+    )  # fmt: skip
+    for notice in notices:
+        assert texts(f"31/12/2023, 21:05 - {notice}\n31/12/2023, 21:05 - Ana: hi\n") == [("Ana", "hi")], notice
+
+
+def test_a_group_that_tells_of_itself_under_its_own_name_is_no_speaker() -> None:
+    head = "[31/12/2023, 21:05:33] "
+    said = f"{head}Ana: hello: all\n{head}Mira: I left early, and changed the subject\n{head}Ben: Anna added salt\n"
+    for first in (
+        "Trip 2024: Messages and calls are end-to-end encrypted. No one outside of this chat can read them.",
+        "Trip 2024: Ana created this group", "Trip 2024: Ana hat diese Gruppe erstellt",
+        "旅行: 消息和通话已进行端到端加密。",
+    ):  # fmt: skip
+        name = first.partition(":")[0]
+        for mark in ("", MARK):
+            data = f"{head}{first.replace(': ', ': ' + mark)}\n{head}{name}: {mark}Ben was added\n{said}"
+            assert [speaker for speaker, _text in texts(data)] == ["Ana", "Mira", "Ben"], first
+    alone = f"{head}Mira: {MARK}Messages and calls are end-to-end encrypted.\n{head}Mira: hi\n{head}Ana: yo\n"
+    assert texts(alone) == [("Mira", "hi"), ("Ana", "yo")]
