@@ -149,7 +149,7 @@ def _is_the_programs(words: str, titles: int) -> bool:
 
 
 def _are_quotes(before: str, behind: str) -> bool:
-    return any(before.rstrip().endswith(left) and behind.lstrip().startswith(right) for left, right in _QUOTES)
+    return any(before.rstrip().endswith(pair[0]) and behind.lstrip().startswith(pair[1]) for pair in _QUOTES)
 
 
 def _at(activity: Any) -> datetime | None:

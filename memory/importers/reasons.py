@@ -15,6 +15,7 @@ SKIPS = {
     "nobody": _("stands before anybody speaks"),
     "not_chosen": _("an earlier or other version that was not kept in the conversation"),
     "notice": _("a notice of the app, not something that somebody said"),
+    "outdated": _("was no longer true for the system that had kept it"),
     "settings": _("settings and data about the account"),
     "thinking": _("what the assistant thought before it spoke, not what it said"),
     "too_deep": _("is nested too deeply"),
