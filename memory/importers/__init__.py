@@ -22,6 +22,7 @@ from memory.importers import (
     discord_package,
     gemini,
     google_chat,
+    gemini_page,
     imessage,
     journal,
     journey,
@@ -43,7 +44,7 @@ from memory.importers import (
 from memory.importers.source import Source
 from memory.importers.speakers import Speaker, speakers
 from memory.importers.types import Format, Found, ImportRejected, Options
-from memory.importers.web_pages import refuse_page, refuse_pages
+from memory.importers.web_pages import is_page, refuse_page, refuse_pages
 
 __all__ = ["FORMATS", "Source", "Speaker", "format_named", "read", "recognised", "speakers"]
 
@@ -52,6 +53,7 @@ FORMATS: tuple[Format, ...] = (
     *chatgpt.FORMATS,
     *claude.FORMATS,
     *gemini.FORMATS,
+    *gemini_page.FORMATS,
     *deepseek.FORMATS,
     *whatsapp.FORMATS,
     *imessage.FORMATS,
@@ -87,10 +89,12 @@ def recognised(source: Source) -> Format:
     empty, damaged or no text."""
     if not source.size:
         raise ImportRejected("empty")
-    refuse_page(source.sample)
-    likeness, best = max(((one.resembles(source.sample), one) for one in FORMATS), key=lambda pair: pair[0])
+    # A page may be read only by who reads pages: to others it is text with many signs.
+    formats = [one for one in FORMATS if getattr(one, "reads_pages", False) or not is_page(source.sample)]
+    likeness, best = max(((one.resembles(source.sample), one) for one in formats), key=lambda pair: pair[0])
     if likeness >= _LEAST_LIKENESS:
         return best
+    refuse_page(source.sample)
     if not source.members:
         # Whatever is wrong with the text is a better answer.
         next(iter(source.texts()), None)

@@ -29,13 +29,13 @@ from memory.importers.zips import within
 
 _TITLE = "Gemini"
 # What an activity is of, as its header and its product are called in every language; it was called Bard before.
-_PRODUCT = re.compile(r"Gemini|Bard")
+PRODUCT = re.compile(r"Gemini|Bard")
 _OF_GEMINI = re.compile(r'"(?:header|products)"\s*:\s*\[?\s*"[^"]{0,60}(?:Gemini|Bard)')
 _MARKS = frozenset({"item.header", "item.title", "item.time"})
 _MEMBERS_LOOKED_AT = 60
 # In English. Elsewhere the words around what was asked are found out, or known by one of these in front of a colon.
-_PROMPTED = ("Prompted ", "Asked ", "Said ")
-_USED = "Used "
+PROMPTED = ("Prompted ", "Asked ", "Said ")
+USED = "Used "
 _STEMS = (
     "prompt", "requête", "petición", "pregunt", "solicit", "comando", "pedido", "richiesta", "domand", "запрос",
     "запит", "提示", "提示词", "輸入", "输入", "提问", "提問", "询问", "詢問", "プロンプト", "入力", "質問", "送信",
@@ -56,7 +56,7 @@ _ROLES: Mapping[str, Role] = {_USER: "user", _PERSONA: "persona"}
 
 
 @dataclass(frozen=True)
-class _Wrapping:
+class Wrapping:
     """What stands before and behind everything that was asked."""
 
     before: str = ""
@@ -67,7 +67,7 @@ class _Wrapping:
         return bool(self.before or self.behind) and around
 
     def taken_off(self, title: str) -> str:
-        known = next((prefix for prefix in _PROMPTED if title.startswith(prefix)), "")
+        known = next((prefix for prefix in PROMPTED if title.startswith(prefix)), "")
         if known:
             return title.removeprefix(known)
         if self.is_around(title):
@@ -91,7 +91,7 @@ class Gemini:
         places = Places()
         for file in files or [""]:
             with within(file):
-                wrapping = _wrapping(islice(_titles(source, file), _MAX_TITLES))
+                wrapping = wrapping_of(islice(_titles(source, file), _MAX_TITLES))
                 activities = oldest_first(objects(source, file), _at, _size, options.limits, newest_first=True)
                 found = _lines(activities, wrapping, places, options.limits)
                 yield from talks(_TITLE, digest("gemini", file), _TITLE, found, options.limits)
@@ -100,7 +100,7 @@ class Gemini:
 def _candidates(members: Iterable[str]) -> list[str]:
     """JSON files of the zip, likelier ones first."""
     names = [name for name in members if name.casefold().endswith(".json")]
-    return sorted(names, key=lambda name: not _PRODUCT.search(name))[:_MEMBERS_LOOKED_AT]
+    return sorted(names, key=lambda name: not PRODUCT.search(name))[:_MEMBERS_LOOKED_AT]
 
 
 def _is_activities(sample: Sample) -> bool:
@@ -110,7 +110,7 @@ def _is_activities(sample: Sample) -> bool:
 def _is_of_gemini(activity: Mapping[str, Any]) -> bool:
     """One file may hold what was done elsewhere, too; what does not say is taken for Gemini's."""
     named = " ".join([word(activity.get("header")), *map(word, array(activity.get("products")))])
-    return not named.strip() or _PRODUCT.search(named) is not None
+    return not named.strip() or PRODUCT.search(named) is not None
 
 
 def _titles(source: Source, file: str) -> Iterator[str]:
@@ -120,14 +120,14 @@ def _titles(source: Source, file: str) -> Iterator[str]:
             yield word(activity.get("title"))
 
 
-def _wrapping(titles: Iterable[str]) -> _Wrapping:
+def wrapping_of(titles: Iterable[str]) -> Wrapping:
     """The words that stand before and behind nearly all titles, and are the program's."""
-    known = [title for title in titles if title and not title.startswith(_PROMPTED)]
+    known = [title for title in titles if title and not title.startswith(PROMPTED)]
     before = _common(known)
     behind = _common([title[::-1] for title in known])[::-1]
     if before and behind and _are_quotes(before, behind):
-        return _Wrapping(before, behind)
-    return _Wrapping(before if _is_the_programs(before, len(known)) else "", behind if _is_known(behind) else "")
+        return Wrapping(before, behind)
+    return Wrapping(before if _is_the_programs(before, len(known)) else "", behind if _is_known(behind) else "")
 
 
 def _common(titles: list[str]) -> str:
@@ -161,7 +161,7 @@ def _size(activity: Any) -> int:
     return len(word(table(activity).get("title"))) + sum(map(len, parts))
 
 
-def _lines(activities: Iterator[Any], wrapping: _Wrapping, places: Places, limits: Limits) -> Iterator[Line | Skipped]:
+def _lines(activities: Iterator[Any], wrapping: Wrapping, places: Places, limits: Limits) -> Iterator[Line | Skipped]:
     for number, activity in enumerate(activities, start=1):
         where = _("activity %d") % number
         if isinstance(activity, dict):
@@ -175,12 +175,12 @@ def _answer(activity: Mapping[str, Any]) -> str:
 
 
 def _activity(
-    activity: Mapping[str, Any], wrapping: _Wrapping, places: Places, where: str, limits: Limits
+    activity: Mapping[str, Any], wrapping: Wrapping, places: Places, where: str, limits: Limits
 ) -> Iterator[Line | Skipped]:
     title, at = word(activity.get("title")), moment(activity.get("time"))
     answer = _answer(activity)
-    asked = title.startswith(_PROMPTED) or wrapping.is_around(title)
-    if not _is_of_gemini(activity) or (not asked and (not answer or title.startswith(_USED))):
+    asked = title.startswith(PROMPTED) or wrapping.is_around(title)
+    if not _is_of_gemini(activity) or (not asked and (not answer or title.startswith(USED))):
         yield Skipped(where, "notice")
         return
     for side, text in ((_USER, wrapping.taken_off(title)), (_PERSONA, answer)):

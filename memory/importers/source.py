@@ -19,6 +19,7 @@ from memory.importers.types import ImportRejected, Limits
 from memory.importers.zips import MAGIC, member_names, opened_zip, printable
 
 CHUNK_BYTES = 64 * 1024
+_PAGE_BYTES = 1024 * 1024
 _DEEPEST_PATH = 8
 # Bytes that are parsed before their depth is looked at: the parser's paths grow with it.
 _PATHS_AT_A_TIME = 256
@@ -136,6 +137,19 @@ class Sample:
             return next(iter(self._source.texts(self._member)), "")
         except ImportRejected:
             return ""
+
+    @cached_property
+    def page(self) -> str:
+        """The same of a web page, so far that its styles are behind: some begin with more of them than fits."""
+        pieces: list[str] = []
+        try:
+            for piece in self._source.texts(self._member):
+                pieces.append(piece)
+                if len(pieces) * CHUNK_BYTES >= _PAGE_BYTES:
+                    break
+        except ImportRejected:
+            pass  # What was read until there stands.
+        return "".join(pieces)
 
     @cached_property
     def members(self) -> tuple[str, ...]:

@@ -19,9 +19,13 @@ _SIGNS = (
 _MEMBERS_LOOKED_AT = 20
 
 
+def is_page(sample: Sample) -> bool:
+    return _PAGE.match(sample.text) is not None
+
+
 def refuse_page(sample: Sample) -> None:
     """Raises ImportRejected where the file is a web page."""
-    if _PAGE.match(sample.text):
+    if is_page(sample):
         raise ImportRejected(_whose(sample.text), sample.name)
 
 
