@@ -21,8 +21,8 @@ from memory.importers import (
     discord,
     discord_package,
     gemini,
-    google_chat,
     gemini_page,
+    google_chat,
     imessage,
     journal,
     journey,
@@ -39,6 +39,7 @@ from memory.importers import (
     table,
     telegram,
     transcript,
+    wechat,
     whatsapp,
 )
 from memory.importers.source import Source
@@ -63,6 +64,7 @@ FORMATS: tuple[Format, ...] = (
     *discord_package.FORMATS,
     *slack.FORMATS,
     *google_chat.FORMATS,
+    *wechat.FORMATS,
     *sillytavern.FORMATS,
     *roleplay.FORMATS,
     *character_ai.FORMATS,

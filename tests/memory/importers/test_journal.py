@@ -10,7 +10,7 @@ from hypothesis import given as supposing
 from hypothesis import settings
 from hypothesis import strategies as some
 
-from memory.importers import recognised
+from memory.importers import read, recognised
 from memory.importers.day_one import DayOne
 from memory.importers.journal import Journal
 from memory.importers.journey import Journey
@@ -320,3 +320,43 @@ def test_the_zip_of_journey_is_read_by_the_writers_clock() -> None:
     first, second = entries_of(found)
     assert (first.day, first.text, first.source_id) == (date(2024, 1, 6), "It snowed.\n\nCold & wet.", "j1")
     assert (second.text, skips_of(found)) == ("Rain <here>", ["media", "media"])
+
+
+DOENTRY = """<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0"><dict>
+<key>Creation Date</key><date>2014-10-23T23:36:33Z</date>
+<key>Entry Text</key><string>{text}</string>
+<key>Time Zone</key><string>Europe/Berlin</string>
+<key>UUID</key><string>{uuid}</string>
+</dict></plist>"""
+
+
+def test_day_one_classic_is_read_from_its_folder_and_from_one_entry() -> None:
+    folder = "Journal.dayone/entries"
+    source = zipped(
+        {
+            f"{folder}/A1.doentry": DOENTRY.format(text="It snowed &amp; I stayed.", uuid="A1"),
+            f"{folder}/A2.doentry": DOENTRY.format(text="", uuid="A2"),
+            f"{folder}/A3.doentry": "<plist><dict><key>Entry Text</key>",
+            f"{folder}/A4.doentry": '<!DOCTYPE x [<!ENTITY a "b">]><plist><dict><key>a</key></dict></plist>',
+            "Journal.dayone/photos/A1.jpg": b"\xff\xd8",
+        }
+    )  # fmt: skip
+    assert recognised(source).name == "day_one"
+    found = list(read(source))
+    (entry,) = entries_of(found)
+    # The writer's day, on the clock of the place.
+    assert (entry.text, entry.day, entry.source_id) == ("It snowed & I stayed.", date(2014, 10, 24), "A1")
+    assert skips_of(found) == ["media", "empty", "broken", "broken"]
+    one = given(DOENTRY.format(text="Alone", uuid="B"), "B.doentry")
+    assert recognised(one).name == "day_one"
+    assert [entry.text for entry in entries_of(list(read(one)))] == ["Alone"]
+
+
+def test_a_journal_of_day_one_may_lie_in_a_folder_and_have_its_words_with_their_layout_alone() -> None:
+    rich = json.dumps({"contents": [{"text": "Two "}, {"attributes": {}, "text": "parts"}], "meta": {}})
+    entry = {"creationDate": "2024-01-05T10:00:00Z", "richText": rich, "uuid": "r"}
+    journal = json.dumps({"metadata": {"version": "1.0"}, "entries": [entry]})
+    found = list(read(zipped({"Export/Journal.json": journal, "Export/photos/a.jpeg": b"x"})))
+    assert [entry.text for entry in entries_of(found)] == ["Two parts"]

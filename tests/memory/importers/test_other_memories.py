@@ -25,7 +25,7 @@ MESSAGES: list[dict[str, Any]] = [
     {"id": "m2", "role": "user", "content": json.dumps({"type": "login", "last_login": "never", "time": "x"})},
     {
         "id": "m3", "role": "user", "created_at": "2025-03-01T10:00:00+00:00",
-        "content": [{"type": "text", "text": json.dumps({"type": "user_message", "message": "I love tea", "time": "x"})}],
+        "content": [{"type": "text", "text": json.dumps({"type": "user_message", "message": "I love tea"})}],
     },
     {
         "id": "m4", "role": "assistant", "content": [{"type": "text", "text": "She loves tea."}],
