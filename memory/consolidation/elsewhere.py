@@ -4,22 +4,26 @@ It is read like any other, but for this: nobody has just said it. What lies back
 to think about, and replaces nothing that was told later; nor does a page have to hear of each of a thousand talks.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from chat.models import Session
+from chat.models import Message, Session
 from echovessel.llm.models import Purpose
 from memory.models import ImportChunk
 
 PAST = timedelta(days=1)
+_MOST_OTHERS = 50
 
 
 @dataclass(frozen=True)
 class Material:
-    """What is read: a talk, or prose; and whether the file says when it was."""
+    """What is read: a talk, or prose; and whether the file says when it was. `others` are those with whom the owner
+    talks where the persona takes no part: "you" in such a talk is one of them, and never the persona."""
 
     is_prose: bool = False
     is_dated: bool = True
+    others: Sequence[str] = ()
 
 
 def is_from_elsewhere(session: Session) -> bool:
@@ -34,7 +38,18 @@ def is_past(session: Session, now: datetime) -> bool:
 def material_of(session: Session) -> Material:
     """What there is to read. A talk of ours is none but a talk."""
     chunk = ImportChunk.objects.filter(session=session).first() if is_from_elsewhere(session) else None
-    return Material(chunk.kind == ImportChunk.Kind.PROSE, chunk.dated) if chunk else Material()
+    if chunk is None:
+        return Material()
+    is_prose = chunk.kind == ImportChunk.Kind.PROSE
+    return Material(is_prose, chunk.dated, () if is_prose else _others(session))
+
+
+def _others(session: Session) -> Sequence[str]:
+    """Who else speaks in a talk in which the persona says nothing."""
+    if session.messages.filter(role=Message.Role.PERSONA).exists():
+        return ()
+    names = session.messages.exclude(speaker="").order_by("speaker").values_list("speaker", flat=True).distinct()
+    return tuple(names[:_MOST_OTHERS])
 
 
 def purpose_of(session: Session) -> Purpose:

@@ -16,7 +16,7 @@ from echovessel import embedding, llm
 from echovessel.context import shortened, unfenced
 from memory import knobs, vectors
 from memory.consolidation import prompting
-from memory.consolidation.answers import ExtractionAnswer, ImportAnswer
+from memory.consolidation.answers import ExtractedEvent, ExtractionAnswer, ImportAnswer
 from memory.consolidation.chunks import Piece, next_piece
 from memory.consolidation.claims import Claim
 from memory.consolidation.elsewhere import Material, material_of, purpose_of
@@ -31,6 +31,9 @@ from persona.models import Persona
 BLOCK_TOKENS = 400
 LINES_COMPARED = 32
 NEIGHBOURS_PER_LINE = 8
+MOST_NAMED = 8
+# Tags for what is between the owner and the persona.
+_OF_THE_TWO = ("turning-point", "correction", "commitment")
 FARTHEST = 1.2  # Euclidean; farther apart than this (cosine 0.28) two texts have nothing in common (recall.md)
 
 
@@ -73,8 +76,9 @@ def _extract(claim: Claim, piece: Piece) -> None:
         _request(session, piece, material, known, now),
         ImportAnswer if material.is_prose else ExtractionAnswer,
         journal=of_reading(claim, piece.through),
-        doubt=lambda answer: _doubt(session.persona, answer, piece),
+        doubt=lambda answer: _doubt(session.persona, answer, piece, material),
     ).value
+    answer, mistaken = without_the_persona(answer, session.persona, piece) if material.others else (answer, 0)
     _drop_unknown_ids(answer, known)
     with transaction.atomic():
         claim.forward()
@@ -83,7 +87,7 @@ def _extract(claim: Claim, piece: Piece) -> None:
             chunk=_next_number(session),
             through=piece.through,
             answer=answer.model_dump(mode="json"),
-            dropped=answer.dropped,
+            dropped=answer.dropped + mistaken,
         )
         forget(session)
 
@@ -93,9 +97,38 @@ def _next_number(session: Session) -> int:
     return 0 if last is None else last + 1
 
 
-def _doubt(persona: Persona, answer: ExtractionAnswer, piece: Piece) -> str:
-    """What to ask for once more; "" where the answer is in the language of the talk."""
+def _doubt(persona: Persona, answer: ExtractionAnswer, piece: Piece, material: Material) -> str:
+    """What to ask for once more; "" where the answer is in the language of the talk, and takes nobody for the
+    persona."""
+    if material.others and any(_tells_of_the_persona(event, persona, piece) for event in answer.events):
+        return prompting.render("extraction_others", persona, others=_named(material))
     return prompting.render("extraction_language", persona) if speaks_otherwise(answer, piece.lines) else ""
+
+
+def without_the_persona(answer: ExtractionAnswer, persona: Persona, piece: Piece) -> tuple[ExtractionAnswer, int]:
+    """The answer about a talk between other people without what it takes to be about the persona, or promised by them,
+    and how many mistakes these were. Nor does a talk in which they took no part change their mood."""
+    kept = answer.only(
+        lambda item: isinstance(item, ExtractedEvent) and not _tells_of_the_persona(item, persona, piece)
+    )
+    events = [
+        event.model_copy(
+            update={
+                "subject": ConceptNode.Subject.USER.value,
+                "relational_tags": [tag for tag in event.relational_tags if tag not in _OF_THE_TWO],
+            }
+        )
+        for event in kept.events
+    ]
+    mistaken = len(answer.events) - len(events) + len(answer.intentions)
+    return kept.model_copy(update={"events": events, "session_mood_signal": None}), mistaken
+
+
+def _tells_of_the_persona(event: ExtractedEvent, persona: Persona, piece: Piece) -> bool:
+    """Whether it names the persona though nobody in the talk has, or speaks of, that name."""
+    name = persona.name.casefold()
+    said = " ".join(f"{line.speaker} {line.content}" for line in piece.lines).casefold()
+    return name in event.description.casefold() and name not in said and name not in persona.called.casefold()
 
 
 def _drop_unknown_ids(answer: ExtractionAnswer, known: Sequence[ConceptNode]) -> None:
@@ -124,6 +157,8 @@ def _request(
             "said": prompting.said(persona, _as_spoken(piece.new), dated=material.is_dated),
             "undated": not material.is_dated,
             "others": any(line.by_another for line in piece.lines),
+            "between": _named(material),
+            "is_one": len(material.others) == 1,
             "now": f"{now.astimezone(persona.zone):%Y-%m-%d %a %H:%M}",
             "timezone": persona.timezone,
             "persona_block": blocks.get("persona", ""),
@@ -133,8 +168,14 @@ def _request(
             "known": prompting.remembered(persona, known),
         },
         material=_material(persona, piece, entities, known, now)
-        | {"pairs_in_question": pairs, "prose": material.is_prose, "dated": material.is_dated},
+        | {"pairs_in_question": pairs, "prose": material.is_prose, "dated": material.is_dated}
+        | {"others": list(material.others)},
     )
+
+
+def _named(material: Material) -> str:
+    """Who else takes part, for a prompt."""
+    return prompting.inline(", ".join(material.others[:MOST_NAMED]))
 
 
 def _material(

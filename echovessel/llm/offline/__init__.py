@@ -28,6 +28,7 @@ It reads `Request.material` instead of the prompt. The same material gives the s
                  "about": what it is about or "", "about_day": day or null,
                  "recollections", "recent": as in chat (may be absent)}
     import      as extraction, with "dated": false where nobody knows the days, and "prose": true where it is no talk;
-                 lines of others have the role "system"
+                 lines of others have the role "system", and "others" are their names where they talk with the user
+                 and the persona takes no part
     onboarding  {"language", "persona_name", "user_name", "lines": [{"id", "role", "content", "at": iso}]}
 """

@@ -45,6 +45,8 @@ RELATIONAL = {
     "identity-bearing": r"我是(?:一)?(?:个|名|位)|我(?:有|得了)(?:抑郁|焦虑)症|单亲|"
     r"\bi(?:'m| am) an? \w+|i work as|single (?:mom|mother|dad)",
 }  # fmt: skip
+# Tags for what is between the two who talk with each other here.
+OF_THE_TWO = ("turning-point", "correction", "commitment")
 
 
 # A question that looks something up tells nothing, however heavy its words.
@@ -92,7 +94,8 @@ class Told:
     `before` is what was told just before, `corrected` what this was called before it was put right, `continued`
     what a later line added to it, and `also` those other sayings (line id, quote). `reworded` is all of it with the
     day that a later line gave it, `outdated` how it was told before; `known_as` a known event with the day that this
-    gives it, and `supersedes` the id of that. `is_new` unless all of it was read before; `is_dated` unless nobody
+    gives it, and `supersedes` the id of that. `hearer` is whom "you" means, "" where that is nobody in particular;
+    `is_to_persona` unless that is somebody else. `is_new` unless all of it was read before; `is_dated` unless nobody
     knows on what day it was told.
     """
 
@@ -100,7 +103,7 @@ class Told:
     day: date
     quote: str
     user_name: str
-    persona_name: str
+    hearer: str
     before: str = ""
     corrected: tuple[tuple[str, str], ...] = ()
     continued: str = ""
@@ -111,6 +114,7 @@ class Told:
     supersedes: str = ""
     is_new: bool = True
     is_dated: bool = True
+    is_to_persona: bool = True
 
     @property
     def text(self) -> str:
@@ -144,7 +148,7 @@ class Told:
         if is_question(self.quote):
             asked = "{}问过：“{}”" if is_chinese(self.quote) else "{} asked: “{}”"
             return asked.format(self.user_name or ("用户" if is_chinese(self.quote) else "The user"), self.quote)
-        told = in_third_person(self.text, self.user_name, self.persona_name)
+        told = in_third_person(self.text, self.user_name, self.hearer)
         told = dated(told, self.day) if self.is_dated else told
         for wrong, right in self.corrected:
             told = told.replace(wrong, right)
@@ -302,10 +306,25 @@ def _told(material: Mapping[str, Any]) -> Iterator[Told]:
             day = local_day(line["at"], material["timezone"])
             for start, end in _statements(line["content"]):
                 quote = line["content"][start:end]
-                names = material["user_name"], material["persona_name"]
+                names = material["user_name"], _hearer(quote, material)
                 told = Told(line["id"], day, quote, *names, before, is_new=not line.get("read"))
-                yield replace(told, is_dated=material.get("dated", True))
+                is_to_persona = not (material.get("others") or material.get("prose"))
+                yield replace(told, is_dated=material.get("dated", True), is_to_persona=is_to_persona)
                 before = quote
+
+
+def _hearer(quote: str, material: Mapping[str, Any]) -> str:
+    """Whom "you" in the quote means: the persona, unless the talk is one with other people, or prose. Of several others
+    it is the one who is called by name, else "somebody"."""
+    others = material.get("others", ())
+    if not others:
+        return "" if material.get("prose") else material["persona_name"]
+    called = [name for name in others if re.match(rf"\W*{re.escape(name.split()[0])}\b", quote, re.I)]
+    if len(others) == 1 or len(called) == 1:
+        name = others[0] if len(others) == 1 else called[0]
+        if name.casefold() != material["persona_name"].casefold():
+            return name
+    return "对方" if is_chinese(quote) else "somebody"
 
 
 def _statements(content: str) -> list[tuple[int, int]]:
@@ -373,7 +392,11 @@ def _event(one: Told, known: Sequence[Mapping[str, str]]) -> dict[str, Any]:
         "description": one.description,
         "emotional_impact": one.impact,
         "emotion_tags": one.weight.tags(is_chinese(one.quote)),
-        "relational_tags": relational_tags(" ".join(quote for _, quote in said), puts_right=one.puts_right),
+        "relational_tags": [
+            tag
+            for tag in relational_tags(" ".join(quote for _, quote in said), puts_right=one.puts_right)
+            if one.is_to_persona or tag not in OF_THE_TWO
+        ],
         "subject": "user",
         "event_time": one.days.as_json() if one.days else None,
         "evidence": [{"message_id": line_id, "quote": quote} for line_id, quote in said],
