@@ -310,7 +310,7 @@ def _brief(persona: Persona) -> dict[str, Any]:
     return {
         "id": persona.uuid,
         "name": persona.name,
-        "user_name": persona.called,
+        "user_name": persona.user_name,
         "language": persona.language,
         "timezone": persona.timezone,
     }

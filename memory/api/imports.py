@@ -56,7 +56,7 @@ Handed = Annotated[
 
 class EstimateOut(Schema):
     """What taking it in will cost; `dollars` is null where no prices are known, `days` how often the day's budget is
-    spent on the way."""
+    spent on the way. Where `is_connected` is false there is no model and no cost: what is kept is read by rule."""
 
     calls: int = Field(examples=[40])
     tokens_in: int = Field(examples=[120_000])
@@ -64,6 +64,7 @@ class EstimateOut(Schema):
     dollars: float | None = Field(examples=[0.35])
     seconds: int = Field(examples=[600])
     days: int = Field(examples=[0])
+    is_connected: bool = Field(examples=[True])
 
 
 class ImportOut(Schema):
@@ -71,7 +72,8 @@ class ImportOut(Schema):
     of it so far: what is new, what was `known`, what was `refused` because it was forgotten, and the lines `left_out`
     because their speakers are to be. `progress` is how far it is (0 to 1), `refusal` and `where` why it could not be
     read; while it is `asking`, why it could not be read in the way that was said last, and `found` is as it was before.
-    `estimate` is null before it was looked through, and when it is over."""
+    `estimate` is null before it was looked through, and when it is over. `called` is how memories will name the owner;
+    where it is empty only the account's name is known, and they say "the user" until a name is given."""
 
     id: UUID
     persona_id: UUID | None
@@ -84,6 +86,7 @@ class ImportOut(Schema):
     estimate: EstimateOut | None
     choices: dict[str, Any] = Field(examples=[{"roles": {"Ana": "user", "Mira": "persona"}, "zone": "UTC"}])
     counts: dict[str, Any] = Field(examples=[{"lines": 1200, "known": 0, "refused": 0, "left_out": 3}])
+    called: str = Field(examples=["Ana"])
     progress: float = Field(examples=[0.5])
     refusal: str = Field(examples=[""])
     where: str = Field(examples=[""])
@@ -107,6 +110,12 @@ class ChoicesIn(Body):
         Literal["chat", "notes"] | None,
         Field(description="What several people said, or the owner's own notes; asked where the file does not tell."),
     ] = None
+    called: Annotated[
+        str,
+        Field(
+            max_length=80, examples=["Ana"], description="The owner's name, for a persona that does not know it yet."
+        ),
+    ] = ""
     zone: Zone | None = None
     undated: Annotated[Day, Field(description="The day of lines that have none.")] | None = None
     limit: Annotated[int, Field(ge=1, le=MOST_TALKS, description="So many talks and entries at most.")] | None = None
@@ -254,7 +263,9 @@ def _confirm(job: ImportJob, body: ChoicesIn, persona: Persona | None = None) ->
     try:
         if persona is not None:
             importing.give_to(job, persona)
-        importing.confirm(job, _chosen(importing.suggested(job), body), timezone.now())
+        between_people = bool(job.found.get("between_people"))
+        choices = _chosen(importing.suggested(job), body, between_people=between_people)
+        importing.confirm(job, choices, timezone.now())
     except NotAsking as error:
         job.refresh_from_db(fields=["status"])
         raise Refused(409, error.code, "This import waits for no answer.", status_now=job.status) from error
@@ -262,10 +273,10 @@ def _confirm(job: ImportJob, body: ChoicesIn, persona: Persona | None = None) ->
         raise Refused(422, error.code, error.message) from error
 
 
-def _chosen(likely: Choices, body: ChoicesIn) -> Choices:
+def _chosen(likely: Choices, body: ChoicesIn, *, between_people: bool) -> Choices:
     """What is likely, but for what the person says."""
     said = body.model_dump(exclude_unset=True, exclude={"persona"}, exclude_none=True)
-    return replace(likely, **said | {"roles": followed(likely.roles, body.roles)})
+    return replace(likely, **said | {"roles": followed(likely.roles, body.roles, between_people=between_people)})
 
 
 def _estimated(job: ImportJob) -> dict[str, Any]:

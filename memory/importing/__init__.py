@@ -10,7 +10,8 @@ from memory.importing.choices import Choices, WrongChoice
 from memory.importing.claims import hand_over
 from memory.importing.estimating import Estimate, estimate
 from memory.importing.jobs import begin, cancel, confirm, give_to
-from memory.importing.looking import look, suggested
+from memory.importing.looking import look
+from memory.importing.suggesting import suggested
 from memory.importing.telling import told
 
 __all__ = [

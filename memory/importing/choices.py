@@ -36,14 +36,18 @@ class NotAsking(WrongChoice):
         super().__init__("not_asking", _("This import does not wait for an answer any more."))
 
 
-def followed(likely: Mapping[str, str], said: Mapping[str, str]) -> dict[str, str]:
+def followed(likely: Mapping[str, str], said: Mapping[str, str], *, between_people: bool = False) -> dict[str, str]:
     """Who is likely who, with what is said of some: of two people one is what the other one is not, also where that was
-    guessed the other way round.
+    guessed the other way round. `between_people` what one of them is not is somebody else.
 
     >>> followed({"Ana": "user", "Mira": "persona"}, {"Mira": "user"})
     {'Ana': 'persona', 'Mira': 'user'}
+    >>> followed({"Ana": "user", "Ben": "other"}, {"Ben": "user"}, between_people=True)
+    {'Ana': 'other', 'Ben': 'user'}
     """
     roles = {**likely, **said}
+    if between_people:
+        return _followed_among_people(roles, said)
     two = [name for name, role in roles.items() if role not in ("other", "skip")]
     if len(two) == 2:
         for name, other in (two, reversed(two)):
@@ -53,11 +57,22 @@ def followed(likely: Mapping[str, str], said: Mapping[str, str]) -> dict[str, st
     return roles
 
 
+def _followed_among_people(roles: Mapping[str, str], said: Mapping[str, str]) -> dict[str, str]:
+    """Everybody else is somebody else once it is said who the user is; and the user is who alone is left."""
+    left = [name for name in roles if name not in said]
+    if "user" in said.values():
+        return {name: role if name in said or role == "skip" else "other" for name, role in roles.items()}
+    if len(left) == 1 and said:
+        return {**roles, left[0]: "user"}
+    return dict(roles)
+
+
 @dataclass(frozen=True)
 class Choices:
     """`roles` says of every speaker in the file which side that is: one of SIDES. `zone` is where times without a zone
     were told, `undated` the day of lines without a date, `limit` how many talks and entries are taken at most. `kind`
-    says whether the file is a "chat" or the owner's own "notes", where it does not tell."""
+    says whether the file is a "chat" or the owner's own "notes", where it does not tell. `called` is the owner's name,
+    for a persona that knows none."""
 
     roles: Mapping[str, str] = field(default_factory=dict)
     day_first: bool | None = None
@@ -67,6 +82,7 @@ class Choices:
     undated: date | None = None
     limit: int | None = None
     kind: Kind | None = None
+    called: str = ""
 
     def as_stored(self) -> dict[str, Any]:
         """As JSON holds it; `chosen` makes it again."""

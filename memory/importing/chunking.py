@@ -83,8 +83,9 @@ class Chunk:
 @dataclass(frozen=True)
 class Cuts:
     """Where to cut: fixed when somebody confirms, so that a repeat cuts as the first run did. A talk of `tokens` is
-    read in one piece. `newest_first` says that the file has what was said last at its top; `undated` are the lines
-    without a time, which fit into their day `until`."""
+    read in one piece. `newest_first` says that the file has what was said last at its top, `keeps_at_once` that even
+    then lines with one time stand in their order; `undated` are the lines without a time, which fit into their day
+    `until`."""
 
     hours: int
     lines: int
@@ -93,6 +94,7 @@ class Cuts:
     newest_first: bool = False
     undated: int = 0
     until: str = ""
+    keeps_at_once: bool = False
 
 
 def name_of(line: Line) -> str:
@@ -150,11 +152,13 @@ class _Gathering:
     """What will be a chunk: lines, each in its parts."""
 
     lines: list[Sequence[Said]] = field(default_factory=list)
+    times: list[datetime | None] = field(default_factory=list)
     dated: bool = False
     tokens: int = 0
 
-    def add(self, line: Sequence[Said], *, dated: bool) -> None:
+    def add(self, line: Sequence[Said], at: datetime | None = None, *, dated: bool) -> None:
         self.lines.append(line)
+        self.times.append(at)
         self.tokens += _cost(line)
         self.dated = self.dated or dated
 
@@ -208,7 +212,7 @@ class _Chunking:
                 yield self._talk_of(gathered)
                 gathered, last = _Gathering(), None
             last = at if last is None else self._in_order(last, at)
-            gathered.add(self._said(line, last), dated=told is not None)
+            gathered.add(self._said(line, last), told, dated=told is not None)
         if gathered.lines:
             yield self._talk_of(gathered)
 
@@ -226,10 +230,16 @@ class _Chunking:
         return min(last, at) if self.cuts.newest_first else max(last, at)
 
     def _talk_of(self, gathered: _Gathering) -> Chunk:
-        turned = self.cuts.newest_first and gathered.dated
-        lines = reversed(gathered.lines) if turned else gathered.lines
+        lines = self._turned(gathered) if self.cuts.newest_first else gathered.lines
         left_out, self.left_out = self.left_out, 0
         return Chunk(self.format, "talk", gathered.dated, tuple(chain.from_iterable(lines)), left_out=left_out)
+
+    def _turned(self, gathered: _Gathering) -> list[Sequence[Said]]:
+        """The lines of a file that begins with the newest, in the order in which they were said."""
+        if not self.cuts.keeps_at_once:
+            return gathered.lines[::-1]
+        at_once = groupby(zip(gathered.times, gathered.lines, strict=True), key=lambda pair: pair[0])
+        return [line for _at, group in reversed([(at, list(group)) for at, group in at_once]) for _at, line in group]
 
     def _said(self, line: Line, at: datetime) -> list[Said]:
         role = _ROLES.get(self.choices.roles.get(name_of(line), "other"), "system")
@@ -257,7 +267,7 @@ class _Chunking:
                 yield self._prose_of(gathered)
                 gathered, first = _Gathering(), None
             first = first or at
-            gathered.add(lines, dated=told is not None)
+            gathered.add(lines, told, dated=told is not None)
         if gathered.lines:
             yield self._prose_of(gathered)
 
@@ -269,7 +279,8 @@ class _Chunking:
         return full or dated != gathered.dated or abs(at - first) > _ENTRIES_WITHIN
 
     def _prose_of(self, gathered: _Gathering) -> Chunk:
-        lines = sorted(gathered.lines, key=lambda line: line[0].at)
+        told = self._turned(gathered) if self.cuts.newest_first else gathered.lines
+        lines = sorted(told, key=lambda line: line[0].at)
         return Chunk(self.format, "prose", gathered.dated, tuple(chain.from_iterable(lines)))
 
     def _entry_moment(self, entry: Entry) -> datetime | None:

@@ -25,7 +25,8 @@ _LATELY = 50
 @dataclass(frozen=True)
 class Estimate:
     """`dollars` is None where the prices of the model are not known; `days` how many further days it takes because a
-    day's budget does not hold all of it."""
+    day's budget does not hold all of it. Without a model, `is_connected` is False: nobody is called and nothing is
+    paid, and what is kept is read by rule."""
 
     calls: int
     tokens_in: int
@@ -33,6 +34,7 @@ class Estimate:
     dollars: float | None
     seconds: int
     days: int
+    is_connected: bool = True
 
 
 def estimate(job: ImportJob) -> Estimate:
@@ -43,17 +45,18 @@ def estimate(job: ImportJob) -> Estimate:
 def estimated(calls: int, tokens: int, *, limit: float = 1.0) -> Estimate:
     """The same of so many calls over so many tokens, of which a part only is wanted."""
     calls, tokens = round(calls * limit), round(tokens * limit)
-    usage = Usage(tokens + calls * TOKENS_IN_A_CALL, 0, calls * TOKENS_OUT_A_CALL)
     provider = chosen_provider()
-    free = provider.name == FREE
-    dollars = 0.0 if free else cost(usage, provider.price(provider.model("small")))
+    if provider.name == FREE:
+        return Estimate(0, 0, 0, None, round(calls * SECONDS_A_FREE_CALL), 0, is_connected=False)
+    usage = Usage(tokens + calls * TOKENS_IN_A_CALL, 0, calls * TOKENS_OUT_A_CALL)
+    dollars = cost(usage, provider.price(provider.model("small")))
     return Estimate(
         calls,
         usage.tokens_in,
         usage.tokens_out,
         None if dollars is None else round(float(dollars), 4),
-        round(calls * (SECONDS_A_FREE_CALL if free else _seconds_a_call(provider.name))),
-        0 if free else _further_days(usage.tokens_in + usage.tokens_out),
+        round(calls * _seconds_a_call(provider.name)),
+        _further_days(usage.tokens_in + usage.tokens_out),
     )
 
 

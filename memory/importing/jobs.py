@@ -12,8 +12,9 @@ from django.utils.translation import gettext as _
 from memory.importers import FORMATS, Source
 from memory.importers import fields as record_fields
 from memory.importers.types import ImportRejected
-from memory.importing import archives, cancelling, claims, drafting, looking, stored_file, telling
+from memory.importing import archives, cancelling, claims, drafting, looking, stored_file, suggesting, telling
 from memory.importing.choices import AUTO, KINDS, SIDES, Choices, NotAsking, WrongChoice, chosen
+from memory.importing.chunking import NAME_CHARACTERS
 from memory.models import ImportJob, ImportRun
 from persona.models import Persona
 
@@ -88,7 +89,8 @@ def confirm(job: ImportJob, choices: Choices, now: datetime, *, again: bool = Fa
 def _begin_writing(job: ImportJob, choices: Choices, now: datetime) -> None:
     """What comes in bears the uuid of the run, so that it can be forgotten as a whole."""
     found = {name: value for name, value in job.found.items() if name != "sample"}
-    cuts = looking.cuts(newest_first=bool(found.get("newest_first")), undated=found.get("undated", 0), until=now)
+    order = {name: bool(found.get(name)) for name in ("newest_first", "keeps_at_once")}
+    cuts = looking.cuts(**order, undated=found.get("undated", 0), until=now)
     stored = choices.as_stored() | {"cuts": asdict(cuts)}
     with transaction.atomic():
         asking = ImportJob.objects.filter(pk=job.pk, status=Status.ASKING)
@@ -104,8 +106,18 @@ def _begin_writing(job: ImportJob, choices: Choices, now: datetime) -> None:
         ):
             raise NotAsking
         ImportRun.objects.create(uuid=job.uuid, persona_id=cast(int, job.persona_id), at=now)
+        _learn_name(job, choices)
         job.refresh_from_db()
         telling.publish(job)
+
+
+def _learn_name(job: ImportJob, choices: Choices) -> None:
+    """Note how the owner is called, where the persona does not know it yet: memories name them by it."""
+    persona = job.persona
+    if persona is None or persona.user_name:
+        return
+    persona.user_name = suggesting.owner_called(job, choices)
+    persona.save(update_fields=["user_name"])
 
 
 def cancel(job: ImportJob, now: datetime) -> bool:
@@ -167,6 +179,8 @@ def _check_reading(job: ImportJob, choices: Choices) -> None:
         raise WrongChoice("format", _("There is no such format."))
     if choices.mapping is not None and not _is_mapping(choices.mapping):
         raise WrongChoice("mapping", _("Please say at least which field holds what was said."))
+    if choices.mapping is not None and not choices.mapping.get("speaker") and choices.kind != "notes":
+        raise WrongChoice("speaker", _("Who says this? Please name a field, or say that all of it is your own."))
     questions = job.found.get("questions", [])
     if "mapping" in questions and not choices.mapping:
         raise WrongChoice("mapping", _("Please say at least which field holds what was said."))
@@ -191,6 +205,8 @@ def _check(job: ImportJob, choices: Choices, now: datetime) -> None:
     _check_roles(job, choices)
     if choices.zone not in available_timezones():
         raise WrongChoice("zone", _("There is no such time zone."))
+    if len(choices.called) > NAME_CHARACTERS:
+        raise WrongChoice("called", _("That name is too long."))
     if choices.limit is not None and choices.limit < 1:
         raise WrongChoice("limit", _("At least one talk or entry has to be taken."))
     if job.found.get("undated") and choices.undated is None:

@@ -1,10 +1,10 @@
 """Looking: once through the whole file, in constant memory, before anybody is asked anything."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any
 
 from django.db import transaction
@@ -14,7 +14,7 @@ from chat import knobs as chat_knobs
 from memory import claims, knobs
 from memory.importers import format_named, mapper, recognised, speakers, table
 from memory.importers import read as read_file
-from memory.importers.fields import Mapping
+from memory.importers.fields import Mapping as Fields
 from memory.importers.source import Source
 from memory.importers.speakers import role_after
 from memory.importers.types import (
@@ -30,11 +30,13 @@ from memory.importers.types import (
     Role,
     Skipped,
     Talk,
+    is_between_people,
 )
 from memory.importing import archives, telling
-from memory.importing.choices import Choices, NotAsking, chosen, followed
-from memory.importing.chunking import LITTLE, Cuts, chunked, name_of
+from memory.importing.choices import Choices, NotAsking, chosen
+from memory.importing.chunking import Cuts, chunked, name_of
 from memory.importing.claims import Claim, take
+from memory.importing.order import Order
 from memory.models import ImportJob
 
 Alive = Callable[[], None]
@@ -47,10 +49,8 @@ _MOST_NAMES = 10_000
 _SAMPLE_LINES = 8
 _SAMPLE_CHARACTERS = 200
 _MOST_FIELDS = 60
-# Of the pairs of lines with times so many go back in a file that begins with what was said last; a line or two that
-# came late, or after a clock was set, do not make it one.
-_MOSTLY = 0.8
-_A_FEW = 2
+# Of the talks of a file, those in which whoever took it along speaks.
+_NEARLY_ALL = 0.8
 
 
 def look(job: ImportJob, source: Source, choices: Choices | None = None, found: dict[str, Any] | None = None) -> None:
@@ -109,9 +109,11 @@ def survey(source: Source, choices: Choices, alive: Alive = lambda: None) -> dic
     if choices.format == archives.NAME or (choices.format is None and archives.is_archive(source)):
         return archives.survey(source, alive) | {"chunks": archives.STEPS, "naive": 0}
     chosen_format = format_of(source, choices)
-    looking = _looked(source, chosen_format, _Looking(chosen_format.name, choices, alive))
-    if looking.begins_with_the_newest:
-        looking = _looked(source, chosen_format, _Looking(chosen_format.name, choices, alive, newest_first=True))
+    between = is_between_people(chosen_format)
+    looking = _looked(source, chosen_format, _Looking(chosen_format.name, choices, alive, between))
+    if (order := looking.order).begins_with_the_newest:
+        turned = _Looking(chosen_format.name, choices, alive, between, True, order.keeps_what_was_said_at_once)
+        looking = _looked(source, chosen_format, turned)
     return looking.told() | {"label": str(chosen_format.label)} | _mapping_of(source, chosen_format, choices, looking)
 
 
@@ -136,16 +138,20 @@ def options_of(source: Source, choices: Choices) -> Options:
     return Options(choices.day_first, _said(choices, source), source.limits, choices.kind)
 
 
-def _said(choices: Choices, source: Source) -> Mapping | None:
-    """The mapping as a person said it; where the records stand in JSON is found out where she did not say that."""
+def _said(choices: Choices, source: Source) -> Fields | None:
+    """The mapping as a person said it; where the records stand in JSON is found out where they did not say that. Of
+    notes no field says who speaks: all of them are the owner's."""
     if not choices.mapping:
         return None
-    said = Mapping(**choices.mapping)
+    said = Fields(**choices.mapping)
+    said = replace(said, speaker="") if choices.kind == "notes" else said
     guess = None if "records" in choices.mapping else mapper.guess(source)
     return replace(said, records=guess.records) if guess else said
 
 
-def cuts(*, newest_first: bool = False, undated: int = 0, until: datetime | None = None) -> Cuts:
+def cuts(
+    *, newest_first: bool = False, keeps_at_once: bool = False, undated: int = 0, until: datetime | None = None
+) -> Cuts:
     """Where to cut, by the knobs of today."""
     return Cuts(
         hours=knobs.import_gap_hours(),
@@ -153,32 +159,10 @@ def cuts(*, newest_first: bool = False, undated: int = 0, until: datetime | None
         tokens=min(knobs.chunk_tokens(), chat_knobs.longest_session_tokens()),
         entry_tokens=min(knobs.import_entry_tokens(), knobs.chunk_tokens()),
         newest_first=newest_first,
+        keeps_at_once=keeps_at_once,
         undated=undated,
         until=until.isoformat() if until else "",
     )
-
-
-def suggested(job: ImportJob) -> Choices:
-    """What a person would likely choose: what she chose before, where the file was read anew. The role of somebody of
-    whom nothing is known is ""."""
-    before = chosen(job.choices) if job.choices else Choices()
-    zone = job.persona.timezone if job.persona else before.zone
-    return replace(
-        before,
-        roles={name: before.roles.get(name) or role for name, role in _likely_roles(job).items()},
-        mapping=before.mapping or job.found.get("mapping"),
-        zone=zone if before.zone == "UTC" else before.zone,
-        undated=before.undated or (job.created_at - timedelta(days=1)).date(),
-    )
-
-
-def _likely_roles(job: ImportJob) -> dict[str, str]:
-    likely = {one["name"]: one["guess"] for one in job.found.get("speakers", [])}
-    if not job.persona:
-        return followed(likely, {})
-    named = {job.persona.name.casefold(): "persona", job.persona.user_name.casefold(): "user"}
-    named.pop("", None)
-    return followed(likely, {name: named[name.casefold()] for name in likely if name.casefold() in named})
 
 
 # --- what becomes of it -------------------------------------------------------------------------------------------
@@ -200,7 +184,8 @@ def without_names(job: ImportJob) -> dict[str, Any]:
     found = {
         name: value for name, value in job.found.items() if name not in ("sample", "speakers", "mapping", "fields")
     }
-    choices = {name: value for name, value in job.choices.items() if name not in ("roles", "mapping", "before")}
+    names = ("roles", "mapping", "before", "called")
+    choices = {name: value for name, value in job.choices.items() if name not in names}
     return {"found": found, "choices": choices}
 
 
@@ -234,7 +219,9 @@ class _Looking:
     format: str
     choices: Choices
     alive: Alive
+    between_people: bool = False
     newest_first: bool = False
+    keeps_at_once: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
     lines: Counter[str] = field(default_factory=Counter)
@@ -243,23 +230,27 @@ class _Looking:
     sample: list[dict[str, str]] = field(default_factory=list)
     questions: list[str] = field(default_factory=list)
     days: set[date] = field(default_factory=set)
-    forth: int = 0
-    back: int = 0
-    went_back: timedelta = timedelta()
+    order: Order = field(default_factory=Order)
+    entry: Line | None = None
     undated: int = 0
     naive: int = 0
     tokens: int = 0
     chunks: int = 0
     sessions: int = 0
     talking: tuple[str, str] | None = None
+    speaking: set[str] = field(default_factory=set)
+    talks_of: Counter[str] = field(default_factory=Counter)
 
     def through(self, found: Iterable[Found]) -> None:
         """Go through all that is found, and note where it would be cut."""
         everybody = replace(self.choices, roles={}, limit=None)
-        for chunk in chunked(self._noting(found), self.format, everybody, cuts(newest_first=self.newest_first)):
+        for chunk in chunked(self._noting(found), self.format, everybody, self._cuts()):
             self.chunks += 1
             self.sessions += bool(chunk.lines)
             self.tokens += chunk.tokens
+
+    def _cuts(self) -> Cuts:
+        return cuts(newest_first=self.newest_first, keeps_at_once=self.keeps_at_once)
 
     def _noting(self, found: Iterable[Found]) -> Iterator[Found]:
         for one in found:
@@ -273,14 +264,16 @@ class _Looking:
             yield one
 
     def _note_talk(self, talk: Talk) -> None:
-        self.counts["talks"] += self.talking != (talk.source_id, talk.title)
+        if self.talking != (talk.source_id, talk.title):
+            self.counts["talks"] += 1
+            self.speaking = set()
         self.talking = (talk.source_id, talk.title)
         self.counts["lines"] += len(talk.lines)
         if len(self.titles) < _MOST_NAMES:
             self.titles.add(talk.title)
         for line in talk.lines:
             self._note_line(line)
-        self._note_order([line.at for line in talk.lines if line.at])
+        self.order.note(talk.lines)
 
     def _note_line(self, line: Line) -> None:
         name = name_of(line)
@@ -288,6 +281,8 @@ class _Looking:
             self.lines[name] += 1
         if name in self.lines:
             self.roles[name] = role_after(self.roles.get(name), line.role)
+            self.talks_of[name] += name not in self.speaking
+            self.speaking.add(name)
         self._note_time(line.at)
         self._note_sample(name, line.text, line.at, line.where)
 
@@ -297,7 +292,12 @@ class _Looking:
         if isinstance(one, Entry):
             at = one.at or (datetime.combine(one.day, time(), UTC) if one.day else None)
             self._note_time(at)
+            self._note_entry(Line("", "", at, one.source_id, ""))
             self._note_sample(one.title, one.text, at, one.where)
+
+    def _note_entry(self, entry: Line) -> None:
+        self.order.note([self.entry, entry] if self.entry else [entry])
+        self.entry = entry
 
     def _note_time(self, at: datetime | None) -> None:
         if at is None:
@@ -308,23 +308,12 @@ class _Looking:
         if len(self.days) < 2 or not min(self.days) <= day <= max(self.days):
             self.days = {min(self.days | {day}), max(self.days | {day})}
 
-    def _note_order(self, times: Sequence[datetime]) -> None:
-        for earlier, later in pairwise(at.replace(tzinfo=None) for at in times):
-            self.forth += later > earlier
-            self.back += later < earlier
-            self.went_back += max(earlier - later, timedelta())
-
     def _note_sample(self, speaker: str, text: str, at: datetime | None, where: str) -> None:
         if len(self.sample) < _SAMPLE_LINES:
             when = at.isoformat() if at else ""
             self.sample.append(
                 {"speaker": speaker[:80], "text": text[:_SAMPLE_CHARACTERS], "at": when, "where": where[:80]}
             )
-
-    @property
-    def begins_with_the_newest(self) -> bool:
-        far = self.back > _A_FEW or self.went_back > LITTLE
-        return far and self.back > _MOSTLY * (self.back + self.forth)
 
     def told(self) -> dict[str, Any]:
         days = sorted(day.isoformat() for day in self.days)
@@ -337,6 +326,8 @@ class _Looking:
             "undated": self.undated,
             "naive": self.naive,
             "newest_first": self.newest_first,
+            "keeps_at_once": self.keeps_at_once,
+            "between_people": self.between_people,
             "speakers": self._speakers(),
             "tokens": self.tokens,
             "sessions": self.sessions,
@@ -349,9 +340,17 @@ class _Looking:
         """Everybody who speaks, the most first."""
         said = tuple(Line(name, "", None, "", "", self.roles.get(name, "")) for name in self.lines)
         talks = [Talk("", "", said, ""), *(Talk(title, "", (), "") for title in self.titles)]
-        guesses = {one.name: one.guess for one in speakers(talks)}
+        guesses = {one.name: one.guess for one in speakers(talks, between_people=self.between_people)}
+        if self.between_people and "user" not in guesses.values() and (name := self._in_every_talk()):
+            guesses = {one: "user" if one == name else "other" for one in guesses}
         most = self.lines.most_common(_MOST_SPEAKERS)
         return [{"name": name, "lines": count, "guess": guesses[name]} for name, count in most]
+
+    def _in_every_talk(self) -> str:
+        """Who alone speaks in nearly all of several talks: whoever took them along; "" where that is nobody."""
+        talks = self.counts["talks"]
+        often = [name for name, count in self.talks_of.items() if count > 1 and count >= _NEARLY_ALL * talks]
+        return often[0] if len(often) == 1 else ""
 
 
 def _mapping_of(source: Source, looked_for: Format, choices: Choices, looking: _Looking) -> dict[str, Any]:

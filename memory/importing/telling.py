@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from echovessel.outbox import events
 from memory.importers import format_named
 from memory.importers.types import ImportRejected
-from memory.importing import archives, unread
+from memory.importing import archives, suggesting, unread
 from memory.importing.choices import Choices
 from memory.importing.claims import Claim
 from memory.importing.estimating import Estimate, estimate
@@ -39,6 +39,7 @@ def told(job: ImportJob) -> dict[str, Any]:
         "choices": choices_of(job),
         "counts": counts(job),
         "estimate": _estimate(job),
+        "called": _called(job),
         "progress": progress(job),
         "refusal": _refusal(job),
         "where": job.refusal.get("where", ""),
@@ -53,6 +54,13 @@ def told(job: ImportJob) -> dict[str, Any]:
 def choices_of(job: ImportJob) -> dict[str, Any]:
     """What the person said, as JSON holds it; {} before."""
     return {name: value for name, value in job.choices.items() if name in Choices.__dataclass_fields__}
+
+
+def _called(job: ImportJob) -> str:
+    """How memories will name the owner, as far as that is known; after the end as the persona knows it."""
+    if job.status != Status.ASKING:
+        return job.persona.user_name if job.persona else ""
+    return suggesting.owner_called(job, suggesting.suggested(job))
 
 
 def counts(job: ImportJob) -> dict[str, int]:

@@ -3,14 +3,15 @@
 import zoneinfo
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from memory.importers import FORMATS
 from memory.importers.lines import role_named
-from memory.importing import Choices
+from memory.importers.types import Kind
+from memory.importing import Choices, suggesting
 from memory.importing.choices import AUTO, SIDES
 from memory.models import ImportJob
 from persona.forms import PersonaStep, StyleStep, YouStep
@@ -24,6 +25,8 @@ PARTS = {
     "source_id": _("Id"),
     "talk": _("Which talk it belongs to"),
 }
+# What is chosen for the field of who said it where nobody else did.
+MINE = "*mine*"
 # The button that has the file looked through once more, read as was said.
 AGAIN = "again"
 _DAYS = [("", _("as the file itself shows")), ("day", _("day first: 31/12")), ("month", _("month first: 12/31"))]
@@ -61,29 +64,39 @@ class Answers(forms.Form):
     zone = forms.ChoiceField()
     undated = forms.DateField(required=False)
     limit = forms.IntegerField(required=False, min_value=1, max_value=10_000_000)
+    called = forms.CharField(required=False, max_length=80, strip=True)
 
     def __init__(self, data: Any, job: ImportJob, likely: Choices) -> None:
         super().__init__(data, auto_id="answer_%s", initial=_initial(likely))
+        self.job = job
         self.found: Mapping[str, Any] = job.found
         self._choose_from(
             "format", [(AUTO, _("what it was recognised as")), *((one.name, one.label) for one in FORMATS)]
         )
         self._choose_from("zone", [(name, name.replace("_", " ")) for name in sorted(zoneinfo.available_timezones())])
+        self.asks_name = not self.questions and job.persona is not None and not job.persona.user_name
         self.fields["day_first"].required = "day_first" in self.questions
         self.fields["kind"].required = "kind" in self.questions
         for number, speaker in enumerate(self._speakers()):
             self.fields[f"role_{number}"] = forms.ChoiceField(
                 choices=[(side, side) for side in SIDES],
-                initial=likely.roles.get(speaker["name"]) or None,
+                initial=likely.roles.get(speaker["name"]) or ("other" if self.between_people else None),
                 error_messages={"required": _("Please say who that is.")},
             )
         for part in PARTS if self.found.get("mapping") is not None else ():
             self.fields[f"map_{part}"] = self._part(part, (likely.mapping or self.found["mapping"]).get(part, ""))
+        if "map_speaker" in self.fields:
+            self._ask_who_speaks(is_notes=likely.kind == "notes")
 
     @property
     def questions(self) -> list[str]:
         """What has to be answered before the file can be gone through."""
         return list(self.found.get("questions", []))
+
+    @property
+    def between_people(self) -> bool:
+        """Whether human beings talk with each other in the file, and none of them is the persona by default."""
+        return bool(self.found.get("between_people"))
 
     @property
     def is_read_again(self) -> bool:
@@ -102,6 +115,14 @@ class Answers(forms.Form):
         """The fields of the mapping, with what they hold."""
         return [(PARTS[name.removeprefix("map_")], self[name]) for name in self.fields if name.startswith("map_")]
 
+    def clean(self) -> dict[str, Any]:
+        """The owner's name has to be said where only that of an account is known, and the file does not tell it."""
+        cleaned = self.cleaned_data
+        is_answered = not (self.errors or self.is_read_again)
+        if is_answered and self.asks_name and not suggesting.owner_called(self.job, self.choices()):
+            self.add_error("called", _("Please say what you are called."))
+        return cleaned
+
     def choices(self) -> Choices:
         """What was answered. The form is valid."""
         cleaned = self.cleaned_data
@@ -113,7 +134,8 @@ class Answers(forms.Form):
             zone=cleaned["zone"],
             undated=cleaned["undated"],
             limit=cleaned["limit"],
-            kind=cleaned["kind"] or None,
+            kind=self._kind(),
+            called=cleaned["called"],
         )
 
     def _speakers(self) -> list[Mapping[str, Any]]:
@@ -124,7 +146,26 @@ class Answers(forms.Form):
         if self.found.get("mapping") is None:
             return None
         said = {name.removeprefix("map_"): self.cleaned_data[name] for name in self.fields if name.startswith("map_")}
-        return {**self.found["mapping"], **said}
+        return {**self.found["mapping"], **said, "speaker": said["speaker"].replace(MINE, "")}
+
+    def _kind(self) -> Kind | None:
+        """As it was said, or as it follows from which field says who speaks."""
+        speaker = self.cleaned_data.get("map_speaker")
+        if speaker is None:
+            return self.cleaned_data["kind"] or None
+        return "notes" if speaker == MINE else "chat"
+
+    def _ask_who_speaks(self, *, is_notes: bool) -> None:
+        """A field, or that nobody else does: without an answer other people's words would be taken for the owner's."""
+        field = self.fields["map_speaker"]
+        if not isinstance(field, forms.ChoiceField):
+            return
+        fields = [(path, path) for path, _label in cast(list[tuple[str, str]], field.choices) if path]
+        field.choices = [("", _("please choose")), *fields, (MINE, _("nobody else: all of it is my own"))]
+        field.required = True
+        field.error_messages["required"] = _("Please say who says this: a field, or that all of it is your own.")
+        field.initial = field.initial or (MINE if is_notes else "")
+        del self.fields["kind"]
 
     def _part(self, part: str, value: str) -> forms.Field:
         """A choice among the fields of the file, where they are known."""
@@ -149,6 +190,7 @@ def _initial(likely: Choices) -> dict[str, Any]:
         "undated": likely.undated,
         "limit": likely.limit,
         "kind": likely.kind or "",
+        "called": likely.called,
     }
 
 

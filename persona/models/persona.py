@@ -28,6 +28,9 @@ class PersonaQuerySet(models.QuerySet["Persona"]):
         return self.filter(owner_id=user.pk) if user.pk else self.none()
 
 
+_NAMELESS = {"en": "the user", "zh": "用户"}
+
+
 class Persona(PublicId):
     """Whom the owner talks to. Every row of memory belongs to exactly one persona."""
 
@@ -77,5 +80,6 @@ class Persona(PublicId):
 
     @property
     def called(self) -> str:
-        """The owner's name as the persona uses it."""
-        return self.user_name or self.owner.get_username()
+        """The owner's name as the persona uses it. That of an account is none: where no other is known, they are "the
+        user"."""
+        return self.user_name or _NAMELESS[self.language]

@@ -130,7 +130,8 @@ const filled = new Map();
 
 function fillName(event) {
   const called = event.target.closest('[data-called]')?.dataset.called;
-  const field = event.currentTarget.elements[given[event.target.value]];
+  const { elements } = event.currentTarget;
+  const field = elements[given[event.target.value]] ?? (event.target.value === 'user' ? elements.called : null);
   if (!called || !field || (field.value && field.value !== filled.get(field))) return;
   field.value = called.slice(0, field.maxLength);
   filled.set(field, field.value);

@@ -59,8 +59,12 @@ def confirmed(
 
 
 def answered(job: ImportJob, roles: Mapping[str, str] | None = None, **choices: Any) -> Choices:
+    """As it is suggested, but that whoever bears the persona's name is said to be the persona."""
     likely = importing.suggested(job)
-    told = {name: role or "other" for name, role in likely.roles.items()} | dict(roles or {})
+    told = {name: role or "other" for name, role in likely.roles.items()}
+    if job.persona and told.get(job.persona.name) == "other":
+        told[job.persona.name] = "persona"
+    told |= roles or {}
     return replace(likely, **{"roles": told, "undated": date(2024, 1, 5)} | choices)
 
 

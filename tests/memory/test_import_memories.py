@@ -78,7 +78,9 @@ def test_a_look_writes_nothing_at_all(mira: Persona, option: str) -> None:
     before = everything()
     told = brought(mira, WHATSAPP, **{option: True})[""]
     assert everything() == before
-    assert ("'Ana'" in told, "tokens in" in told) == ((True, False) if option == "dry_run" else (False, True))
+    assert ("'Ana'" in told, "minutes" in told) == ((True, False) if option == "dry_run" else (False, True))
+    assert "model" in told
+    assert not {"dollars", "tokens in", "calls"} & {line.split("  ")[0] for line in told.splitlines()}
 
 
 def test_without_a_terminal_it_says_which_options_tell_who_is_who(mira: Persona, transcript: Path) -> None:
@@ -103,9 +105,9 @@ def test_whoever_is_named_is_who_she_is_said_to_be(mira: Persona, transcript: Pa
     assert said(mira) == [("user", "", "When?")]
 
 
-def test_who_is_named_against_all_appearance_leaves_the_other_side_to_the_other(mira: Persona) -> None:
+def test_who_is_named_against_all_appearance_leaves_the_other_to_be_somebody_else(mira: Persona) -> None:
     brought(mira, WHATSAPP, user_is=["Mira"])
-    assert {role for role, _speaker, text in said(mira) if text == "The fireworks"} == {"persona"}
+    assert {(role, who) for role, who, text in said(mira) if text == "The fireworks"} == {("system", "Ana")}
     assert {role for role, _speaker, text in said(mira) if text == "So bright!"} == {"user"}
 
 

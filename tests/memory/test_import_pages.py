@@ -106,7 +106,8 @@ def test_what_was_found_is_shown_and_who_is_who_is_asked(owner: Client, mira: Pe
     assert page.count('data-testid="speaker"') == 3
     assert 'data-testid="estimate"' in page
     assert "March 25, 2023" in page
-    assert page.count(" checked") == 2  # Ana and Mira are known by their names
+    assert page.count('value="user" checked') == 1  # Ana is known by her name
+    assert page.count('value="other" checked') == 2
 
 
 def test_names_of_speakers_and_files_are_words_and_nothing_else(owner: Client, mira: Persona) -> None:

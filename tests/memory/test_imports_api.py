@@ -64,7 +64,8 @@ def test_a_file_is_looked_through_confirmed_and_taken_in(owner: Client, mira: Pe
     told = owner.get(here).json()
     assert (told["status"], told["format"], told["file_name"]) == ("asking", "transcript", "talk.txt")
     assert {one["name"]: one["lines"] for one in told["found"]["speakers"]} == {"Anna": 2, "Bruno": 1}
-    assert owner.get(f"{here}/estimate").json()["calls"] == 1
+    estimate = owner.get(f"{here}/estimate").json()
+    assert (estimate["is_connected"], estimate["calls"], estimate["dollars"]) == (False, 0, None)
     assert not mira.messages.exists()
     assert sent(owner, f"{here}/confirm", roles=ROLES, undated="2024-05-17").json()["status"] == "writing"
     worked()

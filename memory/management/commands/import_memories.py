@@ -38,6 +38,7 @@ from memory.importing import (
 )
 from memory.importing.choices import KINDS, followed
 from memory.importing.stored_file import digest_of
+from memory.importing.suggesting import owner_called
 from memory.models import ImportJob
 from persona.lookup import NoSuchPersona, persona_by
 from persona.models import Persona
@@ -66,6 +67,9 @@ class Command(BaseCommand):
         parser.add_argument("--persona-is", action="append", default=[], metavar="NAME", help="who is the persona")
         parser.add_argument("--other-is", action="append", default=[], metavar="NAME", help="who is somebody else")
         parser.add_argument("--skip", action="append", default=[], metavar="NAME", help="whose lines are left out")
+        parser.add_argument(
+            "--called", default="", metavar="NAME", help="how the owner is called, where nobody said so yet"
+        )
         parser.add_argument("--zone", help="where times without a zone were told, such as Europe/Lisbon")
         order = parser.add_mutually_exclusive_group()
         order.add_argument("--day-first", action="store_const", const=True, dest="day_first", help="03/04 is in April")
@@ -151,17 +155,42 @@ class Command(BaseCommand):
     def _choices(self, job: ImportJob, read_as: Choices, options: dict[str, Any]) -> Choices:
         """What is likely, but for what the options say; who is still nobody is asked for, where somebody can be."""
         likely = suggested(job)
-        said = {name: options[name] for name in ("zone", "undated", "limit") if options[name]}
+        said = {name: options[name] for name in ("zone", "undated", "limit", "called") if options[name]}
         read = {name: getattr(read_as, name) for name in looking.HOW_TO_READ}
-        roles = _roles(likely.roles, options, job.found.get("speakers", []))
-        return replace(likely, **said | read, roles=roles if all(roles.values()) else self._asked(job, roles))
+        roles = _roles(likely.roles, options, job.found)
+        if "user" not in roles.values() or not all(roles.values()):
+            roles = self._asked(job, roles)
+        choices = replace(likely, **said | read, roles=roles)
+        return replace(choices, called=owner_called(job, choices) or self._name(job))
+
+    def _name(self, job: ImportJob) -> str:
+        """How the owner is called, asked where somebody can be; else what is remembered says "the user"."""
+        if job.found["format"] == archives.NAME:
+            return ""
+        if not sys.stdin.isatty():
+            self.stderr.write(_NO_NAME)
+            return ""
+        self.stderr.write("How are you called? What is remembered names you by it.")
+        return input().strip()
 
     def _asked(self, job: ImportJob, roles: dict[str, str]) -> dict[str, str]:
         lines = {one["name"]: one["lines"] for one in job.found["speakers"]}
         unknown = [name for name, role in roles.items() if not role]
+        if not unknown:
+            return roles
+        if job.found.get("between_people"):
+            return followed(roles, {self._who_is_the_owner(unknown, lines): "user"}, between_people=True)
         if not sys.stdin.isatty():
             raise CommandError(_who_is_who(unknown, lines))
         return roles | {name: self._answer(name, lines[name]) for name in unknown}
+
+    def _who_is_the_owner(self, names: list[str], lines: dict[str, int]) -> str:
+        if not sys.stdin.isatty():
+            raise CommandError(_which_is_the_owner(names, lines))
+        while True:
+            self.stderr.write(f"Who of them are you? {_named(names, lines)}")
+            if (given := input().strip()) in names:
+                return given
 
     def _answer(self, name: str, lines: int) -> str:
         while True:
@@ -179,7 +208,8 @@ class Command(BaseCommand):
 
     def _tell_outcome(self, job: ImportJob, outcome: running.Outcome) -> None:
         counts = {name: count for name, count in told(job)["counts"].items() if count}
-        self._table({"import": job.uuid, "status": job.status, "format": job.format} | counts | _skipped(job))
+        model = {} if estimate(job).is_connected else {"model": _NO_MODEL}
+        self._table({"import": job.uuid, "status": job.status, "format": job.format} | model | counts | _skipped(job))
         if outcome in (running.Outcome.LATER, running.Outcome.NOT_MINE):
             self.stderr.write(f"It waits, and goes on by itself where a worker runs. {_how_to_go_on(job)}")
         if outcome == running.Outcome.FAILED:
@@ -191,6 +221,12 @@ class Command(BaseCommand):
             self.stdout.write(f"{name:<{width}}  {value}")
 
 
+_WHO_SPEAKS = "Who says this? Give --mapping speaker=FIELD; or --kind notes, if all of it is the owner's own."
+_NO_MODEL = "none is connected: what is kept is found by simple rules. Connect one for more."
+_NO_NAME = (
+    "How is the owner called? Give --called NAME: only the name of an account is known, and nobody is called by it. "
+    'Until then what is remembered says "the user".'
+)
 _BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 
 
@@ -228,16 +264,21 @@ def _read_as(options: dict[str, Any]) -> Choices:
     """How the file is to be read, as far as the options say."""
     chosen = None if options["format"] == AUTO else options["format"]
     return Choices(
-        format=chosen, day_first=options["day_first"], mapping=_mapping(options["mapping"]), kind=options["kind"]
+        format=chosen,
+        day_first=options["day_first"],
+        mapping=_mapping(options["mapping"], options["kind"]),
+        kind=options["kind"],
     )
 
 
-def _mapping(pairs: list[str]) -> dict[str, str] | None:
+def _mapping(pairs: list[str], kind: str | None) -> dict[str, str] | None:
     said = dict(pair.partition("=")[::2] for pair in pairs)
     if wrong := [f"{what}={field}" for what, field in said.items() if what not in _MAPPED or not field]:
         raise CommandError(f"--mapping {wrong[0]}: say WHAT=FIELD, and WHAT is one of {', '.join(_MAPPED)}.")
     if said and "text" not in said:
         raise CommandError("--mapping: say at least which field holds what was said, by text=FIELD.")
+    if said and "speaker" not in said and kind != "notes":
+        raise CommandError(_WHO_SPEAKS)
     return said or None
 
 
@@ -251,7 +292,8 @@ def _ask_for_missing(found: dict[str, Any]) -> None:
         )
     if "mapping" in found["questions"]:
         there = ", ".join(found["fields"])
-        raise CommandError(f"Say which fields hold what; likely {_as_options(found['mapping'])}. It has: {there}")
+        likely = f"Say which fields hold what; likely {_as_options(found['mapping'])}. It has: {there}"
+        raise CommandError(likely if (found["mapping"] or {}).get("speaker") else f"{likely}. {_WHO_SPEAKS}")
 
 
 def _as_options(mapping: dict[str, Any] | None) -> str:
@@ -259,12 +301,15 @@ def _as_options(mapping: dict[str, Any] | None) -> str:
     return " ".join(f"--mapping {what}={likely[what]}" for what in _MAPPED if likely.get(what))
 
 
-def _roles(likely: Mapping[str, str], options: dict[str, Any], speakers: list[dict[str, Any]]) -> dict[str, str]:
+def _roles(likely: Mapping[str, str], options: dict[str, Any], found: dict[str, Any]) -> dict[str, str]:
     """Who is who: where both are named, all others are somebody else. Raises CommandError for a name nobody has."""
+    speakers, between_people = found.get("speakers", []), bool(found.get("between_people"))
     named = {"user": "user_is", "persona": "persona_is", "other": "other_is", "skip": "skip"}
     said = {name: role for role, option in named.items() for name in options[option]}
     if unknown := said.keys() - {one["name"] for one in speakers}:
         raise CommandError(f"Nobody in the file is called {', '.join(map(repr, sorted(unknown)))}.")
+    if between_people:
+        return followed(likely, said, between_people=True)
     roles = followed(likely, said)
     if {"user", "persona"} <= set(said.values()):
         return {name: role if name in said or role == "skip" else "other" for name, role in roles.items()}
@@ -272,9 +317,17 @@ def _roles(likely: Mapping[str, str], options: dict[str, Any], speakers: list[di
 
 
 def _who_is_who(unknown: list[str], lines: dict[str, int]) -> str:
-    named = ", ".join(f"{name!r} ({lines[name]} lines)" for name in unknown[:_MOST_NAMED])
-    more = f" and {len(unknown) - _MOST_NAMED} more" if len(unknown) > _MOST_NAMED else ""
-    return f"Say who is who by --user-is, --persona-is, --other-is or --skip NAME: {named}{more}"
+    return f"Say who is who by --user-is, --persona-is, --other-is or --skip NAME: {_named(unknown, lines)}"
+
+
+def _which_is_the_owner(names: list[str], lines: dict[str, int]) -> str:
+    """Of a chat between people: everybody else is somebody else."""
+    return f"People talk with each other here. Say who of them is the owner by --user-is NAME: {_named(names, lines)}"
+
+
+def _named(names: list[str], lines: dict[str, int]) -> str:
+    named = ", ".join(f"{name!r} ({lines[name]} lines)" for name in names[:_MOST_NAMED])
+    return f"{named} and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else named
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
@@ -285,7 +338,9 @@ def _found_rows(job: ImportJob, choices: Choices) -> dict[str, Any]:
     undated = {"without a date": f"{found['undated']}, told as of {choices.undated}"} if found["undated"] else {}
     zone = {"times are of": choices.zone} if found.get("naive") else {}
     who = {f"{one['name']!r}": f"{choices.roles[one['name']]}, {one['lines']} lines" for one in found["speakers"]}
-    return {"format": found["format"]} | counts | days | undated | zone | _skipped(job) | who
+    called = {"the owner is called": choices.called} if choices.called else {}
+    model = {} if estimate(job).is_connected else {"model": _NO_MODEL}
+    return {"format": found["format"]} | model | called | counts | days | undated | zone | _skipped(job) | who
 
 
 def _skipped(job: ImportJob) -> dict[str, Any]:
@@ -293,6 +348,9 @@ def _skipped(job: ImportJob) -> dict[str, Any]:
 
 
 def _estimate_rows(cost: Estimate) -> dict[str, Any]:
+    """Without a model there is no cost to be told."""
+    if not cost.is_connected:
+        return {"model": _NO_MODEL, "minutes": round(cost.seconds / 60, 1)}
     dollars = "unknown" if cost.dollars is None else f"{cost.dollars:.2f}"
     return {
         "calls": cost.calls,

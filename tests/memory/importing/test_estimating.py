@@ -25,16 +25,16 @@ def priced(settings: Any) -> Any:
     return settings
 
 
-def test_each_talk_is_a_call(mira: Persona) -> None:
+def test_each_talk_is_a_call(priced: Any, mira: Persona) -> None:
     found = importing.estimate(looked_through(mira, TALKS, NAME))
     assert found.calls == 3
     assert found.tokens_in == 3 * TOKENS_IN_A_CALL + 9
     assert found.tokens_out == 3 * TOKENS_OUT_A_CALL
 
 
-def test_without_a_model_it_costs_nothing_and_no_day(mira: Persona) -> None:
+def test_without_a_model_nobody_is_called_and_no_cost_is_told(mira: Persona) -> None:
     found = estimated(1_000_000, 10**9)
-    assert (found.dollars, found.days) == (0.0, 0)
+    assert (found.is_connected, found.calls, found.tokens_in, found.dollars, found.days) == (False, 0, 0, None, 0)
 
 
 def test_with_prices_it_says_how_much(priced: Any) -> None:
@@ -66,7 +66,7 @@ def test_the_time_is_that_of_such_calls_lately(priced: Any, mira: Persona) -> No
     assert estimated(10, 0).seconds == 20
 
 
-def test_a_limit_costs_its_share(mira: Persona) -> None:
+def test_a_limit_costs_its_share(priced: Any, mira: Persona) -> None:
     rows = "\n".join(f"2024-05-0{day},Ana,Line,{day}" for day in (1, 2, 3, 4))
     content = f"date,from,text,conversation_id\n{rows}\n2024-05-01,Ana,More,1".encode()
     job = looked_through(mira, content, "messages.csv")
@@ -75,5 +75,5 @@ def test_a_limit_costs_its_share(mira: Persona) -> None:
     assert importing.estimate(job).calls * job.found["counts"]["talks"] == whole.calls
 
 
-def test_it_is_told_from_the_look_on(mira: Persona) -> None:
+def test_it_is_told_from_the_look_on(priced: Any, mira: Persona) -> None:
     assert importing.told(confirmed(mira, TALKS, NAME))["estimate"]["calls"] == 3
