@@ -310,7 +310,7 @@ def _brief(persona: Persona) -> dict[str, Any]:
     return {
         "id": persona.uuid,
         "name": persona.name,
-        "user_name": persona.user_name,
+        "user_name": persona.user_name or persona.owner.get_username(),
         "language": persona.language,
         "timezone": persona.timezone,
     }

@@ -101,7 +101,7 @@ def _doubt(persona: Persona, answer: ExtractionAnswer, piece: Piece, material: M
     """What to ask for once more; "" where the answer is in the language of the talk, and takes nobody for the
     persona."""
     if material.others and any(_tells_of_the_persona(event, persona, piece) for event in answer.events):
-        return prompting.render("extraction_others", persona, others=_named(material))
+        return prompting.render("extraction_others", persona)
     return prompting.render("extraction_language", persona) if speaks_otherwise(answer, piece.lines) else ""
 
 

@@ -13,6 +13,8 @@ from memory.consolidation import off_record, replies
 from memory.forgetting import finishing
 from memory.forgetting.types import CANCELLED_IMPORT
 from memory.importing import archives
+from memory.importing.chunking import PART
+from memory.importing.storing import JOURNAL
 from memory.importing.unread import UNREAD, sessions_of
 from memory.models import ConceptNode, Entity, ImportChunk, ImportJob, ImportRun, Receipt
 from persona.models import CoreDraft, Persona
@@ -51,9 +53,11 @@ def counts_of_what_stayed(job: ImportJob) -> dict[str, int]:
     end alone, and else by what is here."""
     if job.format == archives.NAME and job.persona is not None:
         return dict(archives.here_through(job.persona, job.uuid))
+    whole = Message.objects.filter(import_uuid=job.uuid).exclude(external_id__contains=PART)
     left = {
         "talks": Session.objects.filter(import_uuid=job.uuid).count(),
-        "lines": Message.objects.filter(import_uuid=job.uuid).count(),
+        "lines": whole.exclude(session__channel=JOURNAL).count(),
+        "entries": whole.filter(session__channel=JOURNAL).count(),
     }
     return {name: left.get(name, count) for name, count in job.counts.items()}
 

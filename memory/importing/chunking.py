@@ -28,6 +28,8 @@ _DAY = timedelta(days=1)
 _ENTRIES_WITHIN = timedelta(days=7)
 _THINGS_AT_ONCE = 50
 _LONGEST_ID = 150
+# Before the number of a further part of what is too long for one message.
+PART = "#"
 _NOON = time(12)
 
 Kind = Literal["talk", "prose", "notes"]
@@ -47,6 +49,11 @@ class Said:
     content: str
     at: datetime
     tokens: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it counts: of one in several parts the first does."""
+        return PART not in self.external_id
 
     @property
     def other_id(self) -> str:
@@ -250,7 +257,7 @@ class _Chunking:
         external_id = f"{self.format}:{source_id if _is_plain(source_id) else digest(source_id)}"
         told = [part for part in parts(text) if part.strip()]
         return [
-            Said(external_id if number == 1 else f"{external_id}#{number}", role, speaker, part, at, tokens(part))
+            Said(external_id if number == 1 else f"{external_id}{PART}{number}", role, speaker, part, at, tokens(part))
             for number, part in enumerate(told, start=1)
         ]
 
@@ -305,7 +312,7 @@ class _Chunking:
 
 def _is_plain(source_id: str) -> bool:
     """Whether it can stand in an id as it is: it does not look like one that is made here of another."""
-    return len(source_id) <= _LONGEST_ID and not {*"~#"} & {*source_id}
+    return len(source_id) <= _LONGEST_ID and not {"~", PART} & {*source_id}
 
 
 def _cost(lines: Iterable[Said]) -> int:

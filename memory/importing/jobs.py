@@ -89,8 +89,7 @@ def confirm(job: ImportJob, choices: Choices, now: datetime, *, again: bool = Fa
 def _begin_writing(job: ImportJob, choices: Choices, now: datetime) -> None:
     """What comes in bears the uuid of the run, so that it can be forgotten as a whole."""
     found = {name: value for name, value in job.found.items() if name != "sample"}
-    order = {name: bool(found.get(name)) for name in ("newest_first", "keeps_at_once")}
-    cuts = looking.cuts(**order, undated=found.get("undated", 0), until=now)
+    cuts = looking.cuts_of(found, now)
     stored = choices.as_stored() | {"cuts": asdict(cuts)}
     with transaction.atomic():
         asking = ImportJob.objects.filter(pk=job.pk, status=Status.ASKING)

@@ -1,7 +1,7 @@
 """Looking: once through the whole file, in constant memory, before anybody is asked anything."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import islice
@@ -32,7 +32,7 @@ from memory.importers.types import (
     Talk,
     is_between_people,
 )
-from memory.importing import archives, telling
+from memory.importing import archives, storing, telling
 from memory.importing.choices import Choices, NotAsking, chosen
 from memory.importing.chunking import Cuts, chunked, name_of
 from memory.importing.claims import Claim, take
@@ -115,6 +115,22 @@ def survey(source: Source, choices: Choices, alive: Alive = lambda: None) -> dic
         turned = _Looking(chosen_format.name, choices, alive, between, True, order.keeps_what_was_said_at_once)
         looking = _looked(source, chosen_format, turned)
     return looking.told() | {"label": str(chosen_format.label)} | _mapping_of(source, chosen_format, choices, looking)
+
+
+def foreseen(job: ImportJob, source: Source, choices: Choices, now: datetime) -> Mapping[str, int]:
+    """What taking the file in would count of talks, lines and entries, as it was found in `job.found` and chosen.
+    Nothing is stored."""
+    persona, found = job.persona, job.found
+    if persona is None or found["format"] == archives.NAME:
+        return {}
+    read = read_file(source, format_of(source, choices, found["format"]), options_of(source, choices))
+    return storing.foreseen(persona, chunked(read, found["format"], choices, cuts_of(found, now)))
+
+
+def cuts_of(found: Mapping[str, Any], until: datetime) -> Cuts:
+    """Where to cut a file in which that was found."""
+    order = {name: bool(found.get(name)) for name in ("newest_first", "keeps_at_once")}
+    return cuts(**order, undated=found.get("undated", 0), until=until)
 
 
 def _looked(source: Source, chosen_format: Format, looking: "_Looking") -> "_Looking":

@@ -8,7 +8,7 @@ of time the import goes to the end of the queue, so that nobody waits for it.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -51,8 +51,6 @@ logger = logging.getLogger(__name__)
 
 Status = ImportJob.Status
 Progress = Callable[[float], None]
-# So many lines are stored in one transaction: more are stored no faster, and whoever talks waits for that lock.
-LINES_AT_ONCE = 100
 # Of files that are being handed over nothing is heard for so long only where whoever did it has died.
 ABANDONED_AFTER = timedelta(hours=1)
 # Talks of cancelled imports that the job of the minute erases: others wait for it meanwhile.
@@ -218,7 +216,7 @@ def _write(run: _Run) -> bool:
         for _done in islice(chunks, run.job.gone_through):
             pass
         run.began_at = run.claim.clock()
-        for some in _together(chunks):
+        for some in storing.together(chunks):
             storing.store(run.claim, some)
             run.progress(telling.progress(run.job))
             if run.is_over():
@@ -239,18 +237,6 @@ def _chunks(run: _Run, source: Source) -> Iterator[Chunk]:
             yield one
 
     return chunked(kept(), job.format, choices, Cuts(**job.choices["cuts"]))
-
-
-def _together(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
-    """Chunks that are stored at once. Notes are embedded first, and stand alone."""
-    gathered: list[Chunk] = []
-    for chunk in chunks:
-        gathered.append(chunk)
-        if chunk.things or sum(len(one.lines) for one in gathered) >= LINES_AT_ONCE:
-            yield gathered
-            gathered = []
-    if gathered:
-        yield gathered
 
 
 def _take_in_archive(run: _Run, source: Source) -> bool:

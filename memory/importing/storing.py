@@ -6,7 +6,7 @@ whose speaker a person leaves out; all are counted.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -26,6 +26,8 @@ from memory.tombstones import Burial
 from persona.models import Persona
 
 JOURNAL = "journal"
+# So many lines are stored in one transaction: more are stored no faster, and whoever talks waits for that lock.
+LINES_AT_ONCE = 100
 Fresh = list[tuple[str, Said]]
 
 
@@ -79,15 +81,15 @@ def _note_progress(claim: Claim, counts: Mapping[str, int], gone_through: int) -
 
 
 def sorted_out(lines: Sequence[Said], held: dict[str, str], is_refused: Collection[Said]) -> SortedOut:
-    """What becomes of each line, given the words that are `held` under ids, to which those that are new are added.
-    Pure."""
+    """What becomes of each line, given the words that are `held` under ids, to which those that are new are added. One
+    in several parts counts once. Pure."""
     found = SortedOut()
     for line in lines:
         names = (line.external_id, line.other_id)
         if line.content in (held.get(name) for name in names):
-            found.known += 1
+            found.known += line.is_whole
         elif line in is_refused:
-            found.refused += 1
+            found.refused += line.is_whole
         else:
             name = next(name for name in names if name not in held)
             held[name] = line.content
@@ -95,28 +97,57 @@ def sorted_out(lines: Sequence[Said], held: dict[str, str], is_refused: Collecti
     return found
 
 
-class _Storing:
-    """Chunks on their way into the database, in one transaction."""
+def foreseen(persona: Persona, chunks: Iterable[Chunk]) -> Counter[str]:
+    """What storing the chunks would count of talks, lines and entries. Nothing is stored; all
+    lines are held meanwhile."""
+    counts: Counter[str] = Counter()
+    held: dict[str, str] = {}
+    known: set[str] = set()
+    for some in together(chunks):
+        sifting = _Sifting(persona, some)
+        sifting.known |= known
+        sifting.sift(held)
+        known |= sifting.known
+        counts += sifting.counts
+    return counts
 
-    def __init__(self, claim: Claim, chunks: Sequence[Chunk], number: int) -> None:
-        self.claim = claim
-        self.persona = claim.persona
+
+def together(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
+    """Chunks that are stored at once. Notes are embedded first, and stand alone."""
+    gathered: list[Chunk] = []
+    for chunk in chunks:
+        gathered.append(chunk)
+        if chunk.things or sum(len(one.lines) for one in gathered) >= LINES_AT_ONCE:
+            yield gathered
+            gathered = []
+    if gathered:
+        yield gathered
+
+
+class _Sifting:
+    """Chunks, and what of them is new to the persona."""
+
+    def __init__(self, persona: Persona, chunks: Sequence[Chunk], number: int = 0) -> None:
+        self.persona = persona
         self.chunks = list(enumerate(chunks, start=number))
         self.known = _known_among(self.persona, chunks)
         self.counts: Counter[str] = Counter()
 
-    # --- lines ------------------------------------------------------------------------------------------------------
-    def store_lines(self, worded: Mapping[str, str]) -> None:
-        """Store what is new of them; `worded` is what the index keeps of their texts."""
+    def sift(self, held: dict[str, str]) -> list[tuple[int, Chunk, Fresh]]:
+        """The chunks that have lines to be stored, with these; `held` are words under their ids that are known beside
+        those of the persona, to which those that are new are added. All are counted."""
         if left_out := sum(chunk.left_out for _number, chunk in self.chunks):
             self.counts["left_out"] = left_out
         chunks = [chunk for _number, chunk in self.chunks if chunk.lines]
-        held, refused = self._held(chunks), self._refused(chunks)
-        stored: list[tuple[int, Chunk, Fresh]] = []
+        refused = self._refused(chunks)
+        held.update(self._held(chunks))
+        wanted: list[tuple[int, Chunk, Fresh]] = []
         for number, chunk in self.chunks:
             if fresh := self._fresh(chunk, held, refused):
-                stored.append((number, chunk, fresh))
-        self._write(stored, worded)
+                wanted.append((number, chunk, fresh))
+                self.counts["entries" if chunk.kind == "prose" else "lines"] += sum(line.is_whole for _, line in fresh)
+        self.counts.update(talks=len(wanted), lines=0)
+        return wanted
 
     def _fresh(self, chunk: Chunk, held: dict[str, str], refused: Collection[Said]) -> Fresh:
         """The lines of the chunk that are stored; the others are counted. Of one that is known nothing is: what of it
@@ -124,7 +155,7 @@ class _Storing:
         found = sorted_out(chunk.lines, held, refused)
         self.counts["refused"] += found.refused
         if chunk.lines and chunk.digest in self.known:
-            self.counts["known"] += found.known + len(found.fresh)
+            self.counts["known"] += found.known + sum(line.is_whole for _id, line in found.fresh)
             return []
         self.counts["known"] += found.known
         if found.fresh:
@@ -158,6 +189,19 @@ class _Storing:
     def _day_of(self, line: Said) -> date:
         return line.at.astimezone(self.persona.zone).date()
 
+
+class _Storing(_Sifting):
+    """Chunks on their way into the database, in one transaction."""
+
+    def __init__(self, claim: Claim, chunks: Sequence[Chunk], number: int) -> None:
+        super().__init__(claim.persona, chunks, number)
+        self.claim = claim
+
+    # --- lines ------------------------------------------------------------------------------------------------------
+    def store_lines(self, worded: Mapping[str, str]) -> None:
+        """Store what is new of them; `worded` is what the index keeps of their texts."""
+        self._write(self.sift({}), worded)
+
     def _write(self, stored: Sequence[tuple[int, Chunk, Fresh]], worded: Mapping[str, str]) -> None:
         taken = self._taken_ids(chunk for _number, chunk, _fresh in stored)
         sessions = [self._session(chunk, [line for _id, line in fresh], taken) for _number, chunk, fresh in stored]
@@ -167,7 +211,6 @@ class _Storing:
         if lines:
             search.store(lines, worded)
         bulk.insert([self._chunk(number, chunk, session) for session, (number, chunk, _fresh) in placed])
-        self.counts.update(talks=len(sessions), lines=len(lines))
 
     def _taken_ids(self, chunks: Iterable[Chunk]) -> set[str]:
         """Ids of talks that an archive brought, of which lines are missing here."""

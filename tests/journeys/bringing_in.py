@@ -32,7 +32,7 @@ from echovessel.llm.models import LLMCall  # noqa: E402
 from echovessel.sqlite import erasure  # noqa: E402
 from memory import importing  # noqa: E402
 from memory.importers import Source  # noqa: E402
-from memory.importing import running, stored_file  # noqa: E402
+from memory.importing import running, stored_file, storing  # noqa: E402
 from memory.models import (  # noqa: E402
     Alias,
     ConceptNode,
@@ -81,7 +81,7 @@ def main(folder: Path, kills: int, lives: int, faults: int) -> None:
     settings.LLM_PROVIDER = "offline"
     embedding.embed = embed_outside_transactions
     settings.KNOBS |= {"consolidate.backoff_seconds": 0, "consolidate.trivial_message_count": 0}
-    running.LINES_AT_ONCE = 8
+    storing.LINES_AT_ONCE = 8
     stored_file.PIECE_BYTES = 16_384
     life = folder / "life.sqlite3"
     begin(life)

@@ -6,6 +6,7 @@ stdout, progress on stderr. After Ctrl-C or a kill, the same command with --resu
 
 import sys
 from argparse import ArgumentParser
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, replace
@@ -49,6 +50,9 @@ INTERRUPTED = 130  # as shells tell of Ctrl-C
 _ANSWERS = {"u": "user", "p": "persona", "o": "other", "s": "skip"}
 _MAPPED = tuple(one.name for one in fields(Fields) if one.name != "sure")
 _MOST_NAMED = 20
+# What is told of a file under other names than of what came of it.
+_IN_FILE = {"talks": "conversations", "cards": "cards", "lore": "lore", "remembered": "remembered"}
+_READ = {"remembered": "talks remembered", "unread": "talks unread", "failed": "talks failed"}
 
 
 class Command(BaseCommand):
@@ -113,7 +117,7 @@ class Command(BaseCommand):
         unsaved = ImportJob(owner=persona.owner, persona=persona, found=found, created_at=timezone.now())
         choices = self._choices(unsaved, read_as, options)
         if options["dry_run"] or options["estimate"]:
-            self._tell_found(unsaved, choices, options)
+            self._tell_found(unsaved, source, choices, options)
             return
         job = begin(persona.owner, persona, source, timezone.now(), keep=False)
         with self._can_be_resumed(job):
@@ -199,15 +203,18 @@ class Command(BaseCommand):
                 return _ANSWERS[given]
 
     # --- what is told -----------------------------------------------------------------------------------------------
-    def _tell_found(self, job: ImportJob, choices: Choices, options: dict[str, Any]) -> None:
+    def _tell_found(self, job: ImportJob, source: Source, choices: Choices, options: dict[str, Any]) -> None:
+        """What is in the file, and what of it would come in; as the run tells of it."""
         if options["dry_run"]:
-            self._table(_found_rows(job, choices))
+            self._table(_found_rows(job, choices, looking.foreseen(job, source, choices, timezone.now())))
         if options["estimate"]:
             job.choices = choices.as_stored()
             self._table(_estimate_rows(estimate(job)))
 
     def _tell_outcome(self, job: ImportJob, outcome: running.Outcome) -> None:
         counts = {name: count for name, count in told(job)["counts"].items() if count}
+        if job.format != archives.NAME:
+            counts = _in_file(job) | {_READ.get(name, name): count for name, count in counts.items()}
         model = {} if estimate(job).is_connected else {"model": _NO_MODEL}
         self._table({"import": job.uuid, "status": job.status, "format": job.format} | model | counts | _skipped(job))
         if outcome in (running.Outcome.LATER, running.Outcome.NOT_MINE):
@@ -331,9 +338,16 @@ def _named(names: list[str], lines: dict[str, int]) -> str:
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
-def _found_rows(job: ImportJob, choices: Choices) -> dict[str, Any]:
+def _in_file(job: ImportJob) -> dict[str, int]:
+    """What is in the file and is no line: of conversations, in how many the lines stand."""
+    counts = {_IN_FILE[name]: count for name, count in job.found["counts"].items() if name in _IN_FILE}
+    return {name: count for name, count in counts.items() if count}
+
+
+def _found_rows(job: ImportJob, choices: Choices, foreseen: Mapping[str, int]) -> dict[str, Any]:
     found = job.found
-    counts = {name: count for name, count in found["counts"].items() if count}
+    of_archive = {name: count for name, count in found["counts"].items() if count}
+    counts = of_archive if found["format"] == archives.NAME else _in_file(job) | dict(+Counter(foreseen))
     days = {"days": f"{found['first_day']} – {found['last_day']}"} if found["first_day"] else {}
     undated = {"without a date": f"{found['undated']}, told as of {choices.undated}"} if found["undated"] else {}
     zone = {"times are of": choices.zone} if found.get("naive") else {}

@@ -89,7 +89,8 @@ def test_a_model_is_told_who_talks_with_whom_and_asked_again_where_it_names_the_
     model.answers(mistaken, mistaken, {"drafts": []})
     taken_in(mira, whatsapp(*TALK), "chat.txt")
     request, again = model.requests[:2]
-    assert 'In the lines of Ana, "you" and "your" mean Ben, and never Mira' in request.user
+    assert 'In the lines of Ana, "you" and "your" mean that other one, and never Mira' in request.user
+    assert "<memory>\nBen\n</memory>" in request.user
     assert "Mira was not there" in str(again)
     assert told(mira) == ["Ana bought Ben's telescope."]
     node = ConceptNode.objects.of(mira).get()

@@ -242,7 +242,7 @@ def test_lines_at_the_end_and_whole_talks_that_are_left_out_are_counted_once_eac
     mira: Persona, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chat = whatsapp("Kim: Alone.", "30", "Ana: Hello.", "Kim: One.", "30", "Mira: Bye.", "Kim: Two.", "Kim: Three.")
-    monkeypatch.setattr(running, "LINES_AT_ONCE", 1)
+    monkeypatch.setattr(storing, "LINES_AT_ONCE", 1)
     job = written(confirmed(mira, chat, NAME, {"Kim": "skip"}))
     assert (job.counts["lines"], job.counts["left_out"]) == (2, 4)
 
@@ -456,7 +456,7 @@ def test_the_worker_knows_its_job_by_its_id(mira: Persona) -> None:
 
 
 def test_after_a_slice_it_goes_to_the_end_of_the_queue(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "LINES_AT_ONCE", 1)
+    monkeypatch.setattr(storing, "LINES_AT_ONCE", 1)
     job = confirmed(mira, CHAT, NAME)
     queued = OrmQ.objects.count()
     assert running.run(job.pk, Clock(), slice_seconds=0) == "goes_on"
