@@ -42,6 +42,7 @@ from memory.importers import (
     wechat,
     whatsapp,
 )
+from memory.importers.contents import contents_of
 from memory.importers.source import Source
 from memory.importers.speakers import Speaker, speakers
 from memory.importers.types import Format, Found, ImportRejected, Options
@@ -97,11 +98,18 @@ def recognised(source: Source) -> Format:
     if likeness >= _LEAST_LIKENESS:
         return best
     refuse_page(source.sample)
-    if not source.members:
+    contents = contents_of(source)
+    if not source.members and not contents.startswith("kind:"):
         # Whatever is wrong with the text is a better answer.
         next(iter(source.texts()), None)
     refuse_pages(source.sample)
-    raise ImportRejected("unknown_format", source.name, formats=", ".join(str(one.label) for one in FORMATS))
+    labels = ", ".join(str(one.label) for one in FORMATS)
+    raise ImportRejected("unknown_format", source.name, formats=labels, **({"contents": contents} if contents else {}))
+
+
+def _nothing_found(source: Source) -> ImportRejected:
+    contents = contents_of(source)
+    return ImportRejected("nothing_found", source.name, **({"contents": contents} if contents else {}))
 
 
 def format_named(name: str) -> Format:
@@ -113,8 +121,13 @@ def read(source: Source, chosen: Format | None = None, options: Options | None =
     """All that is found in the file, in its order. Raises ImportRejected while it is gone through: before anything if
     the file is not recognised or holds nothing, and also after some of it."""
     found = (chosen or recognised(source)).read(source, options or Options(limits=source.limits))
-    first = next(found, None)
+    try:
+        first = next(found, None)
+    except ImportRejected as rejected:
+        if rejected.code == "nothing_found":
+            raise _nothing_found(source) from rejected
+        raise
     if first is None:
-        raise ImportRejected("nothing_found", source.name)
+        raise _nothing_found(source)
     yield first
     yield from found

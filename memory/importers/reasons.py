@@ -1,5 +1,8 @@
 """Every reason for which something of a file is left out, or a file refused: a closed list, with words for people."""
 
+from collections.abc import Sequence
+
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 # What is left out while the rest is read.
@@ -58,3 +61,58 @@ REJECTIONS = {
     "zip_method": _("The archive is packed in a way that is not supported."),
     "zip_name": _("The archive holds a file under a name that is not allowed."),
 }
+
+# What a file that is no text may be, and what is in a zip, by how many.
+KINDS = {
+    "pdf": _("This is a PDF: please bring the export of the app itself, or the text."),
+    "picture": _("This is a picture, and not a conversation."),
+    "recording": _("This is a recording, and not a conversation."),
+    "video": _("This is a video, and not a conversation."),
+    "database": _("This is a database: please bring what the app itself exports."),
+    "packed": _("This file is packed in a way that is not opened here: please unpack it, or pack it as a zip."),
+    "document": _("This is a document of a word processor: please save it as plain text."),
+    "spreadsheet": _("This is a spreadsheet: please save it as CSV."),
+    "presentation": _("This is a presentation, and not a conversation."),
+    "book": _("This is a book, and not a conversation."),
+}
+
+
+def describe_contents(contents: str) -> str:
+    """What is in a file that nothing was found in, as one sentence in the language of the moment; `contents` is what
+    `contents_of` gave: "kind:pdf", "zip:pictures=214,pages=3", "json:a,b"."""
+    kind, _colon, rest = contents.partition(":")
+    names = [name for name in rest.split(",") if name]
+    if kind == "kind" and rest in KINDS:
+        return str(KINDS[rest])
+    if kind == "zip" and names:
+        held = [_counted(*name.split("=", 1)) for name in names]
+        return gettext("The zip holds %(contents)s, but no conversations.") % {"contents": _joined(held)}
+    if kind == "zip":
+        return gettext("The zip is empty.")
+    if kind == "json" and names:
+        fields = gettext(", ").join(names)
+        return gettext("JSON with the fields %(fields)s: none of them holds what somebody said.") % {"fields": fields}
+    return str(REJECTIONS["nothing_found"])
+
+
+def _counted(kind: str, number: str) -> str:
+    count = int(number)
+    words = {
+        "pictures": ngettext("%(count)d picture", "%(count)d pictures", count),
+        "videos": ngettext("%(count)d video", "%(count)d videos", count),
+        "recordings": ngettext("%(count)d recording", "%(count)d recordings", count),
+        "pages": ngettext("%(count)d web page", "%(count)d web pages", count),
+        "texts": ngettext("%(count)d text file", "%(count)d text files", count),
+        "json": ngettext("%(count)d JSON file", "%(count)d JSON files", count),
+        "tables": ngettext("%(count)d table", "%(count)d tables", count),
+        "documents": ngettext("%(count)d document", "%(count)d documents", count),
+        "archives": ngettext("%(count)d archive", "%(count)d archives", count),
+    }
+    return words.get(kind, ngettext("%(count)d other file", "%(count)d other files", count)) % {"count": count}
+
+
+def _joined(parts: Sequence[str]) -> str:
+    *before, last = parts
+    if not before:
+        return last
+    return gettext("%(parts)s and %(last)s") % {"parts": gettext(", ").join(before), "last": last}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from django.utils.functional import Promise
 
-from memory.importers.reasons import REJECTIONS, SKIPS
+from memory.importers.reasons import REJECTIONS, SKIPS, describe_contents
 
 if TYPE_CHECKING:
     from memory.importers.source import Sample, Source
@@ -168,7 +168,9 @@ class ImportRejected(Exception):
 
     @property
     def reason(self) -> str:
-        """A sentence for people, in the language of the moment."""
+        """A sentence for people, in the language of the moment: what is in the file, where nothing was found in it."""
+        if "contents" in self.facts:
+            return describe_contents(str(self.facts["contents"]))
         return str(REJECTIONS[self.code]) % self.facts
 
     def __str__(self) -> str:

@@ -16,6 +16,7 @@ _SIGNS = (
     ("page_of_chatgpt", re.compile(r"<title>ChatGPT\b|var jsonData\s*=|\boai_shared_conversation", re.I)),
     ("page_of_discord", re.compile(r"chatlog__|DiscordChatExporter|class=\"?preamble\b|discord(?:app)?\.com", re.I)),
 )
+_UNKNOWN = "web_page"
 _MEMBERS_LOOKED_AT = 20
 
 
@@ -30,10 +31,12 @@ def refuse_page(sample: Sample) -> None:
 
 
 def refuse_pages(sample: Sample) -> None:
-    """The same of a zip that nothing else was found in."""
+    """The same of a zip that nothing else was found in, where a page in it is of a program that writes something else,
+    too."""
     for name in islice((name for name in sample.members if name.lower().endswith(_SUFFIXES)), _MEMBERS_LOOKED_AT):
-        refuse_page(sample.inside(name))
+        if is_page(inside := sample.inside(name)) and _whose(inside.text) != _UNKNOWN:
+            refuse_page(inside)
 
 
 def _whose(text: str) -> str:
-    return next((code for code, sign in _SIGNS if sign.search(text)), "web_page")
+    return next((code for code, sign in _SIGNS if sign.search(text)), _UNKNOWN)

@@ -15,7 +15,6 @@ DISCORD = '\ufeff<!-- a --><!doctype html><html lang="en"><div class="chatlog__m
     ("page", "code"),
     [
         (TELEGRAM, "page_of_telegram"), (CHATGPT, "page_of_chatgpt"), (DISCORD, "page_of_discord"),
-        ("<html><body>2024-01-05\nIt rained.</body></html>", "web_page"),
     ],
 )  # fmt: skip
 def test_a_page_is_refused_with_what_to_choose_instead(page: str, code: str) -> None:
@@ -33,3 +32,11 @@ def test_a_page_beside_what_can_be_read_does_not_matter() -> None:
 
 def test_text_that_speaks_of_pages_is_no_page() -> None:
     assert recognised(given("Ana: <html> is a tag\nMira: I know\nAna: good\n")).name == "transcript"
+
+
+def test_a_page_of_nobody_known_is_refused_as_one_and_counted_in_a_zip() -> None:
+    page = "<html><body>2024-01-05\nIt rained.</body></html>"
+    for source, code in ((given(page, "a.html"), "web_page"), (zipped({"a.html": page}), "unknown_format")):
+        with pytest.raises(ImportRejected) as rejected:
+            recognised(source)
+        assert rejected.value.code == code
