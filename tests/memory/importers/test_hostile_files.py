@@ -17,11 +17,13 @@ TALKS = [
         "telegram_full.json", "discord.json", "sillytavern.jsonl", "ooba.json", "agnai.json", "cai_tools.json",
         "kobold_marked.json", "kobold_named.json", "risu.json", "transcript.txt", "line.txt", "_chat.txt",
         "deepseek.json", "gemini.json", "role_messages.json", "character_ai.json",
+        "messenger.json", "messenger_e2ee.json", "slack_day.json", "google_chat.json", "discord_package.json",
+        "weflow.json", "mem0.json", "zep.json", "replika.json", "chatgpt_unlinked.json", "letta.af",
         "WhatsApp Chat with Mira.txt",
         "与小美的 WhatsApp 聊天.txt",
     )
 ]  # fmt: skip
-JSON_TALKS = [path for path in TALKS if path.suffix == ".json"]
+JSON_TALKS = [path for path in TALKS if path.suffix in (".json", ".af")]
 LINES = [Spoken(bool(number % 2), f"Line {number} 你好") for number in range(40)]
 
 
