@@ -31,18 +31,14 @@ _LONG = re.compile(r"([a-z])\1{2,}")
 # Thai, Lao, Burmese, Khmer; Han, kana, Bopomofo. Not Hangul: Korean puts spaces between words.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u312f\u31a0-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"
 _SIGNS = re.compile(r"[^\w\s]|_")
+_ASCII_SIGNS = {code: None if chr(code) in "'`" else " " for code in range(128) if not chr(code).isalnum()}
 _NEEDLESS_SPACE = re.compile(rf"(?<=[{_UNSPACED}])\s+|\s+(?=[{_UNSPACED}])")
 
 
 def plain_form(text: str) -> str:
     """Compatibility forms and case folded, unseen characters and marks gone, simplified characters, single spaces, an
     end of a line only where there is one; no apostrophes, for half of the world leaves them out."""
-    plain = _UNSEEN.sub("", unicodedata.normalize("NFKC", text).casefold())
-    plain = _MARKED.sub(_unmarked, plain)
-    if _FOREIGN.search(plain):
-        plain = plain.translate(_ALIKE)
-    plain = simplified(_QUOTES.sub("", plain))
-    plain = _SIGN_ZH.sub(lambda found: _WIDE[found[0]], plain)
+    plain = _QUOTES.sub("", text.lower() if text.isascii() else _in_latin(text))
     plain = _LINE_END.sub("\n", _SPACES.sub(" ", plain))
     return _LONG.sub(r"\1", plain).strip()
 
@@ -55,6 +51,9 @@ def comparable_form(text: str) -> str:
     >>> comparable_form("Milo's  DEAD…"), comparable_form("?!")
     ('milos dead', '?!')
     """
+    if text.isascii():  # the same, 20 times as fast
+        words = " ".join(text.lower().translate(_ASCII_SIGNS).split())
+        return _LONG.sub(r"\1", words) or " ".join(plain_form(text).split())
     plain = plain_form(text)
     words = " ".join(_SIGNS.sub(_without_sign, plain).split())
     return _NEEDLESS_SPACE.sub("", words) or " ".join(plain.split())
@@ -63,6 +62,15 @@ def comparable_form(text: str) -> str:
 def _without_sign(found: re.Match[str]) -> str:
     """A space; but a vowel sign (Thai, Hindi) is a part of its letter."""
     return found[0] if unicodedata.category(found[0])[0] == "M" else " "
+
+
+def _in_latin(text: str) -> str:
+    plain = _UNSEEN.sub("", unicodedata.normalize("NFKC", text).casefold())
+    plain = _MARKED.sub(_unmarked, plain)
+    if _FOREIGN.search(plain):
+        plain = plain.translate(_ALIKE)
+    plain = simplified(plain)
+    return _SIGN_ZH.sub(lambda found: _WIDE[found[0]], plain)
 
 
 def _unmarked(found: re.Match[str]) -> str:

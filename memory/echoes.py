@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from echovessel import words
-from memory.entities.names import LETTERS_OF_UNSPACED
+from echovessel.plain_text import comparable_form
+from memory.entities.names import LETTERS_OF_UNSPACED, occurs
 from memory.recall.everyday import everyday
-from memory.sameness import normalized
 from memory.tombstones import is_telling
 from persona.models import Persona
 
@@ -31,7 +31,7 @@ class Said:
     """What is to be forgotten in words: the description, earlier versions and quotes of one memory, or one line."""
 
     def __init__(self, texts: Iterable[str], names: frozenset[str]) -> None:
-        self.texts = sorted({plain for text in texts if (plain := normalized(text))})
+        self.texts = sorted({plain for text in texts if (plain := comparable_form(text))})
         self._names = names
 
     @cached_property
@@ -58,8 +58,14 @@ class Said:
 
 def contains(text: str, wanted: Iterable[str]) -> bool:
     """Whether one of `wanted`, normalised texts, stands in `text` as whole words."""
-    padded = _padded(normalized(text))
+    padded = _padded(comparable_form(text))
     return any(_padded(one) in padded if not _UNSPACED.search(one) else one in padded for one in wanted)
+
+
+def is_named(name: str, content: str) -> bool:
+    """Whether a line names somebody. Will and May are only meant where they are written as they are called."""
+    is_word = all(words.is_function_word(token) or token in everyday() for token in words.cut(name))
+    return occurs(name, content) and (name in content or not is_word)
 
 
 def telling_words(text: str, names: frozenset[str]) -> set[str]:

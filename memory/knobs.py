@@ -570,6 +570,16 @@ vectors_in_memory_mb = whole(
     "persona with more than this is searched through the database, more slowly and not quite exactly.",
     source="measured 2026-11-21: 100,000 memories 8 ms in memory, 50 ms through the database",
 )
+rare_word_messages = whole(
+    "memory.rare_word_messages",
+    5,
+    low=0,
+    high=100,
+    unit="messages",
+    why="A word that stands in more messages of other sessions than these is no sign that they speak of what is "
+    "forgotten; 0 lists names and the same words alone.",
+    source="design/forgetting.md",
+)
 vacuum_at_once_mb = whole(
     "memory.vacuum_at_once_mb",
     256,

@@ -17,9 +17,10 @@ from django_q.models import Task
 from chat.models import CrisisFlag, Message, MessageText, Session, Turn
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
+from echovessel.plain_text import comparable_form
 from memory.consolidation.answers import ExtractionAnswer
-from memory.echoes import contains, names_of
-from memory.entities.names import occurs
+from memory.echoes import contains, is_named, names_of
+from memory.forgetting.also_mentioned import names_that_go
 from memory.forgetting.consequences import Consequences
 from memory.forgetting.everything import strings
 from memory.forgetting.rows import Key, among, naming
@@ -47,7 +48,6 @@ from memory.models import (
     SlowCycleRun,
     StagedVector,
 )
-from memory.sameness import folded, normalized
 from memory.tombstones import is_telling
 from persona.models import CoreDraft, DraftQuote, MoodChange, Persona
 
@@ -144,15 +144,8 @@ def _those_that_say_it(reach: Reach, found: Consequences, told: Sequence[tuple[i
     """The keys of the texts that say again what goes, or name who goes."""
     if not told or not reach.choice.bury:
         return set()
-    words, said = literal(reach), reach.said_by(reach.fate.kin, names_of(reach.persona))
-    names = {name.text for name in found.aliases.values()} | {one.canonical_name for one in found.entities.values()}
-    return {
-        pk
-        for pk, text in told
-        if contains(text, words)
-        or any(one.is_repeated_by(text) for one in said)
-        or any(occurs(name, text) for name in names)
-    }
+    words, said = words_of(reach, found), reach.said_by(reach.fate.kin, names_of(reach.persona))
+    return {pk for pk, text in told if words.stand_in(text) or any(one.is_repeated_by(text) for one in said)}
 
 
 def _entities(reach: Reach, found: Consequences, work: Work) -> None:
@@ -163,10 +156,19 @@ def _entities(reach: Reach, found: Consequences, work: Work) -> None:
     work.delete("memory_mention", _keys(Mention.objects.filter(mentions)))
     work.delete("memory_mergeproposal", _keys(MergeProposal.objects.filter(Q(a__in=gone) | Q(b__in=gone))))
     work.overwrite("memory_entity.canonical_name", found.renamed)
+    found.described |= _descriptions_with_the_words(reach, found)
     work.overwrite("memory_entity.description", dict.fromkeys(found.described, ""))
     attributed = [pk for pk, entity in found.described.items() if entity.described_by]
     work.overwrite("memory_entity.described_by", dict.fromkeys(attributed, ""))
     work.overwrite("memory_entity.described_through", dict.fromkeys(attributed, 0))  # it is described anew
+
+
+def _descriptions_with_the_words(reach: Reach, found: Consequences) -> dict[int, Entity]:
+    """Those who stay, and of whom it was written, by no person, what goes or a name that goes."""
+    words = words_of(reach, found)
+    others = Entity.objects.filter(persona=reach.persona).exclude(description="").exclude(pk__in=among(found.entities))
+    written = others.exclude(described_by=Entity.DescribedBy.PERSON) if words else Entity.objects.none()
+    return {entity.pk: entity for entity in written if words.stand_in(entity.description)}
 
 
 # --- drafts of L1 ---------------------------------------------------------------------------------------------------
@@ -213,10 +215,10 @@ def _talks(reach: Reach, found: Consequences, work: Work) -> None:
 
 
 def _summaries_with_the_words(reach: Reach, found: Consequences) -> set[int]:
-    """Talks of which nothing goes, and whose summary says the very words all the same."""
-    words = literal(reach)
+    """Talks of which nothing goes, and whose summary says the very words, or a name that goes, all the same."""
+    words = words_of(reach, found)
     talks = Session.objects.filter(persona=reach.persona).exclude(summary="").exclude(pk__in=among(found.sessions))
-    return {pk for pk, summary in talks.values_list("pk", "summary") if contains(summary, words)} if words else set()
+    return {pk for pk, summary in talks.values_list("pk", "summary") if words.stand_in(summary)} if words else set()
 
 
 def _step_of(failure: str) -> str:
@@ -245,32 +247,25 @@ def _readings(reach: Reach, found: Consequences, work: Work) -> None:
     work.delete("memory_extraction", {*_keys(waiting), *_keys(of_gone)})
     applied = Extraction.objects.filter(session__persona=reach.persona).exclude(applied_at=None)
     applied = applied.exclude(session__in=among(found.sessions)).exclude(answer=NOTHING_READ)
-    emptied = {*_keys(applied.filter(session__in=touched)), *_answers_with_the_words(reach, applied)}
+    emptied = {*_keys(applied.filter(session__in=touched)), *_answers_with_the_words(reach, found, applied)}
     work.overwrite("memory_extraction.answer", dict.fromkeys(emptied, NOTHING_READ))
 
 
-def _answers_with_the_words(reach: Reach, applied: Any) -> set[int]:
+def _answers_with_the_words(reach: Reach, found: Consequences, applied: Any) -> set[int]:
     """What a model that was shown the memory said of it, though nothing was made of that."""
-    words = literal(reach)
-    rarest = {max(one.split(), key=len) for one in words}
+    words = words_of(reach, found)
     answers = applied.order_by().values_list("pk", "answer").iterator() if words else ()
-    found: set[int] = set()
-    for pk, answer in answers:
-        said = list(strings(answer))
-        plain = folded("\n".join(said))  # 0.06 ms for a talk, and 0.2 ms if each text were compared word for word
-        if any(word in plain for word in rarest) and any(contains(text, words) for text in said):
-            found.add(pk)
-    return found
+    return {pk for pk, answer in answers if words.stand_in("\n".join(strings(answer)))}
 
 
 def _turns(reach: Reach, found: Consequences, work: Work) -> None:
     work.delete("chat_turn", found.turns)
-    words = literal(reach)
+    words = words_of(reach, found)
     begun = Turn.objects.filter(persona=reach.persona).exclude(partial="").exclude(pk__in=among(found.turns))
     said = {
         pk
         for pk, partial in begun.values_list("pk", "partial")
-        if pk in found.replied or contains(partial, words) or _repeats(partial, reach)
+        if pk in found.replied or words.stand_in(partial) or _repeats(partial, reach)
     }
     work.overwrite("chat_turn.partial", dict.fromkeys(said, ""))
     gone = _uuids_of_gone(reach, found)
@@ -308,7 +303,7 @@ def _mood(reach: Reach, found: Consequences, work: Work) -> None:
     """The notes of the touched talks; the mood of now becomes what the newest one that is left says."""
     uuids = among(session.uuid for session in found.touched.values())
     changes = MoodChange.objects.filter(persona=reach.persona)
-    felt_in = Q(session_uuid__in=uuids) | Q(pk__in=among(_moods_with_the_words(reach, changes)))
+    felt_in = Q(session_uuid__in=uuids) | Q(pk__in=among(_moods_with_the_words(reach, found, changes)))
     gone = dict(changes.filter(felt_in).values_list("pk", "at"))
     work.delete("persona_moodchange", gone)
     state = Persona.objects.values_list("episodic_state", flat=True).get(pk=reach.persona.pk)
@@ -316,10 +311,10 @@ def _mood(reach: Reach, found: Consequences, work: Work) -> None:
         work.overwrite("persona_persona.episodic_state", {reach.persona.pk: _mood_left(reach.persona, gone)})
 
 
-def _moods_with_the_words(reach: Reach, changes: Any) -> set[int]:
-    words = literal(reach)
+def _moods_with_the_words(reach: Reach, found: Consequences, changes: Any) -> set[int]:
+    words = words_of(reach, found)
     notes = changes.order_by().values_list("pk", "mood", "last_user_signal") if words else ()
-    return {pk for pk, *said in notes if any(contains(text, words) for text in said if text)}
+    return {pk for pk, *said in notes if any(words.stand_in(text) for text in said if text)}
 
 
 def _mood_left(persona: Persona, gone: Iterable[int]) -> dict[str, Any]:
@@ -343,7 +338,7 @@ def _stream(reach: Reach, found: Consequences, work: Work) -> None:
     named = Q(naming("outbox_outboxevent.data", told))
     summarised = Session.objects.filter(pk__in=among(work.overwrites["chat_session.summary"]))
     talks = {*(session.uuid for session in found.touched.values()), *summarised.values_list("uuid", flat=True)}
-    ended = Q(data__closed_session_id__in=[str(uuid) for uuid in talks]) | Q(pk__in=among(_broken_off(reach)))
+    ended = Q(data__closed_session_id__in=[str(uuid) for uuid in talks]) | Q(pk__in=among(_broken_off(reach, found)))
     described = [str(entity.uuid) for entity in found.described.values()]
     ended |= Q(name="memory.entity.description_updated", data__entity_id__in=described)
     if work.deletes.get("persona_moodchange"):
@@ -351,12 +346,12 @@ def _stream(reach: Reach, found: Consequences, work: Work) -> None:
     work.delete("outbox_outboxevent", _keys(OutboxEvent.objects.filter(named | ended, stream=reach.persona.uuid)))
 
 
-def _broken_off(reach: Reach) -> set[int]:
+def _broken_off(reach: Reach, found: Consequences) -> set[int]:
     """Replies that failed half-way and say it; of a turn that came to its end since, the stream alone has them."""
-    words = literal(reach)
+    words = words_of(reach, found)
     failed = OutboxEvent.objects.filter(stream=reach.persona.uuid, name="chat.turn.failed").exclude(data__partial="")
     said = failed.order_by().values_list("pk", "data__partial")
-    return {pk for pk, partial in said if partial and (contains(partial, words) or _repeats(partial, reach))}
+    return {pk for pk, partial in said if partial and (words.stand_in(partial) or _repeats(partial, reach))}
 
 
 def _ledger(reach: Reach, found: Consequences, work: Work) -> None:
@@ -370,9 +365,9 @@ def _ledger(reach: Reach, found: Consequences, work: Work) -> None:
 
 def _queue(reach: Reach, found: Consequences, work: Work) -> None:
     """Finished jobs whose result (a traceback, say) quotes the words. The queue itself holds ids alone."""
-    words = literal(reach)
+    words = words_of(reach, found)
     if words:
-        work.delete("django_q_task", [task.pk for task in Task.objects.all() if contains(_written(task), words)])
+        work.delete("django_q_task", [task.pk for task in Task.objects.all() if words.stand_in(_written(task))])
 
 
 def _written(task: Any) -> str:
@@ -423,11 +418,10 @@ def _imports(reach: Reach, found: Consequences, work: Work) -> None:
 def _jobs_named_after(reach: Reach, found: Consequences) -> set[int]:
     if not reach.choice.bury:
         return set()
-    words = literal(reach)
-    names = {name.text for name in found.aliases.values()} | {one.canonical_name for one in found.entities.values()}
+    words = words_of(reach, found)
     files = ImportJob.objects.filter(persona=reach.persona).order_by().values_list("pk", "file_name", "refusal")
     told = [(pk, f"{name} {refusal.get('where', '')} {refusal.get('facts', '')}") for pk, name, refusal in files]
-    return {pk for pk, text in told if contains(text, words) or any(occurs(one, text) for one in names)}
+    return {pk for pk, text in told if words.stand_in(text)}
 
 
 PARTS = (
@@ -448,10 +442,26 @@ def texts(reach: Reach) -> list[str]:
     return list(dict.fromkeys([*memories, *quotes, *lines]))
 
 
-def literal(reach: Reach) -> list[str]:
-    """Those that tell so much that they are nobody else's words, normalised; none where only what came in goes, and
-    not what says the same."""
-    return [normalized(text) for text in texts(reach) if is_telling(text)] if reach.choice.bury else []
+@dataclass(frozen=True)
+class Words:
+    """What no copy may say any more: texts that tell so much that they are nobody else's, and names that go."""
+
+    texts: Sequence[str]
+    names: Sequence[str]
+
+    def __bool__(self) -> bool:
+        return bool(self.texts or self.names)
+
+    def stand_in(self, text: str) -> bool:
+        return contains(text, self.texts) or any(is_named(name, text) for name in self.names)
+
+
+def words_of(reach: Reach, found: Consequences) -> Words:
+    """The words of what goes; none where only what came in goes, and not what says the same."""
+    if not reach.choice.bury:
+        return Words((), ())
+    told = [comparable_form(text) for text in texts(reach) if is_telling(text)]
+    return Words(told, names_that_go(reach, found))
 
 
 def _uuids_of_gone(reach: Reach, found: Consequences) -> set[str]:

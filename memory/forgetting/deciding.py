@@ -5,6 +5,7 @@
     what rests on it      goes; or stays, with "orphan", as far as it rests on something else
     what shares its lines goes with them; or stays, with "orphan", and then the lines are only put away
     a reply               shares the fate of the lines it replied to
+    a mention             of it in another line goes, or is put away, as was chosen for it; no memory goes with that
 
 No line is deleted under a memory that stays, unless that very line was chosen.
 
@@ -13,6 +14,7 @@ What is not buried goes for where it came from and not for what it says: it take
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from memory.forgetting.types import Choice
 
@@ -47,11 +49,15 @@ class Graph:
 @dataclass(frozen=True)
 class Asked:
     """What is to be forgotten. `memories` and `lines` go in any case; `wanted` are further lines that hold the same
-    words, with the reason of each: they go as far as nothing that stays rests on them."""
+    words, with the reason of each: they go as far as nothing that stays rests on them. `mentions` are lines in which it
+    is also mentioned, with what becomes of each; those that are `left` stay even where a line goes that they reply to.
+    """
 
     memories: Mapping[int, str]
     lines: Mapping[int, str] = field(default_factory=dict)
     wanted: Mapping[int, str] = field(default_factory=dict)
+    mentions: Mapping[int, Literal["forget", "withhold"]] = field(default_factory=dict)
+    left: frozenset[int] = NOBODY
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,7 @@ class _Deciding:
     def goes_further(self) -> bool:
         """Let go what has to with what goes already; whether there was anything."""
         before = len(self.going), len(self.kin)
-        wanted = self.wanted()
+        wanted = self.wanted(mentions=False)
         for pk, memory in self.graph.memories.items():
             self._let_go(pk, memory, wanted)
         return (len(self.going), len(self.kin)) != before
@@ -125,13 +131,16 @@ class _Deciding:
     def _has_ground(self, memory: Memory) -> bool:
         return bool(memory.filling - self.going.keys() or memory.lines - self.asked.lines.keys())
 
-    def wanted(self) -> dict[int, str]:
+    def wanted(self, *, mentions: bool) -> dict[int, str]:
         """The lines that hold the words of what goes, but for those that were chosen themselves."""
         found = {line: "words_of" for pk in self.kin for line in self.graph.memories[pk].lines}
         found |= {line: why for line, why in self.asked.wanted.items() if line not in found}
+        if mentions:
+            found |= {line: "mentioned" for line in self.asked.mentions if line not in found}
         turns = self._turns([*found, *self.asked.lines])
         replies = {pk: "echo" for pk, line in self.graph.lines.items() if line.is_reply and line.turn in turns}
-        return {pk: why for pk, why in (replies | found).items() if pk not in self.asked.lines}
+        kept = self.asked.lines.keys() | self.asked.left
+        return {pk: why for pk, why in (replies | found).items() if pk not in kept}
 
     def _turns(self, lines: Iterable[int]) -> set[int]:
         """The turns in which one of these was said by the user."""
@@ -141,6 +150,8 @@ class _Deciding:
     def _mode(self, pk: int) -> str:
         """Whether a wanted line is to be forgotten, or put away. A reply goes with a chosen line."""
         line = self.graph.lines.get(pk)
+        if pk in self.asked.mentions:
+            return self.asked.mentions[pk]
         if line and line.is_reply and line.turn in self.chosen_turns:
             return "forget"
         return self.choice.messages
@@ -149,7 +160,7 @@ class _Deciding:
         staying_on = self._lines_of_staying()
         gone: dict[int, str] = dict(self.asked.lines)
         withheld: dict[int, str] = {}
-        for pk, why in self.wanted().items():
+        for pk, why in self.wanted(mentions=True).items():
             if self._mode(pk) == "withhold":
                 withheld[pk] = "put_away"
             elif pk in staying_on:

@@ -197,7 +197,9 @@ def _prints(reach: Reach) -> list[str]:
 
 def told_choice(plan: Plan) -> dict[str, Any]:
     """The choice as it is kept."""
-    return {**asdict(plan.choice), "staying": len(plan.choice.staying)}
+    kept = sum(1 for one in plan.mentioned if one.why == "same_words" and one.mode == "leave")
+    chosen = {**asdict(plan.choice), "staying": len(plan.choice.staying), "mentions": len(plan.choice.mentions)}
+    return chosen | {"kept_elsewhere": kept}
 
 
 def _erased(found: Survey) -> dict[str, list[str]]:

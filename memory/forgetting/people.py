@@ -144,13 +144,14 @@ def _plan(whole: Whole, choice: Choice) -> Plan:
         withheld=(),
         erased=(),
         elsewhere=(),
+        mentioned=(),
         counts={name: count for name, count in sorted(counted.items()) if count},
         digest=digest_of([whole.target], choice, told),
     )
 
 
 def _nothing(target: Target, choice: Choice) -> Plan:
-    return Plan(None, None, (target,), choice, (), (), (), (), (), {}, digest_of([target], choice, {}))
+    return Plan(None, None, (target,), choice, (), (), (), (), (), (), {}, digest_of([target], choice, {}))
 
 
 # --- what goes, in the order in which it does -----------------------------------------------------------------------

@@ -4,18 +4,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memory.echoes import names_of
+from memory.echoes import is_named, names_of
 from memory.forgetting import people
+from memory.forgetting.also_mentioned import Mention, also_mentioned, names_that_go
 from memory.forgetting.confirming import digest_of
 from memory.forgetting.consequences import Consequences, consequences_of
 from memory.forgetting.copies import Work, work_of
 from memory.forgetting.deciding import decide
 from memory.forgetting.rows import among
-from memory.forgetting.surroundings import Reach, reach
+from memory.forgetting.surroundings import Reach, Reading
 from memory.forgetting.targets import NothingThere, whose
-from memory.forgetting.types import CASCADE, Affected, Choice, Plan, Target
-from memory.models import ConceptNode, ImportJob
+from memory.forgetting.types import CASCADE, Affected, Choice, MentionMode, Plan, Target
+from memory.models import ConceptNode, Entity, ImportJob
 from persona.models import CoreBlock, MoodChange
+
+# A mention that goes may be the last that names somebody else, whose mentions are then looked for.
+MAX_ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -45,8 +49,14 @@ def plan(targets: Sequence[Target], choice: Choice = CASCADE) -> Plan:
 def survey(targets: Sequence[Target], choice: Choice) -> Survey:
     """The plan for what one persona has, with the rows behind it."""
     persona = whose(targets)
-    found = reach(persona, targets, choice)
+    reading = Reading(persona, targets, choice)
+    found, mentions = reading.found, dict[int, Mention]()
     consequences = consequences_of(found)
+    for _round in range(MAX_ROUNDS):
+        mentions = also_mentioned(found, consequences) | mentions
+        if not reading.take_mentions({pk: choice.mode_of(pk, one.suggested) for pk, one in mentions.items()}):
+            break
+        consequences = consequences_of(found)
     work = work_of(found, consequences)
     counts = work.counts()
     made = Plan(
@@ -59,6 +69,7 @@ def survey(targets: Sequence[Target], choice: Choice) -> Survey:
         withheld=tuple(_withheld(found)),
         erased=tuple(_erased(found, consequences, work)),
         elsewhere=tuple(_elsewhere(found, consequences, work)),
+        mentioned=tuple(_mentioned(found, mentions.values())),
         counts=counts,
         digest="",
     )
@@ -67,7 +78,7 @@ def survey(targets: Sequence[Target], choice: Choice) -> Survey:
 
 def nothing(targets: Sequence[Target], choice: Choice) -> Plan:
     """The plan where nothing is left to forget."""
-    return Plan(None, None, tuple(targets), choice, (), (), (), (), (), {}, digest_of(targets, choice, {}))
+    return Plan(None, None, tuple(targets), choice, (), (), (), (), (), (), {}, digest_of(targets, choice, {}))
 
 
 # --- what is told ---------------------------------------------------------------------------------------------------
@@ -124,6 +135,15 @@ def _erased(found: Reach, consequences: Consequences, work: Work) -> Iterable[Af
         yield Affected("mood", change.pk, change.uuid, said, "felt_in")
 
 
+def _mentioned(found: Reach, mentions: Iterable[Mention]) -> Iterable[Affected]:
+    """The mentions with what becomes of each: of a line that a memory needs, it is withheld where it was to go."""
+    for one in mentions:
+        line = one.message
+        mode: MentionMode = "withhold" if line.pk in found.fate.withheld else "leave"
+        mode = "forget" if line.pk in found.fate.lines else mode
+        yield Affected("message", line.pk, line.uuid, line.content, one.why, mode=mode, said_by=line.role)
+
+
 def _elsewhere(found: Reach, consequences: Consequences, work: Work) -> Iterable[Affected]:
     """What a person wrote about it, what was told of it later, and files that are still to be read: not touched, only
     named."""
@@ -133,8 +153,13 @@ def _elsewhere(found: Reach, consequences: Consequences, work: Work) -> Iterable
     for pk, entity in consequences.by_people.items():
         yield Affected("description", pk, entity.uuid, entity.description, "written_by_people")
     said = found.said_by(found.fate.kin if found.choice.bury else found.fate.memories, names_of(found.persona))
+    names = names_that_go(found, consequences)
+    written = Entity.objects.filter(persona=found.persona, described_by=Entity.DescribedBy.PERSON)
+    for entity in written.exclude(pk__in=among([*consequences.by_people, *consequences.entities])) if names else ():
+        if any(is_named(one, entity.description) for one in names):
+            yield Affected("description", entity.pk, entity.uuid, entity.description, "written_by_people")
     for block in CoreBlock.objects.filter(persona=found.persona):
-        if any(one.is_repeated_by(block.content) for one in said):
+        if any(one.is_repeated_by(block.content) for one in said) or any(is_named(one, block.content) for one in names):
             yield Affected("core_block", block.pk, None, block.content, "written_by_people")
     if not found.choice.bury:
         return  # what came in by another file stays, and comes in by it

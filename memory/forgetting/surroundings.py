@@ -5,21 +5,21 @@ before it goes. Nothing is written.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from django.db.models import Q, QuerySet
 
 from chat import search
 from chat.models import Message, Session, Turn
 from echovessel import words
-from memory.echoes import LEAST_SHARED, Said, contains, names_of
+from memory.echoes import LEAST_SHARED, Said, contains, is_named, names_of
 from memory.entities.names import occurs
 from memory.forgetting.deciding import Asked, Fate, Graph, Line, Memory, decide
 from memory.forgetting.rows import among, naming
-from memory.forgetting.types import Choice, Target
+from memory.forgetting.types import Choice, MentionMode, Target
 from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, Mention, NodeVersion
-from memory.recall.everyday import everyday
 from memory.sameness import content_hash, dates_conflict
 from memory.writing import time_of
 from persona.models import Persona
@@ -48,6 +48,8 @@ class Reach:
     imported_entities: set[int] = field(default_factory=set)  # that go when nothing mentions them any more
     asked: Asked = field(default_factory=lambda: Asked({}, {}, {}))
     fate: Fate = field(default_factory=lambda: Fate({}, frozenset(), {}, {}, {}))
+    talks: set[int] = field(default_factory=set)  # in which it was told
+    overheard: set[int] = field(default_factory=set)  # what the persona said in them, or when it had been recalled
 
     def graph(self) -> Graph:
         """All that was read so far, as it is decided upon."""
@@ -76,16 +78,8 @@ class Reach:
         ]
 
 
-def reach(persona: Persona, targets: Sequence[Target], choice: Choice) -> Reach:
-    """Everything that forgetting the targets reaches, decided."""
-    reading = _Reading(persona, targets, choice)
-    while reading.goes_further():
-        pass
-    return reading.found
-
-
-class _Reading:
-    """One reading under way."""
+class Reading:
+    """One reading under way. `found` is what it has reached."""
 
     def __init__(self, persona: Persona, targets: Sequence[Target], choice: Choice) -> None:
         self.persona, self.choice = persona, choice
@@ -98,11 +92,28 @@ class _Reading:
         for target in targets:
             getattr(self, f"_take_{target.kind}")(target.key)
         self._read_nodes(self.memories)
+        self.mentions: dict[int, Literal["forget", "withhold"]] = {}
+        self.left: frozenset[int] = frozenset()
+        self._settle()
+
+    def take_mentions(self, modes: Mapping[int, MentionMode]) -> bool:
+        """Decide anew, with what becomes of the lines in which it is also mentioned; whether that is new."""
+        taken = {pk: mode for pk, mode in modes.items() if mode != "leave"}
+        left = frozenset(pk for pk, mode in modes.items() if mode == "leave")
+        if (taken, left) == (self.mentions, self.left):
+            return False
+        self.mentions, self.left = taken, left
+        self._settle()
+        return True
+
+    def _settle(self) -> None:
+        while self.goes_further():
+            pass
 
     def goes_further(self) -> bool:
         """Decide on what is known, and read what hangs on that; whether anything was new."""
         known = self._size()
-        self.found.asked = Asked(self.memories, self.chosen_lines, self.wanted)
+        self.found.asked = Asked(self.memories, self.chosen_lines, self.wanted, self.mentions, self.left)
         self.found.fate = fate = decide(self.found.graph(), self.found.asked, self.choice)
         self._read_lines([*fate.lines, *fate.withheld])
         self._follow_memories(self._new("memories", fate.memories))
@@ -110,7 +121,7 @@ class _Reading:
         kin = self._new("kin", fate.kin)
         self._listen_for(kin)
         self._take_those_of_the_same_words(kin)
-        self._listen_for_chosen_lines(self._new("chosen lines", self.chosen_lines))
+        self._listen_beside(self._new("chosen lines", self.chosen_lines))
         return self._size() != known
 
     def _size(self) -> tuple[int, ...]:
@@ -179,7 +190,7 @@ class _Reading:
         yield from others.filter(speaker__in=among(theirs)).values_list("pk", flat=True)
         held = search.holding_all(self.persona.pk, [words.cut(name) for name in known])
         for pk, content in self._contents({pk for ids in held for pk in ids}):
-            if any(_is_named(name, content) for name in known):
+            if any(is_named(name, content) for name in known):
                 yield pk
 
     # --- reading ----------------------------------------------------------------------------------------------------
@@ -227,6 +238,7 @@ class _Reading:
             return
         said = self.found.said_by(kin, self.names)
         candidates = self._replies_in_touched_talks(kin) | self._replies_that_recalled(kin)
+        self.found.overheard |= candidates
         for pk, content in self._contents(candidates):
             if any(one.is_repeated_by(content) for one in said):
                 self.wanted.setdefault(pk, "echo")
@@ -235,8 +247,13 @@ class _Reading:
     def _replies_in_touched_talks(self, kin: Sequence[int]) -> set[int]:
         touched = {self.found.nodes[pk].session_id for pk in kin}
         quoted = Evidence.objects.filter(node__in=among(kin)).values_list("message__session_id", flat=True)
-        talks = among({pk for pk in (*touched, *quoted) if pk is not None})
-        return set(Message.objects.filter(session__in=talks, role=Message.Role.PERSONA).values_list("pk", flat=True))
+        talks = {pk for pk in (*touched, *quoted) if pk is not None}
+        self.found.talks |= talks
+        return self._replies_in(talks)
+
+    def _replies_in(self, talks: Iterable[int]) -> set[int]:
+        said = Message.objects.filter(session__in=among(talks), role=Message.Role.PERSONA)
+        return set(said.values_list("pk", flat=True))
 
     def _replies_that_recalled(self, kin: Sequence[int]) -> set[int]:
         since = min(self.found.nodes[pk].created_at for pk in kin)
@@ -245,14 +262,18 @@ class _Reading:
         told = among(turns.values_list("pk", flat=True))
         return set(Message.objects.filter(turn__in=told, role=Message.Role.PERSONA).values_list("pk", flat=True))
 
-    def _listen_for_chosen_lines(self, lines: Sequence[int]) -> None:
-        """Find the lines that have the very words of those that were chosen, but for what people say every day. Who
-        forgets a whole import means what came in by it, and nothing that was said beside."""
+    def _listen_beside(self, lines: Sequence[int]) -> None:
+        """What the persona said in the sessions of the chosen lines, and where it quotes one of the owner's that tells
+        something. Who forgets a whole import means what came in by it, and nothing that was said beside."""
+        chosen = [self.found.lines[pk] for pk in lines if pk in self.found.lines]
+        talks = {line.session_id for line in chosen}
+        self.found.talks |= talks
+        self.found.overheard |= self._replies_in(talks)
         if not self.choice.bury:
             return
-        chosen = (self.found.lines[pk] for pk in lines if pk in self.found.lines)
         uuids = set(self.persona.import_runs.filter(pk__in=among(self.found.runs)).values_list("uuid", flat=True))
-        said = [Said([line.content], self.names) for line in chosen if line.import_uuid not in uuids]
+        theirs = [line for line in chosen if line.role != Message.Role.PERSONA and line.import_uuid not in uuids]
+        said = [Said([line.content], self.names) for line in theirs]
         self._listen_for_the_very_words([one for one in said if len(one.telling) > LEAST_SHARED])
 
     def _take_those_of_the_same_words(self, kin: Sequence[int]) -> None:
@@ -269,20 +290,16 @@ class _Reading:
                 self.memories[node.pk] = "echo"
 
     def _listen_for_the_very_words(self, said: Sequence[Said]) -> None:
+        """What the persona said word for word. The owner's own lines of the same words were not chosen: they stay."""
         wanted = {text for one in said for text in one.literal}
         held = search.holding_all(self.persona.pk, [words.cut(text) for text in wanted])
-        for pk, content in self._contents({pk for ids in held for pk in ids}):
+        replies = Message.objects.filter(role=Message.Role.PERSONA, pk__in=among({pk for ids in held for pk in ids}))
+        for pk, content in replies.values_list("pk", "content"):
             if contains(content, wanted):
                 self.wanted.setdefault(pk, "echo")
 
     def _contents(self, keys: Iterable[int]) -> Iterable[tuple[int, str]]:
         return Message.objects.filter(pk__in=among(keys)).values_list("pk", "content")
-
-
-def _is_named(name: str, content: str) -> bool:
-    """Whether a line names somebody. Will and May are only meant where they are written as they are called."""
-    is_word = all(words.is_function_word(token) or token in everyday() for token in words.cut(name))
-    return occurs(name, content) and (name in content or not is_word)
 
 
 def turns_that_name(persona: Persona, uuids: Collection[str]) -> QuerySet[Turn]:

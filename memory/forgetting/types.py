@@ -7,6 +7,9 @@ from uuid import UUID
 
 Kind = Literal["message", "node", "entity", "session", "import", "persona", "owner"]
 
+MentionMode = Literal["forget", "withhold", "leave"]
+MENTION_MODES: tuple[MentionMode, ...] = ("forget", "withhold", "leave")
+
 # What a receipt names that was made without a plan: an import that was stopped, by its id.
 CANCELLED_IMPORT = "cancelled_import"
 
@@ -26,6 +29,8 @@ class Choice:
     dependents: "cascade", they go too; "orphan", they stay as far as they rest on something else
     messages: "forget", the lines go too; "withhold", they stay in the history and reach no model again
     staying: nodes, by key, that stay against "cascade", as far as they may
+    mentions: what becomes of messages, by key, in which the same is also mentioned: (key, mode); they are listed in the
+        plan. Of one that is not named here `other_mentions` says it: "suggested" is what the plan proposes for each.
     bury: what goes is refused from then on. Without it an import is taken back: only what came in goes, not what says
         the same, and the same file may come again.
     """
@@ -34,6 +39,13 @@ class Choice:
     messages: Literal["forget", "withhold"] = "forget"
     staying: frozenset[int] = frozenset()
     bury: bool = True
+    mentions: frozenset[tuple[int, MentionMode]] = frozenset()
+    other_mentions: Literal["suggested", "forget", "withhold", "leave"] = "suggested"
+
+    def mode_of(self, message: int, suggested: MentionMode) -> MentionMode:
+        """What becomes of a message in which it is also mentioned."""
+        other = suggested if self.other_mentions == "suggested" else self.other_mentions
+        return dict(self.mentions).get(message, other)
 
 
 CASCADE = Choice()
@@ -43,7 +55,10 @@ TAKEN_BACK = Choice("orphan", bury=False)
 
 @dataclass(frozen=True)
 class Affected:
-    """One thing a plan touches: its table's label in short, its words, and why, as a code of `REASONS`."""
+    """One thing a plan touches: its table's label in short, its words, and why, as a code of `REASONS`.
+
+    `mode` is what becomes of a message in which it is also mentioned, and `said_by` its role.
+    """
 
     kind: str
     key: int
@@ -51,12 +66,16 @@ class Affected:
     text: str
     why: str
     may_stay: bool = False
+    mode: MentionMode | None = None
+    said_by: str = ""
 
 
 @dataclass(frozen=True)
 class Plan:
     """Everything that forgetting would do; nothing is done yet.
 
+    `mentioned` are the messages in which it is also mentioned, each with what becomes of it. Those of them that go or
+    are withheld stand in `going` and `withheld`, too.
     `counts` per table, or "table.column" where a column is emptied. `digest` is keyed and over keys and choice: by it
     a confirmation confirms this plan and no other. Plans for a persona or an owner hold counts alone, no words.
     """
@@ -70,6 +89,7 @@ class Plan:
     withheld: tuple[Affected, ...]
     erased: tuple[Affected, ...]
     elsewhere: tuple[Affected, ...]
+    mentioned: tuple[Affected, ...]
     counts: Mapping[str, int]
     digest: str
 

@@ -55,6 +55,11 @@ def test_the_form_of_a_form_is_itself(text: str) -> None:
     assert comparable_form(comparable_form(text)) == comparable_form(text)
 
 
+@given(st.text(alphabet="ab AB'`_-.\n\t\x1f\x7f0"))
+def test_plain_ascii_is_read_by_a_shorter_way_to_the_same_form(text: str) -> None:
+    assert comparable_form(text) == comparable_form(f"{text} \u200b")
+
+
 def test_letters_with_marks_of_their_own_keep_them_beside_an_accent() -> None:
     assert plain_form("café й が 한") == "cafe й が 한"
 
