@@ -3,7 +3,7 @@
 For `templates/memory/_plan.html`, which the owner's page and the desk share.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,11 @@ COUNTED = {
     "persona_moodchange": _("notes about the mood"),
 }
 REST = _("copies and index entries")
+MENTION_MODES = [
+    ("forget", _("forget it too")),
+    ("withhold", _("keep it, and never bring it up")),
+    ("leave", _("leave it")),
+]
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,9 @@ class Thing:
     why: str
     may_stay: bool
     stays: bool
+    mode: str = ""  # of a message in which it is also mentioned
+    proposed: str = ""
+    said_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,11 +60,14 @@ class Group:
 
 def sheet(plan: Plan, *, show_words: bool = True) -> dict[str, Any]:
     """What the template needs. Without `show_words` there are counts and reasons, and no words."""
+    mentioned = {one.key for one in plan.mentioned}
     sections = {
-        name: _groups(getattr(plan, name), plan, show_words)
+        name: _groups(_unless_mentioned(getattr(plan, name), mentioned), plan, show_words)
         for name in ("going", "staying", "withheld", "erased", "elsewhere")
     }
     return sections | {
+        "mentioned": _groups(plan.mentioned, plan, show_words),
+        "modes": MENTION_MODES,
         "choice": plan.choice,
         "is_taken_back": not plan.choice.bury,
         "digest": plan.digest,
@@ -66,6 +77,11 @@ def sheet(plan: Plan, *, show_words: bool = True) -> dict[str, Any]:
         "is_of_lines": _is_of_lines(plan),
         "has_conclusions": _has_conclusions(plan),
     }
+
+
+def _unless_mentioned(affected: Iterable[Affected], mentioned: Collection[int]) -> list[Affected]:
+    """Without the messages that are listed with a choice of their own."""
+    return [one for one in affected if one.kind != "message" or one.key not in mentioned]
 
 
 def counted(counts: Mapping[str, int]) -> list[tuple[str, int]]:
@@ -107,6 +123,9 @@ def _group(kind: str, found: Sequence[Affected], plan: Plan, show_words: bool) -
             why=str(REASONS.get(one.why, one.why)),
             may_stay=one.may_stay,
             stays=one.key in plan.choice.staying and one.kind not in ("message", "session", "entity", "alias"),
+            mode=one.mode or "",
+            proposed=one.proposed or "",
+            said_by=one.said_by,
         )
         for one in found[:MOST_SHOWN]
     ]

@@ -18,8 +18,10 @@ from echovessel.problems import Refused
 from memory import forgetting
 from memory.api.routing import router
 from memory.forgetting import TAKEN_BACK, Affected, Busy, Choice, Kind, Plan, PlanChanged, Target
+from memory.forgetting.types import MENTION_MODES
 from memory.models import Receipt
 from persona.lookup import own_persona
+from persona.models import Persona
 
 Digest = Annotated[str, Query(min_length=1, max_length=200, description="The digest of the plan.")]
 What = Literal["nodes", "messages", "sessions", "entities", "imports"]
@@ -32,7 +34,7 @@ KIND_OF: dict[str, Kind] = {
 }
 
 
-UNDERSTOOD = {"confirm", "mode", "messages", "persona"}
+UNDERSTOOD = {"confirm", "mode", "messages", "mentions", "forget", "withhold", "leave", "persona"}
 
 
 class AffectedOut(Schema):
@@ -43,6 +45,16 @@ class AffectedOut(Schema):
     text: str = Field(examples=["Ana got a black cat."])
     why: str = Field(examples=["chosen"])
     may_stay: bool
+
+
+class MentionOut(Schema):
+    """A message in which it is also mentioned; `mode` is what becomes of it, `why` a code."""
+
+    id: UUID
+    role: str = Field(examples=["user"])
+    text: str = Field(examples=["I still put out seeds for Quetzal."])
+    why: Literal["names_it", "rare_word", "same_words"]
+    mode: Literal["forget", "withhold", "leave"]
 
 
 class PlanOut(Schema):
@@ -56,6 +68,7 @@ class PlanOut(Schema):
     withheld: list[AffectedOut]
     erased: list[AffectedOut]
     elsewhere: list[AffectedOut]
+    mentioned: list[MentionOut] = Field(description="Those that go or are withheld stand in these lists, too.")
     counts: dict[str, int] = Field(examples=[{"memory_conceptnode": 1}])
 
 
@@ -68,6 +81,7 @@ class ReceiptOut(Schema):
     finished_at: datetime | None
     targets: list[Any] = Field(examples=[[["node", "0f4c8f0e-5a3b-4c55-9d0e-1f6f0a7d2b11"]]])
     counts: dict[str, int] = Field(examples=[{"memory_conceptnode": 1}])
+    kept_elsewhere: int = Field(description="In how many messages that were kept the same words stand.")
 
 
 class Confirmed(Schema):
@@ -81,16 +95,25 @@ class How(Confirmed):
 
     mode: Literal["cascade", "orphan"] = "cascade"
     messages: Literal["forget", "withhold"] = "forget"
+    mentions: Literal["suggested", "forget", "withhold", "leave"] = Field(
+        default="suggested", description="What becomes of messages in which it is also mentioned, but for these:"
+    )
+    forget: list[UUID] = Field(default_factory=list, max_length=1_000, description="Messages that go too.")
+    withhold: list[UUID] = Field(default_factory=list, max_length=1_000, description="Messages that are withheld.")
+    leave: list[UUID] = Field(default_factory=list, max_length=1_000, description="Messages that are left as they are.")
 
-    @property
-    def choice(self) -> Choice:
-        return Choice(dependents=self.mode, messages=self.messages)
+    def choice(self, persona: Persona) -> Choice:
+        """The choice about what a persona has; messages that are not theirs say nothing."""
+        modes = {uuid: mode for mode in MENTION_MODES for uuid in getattr(self, mode)}
+        keys = persona.messages.filter(uuid__in=modes).values_list("pk", "uuid")
+        chosen = frozenset((key, modes[uuid]) for key, uuid in keys)
+        return Choice(self.mode, self.messages, mentions=chosen, other_mentions=self.mentions)
 
 
 @router.get("/{uuid:persona_id}/{what}/{uuid:of}/forget", response=PlanOut, summary="What forgetting it would do")
 def plan_forgetting(request: HttpRequest, persona_id: UUID, what: What, of: UUID, how: Query[How]) -> dict[str, Any]:
     """Everything that would go, what would stay and why, before anything is done; by its digest it is confirmed."""
-    return planned(_plan(request, persona_id, what, of, how.choice))
+    return planned(_plan(request, persona_id, what, of, how))
 
 
 @router.get(
@@ -100,7 +123,7 @@ def plan_forgetting(request: HttpRequest, persona_id: UUID, what: What, of: UUID
 )
 def list_dependents(request: HttpRequest, persona_id: UUID, what: What, of: UUID) -> list[dict[str, Any]]:
     """What was concluded from it, and rests on nothing else."""
-    plan = _plan(request, persona_id, what, of, How().choice)
+    plan = _plan(request, persona_id, what, of, How())
     kinds = ("event", "node", "thought", "intention", "expectation")
     return list(_told(one for one in plan.going if one.kind in kinds and one.why != "chosen"))
 
@@ -109,25 +132,25 @@ def list_dependents(request: HttpRequest, persona_id: UUID, what: What, of: UUID
 def forget_node(request: HttpRequest, persona_id: UUID, node_id: UUID, how: Query[How]) -> dict[str, Any]:
     """With `confirm`, the digest of a plan, only if nothing else would go than what it says. 409: `plan_changed`, with
     the plan as it is now, or `busy`: a reply is being written, try again in a moment."""
-    return _forget(request, _plan(request, persona_id, "nodes", node_id, how.choice), how)
+    return _forget(request, _plan(request, persona_id, "nodes", node_id, how), how)
 
 
 @router.delete("/{uuid:persona_id}/messages/{uuid:message_id}", response=ReceiptOut, summary="Forget a line, for good")
 def forget_message(request: HttpRequest, persona_id: UUID, message_id: UUID, how: Query[How]) -> dict[str, Any]:
     """A line, with what was made of it. `confirm` as for a node."""
-    return _forget(request, _plan(request, persona_id, "messages", message_id, how.choice), how)
+    return _forget(request, _plan(request, persona_id, "messages", message_id, how), how)
 
 
 @router.delete("/{uuid:persona_id}/sessions/{uuid:session_id}", response=ReceiptOut, summary="Forget a talk, for good")
 def forget_session(request: HttpRequest, persona_id: UUID, session_id: UUID, how: Query[How]) -> dict[str, Any]:
     """A talk with every line of it, and what was made of it. `confirm` as for a node."""
-    return _forget(request, _plan(request, persona_id, "sessions", session_id, how.choice), how)
+    return _forget(request, _plan(request, persona_id, "sessions", session_id, how), how)
 
 
 @router.delete("/{uuid:persona_id}/entities/{uuid:entity_id}", response=ReceiptOut, summary="Forget whom it is about")
 def forget_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, how: Query[How]) -> dict[str, Any]:
     """Somebody or something, with what was made of it. `confirm` as for a node."""
-    return _forget(request, _plan(request, persona_id, "entities", entity_id, how.choice), how)
+    return _forget(request, _plan(request, persona_id, "entities", entity_id, how), how)
 
 
 @router.delete("/{uuid:persona_id}/imports/{uuid:import_id}", response=ReceiptOut, summary="Forget what a file brought")
@@ -135,7 +158,7 @@ def forget_import(request: HttpRequest, persona_id: UUID, import_id: UUID, how: 
     """Every talk and memory that came with it, and what was made of them; 404 where nothing did. What it brought is
     refused from then on, also when the file is brought again: to bring it again with other answers, take it back.
     `confirm` as for a node."""
-    return _forget(request, _plan(request, persona_id, "imports", import_id, how.choice), how)
+    return _forget(request, _plan(request, persona_id, "imports", import_id, how), how)
 
 
 @router.get(
@@ -196,13 +219,18 @@ def planned(plan: Plan) -> dict[str, Any]:
         "mode": plan.choice.dependents,
         "messages": plan.choice.messages,
         "counts": dict(plan.counts),
+        "mentioned": [
+            {"id": one.uuid, "role": one.said_by, "text": one.text, "why": one.why, "mode": one.mode}
+            for one in plan.mentioned
+        ],
     } | {name: list(_told(getattr(plan, name))) for name in sections}
 
 
 def received(receipt: Receipt) -> dict[str, Any]:
     """A receipt as `ReceiptOut` tells it."""
     names = ("status", "at", "finished_at", "targets", "counts")
-    return {"id": receipt.uuid} | {name: getattr(receipt, name) for name in names}
+    told = {"id": receipt.uuid, "kept_elsewhere": receipt.choice.get("kept_elsewhere", 0)}
+    return told | {name: getattr(receipt, name) for name in names}
 
 
 def _forget(request: HttpRequest, plan: Plan, how: Confirmed) -> dict[str, Any]:
@@ -225,13 +253,13 @@ def _refuse_what_is_not_understood(request: HttpRequest) -> None:
         raise Refused(422, "invalid", "Something in this request is missing or wrong.", fields=fields)
 
 
-def _plan(request: HttpRequest, persona_id: UUID, what: What, of: UUID, choice: Choice) -> Plan:
+def _plan(request: HttpRequest, persona_id: UUID, what: What, of: UUID, how: How | Choice) -> Plan:
     persona = own_persona(request, persona_id)
     try:
         target = forgetting.target_of(persona, KIND_OF[what], str(of))
     except LookupError as error:
         raise Http404 from error
-    return forgetting.plan([target], choice)
+    return forgetting.plan([target], how.choice(persona) if isinstance(how, How) else how)
 
 
 def _plan_of_all(request: HttpRequest, persona_id: UUID) -> Plan:

@@ -141,7 +141,7 @@ def _mentioned(found: Reach, mentions: Iterable[Mention]) -> Iterable[Affected]:
         line = one.message
         mode: MentionMode = "withhold" if line.pk in found.fate.withheld else "leave"
         mode = "forget" if line.pk in found.fate.lines else mode
-        yield Affected("message", line.pk, line.uuid, line.content, one.why, mode=mode, said_by=line.role)
+        yield Affected("message", line.pk, line.uuid, line.content, one.why, False, mode, one.suggested, line.role)
 
 
 def _elsewhere(found: Reach, consequences: Consequences, work: Work) -> Iterable[Affected]:

@@ -57,7 +57,8 @@ TAKEN_BACK = Choice("orphan", bury=False)
 class Affected:
     """One thing a plan touches: its table's label in short, its words, and why, as a code of `REASONS`.
 
-    `mode` is what becomes of a message in which it is also mentioned, and `said_by` its role.
+    `mode` is what becomes of a message in which it is also mentioned, `proposed` what would if nobody chose, and
+    `said_by` its role.
     """
 
     kind: str
@@ -67,6 +68,7 @@ class Affected:
     why: str
     may_stay: bool = False
     mode: MentionMode | None = None
+    proposed: MentionMode | None = None
     said_by: str = ""
 
 

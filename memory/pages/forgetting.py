@@ -1,6 +1,6 @@
 """Forgetting, as its owner does it: a preview of what would go, a choice, one confirmation, a receipt."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 from uuid import UUID
@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from memory import forgetting
 from memory.forgetting import TAKEN_BACK, Busy, Choice, Kind, Plan, PlanChanged, Target, proving
+from memory.forgetting.types import MENTION_MODES, MentionMode
 from memory.forgetting_sheet import counted, sheet
 from memory.models import ImportJob, ImportRun, Receipt
 from memory.pages.owned import is_fragment, owned, page
@@ -76,7 +77,19 @@ def choice_in(asked: QueryDict) -> Choice:
         dependents="orphan" if asked.get("dependents") == "orphan" else "cascade",
         messages="withhold" if asked.get("messages") == "withhold" else "forget",
         staying=frozenset(int(key) for key in asked.getlist("staying") if key.isascii() and key.isdecimal()),
+        mentions=frozenset(_mentions_in(asked)),
     )
+
+
+def _mentions_in(asked: QueryDict) -> Iterator[tuple[int, MentionMode]]:
+    """What was chosen for messages in which it is also mentioned. What a preview proposed, and nobody changed, follows
+    the other choices."""
+    for name in asked:
+        before, _dash, key = name.partition("-")
+        mode = asked[name]
+        is_chosen = before == "mention" and key.isascii() and key.isdecimal() and mode != asked.get(f"proposed-{key}")
+        if is_chosen and mode in MENTION_MODES:
+            yield int(key), mode
 
 
 def _targets(persona: Persona, asked: QueryDict) -> list[Target]:
@@ -147,5 +160,6 @@ def receipt_context(found: Receipt) -> dict[str, Any]:
         "receipt": found,
         "counts": counted(found.counts),
         "is_pending": found.status == Receipt.Status.PENDING,
+        "kept_elsewhere": found.choice.get("kept_elsewhere", 0),
         "by_another": found.by_id not in (None, found.owner_id),
     }

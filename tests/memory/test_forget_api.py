@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from django.utils import timezone
 from chat import turn as turns
 from chat.lines import take_line
 from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, Mention, Receipt
+from memory.tombstones import Burial, bury_all
 from persona.models import Persona
 
 pytestmark = pytest.mark.django_db
@@ -205,3 +207,40 @@ def test_what_a_route_answers_and_refuses_is_declared(owner: Client) -> None:
     assert len(deeds) == 14
     refused = {"400", "401", "403", "404", "409", "413", "422", "429", "503"}
     assert all(declared[deed] == {"200"} | refused for deed in deeds)
+
+
+def test_messages_that_also_mention_it_are_listed_and_chosen_one_by_one(
+    owner: Client, mira: Persona, cat: ConceptNode
+) -> None:
+    entity = Entity.objects.create(persona=mira, canonical_name="Snowball", kind="pet")
+    Alias.objects.create(entity=entity, persona=mira, text="Snowball", normalized="snowball")
+    Mention.objects.create(entity=entity, node=cat)
+    lines = [
+        take_line(mira, text, None, "web", timezone.now()).message
+        for text in ("Snowball sleeps.", "I feed Snowball.", "Snowball!")
+    ]
+    listed = {one["text"]: one for one in owner.get(at(cat, "/forget")).json()["mentioned"]}
+    assert {text: (one["why"], one["mode"]) for text, one in listed.items()} == dict.fromkeys(
+        (line.content for line in lines), ("names_it", "forget")
+    )
+    asked = f"mentions=leave&withhold={lines[0].uuid}&forget={lines[1].uuid}"
+    plan = owner.get(at(cat, f"/forget?{asked}")).json()
+    assert {one["text"]: one["mode"] for one in plan["mentioned"]} == {
+        "Snowball sleeps.": "withhold",
+        "I feed Snowball.": "forget",
+        "Snowball!": "leave",
+    }
+    assert owner.delete(at(cat, f"?confirm={plan['digest']}")).json()["code"] == "plan_changed"
+    assert owner.delete(at(cat, f"?confirm={plan['digest']}&{asked}")).json()["kept_elsewhere"] == 0
+    assert set(mira.messages.filter(content__contains="Snowball").values_list("content", "withheld")) == {
+        ("Snowball sleeps.", True),
+        ("Snowball!", False),
+    }
+    assert owner.get(at(cat, "/forget?mentions=burn")).status_code in (404, 422)
+
+
+def test_a_memory_that_was_told_again_says_so(owner: Client, mira: Persona, cat: ConceptNode) -> None:
+    assert owner.get(at(cat)).json()["forgotten_before"] is False
+    line = cat.evidence.get().message
+    bury_all(mira, [Burial("text", line.content)], line.created_at - timedelta(minutes=1))
+    assert owner.get(at(cat)).json()["forgotten_before"] is True

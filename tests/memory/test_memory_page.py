@@ -276,6 +276,31 @@ def test_what_is_confirmed_is_what_was_looked_at(owner: Client, mira: Persona, r
     assert str(receipt.uuid) in owner.get(f"/memory/{mira.uuid}/receipts/").content.decode()
 
 
+def test_a_message_that_also_says_it_is_chosen_for_itself(owner: Client, mira: Persona, remember: Remember) -> None:
+    node = from_words(remember, told(mira, "I have sarcoidosis."), "Ana has sarcoidosis.")
+    later = told(mira, "The sarcoidosis pills are bitter.")
+    page = previewed(owner, mira, node=node.uuid)
+    [group] = page.context["sheet"]["mentioned"]
+    assert [(thing.text, thing.mode) for thing in group.things] == [(later.content, "leave")]
+    assert "Also mentioned in" in page.content.decode()
+    posted = {f"mention-{later.pk}": "withhold", f"proposed-{later.pk}": "leave", "messages": "forget"}
+    again = owner.post(f"/memory/{mira.uuid}/forget/", posted | {"node": node.uuid})
+    assert again.context["sheet"]["mentioned"][0].things[0].mode == "withhold"
+    done = confirmed(owner, mira, again.context["sheet"]["digest"], node=node.uuid, **posted)
+    assert done.status_code == 302
+    later.refresh_from_db()
+    assert later.withheld
+    assert "kept-elsewhere" not in owner.get(done.url).content.decode()
+
+
+def test_a_receipt_says_that_the_same_words_were_kept_elsewhere(owner: Client, mira: Persona) -> None:
+    first = told(mira, "I should have called my father back that evening.")
+    told(mira, "I should have called my father back that evening")
+    digest = previewed(owner, mira, message=first.uuid).context["sheet"]["digest"]
+    done = confirmed(owner, mira, digest, message=first.uuid)
+    assert "The same words also stand in one message that you kept." in owner.get(done.url).content.decode()
+
+
 def test_while_a_reply_is_written_nothing_is_forgotten_and_it_is_said(
     owner: Client, mira: Persona, remember: Remember
 ) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -10,12 +10,14 @@ from django.utils import timezone
 
 from memory import forgetting
 from memory.forgetting import REASONS, TAKEN_BACK, Affected, Busy, Choice, Plan, PlanChanged, Target
+from memory.forgetting.types import MENTION_MODES, MentionMode
 from memory.models import Receipt
 from persona.lookup import NoSuchPersona, persona_by
 from persona.models import Persona
 
 KINDS = ("node", "message", "session", "entity", "import")
 SECTIONS = ("going", "staying", "withheld", "erased", "elsewhere")
+MENTIONS = ("suggested", *MENTION_MODES)
 PATIENCE_SECONDS = 60
 PAUSE_SECONDS = 0.5
 TRIES = 3
@@ -48,13 +50,28 @@ class Command(BaseCommand):
             action="store_true",
             help="the lines that it came from go, too (default: they stay in the history, and reach no model any more)",
         )
+        parser.add_argument(
+            "--mentions",
+            choices=MENTIONS,
+            default="suggested",
+            help="what becomes of messages in which it is also mentioned (default: as --plan proposes for each)",
+        )
+        for mode, told in (("forget", "goes too"), ("withhold", "reaches no model any more"), ("leave", "stays")):
+            parser.add_argument(
+                f"--{mode}-mention",
+                metavar="ID",
+                action="append",
+                default=[],
+                help=f"this message, in which it is also mentioned, {told} (repeatable)",
+            )
         what_to_do = parser.add_mutually_exclusive_group()
         what_to_do.add_argument("--plan", action="store_true", help="say what would go, and do nothing")
         what_to_do.add_argument("--yes", action="store_true", help="do it")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        plan = forgetting.plan(_targets(options), _chosen(options))
+        persona = _persona(options["persona"])
+        plan = forgetting.plan(_targets(persona, options), _chosen(persona, options))
         if not options["yes"]:
             self._print_plan(plan, options["json"])
             if not options["plan"]:
@@ -69,6 +86,9 @@ class Command(BaseCommand):
         for section in SECTIONS:
             for one in getattr(plan, section):
                 self.stdout.write(f"{section:<10} {one.kind:<12} {' '.join(one.text.split())}  ({REASONS[one.why]})")
+        for one in plan.mentioned:
+            text = " ".join(one.text.split())
+            self.stdout.write(f"mentioned  {one.mode:<12} {one.uuid} {text}  ({REASONS[one.why]})")
         self._print_counts(plan.counts)
 
     def _print_receipt(self, receipt: Receipt, as_json: bool) -> None:
@@ -76,6 +96,8 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(_receipt_as_json(receipt), ensure_ascii=False))
             return
         self._print_counts(receipt.counts)
+        if kept := receipt.choice.get("kept_elsewhere"):
+            self.stdout.write(f"the same words also stand in {kept} messages that were kept")
         self.stdout.write(f"receipt {receipt.uuid}: {receipt.get_status_display()}")
 
     def _print_counts(self, counts: Any) -> None:
@@ -83,8 +105,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{count:>8}  {name}")
 
 
-def _targets(options: Any) -> Sequence[Target]:
-    persona = _persona(options["persona"])
+def _targets(persona: Persona, options: Any) -> Sequence[Target]:
     try:
         named = [forgetting.target_of(persona, kind, one) for kind in KINDS for one in options[kind]]  # type: ignore[arg-type]
     except LookupError as error:
@@ -94,7 +115,7 @@ def _targets(options: Any) -> Sequence[Target]:
     return named
 
 
-def _chosen(options: Any) -> Choice:
+def _chosen(persona: Persona, options: Any) -> Choice:
     if options["take_back"]:
         if any(options[kind] for kind in KINDS if kind != "import"):
             raise CommandError("Only what came in from a file can be taken back: say --import.")
@@ -102,7 +123,18 @@ def _chosen(options: Any) -> Choice:
     return Choice(
         dependents="orphan" if options["orphan"] else "cascade",
         messages="forget" if options["with_messages"] else "withhold",
+        mentions=frozenset(_mentions(persona, options)),
+        other_mentions=options["mentions"],
     )
+
+
+def _mentions(persona: Persona, options: Any) -> Iterator[tuple[int, MentionMode]]:
+    for mode in MENTION_MODES:
+        for reference in options[f"{mode}_mention"]:
+            try:
+                yield forgetting.target_of(persona, "message", reference).key, mode
+            except LookupError as error:
+                raise CommandError(str(error)) from error
 
 
 def _persona(reference: str) -> Persona:
@@ -129,7 +161,8 @@ def _done(plan: Plan) -> Receipt:
 
 
 def _plan_as_json(plan: Plan) -> dict[str, Any]:
-    told = {section: [_affected(one) for one in getattr(plan, section)] for section in SECTIONS}
+    told: dict[str, Any] = {section: [_affected(one) for one in getattr(plan, section)] for section in SECTIONS}
+    told["mentioned"] = [_affected(one) | {"role": one.said_by, "mode": one.mode} for one in plan.mentioned]
     return {"choice": _choice(plan.choice), **told, "counts": dict(plan.counts), "digest": plan.digest}
 
 

@@ -13,7 +13,7 @@ from memory.management.commands import forget
 from memory.models import ConceptNode, Receipt, Tombstone
 from persona.models import Persona
 from tests.memory.elsewhere import an_import, brought
-from tests.memory.forgetting.life import TOLD, Life, lived
+from tests.memory.forgetting.life import TOLD, Life, lived, say
 from tests.memory.forgetting.totals import totals
 
 
@@ -55,6 +55,25 @@ def test_without_a_word_it_prints_the_plan_and_refuses(life: Life, options: tupl
     with pytest.raises(CommandError, match="Nothing was done"):
         run(life, "--node", "n1", *options)
     assert totals() == before
+
+
+def test_mentions_are_listed_and_follow_what_is_said_of_them(life: Life) -> None:
+    line = say(life.persona, "I miss Milo.", "I know.", minutes=200)
+    [mention] = run_json(life, "--node", "n1", "--with-messages", "--plan")["mentioned"]
+    assert (mention["id"], mention["role"], mention["mode"]) == (str(line.uuid), "user", "forget")
+    assert "I miss Milo.  (A name that goes stands in it.)" in run(life, "--node", "n1", "--plan")
+    for options, mode in (
+        (("--mentions", "leave"), "leave"),
+        (("--mentions", "leave", "--withhold-mention", str(line.uuid)), "withhold"),
+        (("--leave-mention", str(line.uuid)), "leave"),
+    ):
+        [mention] = run_json(life, "--node", "n1", "--with-messages", *options, "--plan")["mentioned"]
+        assert mention["mode"] == mode
+    with pytest.raises(CommandError, match="no message"):
+        run(life, "--node", "n1", "--leave-mention", "nothing", "--plan")
+    run(life, "--node", "n1", "--leave-mention", str(line.uuid), "--yes")
+    line.refresh_from_db()
+    assert not line.withheld
 
 
 def test_it_forgets_and_prints_the_receipt(life: Life) -> None:
