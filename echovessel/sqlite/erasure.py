@@ -114,6 +114,17 @@ def traces(paths: Iterable[Path], needles: Sequence[bytes]) -> dict[bytes, list[
     """Which of `needles` stand in which files, byte for byte. A file that is gone or empty holds nothing."""
     wanted = {needle.hex(): needle for needle in sorted({needle for needle in needles if needle}, key=len)}
     asked = json.dumps({"files": [str(path) for path in paths], "needles": list(wanted)})
+    return {wanted[needle]: [Path(path) for path in holders] for needle, holders in _of_raw_bytes(asked).items()}
+
+
+def leftovers(paths: Iterable[Path]) -> dict[Path, list[str]]:
+    """The texts that stand in the files of a database and belong to none of its rows."""
+    told = _of_raw_bytes(json.dumps({"leftovers_of": [str(path) for path in paths]}))
+    return {Path(path): texts for path, texts in told.items()}
+
+
+def _of_raw_bytes(asked: str) -> dict[str, list[str]]:
     # A process of its own: reading a database's file here would give up the locks of every connection to it.
     done = subprocess.run([sys.executable, "-I", RAW_BYTES], input=asked, capture_output=True, text=True, check=True)
-    return {wanted[needle]: [Path(path) for path in holders] for needle, holders in json.loads(done.stdout).items()}
+    told: dict[str, list[str]] = json.loads(done.stdout)
+    return told

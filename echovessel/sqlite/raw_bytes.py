@@ -6,6 +6,7 @@ database would then take itself for the last one and delete the write-ahead log 
 error", "database disk image is malformed").
 
 In: {"files": [path, …], "needles": [hex, …]} as JSON. Out: {hex: [path, …]} of those that are found.
+In: {"leftovers_of": [path, …]}. Out: {path: [text, …]}, the texts in what no row of a database uses: see `leftovers`.
 """
 
 import json
@@ -13,6 +14,14 @@ import mmap
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+# https://sqlite.org/fileformat2.html, sections 1.3, 1.5, 1.6 and 4
+DATABASE = b"SQLite format 3\0"
+LOG_MAGIC = {0x377F0682, 0x377F0683}
+INNER_PAGES, LEAF_PAGES = {2, 5}, {10, 13}
+LEAST_BYTES = 8
+LEAST_PAGE = 512
 
 
 def found(files: list[str], needles: list[str]) -> dict[str, list[str]]:
@@ -33,5 +42,82 @@ def held(path: Path, needles: list[str]) -> Iterator[str]:
         return
 
 
+def leftovers(path: Path) -> Iterator[bytes]:
+    """What stands in a database, or in its write-ahead log, and belongs to no row: free pages; in a page the gap before
+    its rows, and freed blocks between them; in the log every frame that a later one replaced. The unused end of an
+    overflow page is not told apart. Of an encrypted file nothing can be said."""
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            if content[:16] == DATABASE:
+                yield from _of_database(content)
+            elif _number(content[:4]) in LOG_MAGIC:
+                yield from _of_log(content)
+    except (FileNotFoundError, ValueError):
+        return
+
+
+def _of_database(content: Any) -> Iterator[bytes]:
+    size = _number(content[16:18])
+    size = 65_536 if size == 1 else size
+    if size < LEAST_PAGE:
+        return
+    free = _free_pages(content, size)
+    for number in range(1, len(content) // size + 1):
+        page = content[(number - 1) * size : number * size]
+        yield from (page,) if number in free else _unused(page, 100 if number == 1 else 0)
+
+
+def _free_pages(content: Any, size: int) -> set[int]:
+    free: set[int] = set()
+    trunk = _number(content[32:36])
+    while trunk and trunk not in free and trunk * size <= len(content):
+        free.add(trunk)
+        page = content[(trunk - 1) * size : trunk * size]
+        count = min(_number(page[4:8]), size // 4 - 2)
+        free |= {_number(page[8 + 4 * at : 12 + 4 * at]) for at in range(count)}
+        trunk = _number(page[:4])
+    return free
+
+
+def _unused(page: bytes, header: int) -> Iterator[bytes]:
+    """What no row uses of a page of a tree; of any other page nothing is said."""
+    kind = page[header]
+    if kind not in INNER_PAGES | LEAF_PAGES:
+        return
+    rows = _number(page[header + 3 : header + 5])
+    first_row = _number(page[header + 5 : header + 7]) or 65_536
+    yield page[header + (12 if kind in INNER_PAGES else 8) + 2 * rows : first_row]
+    block, seen = _number(page[header + 1 : header + 3]), set[int]()
+    while block and block not in seen and block + 4 <= len(page):
+        seen.add(block)
+        yield page[block + 4 : block + _number(page[block + 2 : block + 4])]
+        block = _number(page[block : block + 2])
+
+
+def _of_log(content: Any) -> Iterator[bytes]:
+    size, salt = _number(content[8:12]), content[16:24]
+    frames = [content[at : at + 24 + size] for at in range(32, len(content) - size - 23, 24 + size)]
+    valid = next((at for at, frame in enumerate(frames) if frame[8:16] != salt), len(frames))
+    committed = max((at + 1 for at in range(valid) if _number(frames[at][4:8])), default=0)
+    newest = {_number(frames[at][:4]): at for at in range(committed)}
+    for at, frame in enumerate(frames):
+        page = frame[24:]
+        number = _number(frame[:4])
+        yield from _unused(page, 100 if number == 1 else 0) if newest.get(number) == at else (page,)
+
+
+def _number(written: bytes) -> int:
+    return int.from_bytes(written, "big")
+
+
+def texts_left(paths: list[str]) -> dict[str, list[str]]:
+    """The leftovers of each file as text, as far as they hold anything."""
+    return {
+        path: [left.decode(errors="replace") for left in leftovers(Path(path)) if len(left.strip(b"\0")) >= LEAST_BYTES]
+        for path in paths
+    }
+
+
 if __name__ == "__main__":
-    json.dump(found(**json.load(sys.stdin)), sys.stdout)
+    asked = json.load(sys.stdin)
+    json.dump(texts_left(asked["leftovers_of"]) if "leftovers_of" in asked else found(**asked), sys.stdout)

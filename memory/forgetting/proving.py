@@ -8,6 +8,9 @@ bytes    the words or their vector in a file, where no living row accounts for i
 id       the id of what was forgotten
 print    eight words in a row of what was forgotten (`prints`)
 sealed   a value that cannot be unwrapped, so that nothing can be said of it
+
+By a receipt, the same words in a message or memory that was not chosen are no trace: they are counted as kept
+(`memory.forgetting.kept`), with what was made of those very rows. Bytes that no row uses are looked through, too.
 """
 
 import json
@@ -29,6 +32,7 @@ from echovessel.sqlite.text_index import JOINT, TextIndex
 from memory import sameness, vectors
 from memory.forgetting import everything, prints
 from memory.forgetting.everything import Value
+from memory.forgetting.kept import Kept, is_written_by_people
 from memory.models import NodeVector, Receipt, StagedVector
 
 Form = Literal["text", "digest", "words", "vector", "bytes", "id", "print", "sealed"]
@@ -42,6 +46,7 @@ _TOLD = {"memory.node.forgotten", "chat.session.erased"}
 _CUT_ELSEWHERE = {"chat_message.content", "memory_conceptnode.description"}
 _CUT = {"chat_messagetext.body", "memory_nodetext.body"}
 _ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 _KEYS = {"secret_key", "tombstone_key"}
 
 
@@ -77,11 +82,41 @@ def of_receipt(receipt: Receipt) -> list[Hit]:
 
 def of_receipts(receipts: Iterable[Receipt]) -> list[Hit]:
     """Where anything stands of what was forgotten by these receipts."""
+    return prove(receipts).hits
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Where something is left, and in how many messages the same words stand that were not chosen."""
+
+    hits: list[Hit]
+    kept_messages: int
+
+
+def prove(receipts: Iterable[Receipt]) -> Proof:
+    """Look everywhere for what was forgotten by these receipts."""
     gone, printed = set[str](), set[str]()
     for receipt in receipts:
         gone |= {str(uuid).replace("-", "") for ids in receipt.erased.values() for uuid in ids}
         printed |= set(receipt.prints)
-    return [hit for value in everything.values() for hit in _left_of(value, gone, printed)]
+    kept = Kept.of(printed, gone)
+    hits = [hit for value in everything.values() for hit in _left_of(value, gone, printed, kept)]
+    return Proof([*hits, *_unused_bytes(printed - kept.prints)], kept.messages)
+
+
+def _unused_bytes(printed: set[str]) -> Iterator[Hit]:
+    """Files of the database with printed words where no row stands. Words of what was kept are no trace there: where
+    tables grow, rows move and leave their bytes behind."""
+    for path, texts in (erasure.leftovers(erasure.files(connection)) if printed else {}).items():
+        if any(one in printed for text in texts for form in _written(text) for one in prints.in_text(form)):
+            yield Hit(path.name, None, "bytes")
+
+
+def _written(text: str) -> list[str]:
+    """The text; and where JSON has written it with escapes, what it says."""
+    if "\\u" not in text:
+        return [text]
+    return [text, _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)]
 
 
 def files() -> list[Path]:
@@ -227,15 +262,16 @@ def _with_vectors(texts: Sequence[str], made: np.ndarray) -> list[Hit]:
     return hits
 
 
-def _left_of(value: Value, gone: set[str], printed: set[str]) -> Iterator[Hit]:
+def _left_of(value: Value, gone: set[str], printed: set[str], kept: Kept) -> Iterator[Hit]:
     if isinstance(value.stored, bytes) or _may_name(value):
         return
     texts = value.texts()
     if gone and any(found.replace("-", "") in gone for text in texts for found in _ID.findall(text)):
         yield Hit(value.name, value.key, "id")
-    if printed and value.name not in _CUT_ELSEWHERE:
+    if printed and value.name not in _CUT_ELSEWHERE and not is_written_by_people(value):
         tokens = (text.split() if value.name in _CUT else words.cut(text) for text in texts if not _is_one_word(text))
-        if any(one in printed for cut in tokens for one in prints.in_tokens(cut)):
+        found = {one for cut in tokens for one in prints.in_tokens(cut) if one in printed}
+        if found and not found <= kept.accounting_for(value, texts):
             yield Hit(value.name, value.key, "print")
 
 

@@ -140,18 +140,21 @@ def receipt(request: HttpRequest, receipt: UUID) -> HttpResponse:
     found = get_object_or_404(Receipt.objects.select_related("persona"), owner_id=owner, uuid=receipt)
     context = receipt_context(found)
     if request.method == "POST":
-        context["left"] = _places_left(found)
+        context["left"], context["kept_now"] = _proof(found)
     if found.persona is None:
         return render(request, "memory/receipt.html", context)
     with timezone.override(found.persona.zone):
         return page(request, found.persona, "memory/receipt.html", context)
 
 
-def _places_left(found: Receipt) -> int:
-    """In how many places something of it stands. Where others live here too, the words alone may be theirs, and
-    nobody is to learn by this whether they said the same: only its ids count then."""
+def _proof(found: Receipt) -> tuple[int, int]:
+    """In how many places something of it stands, and in how many messages that were kept. Where others live here too,
+    the words alone may be theirs, and nobody is to learn by this whether they said the same: only its ids count then.
+    """
     others = Persona.objects.exclude(owner_id=found.owner_id).exists()
-    return sum(1 for hit in proving.of_receipt(found) if hit.form == "id" or not others)
+    proof = proving.prove([found])
+    left = sum(1 for hit in proof.hits if hit.form == "id" or not others)
+    return left, 0 if others else proof.kept_messages
 
 
 def receipt_context(found: Receipt) -> dict[str, Any]:

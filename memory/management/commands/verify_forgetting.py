@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from echovessel.embedding import EmbeddingUnavailable
 from memory.forgetting import proving
-from memory.forgetting.proving import Hit
+from memory.forgetting.proving import Proof
 from memory.models import Receipt
 
 FOUND, PENDING = 1, 2
@@ -20,7 +20,8 @@ class Command(BaseCommand):
     help = (
         "Look through every table, index, vector and file for what was forgotten. Ends with 1 where something of it "
         "stands, with 2 where bytes are still to be erased, else with 0. By --text everything that says so counts, "
-        "also what was said elsewhere; by --receipt the ids of what went, and eight words in a row of it."
+        "also what was said elsewhere; by --receipt the ids of what went, and eight words in a row of it, but for "
+        "messages that were not chosen: those are counted."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -34,19 +35,24 @@ class Command(BaseCommand):
         receipts = [] if options["text"] else _receipts(options["receipt"])
         pending = [str(receipt.uuid) for receipt in receipts if receipt.status == Receipt.Status.PENDING]
         try:
-            hits = proving.of_texts(_texts(options["text"])) if options["text"] else proving.of_receipts(receipts)
+            of_texts = options["text"] and Proof(proving.of_texts(_texts(options["text"])), 0)
+            proof = of_texts or proving.prove(receipts)
         except EmbeddingUnavailable as error:
             raise CommandError(f"{error}. Without it vectors cannot be looked through.") from error
-        self._tell(hits, pending, as_json=options["json"])
-        if hits:
-            raise CommandError(f"found: {len(hits)}", returncode=FOUND)
+        self._tell(proof, pending, as_json=options["json"])
+        if proof.hits:
+            raise CommandError(f"found: {len(proof.hits)}", returncode=FOUND)
         if pending:
             raise CommandError(f"bytes are still to be erased: {', '.join(pending)}", returncode=PENDING)
 
-    def _tell(self, hits: Sequence[Hit], pending: Sequence[str], *, as_json: bool) -> None:
+    def _tell(self, proof: Proof, pending: Sequence[str], *, as_json: bool) -> None:
+        hits = proof.hits
         if as_json:
-            self.stdout.write(json.dumps({"hits": [vars(hit) for hit in hits], "pending": pending}))
+            told = {"hits": [vars(hit) for hit in hits], "pending": pending, "kept_messages": proof.kept_messages}
+            self.stdout.write(json.dumps(told))
             return
+        if proof.kept_messages:
+            self.stdout.write(f"the same words also stand in {proof.kept_messages} messages that were kept")
         for hit in hits:
             self.stdout.write(f"{hit.form:7} {hit.place}{'' if hit.key is None else f' row {hit.key}'}")
         if not hits and not pending:

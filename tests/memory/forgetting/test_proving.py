@@ -20,16 +20,17 @@ from django.utils import timezone
 from django_q.models import OrmQ, Task
 from django_q.signing import SignedPackage
 
+from chat import search
 from chat.lines import take_line
-from chat.models import Message, Turn
-from echovessel import embedding
+from chat.models import Message, MessageText, Turn
+from echovessel import embedding, words
 from echovessel.outbox import events
 from echovessel.outbox.models import OutboxEvent
 from memory import vectors
 from memory.forgetting import finishing, prints, proving
-from memory.models import ConceptNode, NodeText, NodeVector, Receipt, StagedVector
+from memory.models import ConceptNode, Evidence, Extraction, NodeText, NodeVector, Receipt, StagedVector
 from memory.sameness import content_hash
-from persona.models import Persona
+from persona.models import CoreBlock, Persona
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now()
@@ -195,22 +196,104 @@ def test_by_a_receipt_its_ids_are_found_but_where_they_are_told_on_purpose(
     assert left(receipt) == {("outbox_outboxevent.data", "id"), ("chat_turn.xray", "id")}
 
 
-@pytest.mark.parametrize("where", ["line", "summary", "stream"])
-def test_by_a_receipt_eight_words_in_a_row_are_found(
-    mira: Persona, mine: ConceptNode, receipt: Receipt, where: str
+COPY = f"So: {LONG[20:90]}!"
+
+
+def copied_into_a_summary(mira: Persona) -> None:
+    mira.sessions.filter(channel="web").update(summary=COPY)
+
+
+def copied_into_the_stream(mira: Persona) -> None:
+    events.publish(mira.uuid, "chat.session.boundary", summary=COPY, closed_session_id=str(mira.uuid))
+
+
+def copied_into_an_answer(mira: Persona) -> None:
+    session = mira.sessions.filter(channel="web").get()
+    Extraction.objects.create(session=session, chunk=0, through=1, answer={"events": [COPY]}, applied_at=NOW)
+
+
+def copied_into_a_turn(mira: Persona) -> None:
+    Turn.objects.create(persona=mira, session=mira.sessions.filter(channel="web").get(), status="failed", partial=COPY)
+
+
+def copied_into_a_memory_of_nothing(mira: Persona) -> None:
+    node = ConceptNode.objects.create(
+        persona=mira, kind="event", source="extraction", description=COPY, content_hash="x", embedding_model="m"
+    )
+    NodeText.objects.create(node=node, scope="x", body=" ".join(words.cut(COPY)))
+
+
+def copied_into_what_another_session_says(mira: Persona) -> None:
+    other = take_line(mira, "Good night.", None, "web", NOW).message
+    MessageText.objects.filter(message=other).update(body=" ".join(words.cut(COPY)))
+    Receipt.objects.update(erased={"message": [str(other.uuid)]})
+
+
+COPIES: dict[str, Callable[[Persona], None]] = {
+    "chat_session.summary": copied_into_a_summary,
+    "outbox_outboxevent.data": copied_into_the_stream,
+    "memory_extraction.answer": copied_into_an_answer,
+    "chat_turn.partial": copied_into_a_turn,
+    "memory_nodetext.body": copied_into_a_memory_of_nothing,
+    "chat_messagetext.body": copied_into_what_another_session_says,
+}
+
+
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("place", COPIES)
+def test_by_a_receipt_eight_words_in_a_row_are_found_also_beside_a_message_that_was_kept(
+    mira: Persona, mine: ConceptNode, receipt: Receipt, place: str, kept: bool
 ) -> None:
+    """A copy that leads to no message or memory that was kept is a trace, whatever else was kept."""
     mine.delete()
     assert left(receipt) == set()
-    copy = f"So: {LONG[20:90]}!"
-    if where == "line":
-        take_line(mira, copy, None, "other", NOW)
-        OutboxEvent.objects.all().delete()
-    elif where == "summary":
-        mira.sessions.update(summary=copy)
-    else:
-        events.publish(mira.uuid, "session.boundary", summary=copy)
-    place = {"line": "chat_messagetext.body", "summary": "chat_session.summary", "stream": "outbox_outboxevent.data"}
-    assert left(receipt) == {(place[where], "print")}
+    if kept:
+        take_line(mira, COPY, None, "other", NOW)
+        assert left(receipt) == set()
+    COPIES[place](mira)
+    receipt.refresh_from_db()
+    assert (place, "print") in left(receipt)
+
+
+def test_messages_and_memories_that_were_not_chosen_are_no_trace_and_are_counted(
+    mira: Persona, mine: ConceptNode, receipt: Receipt, remember: Remember
+) -> None:
+    mine.delete()
+    line = take_line(mira, COPY, None, "other", NOW).message
+    reply = Message.objects.create(
+        persona=mira, session=line.session, role="persona", content=COPY, token_count=9, day=line.day, created_at=NOW
+    )
+    search.index([reply])
+    node = remember(mira, COPY, session=line.session)
+    Evidence.objects.create(node=node, message=line, quote=COPY, start=0, end=len(COPY))
+    line.session.summary = f"Told of it: {COPY}"
+    line.session.save()
+    Extraction.objects.create(session=line.session, chunk=0, through=1, answer={"events": [COPY]}, applied_at=NOW)
+    events.publish(mira.uuid, "memory.event.created", event_id=str(node.uuid), description=COPY)
+    CoreBlock.objects.filter(persona=mira, label="user").update(content=COPY)
+    proof = proving.prove([receipt])
+    assert (proof.hits, proof.kept_messages) == ([], 2)
+    out = StringIO()
+    call_command("verify_forgetting", "--receipt", str(receipt.uuid), stdout=out)
+    assert out.getvalue().startswith("the same words also stand in 2 messages that were kept")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_by_a_receipt_bytes_that_no_row_uses_are_found(mira: Persona, remember: Remember) -> None:
+    """Where the same words were kept the file holds them on purpose, and other bytes of them are no trace."""
+    remember(mira, LONG)
+    receipt = finishing.note_erasure(mira, "node", {}, NOW)
+    Receipt.objects.update(prints=prints.of([LONG]))
+    receipt.refresh_from_db()
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA secure_delete = OFF")
+        ConceptNode.objects.all().delete()
+        cursor.execute("PRAGMA secure_delete = ON")
+    assert {form for _place, form in left(receipt)} == {"bytes"}
+    take_line(mira, LONG, None, "web", NOW)
+    assert left(receipt) == set()
+    assert finishing.finish(receipt, NOW)
+    assert left(receipt) == set()
 
 
 def test_the_command_says_where_and_ends_with_1(mira: Persona, mine: ConceptNode) -> None:
