@@ -55,6 +55,15 @@ reply_tokens = whole(
     unit="tokens",
     why="A reply longer than this is no longer talk.",
 )
+reply_characters = whole(
+    "chat.reply_characters",
+    20_000,
+    low=200,
+    high=100_000,
+    unit="characters",
+    why="Some servers heed no limit of tokens: a reply that goes on for so long is ended. A message of the owner is no "
+    "longer than this either.",
+)
 recall_tokens = whole(
     "memory.recall_tokens",
     1_500,

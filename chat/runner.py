@@ -42,18 +42,22 @@ class Live:
     seq: int = 0
     unsent: str = ""
     stopped: bool = False
+    is_thinking: bool = False
+    is_cut: bool = False
     first_token_at: datetime | None = None
     xray: dict[str, Any] = field(default_factory=dict)
     speaking: "asyncio.Task[None] | None" = None
     flush: asyncio.TimerHandle | None = None
 
     def snapshot(self) -> dict[str, Any]:
-        """The text up to the last token event that was sent."""
+        """The text up to the last token event that was sent. `thinking`: the model has said nothing so far, and it
+        thinks."""
         return {
             "turn_id": str(self.turn.uuid),
             "session_id": str(self.turn.session.uuid),
             "text": self.text[: len(self.text) - len(self.unsent)],
             "seq": self.seq,
+            "thinking": self.is_thinking and not self.text,
         }
 
 
@@ -186,7 +190,28 @@ class Runner:
         live.xray = assembled.xray
         async with contextlib.aclosing(llm.stream(_request(live.turn, assembled))) as pieces:
             async for piece in pieces:
-                self._add(live, piece)
+                match piece:
+                    case str():
+                        self._add(live, piece)
+                    case llm.Thinking():
+                        self._think(live)
+                    case llm.Withdrawn():
+                        self._withdraw(live)
+                    case llm.Cut():
+                        live.is_cut = True
+
+    def _think(self, live: Live) -> None:
+        """Say that the model thinks. Its reasoning itself is shown to nobody."""
+        live.is_thinking = True
+        channel = live.turn.session.channel
+        self._broadcast(live, "chat.turn.thinking", {"turn_id": str(live.turn.uuid), "source_channel_id": channel})
+
+    def _withdraw(self, live: Live) -> None:
+        """What was shown so far was reasoning: replace it by nothing, until the reply itself comes."""
+        live.text = live.unsent = ""
+        live.first_token_at = None
+        live.is_thinking = True
+        self._broadcast(live, "chat.turn.snapshot", live.snapshot() | {"withdrawn": True})
 
     def _add(self, live: Live, piece: str) -> None:
         live.first_token_at = live.first_token_at or timezone.now()
@@ -246,6 +271,7 @@ class Runner:
                 live.turn,
                 live.text,
                 stopped=live.stopped,
+                is_cut=live.is_cut,
                 first_token_at=live.first_token_at,
                 xray=live.xray,
                 now=now,
@@ -290,6 +316,7 @@ def _request(turn: Turn, assembled: prompt.Prompt) -> llm.Request:
         purpose="chat",
         material=assembled.material,
         max_tokens=knobs.reply_tokens(),
+        max_characters=knobs.reply_characters(),
         owner_id=turn.persona.owner_id,
         persona_uuid=turn.persona.uuid,
         session_uuid=turn.session.uuid,

@@ -43,9 +43,16 @@ _take = Update(
     )
 )
 _finish = Update(
-    lambda turn, holder, status, at, first_token_at, xray: (
+    lambda turn, holder, status, at, first_token_at, is_cut, xray: (
         Turn.objects.running().filter(pk=turn, holder=holder),
-        {"status": status, "finished_at": at, "first_token_at": first_token_at, "partial": "", "xray": xray},
+        {
+            "status": status,
+            "finished_at": at,
+            "first_token_at": first_token_at,
+            "is_cut": is_cut,
+            "partial": "",
+            "xray": xray,
+        },
     )
 )
 _session: Query[Session] = Query(lambda session: Session.objects.filter(pk=session).select_related("persona"))
@@ -56,6 +63,9 @@ WORDS = {
     "timeout": _("The model took too long to answer. Your words are safe; you can try again."),
     "content_refused": _("The model declined to answer this. Your words are safe."),
     "budget_exhausted": _("Today's budget for the model is spent. Your words are safe; it opens again tomorrow."),
+    "only_reasoning": _(
+        "The model thought and stopped before it had answered. Your words are safe; you can try again."
+    ),
     "internal": _("Something broke while the reply was being made. Your words are safe; you can try again."),
 }
 
@@ -82,6 +92,7 @@ def finish(
     text: str,
     *,
     stopped: bool,
+    is_cut: bool = False,
     first_token_at: datetime | None,
     xray: dict[str, Any],
     now: datetime,
@@ -89,11 +100,11 @@ def finish(
     """Store the reply and publish it; False when the turn is not ours any more and nothing was stored."""
     with transaction.atomic():
         status = Turn.Status.STOPPED if stopped else Turn.Status.DONE
-        if not _finish(turn.pk, turn.holder, status, now, first_token_at, xray):
+        if not _finish(turn.pk, turn.holder, status, now, first_token_at, is_cut, xray):
             return False
         (session,) = _session(turn.session_id)
         reply = add_message(session, Message.Role.PERSONA, text, now, turn=turn) if text else None
-        publish_done(turn, session, reply, stopped=stopped)
+        publish_done(turn, session, reply, stopped=stopped, is_cut=is_cut)
         let_go(turn, now)
     return True
 
@@ -168,8 +179,8 @@ def let_go(turn: Turn, now: datetime) -> None:
         closing.hand_over(session)
 
 
-def publish_done(turn: Turn, session: Session, reply: Message | None, *, stopped: bool) -> None:
-    """Tell the pages what she said. Call inside the transaction that stores it."""
+def publish_done(turn: Turn, session: Session, reply: Message | None, *, stopped: bool, is_cut: bool = False) -> None:
+    """Publish the reply; `is_cut`: it ended at a limit. Call inside the transaction that stores it."""
     events.publish(
         turn.persona.uuid,
         "chat.message.done",
@@ -180,6 +191,7 @@ def publish_done(turn: Turn, session: Session, reply: Message | None, *, stopped
         html=as_html(reply.content) if reply else "",
         created_at=(reply.created_at if reply else timezone.now()).isoformat(),
         stopped=stopped,
+        cut=is_cut,
         spoke_first=turn.spoke_first,
         delivery="stored",
         source_channel_id=session.channel,

@@ -45,6 +45,7 @@ class Line:
     client_id: UUID | None = None
     created_at: dt.datetime | None = None
     stopped: bool = False
+    cut: bool = False
     summary: str = ""
     message: str = ""
     partial: str = ""
@@ -136,6 +137,7 @@ def _message_line(message: Message, *, ai_notice: bool) -> Line:
         client_id=message.client_id,
         created_at=timezone.localtime(message.created_at),
         stopped=is_reply and message.turn is not None and message.turn.status == Turn.Status.STOPPED,
+        cut=is_reply and message.turn is not None and message.turn.is_cut,
         session_uuid=message.session.uuid,
         off_the_record=message.session.off_the_record,
         withheld=message.withheld,

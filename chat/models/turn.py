@@ -37,6 +37,7 @@ class Turn(PublicId):
     spoke_first = models.BooleanField(
         _("she spoke first"), default=False, help_text=_("nobody had said anything: a turn without lines of the user")
     )
+    is_cut = models.BooleanField(_("cut"), default=False, help_text=_("the reply ended at a limit"))
     error = models.CharField(_("error"), max_length=40, blank=True)
     partial = models.TextField(_("partial"), blank=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)

@@ -62,7 +62,7 @@ def of_turn(code: str, message: str) -> Refused:
             return Refused(400, "content_filter", message)
         case "timeout":
             return Refused(504, "timeout", message)
-        case "provider_unavailable":
-            return Refused(503, "provider_unavailable", message)
+        case "provider_unavailable" | "only_reasoning":
+            return Refused(503, code, message)
         case _:
             return Refused(500, "internal", message)

@@ -16,6 +16,7 @@ from chat.openai_api.asked import Asked
 from chat.openai_api.errors import Refused, of_turn, token_ended
 from chat.slots import NoneFree, Slots
 from echovessel import access, embedding
+from echovessel.llm import Withdrawn
 from echovessel.llm.models import LLMCall
 from echovessel.logins import Login
 from echovessel.outbox.log import Frame
@@ -36,17 +37,18 @@ class Reply:
     login: Login
     key: str = ""
     turn: Turn = field(init=False)
+    beside: str = field(default="", init=False)
 
-    async def pieces(self) -> AsyncGenerator[str | None, None]:
-        """The reply, and before it what a page shows beside the line; None while there is nothing new to give. Raises
-        Refused. Leave it through `contextlib.aclosing`."""
+    async def pieces(self) -> AsyncGenerator[str | Withdrawn | None, None]:
+        """The reply, and before it what a page shows beside the line; None while there is nothing new to give.
+        `Withdrawn`: what came of the reply so far was none. Raises Refused. Leave it through `contextlib.aclosing`."""
         with _one_slot(self.persona.owner_id):
             _admit(self.persona, len(self.asked.lines))
             frames = stream.follow(self.persona, after=None)
             async with aclosing(frames):
                 await anext(frames)  # from here on nothing is missed
-                if beside := await self._take():
-                    yield beside
+                if await self._take():
+                    yield self.beside
                 listened = self._while_welcome(frames)
                 async with aclosing(stream.with_beats(listened, knobs.stream_beat_seconds())) as beating:
                     async for piece in _words(self.turn, beating):
@@ -64,12 +66,12 @@ class Reply:
         """Store the lines and have them answered; return what a page shows beside them."""
         embedding.soon(self.asked.lines[-1])  # while it is stored; the turn will ask for it
         taken = await in_thread(taking.take, self.persona, self.asked, self.key, timezone.now())
-        self.turn = taken.turn
+        self.turn, self.beside = taken.turn, taken.beside
         runner.here().nudge(self.persona.pk, at_once=True)
         return taken.beside
 
 
-async def _words(turn: Turn, frames: AsyncIterator[Frame | None]) -> AsyncGenerator[str | None, None]:
+async def _words(turn: Turn, frames: AsyncIterator[Frame | None]) -> AsyncGenerator[str | Withdrawn | None, None]:
     """The reply of a turn to its end; None when a while has passed. Raises Refused, also when it takes too long."""
     clock = asyncio.get_running_loop().time
     said, heard, deadline = "", "", clock() + knobs.longest_wait_seconds()
@@ -85,11 +87,20 @@ async def _words(turn: Turn, frames: AsyncIterator[Frame | None]) -> AsyncGenera
             if frame.event == "chat.turn.failed":
                 raise of_turn(frame.data["code"], frame.data["message"])
             heard = _heard(frame, heard)
+            if said and (frame.data.get("withdrawn") or not _goes_on(said, heard)):
+                said = ""
+                yield Withdrawn()
             if piece := heard[len(said) :]:
                 said += piece
                 yield piece
             if frame.event == "chat.message.done":
+                turn.is_cut = bool(frame.data.get("cut"))
                 return
+
+
+def _goes_on(said: str, heard: str) -> bool:
+    """Whether both are the beginning of one text."""
+    return heard.startswith(said) or said.startswith(heard)
 
 
 def _heard(frame: Frame, before: str) -> str:

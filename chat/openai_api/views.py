@@ -22,6 +22,7 @@ from chat.openai_api.errors import Refused, not_talk, of_turn
 from chat.openai_api.replying import Reply, usage_of
 from chat.server_sent import CONTENT_TYPE, HEARTBEAT, UNBUFFERED
 from echovessel import discreet
+from echovessel.llm import Withdrawn
 from echovessel.logins import Login
 from echovessel.threads import in_thread
 from echovessel.tokens import bearer
@@ -126,9 +127,11 @@ def _called(caller: User, name: str) -> Persona:
 
 async def _whole(reply: Reply) -> JsonResponse:
     async with aclosing(reply.pieces()) as pieces:
-        text = "".join([piece async for piece in pieces if piece])
+        text = ""
+        async for piece in pieces:
+            text = reply.beside if isinstance(piece, Withdrawn) else text + (piece or "")
     message = {"role": "assistant", "content": text, "refusal": None}
-    choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+    choice = {"index": 0, "message": message, "finish_reason": _finish_reason(reply), "logprobs": None}
     usage = await in_thread(usage_of, reply)
     return JsonResponse(_head(reply, "chat.completion") | {"choices": [choice], "usage": usage.as_json()})
 
@@ -144,24 +147,34 @@ async def _streamed(reply: Reply) -> StreamingHttpResponse:
 
 
 async def _chunks(
-    reply: Reply, first: str | None, pieces: AsyncGenerator[str | None, None]
+    reply: Reply, first: str | Withdrawn | None, pieces: AsyncGenerator[str | Withdrawn | None, None]
 ) -> AsyncGenerator[str, None]:
     async with aclosing(pieces):
-        yield _chunk(reply, {"role": "assistant", "content": first or ""})
+        yield _chunk(reply, {"role": "assistant", "content": _as_sent(first or "")})
         try:
             async for piece in pieces:
-                yield HEARTBEAT if piece is None else _chunk(reply, {"content": piece})
+                yield HEARTBEAT if piece is None else _chunk(reply, {"content": _as_sent(piece)})
         except Refused as error:
             yield _event(error.as_json())
             return
         except Exception as error:  # noqa: BLE001  (the edge of a stream, which would end without a word)
             yield _event(_broken(error).as_json())
             return
-    yield _chunk(reply, {}, "stop")
+    yield _chunk(reply, {}, _finish_reason(reply))
     if reply.asked.include_usage:
         usage = await in_thread(usage_of, reply)
         yield _event(_head(reply, "chat.completion.chunk") | {"choices": [], "usage": usage.as_json()})
     yield "data: [DONE]\n\n"
+
+
+def _finish_reason(reply: Reply) -> str:
+    return "length" if reply.turn.is_cut else "stop"
+
+
+def _as_sent(piece: str | Withdrawn) -> str:
+    """A client cannot be made to take back what it has: the reply begins in a new paragraph then. It happens once to a
+    model whose name does not tell that it thinks (`llm.habits`)."""
+    return "\n\n" if isinstance(piece, Withdrawn) else piece
 
 
 def _broken(error: Exception) -> Refused:

@@ -12,16 +12,20 @@ from echovessel.llm.choosing import provider_name
 from echovessel.llm.errors import AnswerUnreadable, LLMError
 from echovessel.llm.gateway import answer, answer_now, stream
 from echovessel.llm.journal import Journal
-from echovessel.llm.request import Answer, Reply, Request, Usage
+from echovessel.llm.reasoning import Withdrawn
+from echovessel.llm.request import Answer, Cut, Reply, Request, Thinking, Usage
 
 __all__ = [
     "Answer",
     "AnswerUnreadable",
+    "Cut",
     "Journal",
     "LLMError",
     "Reply",
     "Request",
+    "Thinking",
     "Usage",
+    "Withdrawn",
     "answer",
     "answer_now",
     "provider_name",

@@ -14,7 +14,7 @@ from echovessel.llm.certificates import trusted
 from echovessel.llm.errors import LLMError
 from echovessel.llm.faults import answered_whole, as_llm_errors, whole_answer
 from echovessel.llm.negotiation import Endpoint, Mode, Terms, opened
-from echovessel.llm.request import Finished, Request, Shape, Usage
+from echovessel.llm.request import Finished, Request, Shape, Thought, Usage
 from echovessel.llm.tiers import ANTHROPIC
 from echovessel.llm.wording import worded
 
@@ -33,7 +33,9 @@ class AnthropicProvider(Provider):
     name = "anthropic"
     defaults = ANTHROPIC
 
-    async def stream(self, request: Request, shape: Shape | None = None) -> AsyncGenerator[str | Finished, None]:
+    async def stream(
+        self, request: Request, shape: Shape | None = None
+    ) -> AsyncGenerator[str | Thought | Finished, None]:
         """See `Provider.stream`."""
         with as_llm_errors(anthropic):
             async with self._client() as client, await self._opened(client, request, shape) as events:
@@ -94,8 +96,8 @@ def body(request: Request, shape: Shape | None, terms: Terms, model: str) -> dic
     }
 
 
-async def _read(events: AsyncStream[RawMessageStreamEvent]) -> AsyncGenerator[str | Finished, None]:
-    """The text, without the model's thoughts, and `Finished` if the server said why it ended."""
+async def _read(events: AsyncStream[RawMessageStreamEvent]) -> AsyncGenerator[str | Thought | Finished, None]:
+    """The text and the model's thoughts, and `Finished` if the server said why it ended."""
     if answered_whole(events.response):
         for item in _whole(Message.model_validate_json(await whole_answer(events.response))):
             yield item
@@ -107,6 +109,10 @@ async def _read(events: AsyncStream[RawMessageStreamEvent]) -> AsyncGenerator[st
             counted |= _counts(event.message.usage)
         elif event.type == "content_block_delta" and event.delta.type == "text_delta":
             yield event.delta.text
+        elif event.type == "content_block_delta" and event.delta.type == "thinking_delta":
+            yield Thought(event.delta.thinking)
+        elif event.type == "content_block_start" and event.content_block.type == "redacted_thinking":
+            yield Thought()
         elif event.type == "message_delta":
             counted |= _counts(event.usage)
             reason = event.delta.stop_reason or reason
@@ -114,9 +120,13 @@ async def _read(events: AsyncStream[RawMessageStreamEvent]) -> AsyncGenerator[st
         yield Finished(REASONS.get(reason, "stop"), _usage(counted) if counted else None)
 
 
-def _whole(message: Message) -> Iterator[str | Finished]:
+def _whole(message: Message) -> Iterator[str | Thought | Finished]:
     """The same, from a server that does not stream what it was asked to stream."""
-    yield from (block.text for block in message.content if block.type == "text")
+    for block in message.content:
+        if block.type == "text":
+            yield block.text
+        elif block.type == "thinking":
+            yield Thought(block.thinking)
     yield Finished(REASONS.get(message.stop_reason or "", "stop"), _usage(_counts(message.usage)))
 
 

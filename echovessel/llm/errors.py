@@ -2,7 +2,15 @@
 
 from typing import Literal
 
-Code = Literal["provider_unavailable", "rate_limited", "timeout", "content_refused", "budget_exhausted", "internal"]
+Code = Literal[
+    "provider_unavailable",
+    "rate_limited",
+    "timeout",
+    "content_refused",
+    "budget_exhausted",
+    "only_reasoning",
+    "internal",
+]
 
 
 class LLMError(Exception):

@@ -17,15 +17,17 @@ from django.utils import timezone
 from pydantic import BaseModel
 
 from echovessel.context import shortened
-from echovessel.llm import budget
+from echovessel.llm import budget, habits, knobs
 from echovessel.llm.base import Provider
 from echovessel.llm.choosing import chosen_provider
 from echovessel.llm.errors import AnswerUnreadable, LLMError
 from echovessel.llm.journal import Journal
 from echovessel.llm.ledger import Meter
-from echovessel.llm.parsing import Unreadable, parsed
-from echovessel.llm.request import Answer, Reply, Request, Shape
+from echovessel.llm.parsing import MAX_CHARACTERS, Unreadable, as_answer, parsed
+from echovessel.llm.reasoning import ReasoningFilter
+from echovessel.llm.request import Answer, Reply, Request, Shape, Thought
 from echovessel.llm.schemas import shape_of
+from echovessel.llm.visible import Limit, Visible, VisibleReply
 from echovessel.llm.wording import worded
 from echovessel.threads import in_thread
 
@@ -39,20 +41,32 @@ ANSWER_TOKENS_SHOWN = 8_000
 Doubt = Callable[[Schema], str]
 
 
-async def stream(request: Request) -> AsyncGenerator[str, None]:
-    """The reply in pieces, as they come. Raises `LLMError`; pieces that came before it stay said.
+async def stream(request: Request) -> AsyncGenerator[Visible, None]:
+    """The reply in pieces, as they come, without the model's reasoning; `Thinking` while there is only that,
+    `Withdrawn` where all pieces so far turn out to be reasoning, and at last `Cut` where a limit ended the reply.
+    Raises `LLMError`; pieces that came before it stay said.
 
     Leave it early only through `contextlib.aclosing`, so that connection and ledger are settled at once.
     """
     meter = Meter(request, chosen_provider())
+    endpoint = habits.endpoint_of(meter.provider, request.tier)
+    reply = VisibleReply(
+        ReasoningFilter(holds_back=habits.opens_in_prompt(endpoint)), Limit(request.max_characters or MAX_CHARACTERS)
+    )
     try:
         with meter.running():
             if budget.is_capped(request, meter.provider):
                 await in_thread(budget.demand, request, meter.provider, timezone.now())
             async with aclosing(_items(meter, None)) as items:
                 async for item in items:
-                    yield item
-            _demand_words(meter)
+                    for visible in reply.take(item):
+                        yield visible
+                    if reply.is_over:
+                        break
+            for visible in reply.close(is_cut=meter.finished is None or meter.finished.reason == "length"):
+                yield visible
+            habits.learn(endpoint, thought=reply.reasoned, was_unopened=reply.began_in_prompt)
+            _demand_words(reply.text, reasoned=reply.reasoned)
     finally:
         await asyncio.shield(in_thread(meter.record))
 
@@ -150,20 +164,38 @@ def _asked(question: Request, provider: Provider, shape: Shape, number: int, jou
 
 
 async def _reply(meter: Meter, shape: Shape) -> Reply:
+    length, thought = 0, False
     async with aclosing(_items(meter, shape)) as items:
-        async for _ in items:
-            pass
+        async for item in items:
+            length += len(item if isinstance(item, str) else item.text)
+            thought = thought or isinstance(item, Thought)
+            if length > MAX_CHARACTERS:
+                break
+    text = as_answer(meter.text)
+    thought = thought or len(text) < len(meter.text)
+    if thought:
+        endpoint = habits.endpoint_of(meter.provider, meter.request.tier)
+        habits.learn(endpoint, thought=True, was_unopened=habits.opens_in_prompt(endpoint))
     whole = meter.finished is not None and meter.finished.reason != "length"
     if whole:
-        _demand_words(meter)
-    return Reply(meter.text, whole, meter.usage)
+        _demand_words(text, reasoned=thought)
+    return Reply(text, whole, meter.usage)
 
 
-async def _items(meter: Meter, shape: Shape | None) -> AsyncGenerator[str, None]:
+def _with_room_to_think(request: Request, provider: Provider) -> Request:
+    """Servers count reasoning among the tokens of the reply: without room of its own, a model that thinks is cut off
+    before it has answered."""
+    if not habits.thinks(habits.endpoint_of(provider, request.tier)):
+        return request
+    return replace(request, max_tokens=request.max_tokens + knobs.reasoning_tokens())
+
+
+async def _items(meter: Meter, shape: Shape | None) -> AsyncGenerator[str | Thought, None]:
     """The pieces of one call under one total deadline, until the model says that it has ended, and why."""
+    request = _with_room_to_think(meter.request, meter.provider)
     deadline = asyncio.get_running_loop().time() + settings.LLM_TIMEOUT_S
     half = ""
-    async with aclosing(meter.provider.stream(meter.request, shape)) as source:
+    async with aclosing(meter.provider.stream(request, shape)) as source:
         while meter.finished is None:
             try:
                 async with asyncio.timeout_at(deadline):
@@ -175,7 +207,7 @@ async def _items(meter: Meter, shape: Shape | None) -> AsyncGenerator[str, None]
             if isinstance(item, str):
                 item, half = storable(half + item)
             meter.see(item)
-            if isinstance(item, str) and item:
+            if isinstance(item, Thought) or (isinstance(item, str) and item):
                 yield item
     if meter.finished.reason == "refusal":
         raise LLMError("The model declined to answer.", code="content_refused", permanent=True)
@@ -191,9 +223,12 @@ def storable(text: str) -> tuple[str, str]:
     return whole.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), half
 
 
-def _demand_words(meter: Meter) -> None:
-    if not meter.text.strip():
-        raise _unavailable("The model sent an empty reply.")
+def _demand_words(text: str, *, reasoned: bool) -> None:
+    if text.strip():
+        return
+    if reasoned:
+        raise LLMError("The model only thought and gave no answer.", code="only_reasoning", permanent=False)
+    raise _unavailable("The model sent an empty reply.")
 
 
 def _unavailable(words: str) -> LLMError:

@@ -36,6 +36,15 @@ TOKENS_PER_DAY = {
     "import": _tokens_a_day("import", 5_000_000, "Years of talk come at once; what is left goes on the next day."),
     "onboarding": _tokens_a_day("onboarding", 200_000, "A handful of tries at describing a persona."),
 }
+reasoning_tokens = whole(
+    "llm.reasoning_tokens",
+    4_000,
+    low=0,
+    high=64_000,
+    unit="tokens",
+    why="Servers count a model's reasoning among the tokens of its reply. Models that are known to think get so many "
+    "more: R1 and Qwen use 300 to 3,000 for small talk.",
+)
 chat_dollars_per_day = knob(
     "llm.chat_dollars_per_day",
     0,

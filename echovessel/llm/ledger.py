@@ -15,7 +15,7 @@ from echovessel import discreet
 from echovessel.context import tokens
 from echovessel.llm.base import Provider
 from echovessel.llm.errors import LLMError
-from echovessel.llm.request import Finished, Request, Usage
+from echovessel.llm.request import Finished, Request, Thought, Usage
 from echovessel.prepared import insert
 
 log = logging.getLogger(__name__)
@@ -31,6 +31,7 @@ class Meter:
     provider: Provider
     started: float = field(default_factory=time.monotonic)
     pieces: list[str] = field(default_factory=list)
+    reasoning_bytes: int = 0
     finished: Finished | None = None
     outcome: str = "stopped"
     latency_ms: int = 0
@@ -51,16 +52,18 @@ class Meter:
         finally:
             self.latency_ms = round((time.monotonic() - self.started) * 1000)
 
-    def see(self, item: str | Finished) -> None:
+    def see(self, item: str | Thought | Finished) -> None:
         """Takes note of what the provider yields."""
         if isinstance(item, Finished):
             self.finished = item
+        elif isinstance(item, Thought):
+            self.reasoning_bytes += len(item.text.encode("utf-8", "replace"))
         else:
             self.pieces.append(item)
 
     @property
     def text(self) -> str:
-        """All words so far."""
+        """All words so far, with what of them is reasoning."""
         return "".join(self.pieces)
 
     @property
@@ -68,10 +71,10 @@ class Meter:
         """As the provider counted, else estimated from the words; nothing for a call that was turned away."""
         if self.finished and self.finished.usage:
             return self.finished.usage
-        if not self.pieces and not self.finished:
+        if not self.pieces and not self.reasoning_bytes and not self.finished:
             return Usage(estimated=True)
         asked = tokens(self.request.system) + tokens(self.request.user)
-        return Usage(asked, 0, tokens(self.text), estimated=True)
+        return Usage(asked, 0, tokens(self.text) + self.reasoning_bytes // 4, estimated=True)
 
     def record(self) -> None:
         """Writes the row. An account that cannot be written is a loud log line, not a lost reply."""

@@ -32,6 +32,7 @@ class Outcome(models.TextChoices):
     TIMEOUT = "timeout", _("timed out")
     CONTENT_REFUSED = "content_refused", _("declined")
     BUDGET_EXHAUSTED = "budget_exhausted", _("budget exhausted")
+    ONLY_REASONING = "only_reasoning", _("thought, and gave no answer")
     INTERNAL = "internal", _("internal error")
 
 

@@ -12,14 +12,15 @@ import openai
 from django.conf import settings
 from openai import AsyncOpenAI, AsyncStream
 from openai.types import CompletionUsage
-from openai.types.chat import ChatCompletion, ChatCompletionChunk
+from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessage
+from openai.types.chat.chat_completion_chunk import ChoiceDelta
 
 from echovessel.llm.base import Provider
 from echovessel.llm.certificates import trusted
 from echovessel.llm.errors import LLMError
 from echovessel.llm.faults import answered_whole, as_llm_errors, whole_answer
 from echovessel.llm.negotiation import Endpoint, Mode, Terms, opened
-from echovessel.llm.request import Finished, Request, Shape, Usage
+from echovessel.llm.request import Finished, Request, Shape, Thought, Usage
 from echovessel.llm.tiers import OPENAI
 from echovessel.llm.wording import worded
 
@@ -28,6 +29,8 @@ MODES: tuple[Mode, ...] = ("schema", "json", "text")
 # Fields that a server may not know. `store` is sent always, OpenAI keeps answers unless it is told not to; only servers
 # of others may do without it.
 OPTIONAL = ("stream_options", "reasoning_effort", "max_completion_tokens", "max_tokens")
+# DeepSeek, vLLM, llama.cpp, LM Studio and others; Ollama, OpenRouter, Groq; Ollama's own; OpenRouter's list.
+REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
 REASONS: dict[str, Any] = {"length": "length", "content_filter": "refusal"}
 
 
@@ -37,7 +40,9 @@ class OpenAIProvider(Provider):
     name = "openai"
     defaults = OPENAI
 
-    async def stream(self, request: Request, shape: Shape | None = None) -> AsyncGenerator[str | Finished, None]:
+    async def stream(
+        self, request: Request, shape: Shape | None = None
+    ) -> AsyncGenerator[str | Thought | Finished, None]:
         """See `Provider.stream`."""
         with as_llm_errors(openai):
             async with self._client() as client, await self._opened(client, request, shape) as chunks:
@@ -118,7 +123,7 @@ def _format(shape: Shape, terms: Terms) -> dict[str, Any]:
     }
 
 
-async def _read(chunks: AsyncStream[ChatCompletionChunk]) -> AsyncGenerator[str | Finished, None]:
+async def _read(chunks: AsyncStream[ChatCompletionChunk]) -> AsyncGenerator[str | Thought | Finished, None]:
     """The text of the first choice, and `Finished` if the server said why it ended. The count of tokens
     comes in a chunk of its own after that, so the end is only known at the end."""
     if answered_whole(chunks.response):
@@ -127,23 +132,41 @@ async def _read(chunks: AsyncStream[ChatCompletionChunk]) -> AsyncGenerator[str 
         return
     reason, usage, refused = "", None, False
     async for chunk in chunks:
-        usage = _usage(chunk.usage) if chunk.usage else usage
+        if chunk.usage:
+            usage = _usage(chunk.usage)
+            details = chunk.usage.completion_tokens_details
+            if details and details.reasoning_tokens:
+                yield Thought()
         for choice in chunk.choices[:1]:
             refused = refused or bool(choice.delta.refusal)
             reason = choice.finish_reason or reason
-            if choice.delta.content:
-                yield choice.delta.content
+            for item in _parts(choice.delta):
+                yield item
     if reason:
         yield Finished("refusal" if refused else REASONS.get(reason, "stop"), usage)
 
 
-def _whole(completion: ChatCompletion) -> Iterator[str | Finished]:
+def _whole(completion: ChatCompletion) -> Iterator[str | Thought | Finished]:
     """The same, from a server that does not stream what it was asked to stream (some do not with a schema)."""
     choice = completion.choices[0]
-    if choice.message.content:
-        yield choice.message.content
+    yield from _parts(choice.message)
     reason: Any = "refusal" if choice.message.refusal else REASONS.get(choice.finish_reason, "stop")
     yield Finished(reason, _usage(completion.usage) if completion.usage else None)
+
+
+def _parts(message: ChoiceDelta | ChatCompletionMessage) -> Iterator[str | Thought]:
+    """The reasoning and the text of a message or of a piece of one. Servers of others have names of their own for the
+    former, and Mistral gives both as a list of parts."""
+    for name in REASONING_FIELDS:
+        if thought := getattr(message, name, None):
+            yield Thought(thought if isinstance(thought, str) else "")
+            break
+    content: Any = message.content
+    for part in content if isinstance(content, list) else [content]:
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, dict):
+            yield part["text"] if isinstance(part.get("text"), str) else Thought(str(part.get("thinking") or ""))
 
 
 def _usage(counted: CompletionUsage) -> Usage:

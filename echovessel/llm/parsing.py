@@ -1,6 +1,6 @@
 """From a model's words to a validated value. Lenient about form, never about content.
 
-Accepted: code fences, prose around the object, thoughts in <think> tags, trailing commas, `+4`, doubled keys, missing
+Accepted: code fences, prose around the object, reasoning in its marks, trailing commas, `+4`, doubled keys, missing
 brackets at the very end, and what json_repair mends. An answer that breaks off in the middle is none: what is missing
 may be the best of it. Whatever was mended still has to pass the schema.
 """
@@ -13,10 +13,12 @@ from typing import Any, TypeVar
 import json_repair
 from pydantic import BaseModel, ValidationError
 
+from echovessel.llm.reasoning import without_reasoning
+
 Schema = TypeVar("Schema", bound=BaseModel)
 
 # Longer than what any knob lets a model say (32,000 tokens). Up to here all work grows with the length alone.
-LONGEST = 400_000
+MAX_CHARACTERS = 400_000
 # json_repair's work can grow with the square: 8,000 characters of nothing but quotes took it 3.5 s, 20,000 take 20 s,
 # 100,000 five minutes (2 cores, 2026-11). A true answer of 4,000 tokens is shorter than this.
 LONGEST_MENDED = 20_000
@@ -42,7 +44,7 @@ def parsed(text: str, schema: type[Schema], *, mend: bool = True) -> Schema:
     >>> parsed('```json\\n{"impact": +4,}\\n```', Event).impact
     4
     """
-    if len(text) > LONGEST:
+    if len(text) > MAX_CHARACTERS:
         raise Unreadable("The answer is far too long. Answer more briefly.")
     try:
         return schema.model_validate(_read(text.strip(), mend))
@@ -52,10 +54,15 @@ def parsed(text: str, schema: type[Schema], *, mend: bool = True) -> Schema:
         raise Unreadable("The JSON is nested far too deep.") from error
 
 
+def as_answer(text: str) -> str:
+    """`text` without reasoning. A whole JSON object stays as it is: the marks in it are words."""
+    return text if _loaded(text.strip()) is not None else without_reasoning(text)
+
+
 def _read(text: str, mend: bool) -> Any:
     if (whole := _loaded(text)) is not None:
         return whole
-    bare = _without_thoughts(text)
+    bare = without_reasoning(text).strip()
     if "{" not in bare:
         raise Unreadable("There is no JSON object in the answer.")
     for candidate in _candidates(bare):
@@ -79,12 +86,6 @@ def _loaded(text: str) -> dict[str, Any] | None:
     except json.JSONDecodeError:
         return None
     return found if isinstance(found, dict) else None
-
-
-def _without_thoughts(text: str) -> str:
-    """What follows the thoughts. Their opening tag may be missing (some servers swallow it); thoughts without an end
-    have no answer after them."""
-    return text.rpartition("</think>")[2].partition("<think>")[0].strip()
 
 
 def _candidates(text: str) -> Iterator[str]:

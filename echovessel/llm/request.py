@@ -13,8 +13,8 @@ Value = TypeVar("Value")
 class Request:
     """One prompt, who pays for it and what it is about.
 
-    `material` is the content of the prompt as data, for the provider that has no model to read prose
-    (`echovessel.llm.offline` lists the shapes by purpose).
+    `max_characters` ends a streamed reply that has more of them; 0 for none. `material` is the content of the prompt as
+    data, for the provider that has no model to read prose (`echovessel.llm.offline` lists the shapes by purpose).
     """
 
     system: str
@@ -22,6 +22,7 @@ class Request:
     tier: Tier
     purpose: str
     max_tokens: int
+    max_characters: int = 0
     material: Mapping[str, Any] = field(default_factory=dict)
     owner_id: int | None = None
     persona_uuid: UUID | None = None
@@ -74,6 +75,23 @@ class Shape:
 
     name: str
     schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Thought:
+    """Reasoning that the server told apart from the reply; empty where it only says that there is some."""
+
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Thinking:
+    """The model thinks: nothing can be shown yet."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The reply ends here because of a limit; the last thing of a stream."""
 
 
 @dataclass(frozen=True)

@@ -655,6 +655,7 @@ def _turn(persona: Persona, given: TurnRecord, session: int) -> Turn:
         external_id=given.id,
         status=given.status,
         spoke_first=given.spoke_first,
+        is_cut=given.is_cut,
         error=given.error,
         partial=given.partial,
         created_at=given.created_at,

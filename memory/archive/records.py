@@ -218,6 +218,7 @@ class TurnRecord(Record):
     session: Id
     status: Literal["done", "failed", "stopped"] = "done"
     spoke_first: bool = False
+    is_cut: bool = False
     error: Annotated[str, StringConstraints(max_length=40)] = ""
     partial: str = ""
     created_at: Moment

@@ -152,6 +152,7 @@ def _turns(keys: Collection[int], names: Names) -> Iterator[Said]:
                 TurnRecord,
                 **(broken_off if in_flight else {"status": turn.status, "error": turn.error}),
                 spoke_first=turn.spoke_first,
+                is_cut=turn.is_cut,
                 partial=turn.partial,
                 started_at=iso(turn.started_at),
                 first_token_at=iso(turn.first_token_at),

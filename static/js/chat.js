@@ -116,6 +116,7 @@ const handlers = {
   'chat.connection.heartbeat': () => {},
   'chat.message.user_appended': userAppended,
   'chat.turn.snapshot': snapshot,
+  'chat.turn.thinking': thinking,
   'chat.message.token': token,
   'chat.message.done': done,
   'chat.turn.failed': failed,
@@ -177,7 +178,16 @@ function snapshot(data) {
   reply.stale = false;
   replies.set(data.turn_id, reply);
   lines.draw(data.turn_id, reply.text);
+  if (data.thinking) lines.think(data.turn_id);
   run(data.turn_id);
+  scrolling.news();
+}
+
+function thinking(data) {
+  if (lines.isDone(data.turn_id) || replies.get(data.turn_id)?.text) return;
+  lines.think(data.turn_id);
+  run(data.turn_id);
+  announce(word('isThinking'));
   scrolling.news();
 }
 
@@ -198,7 +208,7 @@ function done(data) {
   if (lines.isDone(data.turn_id)) return;
   const text = lines.finish(data);
   rest(data.turn_id);
-  announce(`${word('says')} ${text}`);
+  announce([word('says'), text, data.cut && word('cutOff')].filter(Boolean).join(' '));
   if (document.hidden) document.title = `● ${title}`;
   scrolling.news();
 }

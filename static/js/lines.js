@@ -124,6 +124,16 @@ export class Lines {
     line.querySelector('.bubble').textContent = text;
   }
 
+  // The model thinks, and has said nothing so far.
+  think(turn) {
+    const line = this.replyOf(turn) ?? this.startReply(turn);
+    const thinking = document.createElement('span');
+    thinking.className = 'thinking';
+    thinking.dataset.testid = 'thinking';
+    thinking.textContent = word('thinking');
+    line.querySelector('.bubble').replaceChildren(thinking);
+  }
+
   add(turn, delta) {
     const bubble = this.replyOf(turn)?.querySelector('.bubble');
     if (!bubble) return;
@@ -162,6 +172,7 @@ export class Lines {
     if (data.html) bubble.innerHTML = data.html; // Sanitised by the server; the only html that frames carry.
     else bubble.textContent = data.content ?? '';
     line.querySelector('[data-note="stopped"]').hidden = !data.stopped;
+    line.querySelector('[data-note="cut"]').hidden = !data.cut;
     line.querySelector('[data-act="why"]').hidden = false;
     this.name(line, data);
     line.dataset.message ||= data.turn_id;

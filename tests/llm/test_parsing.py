@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from echovessel.llm.parsing import LONGEST, LONGEST_MENDED, Unreadable, parsed
+from echovessel.llm.parsing import LONGEST_MENDED, MAX_CHARACTERS, Unreadable, parsed
 from memory.consolidation.answers import ExtractionAnswer, ReflectionAnswer
 
 
@@ -101,7 +101,7 @@ def test_what_is_too_long_to_be_mended_is_not_tried(monkeypatch: pytest.MonkeyPa
 def test_long_answers_with_the_usual_slips_are_read_all_the_same() -> None:
     item = '{"words": "a, +1 and ,] stay", "impact": +4,},'
     text = '{"words": "calm", "tags": [%s],}' % (item * 1_000)
-    assert LONGEST_MENDED < len(text) < LONGEST
+    assert LONGEST_MENDED < len(text) < MAX_CHARACTERS
 
     class Many(BaseModel):
         tags: list[Mood]

@@ -13,6 +13,8 @@ class AnthropicServer(ScriptedServer):
     def events(self, reply: Says, body: Body) -> Iterator[bytes]:
         """The frame of a message around the pieces, then what the ending asks for."""
         yield _event({"type": "message_start", "message": self._message(reply, body)})
+        if reply.thoughts:
+            yield from self._thoughts(reply.thoughts)
         yield _event({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})
         yield _event({"type": "ping"})
         for part in reply.parts():
@@ -30,6 +32,13 @@ class AnthropicServer(ScriptedServer):
     def failure(self, message: str, kind: str) -> Body:
         """As Anthropic words an error."""
         return {"type": "error", "error": {"type": kind, "message": message}}
+
+    def _thoughts(self, thoughts: str) -> Iterator[bytes]:
+        block = {"type": "thinking", "thinking": "", "signature": ""}
+        yield _event({"type": "content_block_start", "index": 0, "content_block": block})
+        for delta in ({"type": "thinking_delta", "thinking": thoughts}, {"type": "signature_delta", "signature": "x"}):
+            yield _event({"type": "content_block_delta", "index": 0, "delta": delta})
+        yield _event({"type": "content_block_stop", "index": 0})
 
     def _message(self, reply: Says, body: Body) -> Body:
         usage = {

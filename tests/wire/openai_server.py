@@ -16,6 +16,10 @@ class OpenAIServer(ScriptedServer):
     def events(self, reply: Says, body: Body) -> Iterator[bytes]:
         """The pieces, then what the ending asks for."""
         yield self._chunk(body, {"role": "assistant", "content": ""})
+        if reply.thoughts:
+            yield self._chunk(
+                body, self._thoughts(reply) | ({} if reply.thoughts_field == "parts" else {"content": ""})
+            )
         for part in reply.parts():
             yield self._chunk(body, {"refusal" if reply.reason == "refusal field" else "content": part})
         if reply.ending == "garbage":
@@ -30,6 +34,16 @@ class OpenAIServer(ScriptedServer):
     def failure(self, message: str, kind: str) -> Body:
         """As OpenAI words an error."""
         return {"error": {"message": message, "type": kind, "param": None, "code": kind}}
+
+    def _thoughts(self, reply: Says) -> Body:
+        match reply.thoughts_field:
+            case "parts":
+                thinking = {"type": "thinking", "thinking": [{"type": "text", "text": reply.thoughts}]}
+                return {"content": [thinking, {"type": "text", "text": ""}]}
+            case "reasoning_details":
+                return {"reasoning_details": [{"type": "reasoning.text", "text": reply.thoughts}]}
+            case name:
+                return {name: reply.thoughts}
 
     def _chunk(self, body: Body, delta: Body, reason: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": reason}

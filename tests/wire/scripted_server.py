@@ -27,7 +27,8 @@ Ending = Literal["whole", "cut", "reset", "stall", "garbage", "error"]
 @dataclass(frozen=True)
 class Says:
     """A streamed text. `ending` tells what becomes of the stream after the pieces; `reason` is "stop", "length",
-    "refusal" or, from OpenAI, "refusal field"; `error` is the kind of the error event where the ending is one."""
+    "refusal" or, from OpenAI, "refusal field"; `error` is the kind of the error event where the ending is one.
+    `thoughts` come before the text, from OpenAI's servers in `thoughts_field`, "parts" for Mistral's form."""
 
     text: str
     pieces: int = 1
@@ -39,6 +40,8 @@ class Says:
     tokens_in: int | None = 11
     tokens_cached: int = 3
     tokens_out: int = 5
+    thoughts: str = ""
+    thoughts_field: str = "reasoning_content"
 
     def parts(self) -> list[str]:
         """The text in `pieces` parts of about the same length."""
