@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.formats import date_format
 
@@ -12,7 +11,8 @@ from chat import crisis as crises
 from chat import knobs
 from chat.care import speaks_of_crisis
 from chat.models import Message
-from echovessel.context import ContextRequest, Section, fenced, tokens, unfenced
+from echovessel.context import ContextRequest, Section, tokens
+from echovessel.prompt_text import Neutral, fenced, indented, one_line, render_prompt
 from persona.headings import headed
 from persona.models import Persona
 
@@ -39,9 +39,7 @@ def crisis(request: ContextRequest) -> Section | None:
         lines = crises.lately(persona, request.now, _talk_of(request))
     if not lines:
         return None
-    text = render_to_string(
-        f"prompts/crisis_guidance.{persona.language}.txt", {"user_name": persona.called, "now": now}
-    )
+    text = render_prompt("crisis_guidance", persona.language, user_name=persona.called, now=now)
     xray = {"when": "now" if now else "lately", "messages": [str(line.uuid) for line in lines]}
     material = {"crisis": True} if now else {}
     return Section("guidance", "system", headed(persona.language, "crisis", text), xray, material)
@@ -62,7 +60,8 @@ def what_they_just_said(request: ContextRequest) -> Section:
     """The burst, once and never cut."""
     persona: Persona = request.persona
     lines = [line.content for line in request.burst]
-    text = headed(persona.language, "burst", fenced("said", "\n".join(lines)))
+    said = Neutral("\n".join(_as_just_said(persona, line) for line in lines))
+    text = headed(persona.language, "burst", fenced("said", said))
     return Section("what_they_just_said", "user", text, material={"lines": lines})
 
 
@@ -92,11 +91,19 @@ def _talk_of(request: ContextRequest) -> int | None:
     return request.burst[0].session_id if request.burst else None
 
 
+def _as_just_said(persona: Persona, line: str) -> Neutral:
+    """A line of the burst. Only the owner speaks there: a line that begins as one of the persona's would is told to be
+    the owner's."""
+    text, names = indented(line), (one_line(persona.name), one_line(persona.called))
+    beginnings = tuple(f"{name}{colon}".casefold() for name in names for colon in ":：∶")
+    return Neutral(f"{names[1]}: {text}") if text.lstrip().casefold().startswith(beginnings) else text
+
+
 def _fitting(window: Iterable[Message], budget: int) -> list[Message]:
     """The newest lines whose cost fits, oldest first."""
     kept: list[Message] = []
     for line in reversed(list(window)):
-        budget -= line.token_count + 6
+        budget -= line.token_count + line.content.count("\n") + 6
         if budget < 0:
             break
         kept.append(line)
@@ -109,5 +116,5 @@ def _written(persona: Persona, window: Iterable[Message], now: datetime) -> str:
     for line in window:
         name = bucket_of(line.created_at.astimezone(zone), now.astimezone(zone))
         speaker = persona.called if line.role == Message.Role.USER else persona.name
-        buckets[name].append({"speaker": speaker, "content": unfenced(line.content)})
-    return render_to_string(f"prompts/recent.{persona.language}.txt", {"buckets": buckets})
+        buckets[name].append({"speaker": speaker, "content": indented(line.content)})
+    return render_prompt("recent", persona.language, buckets=buckets)

@@ -4,7 +4,6 @@ Sections are listed by dotted path in `settings.CHAT_CONTEXT`, as Django lists c
 can be told what memory knows without importing it.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -54,19 +53,6 @@ class Section:
 def tokens(text: str) -> int:
     """The estimated cost of `text`: a quarter of its UTF-8 bytes, rounded up (design/recall.md)."""
     return -(-len(text.encode()) // 4)
-
-
-_FENCE = re.compile(r"<(\s*/?\s*(?:memory|said))", re.IGNORECASE)
-
-
-def fenced(tag: Literal["memory", "said"], text: str) -> str:
-    """`text` of people inside its marked block; tags that it brings along cannot close it."""
-    return f"<{tag}>\n{unfenced(text)}\n</{tag}>"
-
-
-def unfenced(text: str) -> str:
-    """`text` with any fence of ours in it made harmless, for use inside a block."""
-    return _FENCE.sub(r"< \1", text) if "<" in text else text
 
 
 def shortened(text: str, budget: int) -> str:

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import F
-from django.template.loader import render_to_string
 
 from chat import knobs as chat_knobs
-from echovessel.context import ContextRequest, Section, fenced, tokens, unfenced
+from echovessel.context import ContextRequest, Section, tokens
 from echovessel.prepared import Query
+from echovessel.prompt_text import Neutral, fenced, lines_of, one_line, render_prompt
 from memory import knobs, vectors
 from memory.entities import clarifying
 from memory.human_dates import told
@@ -53,12 +53,12 @@ def entities(request: ContextRequest) -> Section | None:
         return None
     known = Entity.objects.filter(persona=persona, pk__in=named)
     described = list(known.exclude(description="").order_by("pk")[: knobs.entities_shown()])
-    parts = [f"{_inline(entity.canonical_name)}: {_inline(entity.description)}" for entity in described]
+    parts = [Neutral(f"{one_line(entity.canonical_name)}: {one_line(entity.description)}") for entity in described]
     kept = _fitting(parts, request.budget - tokens(headed(persona.language, "entity", fenced("memory", ""))))
     if not kept:
         return None
     shown = [str(entity.uuid) for entity, _ in zip(described, kept, strict=False)]
-    text = headed(persona.language, "entity", fenced("memory", "\n".join(kept)))
+    text = headed(persona.language, "entity", fenced("memory", lines_of(kept)))
     return Section("entities", "system", text, {"entities": shown})
 
 
@@ -69,7 +69,7 @@ def clarification(request: ContextRequest) -> Section | None:
     if pair is None:
         return None
     known = [(entity.canonical_name, clarifying.known_by(entity)) for entity in (pair.a, pair.b)]
-    lines = [(_inline(name), _inline(memory)) for name, memory in known if memory]
+    lines = [(name, memory) for name, memory in known if memory]
     texts = [_asked(persona, pair, memories) for memories in (lines, [])]
     fitting = next((text for text in texts if tokens(text) <= request.budget), None)
     return Section("clarification", "system", fitting, {"proposal": str(pair.uuid)}) if fitting else None
@@ -80,8 +80,8 @@ def _named(request: ContextRequest) -> list[int]:
 
 
 def _asked(persona: Persona, pair: MergeProposal, known: Sequence[tuple[str, str]]) -> str:
-    names = {"first": _inline(pair.a.canonical_name), "second": _inline(pair.b.canonical_name)}
-    text = render_to_string(f"prompts/clarification.{persona.language}.txt", names | {"known": known})
+    names = {"first": pair.a.canonical_name, "second": pair.b.canonical_name}
+    text = render_prompt("clarification", persona.language, **names, known=known)
     return headed(persona.language, "clarification", text)
 
 
@@ -91,7 +91,7 @@ def recollections(request: ContextRequest) -> Section:
     found = _recalled(request)
     if not found.items:
         return Section("recollections", "user", "", found.xray.as_json(), {"recollections": []})
-    text = _recollected(persona, [item.text for item in found.items])
+    text = _recollected(persona, [Neutral(item.text) for item in found.items])
     return Section("recollections", "user", text, found.xray.as_json(), {"recollections": _material(found.items)})
 
 
@@ -126,7 +126,7 @@ def expectations(request: ContextRequest) -> Section | None:
 
 
 def _told_as_expected(persona: Persona, now: Sequence[str], later: Sequence[str]) -> str:
-    text = render_to_string(f"prompts/expectations.{persona.language}.txt", {"now": now, "later": later})
+    text = render_prompt("expectations", persona.language, now=now, later=later)
     return headed(persona.language, "expectations", text)
 
 
@@ -233,7 +233,7 @@ def _recalled(request: ContextRequest) -> Recall:
 
 
 def _recollected(persona: Persona, lines: Sequence[str]) -> str:
-    text = render_to_string(f"prompts/recollections.{persona.language}.txt", {"lines": lines, "name": persona.called})
+    text = render_prompt("recollections", persona.language, lines=lines, name=persona.called)
     return headed(persona.language, "recollections", text)
 
 
@@ -249,27 +249,23 @@ def _listed(request: ContextRequest, name: str, found: Sequence[Listed], *, date
     kept = _fitting(lines, request.budget - around)
     if not kept:
         return None
-    text = headed(persona.language, name, fenced("memory", "\n".join(kept)))
+    text = headed(persona.language, name, fenced("memory", lines_of(kept)))
     return Section(name, "user", text, {"nodes": [str(node.uuid) for node in found[: len(kept)]]})
 
 
-def _line(persona: Persona, node: Listed, request: ContextRequest, dated: bool) -> str:
-    description = _inline(node.description)
+def _line(persona: Persona, node: Listed, request: ContextRequest, dated: bool) -> Neutral:
+    description = one_line(node.description)
     if not dated or node.event_time_end is None:
-        return f"- {description}"
+        return Neutral(f"- {description}")
     today = request.now.astimezone(persona.zone).date()
     due = told(node.event_time_end, today, persona.language)
     colon = "：" if persona.language == "zh" else ": "
-    return f"- {due}{colon}{description}"
+    return Neutral(f"- {due}{colon}{description}")
 
 
-def _inline(text: str) -> str:
-    return unfenced(" ".join(text.split()))
-
-
-def _fitting(lines: Sequence[str], budget: int, joint: str = "\n") -> list[str]:
+def _fitting(lines: Sequence[Neutral], budget: int, joint: str = "\n") -> list[Neutral]:
     """The first lines that fit `budget` tokens together."""
-    kept: list[str] = []
+    kept: list[Neutral] = []
     for line in lines:
         budget -= tokens(line + joint)
         if budget < 0:

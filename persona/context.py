@@ -1,9 +1,8 @@
 """What a prompt says about the persona herself: who she is, her blocks, her mood, and what always holds."""
 
-from django.template.loader import render_to_string
-
 from echovessel.context import ContextRequest, Section, shortened, tokens
 from echovessel.prepared import Query
+from echovessel.prompt_text import neutral, render_prompt
 from persona import mood as moods
 from persona.headings import headed
 from persona.models import CoreBlock, Persona
@@ -17,22 +16,19 @@ def identity(request: ContextRequest) -> Section:
     """Who speaks, and to whom."""
     persona: Persona = request.persona
     facts = {name: persona.facts[name] for name in FACTS_SHOWN if persona.facts.get(name)}
-    text = render_to_string(
-        f"prompts/identity.{persona.language}.txt",
-        {"name": persona.name, "user_name": persona.called, "facts": facts},
-    )
+    text = render_prompt("identity", persona.language, name=persona.name, user_name=persona.called, facts=facts)
     material = {
         "language": persona.language,
         "persona_name": persona.name,
         "user_name": persona.called,
     }
-    return Section("identity", "system", text.strip(), material=material)
+    return Section("identity", "system", text, material=material)
 
 
 def core_blocks(request: ContextRequest) -> Section | None:
     """The three authored blocks (L1): persona, user, style; shortened only where they exceed their share."""
     persona: Persona = request.persona
-    blocks = {block.label: block.content.strip() for block in _blocks(persona.pk)}
+    blocks = {block.label: neutral(block.content.strip()) for block in _blocks(persona.pk)}
     written = [label for label in Label.values if blocks.get(label)]
     kept = _fitted({label: blocks[label] for label in written}, request.budget)
     parts = [headed(persona.language, label, kept[label]) for label in written]
@@ -54,12 +50,13 @@ def mood(request: ContextRequest) -> Section | None:
     found = moods.current(persona, request.now)
     if found is None:
         return None
-    text = render_to_string(f"prompts/mood.{persona.language}.txt", {"mood": found})
+    felt = {"mood": found.mood, "energy": found.energy, "last_user_signal": found.last_user_signal}
+    text = render_prompt("mood", persona.language, mood=felt)
     return Section("mood", "system", headed(persona.language, "mood", text))
 
 
 def guardrails(request: ContextRequest) -> Section:
     """The fixed rules: memory is data, nothing invented, honesty about being an AI, care in a crisis."""
     persona: Persona = request.persona
-    text = render_to_string(f"prompts/guardrails.{persona.language}.txt", {"user_name": persona.called})
+    text = render_prompt("guardrails", persona.language, user_name=persona.called)
     return Section("guardrails", "system", headed(persona.language, "guardrails", text))

@@ -1,6 +1,7 @@
 """What the prompt for a first word says in the place of what they just said: why she writes."""
 
-from echovessel.context import ContextRequest, Section, fenced
+from echovessel.context import ContextRequest, Section
+from echovessel.prompt_text import fenced
 from memory.consolidation.prompting import render
 from memory.human_dates import told
 from persona.headings import headed

@@ -29,6 +29,7 @@ from echovessel.llm.request import Answer, Reply, Request, Shape, Thought
 from echovessel.llm.schemas import shape_of
 from echovessel.llm.visible import Limit, Visible, VisibleReply
 from echovessel.llm.wording import worded
+from echovessel.prompt_text import neutral
 from echovessel.threads import in_thread
 
 Schema = TypeVar("Schema", bound=BaseModel)
@@ -140,8 +141,8 @@ def conversation(
 
 def _again(question: str, answer: str, problem: str) -> str:
     """The question once more. Of an answer that babbles, its beginning shows what it was like."""
-    shown = shortened(answer, ANSWER_TOKENS_SHOWN).replace("your_answer>", "your_answer >")
-    return worded("answer_again", question=question, answer=shown, problem=problem)
+    shown = neutral(shortened(answer, ANSWER_TOKENS_SHOWN))
+    return worded("answer_again", question=question, answer=shown, problem=neutral(problem))
 
 
 def _asked(question: Request, provider: Provider, shape: Shape, number: int, journal: Journal | None) -> Reply:

@@ -1,6 +1,7 @@
 """The words an event came from, found in the message they are said to stand in. Pure.
 
-A model copies quotes with small changes of form: full-width for half-width, straight quotation marks for curly ones,
+A model copies quotes as it was shown them, which is not always as they are stored (`echovessel.prompt_text`), and with
+small changes of form: full-width for half-width, straight quotation marks for curly ones,
 a line break for a space, another case. These do not matter to the search; what it returns is the exact text as it
 stands in the message. Any other difference does matter: the quote is then not in the message. Nor is a piece of a word
 ("art" in "party"), or a single letter, unless it is all that was said.
@@ -11,8 +12,11 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from echovessel.prompt_text import AS_WRITTEN
+
 _SAME_SIGNS = str.maketrans(
-    {
+    AS_WRITTEN
+    | {
         **dict.fromkeys("“”„‟«»『』「」＂", '"'),
         **dict.fromkeys("‘’‚‛`´＇", "'"),
         **dict.fromkeys("‐‑‒–—―−", "-"),
@@ -91,6 +95,8 @@ def _forms(text: str) -> list[tuple[str, int]]:
     for index, character in enumerate(text):
         for form in unicodedata.normalize("NFKC", character.translate(_SAME_SIGNS)).casefold():
             plain = form.translate(_SAME_SIGNS)
+            if unicodedata.category(plain[0]) == "Cf":
+                continue
             if plain.isspace():
                 if found and found[-1][0] != " " and not _UNSPACED.match(found[-1][0]):
                     found.append((" ", index))

@@ -13,7 +13,8 @@ from django.db.models import Count, Max
 
 from chat.models import Session
 from echovessel import embedding, llm
-from echovessel.context import shortened, unfenced
+from echovessel.context import shortened
+from echovessel.prompt_text import Neutral, neutral
 from memory import knobs, vectors
 from memory.consolidation import prompting
 from memory.consolidation.answers import ExtractedEvent, ExtractionAnswer, ImportAnswer
@@ -164,7 +165,7 @@ def _request(
             "persona_block": blocks.get("persona", ""),
             "user_block": blocks.get("user", ""),
             "entities": [_described(entity) for entity in entities],
-            "questions": [unfenced(" / ".join(pair)) for pair in pairs],
+            "questions": [" / ".join(pair) for pair in pairs],
             "known": prompting.remembered(persona, known),
         },
         material=_material(persona, piece, entities, known, now)
@@ -175,7 +176,7 @@ def _request(
 
 def _named(material: Material) -> str:
     """Who else takes part, for a prompt."""
-    return prompting.inline(", ".join(material.others[:MOST_NAMED]))
+    return ", ".join(material.others[:MOST_NAMED])
 
 
 def _material(
@@ -238,10 +239,10 @@ def _known_entities(persona: Persona) -> list[Entity]:
 def _described(entity: Entity) -> str:
     others = [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name]
     names = " / ".join([entity.canonical_name, *others[:4]])
-    return unfenced(f"{names} ({entity.kind})")
+    return f"{names} ({entity.kind})"
 
 
-def _blocks(persona: Persona) -> dict[str, str]:
+def _blocks(persona: Persona) -> dict[str, Neutral]:
     """What people wrote about the two (L1), shortened; read, and by no job ever written."""
     written = persona.core_blocks.filter(label__in=["persona", "user"]).values_list("label", "content")
-    return {label: unfenced(shortened(content.strip(), BLOCK_TOKENS)) for label, content in written}
+    return {label: neutral(shortened(content.strip(), BLOCK_TOKENS)) for label, content in written}

@@ -4,11 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.template.loader import render_to_string
-
 from echovessel import llm
-from echovessel.context import unfenced
 from echovessel.llm.request import Tier
+from echovessel.prompt_text import Neutral, indented, lines_of, one_line, render_prompt
 from memory.consolidation.lines import Line
 from memory.models import ConceptNode
 from persona.models import Persona
@@ -16,10 +14,9 @@ from persona.models import Persona
 _DATELESS = "????-??-??"
 
 
-def render(name: str, persona: Persona, **values: Any) -> str:
+def render(name: str, persona: Persona, **values: Any) -> Neutral:
     """The prompt `templates/prompts/<name>.<language>.txt`."""
-    names = {"persona_name": inline(persona.name), "user_name": inline(persona.called)}
-    return render_to_string(f"prompts/{name}.{persona.language}.txt", names | values).strip()
+    return render_prompt(name, persona.language, persona_name=persona.name, user_name=persona.called, **values)
 
 
 def request(
@@ -49,12 +46,14 @@ def request(
     )
 
 
-def said(persona: Persona, lines: Sequence[Line], *, dated: bool = True) -> str:
+def said(persona: Persona, lines: Sequence[Line], *, dated: bool = True) -> Neutral:
     """The lines as "[m12] 2026-01-03 Sat 21:04 Ana: …"; what goes on in a new line is indented, so that no message can
     look like another. What somebody else said has no id to be cited by: "[-] …"."""
-    return "\n".join(
-        f"[{'-' if line.by_another else f'm{line.id}'}] {_moment(persona, line) if dated else _DATELESS} "
-        f"{inline(_speaker(persona, line))}: {_indented(line.content)}"
+    return lines_of(
+        Neutral(
+            f"[{'-' if line.by_another else f'm{line.id}'}] {_moment(persona, line) if dated else _DATELESS} "
+            f"{one_line(_speaker(persona, line))}: {indented(line.content)}"
+        )
         for line in lines
     )
 
@@ -67,10 +66,10 @@ def _speaker(persona: Persona, line: Line) -> str:
     return line.speaker or (persona.called if line.by_user else persona.name)
 
 
-def remembered(persona: Persona, nodes: Iterable[ConceptNode]) -> str:
+def remembered(persona: Persona, nodes: Iterable[ConceptNode]) -> Neutral:
     """The nodes as "[e7] 2026-01-03 (impact -4) …": the day they are about, else the day they were written."""
-    return "\n".join(
-        f"[e{node.pk}] {_day(persona, node)} (impact {node.emotional_impact}) {inline(node.description)}"
+    return lines_of(
+        Neutral(f"[e{node.pk}] {_day(persona, node)} (impact {node.emotional_impact}) {one_line(node.description)}")
         for node in nodes
     )
 
@@ -99,12 +98,3 @@ def _day(persona: Persona, node: ConceptNode) -> str:
     if node.event_time_start and node.event_time_start != node.event_time_end:
         return f"{node.event_time_start:%Y-%m-%d} … {node.event_time_end:%Y-%m-%d}"
     return f"{node.event_time_start or node.created_at.astimezone(persona.zone):%Y-%m-%d}"
-
-
-def inline(text: str) -> str:
-    """The text in one line, no fence in it."""
-    return unfenced(" ".join(text.split()))
-
-
-def _indented(text: str) -> str:
-    return unfenced("\n    ".join(text.splitlines()))

@@ -17,7 +17,8 @@ from pydantic import BaseModel, BeforeValidator
 from chat.models import Message, Session
 from chat.models.message import MessageQuerySet
 from echovessel import llm
-from echovessel.context import shortened, unfenced
+from echovessel.context import shortened
+from echovessel.prompt_text import neutral
 from memory import knobs, tombstones
 from memory.claims import Claim
 from memory.consolidation import prompting
@@ -104,7 +105,7 @@ def _request(persona: Persona, lines: Sequence[Line]) -> llm.Request:
         tier="medium",
         max_tokens=knobs.import_drafts_tokens(),
         values={"said": prompting.said(persona, lines)}
-        | {f"{label}_block": unfenced(shortened(text.strip(), BLOCK_TOKENS)) for label, text in blocks.items()},
+        | {f"{label}_block": neutral(shortened(text.strip(), BLOCK_TOKENS)) for label, text in blocks.items()},
         material={
             "lines": [
                 {"id": f"m{line.id}", "role": line.role, "content": line.content, "at": line.at.isoformat()}

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from django.conf import settings
 
 from chat.models import Message
-from echovessel.context import shortened, tokens, unfenced
+from echovessel.context import shortened, tokens
+from echovessel.prompt_text import one_line
 from memory.human_dates import told
 from memory.models import ConceptNode
 from persona.models import Persona
@@ -59,12 +60,13 @@ class Teller:
 
     @classmethod
     def of(cls, persona: Persona, now: datetime) -> "Teller":
-        names = {Message.Role.USER.value: persona.called, Message.Role.PERSONA.value: persona.name}
+        both = {Message.Role.USER.value: persona.called, Message.Role.PERSONA.value: persona.name}
+        names: dict[str, str] = {role: one_line(name) for role, name in both.items()}
         return cls(persona.language, names, now.astimezone(persona.zone))
 
     def node(self, node: Node) -> str:
         """A node's line; a thought is of no day, and what was promised or expected is told with how it ended."""
-        description = _flat(node.description) + self._ended(node)
+        description = one_line(node.description) + self._ended(node)
         if node.kind == ConceptNode.Kind.THOUGHT:
             return f"- {description}"
         day = node.event_day or self._day(node.created_at)
@@ -104,12 +106,8 @@ class Teller:
         return "：" if self.language == "zh" else ": "
 
     def _said(self, line: Line) -> str:
-        words = shortened(_flat(line.content), LONGEST_LINE_TOKENS)
+        words = shortened(one_line(line.content), LONGEST_LINE_TOKENS)
         return f'{self.names.get(line.role, line.role)}{self._colon}"{words}"'
-
-
-def _flat(text: str) -> str:
-    return unfenced(" ".join(text.split()))
 
 
 @cache

@@ -135,9 +135,9 @@ def _request(persona: Persona, subject: Subject) -> llm.Request:
         tier="medium",
         max_tokens=knobs.slow_cycle_entity_tokens(),
         values={
-            "names": prompting.inline(" / ".join(dict.fromkeys([entity.canonical_name, *names]))),
+            "names": " / ".join(dict.fromkeys([entity.canonical_name, *names])),
             "kind": entity.kind,
-            "description": prompting.inline(entity.description),
+            "description": entity.description,
             "events": prompting.remembered(persona, subject.events),
         },
         material={

@@ -13,6 +13,7 @@ from django.db.models import F
 
 from echovessel import llm
 from echovessel.context import shortened, tokens
+from echovessel.prompt_text import Neutral, lines_of, one_line
 from memory import knobs
 from memory.awaited import KINDS
 from memory.consolidation import prompting
@@ -50,7 +51,7 @@ def request(persona: Persona, given: Given, now: datetime) -> llm.Request:
         "slow_cycle",
         tier="medium",
         max_tokens=knobs.slow_cycle_answer_tokens(),
-        values={name: "\n".join(told.line for told in found) for name, found in given.lists.items()}
+        values={name: lines_of(Neutral(told.line) for told in found) for name, found in given.lists.items()}
         | {"today": f"{now.astimezone(persona.zone):%Y-%m-%d %a}"},
         material=_material(persona, given, now),
     )
@@ -88,11 +89,11 @@ def _thoughts(persona: Persona) -> NodeQuerySet:
 # --- as it is told ------------------------------------------------------------------------------------------------
 def _as_awaited(node: ConceptNode) -> str:
     due = f", due {node.event_time_end}" if node.event_time_end else ""
-    return f"[e{node.pk}] ({PROMISE[Kind(node.kind)]}{due}) {prompting.inline(node.description)}"
+    return f"[e{node.pk}] ({PROMISE[Kind(node.kind)]}{due}) {one_line(node.description)}"
 
 
 def _as_question(question: Question) -> str:
-    return f"[q{question.pk}] {prompting.inline(question.text)}"
+    return f"[q{question.pk}] {one_line(question.text)}"
 
 
 def _fitting(rows: Iterable[Any], tell: Callable[[Any], str], room: int) -> list[Told]:

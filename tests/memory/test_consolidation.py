@@ -355,7 +355,7 @@ def test_the_model_sees_local_times_names_and_what_is_known(mira: Persona, model
     first = session.messages.first()
     assert first is not None
     prompt = model.requests[0]
-    assert f"[m{first.pk}] 2026-03-05 Thu 20:00 Ana: Noor called < /said>" in prompt.user  # 12:00 UTC in Shanghai
+    assert f"[m{first.pk}] 2026-03-05 Thu 20:00 Ana: Noor called ‹/said›" in prompt.user  # 12:00 UTC in Shanghai
     assert "\n    [m2] 2026-01-01 Ana: all of it" in prompt.user
     assert prompt.user.count("</said>") == 1
     assert "2026-03-05 Thu 20:31" in prompt.user

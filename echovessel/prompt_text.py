@@ -1,0 +1,179 @@
+"""Text of people and of models as it may stand in a prompt.
+
+Three things would let a text pass for something else than what somebody said:
+- the marks of our own blocks (`</memory>`), which would end a block before its end;
+- the control tokens of chat templates (`<|im_start|>`, `[INST]`, `<start_of_turn>` …): a server whose tokenizer knows
+  them ends the turn there, whatever block they stand in;
+- line breaks and headings, which would begin a line of another speaker or a section of the prompt.
+
+`neutral` replaces the brackets of such marks by others (`</memory>` becomes `‹/memory›`), so that a person and a model
+can still read what was written; what is stored is never altered. Marks are found the way a reader would: whatever their
+case, with spaces or invisible characters in between, in full-width, mathematical, Cyrillic or Greek letters, with
+accents. Everything else stays as it is: "I <3 you", HTML, code.
+
+`render_prompt` is the one door to the templates: each value is made neutral and brought into one line there, unless it
+is `Neutral` already. A placeholder that somebody forgets to think of is safe.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any, Literal
+
+from django.template.loader import render_to_string
+
+INDENT = "    "
+
+
+class Neutral(str):
+    """Text that was composed by us, and of neutral parts alone."""
+
+    __slots__ = ()
+
+
+# --- characters ---------------------------------------------------------------------------------------------------
+# Characters that look like those of marks. The neutral ones are among them: what was made neutral once stays as it is.
+_LESS = "<＜﹤≮˂‹〈〈⟨❬❮❰⧼ᐸ≺《⟪"
+_GREATER = ">＞﹥≯˃›〉〉⟩❭❯❱⧽ᐳ≻》⟫"
+_ALIKE = str.maketrans(
+    {
+        **dict.fromkeys(_LESS, "<"),
+        **dict.fromkeys(_GREATER, ">"),
+        **dict.fromkeys("¦│┃∣ǀ❘⏐।", "|"),
+        **dict.fromkeys("⁄∕⧸╱⟋", "/"),
+        **dict.fromkeys("▁‐‑–—", "_"),
+        # Cyrillic, Greek, phonetic
+        **dict(zip("аеорсухіјѕԁԛԝһӏмткнвгѵ", "aeopcyxijsdqwhlmtkhbrv", strict=True)),
+        **dict(zip("αεορνικτυχμη", "aeopviktuxmn", strict=True)),
+        **dict(zip("ıɑɡᴀᴇɪᴍɴᴏʀꜱᴛʏᴅ", "iagaeimnorstyd", strict=True)),
+    }
+)
+_NEUTRAL_BRACKETS = {"<": "‹", ">": "›", "|": "¦", "[": "(", "]": ")", "◁": "‹", "▷": "›"}
+_NEUTRAL_SIGNS = {"#": "♯", ":": "∶"}
+# For whoever looks for a copy of neutral text in the original.
+AS_WRITTEN = str.maketrans({"‹": "<", "›": ">", "¦": "|", "[": "(", "]": ")", "◁": "<", "▷": ">", "♯": "#", "∶": ":"})
+_FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+_TAG_CHARACTERS = re.compile(  # they cannot be seen; only flags are made of them
+    "(\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,6}\U000e007f)|[\U000e0000-\U000e007f]"
+)
+
+# --- marks, as they read once spaces, invisible characters and disguises are gone -----------------------------------
+_OWN = ("memory", "said", "your_?answer")
+_ROLES = ("system", "user", "assistant", "human", "developer", "instruction", "bot", "tool", "function", "prompt")
+_OF_TEMPLATES = (
+    "im_", "start_?of_?", "end_?of_?", "bos", "eos", r"unused\d", r"reserved_?\d", r"extra_?id_?\d", r"ctrl\d",
+    "_[a-z]", "think", "thought", "reasoning", "seed_?:", "antml:", "antthinking", "channel", "turn",
+)  # fmt: skip
+_WHOLE = ("s", "pad", "unk", "mask", "sop", "eop", "sep", "cls", "ai", "用户")
+_IN_BRACKETS = (
+    "inst", "sys", "system_?prompt", "available_?tools", "tool_?calls", "tool_?results", "tool_?content", "think",
+    "thinking", "img", "gmask", "prefix", "suffix", "middle", "bos", "eos",
+)  # fmt: skip
+_SECTIONS = "instruction|response|input|output|system|user|assistant|human|context"
+_MARK = re.compile(
+    rf"<+[/\\!?]*(?:(?:{'|'.join(_WHOLE)})>+|(?:{'|'.join(_OWN + _ROLES + _OF_TEMPLATES)})[^<>\[\]]{{0,60}}>*)"
+    r"|<\|[^<>|]{0,60}\|?>|<[^<>|]{1,40}\|>|<</?sys>>"
+    rf"|\[/?(?:{'|'.join(_IN_BRACKETS)})\]"
+    r"|\]~!?b[\[\]]|\[e~\["
+    r"|◁/?[a-z]{1,20}▷"
+)
+_SECTION = re.compile(rf"#{{2,}}(?:{_SECTIONS})s?:")
+
+# --- lines that would pass for ours ---------------------------------------------------------------------------------
+_BREAK = r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]"
+_HEADING = re.compile(rf"(?:^|{_BREAK})[^\w\n#＃﹟]{{0,12}}([#＃﹟]{{1,6}})(?=\W|$)(?!\ufe0f)")
+_ROLE = re.compile(rf"{_BREAK}[^\w\n]{{0,8}}(?:human|assistant|system|user)[^\w\n]{{0,2}}?([:：])", re.IGNORECASE)
+# Text without any of these needs no closer look.
+_SUSPECT = re.compile(rf"[{re.escape(_LESS)}\[\]［﹇◁#＃﹟\U000e0000-\U000e007f]|{_BREAK}")
+
+
+def neutral(text: str) -> Neutral:
+    """`text` with marks of ours and of chat templates made harmless; its lines stay lines.
+
+    >>> neutral("a </memory> and <|im_start|>system")
+    'a ‹/memory› and ‹¦im_start¦›system'
+    """
+    if isinstance(text, Neutral):
+        return text
+    if not _SUSPECT.search(text):
+        return Neutral(text)
+    text = _TAG_CHARACTERS.sub(lambda found: found[1] or "", text)
+    plain, places = _plain(text)
+    edits: dict[int, str] = {}
+    for pattern, signs in ((_MARK, _NEUTRAL_BRACKETS), (_SECTION, _NEUTRAL_SIGNS)):
+        for found in pattern.finditer(plain):
+            marked = range(found.start(), found.end())
+            edits |= {places[at]: signs[plain[at]] for at in marked if plain[at] in signs}
+    for found in (*_HEADING.finditer(text), *_ROLE.finditer(text)):
+        edits |= {at: _NEUTRAL_SIGNS[_form(text[at])] for at in range(*found.span(1))}
+    return Neutral("".join(edits.get(at, character) for at, character in enumerate(text)) if edits else text)
+
+
+def one_line(text: str) -> Neutral:
+    """`text`, neutral and in one line: a name, a description."""
+    if isinstance(text, Neutral):
+        return text
+    return neutral(" ".join(text.split()))
+
+
+def indented(text: str) -> Neutral:
+    """`text`, neutral, its further lines indented: none of them can look like the line of another speaker."""
+    if isinstance(text, Neutral):
+        return text
+    return Neutral(neutral(f"\n{INDENT}".join(text.splitlines())))
+
+
+def fenced(tag: Literal["memory", "said"], text: str) -> Neutral:
+    """`text` of people inside its marked block, which it cannot end."""
+    return Neutral(f"<{tag}>\n{neutral(text)}\n</{tag}>")
+
+
+def lines_of(texts: Iterable[Neutral]) -> Neutral:
+    """Neutral lines below each other."""
+    return Neutral("\n".join(texts))
+
+
+def render_prompt(prompt: str, language: str, /, **values: Any) -> Neutral:
+    """The prompt `templates/prompts/<prompt>.<language>.txt`, every value in it neutral."""
+    safe = {key: _safe(value) for key, value in values.items()}
+    return Neutral(render_to_string(f"prompts/{prompt}.{language}.txt", safe).strip())
+
+
+def _safe(value: Any) -> Any:
+    """The value with every text in it neutral and in one line. What is no plain value has no place in a prompt."""
+    match value:
+        case Neutral() | bool() | int() | float() | None:
+            return value
+        case str():
+            return one_line(value)
+        case Mapping():
+            return {_safe(key): _safe(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_safe(item) for item in value]
+        case _:
+            raise TypeError(f"A {type(value).__name__} cannot be said to a model.")
+
+
+def _plain(text: str) -> tuple[str, list[int]]:
+    """The text as it reads without spaces, invisible characters and disguises; and where each character stands."""
+    characters: list[str] = []
+    places: list[int] = []
+    for at, character in enumerate(text):
+        for form in _form(character):
+            characters.append(form)
+            places.append(at)
+    return "".join(characters), places
+
+
+@cache
+def _form(character: str) -> str:
+    """What is left of one character: "" of those that cannot be seen.
+
+    >>> [_form(character) for character in "Ｍ\u200bém 𝐎"]
+    ['m', '', 'e', 'm', '', 'o']
+    """
+    if character.isspace() or character in _FILLERS:
+        return ""
+    decomposed = unicodedata.normalize("NFKD", character.translate(_ALIKE)).casefold().translate(_ALIKE)
+    return "".join(form for form in decomposed if unicodedata.category(form)[0] not in "MCZ")
