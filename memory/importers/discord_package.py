@@ -22,7 +22,7 @@ from memory.importers.lines import moment, placed, said, table, talks, word
 from memory.importers.places import Places
 from memory.importers.source import Sample, Source
 from memory.importers.table import records, shape_of
-from memory.importers.time_order import oldest_first
+from memory.importers.time_order import oldest_first, weight
 from memory.importers.types import Found, ImportRejected, Limits, Line, Options, Skipped, digest
 from memory.importers.whole_json import loaded
 from memory.importers.zips import within
@@ -63,7 +63,7 @@ class DiscordPackage:
                 source_id = f"discord:{known}" if known else digest("discord_package", title, number)
                 where = title or _("channel %d") % number
                 places.begin(source_id)
-                ordered = oldest_first(_messages(source, file), _at, _size, options.limits, newest_first=True)
+                ordered = oldest_first(_messages(source, file), _at, weight, options.limits, newest_first=True)
                 found = _lines(ordered, owner, places, where, options.limits)
                 yield from talks(title, source_id, where, found, options.limits)
 
@@ -149,10 +149,6 @@ def _at(message: Any) -> datetime | None:
     written = word(table(message).get("Timestamp"))
     at = moment(written)
     return moment(f"{written}Z") if at and at.tzinfo is None else at
-
-
-def _size(message: Any) -> int:
-    return len(word(table(message).get("Contents")))
 
 
 def _lines(messages: Iterable[Any], owner: str, places: Places, talk: str, limits: Limits) -> Iterator[Line | Skipped]:

@@ -23,7 +23,7 @@ from memory.importers.json_values import Unread, objects
 from memory.importers.lines import array, moment, said, table, talks, word
 from memory.importers.places import Places
 from memory.importers.source import Sample, Source
-from memory.importers.time_order import oldest_first
+from memory.importers.time_order import oldest_first, weight
 from memory.importers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
 from memory.importers.zips import within
 
@@ -92,7 +92,7 @@ class Gemini:
         for file in files or [""]:
             with within(file):
                 wrapping = wrapping_of(islice(_titles(source, file), _MAX_TITLES))
-                activities = oldest_first(objects(source, file), _at, _size, options.limits, newest_first=True)
+                activities = oldest_first(objects(source, file), _at, weight, options.limits, newest_first=True)
                 found = _lines(activities, wrapping, places, options.limits)
                 yield from talks(_TITLE, digest("gemini", file), _TITLE, found, options.limits)
 
@@ -154,11 +154,6 @@ def _are_quotes(before: str, behind: str) -> bool:
 
 def _at(activity: Any) -> datetime | None:
     return moment(table(activity).get("time"))
-
-
-def _size(activity: Any) -> int:
-    parts = (word(table(one).get("html")) for one in array(table(activity).get("safeHtmlItem")))
-    return len(word(table(activity).get("title"))) + sum(map(len, parts))
 
 
 def _lines(activities: Iterator[Any], wrapping: Wrapping, places: Places, limits: Limits) -> Iterator[Line | Skipped]:

@@ -19,7 +19,7 @@ from memory.importers.lines import Names, array, moment, placed, said, table, ta
 from memory.importers.localized_times import moment_in
 from memory.importers.places import Places
 from memory.importers.source import Sample, Source
-from memory.importers.time_order import oldest_first
+from memory.importers.time_order import oldest_first, weight
 from memory.importers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
 from memory.importers.whole_json import loaded
 from memory.importers.zips import within
@@ -58,7 +58,7 @@ class GoogleChat:
                 where = title or _("chat %d") % number
                 places.begin(source_id)
                 messages = (value for _place, value in values(source, ["messages.item"], file))
-                ordered = oldest_first(messages, _at, _size, options.limits)
+                ordered = oldest_first(messages, _at, weight, options.limits)
                 found = _lines(ordered, owner, places, where, options.limits)
                 yield from talks(title, source_id, where, found, options.limits)
 
@@ -103,10 +103,6 @@ def _at(message: Any) -> datetime | None:
     found = moment_in(written) if written else None
     at = found.at() if found else moment(written)
     return at.replace(tzinfo=UTC) if at and at.tzinfo is None else at
-
-
-def _size(message: Any) -> int:
-    return len(word(table(message).get("text")))
 
 
 def _lines(messages: Iterable[Any], owner: str, places: Places, talk: str, limits: Limits) -> Iterator[Line | Skipped]:

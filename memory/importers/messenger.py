@@ -23,7 +23,7 @@ from memory.importers.messenger_words import is_notice
 from memory.importers.mojibake import is_garbled, repair
 from memory.importers.places import Places
 from memory.importers.source import Sample, Source
-from memory.importers.time_order import oldest_first
+from memory.importers.time_order import oldest_first, weight
 from memory.importers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
 from memory.importers.zips import within
 
@@ -161,7 +161,7 @@ def _lines(
     for file in chat.files:
         with within(file):
             messages = (value for _place, value in values(source, ["messages.item"], file))
-            for message in oldest_first(messages, _at, _size, limits, newest_first=True):
+            for message in oldest_first(messages, _at, weight, limits, newest_first=True):
                 number += 1
                 at = place % {"talk": where, "number": number}
                 yield from _message(repair(message, chat.garbled), owner, people, places, at, limits)
@@ -170,10 +170,6 @@ def _lines(
 def _at(message: Any) -> datetime | None:
     message = table(message)
     return moment(message.get("timestamp_ms") or message.get("timestamp"))
-
-
-def _size(message: Any) -> int:
-    return len(_text(message)) if isinstance(message, dict) else 0
 
 
 def _text(message: dict[str, Any]) -> str:

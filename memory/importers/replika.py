@@ -20,7 +20,7 @@ from memory.importers.json_values import Unread, objects, values
 from memory.importers.lines import placed, said, storable, talks, word
 from memory.importers.places import Places
 from memory.importers.source import Sample, Source
-from memory.importers.time_order import oldest_first
+from memory.importers.time_order import oldest_first, weight
 from memory.importers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Role, Skipped, digest
 from memory.importers.when import When, read_when
 from memory.importers.zips import within
@@ -150,7 +150,7 @@ def _chat(messages: Iterator[Any], file: str, limits: Limits) -> Iterator[Found]
     places = Places()
     source_id = digest("replika", _base(file))
     places.begin(source_id)
-    ordered = oldest_first(messages, lambda one: _moment(one), lambda one: len(word(_first(one, _TEXTS))), limits)
+    ordered = oldest_first(messages, _moment, weight, limits)
     yield from talks(_TITLE, source_id, _TITLE, _lines(ordered, places, limits), limits)
 
 

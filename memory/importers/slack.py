@@ -22,7 +22,7 @@ from memory.importers.json_values import Unread, objects
 from memory.importers.lines import Names, array, moment, said, table, talks, word
 from memory.importers.places import Places
 from memory.importers.source import Sample, Source
-from memory.importers.time_order import oldest_first
+from memory.importers.time_order import oldest_first, weight
 from memory.importers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
 from memory.importers.zips import within
 
@@ -130,7 +130,7 @@ def _lines(
     number, place = 0, _("%(talk)s, message %(number)d")
     for file in files:
         with within(file):
-            for message in oldest_first(objects(source, file), _at, _size, limits):
+            for message in oldest_first(objects(source, file), _at, weight, limits):
                 number += 1
                 where = place % {"talk": talk, "number": number}
                 yield from _message(message, workspace, talk_id, places, where, limits)
@@ -138,10 +138,6 @@ def _lines(
 
 def _at(message: Any) -> datetime | None:
     return moment(table(message).get("ts"))
-
-
-def _size(message: Any) -> int:
-    return len(word(table(message).get("text")))
 
 
 def _message(

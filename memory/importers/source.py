@@ -21,6 +21,8 @@ from memory.importers.zips import MAGIC, member_names, opened_zip, printable
 CHUNK_BYTES = 64 * 1024
 _PAGE_BYTES = 1024 * 1024
 _DEEPEST_PATH = 8
+# Beginnings of members, of 64 KB each.
+_MAX_SAMPLES_KEPT = 100
 # Bytes that are parsed before their depth is looked at: the parser's paths grow with it.
 _PATHS_AT_A_TIME = 256
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError)
@@ -120,6 +122,7 @@ class Sample:
         self._source = source
         self._member = member
         self.name = member or source.name
+        self._inside: dict[str, Sample] = {}
 
     @cached_property
     def head(self) -> bytes:
@@ -175,8 +178,13 @@ class Sample:
         return frozenset(found)
 
     def inside(self, member: str) -> "Sample":
-        """The same of a member of the zip."""
-        return Sample(self._source, member)
+        """The same of a member of the zip; of the first ones it is kept, since many formats look at them."""
+        known = self._inside.get(member)
+        if known is None:
+            known = Sample(self._source, member)
+            if len(self._inside) < _MAX_SAMPLES_KEPT:
+                self._inside[member] = known
+        return known
 
 
 class Placed(io.RawIOBase):

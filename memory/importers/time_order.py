@@ -9,12 +9,14 @@
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from memory.importers.types import Limits
 
 # Messages of a file that are held at most to put them in order.
-MAX_HELD = 50_000
+MAX_HELD = 200_000
+# What a number, a list and the like count as, in characters.
+_SMALL = 50
 
 T = TypeVar("T")
 
@@ -57,6 +59,19 @@ def runs_back(times: Iterable[datetime | None], *, newest_first: bool = False) -
     falls = sum(later < earlier for earlier, later in pairwise(known))
     rises = sum(later > earlier for earlier, later in pairwise(known))
     return falls > rises or (falls == rises and newest_first)
+
+
+def weight(value: Any) -> int:
+    """About how many characters a value of JSON holds.
+
+    >>> weight({"text": "Hello", "n": [1, 2]})
+    255
+    """
+    if isinstance(value, str):
+        return _SMALL + len(value)
+    if isinstance(value, dict):
+        return _SMALL + sum(map(weight, value.values()))
+    return _SMALL + (sum(map(weight, value)) if isinstance(value, list) else 0)
 
 
 def _aware(at: datetime | None) -> datetime | None:
