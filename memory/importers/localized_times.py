@@ -113,7 +113,13 @@ def moment_in(text: str) -> Moment | None:
         return None
     inside = behind if clocked.string is behind else ahead
     zone_at = _ZONE.match(inside, clocked.end())
-    rest = inside[: clocked.start()], inside[zone_at.end() if zone_at else clocked.end() :]
+    between = inside[: clocked.start()]
+    if zone_at is None and (zone_at := _ZONE.match(between)):
+        # Chinese: the zone stands before the time.
+        between = between[zone_at.end() :]
+        rest = between, inside[clocked.end() :]
+    else:
+        rest = between, inside[zone_at.end() if zone_at else clocked.end() :]
     others = [*rest, ahead if inside is behind else behind]
     if not all(_is_filling(part) for part in others):
         return None

@@ -17,6 +17,8 @@ LETTERS = some.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\
 )
 TEXTS = some.text(LETTERS, min_size=1, max_size=60).filter(lambda text: bool(text.strip()) and text == text.strip())
 TALKS = some.lists(some.builds(Spoken, some.booleans(), TEXTS), min_size=1, max_size=12)
+# A talk in which one person speaks may as well be notes: that it is none is said.
+CHAT = Options(kind="chat")
 FORMATS = pytest.mark.parametrize(("name", "render"), RENDERED)
 
 
@@ -38,7 +40,7 @@ def test_every_line_of_thousands_of_talks_comes_back(name: str, render: Render, 
 def check_comes_back(name: str, render: Render, lines: list[Spoken]) -> None:
     assume(name != "transcript" or not any(_begins_like_speech(line.text) for line in lines))
     assume(name != "whatsapp" or not any(_is_placeholder(line.text) for line in lines))
-    found = found_by(format_named(name), given(render(lines)), Options())
+    found = found_by(format_named(name), given(render(lines)), CHAT)
     assert [line.text for line in lines_of(found)] == [line.text for line in lines]
     assert skips_of(found) == []
     assert [line.role in ("user", "") for line in lines_of(found) if line.role] == [
