@@ -182,15 +182,13 @@ def _speaker(left: AnyMapping[str, list[Any]]) -> tuple[str, str, str]:
         if any(_says_who_is_a_program(path, left[path]) for _way, path in flags)
         else min(flags, default=("", ""))[-1]
     )
+    flagged = {path for _rank, path in fitting if _bare(path) in (*_FLAGS, *_WAYS)}
     ranked = [path for *_rank, path in sorted((*_doubts(path, left[path], own), rank, path) for rank, path in fitting)]
-    partner = ""
-    for path in ranked:
-        if not own or _bare(path) in (*_FLAGS, *_WAYS):
-            return path, "", partner
-        if not _is_partner(left[path], left[own], _bare(own)):
-            return path, own, ""
-        partner = partner or path
-    return "", "", ""
+    if not own:
+        return (ranked or [""])[0], "", ""
+    partners = [path for path in ranked if path not in flagged and _is_partner(left[path], left[own], _bare(own))]
+    named = next((path for path in ranked if path not in flagged and path not in partners), "")
+    return (named, own, "") if named else (own, "", (partners or [""])[0])
 
 
 def _says_who_is_a_program(path: str, values: list[Any]) -> bool:
@@ -235,7 +233,8 @@ def _doubts(path: str, values: list[Any], own: str) -> tuple[bool, bool, bool, b
         values, lambda value: not isinstance(value, str) or _ID.fullmatch(value.strip()) is not None
     )
     # Where the own lines have no name, another field says whose they are.
-    return _has_gaps(values) and not (own and told), ids, flag, len({str(value) for value in told}) < 2
+    gaps = _has_gaps(values) and not (own and told)
+    return gaps, len({str(value) for value in values}) < 2, flag, ids
 
 
 def _is_partner(names: list[Any], flags: list[Any], flagged: str) -> bool:

@@ -288,3 +288,24 @@ def test_a_table_of_messages_without_speakers_is_no_diary() -> None:
         f"2024-01-0{n},It snowed,{'Happy' if n % 2 else 'Sad'}\n" for n in range(1, 6)
     )
     assert len(entries_of(list(read(given(moods, "diary.csv"))))) == 5
+
+
+def test_ids_of_six_people_are_better_speakers_than_a_flag_and_a_flag_is_better_than_one_id() -> None:
+    group = [{"senderUsername": f"wxid_a{n % 6}", "isSend": int(n % 6 == 5), "content": f"Line {n}"} for n in range(18)]
+    assert len({line.speaker for line in lines_of(confirmed(group))}) == 6
+    assert {line.speaker for line in lines_of(confirmed(group)) if line.role == "user"} == {"wxid_a5"}
+    companion = [{"user_id": 7, "is_user": n % 2 == 0, "text": f"Line {n}"} for n in range(6)]
+    assert [line.role for line in lines_of(confirmed(companion))] == ["user", "persona"] * 3
+
+
+def test_a_table_in_chinese_says_who_is_the_owner() -> None:
+    rows = [f"2024-01-05 10:0{n},{'我叫小明' if n % 2 else '阿华'},{'是' if n % 2 else '否'},你好{n}" for n in range(6)]
+    found = list(read(given("\n".join(["时间,发送人,是否本人发送,消息内容", *rows]), "a.csv")))
+    assert {(line.speaker, line.role) for line in lines_of(found)} == {("我叫小明", "user"), ("阿华", "other")}
+
+
+def test_a_name_that_only_the_other_one_has_is_theirs() -> None:
+    data = [{"isSelf": True, "msg": "Hi"}, {"isSelf": False, "nick": "Ben", "msg": "Hello"}] * 3
+    found = confirmed(data)
+    assert {(line.speaker, line.role) for line in lines_of(found)} == {("user", "user"), ("Ben", "other")}
+    assert len([one for one in found if isinstance(one, Talk)]) == 1
