@@ -38,6 +38,11 @@ def finish_erasures() -> int:
     return finishing.finish_pending(timezone.now())
 
 
+def erase_refused() -> bool:
+    """Erase the bytes of lines that were refused, in a database too large to do so at once."""
+    return finishing.erase_now()
+
+
 def sweep(now: datetime) -> int:
     """Queue the sessions that wait: whose pause is over, or whose worker is gone, closing ones before those that are to
     be read early, and both before talks from elsewhere; returns how many. Those of an import that is at work, or is

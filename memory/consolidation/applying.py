@@ -1,7 +1,7 @@
 """Applying: from the stored answers of a session to memory, all at once and once only."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
@@ -254,8 +254,23 @@ def _write_all(session: Session, prepared: Prepared, model: str, circle: Circle,
     for (thought, draft), vector in zip(prepared.thoughts, prepared.vectors[said:], strict=True):
         filling = _filling(thought, nodes[: len(prepared.answer.events)])
         nodes.append(write(persona, replace(draft, filling=filling), vector, model, now).node if filling else None)
+    tried = [*prepared.drafts, *(draft for _thought, draft in prepared.thoughts)]
+    _keep_without(prepared.extraction, {d.description for d, node in zip(tried, nodes, strict=True) if node is None})
     naming.name_all(persona, prepared.answer, prepared.profiles, nodes, circle)
     _settle_all(session, prepared.answer, now)
+
+
+def _keep_without(extraction: Extraction, refused: Collection[str]) -> None:
+    """Keep the answer without what was refused: it may say what was forgotten."""
+    if not refused:
+        return
+    answer = {
+        name: [one for one in value if not isinstance(one, dict) or one.get("description") not in refused]
+        if isinstance(value, list)
+        else value
+        for name, value in extraction.answer.items()
+    }
+    Extraction.objects.filter(pk=extraction.pk).update(answer=answer)
 
 
 def _filling(thought: ImportedThought, events: Sequence[ConceptNode | None]) -> list[ConceptNode]:

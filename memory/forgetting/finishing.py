@@ -58,6 +58,23 @@ def finish_pending(now: datetime) -> int:
     return done
 
 
+def erase_refused(*, was_refused: bool) -> bool:
+    """Erase the bytes of a file that was read and is gone: of lines that were refused, nothing may be left in the
+    write-ahead log, nor between the rows. False where a job does it, or somebody reads all the while; then whatever
+    empties the log next does. Inside a transaction nothing can be erased."""
+    if connection.in_atomic_block:
+        return False
+    if was_refused and erasure.size_mb(connection) > knobs.vacuum_at_once_mb():
+        async_task("memory.tasks.erase_refused")
+        return erasure.checkpoint(connection)
+    return _erased([]) if was_refused else erasure.checkpoint(connection)
+
+
+def erase_now() -> bool:
+    """Write every page anew, and empty the log; False where it cannot be done now."""
+    return not connection.in_atomic_block and _erased([])
+
+
 def note_erasure(persona: Persona, kind: str, counts: Mapping[str, int], now: datetime) -> Receipt:
     """A receipt for what went without a plan, such as a talk off the record. Call it in the transaction in which that
     goes, and `finish` after it."""
@@ -86,7 +103,7 @@ def _erased(receipts: list[int]) -> bool:
         erasure.vacuum(connection, knobs.vacuum_at_once_mb())
         empty = erasure.checkpoint(connection)
     except OperationalError as error:
-        logger.warning("receipts %s stay pending: %s", receipts, told(error))
+        logger.warning("receipts %s stay pending: %s", receipts or "of no forgetting", told(error))
         return False
     if not empty:
         logger.info("receipts %s stay pending: somebody is reading", receipts)

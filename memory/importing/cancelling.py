@@ -16,7 +16,7 @@ from memory.importing import archives
 from memory.importing.chunking import PART
 from memory.importing.storing import JOURNAL
 from memory.importing.unread import UNREAD, sessions_of
-from memory.models import ConceptNode, Entity, ImportChunk, ImportJob, ImportRun, Receipt
+from memory.models import ConceptNode, Entity, ImportChunk, ImportJob, ImportRun, Receipt, Tombstone
 from persona.models import CoreDraft, Persona
 
 AT_ONCE = 5
@@ -41,6 +41,15 @@ def erase_unread(job: ImportJob, now: datetime, most: int | None = None) -> int:
     if not is_something_left(job):
         _finish(job, now)
     return erased
+
+
+def erase_bytes(job: ImportJob) -> None:
+    """What was read of its file and not taken in is gone, in the write-ahead log, too: where something was forgotten
+    before, or the file was turned down. The sample of its lines has to be emptied by then."""
+    was_refused = bool(job.counts.get("refused"))
+    turned_down = job.status in (ImportJob.Status.REFUSED, ImportJob.Status.CANCELLED)
+    if was_refused or turned_down or Tombstone.objects.filter(persona__owner=job.owner_id).exists():
+        finishing.erase_refused(was_refused=was_refused)
 
 
 def is_something_left(job: ImportJob) -> bool:

@@ -145,6 +145,7 @@ def finish_cancelled(job: ImportJob, now: datetime, most: int) -> None:
     counts = cancelling.counts_of_what_stayed(job)
     ImportJob.objects.filter(pk=job.pk).update(finished_at=now, counts=counts, **looking.without_names(job))
     job.refresh_from_db()
+    cancelling.erase_bytes(job)
 
 
 # --- what may be chosen -------------------------------------------------------------------------------------------

@@ -156,6 +156,7 @@ def _drop_files() -> None:
     needless = ImportJob.objects.exclude(status__in=[*ImportJob.NEEDS_FILE, Status.ASKING]).exclude(pieces=None)
     for job in needless.distinct():
         stored_file.drop(job)
+        cancelling.erase_bytes(job)
 
 
 def _cancel_unanswered(now: datetime) -> None:
@@ -203,6 +204,7 @@ def _look(run: _Run) -> Outcome:
     if run.job.status == Status.ASKING:
         return Outcome.ASKS
     stored_file.drop(run.job)
+    cancelling.erase_bytes(run.job)
     return Outcome.REFUSED
 
 
@@ -221,8 +223,9 @@ def _write(run: _Run) -> bool:
             run.progress(telling.progress(run.job))
             if run.is_over():
                 return False
-    _go_on(run.claim, Status.REMEMBERING, file_is_here=False)
+    _go_on(run.claim, Status.REMEMBERING, file_is_here=False, found=run.job.found | {"sample": []})
     stored_file.drop(run.job)
+    cancelling.erase_bytes(run.job)
     return True
 
 
@@ -315,6 +318,7 @@ def _end(claim: Claim, status: str, failure: str) -> None:
         _note_run(job)
         telling.publish(job)
     stored_file.drop(job)
+    cancelling.erase_bytes(job)
 
 
 def _note_run(job: ImportJob) -> None:

@@ -231,6 +231,8 @@ def test_a_refused_event_shifts_nobodys_place(mira: Persona, model: Script, cloc
     assert node.description == "Tom cooked for Ana."
     assert list(Mention.objects.values_list("node", flat=True)) == [node.pk]
     assert Tombstone.objects.get().refused == 1
+    [kept] = session.extractions.get().answer["events"]  # the answer says nothing of it either
+    assert kept["description"] == "Tom cooked for Ana."
 
 
 def test_a_refused_thought_is_counted_as_dropped(mira: Persona, model: Script, clock: Clock) -> None:
