@@ -22,7 +22,7 @@ _USERS = frozenset({"user", "human", "you", "me", "self", "myself", "我", "你"
 _PERSONAS = frozenset(
     {
         "assistant", "ai", "bot", "model", "character", "char", "persona", "chatgpt", "gpt", "claude", "gemini",
-        "replika", "机器人", "助手", "ai助手",
+        "replika", "rep", "机器人", "助手", "ai助手",
     }
 )  # fmt: skip
 
