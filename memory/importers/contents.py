@@ -4,8 +4,10 @@ As one word that can be stored, and that `reasons.describe_contents` puts into a
 reads it. No value of the file is in it, and no name of a field that could be anybody's.
 """
 
+import json
 import re
 from collections import Counter
+from itertools import islice
 
 from memory.importers.source import Sample, Source
 from memory.importers.types import ImportRejected
@@ -35,10 +37,11 @@ _OFFICE = (
 # A name of a field as programs give it; longer and other ones may be of people.
 _FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,29}")
 _MAX_FIELDS = 6
+_MAX_LINES = 1_000_000
 
 
 def contents_of(source: Source) -> str:
-    """ "kind:pdf", "zip:pictures=214,pages=3", "json:a,b"; "" where nothing is to be said. Never raises."""
+    """ "kind:pdf", "zip:pictures=214,pages=3", "json:a,b", "text:12"; "" where nothing is to be said. Never raises."""
     try:
         members = source.members
     except ImportRejected:
@@ -51,7 +54,24 @@ def contents_of(source: Source) -> str:
     if kind:
         return f"kind:{kind}"
     fields = _fields(sample)
-    return f"json:{','.join(fields)}" if fields else ""
+    if fields or sample.text.strip()[:1] in ("[", "{"):
+        return f"json:{','.join(fields)}" if fields else _bare_json(sample)
+    return f"text:{_line_count(source)}" if sample.text.strip() else ""
+
+
+def _bare_json(sample: Sample) -> str:
+    """JSON without fields: an empty one, one of bare values, or none at all."""
+    try:
+        return "" if json.loads(sample.text) else "json:"
+    except (ValueError, RecursionError):
+        return "damaged:"
+
+
+def _line_count(source: Source) -> int:
+    try:
+        return sum(1 for line in islice(source.lines(), _MAX_LINES) if line.text.strip())
+    except ImportRejected:
+        return 0
 
 
 def _counts(members: tuple[str, ...]) -> str:

@@ -122,7 +122,7 @@ def _lines(messages: Iterable[Any], owner: str, places: Places, talk: str, limit
             person, name = word(creator.get("email")), word(creator.get("name"))
             role: Role = "user" if owner and owner in (person, name) else ""
             role = "other" if "bot" in word(creator.get("user_type")).casefold() else role
-            speaker = names.of(person or name, name or person)
+            speaker = names.of(person, name or person) if person else name
             yield said(speaker, text, _at(message), where, limits, places, word(message.get("message_id")), role)
 
 

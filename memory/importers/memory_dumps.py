@@ -24,8 +24,9 @@ _LISTS = ("results", "memories", "data")
 _MEM0_BESIDE = frozenset(
     {"user_id", "agent_id", "app_id", "run_id", "hash", "categories", "metadata", "created_at", "updated_at", "score"}
 )
+_OPEN_MEMORY_BESIDE = frozenset({"state", "categories", "app_id", "user_id", "archived_at", "deleted_at"})
 _MEM0 = tuple(f"{held}item" for held in ("", *(f"{name}." for name in _LISTS)))
-_GONE = ("invalid_at", "expired_at", "deleted_at")
+_GONE = ("invalid_at", "expired_at", "deleted_at", "archived_at")
 _ZEP_LISTS = ("facts", "edges", "nodes", "episodes", "sessions", "threads", "relevant_facts", "messages", "entities")
 _AROUND = ("", "memory.", "data.", "graph.", "user.", "context.")
 _SESSIONS = ("sessions", "threads")
@@ -43,6 +44,9 @@ class Mem0:
         for place in _MEM0:
             inside = {path.removeprefix(f"{place}.") for path in sample.paths if path.startswith(f"{place}.")}
             if "memory" in inside and inside & _MEM0_BESIDE:
+                return 0.9
+            # OpenMemory, its desktop app, writes so.
+            if place == "memories.item" and "content" in inside and inside & _OPEN_MEMORY_BESIDE:
                 return 0.9
         lines = {path for path in sample.paths if "." not in path}
         return 0.9 if "memory" in lines and len(lines & _MEM0_BESIDE) > 1 else 0.0
@@ -66,7 +70,7 @@ def _memory(value: Any, where: str, limits: Limits) -> Iterator[Found]:
         text = value if isinstance(value, str) else ""
         yield _remembered(text, "memory", {}, where, limits) if text else Skipped(where, _reason(value))
         return
-    text = word(value.get("memory")) or word(value.get("data")) or word(value.get("text"))
+    text = next((word(value[key]) for key in ("memory", "data", "text", "content") if word(value.get(key))), "")
     categories = [word(one) for one in array(value.get("categories"))]
     yield _remembered(text, next(filter(None, categories), "memory"), value, where, limits)
 

@@ -79,7 +79,7 @@ KINDS = {
 
 def describe_contents(contents: str) -> str:
     """What is in a file that nothing was found in, as one sentence in the language of the moment; `contents` is what
-    `contents_of` gave: "kind:pdf", "zip:pictures=214,pages=3", "json:a,b"."""
+    `contents_of` gave: "kind:pdf", "zip:pictures=214,pages=3", "json:a,b", "text:12"."""
     kind, _colon, rest = contents.partition(":")
     names = [name for name in rest.split(",") if name]
     if kind == "kind" and rest in KINDS:
@@ -92,6 +92,15 @@ def describe_contents(contents: str) -> str:
     if kind == "json" and names:
         fields = gettext(", ").join(names)
         return gettext("JSON with the fields %(fields)s: none of them holds what somebody said.") % {"fields": fields}
+    if kind == "json":
+        return gettext("The JSON in it is empty.")
+    if kind == "damaged":
+        return str(REJECTIONS["not_json"])
+    if kind == "text" and rest.isdecimal():
+        lines = ngettext("%(count)d line", "%(count)d lines", int(rest)) % {"count": int(rest)}
+        return gettext("A text of %(lines)s, in which nobody is named who says something, and no day.") % {
+            "lines": lines
+        }
     return str(REJECTIONS["nothing_found"])
 
 

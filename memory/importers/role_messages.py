@@ -2,6 +2,7 @@
 
 OpenAI      [{role, content}], {messages: [{role, content}]}, one of either a line, or an array of them
 ShareGPT    [{conversations: [{from, value}]}], or one a line
+Extensions  {metadata: {title}, messages: [{role: "Prompt" | "Response", say}]}
 
 `content` is a text, or parts of which those are taken that are text. What is for the model or for tools is told.
 """
@@ -21,8 +22,8 @@ from memory.importers.types import Found, Limits, Line, Options, Role, Skipped, 
 
 # Where the messages of a conversation stand, and what their fields are called.
 _HELD = ("messages", "conversations", "conversation")
-_SPEAKER = ("role", "from")
-_TEXT = ("content", "value")
+_SPEAKER = ("role", "from", "role")
+_TEXT = ("content", "value", "say")
 _TIMES = ("created_at", "createdAt", "timestamp", "create_time", "time", "date")
 _TITLES = ("title", "name")
 _ROLES: Mapping[str, Role] = {
@@ -31,6 +32,8 @@ _ROLES: Mapping[str, Role] = {
     "assistant": "persona",
     "gpt": "persona",
     "model": "persona",
+    "Prompt": "user",
+    "Response": "persona",
 }
 _SILENT = {"system": "hidden", "developer": "hidden", "tool": "tool", "function": "tool", "function_call": "tool"}
 _PARTS = {"text": "", "input_text": "", "output_text": "", "thinking": "thinking", "reasoning": "thinking"}

@@ -35,7 +35,10 @@ def test_json_without_conversations_says_its_fields() -> None:
     rejected = refused(json.dumps({"settings": {"theme": 1}, "devices": [1], "版本": 3, "Ana Silva": 1}))
     assert rejected.reason == "JSON with the fields devices, settings: none of them holds what somebody said."
     assert refused(json.dumps([{"width": 3, "height": 4}])).reason.startswith("JSON with the fields height, width:")
-    assert refused("[]").code in ("nothing_found", "unknown_format")
+    for empty in ("[]", "{}", " [ ] "):
+        assert refused(empty).reason == "The JSON in it is empty."
+    assert refused("[[[").reason == "This is not JSON, or it is damaged or cut off."
+    assert refused("[1, 2]").reason
 
 
 @pytest.mark.parametrize(
