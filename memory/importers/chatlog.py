@@ -93,6 +93,10 @@ class _Style:
     notice: re.Pattern[str] | None = None
     quotes: bool = False
     media: re.Pattern[str] | None = None
+    # Nobody's diary looks so, though names stand there once only.
+    is_framed: bool = False
+    # What the beginning of the file has to hold; even then it is asked whether it is a chat.
+    beside: re.Pattern[str] | None = None
 
     @property
     def is_name_first(self) -> bool:
@@ -129,17 +133,24 @@ _ZOOM = _Style(_pattern(rf"(?P<stamp>{_CLOCK})\s+From {_NAME}(?: to [^:\n]{{1,60
 _QQ = _Style(_pattern(rf"(?P<stamp>{_FULL}) +{_NAME}{_NUMBER}\s*(?P<words>)"))
 _QQ_COPIED = _Style(_pattern(rf"{_NAME}{_NUMBER} +(?P<stamp>{_FULL})\s*(?P<words>)"))
 _WE_FLOW = _Style(_pattern(rf"(?P<stamp>{_FULL}) '(?P<name>[^\n]{{1,60}})'(?P<words>)"))
+# Names end at the first blank: where they have some themselves, nobody can tell.
+_LINE_OF_COMPUTERS = _Style(
+    _pattern(rf"(?P<stamp>{_CLOCK}) (?P<name>[^\s:：]{{1,40}}) (?P<words>.+)"),
+    _MOST_NAMES,
+    beside=re.compile(r"^\[LINE\]|^\d{4}\.\d{2}\.\d{2} [^\s\d]{1,12}$", re.M),
+)
 _STYLES = (
     _LINE, _KAKAO_TALK, _KAKAO_TALK_OF_PHONES, _IRC, _IRC_OF_WEECHAT, _ZOOM, _QQ, _QQ_COPIED, _WE_FLOW,
-    _Style(_pattern(rf"\[{_STAMP}\] ?[-,]? ?{_NAME}{_SAID}"), _MOST_NAMES),
+    _Style(_pattern(rf"\[{_STAMP}\] ?[-,]? ?{_NAME}{_SAID}"), _MOST_NAMES, is_framed=True),
     _Style(_pattern(rf"{_NAME} ?[(\[]{_STAMP}[)\]] ?{_SAID}"), _MOST_NAMES),
-    _Style(_pattern(rf"(?P<stamp>{_FULL}) *[-,]? *{_NAME}{_SAID}"), _MOST_NAMES),
+    _Style(_pattern(rf"(?P<stamp>{_FULL}) *[-,:]? *{_NAME}{_SAID}"), _MOST_NAMES),
     _Style(_pattern(rf"(?P<stamp>{_CLOCK}) *[-,]? *{_NAME}{_SAID}"), 2),
     _Style(_pattern(rf"\[(?P<stamp>{_FULL})\] {_NAME}(?P<words>)"), _MOST_NAMES),
-    _Style(_pattern(rf"{_NAME} +\[{_STAMP}\](?P<words>)"), _MOST_NAMES),
+    _Style(_pattern(rf"{_NAME} +[(\[]{_STAMP}[)\]](?P<words>)"), _MOST_NAMES),
     _Style(_pattern(rf"(?P<stamp>{_FULL}) +{_NAME}(?P<words>)"), _MOST_NAMES),
     _Style(_pattern(rf"{_NAME} +(?P<stamp>{_FULL})(?P<words>)"), _MOST_NAMES),
     _Style(_pattern(rf"{_NAME}{_GAP}+(?P<stamp>{_CLOCK})(?P<words>)"), _MOST_NAMES),
+    _LINE_OF_COMPUTERS,
 )  # fmt: skip
 
 
@@ -220,6 +231,8 @@ def _is_stamp(stamp: str) -> bool:
 
 def _count(style: _Style, lines: list[str], sure: bool) -> int:
     """How many lines begin messages; none where these may as well be headings of something else."""
+    if style.beside and (sure or not style.beside.search("\n".join(lines))):
+        return 0
     names = _names(style, lines)
     if not (sure and style.most_names):
         return len(names)
@@ -240,10 +253,12 @@ def _is_unclear(lines: Iterable[str]) -> bool:
     for style in _STYLES:
         begun = list(_begun_in(style, beginning)) if style.most_names else []
         names = [one["name"].strip() for one in begun]
+        if style.beside and not style.beside.search("\n".join(beginning)):
+            continue
         if not names or len(names) < _LEAST_SHARE * len(beginning) or all(map(is_label, names)) or is_form(names):
             continue
         whole = style.is_name_first and all(not one["words"] and _is_whole(one["stamp"]) for one in begun)
-        if whole or len(names) > len(set(names)):
+        if whole or (style.is_framed and len(names) > 1) or len(names) > len(set(names)):
             return True
     return False
 
@@ -346,7 +361,7 @@ def _lines(
 
 
 def _spoken(head: _Head, text: str, names: Names, style: _Style) -> tuple[str, str]:
-    name = head.name.strip()
+    name = head.name.strip().strip("*").rstrip(",").strip() or head.name.strip()
     if style.quotes and "\n" in text and text.startswith('"') and text.endswith('"'):
         text = text[1:-1].replace('""', '"')
     return names.of(head.number, name) if head.number else name, text.strip("\n").lstrip("\t")

@@ -22,6 +22,7 @@ from memory.importers.called import is_form, is_label, may_be_called
 from memory.importers.headings import heading_in
 from memory.importers.journal import Journal
 from memory.importers.lines import Gathered, gathered, moment, role_named, said, talks
+from memory.importers.localized_times import moment_in
 from memory.importers.places import Places
 from memory.importers.source import Sample, Source
 from memory.importers.types import Found, ImportRejected, Limits, Line, Options, Skipped, digest
@@ -38,6 +39,7 @@ _COLON = r"(?:：|:(?=[*_]{0,2}(?:\s|$)))"
 _STAMP = r"\[?(?P<at>\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)\]?,?\s(?:-\s)?"
 _LONGEST_NAME_ALONE = 20
 _LONGEST_DAY = 60
+_LONGEST_CLOCK = 16
 _LEAST_SHARE_OF_NAMES = 0.2
 _LEAST_BLOCKS = 3
 _MOST_PEOPLE = 30
@@ -166,6 +168,8 @@ def _names_alone(lines: Sequence[str]) -> frozenset[str]:
     blocks = _blocks(lines)
     if not blocks or any(_beginning(line) for block in blocks for line in block):
         return frozenset()
+    if above := _above_times([line for block in blocks for line in block]):
+        return above
     starts = [block[0] for block in blocks]
     by_blocks = len(blocks) >= _LEAST_BLOCKS and all(len(block) > 1 and _may_stand_alone(block[0]) for block in blocks)
     if by_blocks and len(set(starts)) < len(starts):
@@ -177,6 +181,18 @@ def _names_alone(lines: Sequence[str]) -> frozenset[str]:
     follow = any(first and second for first, second in pairwise(stand))
     few = len(names) < 2 or sum(stand) < max(3, _LEAST_SHARE_OF_NAMES * len(every))
     return frozenset() if few or follow or not stand[0] or stand[-1] else frozenset(names)
+
+
+def _above_times(lines: Sequence[str]) -> frozenset[str]:
+    """The lines above those that hold a time of day and nothing else, if all of these may be names."""
+    above = [line for line, below in pairwise(lines) if _clock_in(below)]
+    return frozenset(above) if len(above) > 1 and all(map(_may_stand_alone, above)) else frozenset()
+
+
+@lru_cache(maxsize=1_000)
+def _clock_in(line: str) -> time | None:
+    moment = moment_in(f"2000-01-01 {line}") if len(line) <= _LONGEST_CLOCK and line[:1] not in "-/" else None
+    return moment.clock if moment else None
 
 
 def _blocks(lines: Iterable[str]) -> list[list[str]]:
@@ -265,6 +281,11 @@ def _lines(messages: Iterable[Gathered[_Beginning]], title: str, limits: Limits)
             if text.strip():
                 yield Skipped(where, "nobody")
         elif begun is not None:
+            first, _end, below = text.partition("\n")
+            if not begun.words and (clock := _clock_in(first.strip())):
+                text, at = below.strip("\n"), datetime.combine(day.date(), clock) if day else None
+                yield said(begun.name, text, at, where, limits, places, role=role_named(begun.name))
+                continue
             yield said(begun.name, text, begun.at or day, where, limits, places, role=role_named(begun.name))
         elif text.strip():
             yield Skipped(where, "nobody")

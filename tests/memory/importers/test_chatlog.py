@@ -297,3 +297,28 @@ def test_where_times_and_names_may_be_notes_it_is_asked_and_the_answer_holds() -
         assert rejected.value.code == "ask_chat_or_notes", data
         assert len(lines_of(list(read(source, options=Options(kind="chat"))))) > 1, data
         assert not lines_of(list(read(source, options=Options(kind="notes")))), data
+
+
+def test_what_is_copied_out_of_other_windows_has_names_without_marks_and_is_never_the_owners_prose() -> None:
+    rows = (("Ana", "10:14 AM", "hi"), ("Mira", "1:30 PM", "yo: so"), ("Ana", "1:31 PM", "ok"))
+    for form in (
+        "{} (5/24/2020 {})\n{}\n", "{}, [24 May 2020 at {}]:\n{}\n", "**{}** (2020-05-24 {}):\n{}\n",
+        "5/24/2020 {1}: {0}: {2}\n",
+    ):  # fmt: skip
+        lines = lines_of(list(read(given("\n".join(form.format(*row) for row in rows), "copy.txt"))))
+        assert [(line.speaker, line.text, line.at and line.at.hour) for line in lines] == [
+            ("Ana", "hi", 10), ("Mira", "yo: so", 13), ("Ana", "ok", 13),
+        ], form  # fmt: skip
+    asked = {
+        "[10:14:22 AM] Ana: hi\n[1:30:05 PM] Mira: yo\n": ["Ana", "Mira"],
+        "Ana\n  1:30 PM\nhi\nMira\n  1:31 PM\nyo\n": ["Ana", "Mira"],
+        "2025.12.30 火曜日\n23:43 natsumi_ スタンプ\n23:47 泰地 わ！\n見ます!\n23:48 natsumi_ うん\n": [
+            "natsumi_", "泰地", "natsumi_",
+        ],
+    }  # fmt: skip
+    for data, names in asked.items():
+        with pytest.raises(ImportRejected) as rejected:
+            list(read(given(data, "copy.txt")))
+        assert rejected.value.code == "ask_chat_or_notes", data
+        lines = lines_of(list(read(given(data, "copy.txt"), options=Options(kind="chat"))))
+        assert [line.speaker for line in lines] == names, data
