@@ -1,7 +1,8 @@
 """Archives of EchoVessel among the files that people bring: what another persona remembers, taken in as it stands.
 
 It is no talk that would have to be read: memories come with their evidence, and no model is asked. Of the persona who
-takes it in nothing changes; what the archive says in core blocks becomes drafts, word for word.
+takes it in nothing changes, but that it learns how its owner is called where it did not know; what the archive says in
+core blocks becomes drafts, word for word.
 """
 
 import io
@@ -137,12 +138,14 @@ class _Seen:
     counts: Counter[str] = field(default_factory=Counter)
     unknown: int = 0
     has_persona: bool = False
+    called: str = ""
     first: datetime | None = None
     last: datetime | None = None
 
     def note(self, kind: str, found: records.Record | None) -> None:
         self.unknown += found is None
-        self.has_persona |= isinstance(found, PersonaRecord)
+        if isinstance(found, PersonaRecord):
+            self.has_persona, self.called = True, found.user_name
         if kind in _COUNTED:
             self.counts[_COUNTED[kind]] += 1
         if isinstance(found, MessageRecord):
@@ -164,6 +167,7 @@ class _Seen:
             "questions": [],
             "mapping": None,
             "sample": [],
+            "called": self.called,
         }
 
 

@@ -197,11 +197,9 @@ def _turn_down(claim: Claim, error: ImportRejected) -> None:
 
 def without_names(job: ImportJob) -> dict[str, Any]:
     """What an import that is over keeps of what was found and chosen: no line, and nobody's name."""
-    found = {
-        name: value for name, value in job.found.items() if name not in ("sample", "speakers", "mapping", "fields")
-    }
-    names = ("roles", "mapping", "before", "called")
-    choices = {name: value for name, value in job.choices.items() if name not in names}
+    said = ("sample", "speakers", "mapping", "fields", "called", "roles", "before")
+    found = {name: value for name, value in job.found.items() if name not in said}
+    choices = {name: value for name, value in job.choices.items() if name not in said}
     return {"found": found, "choices": choices}
 
 

@@ -34,7 +34,8 @@ def owner_called(job: ImportJob, choices: Choices) -> str:
     under which they speak in the file; "" where all that is known is the name of an account, which is nobody's."""
     known = job.persona.user_name if job.persona else ""
     spoken = [name for name, role in choices.roles.items() if role == "user" and is_a_name(name)]
-    return known or choices.called.strip() or (spoken[0].strip() if len(spoken) == 1 else "")
+    in_file = spoken[0].strip() if len(spoken) == 1 else job.found.get("called", "")
+    return known or choices.called.strip() or in_file
 
 
 def is_a_name(speaker: str) -> bool:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from memory.importers import FORMATS
 from memory.importers.lines import role_named
 from memory.importers.types import Kind
-from memory.importing import Choices, suggesting
+from memory.importing import Choices, archives, suggesting
 from memory.importing.choices import AUTO, SIDES
 from memory.models import ImportJob
 from persona.forms import PersonaStep, StyleStep, YouStep
@@ -74,7 +74,8 @@ class Answers(forms.Form):
             "format", [(AUTO, _("what it was recognised as")), *((one.name, one.label) for one in FORMATS)]
         )
         self._choose_from("zone", [(name, name.replace("_", " ")) for name in sorted(zoneinfo.available_timezones())])
-        self.asks_name = not self.questions and job.persona is not None and not job.persona.user_name
+        is_nameless = job.persona is not None and not job.persona.user_name
+        self.asks_name = is_nameless and not self.questions and job.format != archives.NAME
         self.fields["day_first"].required = "day_first" in self.questions
         self.fields["kind"].required = "kind" in self.questions
         for number, speaker in enumerate(self._speakers()):
@@ -116,9 +117,12 @@ class Answers(forms.Form):
         return [(PARTS[name.removeprefix("map_")], self[name]) for name in self.fields if name.startswith("map_")]
 
     def clean(self) -> dict[str, Any]:
-        """The owner's name has to be said where only that of an account is known, and the file does not tell it."""
+        """Somebody who speaks has to be the owner; and the owner's name has to be said where only that of an account is
+        known, and the file does not tell it."""
         cleaned = self.cleaned_data
         is_answered = not (self.errors or self.is_read_again)
+        if is_answered and self.speakers and "user" not in self.choices().roles.values():
+            self.add_error(None, _("Please say who of them is you."))
         if is_answered and self.asks_name and not suggesting.owner_called(self.job, self.choices()):
             self.add_error("called", _("Please say what you are called."))
         return cleaned

@@ -19,6 +19,8 @@ SAID = [
 CHAT = "\n".join(f"31/12/2023, 21:0{n} - {who}: {words}" for n, (who, words) in enumerate(SAID))
 DIARY = "# 2024-01-03\n\nI moved to Lyon last week and I start at the library on Monday.\n"
 PAYLOAD = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+# A chat copied without its dates, or notes with headings.
+COPIED = "\n".join(f"21:0{n} {who}: {words}" for n, (who, words) in enumerate([*SAID, *SAID]))
 NAMES = [PAYLOAD, '" onmouseover="alert(3)', "\u202eecila", "A" * 300, "{{ persona }}{% now 'Y' %}", "安娜 🌊"]
 
 
@@ -107,6 +109,63 @@ def test_one_begins_with_a_chat_from_elsewhere_and_it_is_remembered_in_the_talk(
     assert complaints == []
 
 
+def test_what_a_file_leaves_open_is_asked_and_a_wrong_answer_is_turned_back(page: Page, house: Installation) -> None:
+    complaints = quiet(page)
+    signed_in(page, house)
+    house.manage("create_persona", "--owner", "ana", "Mira")  # knows only the name of the account
+    page.goto(f"{house.url}/")
+    page.goto(page.url.replace("/chat/", "/memory/") + "bring/")
+    page.set_viewport_size({"width": 390, "height": 800})
+
+    # Records of which no field says who speaks: all of it is the owner's own, or a field says it.
+    rows = [
+        {"blurb": f"I have a dog and he is {age} years old.", "person": name} for age, name in ((3, "Al"), (4, "Ben"))
+    ]
+    hand_over(page, "rows.json", json.dumps(rows))
+    expect(page.get_by_test_id("mapping")).to_be_visible(timeout=SOON)
+    page.get_by_label("Who said it").select_option(label="nobody else: all of it is my own")
+    page.get_by_test_id("confirm-import").click()
+    expect(page.get_by_test_id("only-prose")).to_be_visible(timeout=SOON)
+    expect(page.get_by_label("What are you called?")).to_be_visible()
+    expect(page.get_by_test_id("no-model")).to_contain_text("No model is connected")
+    page.get_by_test_id("confirm-import").click()
+    expect(page.get_by_test_id("called")).to_contain_text("Please say what you are called.")
+    page.get_by_test_id("mapping").locator("summary").click()
+    page.get_by_label("Who said it").select_option("person")
+    page.get_by_test_id("confirm-import").click()
+    expect(page.get_by_test_id("speaker")).to_have_count(2, timeout=SOON)
+    choose(page, "Al", "me")
+    choose(page, "Ben", "somebody else")
+    expect(page.get_by_label("What are you called?")).to_have_value("Al")
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    page.get_by_test_id("confirm-import").click()
+    done(page)
+
+    # A chat between people: nobody is the persona, and who of them is the owner is known by the name by now.
+    page.goto(page.url.rpartition("/bring/")[0] + "/bring/")
+    hand_over(page, "chat.txt", CHAT.replace("Ana", "Al").replace("Mira", "Rosa"))
+    expect(page.get_by_test_id("between-people")).to_be_visible(timeout=SOON)
+    expect(page.get_by_test_id("called")).to_have_count(0)
+    for name, side in (("Al", "me"), ("Rosa", "somebody else"), ("Kim", "somebody else")):
+        one = page.get_by_test_id("speaker").filter(has=page.locator(".who__name", has_text=name))
+        expect(one.get_by_label(side, exact=True)).to_be_checked()
+    page.get_by_test_id("confirm-import").click()
+    done(page)
+
+    # Copied out of a chat, or notes: nobody can tell but the owner.
+    page.goto(page.url.rpartition("/bring/")[0] + "/bring/")
+    hand_over(page, "copied.txt", COPIED)
+    expect(page.get_by_test_id("chat-or-notes")).to_be_visible(timeout=SOON)
+    page.get_by_label("My own notes: all of it is mine").check()
+    page.get_by_test_id("confirm-import").click()
+    expect(page.get_by_test_id("only-prose")).to_be_visible(timeout=SOON)
+    page.get_by_test_id("more").locator("summary").click()
+    page.get_by_label("What it is").select_option("chat")
+    page.get_by_test_id("look-again").click()
+    expect(page.get_by_test_id("speaker").first).to_be_visible(timeout=SOON)
+    assert complaints == []
+
+
 def test_what_a_hostile_file_says_is_shown_and_does_nothing(page: Page, house: Installation) -> None:
     complaints = quiet(page)
     page.on("dialog", lambda dialog: complaints.append(dialog.message))
@@ -152,7 +211,7 @@ def test_without_a_script_a_file_is_handed_over_asked_about_and_taken_in(browser
     hand_over(page, "WhatsApp Chat with Mira.txt", CHAT)
     expect(page.get_by_test_id("speaker")).to_have_count(3, timeout=SOON)  # the page asks anew by itself
     page.get_by_test_id("confirm-import").click()
-    expect(page.locator(".who__one .errorlist").first).to_be_visible()
+    expect(page.get_by_role("alert")).to_contain_text("Please say who of them is you.")
     choose(page, "Ana", "me")
     choose(page, "Mira", "my companion")
     choose(page, "Kim", "leave out")

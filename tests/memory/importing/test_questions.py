@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
@@ -15,8 +16,11 @@ from memory.importers.source import Source
 from memory.importers.transcript import Transcript
 from memory.importers.types import Entry, Found, ImportRejected, Options, digest
 from memory.importing import running
-from memory.models import ImportJob
+from memory.models import ConceptNode, ImportJob
+from memory.pages.import_forms import MINE
 from persona.models import Persona
+from persona.onboarding import create_persona
+from tests.memory.archives import SMALL, written
 from tests.memory.bringing import answered, lines_of, looked_through, whatsapp
 from tests.memory.talks import NOW, Clock
 
@@ -210,3 +214,107 @@ def test_the_page_has_somebody_else_chosen_and_asks_who_is_the_owner(owner: Clie
     answer = owner.post(url, {"zone": "UTC", "role_0": "other", "role_1": "other", "called": "Al"})
     assert (answer.status_code, 'role="alert"' in answer.content.decode()) == (422, True)
     assert owner.post(url, {"zone": "UTC", "role_0": "user", "role_1": "other", "called": "Al"}).status_code == 302
+
+
+# --- how the owner is called ------------------------------------------------------------------------------------------
+DIARY = b"# 2024-03-02\n\nI was born in Los Angeles and I have a cat named Milo.\n"
+
+
+@pytest.fixture
+def nameless(db: None, client: Client) -> Persona:
+    """A persona that knows only the name of an account."""
+    account = User.objects.create_user("owner", password="a long word for them")
+    client.force_login(account)
+    return create_persona(account, "Mira")
+
+
+def memories(persona: Persona) -> str:
+    return " ".join(ConceptNode.objects.of(persona).values_list("description", flat=True))
+
+
+def test_the_page_asks_what_the_owner_is_called_where_only_an_account_is_known(
+    nameless: Persona, client: Client
+) -> None:
+    job = asking(nameless, DIARY, "diary.md")
+    url = f"/memory/{nameless.uuid}/bring/{job.uuid}/"
+    assert 'data-testid="called"' in client.get(url).content.decode()
+    answer = client.post(url, {"zone": "UTC", "called": " ", "limit": "7"})
+    assert answer.status_code == 422
+    assert "Please say what you are called." in answer.content.decode()
+    assert 'value="7"' in answer.content.decode()  # what was answered stays
+    assert client.post(url, {"zone": "UTC", "called": "Ana"}).status_code == 302
+    nameless.refresh_from_db()
+    assert nameless.user_name == "Ana"
+    job = asking(nameless, DIARY + b"more", "diary.md")
+    assert 'data-testid="called"' not in client.get(f"/memory/{nameless.uuid}/bring/{job.uuid}/").content.decode()
+
+
+def test_the_name_under_which_the_owner_speaks_in_the_file_is_taken(nameless: Persona, client: Client) -> None:
+    job = asking(nameless, whatsapp("Anna Maria: I have a cat.", "Ben: hello"), "WhatsApp Chat with Ben.txt")
+    url = f"/api/personas/{nameless.uuid}/imports/{job.uuid}"
+    assert client.get(url).json()["called"] == "Anna Maria"
+    assert client.post(f"{url}/confirm", {}, "application/json").status_code == 200
+    nameless.refresh_from_db()
+    assert nameless.user_name == "Anna Maria"
+
+
+def test_the_command_takes_a_name_and_no_memory_has_that_of_the_account(nameless: Persona, tmp_path: Path) -> None:
+    (tmp_path / "diary.md").write_bytes(DIARY)
+    told, trouble = io.StringIO(), io.StringIO()
+    file, which = str(tmp_path / "diary.md"), str(nameless.uuid)
+    call_command("import_memories", file, persona=which, stdout=told, stderr=trouble)
+    assert "--called NAME" in trouble.getvalue()
+    assert "born in Los Angeles" in memories(nameless)
+    assert "owner" not in memories(nameless).casefold()
+    (tmp_path / "diary.md").write_bytes(DIARY.replace(b"Los Angeles", b"Porto").replace(b"03-02", b"03-05"))
+    call_command("import_memories", file, persona=which, called="Ana", stdout=told, stderr=trouble)
+    assert "Ana was born in Porto" in memories(nameless)
+
+
+def test_an_archive_tells_how_the_owner_is_called(nameless: Persona, tmp_path: Path) -> None:
+    file = written(tmp_path / "mira.jsonl", SMALL)
+    call_command("import_memories", str(file), persona=str(nameless.uuid), stdout=io.StringIO(), stderr=io.StringIO())
+    nameless.refresh_from_db()
+    assert nameless.user_name == "Ana"
+
+
+# --- records of which no field says who speaks ------------------------------------------------------------------------
+RECORDS = json.dumps(
+    [{"blurb": f"I have a dog and he is {age} years old.", "person": name} for age, name in ((3, "Ana"), (4, "Ben"))]
+).encode()
+
+
+def test_records_without_a_speaker_are_never_taken_for_the_owners_unasked(
+    owner: Client, mira: Persona, tmp_path: Path
+) -> None:
+    job = asking(mira, RECORDS, "rows.json")
+    assert job.found["questions"] == ["mapping"]
+    mapping = {"text": "blurb", "records": "item"}
+    url = f"/api/personas/{mira.uuid}/imports/{job.uuid}/confirm"
+    assert owner.post(url, {"mapping": mapping}, "application/json").json()["code"] == "speaker"
+    page = f"/memory/{mira.uuid}/bring/{job.uuid}/"
+    answer = owner.post(page, {"zone": "UTC", "map_text": "blurb", "map_speaker": ""})
+    assert answer.status_code == 422
+    assert 'value="blurb" selected' in answer.content.decode()
+    (tmp_path / "rows.json").write_bytes(RECORDS)
+    with pytest.raises(CommandError, match="--mapping speaker=FIELD; or --kind notes"):
+        call_command("import_memories", str(tmp_path / "rows.json"), persona=str(mira.uuid), mapping=["text=blurb"])
+    # A wrong answer is turned back: first all of it is the owner's own, then a field says who speaks.
+    assert owner.post(page, {"zone": "UTC", "map_text": "blurb", "map_speaker": MINE}).status_code == 302
+    assert read_again(job).found["counts"]["entries"] == 2
+    assert f'value="{MINE}" selected' in owner.get(page).content.decode()
+    assert owner.post(page, {"zone": "UTC", "map_text": "blurb", "map_speaker": "person"}).status_code == 302
+    assert (read_again(job).found["counts"]["lines"], [one["name"] for one in job.found["speakers"]]) == (
+        2, ["Ana", "Ben"],
+    )  # fmt: skip
+
+
+def test_a_second_tab_is_told_that_it_was_answered_before(owner: Client, mira: Persona) -> None:
+    job = asking(mira, whatsapp("Ana: I have a cat.", "Ben: hello"))
+    page = f"/memory/{mira.uuid}/bring/{job.uuid}/"
+    answers = {"zone": "UTC", "role_0": "user", "role_1": "other"}
+    assert owner.post(page, answers).status_code == 302
+    second = owner.post(page, answers | {"role_1": "persona"})
+    assert (second.status_code, 'data-status="asking"' in second.content.decode()) == (200, False)
+    job.refresh_from_db()
+    assert job.choices["roles"] == {"Ana": "user", "Ben": "other"}
