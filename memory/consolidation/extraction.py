@@ -32,7 +32,6 @@ from persona.models import Persona
 BLOCK_TOKENS = 400
 LINES_COMPARED = 32
 NEIGHBOURS_PER_LINE = 8
-MOST_NAMED = 8
 # Tags for what is between the owner and the persona.
 _OF_THE_TWO = ("turning-point", "correction", "commitment")
 FARTHEST = 1.2  # Euclidean; farther apart than this (cosine 0.28) two texts have nothing in common (recall.md)
@@ -176,7 +175,7 @@ def _request(
 
 def _named(material: Material) -> str:
     """Who else takes part, for a prompt."""
-    return ", ".join(material.others[:MOST_NAMED])
+    return ", ".join(material.others[: prompting.MOST_NAMED])
 
 
 def _material(

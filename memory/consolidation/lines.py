@@ -1,5 +1,6 @@
 """The lines of a session, as extraction reads them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,7 +10,7 @@ from chat.models import Message, Session
 @dataclass(frozen=True)
 class Line:
     """One line that was said; `id` is the message's key, by which a model cites it as "m<id>". `speaker` is who said
-    it, where that is neither of the two."""
+    it, where that is neither of the two; `to` those to whom the owner said it, where the persona took no part."""
 
     id: int
     role: str
@@ -17,6 +18,7 @@ class Line:
     at: datetime
     tokens: int
     speaker: str = ""
+    to: Sequence[str] = ()
 
     @property
     def by_user(self) -> bool:

@@ -11,6 +11,7 @@ from memory.consolidation.lines import Line
 from memory.models import ConceptNode
 from persona.models import Persona
 
+MOST_NAMED = 8
 _DATELESS = "????-??-??"
 
 
@@ -63,7 +64,8 @@ def _moment(persona: Persona, line: Line) -> str:
 
 
 def _speaker(persona: Persona, line: Line) -> str:
-    return line.speaker or (persona.called if line.by_user else persona.name)
+    speaker = line.speaker or (persona.called if line.by_user else persona.name)
+    return f"{speaker} → {', '.join(line.to[:MOST_NAMED])}" if line.to else speaker
 
 
 def remembered(persona: Persona, nodes: Iterable[ConceptNode]) -> Neutral:

@@ -8,6 +8,7 @@ draft that was proposed is not proposed again.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from heapq import nlargest
 from typing import Annotated, ClassVar, Literal, TypeVar
 
@@ -25,6 +26,7 @@ from memory.consolidation import prompting
 from memory.consolidation.answers import Evidence, Filled, LenientAnswer
 from memory.consolidation.applying import quoted
 from memory.consolidation.chunks import PER_LINE
+from memory.consolidation.elsewhere import material_of
 from memory.consolidation.language import in_another_script
 from memory.consolidation.lines import Line
 from memory.consolidation.prompting import message_id
@@ -109,6 +111,7 @@ def _request(persona: Persona, lines: Sequence[Line]) -> llm.Request:
         material={
             "lines": [
                 {"id": f"m{line.id}", "role": line.role, "content": line.content, "at": line.at.isoformat()}
+                | ({"others": list(line.to)} if line.to else {})
                 for line in lines
             ]
         },
@@ -131,7 +134,15 @@ def sample(job: ImportJob) -> list[Line]:
     weighty = _fitting(_resting_on(job), room // 2)
     begun = _fitting(_beginnings(job, room - sum(map(_cost, weighty))), room - sum(map(_cost, weighty)))
     once = {line.id: line for line in (*weighty, *begun)}
-    return sorted(once.values(), key=lambda line: (line.at, line.id))
+    return _addressed(sorted(once.values(), key=lambda line: (line.at, line.id)))
+
+
+def _addressed(lines: Sequence[Line]) -> list[Line]:
+    """The lines with those to whom they were said, where the persona took no part."""
+    talks = Message.objects.select_related("session").in_bulk([line.id for line in lines])
+    sessions = {message.session_id: message.session for message in talks.values()}
+    others = {key: material_of(session).others for key, session in sessions.items()}
+    return [replace(line, to=others[talks[line.id].session_id]) if line.id in talks else line for line in lines]
 
 
 def _resting_on(job: ImportJob) -> Iterator[Line]:

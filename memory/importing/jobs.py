@@ -76,7 +76,7 @@ def confirm(job: ImportJob, choices: Choices, now: datetime, *, again: bool = Fa
         raise NotAsking
     choices = _as_read(job, choices)
     _check_reading(job, choices)
-    if again or job.found.get("questions") or _is_read_otherwise(job, choices):
+    if again or is_read_anew(job, choices):
         looking.look_again(job, choices, now)
     else:
         _check(job, choices, now)
@@ -160,6 +160,11 @@ def _as_read(job: ImportJob, choices: Choices) -> Choices:
         day_first=day_first,
         kind=choices.kind or before.kind,
     )
+
+
+def is_read_anew(job: ImportJob, choices: Choices) -> bool:
+    """Whether the file has to be looked through once more before it can be taken in with these choices."""
+    return bool(job.found.get("questions")) or _is_read_otherwise(job, _as_read(job, choices))
 
 
 def _is_read_otherwise(job: ImportJob, choices: Choices) -> bool:

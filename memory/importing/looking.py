@@ -36,7 +36,7 @@ from memory.importing import archives, storing, telling
 from memory.importing.choices import Choices, NotAsking, chosen
 from memory.importing.chunking import Cuts, chunked, name_of
 from memory.importing.claims import Claim, take
-from memory.importing.order import Order
+from memory.importing.order import Order, seconds_between
 from memory.models import ImportJob
 
 Alive = Callable[[], None]
@@ -51,6 +51,8 @@ _SAMPLE_CHARACTERS = 200
 _MOST_FIELDS = 60
 # Of the talks of a file, those in which whoever took it along speaks.
 _NEARLY_ALL = 0.8
+_SOON_SECONDS = 600
+_FEWEST_SOON = 2
 
 
 def look(job: ImportJob, source: Source, choices: Choices | None = None, found: dict[str, Any] | None = None) -> None:
@@ -114,6 +116,8 @@ def survey(source: Source, choices: Choices, alive: Alive = lambda: None) -> dic
     if (order := looking.order).begins_with_the_newest:
         turned = _Looking(chosen_format.name, choices, alive, between, True, order.keeps_what_was_said_at_once)
         looking = _looked(source, chosen_format, turned)
+    if isinstance(chosen_format, table.Table | mapper.Mapped) and choices.kind is None and looking.follows_quickly:
+        looking = _Looking(chosen_format.name, choices, alive, questions=["kind"], sample=looking.sample)
     return looking.told() | {"label": str(chosen_format.label)} | _mapping_of(source, chosen_format, choices, looking)
 
 
@@ -246,6 +250,8 @@ class _Looking:
     days: set[date] = field(default_factory=set)
     order: Order = field(default_factory=Order)
     entry: Line | None = None
+    entry_pairs: int = 0
+    soon: int = 0
     undated: int = 0
     naive: int = 0
     tokens: int = 0
@@ -306,12 +312,22 @@ class _Looking:
         if isinstance(one, Entry):
             at = one.at or (datetime.combine(one.day, time(), UTC) if one.day else None)
             self._note_time(at)
-            self._note_entry(Line("", "", at, one.source_id, ""))
+            self._note_entry(Line("", "", at, one.source_id, ""), has_clock=one.at is not None)
             self._note_sample(one.title, one.text, at, one.where)
 
-    def _note_entry(self, entry: Line) -> None:
-        self.order.note([self.entry, entry] if self.entry else [entry])
-        self.entry = entry
+    def _note_entry(self, entry: Line, *, has_clock: bool) -> None:
+        before, self.entry = self.entry, entry
+        if before is None:
+            return
+        self.order.note([before, entry])
+        self.entry_pairs += 1
+        passed = seconds_between(before.at, entry.at)
+        self.soon += has_clock and passed is not None and abs(passed) <= _SOON_SECONDS
+
+    @property
+    def follows_quickly(self) -> bool:
+        """Whether entries follow each other within minutes, as lines of a chat do and a diary's do not."""
+        return self.soon >= _FEWEST_SOON and 2 * self.soon >= self.entry_pairs
 
     def _note_time(self, at: datetime | None) -> None:
         if at is None:
@@ -370,7 +386,8 @@ class _Looking:
 def _mapping_of(source: Source, looked_for: Format, choices: Choices, looking: _Looking) -> dict[str, Any]:
     """What the fields of records hold, where a person has to say that: as it was said, else as it is guessed."""
     if not (isinstance(looked_for, mapper.Mapped) or choices.mapping or "mapping" in looking.questions):
-        return {"mapping": None, "fields": []}
+        unread = looking.questions and not (looking.sample or source.members)
+        return {"mapping": None, "fields": []} | ({"sample": _first_lines(source)} if unread else {})
     mapping = _said(choices, source) or mapper.guess(source)
     fields = _fields(source, mapping.records if mapping else "")
     sample = {} if looking.sample else {"sample": _first_lines(source)}

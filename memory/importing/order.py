@@ -53,7 +53,7 @@ class Order:
         for upper, lower in pairwise(lines):
             self.numbers.note(_counted(upper, lower))
         for upper, lower in pairwise(line for line in lines if line.at):
-            step = _step(upper.at, lower.at)
+            step = seconds_between(upper.at, lower.at)
             self.times.note(step or 0)
             if step == 0:
                 self.numbers_at_once.note(_counted(upper, lower))
@@ -83,7 +83,8 @@ class Order:
 _ANSWERS = {("user", "persona"): 1, ("persona", "user"): -1}
 
 
-def _step(upper: datetime | None, lower: datetime | None) -> float | None:
+def seconds_between(upper: datetime | None, lower: datetime | None) -> float | None:
+    """From the upper to the lower one; None where that cannot be told."""
     if upper is None or lower is None:
         return None
     if (upper.tzinfo is None) != (lower.tzinfo is None):

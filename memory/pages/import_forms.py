@@ -13,6 +13,7 @@ from memory.importers.lines import role_named
 from memory.importers.types import Kind
 from memory.importing import Choices, archives, suggesting
 from memory.importing.choices import AUTO, SIDES
+from memory.importing.jobs import is_read_anew
 from memory.models import ImportJob
 from persona.forms import PersonaStep, StyleStep, YouStep
 
@@ -120,10 +121,11 @@ class Answers(forms.Form):
         """Somebody who speaks has to be the owner; and the owner's name has to be said where only that of an account is
         known, and the file does not tell it."""
         cleaned = self.cleaned_data
-        is_answered = not (self.errors or self.is_read_again)
-        if is_answered and self.speakers and "user" not in self.choices().roles.values():
+        if self.errors or self.is_read_again or is_read_anew(self.job, self.choices()):
+            return cleaned
+        if self.speakers and "user" not in self.choices().roles.values():
             self.add_error(None, _("Please say who of them is you."))
-        if is_answered and self.asks_name and not suggesting.owner_called(self.job, self.choices()):
+        if self.asks_name and not suggesting.owner_called(self.job, self.choices()):
             self.add_error("called", _("Please say what you are called."))
         return cleaned
 

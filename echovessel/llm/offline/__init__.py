@@ -30,5 +30,6 @@ It reads `Request.material` instead of the prompt. The same material gives the s
     import      as extraction, with "dated": false where nobody knows the days, and "prose": true where it is no talk;
                  lines of others have the role "system", and "others" are their names where they talk with the user
                  and the persona takes no part
-    onboarding  {"language", "persona_name", "user_name", "lines": [{"id", "role", "content", "at": iso}]}
+    onboarding  {"language", "persona_name", "user_name", "lines": [{"id", "role", "content", "at": iso,
+                 "others": [str] to whom it was said where the persona took no part (may be absent)}]}
 """

@@ -306,14 +306,14 @@ def _told(material: Mapping[str, Any]) -> Iterator[Told]:
             day = local_day(line["at"], material["timezone"])
             for start, end in _statements(line["content"]):
                 quote = line["content"][start:end]
-                names = material["user_name"], _hearer(quote, material)
+                names = material["user_name"], hearer_of(quote, material)
                 told = Told(line["id"], day, quote, *names, before, is_new=not line.get("read"))
                 is_to_persona = not (material.get("others") or material.get("prose"))
                 yield replace(told, is_dated=material.get("dated", True), is_to_persona=is_to_persona)
                 before = quote
 
 
-def _hearer(quote: str, material: Mapping[str, Any]) -> str:
+def hearer_of(quote: str, material: Mapping[str, Any]) -> str:
     """Whom "you" in the quote means: the persona, unless the talk is one with other people, or prose. Of several others
     it is the one who is called by name, else "somebody"."""
     others = material.get("others", ())

@@ -6,6 +6,7 @@ from statistics import median
 from typing import Any
 
 from echovessel.llm.offline.asking import is_question
+from echovessel.llm.offline.extraction import hearer_of
 from echovessel.llm.offline.person import in_third_person
 from echovessel.llm.offline.text import as_sentence, is_chinese, sentences
 
@@ -47,7 +48,7 @@ def drafted(material: Mapping[str, Any]) -> dict[str, Any]:
         "drafts": [
             *_statements("user", theirs, SAYS_WHO, user, persona),
             *_statements("persona", hers, SAYS_WHO, persona, user),
-            *_statements("style", theirs, WANTS_TONE, user, persona),
+            *_statements("style", [line for line in theirs if not line.get("others")], WANTS_TONE, user, persona),
             *_length(hers, persona),
         ]
     }
@@ -60,7 +61,8 @@ def _statements(
     for line, quote in _said(lines):
         is_about_tone = bool(WANTS_TONE.search(quote)) and wanted is not WANTS_TONE
         if wanted.search(quote) and not PASSING.search(quote) and not is_about_tone:
-            text = as_sentence(in_third_person(quote, speaker, other))
+            hearer = hearer_of(quote, {"persona_name": other, "others": line.get("others", ())})
+            text = as_sentence(in_third_person(quote, speaker, hearer))
             once.setdefault(text.casefold(), _draft(label, text, line, quote))
     return list(once.values())[:MOST_OF_A_BLOCK]
 

@@ -48,6 +48,13 @@ def test_of_several_it_is_the_one_who_is_called_or_nobody_in_particular(mira: Pe
     assert any("somebody's wedding present" in one for one in descriptions), descriptions
 
 
+def test_nor_is_it_in_what_is_drafted_of_the_two(mira: Persona) -> None:
+    taken_in(mira, whatsapp("Ana: I love your dog.", "Ben: He is old", "Ana: Please don't call me Annie."), "chat.txt")
+    drafted = list(mira.core_drafts.values_list("label", "text"))
+    assert ("user", "Ana loves Ben's dog.") in drafted
+    assert not any("Mira" in text or label == "style" for label, text in drafted), drafted
+
+
 def test_in_chinese_it_is_the_other_one_too(mira: Persona) -> None:
     mira.language, mira.user_name = "zh", "小雨"
     mira.save()

@@ -96,6 +96,7 @@ def test_the_page_asks_with_two_answers_and_says_what_is_missing(owner: Client, 
     page = owner.get(url).content.decode()
     assert page.count('name="kind"') == 2
     assert 'data-testid="chat-or-notes"' in page
+    assert "I have moved to Porto." in page  # the first lines, to tell by
     assert 'data-testid="speaker"' not in page
     assert owner.post(url, {"zone": "UTC"}).status_code == 422
     assert owner.post(url, {"zone": "UTC", "kind": "diary"}).status_code == 422
@@ -318,3 +319,10 @@ def test_a_second_tab_is_told_that_it_was_answered_before(owner: Client, mira: P
     assert (second.status_code, 'data-status="asking"' in second.content.decode()) == (200, False)
     job.refresh_from_db()
     assert job.choices["roles"] == {"Ana": "user", "Ben": "other"}
+
+
+def test_records_that_follow_each_other_within_minutes_are_no_diary_unasked(mira: Persona) -> None:
+    said = "\n".join(f"2024-01-05T10:0{minute}:00,I am here" for minute in range(4))
+    assert asking(mira, f"time,content\n{said}".encode(), "rows.csv").found["questions"] == ["kind"]
+    days = "\n".join(f"2024-01-0{day}T10:00:00,I was here" for day in range(1, 5))
+    assert asking(mira, f"time,content\n{days}".encode(), "rows.csv").found["questions"] == []
