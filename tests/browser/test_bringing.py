@@ -210,6 +210,9 @@ def test_without_a_script_a_file_is_handed_over_asked_about_and_taken_in(browser
     page.get_by_role("link", name="Choose another file").click()
     hand_over(page, "WhatsApp Chat with Mira.txt", CHAT)
     expect(page.get_by_test_id("speaker")).to_have_count(3, timeout=SOON)  # the page asks anew by itself
+    ana = page.get_by_test_id("speaker").filter(has=page.locator(".who__name", has_text="Ana"))
+    expect(ana.get_by_label("me", exact=True)).to_be_checked()  # she has the name of her account
+    choose(page, "Ana", "somebody else")
     page.get_by_test_id("confirm-import").click()
     expect(page.get_by_role("alert")).to_contain_text("Please say who of them is you.")
     choose(page, "Ana", "me")
