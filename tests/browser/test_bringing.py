@@ -163,7 +163,7 @@ def test_what_a_file_leaves_open_is_asked_and_a_wrong_answer_is_turned_back(page
     page.get_by_label("What it is").select_option("chat")
     page.get_by_test_id("look-again").click()
     expect(page.get_by_test_id("speaker").first).to_be_visible(timeout=SOON)
-    assert complaints == []
+    assert [one for one in complaints if "422" not in one] == []  # of the answer that was missing
 
 
 def test_what_a_hostile_file_says_is_shown_and_does_nothing(page: Page, house: Installation) -> None:
