@@ -142,9 +142,18 @@ def waiting_personas(before: datetime) -> list[int]:
     )
 
 
+def _as_html(text: str, language: str) -> str:
+    with _in(language):
+        return as_html(text)
+
+
+def _in(language: str) -> translation.override:
+    return translation.override("zh-hans" if language == "zh" else "en")
+
+
 def words_for(code: str, language: str) -> str:
     """What the user is told about a failure."""
-    with translation.override("zh-hans" if language == "zh" else "en"):
+    with _in(language):
         return str(WORDS.get(code, WORDS["internal"]))
 
 
@@ -188,7 +197,7 @@ def publish_done(turn: Turn, session: Session, reply: Message | None, *, stopped
         session_id=str(session.uuid),
         message_id=str(reply.uuid) if reply else None,
         content=reply.content if reply else "",
-        html=as_html(reply.content) if reply else "",
+        html=_as_html(reply.content, turn.persona.language) if reply else "",
         created_at=(reply.created_at if reply else timezone.now()).isoformat(),
         stopped=stopped,
         cut=is_cut,

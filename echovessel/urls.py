@@ -6,6 +6,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 from django.views.i18n import set_language
 
+import chat.outbound
 import chat.server_sent
 import chat.views
 import echovessel.tokens.views
@@ -21,6 +22,7 @@ urlpatterns = [
     path("logout/", persona.views.SignOut.as_view(), name="logout"),
     path("welcome/persona/", persona.views.onboarding, name="onboarding"),
     path("welcome/<str:token>/", persona.views.first_run, name="first_run"),
+    path("leave/", chat.outbound.leave, name="leave"),
     path("chat/<uuid:persona>/", chat.views.chat, name="chat"),
     path("chat/<uuid:persona>/history/", chat.views.history, name="history"),
     path("chat/<uuid:persona>/turns/<uuid:turn>/why/", memory.views.turn_xray, name="turn_xray"),

@@ -5,6 +5,7 @@ of the reply, without asking; `answer` and `answer_now` carry it out from async 
 """
 
 import asyncio
+import unicodedata
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import aclosing
@@ -225,7 +226,7 @@ def storable(text: str) -> tuple[str, str]:
 
 
 def _demand_words(text: str, *, reasoned: bool) -> None:
-    if text.strip():
+    if any(unicodedata.category(character)[0] not in "CMZ" for character in text):
         return
     if reasoned:
         raise LLMError("The model only thought and gave no answer.", code="only_reasoning", permanent=False)

@@ -231,6 +231,7 @@ OF_THE_CALLER = {
     "",
     "login/",
     "logout/",
+    "leave/",
     "welcome/persona/",
     "welcome/persona/material/",
     "welcome/<str:token>/",
