@@ -12,12 +12,16 @@ from pydantic import BaseModel, BeforeValidator, Field
 from chat import prompt
 from chat.models import Session
 from echovessel import llm
+from echovessel.llm.visible import cut_off
 from memory.consolidation.prompting import render
 from persona.models import Persona
 from proactive import knobs
 from proactive.claims import Claim
 from proactive.keeping import Kept
 from proactive.occasion import Occasion
+
+# A little too long is said as it was written: what is cut off may be the question. More is no first word any more.
+MOST_TIMES_TOO_LONG = 2
 
 
 class Unfit(Exception):
@@ -60,6 +64,8 @@ def write(claim: Claim, occasion: Occasion) -> Written:
         doubt=lambda said: _doubt(claim.persona, said.message, ways),
     )
     text = answer.value.message
+    if len(text) > MOST_TIMES_TOO_LONG * knobs.longest_first_word():  # a model that babbled twice
+        text = cut_off(text, knobs.longest_first_word())
     if named(text, ways):
         raise Unfit("names_a_channel")
     return Written(text, kept.account() or assembled.xray)

@@ -11,6 +11,7 @@ from datetime import date
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     Field,
@@ -27,6 +28,7 @@ from memory.writing import clamped_impact, emotion_tags, in_one_line, relational
 LONGEST_SUMMARY = 200
 LONGEST_MOOD = 40
 LONGEST_NAME = 120
+LONGEST_SIGNAL = 200
 UNSURE = 0.5
 _NUMBER = re.compile(r"[+-]?\d{1,9}(?:\.\d+)?")
 MOST_ENERGY = 10
@@ -192,7 +194,7 @@ class MentionedEntity(BaseModel):
     """Somebody or something with a name. `in_events` are positions in `events`, from 0."""
 
     canonical_name: Annotated[str, BeforeValidator(lambda value: _filled(value)[:LONGEST_NAME])]
-    aliases: Words = []
+    aliases: Annotated[Words, AfterValidator(lambda names: [name for name in names if len(name) <= LONGEST_NAME])] = []
     kind: Annotated[Literal["person", "place", "org", "pet", "other"], BeforeValidator(_kind)] = "other"
     in_events: Annotated[list[int], BeforeValidator(_positions)] = []
 
@@ -216,7 +218,7 @@ class MoodSignal(BaseModel):
 
     mood: Annotated[str, BeforeValidator(lambda value: _filled(value)[:LONGEST_MOOD])]
     energy: Energy
-    last_user_signal: Annotated[str | None, BeforeValidator(lambda value: _text(value) or None)] = None
+    last_user_signal: Annotated[str | None, BeforeValidator(lambda value: _text(value)[:LONGEST_SIGNAL] or None)] = None
 
 
 class ImportedThought(BaseModel):

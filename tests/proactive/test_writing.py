@@ -246,6 +246,17 @@ def test_a_long_one_is_asked_for_once_more_and_then_taken_as_it_is(
     assert "It has more than 600 characters" in model.requests[-1].user
 
 
+def test_one_that_babbles_twice_is_cut_behind_a_sentence(
+    mira: Persona, promise: ConceptNode, model: Script, clock: Clock
+) -> None:
+    endless = {"message": "How was it? " * 2_000}
+    model.answers(endless, endless)
+    assert outreach.carry_out(wanted(mira, clock()).pk, clock) == "delivered"
+    [said] = spoken()
+    assert said.endswith("How was it?")
+    assert 500 < len(said) <= 600
+
+
 def test_an_empty_one_is_asked_for_once_more(mira: Persona, promise: ConceptNode, model: Script, clock: Clock) -> None:
     model.answers({"message": "  \n "}, SAID)
     assert outreach.carry_out(wanted(mira, clock()).pk, clock) == "delivered"
