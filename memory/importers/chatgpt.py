@@ -29,8 +29,8 @@ _AROUND = ("item", "", "conversations.item", "data", "serverResponse.data", "pro
 _HOLDERS = ("mapping", "linear_conversation", "messages")
 _NODES = re.compile(r"(?:mapping\.[^.]+|linear_conversation\.item)\.message\.(?:author|content)$")
 # Messages or nodes without anything around them, and messages in a list.
-_FLAT = re.compile(r"(?:messages\.)?item\.(?:message\.)?content\.parts$")
-_FLAT_SPEAKERS = re.compile(r"(?:messages\.)?item\.(?:message\.)?(?:author\.role|role)$")
+_FLAT = re.compile(r"(?:messages\.)?item\.(?:message\.)?content\.(?P<what>content_type|parts)$")
+_AUTHOR = re.compile(r"(?:messages\.)?item\.(?:message\.)?author\.role$")
 # Nodes without anything around them that are held: they are one conversation.
 _MAX_FLAT = 50_000
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "persona"}
@@ -70,7 +70,7 @@ class ChatGPT:
         if around is None:
             return 0.95 if _is_flat(paths) else 0.0
         inside = [path.removeprefix(f"{around}.") for path in paths]
-        if any(map(_NODES.match, inside)) or (any(map(_FLAT.match, inside)) and any(map(_FLAT_SPEAKERS.match, inside))):
+        if any(map(_NODES.match, inside)) or _is_flat(inside):
             return 0.95
         return 0.5 if {"mapping", "linear_conversation"} & {*inside} else 0.0
 
@@ -97,9 +97,11 @@ def _place(around: str, key: str) -> str:
     return f"{around}.{key}" if around else key
 
 
-def _is_flat(paths: frozenset[str]) -> bool:
-    """Whether the file is a list of messages or nodes."""
-    return any(map(_FLAT.match, paths)) and any(map(_FLAT_SPEAKERS.match, paths))
+def _is_flat(paths: Iterable[str]) -> bool:
+    """Whether there is a list of messages or nodes: with authors, or at least with kinds of content called as here."""
+    known = list(paths)
+    held = {match["what"] for match in map(_FLAT.match, known) if match}
+    return "content_type" in held or (bool(held) and any(map(_AUTHOR.match, known)))
 
 
 def _conversations(source: Source, file: str) -> Iterator[Any]:
