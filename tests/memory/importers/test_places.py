@@ -83,9 +83,9 @@ def found_in(name: str, data: str | bytes, file: str = "file") -> list[Found]:
     try:
         return found_by(format_named(name), source, Options(mapping=mapping))
     except ImportRejected as rejected:
-        if rejected.code != "ask_day_first":
+        if rejected.code not in ("ask_day_first", "ask_chat_or_notes"):
             raise
-        return found_by(format_named(name), source, Options(day_first=True, mapping=mapping))
+        return found_by(format_named(name), source, Options(day_first=True, mapping=mapping, kind="chat"))
 
 
 def ids(found: list[Found]) -> list[str]:
