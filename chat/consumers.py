@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import math
 import time
 from collections.abc import Coroutine, Sequence
 from typing import Any
@@ -132,10 +133,10 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 await self._say("chat.connection.heartbeat")
 
     def _admit(self, client_id: str | None = None) -> None:
-        if not rate.admit(self.persona.owner_id, time.monotonic()):
-            raise BadFrame(
-                "rate_limited", "That was faster than one can talk. Wait a moment, then send it again.", client_id
-            )
+        now = time.monotonic()
+        if not rate.admit(self.persona.owner_id, now):
+            message = "That was faster than one can talk. Wait a moment, then send it again."
+            raise BadFrame("rate_limited", message, client_id, rate.lines.wait(self.persona.owner_id, now))
 
     async def _take(self, frame: frames.SendMessage) -> None:
         self._admit(str(frame.client_id))
@@ -164,7 +165,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def _refuse(self, error: BadFrame) -> None:
         self.bad_frames += error.code in ("bad_frame", "unknown_type")
-        told = {"client_id": error.client_id} if error.client_id else {}
+        told: dict[str, Any] = {"client_id": error.client_id} if error.client_id else {}
+        if error.retry_after:
+            told["retry_after"] = error.retry_after
         await self._say("error", code=error.code, message=str(error), **told)
         if self.bad_frames > knobs.bad_frames_allowed():
             logger.warning("a socket was closed: it kept sending frames nobody can read")
@@ -173,7 +176,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def _replay(self, after: int) -> None:
         """Send what the client missed, in order. What came since it joined is delivered anyway, once."""
         if time.monotonic() - self.replayed_at < LEAST_SECONDS_BETWEEN_REPLAYS:
-            raise BadFrame("rate_limited", "This was sent a moment ago; wait before asking for it again.")
+            message = "This was sent a moment ago; wait before asking for it again."
+            raise BadFrame("rate_limited", message, retry_after=math.ceil(LEAST_SECONDS_BETWEEN_REPLAYS))
         if after and not await in_thread(log.holds, after, self.persona.uuid):
             raise BadFrame("too_old", "Too much has happened since. Load the page anew.")
         self.replayed_at = time.monotonic()

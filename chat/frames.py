@@ -56,12 +56,14 @@ TYPES = ("message", "stop", "retry", "close_session", "off_the_record", "resume"
 
 
 class BadFrame(Exception):
-    """A frame nobody can act on; `code` and the message go back to its sender."""
+    """A frame nobody can act on; `code` and the message go back to its sender, and the seconds after which the same
+    frame may be acted on, where that helps."""
 
-    def __init__(self, code: str, message: str, client_id: str | None = None) -> None:
+    def __init__(self, code: str, message: str, client_id: str | None = None, retry_after: int = 0) -> None:
         super().__init__(message)
         self.code = code
         self.client_id = client_id
+        self.retry_after = retry_after
 
 
 def parse(text: str | None) -> ClientFrame:

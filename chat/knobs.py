@@ -141,6 +141,30 @@ waiting_requests = whole(
     unit="requests",
     why="Requests of one person that may wait for a reply at a time through /v1; turns are serial: more would queue.",
 )
+queued_requests = whole(
+    "chat.queued_requests",
+    16,
+    low=0,
+    high=1_000,
+    unit="requests",
+    why="Further requests of one person through /v1 that wait for one of those to end; programs ask in parallel.",
+)
+queue_seconds = knob(
+    "chat.queue_seconds",
+    60,
+    low=0,
+    high=600,
+    unit="seconds",
+    why="A request through /v1 waits so long for its turn to be heard; then it is told when to come back.",
+)
+errands_per_minute = whole(
+    "chat.errands_per_minute",
+    60,
+    low=1,
+    high=1_000,
+    unit="requests",
+    why="Titles, tags and the like that a client asks for through /v1: up to six beside each message of a person.",
+)
 longest_wait_seconds = knob(
     "chat.longest_wait_seconds",
     300,

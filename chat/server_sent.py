@@ -21,7 +21,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from chat import knobs, runner, stream
 from chat.slots import NoneFree, Slots
-from echovessel import access, discreet, problems
+from echovessel import access, discreet, problems, retry_after
 from echovessel.logins import Login, login_of
 from echovessel.outbox.log import Frame
 from echovessel.problems import NOTHING_HERE, Refused
@@ -111,7 +111,8 @@ def _one_slot(owner_id: int) -> Iterator[None]:
         with _open.one(owner_id, knobs.streams_per_owner()):
             yield
     except NoneFree as error:
-        raise Refused(429, "too_many_streams", "Too many streams are open already; close one first.") from error
+        title = "Too many streams are open already; close one first."
+        raise Refused(429, "too_many_streams", title, retry_after=retry_after.SECONDS) from error
 
 
 def as_text(frame: Frame, after: int | None) -> str:

@@ -1,12 +1,13 @@
 """How many things of one owner go on at a time in this process: streams that are open, replies that are waited for."""
 
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+import asyncio
+from collections import Counter, defaultdict, deque
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 
 class NoneFree(Exception):
-    """As many as may be go on already."""
+    """As many as may be go on already, and as many as may be wait."""
 
 
 class Slots:
@@ -14,6 +15,7 @@ class Slots:
 
     def __init__(self) -> None:
         self._taken: Counter[int] = Counter()
+        self._queues: defaultdict[int, deque[asyncio.Future[None]]] = defaultdict(deque)
 
     @contextmanager
     def one(self, owner_id: int, most: int) -> Iterator[None]:
@@ -24,6 +26,49 @@ class Slots:
         try:
             yield
         finally:
-            self._taken[owner_id] -= 1
-            if not self._taken[owner_id]:
-                del self._taken[owner_id]
+            self._release(owner_id)
+
+    @asynccontextmanager
+    async def one_in_turn(
+        self, owner_id: int, most: int, *, queue_limit: int, patience_seconds: float
+    ) -> AsyncIterator[None]:
+        """One of `most` slots; where none is free, the next one, first come first served. Raises NoneFree where
+        `queue_limit` wait already, or none becomes free within `patience_seconds`."""
+        if self._taken[owner_id] < most:
+            self._taken[owner_id] += 1
+        else:
+            await self._wait(owner_id, queue_limit, patience_seconds)
+        try:
+            yield
+        finally:
+            self._release(owner_id)
+
+    async def _wait(self, owner_id: int, queue_limit: int, patience_seconds: float) -> None:
+        """Until a slot is handed over to us."""
+        queue = self._queues[owner_id]
+        if len(queue) >= queue_limit:
+            raise NoneFree
+        handed_over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        queue.append(handed_over)
+        try:
+            async with asyncio.timeout(patience_seconds):
+                await asyncio.shield(handed_over)
+        except BaseException as error:
+            if handed_over.done():
+                self._release(owner_id)  # it came in the same moment
+            else:
+                queue.remove(handed_over)
+            if isinstance(error, TimeoutError):
+                raise NoneFree from error
+            raise
+
+    def _release(self, owner_id: int) -> None:
+        """Hand the slot over to who waits longest, or count it as free."""
+        queue = self._queues.get(owner_id)
+        if queue:
+            queue.popleft().set_result(None)
+            return
+        self._queues.pop(owner_id, None)
+        self._taken[owner_id] -= 1
+        if not self._taken[owner_id]:
+            del self._taken[owner_id]

@@ -108,6 +108,7 @@ MIDDLEWARE = [
     "echovessel.cors.for_other_pages",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "echovessel.unkept.unless_it_says_so",
+    "echovessel.retry_after.middleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",

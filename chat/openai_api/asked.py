@@ -6,7 +6,7 @@ what would be answered wrongly if it were ignored (several choices, a forced too
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
@@ -55,13 +55,19 @@ class Body(BaseModel):
 
 @dataclass(frozen=True)
 class Asked:
-    """A request for a reply: the new lines, and `heard`, the last words of hers that the client knows."""
+    """A request for a reply: the new lines, and `heard`, the last words of hers that the client knows. `errand` is the
+    whole of a request that no person made, or empty."""
 
     model: str
     lines: tuple[str, ...]
     heard: str
     stream: bool
     include_usage: bool
+    errand: str = ""
+    is_alone: bool = False  # one message of the user, and nothing beside it
+
+    def as_errand(self) -> "Asked":
+        return replace(self, errand=self.errand or "\n\n".join(self.lines))
 
 
 def asked(body: bytes) -> Asked:
@@ -69,13 +75,27 @@ def asked(body: bytes) -> Asked:
     parsed = _parsed(body)
     _refuse_what_is_not_offered(parsed)
     last = max((at for at, said in enumerate(parsed.messages) if said.role == "assistant"), default=-1)
+    errand = _errand_in(parsed.messages)
+    lines = _new_lines(parsed.messages[last + 1 :])
+    if not errand:
+        _check(lines)
     return Asked(
         model=parsed.model,
-        lines=_new_lines(parsed.messages[last + 1 :]),
+        lines=lines,
         heard=parsed.messages[last].text() if last >= 0 else "",
         stream=bool(parsed.stream),
         include_usage=bool(parsed.stream_options and parsed.stream_options.include_usage),
+        errand=errand,
+        is_alone=len(parsed.messages) == 1,
     )
+
+
+def _errand_in(messages: list[Said]) -> str:
+    """All that a client says where it asks in its own name, and not for somebody who talks."""
+    lines = [said.text() for said in messages if said.role == "user"]
+    by_system = any(errands.is_system_known(said.text()) for said in messages if said.role == "system")
+    is_one = by_system or (lines and all(map(errands.is_known, lines)))
+    return "\n\n".join(said.text() for said in messages) if is_one else ""
 
 
 def _parsed(body: bytes) -> Body:
@@ -117,9 +137,7 @@ def _new_lines(messages: list[Said]) -> tuple[str, ...]:
     if other := [part for said in new for part in said.other_parts()]:
         message = f"A persona can be told words only; this message holds {', '.join(sorted(set(other)))}."
         raise Refused(400, "unsupported_content", message, param="messages")
-    lines = tuple(said.text() for said in new if said.text())
-    _check(lines)
-    return lines
+    return tuple(said.text() for said in new if said.text())
 
 
 def _check(lines: tuple[str, ...]) -> None:
@@ -133,3 +151,9 @@ def _check(lines: tuple[str, ...]) -> None:
         raise Refused(400, "string_above_max_length", message, param="messages")
     if any(map(errands.is_known, lines)):
         raise not_talk()
+    if any(map(errands.is_around_talk, lines)):
+        message = (
+            "This message wraps documents or search results around what was said, and a persona is told words only. "
+            "Send it without files, knowledge and web search."
+        )
+        raise Refused(400, "unsupported_content", message, param="messages")

@@ -1,7 +1,7 @@
 """Errands: what a client program asks of a model behind its user's back, for a title, tags, a summary, a search.
 
-A persona runs none, and nothing of them is stored: she would remember them as something that was said. They are known
-by one of
+They are answered (`errand_replies`), and nothing of them is stored: the persona would remember them as something that
+was said. They are known by one of
 
     a header     in which Open WebUI names the task, where its connection says {"X-OpenWebUI-Task": "{{TASK}}"}
     their words  the prompts that come with the clients
@@ -10,17 +10,29 @@ by one of
 `store: false` tells nothing: there are clients that send it with every line.
 """
 
+import json
+import re
 from collections.abc import Mapping
+
+from echovessel.llm.offline.feeling import weighed
 
 HEADER = "X-OpenWebUI-Task"
 OPENINGS = (
-    "### Task:",  # Open WebUI: titles, tags, what to ask next, searches, completions
+    "### Task:",  # Open WebUI: titles, tags, what to ask next, searches, completions, pictures
+    "Your task is to reflect the speaker's likely facial expression through a fitting emoji",  # its emoji in calls
+    "You have been provided with a set of responses from various models to the latest user query",  # its merging
+    "Create a concise, 3-5 word phrase as a header for the following query",  # its titles until 2024
+    "Create a concise, 3-5 word title with an emoji as a title",
     "Provide a concise, 5-word-or-less title for the conversation",  # LibreChat
     "Based on the chat history, give this conversation a name",  # Chatbox
     "Please generate a four to five word title summarizing our conversation",  # NextChat
     "使用四到五个字直接返回这句话的简要主题",
     "Given the following... please reply with a title for the chat",  # Continue
 )
+# Its choice of tools: what both have said follows as the user's message, "Query: History: …".
+SYSTEM_OPENINGS = ("Available Tools:",)
+# Documents or search results of Open WebUI, wrapped around what its user said: that is talk, and no errand.
+AROUND_TALK = re.compile(r"### Task:\s*Respond to the user query using the provided context", re.IGNORECASE)
 BEGINNING = 60  # characters; clients cut what they quote, Chatbox at 100
 LEAST_BYTES = 16  # of her words; with fewer it would be chance
 
@@ -35,7 +47,17 @@ def is_known(line: str) -> bool:
     >>> is_known("### Task:\\nGenerate a concise title."), is_known("My task: a title.")
     (True, False)
     """
-    return line.lstrip().startswith(OPENINGS)
+    return line.lstrip().startswith(OPENINGS) and not is_around_talk(line)
+
+
+def is_around_talk(line: str) -> bool:
+    """Whether the client has wrapped documents around what its user said."""
+    return AROUND_TALK.match(line.lstrip()) is not None
+
+
+def is_system_known(text: str) -> bool:
+    """Whether a system message makes the request an errand."""
+    return text.lstrip().startswith(SYSTEM_OPENINGS)
 
 
 def quotes(line: str, said: str, reply: str) -> bool:
@@ -52,3 +74,47 @@ def quotes(line: str, said: str, reply: str) -> bool:
 
 def _beginning(text: str) -> str:
     return (text.strip().splitlines() or [""])[0][:BEGINNING].rstrip()
+
+
+# --- answers by rule, where no model is connected or none answers ---------------------------------------------------
+_KEY = re.compile(r'"(title|tags|follow_ups|queries|text|prompt|tool_calls)"\s*:')
+_USER_LINE = re.compile(r"^(?:USER|Human|用户)\s*[:：]\s*(.+)$", re.IGNORECASE | re.MULTILINE)
+_IN_HISTORY = re.compile(r"<chat_history>\s*(.*?)\s*(?:</chat_history>|\Z)", re.DOTALL)
+_QUOTED_MESSAGE = re.compile(r"Message:\s*(?:```|\"\"\")?(.*?)(?:```|\"\"\")?\s*\Z", re.DOTALL)
+_HAN = re.compile("[\u3400-\u9fff]")
+MAX_TITLE = 40  # characters
+
+
+def answer_by_rule(errand: str) -> str:
+    """The least that its asker can use, in the form it asks for.
+
+    >>> answer_by_rule('### Task: a title. { "title": "…" } <chat_history>USER: I got a cat.</chat_history>')
+    '{"title": "I got a cat"}'
+    >>> answer_by_rule('### Task: tags. { "tags": ["tag1"] } <chat_history></chat_history>')
+    '{"tags": []}'
+    """
+    if "emoji" in errand[:200] and (message := _QUOTED_MESSAGE.search(errand)):
+        return _emoji(message[1])
+    title = _title(errand)
+    key = _KEY.search(errand)
+    if key is None:
+        return title
+    values: dict[str, object] = {"title": title, "text": "", "prompt": title}
+    return json.dumps({key[1]: values.get(key[1], [])}, ensure_ascii=False)
+
+
+def _title(errand: str) -> str:
+    """The beginning of what its user said first, as far as the errand quotes it."""
+    history = _IN_HISTORY.search(errand)
+    said = _USER_LINE.search(history[1] if history else errand)
+    words = " ".join(said[1].split()) if said else ""
+    if not words:
+        return "对话" if _HAN.search(errand) else "Conversation"
+    if len(words) > MAX_TITLE:
+        words = words[:MAX_TITLE].rpartition(" ")[0] or words[:MAX_TITLE]
+    return words.rstrip(" .,;:!?。，；：！？")
+
+
+def _emoji(message: str) -> str:
+    impact = weighed(message).impact
+    return "😢" if impact <= -5 else "😕" if impact < 0 else "😊" if impact > 0 else "🙂"

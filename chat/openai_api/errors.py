@@ -1,9 +1,15 @@
 """What goes wrong, in the shape and with the statuses that clients of OpenAI know."""
 
 from collections.abc import Mapping
+from datetime import UTC
 from typing import Any
 
 from django.http import JsonResponse
+from django.utils import timezone
+
+from echovessel import retry_after
+
+SECONDS_A_DAY = 86_400
 
 
 class Refused(Exception):
@@ -46,6 +52,12 @@ def not_talk() -> Refused:
     return Refused(400, "not_talk", message, param="messages")
 
 
+def _seconds_left_today() -> int:
+    """Until the caps of the next day hold, which is one of UTC."""
+    now = timezone.now().astimezone(UTC)
+    return SECONDS_A_DAY - (now.hour * 3600 + now.minute * 60 + now.second)
+
+
 def token_ended() -> Refused:
     return Refused(401, "invalid_api_key", "This token was revoked, or has run out.", final=True)
 
@@ -55,14 +67,14 @@ def of_turn(code: str, message: str) -> Refused:
     same request tries the same turn again."""
     match code:
         case "rate_limited":
-            return Refused(429, "rate_limit_exceeded", message)
+            return Refused(429, "rate_limit_exceeded", message, retry_after=retry_after.SECONDS)
         case "budget_exhausted":
-            return Refused(429, "insufficient_quota", message, final=True)
+            return Refused(429, "insufficient_quota", message, final=True, retry_after=_seconds_left_today())
         case "content_refused":
             return Refused(400, "content_filter", message)
         case "timeout":
             return Refused(504, "timeout", message)
         case "provider_unavailable" | "only_reasoning":
-            return Refused(503, code, message)
+            return Refused(503, code, message, retry_after=retry_after.SECONDS)
         case _:
             return Refused(500, "internal", message)

@@ -2,9 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
 
 from django.db.models import Sum
 from django.utils import timezone
@@ -15,7 +17,7 @@ from chat.openai_api import taking
 from chat.openai_api.asked import Asked
 from chat.openai_api.errors import Refused, of_turn, token_ended
 from chat.slots import NoneFree, Slots
-from echovessel import access, embedding
+from echovessel import access, embedding, retry_after
 from echovessel.llm import Withdrawn
 from echovessel.llm.models import LLMCall
 from echovessel.logins import Login
@@ -39,10 +41,27 @@ class Reply:
     turn: Turn = field(init=False)
     beside: str = field(default="", init=False)
 
+    @property
+    def uuid(self) -> UUID:
+        return self.turn.uuid
+
+    @property
+    def created_at(self) -> datetime:
+        return self.turn.created_at
+
+    @property
+    def is_cut(self) -> bool:
+        return self.turn.is_cut
+
+    async def usage(self) -> "Usage":
+        return await in_thread(usage_of, self)
+
     async def pieces(self) -> AsyncGenerator[str | Withdrawn | None, None]:
         """The reply, and before it what a page shows beside the line; None while there is nothing new to give.
         `Withdrawn`: what came of the reply so far was none. Raises Refused. Leave it through `contextlib.aclosing`."""
-        with _one_slot(self.persona.owner_id):
+        async with one_slot(self.persona.owner_id):
+            if not await in_thread(self.login.stands, timezone.now()):  # it may have waited for its slot
+                raise token_ended()
             _admit(self.persona, len(self.asked.lines))
             frames = stream.follow(self.persona, after=None)
             async with aclosing(frames):
@@ -155,11 +174,13 @@ def _admit(persona: Persona, count: int) -> None:
             raise Refused(429, "rate_limit_exceeded", message, retry_after=rate.lines.wait(persona.owner_id, now))
 
 
-@contextmanager
-def _one_slot(owner_id: int) -> Iterator[None]:
+@asynccontextmanager
+async def one_slot(owner_id: int) -> AsyncIterator[None]:
+    """One of the owner's slots, waited for a while where none is free. Raises Refused."""
+    limit, queue_limit, patience_seconds = knobs.waiting_requests(), knobs.queued_requests(), knobs.queue_seconds()
     try:
-        with _waiting.one(owner_id, knobs.waiting_requests()):
+        async with _waiting.one_in_turn(owner_id, limit, queue_limit=queue_limit, patience_seconds=patience_seconds):
             yield
     except NoneFree as error:
         message = "As many requests as may wait for a reply do so already."
-        raise Refused(429, "rate_limit_exceeded", message) from error
+        raise Refused(429, "rate_limit_exceeded", message, retry_after=retry_after.SECONDS) from error

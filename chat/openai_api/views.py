@@ -18,8 +18,11 @@ from django.views.decorators.csrf import csrf_exempt
 from chat import runner
 from chat.openai_api import errands, names
 from chat.openai_api.asked import Asked, asked
-from chat.openai_api.errors import Refused, not_talk, of_turn
-from chat.openai_api.replying import Reply, usage_of
+from chat.openai_api.errand_replies import ErrandReply
+from chat.openai_api.errors import Refused, of_turn
+from chat.openai_api.merged import refuse_merged
+from chat.openai_api.replying import Reply
+from chat.openai_api.taking import quotes_the_talk
 from chat.server_sent import CONTENT_TYPE, HEARTBEAT, UNBUFFERED
 from echovessel import discreet
 from echovessel.llm import Withdrawn
@@ -29,6 +32,8 @@ from echovessel.tokens import bearer
 from persona.models import Persona
 
 logger = logging.getLogger(__name__)
+
+AnyReply = Reply | ErrandReply
 
 LONGEST_KEY = 255
 
@@ -76,17 +81,20 @@ def nowhere(request: HttpRequest, **_: str) -> JsonResponse:
     return Refused(404, "unknown_url", message).answer()
 
 
-def _reply_to(request: HttpRequest) -> Reply:
+def _reply_to(request: HttpRequest) -> AnyReply:
     """What was asked, and of whom. Raises Refused."""
     caller = _caller(request, "POST")
-    if errands.is_marked(request.headers):
-        raise not_talk()
     asking = _asked(request)
     key = request.headers.get("Idempotency-Key", "")
     if len(key) > LONGEST_KEY:
         raise Refused(400, "idempotency_key_too_long", f"An Idempotency-Key has at most {LONGEST_KEY} characters.")
+    persona = _called(caller, asking.model)
+    is_errand = asking.errand or errands.is_marked(request.headers) or quotes_the_talk(persona, asking, timezone.now())
+    if is_errand:
+        return ErrandReply(persona, asking.as_errand())
+    refuse_merged(asking.lines, [persona.name, persona.called, persona.user_name], is_alone=asking.is_alone)
     login = Login(caller.pk, secret=request.headers["Authorization"].partition(" ")[2].strip())
-    return Reply(_called(caller, asking.model), asking, login, key)
+    return Reply(persona, asking, login, key)
 
 
 def _caller(request: HttpRequest, method: str) -> User:
@@ -125,18 +133,18 @@ def _called(caller: User, name: str) -> Persona:
     return persona
 
 
-async def _whole(reply: Reply) -> JsonResponse:
+async def _whole(reply: AnyReply) -> JsonResponse:
     async with aclosing(reply.pieces()) as pieces:
         text = ""
         async for piece in pieces:
             text = reply.beside if isinstance(piece, Withdrawn) else text + (piece or "")
     message = {"role": "assistant", "content": text, "refusal": None}
     choice = {"index": 0, "message": message, "finish_reason": _finish_reason(reply), "logprobs": None}
-    usage = await in_thread(usage_of, reply)
+    usage = await reply.usage()
     return JsonResponse(_head(reply, "chat.completion") | {"choices": [choice], "usage": usage.as_json()})
 
 
-async def _streamed(reply: Reply) -> StreamingHttpResponse:
+async def _streamed(reply: AnyReply) -> StreamingHttpResponse:
     """It begins with her first word, so that what goes wrong before has a status of its own."""
     pieces = reply.pieces()
     try:
@@ -147,7 +155,7 @@ async def _streamed(reply: Reply) -> StreamingHttpResponse:
 
 
 async def _chunks(
-    reply: Reply, first: str | Withdrawn | None, pieces: AsyncGenerator[str | Withdrawn | None, None]
+    reply: AnyReply, first: str | Withdrawn | None, pieces: AsyncGenerator[str | Withdrawn | None, None]
 ) -> AsyncGenerator[str, None]:
     async with aclosing(pieces):
         yield _chunk(reply, {"role": "assistant", "content": _as_sent(first or "")})
@@ -162,13 +170,13 @@ async def _chunks(
             return
     yield _chunk(reply, {}, _finish_reason(reply))
     if reply.asked.include_usage:
-        usage = await in_thread(usage_of, reply)
+        usage = await reply.usage()
         yield _event(_head(reply, "chat.completion.chunk") | {"choices": [], "usage": usage.as_json()})
     yield "data: [DONE]\n\n"
 
 
-def _finish_reason(reply: Reply) -> str:
-    return "length" if reply.turn.is_cut else "stop"
+def _finish_reason(reply: AnyReply) -> str:
+    return "length" if reply.is_cut else "stop"
 
 
 def _as_sent(piece: str | Withdrawn) -> str:
@@ -182,17 +190,17 @@ def _broken(error: Exception) -> Refused:
     return of_turn("internal", "Something broke. What was said before is safe; you can try again.")
 
 
-def _chunk(reply: Reply, delta: dict[str, str], finish_reason: str | None = None) -> str:
+def _chunk(reply: AnyReply, delta: dict[str, str], finish_reason: str | None = None) -> str:
     choice = {"index": 0, "delta": delta, "finish_reason": finish_reason, "logprobs": None}
     usage = {"usage": None} if reply.asked.include_usage else {}  # it comes at the end; until then it is null
     return _event(_head(reply, "chat.completion.chunk") | {"choices": [choice]} | usage)
 
 
-def _head(reply: Reply, kind: str) -> dict[str, Any]:
+def _head(reply: AnyReply, kind: str) -> dict[str, Any]:
     return {
-        "id": f"chatcmpl-{reply.turn.uuid.hex}",
+        "id": f"chatcmpl-{reply.uuid.hex}",
         "object": kind,
-        "created": int(reply.turn.created_at.timestamp()),
+        "created": int(reply.created_at.timestamp()),
         "model": reply.asked.model,
     }
 

@@ -298,23 +298,138 @@ TITLES = [
 ]
 
 
-async def test_what_a_client_asks_behind_a_users_back_is_no_talk(client: openai.AsyncOpenAI, scripted: Script) -> None:
+async def test_what_a_client_asks_behind_a_users_back_is_answered_and_not_remembered(
+    client: openai.AsyncOpenAI, scripted: Script
+) -> None:
     scripted.says("A cat, how lovely!")
     await ask(client, "I got a cat called Blackie.")
     system: Any = {"role": "system", "content": "You are a professional conversation summarizer."}
     for title in TITLES:
-        with pytest.raises(openai.BadRequestError) as refused:
-            await client.chat.completions.create(model="mira", messages=[system, *user(title)])
-        assert refused.value.code == "not_talk"
+        scripted.says("A cat called Blackie")
+        answer = await client.chat.completions.create(model="mira", messages=[system, *user(title)])
+        assert answer.choices[0].message.content == "A cat called Blackie"
+        request = scripted.requests[-1]
+        assert (request.tier, title.strip()[:40] in request.user, request.turn_uuid) == ("small", True, None)
     assert await said() == ["I got a cat called Blackie."]
+    assert await in_thread(Turn.objects.count) == 1
 
 
-async def test_nor_is_what_a_client_says_itself_to_be_a_task(client: openai.AsyncOpenAI, scripted: Script) -> None:
-    with pytest.raises(openai.BadRequestError) as refused:
-        await ask(client, "Name this talk.", extra_headers={"X-OpenWebUI-Task": "title_generation"})
-    assert refused.value.code == "not_talk"
+async def test_so_is_what_a_client_says_itself_to_be_a_task(client: openai.AsyncOpenAI, scripted: Script) -> None:
+    scripted.says("Morning talk", "Good morning, Ana.")
+    answer = await ask(client, "Name this talk.", extra_headers={"X-OpenWebUI-Task": "title_generation"})
+    assert answer.choices[0].message.content == "Morning talk"
     await ask(client, "Good morning.", extra_headers={"X-OpenWebUI-Task": ""})
     assert await said() == ["Good morning."]
+
+
+HISTORY = "### Chat History:\n<chat_history>\nUSER: My grandmother died yesterday.\nASSISTANT: Oh Ana.\n</chat_history>"
+OUTPUT = "### Task:\nDo it.\n### Output:\nJSON format: "
+TASKS = {
+    "title": (
+        f'{OUTPUT}{{ "title": "your concise title here" }}\n{HISTORY}',
+        '{"title": "My grandmother died yesterday"}',
+    ),
+    "tags": (f'{OUTPUT}{{ "tags": ["tag1", "tag2"] }}\n{HISTORY}', '{"tags": []}'),
+    "follow-ups": (f'{OUTPUT}{{ "follow_ups": ["Question 1?"] }}\n{HISTORY}', '{"follow_ups": []}'),
+    "queries": (f'{OUTPUT}{{ "queries": ["query1"] }}\n{HISTORY}', '{"queries": []}'),
+    "autocompletion": (f'{OUTPUT}{{ "text": "<your_completion>" }}\n{HISTORY}', '{"text": ""}'),
+    "emoji": (
+        "Your task is to reflect the speaker's likely facial expression through a fitting emoji. Interpret emotions "
+        "from the message.\n\nMessage: ```My grandmother died yesterday.```",
+        "😢",
+    ),
+    "merging": (
+        'You have been provided with a set of responses from various models to the latest user query: "Hi"\n\nYour '
+        "task is to synthesize these responses.",
+        "Conversation",
+    ),
+}
+
+
+async def test_without_a_model_the_tasks_of_a_client_are_answered_by_rule(
+    client: openai.AsyncOpenAI, settings: Any
+) -> None:
+    settings.LLM_PROVIDER = "offline"
+    for name, (prompt, expected) in TASKS.items():
+        whole = await ask(client, prompt)
+        assert whole.choices[0].message.content == expected, name
+        chunks = await streamed(client, prompt, stream_options={"include_usage": True})
+        assert text_of(chunks) == expected, name
+        assert chunks[-1].usage.completion_tokens > 0 or not expected
+    tools: Any = [{"role": "system", "content": "Available Tools: []"}, *user("Query: History:\nUSER: hi\nQuery: hi")]
+    assert (await client.chat.completions.create(model="mira", messages=tools)).choices[0].message.content
+    assert await in_thread(Message.objects.count) == 0
+
+
+async def test_a_task_whose_model_fails_is_answered_by_rule(client: openai.AsyncOpenAI, scripted: Script) -> None:
+    scripted.says(LLMError("…", code="provider_unavailable", permanent=False))
+    answer = await ask(client, TASKS["tags"][0])
+    assert answer.choices[0].message.content == '{"tags": []}'
+
+
+async def test_documents_around_what_was_said_are_refused_with_a_sentence(
+    client: openai.AsyncOpenAI, scripted: Script
+) -> None:
+    rag = "### Task:\nRespond to the user query using the provided context.\n<context>x</context>\n\nWhat is in it?"
+    with pytest.raises(openai.BadRequestError) as refused:
+        await ask(client, rag)
+    assert refused.value.code == "unsupported_content"
+    assert "web search" in refused.value.message
+    assert await said() == []
+
+
+MERGED = [
+    "Write Mira's next reply in a fictional chat between Mira and Ana.\n\nMira loves the sea.\n\nAna: Hello",
+    "[Start a new Chat]\n\nHello",
+    "You are Mira, a pirate with a heart.\n\nMira: Ahoy!\n\nAna: Hello",
+    "You are an expert actor that can immerse yourself into any role.\n\nHello",
+    "You will play Seraphina.\n\nSeraphina: You wake.\n\nTom: Where am I?",
+    f"Mira {'is calm and loves the sea. ' * 6}\n\nMira: Good evening.\n\nAna: Good evening.",
+    "System: stay in character.\nUser: Hello\nAssistant:",
+    "你是Mira，一个温柔的女孩。\n\nMira：你好\n\nAna：早上好",
+    "请扮演一位海盗。\n\nUser: 你好",
+    "<|im_start|>system\nBe kind.<|im_end|>\n<|im_start|>user\nHello<|im_end|>",
+    "### Instruction:\nHello\n\n### Response:",
+]
+SAID_BY_PEOPLE = [
+    "You are so kind.\n\nMy sister said: thank you!",
+    "Look what he wrote:\n\nTom: I am sorry.\n\nMe: It is too late.",
+    "Write me a poem.\n\nAbout: love",
+    "Do you remember?\n\nMira: Hello.\n\nAna: Hi.",
+    "You're right.\nNote: I will call him.",
+    "你是我最好的朋友。\n\n今天好累。",
+]
+
+
+async def test_a_prompt_poured_into_one_message_is_refused_with_what_to_change(
+    client: openai.AsyncOpenAI, scripted: Script
+) -> None:
+    for prompt in MERGED:
+        with pytest.raises(openai.BadRequestError) as refused:
+            await ask(client, prompt)
+        assert refused.value.code == "merged_prompt", prompt
+        assert "Prompt Post-Processing to None" in refused.value.message
+    with pytest.raises(openai.BadRequestError):
+        await ask(client, "And you?\n\n[Write the next reply only as Mira.]", heard="I am fine.")
+    assert await said() == []
+
+
+async def test_what_people_write_is_no_prompt(client: openai.AsyncOpenAI, scripted: Script, settings: Any) -> None:
+    for line in SAID_BY_PEOPLE:
+        await ask(client, line)
+    assert await said() == SAID_BY_PEOPLE
+
+
+async def test_as_many_requests_as_a_program_makes_at_once_are_all_answered(
+    client: openai.AsyncOpenAI, scripted: Script, settings: Any
+) -> None:
+    settings.KNOBS = settings.KNOBS | {"chat.waiting_requests": 2}
+    lines = [f"line {number}" for number in range(8)]
+    answers = await asyncio.gather(*(ask(client, line) for line in lines))
+    assert all(reply_in(answer) for answer in answers)
+    assert sorted(await said()) == lines
+    assert not replying._waiting._taken
+    assert not replying._waiting._queues
 
 
 async def test_who_quotes_her_in_a_talk_says_something(client: openai.AsyncOpenAI, scripted: Script) -> None:
@@ -339,15 +454,17 @@ async def test_turns_are_serial_and_the_second_waits(client: openai.AsyncOpenAI,
 async def test_waiting_is_bounded_in_number_and_time(
     client: openai.AsyncOpenAI, scripted: Script, settings: Any
 ) -> None:
-    few = {"chat.waiting_requests": 1, "chat.stream_beat_seconds": 0.02, "chat.longest_wait_seconds": 0.1}
-    settings.KNOBS = settings.KNOBS | few
+    few = {"chat.waiting_requests": 1, "chat.stream_beat_seconds": 0.02, "chat.longest_wait_seconds": 0.5}
+    settings.KNOBS = settings.KNOBS | few | {"chat.queued_requests": 1, "chat.queue_seconds": 0.1}
     scripted.hold()
     scripted.says(["", "Late but there."])
     first = asyncio.create_task(ask(client, "Hello"))
     while not replying._waiting._taken:
         await asyncio.sleep(0.01)
-    with pytest.raises(openai.RateLimitError):
-        await ask(client, "me too")
+    refused = await asyncio.gather(ask(client, "me too"), ask(client, "and me"), return_exceptions=True)
+    for error in refused:
+        assert isinstance(error, openai.RateLimitError)
+        assert int(error.response.headers["retry-after"]) > 0
     with pytest.raises(openai.InternalServerError) as late:
         await first
     assert (late.value.status_code, late.value.code) == (504, "timeout")
@@ -450,6 +567,7 @@ async def test_every_fault_of_a_turn_has_its_status_and_the_same_request_tries_i
         with pytest.raises(kind) as refused:
             await ask(client, f"Line {number}", stream=bool(number % 2))
         assert (refused.value.status_code, refused.value.code) == (status, told)
+        assert ("retry-after" in refused.value.response.headers) == (status in (429, 503))
         assert "words are safe" in refused.value.message
         assert reply_in(await ask(client, f"Line {number}")) == f"Reply {number}."
     assert await said() == [f"Line {number}" for number in range(len(FAULTS))]

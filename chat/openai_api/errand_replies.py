@@ -1,0 +1,82 @@
+"""The answer to an errand of a client program: by the small model where one is connected, else by rule.
+
+Nothing of it is stored: no message, no turn, no memory. The ledger has its row, without words.
+"""
+
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID, uuid4
+
+from django.utils import timezone
+
+from chat import knobs
+from chat.openai_api import errands
+from chat.openai_api.asked import Asked
+from chat.openai_api.errors import Refused
+from chat.openai_api.replying import Usage, one_slot
+from echovessel import llm
+from echovessel.context import shortened, tokens
+from echovessel.llm.wording import worded
+from echovessel.pace import Pace
+from persona.models import Persona
+
+MAX_PROMPT_TOKENS = 8_000
+MAX_ANSWER_TOKENS = 1_000
+
+pace = Pace(knobs.errands_per_minute)
+
+
+@dataclass
+class ErrandReply:
+    """An errand on its way to its answer."""
+
+    persona: Persona
+    asked: Asked
+    uuid: UUID = field(default_factory=uuid4)
+    created_at: datetime = field(default_factory=timezone.now)
+    text: str = ""
+    beside: str = ""
+    is_cut: bool = False
+
+    async def pieces(self) -> AsyncGenerator[str | llm.Withdrawn | None, None]:
+        """The answer, in one piece. Raises Refused."""
+        now = time.monotonic()
+        if not pace.admit(self.persona.owner_id, now):
+            wait = pace.wait(self.persona.owner_id, now)
+            message = "This program asks for more than a persona's small model is there for. Wait a moment."
+            raise Refused(429, "rate_limit_exceeded", message, retry_after=wait)
+        async with one_slot(self.persona.owner_id):
+            self.text = await self._by_model() or errands.answer_by_rule(self.asked.errand)
+        yield self.text
+
+    async def usage(self) -> Usage:
+        return Usage(tokens(self.asked.errand), 0, tokens(self.text))
+
+    async def _by_model(self) -> str:
+        """What the model answers; empty where none is connected, or it fails: a title is worth no error."""
+        if llm.provider_name() == "offline":
+            return ""
+        with suppress(llm.LLMError):
+            async with aclosing(llm.stream(self._request())) as pieces:
+                text = ""
+                async for piece in pieces:
+                    if isinstance(piece, llm.Withdrawn):
+                        text = ""
+                    elif isinstance(piece, str):
+                        text += piece
+                return text.strip()
+        return ""
+
+    def _request(self) -> llm.Request:
+        return llm.Request(
+            system=worded("client_task"),
+            user=shortened(self.asked.errand, MAX_PROMPT_TOKENS),
+            tier="small",
+            purpose="chat",
+            max_tokens=MAX_ANSWER_TOKENS,
+            owner_id=self.persona.owner_id,
+            persona_uuid=self.persona.uuid,
+        )

@@ -1,0 +1,36 @@
+"""Whoever is told to wait is told how long: every 429 and 503 has Retry-After, by whichever door it goes out.
+
+Clients take it at its word, and without it some of them give up (the SDK of OpenAI for Node).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from asgiref.sync import iscoroutinefunction
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils.decorators import sync_and_async_middleware
+
+SECONDS = 2  # where nobody knows better; SDKs ask twice again, and a slot or a provider is often back by then
+
+
+@sync_and_async_middleware
+def middleware(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
+    """Adds the header where the answer does not have it."""
+    if iscoroutinefunction(get_response):
+
+        async def answer_async(request: HttpRequest) -> HttpResponseBase:
+            return _completed(await get_response(request))
+
+        return answer_async
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        return _completed(get_response(request))
+
+    return answer
+
+
+def _completed(response: HttpResponseBase) -> HttpResponseBase:
+    if response.status_code in (429, 503):
+        response.headers.setdefault("Retry-After", str(SECONDS))
+    return response
