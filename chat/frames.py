@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from chat.models.message import MAX_CHARACTERS
+from echovessel.storable import storable
 
 
 class Frame(BaseModel):
@@ -67,7 +68,7 @@ class BadFrame(Exception):
 
 
 def parse(text: str | None) -> ClientFrame:
-    """The frame in `text`. Raises BadFrame. Lone surrogates become U+FFFD: they cannot be stored as UTF-8."""
+    """The frame in `text`. Raises BadFrame. Its texts are such as can be stored."""
     if text is None:
         raise BadFrame("bad_frame", "Frames are JSON text, not bytes.")
     try:
@@ -103,11 +104,6 @@ def _check_content(frame: SendMessage) -> None:
 
 def _storable(data: dict[str, object]) -> dict[str, object]:
     return {key: storable(value) if isinstance(value, str) else value for key, value in data.items()}
-
-
-def storable(text: str) -> str:
-    """`text` with U+FFFD in the place of lone surrogates, which cannot be stored as UTF-8."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _client_id(data: dict[str, object]) -> str | None:

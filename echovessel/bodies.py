@@ -8,6 +8,8 @@ from ninja import Schema
 from ninja.parser import Parser
 from pydantic import ConfigDict
 
+from echovessel.storable import without_nul
+
 
 class Body(Schema):
     """The body of a request. A field that is not known is an error, not something to pass over."""
@@ -20,7 +22,8 @@ class StrictParser(Parser):
 
     def parse_body(self, request: HttpRequest) -> Any:
         """The body's value. Raises ValueError."""
-        return json.loads(request.body, parse_constant=_refuse)
+        data = json.loads(request.body, parse_constant=_refuse)
+        return without_nul(data) if b"\\u0000" in request.body else data
 
 
 def storable(value: Any, most: int) -> str:

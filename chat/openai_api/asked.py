@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
-from chat.frames import storable
 from chat.models.message import MAX_CHARACTERS
 from chat.openai_api import errands
 from chat.openai_api.errors import Refused, not_talk
+from echovessel.storable import storable, without_nul
 
 MOST_LINES = 20
 
@@ -101,7 +101,7 @@ def _errand_in(messages: list[Said]) -> str:
 def _parsed(body: bytes) -> Body:
     try:
         text = json.dumps(json.loads(body), ensure_ascii=False)
-        return Body.model_validate(json.loads(storable(text)))
+        return Body.model_validate(without_nul(json.loads(storable(text))))
     except ValidationError as error:
         where = _place(error)
         raise Refused(400, "invalid_type", f"Missing or wrong in this request: {where}.", param=where) from error

@@ -31,6 +31,7 @@ from echovessel.llm.schemas import shape_of
 from echovessel.llm.visible import Limit, Visible, VisibleReply
 from echovessel.llm.wording import worded
 from echovessel.prompt_text import neutral
+from echovessel.storable import storable as storable_text
 from echovessel.threads import in_thread
 
 Schema = TypeVar("Schema", bound=BaseModel)
@@ -221,8 +222,7 @@ def storable(text: str) -> tuple[str, str]:
     Some servers split an emoji over two pieces of JSON. Halves that stay alone become U+FFFD.
     """
     half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
-    whole = text[: len(text) - len(half)]
-    return whole.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), half
+    return storable_text(text[: len(text) - len(half)]), half
 
 
 def _demand_words(text: str, *, reasoned: bool) -> None:

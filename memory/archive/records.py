@@ -600,13 +600,18 @@ class RawLine:
         except BrokenLine:
             return ""
 
+    @property
+    def storable(self) -> bytes:
+        """The line without NULs, which are dropped at every door (`echovessel.storable`)."""
+        return _NUL.sub(rb"\1", self.content) if rb"\u0000" in self.content else self.content
+
     @cached_property
     def data(self) -> Mapping[str, Any]:
         """What it says. Raises BrokenLine."""
         if len(self.content) > LONGEST_LINE_BYTES:
             raise BrokenLine(self.number, "the line is longer than 16 MB")
         try:
-            data = json.loads(self.content.decode(), object_pairs_hook=_object, parse_constant=_no_number)
+            data = json.loads(self.storable.decode(), object_pairs_hook=_object, parse_constant=_no_number)
             json.dumps(data, ensure_ascii=False).encode()
         except UnicodeDecodeError as error:
             raise BrokenLine(self.number, f"not UTF-8: {error.reason} at byte {error.start}") from error
@@ -617,6 +622,9 @@ class RawLine:
         if not isinstance(data, dict) or not isinstance(data.get("type"), str):
             raise BrokenLine(self.number, "not an object with a type")
         return data
+
+
+_NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")  # as JSON writes it
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -726,7 +734,7 @@ def record(line: RawLine, types: Mapping[str, type[Record]] = TYPES) -> Record |
     """
     if (expected := types.get(line.type)) is not None and line.size <= LONGEST_LINE_BYTES:
         try:
-            found = expected.model_validate_json(line.content)
+            found = expected.model_validate_json(line.storable)
         except ValidationError:
             return _looked_at(line, types)
         if found.type == line.type:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from django.utils.translation import gettext as _
 
+from echovessel.storable import NUL
 from memory.importers.types import ImportRejected
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -18,6 +19,7 @@ _PUNCTUATION = range(0xA1, 0xAA)
 _HANZI = range(0xB0, 0xF8)
 _SHARE_OF_GB2312 = 0.8
 _SHARE_OF_TEXT = 0.95
+MOST_ZEROS = 3  # of a short file; of a longer one a hundredth
 
 
 def encoding_of(chunks: Iterable[bytes]) -> str:
@@ -36,6 +38,7 @@ def decoded(chunks: Iterable[bytes], encoding: str) -> Iterator[str]:
     """The text of `chunks`, without a byte order mark. Raises ImportRejected with line and byte of what is no text."""
     decoder = codecs.getincrementaldecoder(encoding)("strict")
     fed, lines, first = 0, 1, True
+    zeros = read = 0
     for chunk, last in _with_last(chunks):
         fed += len(chunk)
         try:
@@ -45,10 +48,11 @@ def decoded(chunks: Iterable[bytes], encoding: str) -> Iterator[str]:
             raise ImportRejected("encoding", _place(line, fed - len(error.object) + error.start)) from error
         if first and text:
             text, first = text.removeprefix("\ufeff"), False
-        if "\0" in text:
-            raise ImportRejected("binary", _line(lines + text[: text.index("\0")].count("\n")))
+        zeros, read = zeros + text.count(NUL), read + len(text)
+        if not _are_few(zeros, read):
+            raise ImportRejected("binary", _line(lines + text[: text.index(NUL)].count("\n")))
         lines += text.count("\n")
-        if text:
+        if text := text.replace(NUL, ""):
             yield text
 
 
@@ -58,7 +62,7 @@ def _encoding_of_first(chunk: bytes) -> str:
     for mark, encoding in _MARKS:
         if chunk.startswith(mark):
             return encoding
-    if b"\0" in chunk:
+    if b"\0" in chunk and not _is_text_with_zeros(chunk):
         return _utf_16_without_mark(chunk)
     return _encoding_without_mark(chunk)
 
@@ -83,6 +87,17 @@ def _utf_16_without_mark(chunk: bytes) -> str:
     if _decodes(chunk, encoding) is None and _is_text(chunk.decode(encoding, "ignore")):
         return encoding
     raise ImportRejected("binary", _place(chunk[: chunk.index(0)].count(b"\n") + 1, chunk.index(0)))
+
+
+def _is_text_with_zeros(chunk: bytes) -> bool:
+    """Whether it is text in which a few zeros went astray: they are dropped, as at every other door."""
+    rest = chunk.replace(b"\0", b"")
+    is_utf_8 = _decodes(rest, "utf-8") is None and _is_text(rest.decode("utf-8", "ignore"))
+    return is_utf_8 and _are_few(len(chunk) - len(rest), len(chunk))
+
+
+def _are_few(zeros: int, length: int) -> bool:
+    return zeros <= max(MOST_ZEROS, length // 100) and 8 * zeros <= length
 
 
 def _is_text(letters: str) -> bool:

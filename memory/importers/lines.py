@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from django.utils.translation import gettext as _
 
+from echovessel.storable import NUL
 from memory.importers.places import Places
 from memory.importers.source import TextLine
 from memory.importers.types import Limits, Line, Role, Skipped, Talk
@@ -59,7 +60,7 @@ def placed(messages: Iterable[T], talk: str) -> Iterator[tuple[str, T]]:
 def storable(text: str) -> str:
     """`text` without NUL, and with halves of letters (broken off by whoever wrote the file) marked: no database takes
     them, and neither is a word."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode() if not text.isprintable() else text
+    return text.replace(NUL, "").encode("utf-8", "replace").decode() if not text.isprintable() else text
 
 
 def talks(

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from echovessel.storable import storable
 from memory.importers.types import ImportRejected, Limits
 
 
@@ -69,8 +70,4 @@ def _checked(value: Any, levels: int) -> Any:
 
 
 def _whole(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
+    return text if text.isprintable() else storable(text)

@@ -100,7 +100,6 @@ def test_an_import_that_broke_off_goes_on_where_it_stopped(
         (node("n9", "Ana fell.", evidence=[{"message": "m1", "quote": "a dog"}]), "does not occur in message 'm1'"),
         (node("n9", "Ana fell.", created_at="0001-01-01T00:00:00+14:00"), "created_at"),
         (node("n9", "Ana fell.", mention_count=2**63), "mention_count"),
-        (node("n\0", "Ana fell."), "id"),
         (message("m9", "\ud800"), "surrogate"),
         (json.dumps(message("m9", "Yes."))[:-1] + ', "content": "No."}', "'content' is said twice"),
         ('{"type": "mood", "id": "1", "mood": "calm", "energy": NaN}', "NaN is no number"),
@@ -273,12 +272,12 @@ def test_memories_may_rest_on_each_other(ana: User, tmp_path: Path) -> None:
     assert not her.nodes.filter(external_id__in=["n8", "n9"]).exists()
 
 
-def test_a_sign_that_ends_words_elsewhere_ends_none_here(ana: User, tmp_path: Path) -> None:
+def test_a_sign_that_ends_words_elsewhere_is_dropped_with_no_quote_astray(ana: User, tmp_path: Path) -> None:
     said = message("m1", "Milo\0 is my cat, and Milo\0 purrs.")
     quoted = node("n1", "Ana has a cat.", evidence=[{"message": "m1", "quote": "Milo\0 purrs"}])
     her = imported(tmp_path, ana, HEADER, PERSONA, session("s1"), said, quoted).persona
     [row] = Evidence.objects.all()
-    assert row.message.content[row.start : row.end] == row.quote == "Milo\0 purrs"
+    assert row.message.content[row.start : row.end] == row.quote == "Milo purrs"
     assert checking.broken(datetime.fromisoformat(AT)) == {}
     lines = b"".join(saving.lines(her, datetime.fromisoformat(AT)))
     her.delete()

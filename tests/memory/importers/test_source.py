@@ -60,9 +60,11 @@ def test_what_breaks_says_line_and_byte() -> None:
     assert rejected.value.where == f"line 20001, byte {len(data) - 2}"
 
 
-def test_zeros_within_text_are_refused_with_their_line() -> None:
+def test_a_few_zeros_within_text_are_dropped_and_many_are_refused_with_their_line() -> None:
+    assert text_of(given("好" * 70_000 + "\nx\0y")) == "好" * 70_000 + "\nxy"
+    assert text_of(given("Ana: h\0i")) == "Ana: hi"
     with pytest.raises(ImportRejected) as rejected:
-        text_of(given("好" * 70_000 + "\nx\0y"))
+        text_of(given("好" * 70_000 + "\n" + "x\0y" * 40_000))
     assert (rejected.value.code, rejected.value.where) == ("binary", "line 2")
 
 
