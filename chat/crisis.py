@@ -30,7 +30,7 @@ def help_beside(message: Message) -> tuple[str, ...]:
     flag: CrisisFlag | None = getattr(message, "crisis_flag", None)
     if flag is None or flag.raised_by_id is not None or not speaks_of_crisis(message.content):
         return ()
-    return help_texts.beside_a_line(message.persona.language)
+    return help_texts.beside_a_line(message.persona.language, message.content)
 
 
 def lately(persona: Persona, now: datetime, session_id: int | None) -> list[Message]:

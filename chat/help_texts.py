@@ -5,6 +5,7 @@ is plain text of a few lines, as it is to be shown: whom to call, and that someb
 """
 
 import logging
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -14,16 +15,76 @@ from django.conf import settings
 logger = logging.getLogger(__name__)
 
 MAX_CHARACTERS = 2_000  # somebody in need reads a few lines
+CHARACTERS_A_WORD = 1.5  # of Chinese
+LEAST_SYLLABLES = 4  # of Pinyin: "he can" would be two
+_WORDS, _HAN = re.compile(r"[a-z\u00df-\u024f]+"), re.compile("[\u3400-\u9fff]")
+_SYLLABLE = re.compile(
+    "(?:[zcs]h|[bpmfdtnlgkhjqxrzcsyw])?(?:iang|iong|uang|ang|eng|ing|ong|iao|ian|uai|uan|ai|ei|ui|ao|ou|iu|ie|ue|ve|er|an|"
+    "en|in|un|vn|ia|ua|uo|a|o|e|i|u|v)(?![aeiouv])"
+)
+_NO_PINYIN = frozenset(
+    [
+        "i",
+        "im",
+        "am",
+        "is",
+        "it",
+        "of",
+        "to",
+        "the",
+        "my",
+        "in",
+        "on",
+        "and",
+        "not",
+        "no",
+        "be",
+        "at",
+        "we",
+        "do",
+        "so",
+        "this",
+        "that",
+        "was",
+        "for",
+        "cant",
+        "dont",
+    ]
+)
+_PINYIN = re.compile(f"(?:{_SYLLABLE.pattern})+")
 
 
 class Unusable(Exception):
     """An operator's file that cannot be shown; the message says why."""
 
 
-def beside_a_line(persona_language: str) -> tuple[str, ...]:
-    """The texts to show: that of the operator's locale, and that of the persona's language where it is another."""
-    languages = dict.fromkeys((settings.LANGUAGE_CODE.split("-")[0].lower(), persona_language))
-    return tuple(dict.fromkeys(_text(language) for language in languages))
+def beside_a_line(persona_language: str, line: str = "") -> tuple[str, ...]:
+    """The texts to show: that in the language of the line first, whatever the persona speaks; then that of the
+    operator's locale and that of the persona's language, where they are others."""
+    languages = [settings.LANGUAGE_CODE.split("-")[0].lower(), persona_language]
+    if (written_in := language_of(line)) is not None:
+        if not any((language == "zh") == (written_in == "zh") for language in languages):
+            languages.append(written_in)
+        languages.sort(key=lambda language: (language == "zh") != (written_in == "zh"))
+    return tuple(dict.fromkeys(_text(language) for language in dict.fromkeys(languages)))
+
+
+def language_of(line: str) -> str | None:
+    """ "zh" for a line in Chinese, its Pinyin included; "en" for one in Latin letters, in whatever language; None where
+    there is nothing to tell by. Of a mixture it is what most of its words are.
+
+    >>> language_of("我不想活了"), language_of("wo bu xiang huo le"), language_of("I want to die"), language_of("🔪")
+    ('zh', 'zh', 'en', None)
+    """
+    words = _WORDS.findall(line.casefold())
+    chinese = len(_HAN.findall(line))
+    if not words and not chinese:
+        return None
+    syllables = sum(len(_SYLLABLE.findall(word)) for word in words if _PINYIN.fullmatch(word))
+    if _NO_PINYIN.intersection(words):
+        syllables = 0
+    is_pinyin = syllables >= LEAST_SYLLABLES and sum(map(bool, map(_PINYIN.fullmatch, words))) >= 0.8 * len(words)
+    return "zh" if is_pinyin or chinese / CHARACTERS_A_WORD >= len(words) else "en"
 
 
 def faults() -> Iterator[tuple[str, str]]:

@@ -136,3 +136,19 @@ def plain_http_is_meant(app_configs: Apps, **_: Any) -> list[CheckMessage]:
             id="echovessel.W001",
         )
     ]
+
+
+@register(Tags.security, deploy=True)
+def hosts_are_named(app_configs: Apps, **_: Any) -> list[CheckMessage]:
+    """echovessel.W006: any host is let in, so that a page elsewhere may pretend to be this site."""
+    open_to = [host for host in settings.ALLOWED_HOSTS if not host.strip("*.")]
+    if not open_to:
+        return []
+    return [
+        checks.Warning(
+            f"ALLOWED_HOSTS names {open_to[0]!r}, which lets in every host: links could be made to lead elsewhere, and "
+            "a name that somebody else points at this machine (DNS rebinding) would be taken for this site's.",
+            hint="Name the hosts people use in the address: ALLOWED_HOSTS=echo.example.org,192.168.1.20",
+            id="echovessel.W006",
+        )
+    ]

@@ -33,8 +33,6 @@ class Knob:
         """Why `value` cannot be this knob's, or an empty string."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             return f"{value!r} is not a number"
-        if isinstance(self.default, int) and not isinstance(value, int):
-            return f"{value!r} is not a whole number"
         if not self.low <= value <= self.high:
             return f"{value!r} is outside {self.low}…{self.high} {self.unit}"
         return ""
@@ -45,6 +43,11 @@ class WholeKnob(Knob):
 
     def __call__(self) -> int:
         return int(super().__call__())
+
+    def fault(self, value: object) -> str:
+        if isinstance(value, float):
+            return f"{value!r} is not a whole number"
+        return super().fault(value)
 
 
 def knob(name: str, default: float, *, low: float, high: float, unit: str, why: str, source: str = "") -> Knob:

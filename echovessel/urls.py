@@ -1,7 +1,6 @@
 """Every address of the site."""
 
 from django.contrib import admin
-from django.contrib.auth import views as auth_views
 from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 from django.views.i18n import set_language
@@ -18,7 +17,7 @@ from echovessel.health import healthz
 
 urlpatterns = [
     path("", persona.views.home, name="home"),
-    path("login/", auth_views.LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("login/", persona.views.SignIn.as_view(), name="login"),
     path("logout/", persona.views.SignOut.as_view(), name="logout"),
     path("welcome/persona/", persona.views.onboarding, name="onboarding"),
     path("welcome/<str:token>/", persona.views.first_run, name="first_run"),

@@ -6,9 +6,12 @@ from typing import Any
 from axes.helpers import get_cool_off
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.views import LogoutView
+from django.contrib.auth.models import User
+from django.contrib.auth.views import LoginView, LogoutView
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.decorators import method_decorator
 from django.utils.translation import get_language
 from django.views.decorators.debug import sensitive_post_parameters
 
@@ -37,6 +40,18 @@ def locked_out(request: HttpRequest, *_: Any) -> HttpResponse:
     if cool_off := get_cool_off():
         response["Retry-After"] = str(math.ceil(cool_off.total_seconds()))
     return response
+
+
+@method_decorator(login_not_required, name="dispatch")
+class SignIn(LoginView):
+    """Sign in; while nobody has an account yet, how the first one is made, since nobody could pass this page."""
+
+    redirect_authenticated_user = True
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not User.objects.exists():
+            return render(request, "first_run_awaited.html", {})
+        return super().dispatch(request, *args, **kwargs)
 
 
 def home(request: HttpRequest) -> HttpResponse:

@@ -165,6 +165,17 @@ def test_off_the_record_there_is_help_and_no_trace_of_it_elsewhere(mira: Persona
 # --- the help texts ---------------------------------------------------------------------------------------------------
 def test_the_help_is_of_the_operators_locale_and_of_the_personas_language(mira: Persona, settings: Any) -> None:
     assert ["988" in text for text in help_texts.beside_a_line("en")] == [True]
+    for line, persona, is_chinese_first, count in (
+        ("我不想活了", "en", True, 2),
+        ("wo bu xiang huo le", "en", True, 2),
+        ("我不想活了", "zh", True, 2),
+        ("I want to die", "zh", False, 2),
+        ("I want to die", "en", False, 1),
+        ("I feel so 累, I cannot go on", "zh", False, 2),
+        ("🔪", "en", False, 1),
+    ):
+        shown = help_texts.beside_a_line(persona, line)
+        assert ("12356" in shown[0], len(shown)) == (is_chinese_first, count), (line, persona)
     assert ["12356" in text for text in help_texts.beside_a_line("zh")] == [False, True]
     settings.LANGUAGE_CODE = "zh-hans"
     assert ["12356" in text for text in help_texts.beside_a_line("zh")] == [True]

@@ -1,5 +1,7 @@
 """The site as a whole: doors, headers, checks, the first page."""
 
+import math
+import re
 from datetime import timedelta
 from io import StringIO
 from typing import Any
@@ -15,7 +17,7 @@ from django.test import Client
 from django.utils import timezone
 from django_q.models import Schedule
 
-from echovessel import embedding, knobs, schedule
+from echovessel import embedding, first_run, knobs, schedule
 from echovessel.management.commands import up
 from echovessel.origins import is_ours
 from persona.models import Persona
@@ -129,6 +131,21 @@ def test_a_knob_set_wrong_is_said_at_the_start(settings: Any, overrides: dict[st
     assert words in found[0].msg
 
 
+def test_each_end_of_a_knobs_printed_range_is_accepted_and_a_step_beyond_is_refused() -> None:
+    assert len(knobs.REGISTRY) > 100
+    for knob in knobs.REGISTRY.values():
+        is_whole = isinstance(knob, knobs.WholeKnob)
+        printed = re.search(r" is outside (.+?)…(\S+) ", knob.fault(math.inf if not is_whole else 10**15))
+        assert printed, knob.name
+        low, high = (int(end) if is_whole else float(end) for end in printed.groups())
+        step_down, step_up = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
+        below, above = (low - 1, high + 1) if is_whole else (step_down, step_up)
+        assert [knob.fault(end) for end in (low, high, knob.default)] == ["", "", ""], knob.name
+        assert all(knob.fault(value) for value in (below, above, math.nan, True, "1", None)), knob.name
+        between = low + 0.5 if is_whole else low + (high - low) / 3
+        assert bool(knob.fault(between)) == is_whole, knob.name
+
+
 def test_every_knob_says_its_unit_and_reason() -> None:
     assert len(knobs.REGISTRY) > 20
     assert all(knob.unit and knob.why for knob in knobs.REGISTRY.values())
@@ -178,6 +195,31 @@ def test_behind_tls_a_plain_page_may_not(settings: Any) -> None:
     assert not is_ours("http://testserver", "testserver")
     settings.CSRF_TRUSTED_ORIGINS = ["https://echo.example.org"]
     assert is_ours("https://echo.example.org", "testserver")
+
+
+@pytest.mark.parametrize(
+    ("hosts", "warned"), [(["*"], True), (["localhost", "*"], True), (["echo.example.org"], False)]
+)
+def test_letting_every_host_in_is_warned_of(settings: Any, hosts: list[str], warned: bool) -> None:
+    settings.ALLOWED_HOSTS = hosts
+    found = [one.id for one in run_checks(include_deployment_checks=True)]
+    assert ("echovessel.W006" in found) == warned
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [("en", "Nobody lives here yet"), ("zh-CN,zh;q=0.9", "这里还没有人住"), ("de", "Nobody lives here yet")],
+)
+def test_before_there_is_an_owner_people_are_told_what_to_do(client: Client, language: str, words: str) -> None:
+    for address in ("/", "/login/", "/account/"):
+        page = client.get(address, follow=True, headers={"Accept-Language": language})
+        assert page.status_code == 200
+        assert words in page.content.decode(), address
+        assert "/welcome/…/" in page.content.decode()
+        assert first_run.token() not in page.content.decode()
+        assert 'name="password"' not in page.content.decode()
+    User.objects.create_superuser("ana")
+    assert 'name="password"' in client.get("/login/").content.decode()
 
 
 def test_the_jobs_are_scheduled_once() -> None:
