@@ -8,11 +8,15 @@ from functools import cache
 
 from echovessel import words
 from echovessel.embedding import BUNDLED_FOLDER
+from memory.recall.everyday import everyday
 
 # Ranks (2026-11): mother 2,388, doctor 3,460, garden 3,871, coffee 4,157, divorce 8,179, pottery 11,378, dentist
 # 24,385; sarcoidosis is no word of it.
 COMMON = 3_500  # such a word says nothing by itself
 TELLING = 10_000  # a rarer one is hardly said again by chance
+
+
+_COUNTING = frozenset("一二两三四五六七八九十百千万几半第个只条张本件位名块双年月日号点分钟")
 
 
 @cache
@@ -28,8 +32,11 @@ def _ranks() -> dict[str, int]:
 
 
 def is_common(token: str) -> bool:
-    """Whether many say it, whatever they speak of; numbers too."""
-    return token.isdecimal() or (token.isascii() and (len(token) < 3 or _ranks().get(token, TELLING) < COMMON))
+    """Whether many say it, whatever they speak of; numbers too. A pair of Chinese characters of which one says nothing
+    is most often a part of two words."""
+    if not token.isascii():
+        return any(words.is_function_word(sign) or sign in everyday() or sign in _COUNTING for sign in token)
+    return token.isdecimal() or len(token) < 3 or _ranks().get(token, TELLING) < COMMON
 
 
 def is_telling_alone(token: str) -> bool:

@@ -192,4 +192,5 @@ def test_a_confirmed_plan_holds_the_choice_for_each(parrot: ConceptNode) -> None
 
 def test_common_words_say_nothing_alone() -> None:
     words = {"mother": (True, False), "garden": (False, False), "sarcoidosi": (False, True), "1987": (True, False)}
+    words |= {"白血": (False, False), "一只": (True, False), "我领": (True, False), "今天": (True, False)}
     assert {word: (is_common(word), is_telling_alone(word)) for word in words} == words
