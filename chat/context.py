@@ -9,7 +9,6 @@ from django.utils.formats import date_format
 
 from chat import crisis as crises
 from chat import knobs
-from chat.care import speaks_of_crisis
 from chat.models import Message
 from echovessel.context import ContextRequest, Section, tokens
 from echovessel.prompt_text import Neutral, fenced, indented, one_line, render_prompt
@@ -33,7 +32,7 @@ def crisis(request: ContextRequest) -> Section | None:
 
     The account calls it guidance: what is left of it once the line is forgotten tells nobody what it was about."""
     persona: Persona = request.persona
-    lines = [line for line in _of_this_talk(request) if speaks_of_crisis(line.content)]
+    lines = crises.cries_among(_of_this_talk(request))
     now = bool(lines)
     if not now:
         lines = crises.lately(persona, request.now, _talk_of(request))

@@ -3,6 +3,7 @@
 Staff may point out lines, too. Nothing here blocks a line, drops it, or changes what becomes of it.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import AbstractBaseUser
@@ -10,25 +11,42 @@ from django.db.models import Q
 
 from chat import help_texts, knobs
 from chat.care import speaks_of_crisis
-from chat.models import CrisisFlag, Message
+from chat.models import CrisisFlag, Message, Session
 from persona.models import Persona
+
+# So many messages of the owner before a doubtful one are heard with it.
+MESSAGES_BEFORE = 2
+
+
+def hears(persona: Persona, content: str, channel: str, *, unrecorded: bool = False) -> bool:
+    """Whether a message that is about to be stored speaks of a crisis. Takes a query only where that is doubtful, and
+    up to 10 ms: call it before the transaction that stores it."""
+
+    def messages_before() -> list[str]:
+        newest = Message.objects.filter(
+            persona=persona,
+            role=Message.Role.USER,
+            session__channel=channel,
+            session__status=Session.Status.OPEN,
+            session__off_the_record=unrecorded,
+        ).order_by("-id")
+        return list(newest.values_list("content", flat=True)[:MESSAGES_BEFORE])[::-1]
+
+    return speaks_of_crisis(content, messages_before)
 
 
 def attend(message: Message, now: datetime) -> tuple[str, ...]:
-    """See to a line of the user that has just been stored, and return the help to show beside it: none where it speaks
-    of no crisis, which takes no query. Call inside the transaction that stores it."""
-    if not speaks_of_crisis(message.content):
-        return ()
-    CrisisFlag.objects.create(message=message, raised_at=now)
+    """See to a message of the owner that was heard as a cry and has just been stored, and return the help to show
+    beside it. Call inside the transaction that stores it."""
+    CrisisFlag.objects.create(message=message, by_detector=True, raised_at=now)
     _hold_back(message.persona, now + timedelta(hours=knobs.care_hold_hours()))
     return help_beside(message)
 
 
 def help_beside(message: Message) -> tuple[str, ...]:
-    """The help that stands beside a line; none where nothing but a person has pointed it out, whose account may be gone
-    since."""
+    """The help that stands beside a line; none where nothing but a person has pointed it out."""
     flag: CrisisFlag | None = getattr(message, "crisis_flag", None)
-    if flag is None or flag.raised_by_id is not None or not speaks_of_crisis(message.content):
+    if flag is None or not flag.by_detector:
         return ()
     return help_texts.beside_a_line(message.persona.language, message.content)
 
@@ -40,9 +58,15 @@ def lately(persona: Persona, now: datetime, session_id: int | None) -> list[Mess
         return []
     since = now - timedelta(hours=knobs.care_hold_hours())
     said = Message.objects.filter(persona=persona, created_at__gt=since).shown_to_models()
-    spoken = said.filter(crisis_flag__isnull=False, crisis_flag__raised_by=None)
-    may_be_told = spoken.filter(Q(session__off_the_record=False) | Q(session=session_id))
-    return [line for line in may_be_told if speaks_of_crisis(line.content)]
+    spoken = said.filter(crisis_flag__by_detector=True)
+    return list(spoken.filter(Q(session__off_the_record=False) | Q(session=session_id)))
+
+
+def cries_among(messages: Sequence[Message]) -> list[Message]:
+    """Those of `messages` that were heard as cries."""
+    keys = [message.pk for message in messages]
+    flagged = set(CrisisFlag.objects.filter(message__in=keys, by_detector=True).values_list("message_id", flat=True))
+    return [message for message in messages if message.pk in flagged]
 
 
 def let_go(now: datetime) -> int:

