@@ -34,7 +34,8 @@ DOUBT = 0.25
 RULE_BONUS = 0.5
 MAX_CACHED = 512
 SURE = 9.0
-# Two words say too little to go by their likeness ("Line 0", 「走了」): unless they are a phrase, more is asked of them.
+# Two words say too little to go by their likeness ("Line 0", 「走了」): unless they are a phrase, more is asked of
+# them.
 SHORT_WORDS, SHORT_PENALTY = 3, 0.6
 MAX_SENTENCES = 20
 # Of a longer text the classifier reads so much of its beginning and of its end.

@@ -263,3 +263,26 @@ def test_the_guidance_gives_no_number_that_a_model_could_get_wrong() -> None:
     for language in ("en", "zh"):
         words = Path(f"templates/prompts/crisis_guidance.{language}.txt").read_text(encoding="utf-8")
         assert not [sign for sign in words if sign.isdigit()]
+
+
+# --- the decision is stored -------------------------------------------------------------------------------------------
+def test_what_was_heard_once_keeps_its_help_whatever_is_learnt_later(mira: Persona, monkeypatch: Any) -> None:
+    cry = say(mira, CRY)
+    harmless = say(mira, HARMLESS)
+    monkeypatch.setattr(crisis, "speaks_of_crisis", lambda *_args: pytest.fail("it was decided when it came"))
+    assert crisis.help_beside(Message.objects.get(pk=cry.pk))
+    assert crisis.help_beside(Message.objects.get(pk=harmless.pk)) == ()
+    assert crisis.cries_among([cry, harmless]) == [cry]
+
+
+def test_only_the_owners_last_messages_of_the_same_session_are_heard_with_a_doubtful_one(
+    mira: Persona, otto: Persona, monkeypatch: Any
+) -> None:
+    heard: list[list[str]] = []
+    say(otto, "of another")
+    for words in ("first", "second", "third"):
+        say(mira, words)
+    monkeypatch.setattr(crisis, "speaks_of_crisis", lambda _text, before: bool(heard.append(list(before()))))
+    say(mira, "doubtful")
+    take_line(mira, "doubtful elsewhere", None, "openai", NOW)
+    assert heard == [["second", "third"], []]
