@@ -2,7 +2,7 @@
 
 Two ears, both on this machine, for English and Chinese (both scripts); no network and no connected model is asked.
 
-    rules       phrases that people say, in light disguise too (`phrases_en`, `phrases_zh`, `disguises`): 0.05 ms
+    rules       phrases that people say, in light disguise too (`phrases.*.toml`, `disguises`): 0.05 ms
     classifier  what lines of several writers have in common (`classifier`, trained from `lines/` by `train`): 0.3 ms,
                 and 5 to 10 ms where the n-grams alone are not sure
 

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 
 from chat.care.disguises import forms
 from chat.care.phrase import Phrase
-from chat.care.phrases_en import ENGLISH
-from chat.care.phrases_zh import CHINESE, PINYIN
+from chat.care.phrases import CHINESE, ENGLISH, PINYIN
 
 _LATIN, _HAN = re.compile("[a-z]{3}"), re.compile("[\u3400-\u9fff]")
 

@@ -15,8 +15,7 @@ from chat.care import classifier, speak_of_crisis, speaks_by_rule, speaks_of_cri
 from chat.care.disguises import forms, plainly
 from chat.care.lines import LINES_SHA256_NAME, fingerprint, read_lines
 from chat.care.phrase import Phrase
-from chat.care.phrases_en import ENGLISH
-from chat.care.phrases_zh import CHINESE, PINYIN
+from chat.care.phrases import CHINESE, ENGLISH, PINYIN
 from tests.chat import cries
 
 # Seed 000, the row of its table that is called "Crisis".
