@@ -27,6 +27,7 @@ from memory.importers import (
     imessage,
     journal,
     journey,
+    kakao_table,
     letta,
     mapper,
     memory_dumps,
@@ -45,7 +46,8 @@ from memory.importers import (
     whatsapp,
 )
 from memory.importers.contents import contents_of
-from memory.importers.source import Source
+from memory.importers.members import held, read_members
+from memory.importers.source import Sample, Source
 from memory.importers.speakers import Speaker, speakers
 from memory.importers.types import Format, Found, ImportRejected, Options
 from memory.importers.web_pages import is_page, refuse_page, refuse_pages
@@ -68,6 +70,7 @@ FORMATS: tuple[Format, ...] = (
     *slack.FORMATS,
     *google_chat.FORMATS,
     *wechat.FORMATS,
+    *kakao_table.FORMATS,
     *sillytavern.FORMATS,
     *roleplay.FORMATS,
     *character_ai.FORMATS,
@@ -89,6 +92,8 @@ FORMATS: tuple[Format, ...] = (
 )
 # Below this a file resembles nothing.
 _LEAST_LIKENESS = 0.25
+# From this on a zip is of a format as a whole, and its files need not be looked at one by one.
+_SURE_OF_ZIP = 0.75
 
 
 def recognised(source: Source) -> Format:
@@ -96,19 +101,27 @@ def recognised(source: Source) -> Format:
     empty, damaged or no text."""
     if not source.size:
         raise ImportRejected("empty")
-    # A page may be read only by who reads pages: to others it is text with many signs.
-    formats = [one for one in FORMATS if getattr(one, "reads_pages", False) or not is_page(source.sample)]
-    likeness, best = max(((one.resembles(source.sample), one) for one in formats), key=lambda pair: pair[0])
+    likeness, best = _likeliest(source.sample)
+    if source.members and likeness < _SURE_OF_ZIP:
+        inside = held(source, _likeliest)
+        if inside and inside[0] >= max(likeness, _LEAST_LIKENESS):
+            return inside[1]
     if likeness >= _LEAST_LIKENESS:
         return best
     refuse_page(source.sample)
     contents = contents_of(source)
-    if not source.members and not contents.startswith("kind:"):
+    if not source.members and not contents.startswith(("kind:", "zip:")):
         # Whatever is wrong with the text is a better answer.
         next(iter(source.texts()), None)
     refuse_pages(source.sample)
     labels = ", ".join(str(one.label) for one in FORMATS)
     raise ImportRejected("unknown_format", source.name, formats=labels, **({"contents": contents} if contents else {}))
+
+
+def _likeliest(sample: Sample) -> tuple[float, Format]:
+    # A page may be read only by who reads pages: to others it is text with many signs.
+    formats = [one for one in FORMATS if getattr(one, "reads_pages", False) or not is_page(sample)]
+    return max(((one.resembles(sample), one) for one in formats), key=lambda pair: pair[0])
 
 
 def _nothing_found(source: Source) -> ImportRejected:
@@ -124,7 +137,9 @@ def format_named(name: str) -> Format:
 def read(source: Source, chosen: Format | None = None, options: Options | None = None) -> Iterator[Found]:
     """All that is found in the file, in its order. Raises ImportRejected while it is gone through: before anything if
     the file is not recognised or holds nothing, and also after some of it."""
-    found = (chosen or recognised(source)).read(source, options or Options(limits=source.limits))
+    known, options = chosen or recognised(source), options or Options(limits=source.limits)
+    in_members = bool(source.members) and known.resembles(source.sample) < _LEAST_LIKENESS
+    found = read_members(source, known, _likeliest, options) if in_members else known.read(source, options)
     try:
         first = next(found, None)
     except ImportRejected as rejected:

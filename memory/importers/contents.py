@@ -75,8 +75,13 @@ def _line_count(source: Source) -> int:
 
 
 def _counts(members: tuple[str, ...]) -> str:
-    kinds = Counter(_KIND_OF.get(name.rpartition(".")[2].casefold(), "others") for name in members)
+    kinds = Counter(map(kind_of_name, members))
     return ",".join(f"{kind}={count}" for kind, count in kinds.most_common())
+
+
+def kind_of_name(name: str) -> str:
+    """What kind of file has such a name: "pictures", "json", … or "others"."""
+    return _KIND_OF.get(name.rpartition(".")[2].casefold(), "others")
 
 
 def _kind(sample: Sample) -> str:

@@ -18,9 +18,10 @@ from memory.importers.when import read_when
 NAMES: dict[str, tuple[str, ...]] = {
     "text": (
         "text", "content", "contents", "message", "mes", "msg", "body", "reply", "words", "messagetext",
-        "messagecontent", "messagebody", "msgcontent", "msgtext", "chattext", "utterance", "entry", "entrytext", "note",
-        "strcontent", "html", "nachricht", "inhalt", "eintrag", "texte", "mensaje", "texto", "contenido", "contenu",
-        "mensagem", "conteudo", "conteúdo", "messaggio", "testo", "сообщение", "текст", "内容", "正文", "消息",
+        "messagecontent", "messagebody", "msgcontent", "msgtext", "txt", "chattext", "utterance", "entry", "entrytext",
+        "note", "strcontent", "html", "nachricht", "inhalt", "eintrag", "texte", "mensaje", "texto", "contenido",
+        "contenu", "mensagem", "conteudo", "conteúdo", "messaggio", "testo", "сообщение", "текст", "内容", "正文",
+        "消息",
         "消息内容", "聊天内容", "聊天记录", "信息内容", "文本", "文字", "日记", "內容", "訊息", "訊息內容",
         "メッセージ", "本文", "메시지", "내용",
     ),
@@ -70,6 +71,14 @@ _PERSONS = frozenset(
         "postedby", "发送者", "发送人", "用户",
     }
 )  # fmt: skip
+_IDS_OF_SPEAKERS = frozenset(
+    {
+        "senderid", "fromid", "authorid", "userid", "fromuserid", "senderusername", "senderuin", "wxid", "uid", "uin",
+        "senduid", "senderuid", "fromuid", "fromuin", "authoruid", "useruid", "senderkey", "usr", "userkey",
+        "fromaccount", "senderaccount", "memberid", "participantid", "ownerid", "creatorid", "发送者微信id",
+        "发送者id", "发送人id", "用户id",
+    }
+)  # fmt: skip
 # Fields that say yes or no about who speaks: whether that is a program, or whoever took the file along.
 _BOT_FLAGS = ("isbot", "isai")
 _COMPANION_FLAGS = ("ishuman", "isuser", *_BOT_FLAGS)
@@ -114,13 +123,14 @@ _OF_CHATS = frozenset(
         "message", "msg", "mes", "messagetext", "messagecontent", "messagebody", "msgcontent", "msgtext", "chattext",
         "strcontent", "utterance", "消息", "消息内容", "聊天内容", "聊天记录", "訊息", "訊息內容", "nachricht",
         "mensaje", "mensagem", "messaggio", "сообщение", "メッセージ", "메시지", "senderid", "fromid", "authorid",
-        "userid", "fromuserid", "recipient", "recipientid", "recipients", "receiver", "receiverid", "to", "toid",
+        "userid", "fromuserid", "txt", "recipient", "recipientid", "recipients", "receiver", "receiverid", "to", "toid",
         "toname", "replyto", "replytoid", "replytomessageid", "inreplyto", "chatid", "conversationid", "threadid",
         "roomid", "channelid", "channel", "chatroom", "接收者", "接收人", "群聊", "聊天对象", *_FLAGS,
     }
 )  # fmt: skip
 # Of values that only somebody's name could be, there are at most so many, each at least so often in the mean.
 _MOST_UNNAMED = 30
+_LONGER_THAN_NAMES = 12
 _AT_LEAST_OFTEN = 2.0
 
 
@@ -154,7 +164,8 @@ def guessed(samples: AnyMapping[str, list[Any]], records: str = "") -> Mapping |
     chosen = {role: _chosen(role, left) for role in ("at", "source_id", "talk", "title", "text")}
     clock = next((path for path in left if _bare(path) in _CLOCK_NAMES and _are(left[path], _is_clock)), "")
     named = bool(chosen["text"])
-    text = chosen.pop("text") or _longest(left)
+    is_said = bool(speaker and chosen["at"])
+    text = chosen.pop("text") or _longest(left, few=is_said)
     if not text:
         return None
     left.pop(text, None)
@@ -208,17 +219,7 @@ def _rank_of_speaker(path: str) -> int | None:
         return names.index("sendername")
     if around in _PERSONS and bare in ("id", "uid", "uin", "email", "wxid"):
         return len(names) + 1
-    if bare in (
-        "senderid",
-        "fromid",
-        "authorid",
-        "userid",
-        "fromuserid",
-        "senderusername",
-        "senderuin",
-        "wxid",
-        "发送者微信id",
-    ):
+    if bare in _IDS_OF_SPEAKERS:
         return len(names) + 1
     # The name of a channel or of a file is nobody's.
     return names.index(bare) if bare in names and not (around and bare in _GENERIC and "." in path) else None
@@ -362,13 +363,18 @@ def _are_ids(path: str, values: list[Any]) -> bool:
     )
 
 
-def _longest(left: AnyMapping[str, list[Any]]) -> str:
-    """The field with the longest texts in it, if they are longer than names and numbers are."""
+def _longest(left: AnyMapping[str, list[Any]], *, few: bool) -> str:
+    """The field with the longest texts in it, if they are longer than names and numbers are; where who spoke and when
+    is known, few words of several are enough."""
     lengths = {
         path: sum(map(len, map(str, values))) / len(values) for path, values in left.items() if _fits_text(path, values)
     }
     best = max(lengths, key=lambda path: lengths[path], default="")
-    return best if best and lengths[best] >= 12 else ""
+    words = [value.strip() for value in left.get(best, ()) if isinstance(value, str) and value.strip()]
+    if not best or _are(words, lambda value: _ID.fullmatch(value) is not None):
+        return ""
+    several = sum(" " in value or not value.isascii() for value in words) >= 0.3 * len(words)
+    return best if lengths[best] >= _LONGER_THAN_NAMES or (few and several) else ""
 
 
 def value_at(record: Any, path: str) -> Any:

@@ -20,7 +20,8 @@ from memory.importers.applying import Applying, Record, ask_whose, order_of_days
 from memory.importers.fields import Mapping, guessed, value_at
 from memory.importers.json_values import Unread, loads, values
 from memory.importers.lines import word
-from memory.importers.source import Sample, Source
+from memory.importers.members import likely_members
+from memory.importers.source import Member, Sample, Source
 from memory.importers.types import Found, ImportRejected, Options, Skipped
 
 _MOST_VALUES = 200
@@ -42,7 +43,7 @@ class Mapped:
         if sample.members or not sample.paths:
             return 0.0
         mapping = _best(_beginning_of(sample.text))
-        return 0.0 if mapping is None else 0.5 if mapping.sure else 0.3
+        return 0.0 if mapping is None else 0.5 if mapping.sure else 0.4 if mapping.speaker else 0.3
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         mapping, likely = options.mapping, guess(source)
@@ -61,10 +62,28 @@ class Mapped:
 
 
 def guess(source: Source) -> Mapping | None:
-    """Which fields hold who spoke, what was said and when; None where nothing in the file could be that."""
+    """Which fields hold who spoke, what was said and when; None where nothing in the file could be that. Of a zip it is
+    the file in it of which that is plainest."""
+    if source.members:
+        inside = with_records(source)
+        return None if inside is source else guess(inside)
     if not source.sample.paths:
         return table.guess(source)
     return _best(_beginning_of(_first_megabyte(source)))
+
+
+def with_records(source: Source) -> Source:
+    """The file that holds the records: of a zip the one in it of which that is plainest."""
+    best, found = (False, False, False), source
+    for name in likely_members(source):
+        member = Member(source, name)
+        try:
+            likely = guess(member)
+        except ImportRejected:
+            continue  # Another file may hold records.
+        if likely and (found is source or (likely.sure, bool(likely.speaker), bool(likely.at)) > best):
+            best, found = (likely.sure, bool(likely.speaker), bool(likely.at)), member
+    return found
 
 
 def _first_megabyte(source: Source) -> str:

@@ -88,7 +88,7 @@ def describe_contents(contents: str) -> str:
         held = [_counted(*name.split("=", 1)) for name in names]
         return gettext("The zip holds %(contents)s, but no conversations.") % {"contents": _joined(held)}
     if kind == "zip":
-        return gettext("The zip is empty.")
+        return gettext("The zip holds no files.")
     if kind == "json" and names:
         fields = gettext(", ").join(names)
         return gettext("JSON with the fields %(fields)s: none of them holds what somebody said.") % {"fields": fields}

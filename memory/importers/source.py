@@ -73,6 +73,10 @@ class Source:
             return io.BufferedReader(_View(self._file, self.size), CHUNK_BYTES)
         return cast(BinaryIO, io.BufferedReader(_Member(self._member(member), member), CHUNK_BYTES))
 
+    def size_of(self, member: str) -> int:
+        """How many bytes a member of the zip has, unpacked."""
+        return self._zip.getinfo(member).file_size if self._zip and member in self.members else 0
+
     def texts(self, member: str = "") -> Iterator[str]:
         """The text in pieces, its encoding found out; ImportRejected with a position where it cannot be decoded."""
         encoding = self._encodings.get(member)
@@ -113,6 +117,21 @@ class Source:
             return self._zip.open(member)
         except (*_DAMAGED, NotImplementedError) as error:
             raise ImportRejected("zip_broken", printable(member)) from error
+
+
+class Member(Source):
+    """A file within a zip, as a source of its own."""
+
+    def __init__(self, around: Source, member: str) -> None:
+        super().__init__(io.BytesIO(), member, around.limits)
+        self.size = around.size_of(member)
+        self._around = around
+        self._within = member
+
+    def open(self, member: str = "") -> BinaryIO:
+        if member:
+            raise ImportRejected("member_missing", printable(member))
+        return self._around.open(self._within)
 
 
 class Sample:
@@ -206,7 +225,8 @@ class Placed(io.RawIOBase):
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         place = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._place, io.SEEK_END: self._size}[whence]
         if place < 0:
-            raise ValueError("before the beginning of the file")
+            # As files of the system do: zipfile looks before the beginning of a small one.
+            raise OSError("before the beginning of the file")
         self._place = place
         return place
 

@@ -1,15 +1,18 @@
-"""WeChat, as WeFlow and tools of its kind write it down.
+"""WeChat, as WeFlow, MemoTrace and tools of their kind write it down.
 
 JSON        {weflow?, session: {wxid, displayName, type}, messages: [{type, content, isSend, senderDisplayName, …}]}
 ChatLab     {chatlab, meta: {name, ownerId?}, members, messages: [{sender, accountName, timestamp, type, content}]},
             or one a line, of which each says its `_type`
 CSV         id,MsgSvrID,type_name,is_sender,talker,msg,src,CreateTime
 page        window.WEFLOW_DATA = [ {i, t, s, a, b}, one a line
+MemoTrace   CSV with IsSender, Type, SubType, StrContent, CreateTime, Remark, NickName, Sender
+            page: const chatMessages = [ {type:1, text:'…', is_send:0, timestamp:…, displayname:'…'}, one a line
 
 What WeFlow writes as text is read by `chatlog`. Kinds have Chinese names, or numbers in ChatLab.
 """
 
 import csv
+import html
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -23,8 +26,9 @@ from memory.importers.html_text import words_of
 from memory.importers.json_values import Unread, is_one_a_line, loads, objects, values
 from memory.importers.lines import Names, moment, said, table, talks, word
 from memory.importers.places import Places
+from memory.importers.quotes import without_quote
 from memory.importers.source import Sample, Source
-from memory.importers.table import shape_of
+from memory.importers.table import records, shape_of
 from memory.importers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
 
 _SPOKEN = ("文本消息", "引用消息", "文本", "text", "引用", "回复消息")
@@ -40,6 +44,21 @@ _PAGE_TITLE = re.compile(r"<title>(.{1,200}?)(?: - 聊天记录)?</title>", re.S
 _PAGE_NAME = re.compile(r'<div class="sender-name">(.*?)</div>', re.S)
 _PAGE_WORDS = re.compile(r'<div class="message-text">(.*?)</div>', re.S)
 _OWNER = "我"
+_MEMOTRACE_COLUMNS = frozenset({"IsSender", "Type", "StrContent", "CreateTime"})
+_TYPE_OF_TEXT, _TYPE_OF_APPS, _SORT_OF_REPLIES = "1", "49", "57"
+# Calls, what the program says, and what was taken back.
+_TYPES_OF_NOTICES = ("50", "10000", "10002")
+_MARKUP = re.compile(r"\s*(?:[\w@-]{1,60}:\s*)?<(?:\?xml|msg|img|voicemsg|emoji|sysmsg|videomsg|location)\b", re.I)
+_TITLE = re.compile(r"<title>(?:<!\[CDATA\[)?(.*?)(?:\]\]>)?</title>", re.S)
+_MEMOTRACE_PAGE = re.compile(r"\bchatMessages\s*=\s*\[")
+# Several messages may stand in one line.
+_OBJECTS = re.compile(r"(?<=\})\s*,\s*(?=\{)")
+_PAGE_FIELD = re.compile(
+    r"[\"']?(?P<key>[A-Za-z_]\w{0,30})[\"']?\s*:\s*"
+    r"(?:'(?P<single>(?:[^'\\]|\\.)*)'|\"(?P<double>(?:[^\"\\]|\\.)*)\"|(?P<bare>-?\d+|true|false|null))"
+)
+_ESCAPED = re.compile(r"\\(.)", re.S)
+_ESCAPES = {"n": "\n", "t": "\t", "r": ""}
 
 
 @dataclass(frozen=True)
@@ -91,7 +110,8 @@ def _lines(messages: Iterable[_Said], places: Places, limits: Limits) -> Iterato
             continue
         role: Role = "user" if message.own else ""
         speaker = names.of(message.known or message.name, message.name)
-        yield said(speaker, message.text, moment(message.at), where, limits, places, role=role)
+        words = without_quote(message.text)
+        yield said(speaker, words, moment(message.at), where, limits, places, role=role)
 
 
 def _is_weflow(sample: Sample) -> bool:
@@ -215,9 +235,93 @@ def _page_messages(source: Source, partner: str) -> Iterator[_Said]:
         yield _Said(speaker, words_of(words[1]), value.get("t"), own=own) if words else _Said(reason="media")
 
 
+def _is_memotrace_csv(sample: Sample) -> bool:
+    shape = None if sample.paths or not sample.text else shape_of(sample.text)
+    return shape is not None and {*shape.columns} >= _MEMOTRACE_COLUMNS
+
+
+def _memotrace_csv(source: Source) -> _Chat:
+    return _Chat("", "", _memotrace_rows(source))
+
+
+def _memotrace_rows(source: Source) -> Iterator[_Said]:
+    shape = shape_of(source.sample.text)
+    if shape is None:
+        raise ImportRejected("nothing_found")
+    for _where, row in records(source, shape):
+        if not isinstance(row, dict):
+            yield _Said(reason="broken")
+            continue
+        text, reason = _memotrace_words(row.get("Type", ""), row.get("SubType", ""), row.get("StrContent", ""))
+        person = row.get("Sender", "").strip() or row.get("StrTalker", "").strip()
+        own = row.get("IsSender", "").strip() == "1"
+        name = row.get("Remark", "").strip() or row.get("NickName", "").strip() or person
+        if own and not row.get("Sender", "").strip():
+            # Without a sender the other one's name stands beside one's own lines, too.
+            person = name = _OWNER
+        at = row.get("CreateTime") or row.get("StrTime")
+        yield _Said(reason=reason) if reason else _Said(name, text, at, person, own)
+
+
+def _memotrace_words(kind: str, sort: str, text: str) -> tuple[str, str]:
+    """The words of a message of a kind, as WeChat numbers them, or why it has none. A reply may be markup."""
+    kind, sort = kind.strip(), sort.strip()
+    if kind in _TYPES_OF_NOTICES:
+        return "", "notice"
+    if kind == _TYPE_OF_APPS and sort == _SORT_OF_REPLIES:
+        title = _TITLE.search(text)
+        words = html.unescape(title[1]) if title else "" if text.lstrip().startswith("<") else text
+        return words, "" if words.strip() else "media"
+    if kind not in ("", _TYPE_OF_TEXT) or _MARKUP.match(text):
+        return "", "media"
+    return text, ""
+
+
+def _is_memotrace_page(sample: Sample) -> bool:
+    return _MEMOTRACE_PAGE.search(sample.page) is not None
+
+
+def _memotrace_page(source: Source) -> _Chat:
+    title = _PAGE_TITLE.search(source.sample.page)
+    return _Chat(words_of(title[1]) if title else "", "", _memotrace_page_messages(source))
+
+
+def _memotrace_page_messages(source: Source) -> Iterator[_Said]:
+    begun = False
+    for line in source.lines():
+        for piece in _OBJECTS.split(line.text):
+            begun = begun or _MEMOTRACE_PAGE.search(piece) is not None
+            known = dict(map(_page_field, _PAGE_FIELD.finditer(piece))) if begun else {}
+            if not {"type", "text"} <= known.keys():
+                continue
+            if known["type"] == "0":
+                yield _Said(reason="notice")
+                continue
+            text, reason = _memotrace_words(known["type"], known.get("sub_type", ""), html.unescape(known["text"]))
+            own, name = known.get("is_send") == "1", html.unescape(known.get("displayname", ""))
+            name = name or (_OWNER if own else "")
+            yield _Said(reason=reason) if reason else _Said(name, words_of(text), known.get("timestamp"), own=own)
+        if begun and line.text.strip().startswith("]"):
+            return
+
+
+def _page_field(found: re.Match[str]) -> tuple[str, str]:
+    quoted = found["single"] if found["single"] is not None else found["double"]
+    value = found["bare"] if quoted is None else _ESCAPED.sub(lambda one: _ESCAPES.get(one[1], one[1]), quoted)
+    return found["key"], value
+
+
 FORMATS = (
     WeChat("weflow", gettext_lazy("WeChat (WeFlow, JSON)"), _is_weflow, _weflow),
     WeChat("chatlab", gettext_lazy("Chat of ChatLab (JSON)"), _is_chatlab, _chatlab),
     WeChat("weflow_csv", gettext_lazy("WeChat (WeFlow, CSV)"), _is_csv, _csv),
     WeChat("weflow_page", gettext_lazy("WeChat (WeFlow, web page)"), _is_page, _page, reads_pages=True),
+    WeChat("memotrace_csv", gettext_lazy("WeChat (MemoTrace, CSV)"), _is_memotrace_csv, _memotrace_csv),
+    WeChat(
+        "memotrace_page",
+        gettext_lazy("WeChat (MemoTrace, web page)"),
+        _is_memotrace_page,
+        _memotrace_page,
+        reads_pages=True,
+    ),
 )

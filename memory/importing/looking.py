@@ -389,8 +389,9 @@ def _mapping_of(source: Source, looked_for: Format, choices: Choices, looking: _
         unread = looking.questions and not (looking.sample or source.members)
         return {"mapping": None, "fields": []} | ({"sample": _first_lines(source)} if unread else {})
     mapping = _said(choices, source) or mapper.guess(source)
-    fields = _fields(source, mapping.records if mapping else "")
-    sample = {} if looking.sample else {"sample": _first_lines(source)}
+    records = mapper.with_records(source)
+    fields = _fields(records, mapping.records if mapping else "")
+    sample = {} if looking.sample else {"sample": _first_lines(records)}
     return {"mapping": asdict(mapping) if mapping else None, "fields": fields} | sample
 
 

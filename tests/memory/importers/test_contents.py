@@ -28,7 +28,7 @@ def test_a_zip_without_conversations_says_what_it_holds() -> None:
     assert str(refused({"a.mp4": b"x", "b.bin": b"x", "c.json": "{}"}, "b.zip")).endswith(
         "The zip holds 1 video, 1 other file and 1 JSON file, but no conversations."
     )
-    assert describe_contents("zip:") == "The zip is empty."
+    assert describe_contents("zip:") == "The zip holds no files."
 
 
 def test_json_without_conversations_says_its_fields() -> None:
@@ -57,7 +57,8 @@ def test_what_is_no_text_says_what_it_is(data: Any, kind: str) -> None:
 def test_what_is_stored_of_a_refusal_has_no_language() -> None:
     assert contents_of(zipped({"1.jpg": b"x", "2.jpg": b"x", "3.html": "x"})) == "zip:pictures=2,pages=1"
     with patch(
-        "memory.importers.reasons.gettext", lambda words: {"The zip is empty.": "压缩包是空的。"}.get(words, words)
+        "memory.importers.reasons.gettext",
+        lambda words: {"The zip holds no files.": "压缩包里没有文件。"}.get(words, words),
     ):
-        assert describe_contents("zip:") == "压缩包是空的。"
+        assert describe_contents("zip:") == "压缩包里没有文件。"
     assert all(describe_contents(strange) for strange in ("", "kind:?", "zip:", "json:", "x"))

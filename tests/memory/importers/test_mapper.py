@@ -309,3 +309,30 @@ def test_a_name_that_only_the_other_one_has_is_theirs() -> None:
     found = confirmed(data)
     assert {(line.speaker, line.role) for line in lines_of(found)} == {("user", "user"), ("Ben", "other")}
     assert len([one for one in found if isinstance(one, Talk)]) == 1
+
+
+def test_short_names_of_fields_are_proposed_and_words_of_two_letters_are_words() -> None:
+    for text, speaker, others in [
+        ("txt", "uid", {"to": 2002}),
+        ("msg", "from_uid", {"to_uid": 7}),
+        ("t", "user_id", {}),
+        ("said", "sender_uid", {"read": True}),
+    ]:
+        records = [
+            {"ts": 1718000000123 + number, speaker: 1000 + number % 2, text: words, **others}
+            for number, words in enumerate(("ты спишь?", "нет", "и я нет", "ok"))
+        ]
+        source = given("\n".join(json.dumps(record, ensure_ascii=False) for record in records))
+        assert recognised(source).name == "mapped", text
+        likely = guess(source)
+        assert likely is not None
+        assert (likely.text, likely.speaker, likely.at) == (text, speaker, "ts")
+        found = found_by(Mapped(), source, Options(mapping=likely))
+        assert [line.speaker for line in lines_of(found)] == ["1000", "1001", "1000", "1001"]
+
+
+def test_contacts_are_no_messages() -> None:
+    contacts = [{"name": name, "created": "2024-01-02", "email": f"{name}@a.example"} for name in ("Ana", "Ben", "Cid")]
+    with pytest.raises(ImportRejected) as refused:
+        recognised(given(json.dumps(contacts)))
+    assert refused.value.code == "unknown_format"

@@ -96,3 +96,62 @@ def test_the_page_of_weflow_is_read() -> None:
         ("我", "早", "user"),
     ]
     assert skips_of(found) == ["media"]
+
+
+def test_what_a_reply_quotes_is_left_out_of_it() -> None:
+    quoting = [
+        message(1, "老周", "[引用 林小满：吃了，三种馅儿的\n饺子]\n给我留几个", kind="引用消息"),
+        message(2, "老周", "「林小满：几点？」\n- - - - - - - - - - - - - - -\n八点"),
+        message(3, "老周", "「不好意思」是什么意思"),
+    ]
+    found = list(read(given(json.dumps({"weflow": {}, "session": {"wxid": "w"}, "messages": quoting}))))
+    assert [line.text for line in lines_of(found)] == ["给我留几个", "八点", "「不好意思」是什么意思"]
+
+
+MEMOTRACE = """localId,TalkerId,Type,SubType,IsSender,CreateTime,Status,StrContent,StrTime,Remark,NickName,Sender
+1,7,1,0,0,1704873600,2,到家了没？,2024-01-10 16:00:00,妈妈,荷花,wxid_mama
+2,7,1,0,1,1704873660,2,"到了，
+刚进门",2024-01-10 16:01:00,,晨晨,wxid_chen
+3,7,3,0,0,1704873700,2,"<?xml version=""1.0""?><msg><img aeskey=""ab"" /></msg>",2024-01-10 16:01:40,妈妈,荷花,wxid_mama
+4,7,10000,0,0,1704873800,4,妈妈拍了拍我,2024-01-10 16:03:20,妈妈,荷花,wxid_mama
+5,7,49,57,0,1704873900,2,"<msg><appmsg><title>热一下 &amp; 喝</title></appmsg></msg>",,妈妈,,wxid_mama
+6,7,49,5,1,1704873910,2,,2024-01-10 16:05:10,,晨晨,wxid_chen
+7,7,50,0,1,1704873920,2,,2024-01-10 16:05:20,,晨晨,wxid_chen
+"""
+MEMOTRACE_PAGE = r"""<!DOCTYPE html><html><head><title>阿远</title></head><body><script>
+const chatMessages = [
+{type:1, text: '在吗？ it\'s me: 借我本书',is_send:0,timestamp:1700000000,displayname:'阿远'},
+{type:1, text: '在，哪本',is_send:1,timestamp:1700000060,displayname:'初夏'},
+{type:3, text: './image/ab12.jpg',is_send:0,timestamp:1700000090,displayname:'阿远'},
+{type:0, text: '昨天 22:10',is_send:0,avatar_path:'',timestamp:1700000100,displayname:''},
+{type:49, text: '《边城》&lt;精装&gt;那本',is_send:0,sub_type:57,timestamp:1700000120,displayname:'阿远'},
+];
+</script></body></html>"""
+
+
+def test_memotrace_names_people_as_they_were_saved_and_says_nothing_in_markup() -> None:
+    for text, name, heard, skips in [
+        (
+            MEMOTRACE,
+            "memotrace_csv",
+            [("妈妈", "到家了没？", ""), ("晨晨", "到了，\n刚进门", "user"), ("妈妈", "热一下 & 喝", "")],
+            ["media", "notice", "media", "notice"],
+        ),
+        (
+            MEMOTRACE_PAGE,
+            "memotrace_page",
+            [
+                ("阿远", "在吗？ it's me: 借我本书", ""),
+                ("初夏", "在，哪本", "user"),
+                ("阿远", "《边城》<精装>那本", ""),
+            ],
+            ["media", "notice"],
+        ),
+    ]:
+        source = given(text, "chat")
+        assert recognised(source).name == name
+        assert is_between_people(recognised(source))
+        found = list(read(source))
+        assert [(line.speaker, line.text, line.role) for line in lines_of(found)] == heard
+        assert sorted(skips_of(found)) == sorted(skips)
+        assert lines_of(found)[0].at is not None
