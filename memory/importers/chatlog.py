@@ -27,7 +27,7 @@ from memory.importers.called import is_form, is_label, may_be_called
 from memory.importers.chat_notices import KAKAO_TALK_MEDIA, invited_in, is_deleted, without_notices
 from memory.importers.clock_words import HALF_AHEAD, HALF_BEHIND
 from memory.importers.journal import Journal
-from memory.importers.lines import Gathered, Names, gathered, role_named, said, talks
+from memory.importers.lines import Gathered, Names, gathered, role_named, said, something, talks
 from memory.importers.localized_times import WEEKDAY, moment_in
 from memory.importers.places import Places
 from memory.importers.source import Sample, Source
@@ -197,7 +197,7 @@ class Chatlog:
         places = Places()
         messages = places.begun("", title, messages, lambda message: message.text.strip())
         found = _lines(messages, style, known, day_first, places, options.limits)
-        yield from talks(title, digest("chatlog", title), title or _("the chat"), found, options.limits)
+        yield from something(talks(title, digest("chatlog", title), title or _("the chat"), found, options.limits))
 
 
 def _style(lines: Iterable[str], *, sure: bool = True) -> _Style | None:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from echovessel.storable import NUL
 from memory.importers.places import Places
 from memory.importers.source import TextLine
-from memory.importers.types import Limits, Line, Role, Skipped, Talk
+from memory.importers.types import Found, ImportRejected, Limits, Line, Role, Skipped, Talk
 
 # Nobody chatted before, and no clock of today is right after.
 _FIRST_YEAR, _LAST_YEAR = 1970, 2200
@@ -78,6 +78,16 @@ def talks(
             lines.clear()
     if lines:
         yield Talk(title, source_id, tuple(lines), where)
+
+
+def something(found: Iterable[Found]) -> Iterator[Found]:
+    """All of `found`. Raises ImportRejected at its end where nobody sent anything, and there were only notices."""
+    is_empty = True
+    for one in found:
+        is_empty = is_empty and isinstance(one, Skipped) and one.reason in ("notice", "nobody", "document")
+        yield one
+    if is_empty:
+        raise ImportRejected("nothing_found")
 
 
 @dataclass(frozen=True)

@@ -18,15 +18,17 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.importers import day_order
-from memory.importers.lines import Gathered, gathered, said, talks
+from memory.importers.lines import Gathered, gathered, said, something, talks
 from memory.importers.places import Places
 from memory.importers.source import Sample, Source
-from memory.importers.types import Found, ImportRejected, Limits, Line, Options, Skipped, digest
+from memory.importers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
 from memory.importers.whatsapp_words import (
     AFTERNOON,
     ATTACHED,
     BEHIND,
+    CALL,
     DELETED,
+    DELETED_HERE,
     DOCUMENT,
     EDITED,
     ENCRYPTED,
@@ -35,8 +37,10 @@ from memory.importers.whatsapp_words import (
     MADE_GROUP,
     MEDIA,
     NOON,
+    NOTHING,
     PART_OF_DAY,
     PLACE,
+    POLL,
     UNDER_ITS_NAME,
 )
 
@@ -59,7 +63,10 @@ _BRACKETED = re.compile(rf"[{_INVISIBLE}]*\[{_DATE}{_BETWEEN}{_TIME}\]{_SPACE}",
 _DASHED = re.compile(rf"[{_INVISIBLE}]*{_DATE}{_BETWEEN}{_TIME}{_SPACE}[-–]{_SPACE}", re.I)
 _TIME_FIRST = re.compile(rf"[{_INVISIBLE}]*\[?{_TIME}[,،]{_SPACE}{_DATE}(?:\]|{_SPACE}[-–]){_SPACE}", re.I)
 _SHAPES = (_BRACKETED, _DASHED, _TIME_FIRST)
-_SPEAKER = re.compile(rf"[{_INVISIBLE}]*(?P<name>[^\n]{{1,100}}?)[{_INVISIBLE}]*:(?:{_SPACE}|(?=\n)|$)")
+# A name that is not in the contacts has a tilde before it.
+_SPEAKER = re.compile(
+    rf"[{_INVISIBLE}]*(?:~{_SPACE}?[{_INVISIBLE}]*(?=[^\s:]))?(?P<name>[^\n]{{1,100}}?)[{_INVISIBLE}]*:(?:{_SPACE}|(?=\n)|$)"
+)
 _NOT_A_LETTER = re.compile(r"[\s.]+")
 _LAST_CENTURY = 70
 # Thai phones count the years from the death of the Buddha.
@@ -100,7 +107,7 @@ class WhatsApp:
             return 0.0
         spoken = sum(bool(_SPEAKER.match(line, found.end())) for line in lines if (found := stamp.match(line)))
         if stamp.match(lines[0]):
-            return 0.95 if spoken else 0.0
+            return 0.95 if spoken or any(map(_is_about_encryption, lines[:_FIRST_LINES])) else 0.0
         # A part of a chat may begin within a message.
         return 0.8 if spoken > len(lines) / 2 else 0.0
 
@@ -111,8 +118,7 @@ class WhatsApp:
         for name in source.members:
             if name not in files:
                 yield Skipped(name, "document" if name.lower().endswith(".txt") else "media")
-        for file in files:
-            yield from _chat(source, file, options)
+        yield from something(found for file in files for found in _chat(source, file, options))
 
 
 def _chat_files(sample: Sample) -> list[str]:
@@ -130,7 +136,7 @@ def _chat(source: Source, file: str, options: Options) -> Iterator[Found]:
     day_first = _day_first(source, file, stamp, options.day_first)
     title = _title(file, source.name)
     messages = gathered(source.lines(file), partial(_begins, stamp, day_first), options.limits)
-    found = _lines(messages, _groups(source, file, stamp), options.limits)
+    found = _lines(messages, *_groups_and_owner(source, file, stamp), options.limits)
     yield from talks(title, digest("whatsapp", title or file), title or _("the chat"), found, options.limits)
 
 
@@ -173,29 +179,36 @@ def _begins(stamp: re.Pattern[str], day_first: bool, text: str) -> tuple[datetim
     return (at, text[found.end() :]) if found and at else None
 
 
-def _groups(source: Source, file: str, stamp: re.Pattern[str]) -> frozenset[str]:
+def _groups_and_owner(source: Source, file: str, stamp: re.Pattern[str]) -> tuple[frozenset[str], str]:
     """Names that are a group's: what stands under them begins with that the chat is encrypted or who made the group,
-    and all of it tells of the group. Nobody speaks under them."""
+    and all of it tells of the group. Nobody speaks under them. And the one name under which stands that "you" deleted
+    a message, "" where that is none or several."""
     told: dict[str, bool] = {}
+    owners: set[str] = set()
     for line in source.lines(file):
         begun = stamp.match(line.text)
         found = _SPEAKER.match(line.text, begun.end()) if begun else None
         if found is None or (found["name"] not in told and len(told) >= _MOST_NAMES):
             continue
         words = line.text[found.end() :].strip(_INVISIBLE)
+        if len(words) <= _LONGEST_PLACEHOLDER and DELETED_HERE.fullmatch(words):
+            owners.add(found["name"])
         begins = _is_about_encryption(words) or MADE_GROUP.search(words) is not None
         goes_on = begins or UNDER_ITS_NAME.search(words) is not None
         fits = len(words) <= _LONGEST_NOTICE and (goes_on if found["name"] in told else begins)
         told[found["name"]] = fits and told.get(found["name"], True)
     groups = (name for name, is_group in told.items() if is_group)
-    return frozenset(groups) if len(told) > 2 else frozenset()
+    owner = owners.pop() if len(owners) == 1 else ""
+    return frozenset(groups) if len(told) > 2 else frozenset(), owner
 
 
 def _is_about_encryption(words: str) -> bool:
     return len(words) <= _LONGEST_NOTICE and ENCRYPTED.search(words) is not None
 
 
-def _lines(messages: Iterable[Gathered[datetime]], groups: frozenset[str], limits: Limits) -> Iterator[Line | Skipped]:
+def _lines(
+    messages: Iterable[Gathered[datetime]], groups: frozenset[str], owner: str, limits: Limits
+) -> Iterator[Line | Skipped]:
     """What chat it is does not count for the ids of its lines: the same one comes with its title and without."""
     line_number, places = _("line %d"), Places()
     for number, message in enumerate(messages):
@@ -211,7 +224,8 @@ def _lines(messages: Iterable[Gathered[datetime]], groups: frozenset[str], limit
         if reason:
             yield Skipped(where, reason)
         if text or not reason:
-            yield said(found["name"], text, message.head, where, limits, places)
+            role: Role = "user" if found["name"] == owner else ""
+            yield said(found["name"], text, message.head, where, limits, places, role=role)
 
 
 @lru_cache(maxsize=1_000)
@@ -230,8 +244,8 @@ def _is_quoting(name: str) -> bool:
 
 def _words(text: str) -> tuple[str, str]:
     """What was said, and why something beside it is left out; both can be empty."""
-    if text.startswith(_MARK) and _is_shared(text):
-        return text.replace(_MARK, "").rstrip("\n"), ""
+    if POLL.fullmatch(text.strip()):
+        return "", "media"
     if len(text) <= _LONGEST_PLACEHOLDER and (reason := _placeholder(text)):
         return "", reason
     first, _end, caption = text.partition("\n")
@@ -243,18 +257,18 @@ def _words(text: str) -> tuple[str, str]:
     return (EDITED.sub("", text) if text.endswith(">") else text), ""
 
 
-def _is_shared(text: str) -> bool:
-    """Whether what begins with WhatsApp's mark is somebody's all the same: a poll or a place."""
-    first, _end, others = text.partition("\n")
-    return PLACE.search(first) is not None or (first.endswith((":", "：")) and f"\n{_MARK}" in others)
-
-
 def _placeholder(text: str) -> str:
     """Why the whole of `text` is WhatsApp's and nobody's words; "" where it is somebody's."""
     bare = text.strip(f"{_MARK} \n")
     if DELETED.fullmatch(bare):
         return "deleted"
-    if MEDIA.fullmatch(bare) or BEHIND.fullmatch(bare) or ATTACHED.fullmatch(bare):
+    if CALL.fullmatch(bare):
+        return "notice"
+    if (
+        bare == NOTHING
+        or any(form.fullmatch(bare) for form in (MEDIA, BEHIND, ATTACHED))
+        or PLACE.fullmatch(text.strip())
+    ):
         return "media"
     if not text.startswith(_MARK):
         return ""

@@ -65,6 +65,44 @@ _DELETED = (
     "لقد حذفت هذه الرسالة", "حذفت هذه الرسالة", "הודעה זו נמחקה", "מחקת הודעה זו", "यह मैसेज डिलीट किया गया",
     "यह मैसेज हटाया गया", "आपने यह मैसेज डिलीट किया",
 )  # fmt: skip
+# Those of them that only who deleted the message reads: it is the phone of whoever brings the file.
+_DELETED_HERE = (
+    "you deleted this message", "du hast diese nachricht gelöscht", "vous avez supprimé ce message",
+    "eliminaste este mensaje", "você apagou esta mensagem", "apagou esta mensagem", "eliminou esta mensagem",
+    "hai eliminato questo messaggio", "je hebt dit bericht verwijderd", "u hebt dit bericht verwijderd",
+    "u heeft dit bericht verwijderd", "вы удалили данное сообщение", "вы удалили это сообщение",
+    "ви видалили це повідомлення", "bu mesajı sildiniz", "anda menghapus pesan ini", "你删除了此消息", "您删除了此消息",
+    "你删除了这条消息", "您删除了这条消息", "你刪除了此訊息", "您刪除了此訊息", "你已刪除這則訊息",
+    "이 메시지를 삭제했습니다", "このメッセージを削除しました", "لقد حذفت هذه الرسالة", "حذفت هذه الرسالة",
+    "מחקת הודעה זו", "आपने यह मैसेज डिलीट किया",
+)  # fmt: skip
+# Calls that were missed, where the export sets no mark before them.
+_MISSED = (
+    "(?:missed|silenced) (?:group )?(?:voice|video) call", "verpasster (?:gruppen-?)?(?:sprach|video)anruf",
+    "appel (?:vocal|vidéo)(?: de groupe)? manqué", "(?:video)?llamada(?: de voz| grupal)? perdida",
+    "(?:chamada|ligação) de (?:voz|vídeo) perdida", "(?:chiamata|videochiamata)(?: vocale)? persa",
+    "gemiste (?:spraak|video|audio)-?oproep", "пропущенный (?:аудио|видео)звонок", "пропущений (?:аудіо|відео)дзвінок",
+    "cevapsız (?:sesli|görüntülü) arama", "panggilan (?:suara|video) tak terjawab",
+    "nieodebrane połączenie (?:głosowe|wideo)", "未接(?:语音|語音|视频|視訊)(?:通话|通話|来电|來電)",
+    "(?:不在着信|(?:音声通話|ビデオ通話)の不在着信)", "부재중 (?:음성|영상) ?통화", "مكالمة (?:صوتية|فيديو) فائتة",
+    "שיחת (?:קולית|וידאו|שמע) שלא נענתה",
+)  # fmt: skip
+# Others: only with how long they took are they not what somebody says.
+_CALLS = (
+    "(?:voice|video) call", "(?:sprach|video)anruf", "appel (?:vocal|vidéo)", "(?:video)?llamada(?: de voz)?",
+    "(?:chamada|ligação) de (?:voz|vídeo)", "(?:chiamata vocale|videochiamata)", "(?:spraak|video)-?oproep",
+    "(?:аудио|видео)звонок", "(?:sesli|görüntülü) arama", "panggilan (?:suara|video)", "połączenie (?:głosowe|wideo)",
+    "(?:语音|語音|视频|視訊)(?:通话|通話)", "(?:音声|ビデオ)通話", "(?:음성|영상) ?통화",
+)  # fmt: skip
+# What stands before the address of a place.
+_PLACES = (
+    "location", "live location shared", "live location", "standort", "live-standort", "ort", "position",
+    "localisation", "emplacement",
+    "ubicación", "ubicacion", "localização", "posizione", "locatie", "местоположение", "геопозиция", "геолокація",
+    "місцезнаходження", "konum", "lokasi", "lokalizacja", "plats", "位置", "位置情報", "위치", "موقع", "الموقع",
+    "מיקום", "स्थान",
+    "लोकेशन",
+)  # fmt: skip
 _EDITED = (
     "this message was edited", "diese nachricht wurde bearbeitet", "ce message a été modifié", "se editó este mensaje",
     "mensagem editada", "esta mensagem foi editada", "questo messaggio è stato modificato", "dit bericht is bewerkt",
@@ -87,6 +125,19 @@ MEDIA = re.compile(
 # "IMG-20231231-WA0001.jpg (file attached)"; what follows in the next line is a caption.
 ATTACHED = re.compile(rf"[^\n()]+\.\w{{1,5}}\s\((?:{_any_of(_ATTACHED)})\)", re.I)
 DELETED = re.compile(rf"(?:{_any_of(_DELETED)})(?: by admin [^\n]+)?[.。]?", re.I)
+DELETED_HERE = re.compile(rf"(?:{_any_of(_DELETED_HERE)})[.。]?", re.I)
+# "null" is what Android writes for a picture that was to be seen once.
+NOTHING = "null"
+CALL = re.compile(
+    rf"(?:{'|'.join(_MISSED)})[.。]?(?:\s\u200e?tap to call back[.…]?)?"
+    rf"|(?:{'|'.join(_CALLS)})[.,·•]\s?\u200e?\d{{1,3}}\s?[^\W\d_]{{1,10}}\.?",
+    re.I,
+)
+# A poll: its head, its question, and below it every option with its votes, under the same word.
+POLL = re.compile(
+    r"\u200e?[^\W\d_]{2,20}[:：]\s*\n(?:[^\n]*\n){1,3}?\u200e?(?P<option>[^\W\d_]{2,20})[:：][^\n]*\([^()\n]*\d[^()\n]*\)"
+    r"(?:\s*\n\u200e?(?P=option)[:：][^\n]*\([^()\n]*\d[^()\n]*\)){1,20}\s*"
+)
 # Behind the words. With its invisible mark it is WhatsApp's in any language.
 EDITED = re.compile(rf"\s?(?:\u200e\s?<[^<>\n]{{3,80}}>|<(?:{_any_of(_EDITED)})[.。]?>)$", re.I)
 # A file behind its caption.
@@ -99,7 +150,8 @@ LEFT_OUT = re.compile(
     r"|除外|省略|忽略|略过|略去|제외|생략|حذف|استبعاد|הושמט|לא נכלל|छोड़|utelämn|udeladt|utelatt|pomini|vynech|kihagy",
     re.I,
 )
-PLACE = re.compile(r"https://(?:maps\.google\.com/|(?:www\.)?foursquare\.com/)")
+_PLACE = r"https://(?:maps\.google\.com/|(?:www\.)?google\.[a-z.]{2,6}/maps|(?:www\.)?foursquare\.com/)\S*"
+PLACE = re.compile(rf"\u200e[^\n]{{0,200}}{_PLACE}|(?:{_any_of(_PLACES)})\s?[:：]\s?\u200e?{_PLACE}", re.I)
 # What groups are told, in languages of many phones: who made them, what they are called, who came. It stands before a
 # colon where the group's name has one.
 GROUP_EVENT = re.compile(

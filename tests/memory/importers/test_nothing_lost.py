@@ -7,7 +7,7 @@ from hypothesis import strategies as some
 
 from memory.importers import format_named, recognised
 from memory.importers.types import Limits, Options, Talk
-from memory.importers.whatsapp_words import ATTACHED, BEHIND, DELETED, EDITED, MEDIA
+from memory.importers.whatsapp_words import ATTACHED, BEHIND, CALL, DELETED, EDITED, MEDIA, NOTHING, PLACE, POLL
 from tests.memory.importers.given import found_by, given, lines_of, skips_of
 from tests.memory.importers.rendered import RENDERED, Render, Spoken
 
@@ -55,7 +55,8 @@ def _begins_like_speech(text: str) -> bool:
 
 def _is_placeholder(text: str) -> bool:
     """What WhatsApp puts in place of words is nobody's, whoever types it."""
-    return any(kind.search(text) for kind in (ATTACHED, BEHIND, DELETED, EDITED, MEDIA))
+    kinds = (ATTACHED, BEHIND, CALL, DELETED, EDITED, MEDIA, PLACE, POLL)
+    return text == NOTHING or any(kind.search(text) for kind in kinds)
 
 
 @FORMATS

@@ -36,7 +36,7 @@ def test_a_chat_of_android_is_read() -> None:
 def test_a_chat_of_an_iphone_is_read() -> None:
     found = found_by(WhatsApp(), fixture("_chat.txt"))
     assert [(line.speaker, line.text) for line in lines_of(found)] == [
-        ("Ana", "Happy new year!"), ("Mira", "My dog"), ("Ana", "He is\nlovely"), ("~ Ben", "Hello all"),
+        ("Ana", "Happy new year!"), ("Mira", "My dog"), ("Ana", "He is\nlovely"), ("Ben", "Hello all"),
     ]  # fmt: skip
     assert skips_of(found) == ["notice", "media", "media"]
     assert lines_of(found)[0].at == datetime(2023, 12, 31, 21, 5, 33)
@@ -154,6 +154,12 @@ def test_where_dates_contradict_each_other_the_chosen_order_holds() -> None:
         (f"{MARK}Bill.pdf • {MARK}3 pages {MARK}document omitted", "media"),
         (f"{MARK}This message was deleted by admin Ben.", "deleted"), ("Bu mesajı sildiniz", "deleted"),
         ("Je hebt dit bericht verwijderd", "deleted"),
+        (f"{MARK}POLL:\nWhere to?\n{MARK}OPTION: The sea (2 votes)\n{MARK}OPTION: Home (0 votes)\n", "media"),
+        ("UMFRAGE:\nWohin?\nOPTION: Ans Meer (2 Stimmen)\nOPTION: Heim (0 Stimmen)\n", "media"),
+        (f"{MARK}Ort: https://maps.google.com/?q=1.5,2.5", "media"), ("null", "media"),
+        ("location: https://maps.google.com/?q=51.48,-3.18", "media"), ("Ben.vcf (file attached)", "media"),
+        (f"{MARK}The Sea (1 Beach Rd): https://foursquare.com/v/4b", "media"), ("Missed voice call", "notice"),
+        ("Voice call, 2 min", "notice"), ("Verpasster Videoanruf", "notice"), ("未接语音通话", "notice"),
         ("此消息已删除", "deleted"), (f"{MARK}Missed voice call", "notice"), ("", "empty"),
     ],
 )  # fmt: skip
@@ -168,9 +174,8 @@ def test_what_stands_in_place_of_words_is_told(text: str, reason: str) -> None:
     [
         (f"So bright {MARK}image omitted", "So bright", "media"), (f"图 {MARK}<附件: 1-PHOTO.jpg>", "图", "media"),
         (f"nasılsın {MARK}<Bu mesaj düzenlendi>", "nasılsın", ""), ("пока <Сообщение изменено>", "пока", ""),
-        (f"{MARK}POLL:\nWhere to?\n{MARK}OPTION: The sea (2 votes)\n{MARK}OPTION: Home (0 votes)\n",
-         "POLL:\nWhere to?\nOPTION: The sea (2 votes)\nOPTION: Home (0 votes)", ""),
-        (f"{MARK}Ort: https://maps.google.com/?q=1.5,2.5", "Ort: https://maps.google.com/?q=1.5,2.5", ""),
+        ("look: https://maps.google.com/?q=1.5,2.5", "look: https://maps.google.com/?q=1.5,2.5", ""),
+        ("null and void", "null and void", ""), ("a video call, at 9?", "a video call, at 9?", ""),
         ("see\n31/12/2023\n21:05 - he wrote: no", "see\n31/12/2023\n21:05 - he wrote: no", ""),
     ],
 )  # fmt: skip
@@ -294,3 +299,20 @@ def test_a_group_that_tells_of_itself_under_its_own_name_is_no_speaker() -> None
             assert [speaker for speaker, _text in texts(data)] == ["Ana", "Mira", "Ben"], first
     alone = f"{head}Mira: {MARK}Messages and calls are end-to-end encrypted.\n{head}Mira: hi\n{head}Ana: yo\n"
     assert texts(alone) == [("Mira", "hi"), ("Ana", "yo")]
+
+
+def test_who_deleted_a_message_here_is_the_owner() -> None:
+    for deleted in ("You deleted this message", f"{MARK}Du hast diese Nachricht gelöscht.", "您删除了此消息"):
+        chat_with = chat("13/04/2024") + f"13/04/2024, 10:05 - Ana: {deleted}\n13/04/2024, 10:06 - Mira: hi\n"
+        roles = [(line.speaker, line.role) for line in lines_of(found_by(WhatsApp(), given(chat_with)))]
+        assert roles == [("Ana", "user"), ("Mira", "")], deleted
+        both = chat_with + f"13/04/2024, 10:07 - Mira: {deleted}\n"
+        assert {line.role for line in lines_of(found_by(WhatsApp(), given(both)))} == {""}, deleted
+
+
+def test_a_chat_in_which_nothing_was_said_is_refused_and_no_diary() -> None:
+    source = given("31/12/23, 23:41 - Messages and calls are end-to-end encrypted. Tap to learn more.\n")
+    assert recognised(source).name == "whatsapp"
+    with pytest.raises(ImportRejected) as rejected:
+        found_by(WhatsApp(), source)
+    assert rejected.value.code == "nothing_found"
