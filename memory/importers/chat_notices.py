@@ -57,7 +57,9 @@ _NOT_NAMES = frozenset(
 )  # fmt: skip
 _DELETED = re.compile(
     r"삭제된 메시지입니다\.?|메시지가 삭제되었습니다\.?|this message (?:was|has been) deleted\.?"
-    r"|(?:you|.{1,40}) unsent a (?:message|photo)\.?"
+    r"|(?:.{1,40} )?unsent a (?:message|photo)\.?|.{0,40}ยกเลิก(?:การส่ง)?ข้อความ(?:แล้ว)?"
+    r"|.{0,40}메시지 (?:전송|보내기)[을를] 취소했습니다\.?"
+    r"|.{0,40}membatalkan pengiriman pesan\.?"
     r"|.{0,40}メッセージの送信を取り消しました。?|[\"“]?.{0,40}[\"”]?撤回了一条消息"
     r"|.{0,40}已?收回訊息。?|message deleted\.?",
     re.I,

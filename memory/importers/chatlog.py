@@ -32,10 +32,12 @@ from memory.importers.localized_times import WEEKDAY, moment_in
 from memory.importers.places import Places
 from memory.importers.source import Sample, Source
 from memory.importers.types import Found, ImportRejected, Limits, Line, Options, Skipped, digest
+from memory.importers.weekday_order import told_by_weekdays
 from memory.importers.when import as_date
 
 _GAP = r"[ \u00a0\u202f]"
 _CLOCK = rf"(?:{HALF_AHEAD}{_GAP}?)?\d{{1,2}}[:：]\d{{2}}(?:[:：]\d{{2}})?(?:{_GAP}?(?:{HALF_BEHIND}|Uhr\b))?"
+_CLOCK_OF_SECONDS = rf"(?:{HALF_AHEAD}{_GAP}?)?\d{{1,2}}[:：]\d{{2}}[:：]\d{{2}}(?:{_GAP}?{HALF_BEHIND})?"
 _WORD = r"[^\W\d_]{3,10}"
 _DATE = (
     rf"(?:\d{{4}}{_GAP}?[-/.年년]{_GAP}?\d{{1,2}}{_GAP}?[-/.月월]{_GAP}?\d{{1,2}}(?:{_GAP}?[日일]|\.)?"
@@ -52,6 +54,15 @@ _WITHOUT_YEAR = rf"\d{{1,2}}[/.]\d{{1,2}}\.?,? {_CLOCK}"
 _STAMP = rf"(?P<stamp>{_FULL}|{_WITHOUT_YEAR}|{_CLOCK})"
 _NAME = r"(?P<name>[^\s:：<>\[\]\t][^:：<>\t\n]{0,59}?)"
 _SAID = r"(?:：|:(?=\s|$))\s?(?P<words>.*)"
+# What groups of QQ call their members, before the names.
+_TITLE = re.compile(r"【[^】\n]{1,20}】\s?(?=\S)")
+# Where copies say no date: "Ana — Today at 10:14 AM". Nobody knows when that was.
+_RELATIVE = (
+    r"(?:(?:today|yesterday|heute|gestern|hoy|ayer|hoje|ontem|aujourd['’]hui|hier|oggi|ieri|vandaag|gisteren|сегодня|вчера"
+    r"|dziś|dzisiaj|wczoraj|bugün|dün|今天|昨天|今日|昨日|오늘|어제)"
+    rf",?(?:{_GAP}?(?:at|um|a las?|às|à|alle|в|om|o|saat)\b)?{_GAP}*)"
+)
+_DASH = rf"(?:[—–|•·]{_GAP}*)?"
 _NUMBER = r"[(（<](?P<number>[A-Za-z]{0,4}\d{5,12}|[^()<>\s]{1,60}@[^()<>\s]{1,60})[)）>]"
 _WEEKDAY = r"[(（]?(?:[^\s\d()（）]{1,12}\.?)[)）]?"
 _DAY = re.compile(
@@ -60,13 +71,21 @@ _DAY = re.compile(
     re.I,
 )
 _RULE = re.compile(r"={10,}\s*$|={4,} ?\w")
+_MARKDOWN_HEADING = re.compile(r"#{1,6}\s+[^\w\s]*\s*")
+_ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+\-.!>~|])")
+_MARKDOWN_FRAME = re.compile(r"[_*]{1,2}(?P<inside>\[[^\]\n]{1,20}\])[_*]{1,2}")
 _MEDIA = re.compile(
-    r"\[(?:图片|表情|表情包|动画表情|语音|语音消息|视频|文件|照片|位置|名片|圖片|影片|貼圖|檔案|語音訊息"
-    r"|スタンプ|写真|動画|ファイル|ボイスメッセージ|アルバム|사진|동영상|스티커"
-    r"|photo|photos|sticker|video|voice message|audio|file|gif|image|album|location"
-    r"|contact)\]",
+    r"\[(?:图片|表情|表情包|动画表情|语音|语音消息|视频|文件|照片|位置|名片|链接|小程序|红包|转账"
+    r"|圖片|影片|貼圖|檔案|語音訊息|聯絡資訊|位置資訊"
+    r"|スタンプ|写真|画像|動画|ファイル|ボイスメッセージ|連絡先|位置情報|プレゼント"
+    r"|사진|동영상|스티커|파일|음성메시지|음성 메시지|연락처|위치 정보|위치"
+    r"|รูป|รูปภาพ|รูปถ่าย|สติกเกอร์|สติ๊กเกอร์|วิดีโอ|ไฟล์|ข้อความเสียง|ตำแหน่ง|ที่ตั้ง|ผู้ติดต่อ|รายชื่อติดต่อ"
+    r"|photos?|pictures?|stickers?|videos?|voice messages?|voice|audio|files?|gif|images?|location|contacts?|link"
+    r"|fotos?|stiker|vídeo|archivo|arquivo|datei|berkas|suara|lokasi|kontak|imagen|imagem|figurinha|ubicación)\]"
+    r"|\[(?:アルバム|ノート|相簿|記事本|앨범|노트|อัลบั้ม|โน้ต|album|note|álbum|catatan)\][^\n]{0,100}",
     re.I,
 )
+_SAVED = re.compile(rf"[^\d\n]{{3,40}}[:：]\s?(?P<stamp>{_FULL})\s*", re.I)
 _CALL = "☎"
 _SYSTEM = ("系统消息", "系统消息(10000)", "系統訊息")
 _ONLY_CLOCK = re.compile(_CLOCK, re.I)
@@ -76,6 +95,8 @@ _SAMPLE_LINES = 200
 _LEAST_SHARE = 0.1
 _MOST_NAMES = 50
 _LIKENESS = 0.78
+# Front matter makes no diary of an archive.
+_MARKDOWN_LIKENESS = 0.87
 # A diary with dates above its entries resembles one less.
 _UNSURE_LIKENESS = 0.77
 _HAS_WORD = re.compile(r"[^\W\d_]{3}")
@@ -97,6 +118,8 @@ class _Style:
     is_framed: bool = False
     # What the beginning of the file has to hold; even then it is asked whether it is a chat.
     beside: re.Pattern[str] | None = None
+    # Dates are headings, and what would be a sign of Markdown has a backslash before it.
+    is_markdown: bool = False
 
     @property
     def is_name_first(self) -> bool:
@@ -130,7 +153,7 @@ _IRC_OF_WEECHAT = _Style(
     notice=_pattern(rf"{_FULL}\t ?(?:-->|<--|--|\*|=!=)?\t.*"),
 )
 _ZOOM = _Style(_pattern(rf"(?P<stamp>{_CLOCK})\s+From {_NAME}(?: to [^:\n]{{1,60}}?)?\s?:\s?(?P<words>.*)"))
-_QQ = _Style(_pattern(rf"(?P<stamp>{_FULL}) +{_NAME}{_NUMBER}\s*(?P<words>)"))
+_QQ = _Style(_pattern(rf"(?P<stamp>{_FULL}) +(?:{_NAME})?{_NUMBER}\s*(?P<words>)"))
 _QQ_COPIED = _Style(_pattern(rf"{_NAME}{_NUMBER} +(?P<stamp>{_FULL})\s*(?P<words>)"))
 _WE_FLOW = _Style(_pattern(rf"(?P<stamp>{_FULL}) '(?P<name>[^\n]{{1,60}})'(?P<words>)"))
 # Names end at the first blank: where they have some themselves, nobody can tell.
@@ -138,18 +161,35 @@ _LINE_OF_COMPUTERS = _Style(
     _pattern(rf"(?P<stamp>{_CLOCK}) (?P<name>[^\s:：]{{1,40}}) (?P<words>.+)"),
     _MOST_NAMES,
     beside=re.compile(r"^\[LINE\]|^\d{4}\.\d{2}\.\d{2} [^\s\d]{1,12}$", re.M),
+    media=re.compile(
+        r"photos?|stickers?|videos?|files?|voice messages?|contact info|location|写真|画像|スタンプ|動画|ファイル"
+        r"|ボイスメッセージ|圖片|照片|貼圖|影片|檔案|語音訊息|รูป|สติกเกอร์|วิดีโอ|사진|스티커|동영상",
+        re.I,
+    ),
+)
+# Archives in Markdown: "- **Ana** `21:05` — words", "**Ana** (21:05): words", under a heading with the day.
+_BOLD = _Style(
+    _pattern(
+        rf"(?:[-*+>] |#{{1,6}} )?(?P<mark>\*\*|__)(?P<name>[^*_\n`]{{1,60}}?)[:：]?(?P=mark){_GAP}*"
+        rf"[(\[`*_]{{0,3}}{_RELATIVE}?(?P<stamp>{_FULL}|{_WITHOUT_YEAR}|{_CLOCK})[)\]`*_]{{0,3}}{_GAP}*(?:[:：—–-]{_GAP}*)?(?P<words>.*)"
+    ),
+    _MOST_NAMES,
+    is_framed=True,
+    is_markdown=True,
 )
 _STYLES = (
-    _LINE, _KAKAO_TALK, _KAKAO_TALK_OF_PHONES, _IRC, _IRC_OF_WEECHAT, _ZOOM, _QQ, _QQ_COPIED, _WE_FLOW,
+    _LINE, _KAKAO_TALK, _KAKAO_TALK_OF_PHONES, _IRC, _IRC_OF_WEECHAT, _ZOOM, _QQ, _QQ_COPIED, _WE_FLOW, _BOLD,
     _Style(_pattern(rf"\[{_STAMP}\] ?[-,]? ?{_NAME}{_SAID}"), _MOST_NAMES, is_framed=True),
     _Style(_pattern(rf"{_NAME} ?[(\[]{_STAMP}[)\]] ?{_SAID}"), _MOST_NAMES),
     _Style(_pattern(rf"(?P<stamp>{_FULL}) *[-,:]? *{_NAME}{_SAID}"), _MOST_NAMES),
     _Style(_pattern(rf"(?P<stamp>{_CLOCK}) *[-,]? *{_NAME}{_SAID}"), 2),
-    _Style(_pattern(rf"\[(?P<stamp>{_FULL})\] {_NAME}(?P<words>)"), _MOST_NAMES),
+    _Style(_pattern(rf"\[{_STAMP}\] {_NAME}(?P<words>)"), _MOST_NAMES),
     _Style(_pattern(rf"{_NAME} +[(\[]{_STAMP}[)\]](?P<words>)"), _MOST_NAMES),
     _Style(_pattern(rf"(?P<stamp>{_FULL}) +{_NAME}(?P<words>)"), _MOST_NAMES),
-    _Style(_pattern(rf"{_NAME} +(?P<stamp>{_FULL})(?P<words>)"), _MOST_NAMES),
-    _Style(_pattern(rf"{_NAME}{_GAP}+(?P<stamp>{_CLOCK})(?P<words>)"), _MOST_NAMES),
+    _Style(_pattern(rf"{_NAME}[:：]?{_GAP}+{_DASH}(?P<stamp>{_FULL})(?P<words>)"), _MOST_NAMES),
+    _Style(_pattern(rf"{_NAME}{_GAP}+{_DASH}{_RELATIVE}?(?P<stamp>{_CLOCK})(?P<words>)"), _MOST_NAMES),
+    # Who writes by hand writes no seconds.
+    _Style(_pattern(rf"{_NAME}[:：]{_GAP}*(?P<stamp>{_CLOCK_OF_SECONDS})(?P<words>)"), _MOST_NAMES),
     _LINE_OF_COMPUTERS,
 )  # fmt: skip
 
@@ -174,8 +214,8 @@ class Chatlog:
         if sample.members or sample.paths:
             return 0.0
         lines = sample.text.split("\n")
-        if _style(lines):
-            return _LIKENESS
+        if style := _style(lines):
+            return _MARKDOWN_LIKENESS if style.is_markdown else _LIKENESS
         return _UNSURE_LIKENESS if _is_unclear(lines) else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
@@ -220,7 +260,13 @@ def _begun_in(style: _Style, lines: Iterable[str]) -> Iterator[re.Match[str]]:
 def _is_message(begun: re.Match[str]) -> bool:
     """Whether a line in the style begins a message: "Jan 5, 2024 9:05 | PM" is a time and nobody called PM."""
     groups = begun.groupdict(default="")
-    return _is_stamp(groups["stamp"]) and ("name" not in groups or may_be_called(groups["name"]))
+    return _is_stamp(groups["stamp"]) and (bool(groups.get("number")) or may_be_called(groups["name"]))
+
+
+def _name_in(begun: re.Match[str]) -> str:
+    """Who speaks: without a title, and by the number where the name is empty."""
+    groups = begun.groupdict(default="")
+    return _TITLE.sub("", groups["name"].strip(), count=1) or groups.get("number", "")
 
 
 @lru_cache(maxsize=4_000)
@@ -243,7 +289,7 @@ def _count(style: _Style, lines: list[str], sure: bool) -> int:
 
 def _names(style: _Style, lines: list[str]) -> list[str]:
     """Who speaks, line by line."""
-    return [begun["name"].strip() for begun in _begun_in(style, lines)]
+    return [_name_in(begun) for begun in _begun_in(style, lines)]
 
 
 def _is_unclear(lines: Iterable[str]) -> bool:
@@ -252,7 +298,7 @@ def _is_unclear(lines: Iterable[str]) -> bool:
     beginning = _beginning(lines)
     for style in _STYLES:
         begun = list(_begun_in(style, beginning)) if style.most_names else []
-        names = [one["name"].strip() for one in begun]
+        names = [_name_in(one) for one in begun]
         if style.beside and not style.beside.search("\n".join(beginning)):
             continue
         if not names or len(names) < _LEAST_SHARE * len(beginning) or all(map(is_label, names)) or is_form(names):
@@ -274,17 +320,25 @@ def _day_first(source: Source, style: _Style, chosen: bool | None) -> bool:
         return chosen
     told = day_order.day_first(_open_dates(source, style))
     if told is None:
+        told = told_by_weekdays(line.text for line in source.lines() if len(line.text) <= _LONGEST_DAY)
+    if told is None:
         raise ImportRejected("ask_day_first", source.name)
     return told
 
 
 def _open_dates(source: Source, style: _Style) -> Iterator[day_order.Numbers]:
-    begin = _Beginnings(style).of
+    """In their order; the day on which the chat was saved is the last."""
+    begin, has_begun, saved = _Beginnings(style).of, False, None
     for line in source.lines():
         begun = begin(line.text)
+        has_begun = has_begun or begun is not None
+        if not has_begun and (found := _SAVED.fullmatch(line.text[:_LONGEST_DAY])):
+            saved = _open_numbers(found["stamp"])
         stamp = begun[0].stamp or begun[0].day if begun else ""
         if numbers := _open_numbers(stamp):
             yield numbers
+    if saved:
+        yield saved
 
 
 @lru_cache(maxsize=1_000)
@@ -321,13 +375,15 @@ class _Beginnings:
             groups = found.groupdict(default="")
             self.says_days = _ONLY_CLOCK.fullmatch(found["stamp"]) is None
             day = "" if self.says_days else self.day
-            return _Head(found["stamp"], groups.get("name", ""), groups.get("number", ""), day), groups["words"]
+            return _Head(found["stamp"], _name_in(found), groups.get("number", ""), day), groups["words"]
         if day := self._day_in(text):
             self.day = day
             return _Head(day=day), ""
         return (_Head(reason="document"), text) if _RULE.match(text) else None
 
     def _day_in(self, text: str) -> str:
+        if self.style.is_markdown and (heading := _MARKDOWN_HEADING.match(text)):
+            text = text[heading.end() :].strip()
         found = None if self.says_days or len(text) > _LONGEST_DAY else _DAY.fullmatch(text)
         if found is None or not (self.apart or found["framed"] or found["weekday"] or found["day"]):
             return ""
@@ -364,6 +420,9 @@ def _spoken(head: _Head, text: str, names: Names, style: _Style) -> tuple[str, s
     name = head.name.strip().strip("*").rstrip(",").strip() or head.name.strip()
     if style.quotes and "\n" in text and text.startswith('"') and text.endswith('"'):
         text = text[1:-1].replace('""', '"')
+    if style.is_markdown:
+        text = "\n".join(line.removeprefix("  ") for line in text.split("\n"))
+        text = framed["inside"] if (framed := _MARKDOWN_FRAME.fullmatch(text.strip())) else _ESCAPED.sub(r"\1", text)
     return names.of(head.number, name) if head.number else name, text.strip("\n").lstrip("\t")
 
 

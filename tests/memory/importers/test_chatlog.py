@@ -313,7 +313,7 @@ def test_what_is_copied_out_of_other_windows_has_names_without_marks_and_is_neve
         "[10:14:22 AM] Ana: hi\n[1:30:05 PM] Mira: yo\n": ["Ana", "Mira"],
         "Ana\n  1:30 PM\nhi\nMira\n  1:31 PM\nyo\n": ["Ana", "Mira"],
         "2025.12.30 火曜日\n23:43 natsumi_ スタンプ\n23:47 泰地 わ！\n見ます!\n23:48 natsumi_ うん\n": [
-            "natsumi_", "泰地", "natsumi_",
+            "泰地", "natsumi_",
         ],
     }  # fmt: skip
     for data, names in asked.items():
@@ -322,3 +322,60 @@ def test_what_is_copied_out_of_other_windows_has_names_without_marks_and_is_neve
         assert rejected.value.code == "ask_chat_or_notes", data
         lines = lines_of(list(read(given(data, "copy.txt"), options=Options(kind="chat"))))
         assert [line.speaker for line in lines] == names, data
+
+
+def test_archives_in_markdown_are_chats_and_no_diary() -> None:
+    rows = (("阿岚", "19:20", "下班了吗"), ("我", "19:25", "还没"), ("阿岚", "19:26", "\\- 先吃饭"))
+    for form in ("- **{}** `{}` — {}\n", "**{}** ({}): {}\n", "**{}:** {} {}\n", "### **{}** {}\n{}\n"):
+        for front in (
+            "",
+            "---\ntitle: 聊天\nexported-at: 2026-04-02\n---\n\n# 聊天归档 · 阿岚\n\n> 由 2026-04-02 生成\n\n",
+        ):
+            data = f"{front}## 📅 2026-03-30\n\n" + "".join(form.format(*row) for row in rows)
+            assert recognised(given(data, "chat.md")).name == "chatlog", data
+            lines = lines_of(list(read(given(data, "chat.md"))))
+            assert [(line.speaker, line.text, str(line.at)) for line in lines] == [
+                ("阿岚", "下班了吗", "2026-03-30 19:20:00"), ("我", "还没", "2026-03-30 19:25:00"),
+                ("阿岚", "- 先吃饭", "2026-03-30 19:26:00"),
+            ], data  # fmt: skip
+
+
+def test_copies_that_say_no_day_have_no_time_and_no_clock_among_the_words() -> None:
+    for form in (
+        "{}：  20:15:33\n{}\n\n",
+        "{}  10:14 AM\n{}\n\n",
+        "{} — Today at 10:14 AM\n{}\n",
+        "[10:14 AM] {}\n{}\n",
+    ):
+        data = "".join(form.format(*row) for row in (("小葵", "你睡了吗"), ("南风", "没"), ("小葵", "那陪我")))
+        lines = lines_of(list(read(given(data, "copy.txt"))))
+        assert [(line.speaker, line.text, line.at) for line in lines] == [
+            ("小葵", "你睡了吗", None), ("南风", "没", None), ("小葵", "那陪我", None),
+        ], form  # fmt: skip
+
+
+def test_members_of_a_group_of_qq_are_called_without_titles_and_by_number_where_they_have_no_name() -> None:
+    data = (
+        "2017-02-25 10:40:20 【群主】班长(10001)\n好\n\n2017-02-25 10:41:00 【潜水】土豆<p@example.com>\n收到\n\n"
+        "2017-02-25 10:43:00 (55555)\n2017-02-24 的活动\n"
+    )
+    lines = lines_of(list(read(given(data, "qq.txt"))))
+    assert [(line.speaker, line.text) for line in lines] == [
+        ("班长", "好"), ("土豆", "收到"), ("55555", "2017-02-24 的活动"),
+    ]  # fmt: skip
+
+
+def test_a_weekday_tells_the_order_of_day_and_month_and_so_does_the_day_of_saving() -> None:
+    cases = {
+        "Saved on: 5/6/2024, 9:14 PM\n\nSat, 5/4/2024\n": (5, 4), "\nเสาร์, 04/05/2024\n": (5, 4),
+        "\n04/05/2024(土)\n": (5, 4),
+        "\n05/04/2024, Sábado\n": (5, 4), "Saved on: 31/05/2024, 9:14 PM\n\n5/4/2024\n": (4, 5),
+    }  # fmt: skip
+    for head, (month, day) in cases.items():
+        data = f"{head}08:10PM\tNan\thi\n08:11PM\tBo\tUnsent a message.\n08:12PM\tBo\t[รูป]\n"
+        data += "08:13PM\tBo\t[アルバム] 文化祭\n"
+        found = list(read(given(data, "line.txt")))
+        assert [(line.text, line.at) for line in lines_of(found)] == [("hi", datetime(2024, month, day, 20, 10))], head
+    with pytest.raises(ImportRejected) as rejected:
+        list(read(given("\n5/4/2024\n08:10PM\tNan\thi\n08:11PM\tBo\tyo\n", "line.txt")))
+    assert rejected.value.code == "ask_day_first"
