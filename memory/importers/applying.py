@@ -5,9 +5,10 @@ from itertools import groupby, islice
 from typing import Any
 
 from memory.importers.day_order import Numbers, day_first
-from memory.importers.fields import Mapping, is_of_a_chat, value_at, who
+from memory.importers.fields import Mapping, is_of_a_chat, is_of_program, value_at, who
 from memory.importers.lines import said, storable, talks, word
 from memory.importers.places import Places
+from memory.importers.quotes import without_quote
 from memory.importers.types import Entry, Found, ImportRejected, Limits, Line, Options, Skipped, digest
 from memory.importers.when import When, as_date, read_when
 
@@ -60,30 +61,33 @@ class Applying:
         self.places = Places()
         self.talks = 0
 
-    def found(self, records: Iterable[Record], title: str, where: str) -> Iterator[Found]:
-        """What the records say, in their order. Records of one conversation have to stand together."""
+    def found(self, records: Iterable[Record], title: str, where: str, partner: str = "") -> Iterator[Found]:
+        """What the records say, in their order. Records of one conversation have to stand together. `partner` is who
+        speaks in it where only one's own lines are marked."""
         if not self.mapping.speaker:
             yield from (self._entry(*record) for record in records)
             return
         for talk, group in groupby(records, lambda record: word(value_at(record[1], self.mapping.talk))):
             begun = self.places.begun(talk, title or self.name, group, self._words)
-            lines = (self._line(*record) for record in begun)
+            lines = (self._line(*record, partner) for record in begun)
             self.talks += 1
             yield from talks(title or talk, talk or digest("talk", title, self.talks), where, lines, self.limits)
 
     def _words(self, record: Record) -> str:
         return word(value_at(record[1], self.mapping.text))
 
-    def _line(self, where: str, record: Any) -> Line | Skipped:
+    def _line(self, where: str, record: Any, partner: str) -> Line | Skipped:
         if isinstance(record, Skipped):
             return record
         text = value_at(record, self.mapping.text)
         if isinstance(text, dict | list):
             return Skipped(where, "unknown")
-        speaker, role = who(record, self.mapping)
+        if is_of_program(record):
+            return Skipped(where, "notice")
+        speaker, role = who(record, self.mapping, partner)
         when = self._when(record)
         at = when.as_moment() if when else None
-        return said(speaker, word(text), at, where, self.limits, self.places, self._id(record), role)
+        return said(speaker, without_quote(word(text)), at, where, self.limits, self.places, self._id(record), role)
 
     def _entry(self, where: str, record: Any) -> Entry | Skipped:
         """Some diaries keep what fits into one line as a title alone."""

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from memory.importers.lines import role_named, word
@@ -97,6 +98,26 @@ _FROM_USER = frozenset({"outgoing", "sent", "out", "outbound", "customer", "发�
 _FROM_PROGRAM = frozenset({"robot"})
 _FROM_OTHER = frozenset({"incoming", "received", "in", "inbound", "接收", "收到", "收"}) | _FROM_PROGRAM
 _UNNAMED = "other"
+# What fields of kinds say of lines that a program wrote, and what such fields are called.
+_OF_PROGRAM = frozenset(
+    {
+        "notification", "system", "systemmessage", "notice", "service", "event", "info", "status", "groupevent",
+        "systemnotification", "系统消息", "系统", "系統", "系統訊息", "通知", "系统通知", "시스템", "system_message",
+        "service_message", "system message",
+    }
+)  # fmt: skip
+_KINDS = (*_WAYS, "kind", "messagetype", "msgtype", "typename", "类型", "消息类型", "類型", "訊息類型")
+# Where a chat of two says who the other one is, the plainest first; and what is around names of somebody else.
+_PARTNERS = (
+    "partner", "partnername", "contact", "contactname", "with", "chatwith", "withuser", "friend", "friendname", "peer",
+    "peername", "other", "othername", "otheruser", "talker", "talkername", "buddy", "correspondent", "recipient",
+    "contactdisplayname", "remark", "备注", "备注名", "联系人", "好友", "好友昵称", "聊天对象", "对方", "对方昵称",
+    "對方", "相手", "상대", "displayname", "nickname", "昵称", "暱稱", "chatname", "conversationname", "会话名称",
+    "name", "conversation", "chat", "thread", "title",
+)  # fmt: skip
+_OWN_PLACES = frozenset(
+    {"me", "self", "owner", "myself", "user", "account", "app", "exporter", "device", "tool", "meta"}
+)
 # What stands for somebody and is no name.
 _ID = re.compile(
     (
@@ -311,7 +332,8 @@ def _has_gaps(values: list[Any]) -> bool:
 def _fits_speaker(path: str, values: list[Any]) -> bool:
     bare = _bare(path)
     if bare in _WAYS:
-        return _are(values, lambda value: str(value).casefold() in _FROM_USER | _FROM_OTHER)
+        sides = [value for value in values if not _is_of_program(value)]
+        return _are(sides, lambda value: str(value).casefold() in _FROM_USER | _FROM_OTHER)
     if bare in _FLAGS:
         return _are(values, lambda value: isinstance(value, bool) or str(value).strip().casefold() in _TRUE + _FALSE)
     names = {str(value) for value in values if isinstance(value, str | int)}
@@ -390,9 +412,10 @@ def value_at(record: Any, path: str) -> Any:
     return record
 
 
-def who(record: Any, mapping: Mapping) -> tuple[str, Role]:
+def who(record: Any, mapping: Mapping, partner: str = "") -> tuple[str, Role]:
     """Who speaks in a record, by name, and as what the file itself says, "" where it says nothing. Of two people of
-    whom only one's own lines are marked, the other one is named by the chat, and is nobody's persona."""
+    whom only one's own lines are marked, the other one is named by the chat, or by what stands above all of it (the
+    `partner`), and is nobody's persona."""
     value = value_at(record, mapping.speaker)
     name = _bare(mapping.speaker)
     if name in _COMPANION_FLAGS:
@@ -402,7 +425,7 @@ def who(record: Any, mapping: Mapping) -> tuple[str, Role]:
         if _is_own(value, name):
             return "user", "user"
         is_program = str(value).casefold() in _FROM_PROGRAM
-        return ("assistant", "persona") if is_program else (_partner(record, mapping), "other")
+        return ("assistant", "persona") if is_program else (_partner(record, mapping) or partner or _UNNAMED, "other")
     speaker = word(value)
     if not mapping.own:
         return speaker, role_named(speaker)
@@ -418,4 +441,31 @@ def _is_own(value: Any, field_name: str) -> bool:
 
 def _partner(record: Any, mapping: Mapping) -> str:
     talk = word(value_at(record, mapping.talk))
-    return talk if talk and len(talk) <= _LONGEST_NAME else _UNNAMED
+    return talk if len(talk) <= _LONGEST_NAME else ""
+
+
+def is_of_program(record: Any) -> bool:
+    """Whether a record says of itself that a program wrote it: who came, left, or changed a name."""
+    return isinstance(record, dict) and any(_names_a_kind(key) and _is_of_program(record[key]) for key in record)
+
+
+@lru_cache(maxsize=10_000)
+def _names_a_kind(key: str) -> bool:
+    return _bare(key) in _KINDS
+
+
+def _is_of_program(value: Any) -> bool:
+    return isinstance(value, str) and value.strip().casefold() in _OF_PROGRAM
+
+
+def partner_in(above: AnyMapping[str, list[Any]]) -> str:
+    """How the other one of a chat of two is called, by what stands above its records; "" where nothing says it."""
+    named: list[tuple[int, int, str]] = []
+    for path, values in above.items():
+        bare, around = _bare(path), _bare(path.rpartition(".")[0])
+        value = values[0].strip() if values and isinstance(values[0], str) else ""
+        is_name = 0 < len(value) <= _LONGEST_NAME and not _is_time(value) and around not in _OWN_PLACES
+        if is_name and (bare in _PARTNERS or (around in _PARTNERS and bare in _GENERIC)):
+            rank = min(_PARTNERS.index(name) for name in (bare, around) if name in _PARTNERS)
+            named.append((_ID.fullmatch(value) is not None, rank, value))
+    return min(named, default=(False, 0, ""))[-1]

@@ -17,8 +17,9 @@ from django.utils.translation import gettext_lazy
 
 from memory.importers import table
 from memory.importers.applying import Applying, Record, ask_whose, order_of_days
-from memory.importers.fields import Mapping, guessed, value_at
+from memory.importers.fields import Mapping, guessed, partner_in, value_at
 from memory.importers.json_values import Unread, loads, values
+from memory.importers.lines import table as table_of
 from memory.importers.lines import word
 from memory.importers.members import likely_members
 from memory.importers.source import Member, Sample, Source
@@ -57,8 +58,9 @@ class Mapped:
         ask_whose(mapping, likely, (path.removeprefix(f"{mapping.records}.") for path in source.sample.paths), options)
         order = order_of_days(lambda: _records(source, mapping), mapping, options)
         applying = Applying(mapping, order, options.limits, source.name)
-        for title, where, records in _conversations(source, mapping):
-            yield from applying.found(records, title, where)
+        above = partner_in(_beginning_of(_first_megabyte(source)).fields.get("", {})) if mapping.records else ""
+        for title, where, records, partner in _conversations(source, mapping):
+            yield from applying.found(records, title, where, partner or above)
 
 
 def guess(source: Source) -> Mapping | None:
@@ -136,21 +138,22 @@ def _best(seen: _Seen) -> Mapping | None:
     return weighed[0][0] if weighed else None
 
 
-def _conversations(source: Source, mapping: Mapping) -> Iterator[tuple[str, str, Iterator[Record]]]:
-    """Title, place and records of each conversation: those that lie within another array's elements belong together."""
+def _conversations(source: Source, mapping: Mapping) -> Iterator[tuple[str, str, Iterator[Record], str]]:
+    """Title, place and records of each conversation, and whom it is with where that stands above them: those that lie
+    within another array's elements belong together."""
     outer, inner = _around(mapping.records)
     lines = _is_lines(source)
     if not lines and not outer:
-        yield "", "", _numbered_values(values(source, (mapping.records,)))
+        yield "", "", _numbered_values(values(source, (mapping.records,))), ""
         return
     if lines and not mapping.records:
-        yield "", "", _numbered_values(_values_of_lines(source))
+        yield "", "", _numbered_values(_values_of_lines(source)), ""
         return
     found = _values_of_lines(source) if lines else values(source, (outer,))
     for number, (_place, value) in enumerate(found, 1):
         where = _("conversation %d") % number
         records = value if isinstance(value, Unread) else value_at(value, inner)
-        yield _title(value), where, _numbered(records, where)
+        yield _title(value), where, _numbered(records, where), _partner(value)
 
 
 def _is_lines(source: Source) -> bool:
@@ -176,6 +179,12 @@ def _title(conversation: Any) -> str:
     )
 
 
+def _partner(conversation: Any) -> str:
+    above = table_of(conversation)
+    inside = {f"{key}.{name}": [one] for key, value in above.items() for name, one in table_of(value).items()}
+    return partner_in({key: [value] for key, value in above.items()} | inside)
+
+
 def _numbered_values(found: Iterable[tuple[str, Any]]) -> Iterator[Record]:
     place = _("message %d")
     for number, (_place, value) in enumerate(found, 1):
@@ -191,7 +200,7 @@ def _around(records: str) -> tuple[str, str]:
 
 def _records(source: Source, mapping: Mapping) -> Iterator[Record]:
     """Every record of the file, whatever conversation it is of."""
-    for _title, _where, records in _conversations(source, mapping):
+    for _title, _where, records, _with in _conversations(source, mapping):
         yield from records
 
 

@@ -29,10 +29,14 @@ from memory.importers.zips import within
 
 _NUMBERED = re.compile(r"(?:^|/)message_(\d{1,6})\.json$", re.I)
 _SENDERS = frozenset({"messages.item.sender_name", "messages.item.senderName"})
+_ENCRYPTED = "messages.item.senderName"
 _EMPTY_CHATS = frozenset({"thread_path", "threadName", "is_still_participant"})
 _HEAD = ("title", "threadName", "thread_path")
 _PEOPLE = ("participants.item.name", "participants.item")
 _MEDIA = ("photos", "videos", "audio_files", "gifs", "files", "sticker", "media", "image")
+_OF_THE_NETWORK = re.compile(
+    r"(?:https?://)?(?:[\w-]+\.)*(?:instagram\.com|facebook\.com|fb\.watch|fb\.com)(?:/|\Z)", re.I
+)
 _SUFFIX = re.compile(r"_\d+$")
 # Members that are looked at, to find out what a zip holds.
 _MEMBERS_LOOKED_AT = 40
@@ -161,7 +165,10 @@ def _lines(
     for file in chat.files:
         with within(file):
             messages = (value for _place, value in values(source, ["messages.item"], file))
-            for message in oldest_first(messages, _at, weight, limits, newest_first=True):
+            # Where no times tell, files of encrypted chats begin with the earliest message, and others with the latest.
+            paths = (source.sample.inside(file) if file else source.sample).paths
+            newest_first = _ENCRYPTED not in paths
+            for message in oldest_first(messages, _at, weight, limits, newest_first=newest_first):
                 number += 1
                 at = place % {"talk": where, "number": number}
                 yield from _message(repair(message, chat.garbled), owner, people, places, at, limits)
@@ -205,9 +212,10 @@ def _message(
 def _shared(
     message: dict[str, Any], speaker: str, owner: str, places: Places, where: str, limits: Limits
 ) -> Iterator[Line | Skipped]:
-    """A link alone is what was said; what somebody else wrote beneath it is not."""
-    link = word(table(message.get("share")).get("link"))
-    if not link:
+    """A link alone is what was said; what somebody else wrote beneath it, or put on the same network, is not."""
+    share = table(message.get("share"))
+    link = word(share.get("link"))
+    if not link or _OF_THE_NETWORK.match(link) or word(share.get("original_content_owner")):
         yield Skipped(where, "media")
         return
     yield said(speaker, link, _at(message), where, limits, places, role="user" if owner and speaker == owner else "")

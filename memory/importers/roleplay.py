@@ -135,6 +135,8 @@ def _cai_turn(value: Any) -> _Turn:
     message = table(value)
     source = table(message.get("src"))
     side = _USER if source.get("is_human") else _CHARACTER
+    if message.get("is_alternative") is True:
+        return _Turn(side, reason="not_chosen")
     return _Turn(
         side, word(message.get("text")), word(source.get("name")), message.get("created"), word(message.get("uuid"))
     )

@@ -51,6 +51,8 @@ _MEDIA = (
 _FILE = re.compile(r"result( ?\(\d+\))?\.json")
 _ASKED = {"poll": ("question", "answers"), "todo_list": ("title", "answers")}
 _NOBODY = "unknown"
+# As Telegram itself shows who has no account any more; the name is empty in the file.
+_GONE = "Deleted Account"
 
 
 @dataclass(eq=False)
@@ -208,7 +210,8 @@ def _speaker(chat: _Chat, message: dict[str, Any]) -> tuple[str, Role]:
         name = word(message.get("forwarded_from")) or original or _NOBODY
         return name, "user" if original and original == chat.me else "other"
     person = _person(message.get("from_id")) or word(message.get("from"))
-    return chat.names.of(person, word(message.get("from"))), chat.role_of(person)
+    name = word(message.get("from")) or (_GONE if "from" in message else "")
+    return chat.names.of(person, name), chat.role_of(person)
 
 
 def _person(known_as: Any) -> str:

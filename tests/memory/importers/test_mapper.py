@@ -331,6 +331,30 @@ def test_short_names_of_fields_are_proposed_and_words_of_two_letters_are_words()
         assert [line.speaker for line in lines_of(found)] == ["1000", "1001", "1000", "1001"]
 
 
+def test_the_other_one_is_named_by_what_stands_above_all_of_it() -> None:
+    lines = [{"isSend": n % 2, "msg": f"words of {n}", "createTime": 1702666800 + n} for n in range(4)]
+    for above in (
+        {"contact": "Lupita"},
+        {"session": {"wxid": "wxid_9", "displayName": "Lupita"}},
+        {"title": "Chat", "partner": {"name": "Lupita", "id": 7}, "owner": {"name": "Ana"}},
+        {"exported": "2024-01-02", "name": "Lupita"},
+    ):
+        assert [line.speaker for line in lines_of(confirmed({**above, "list": lines}))] == ["Lupita", "user"] * 2, above
+    several = [{"contact": name, "list": lines} for name in ("Ben", "Cid")]
+    assert {line.speaker for line in lines_of(confirmed(several))} == {"Ben", "Cid", "user"}
+
+
+def test_what_a_program_wrote_among_messages_is_a_notice() -> None:
+    records = [
+        {"sender": "Ana", "text": "Tea?", "type": "text"},
+        {"sender": "Ana", "text": "Ana joined", "type": "system"},
+        {"sender": "Ben", "text": "Gladly", "type": "text"},
+    ]
+    found = confirmed(records)
+    assert [line.text for line in lines_of(found)] == ["Tea?", "Gladly"]
+    assert skips_of(found) == ["notice"]
+
+
 def test_contacts_are_no_messages() -> None:
     contacts = [{"name": name, "created": "2024-01-02", "email": f"{name}@a.example"} for name in ("Ana", "Ben", "Cid")]
     with pytest.raises(ImportRejected) as refused:

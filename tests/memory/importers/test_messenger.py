@@ -188,4 +188,31 @@ def test_damaged_and_empty_files() -> None:
             "threadName": "A",
         }
     )
-    assert skips_of(list(read(given(strange)))) == ["empty", "broken"]
+    assert skips_of(list(read(given(strange)))) == ["broken", "empty"]
+
+
+def test_what_others_put_on_the_network_is_not_said_by_who_shares_it() -> None:
+    told = [
+        {"sender_name": "Bea", "timestamp_ms": BEGIN + n, "share": {"link": link, "share_text": "of somebody"}, **more}
+        for n, (link, more) in enumerate(
+            [
+                ("https://www.instagram.com/reel/x", {}),
+                ("https://m.facebook.com/story.php?id=1", {}),
+                ("https://example.org/recipe", {}),
+            ]
+        )
+    ]
+    found = found_by(Messenger(), given(chat(["Bea", "Ana"], told, "Bea")))
+    assert [line.text for line in lines_of(found)] == ["https://example.org/recipe"]
+    assert skips_of(found) == ["media", "media"]
+
+
+def test_messages_of_one_moment_stay_in_the_order_of_the_kind_of_file() -> None:
+    at_once = encrypted(["Omar", "Minh"], [("Minh", "first"), ("Omar", "second")], "Omar_8")
+    at_once = at_once.replace(str(BEGIN + 60_000), str(BEGIN))
+    assert [line.text for line in lines_of(found_by(Messenger(), given(at_once)))] == ["first", "second"]
+    told = [spoken("Omar", "second", 1), spoken("Minh", "first", 1)]
+    assert [line.text for line in lines_of(found_by(Messenger(), given(chat(["Omar", "Minh"], told, "Omar"))))] == [
+        "first",
+        "second",
+    ]

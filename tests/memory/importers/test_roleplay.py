@@ -59,3 +59,14 @@ def test_each_history_of_a_character_is_a_talk() -> None:
 def test_the_beginning_of_a_story_is_told() -> None:
     source = fixture("kobold_named.json")
     assert found_by(recognised(source), source)[0] == Skipped("conversation 1, message 1", "document")
+
+
+def test_answers_that_were_not_kept_are_left_out() -> None:
+    told = [
+        {"src": {"is_human": False, "name": "Vex"}, "text": text, "is_alternative": other}
+        for text, other in (("Hello", False), ("Wrong", True), ("Right", False))
+    ]
+    source = given(json.dumps({"histories": {"histories": [{"external_id": "h", "msgs": told}]}}))
+    found = found_by(recognised(source), source)
+    assert [line.text for line in lines_of(found)] == ["Hello", "Right"]
+    assert [one.reason for one in found if isinstance(one, Skipped)] == ["not_chosen"]

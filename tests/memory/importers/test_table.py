@@ -204,3 +204,17 @@ def test_where_my_own_lines_bear_no_name_the_way_they_went_says_who_spoke() -> N
     assert [(line.speaker, line.role) for line in lines] == [("Mira", "other"), ("user", "user")]
     lines = lines_in(table.format("Incoming", "Mira", "Outgoing", "Ana"))
     assert [line.speaker for line in lines] == ["Mira", "Ana"]
+
+
+def test_notifications_of_imazing_are_nobodys() -> None:
+    text = """Chat Session,Message Date,Type,Sender ID,Sender Name,Text
+Elif & Jonas,2024-01-06 20:15:03,Incoming,+905321112233,Elif Demir,Nice!
+Elif & Jonas,2024-01-06 20:16:11,Outgoing,,,Thanks
+Elif & Jonas,2024-01-06 20:17:00,Notification,,,Jonas named the conversation “Cake”
+Elif & Jonas,2024-01-06 20:18:45,Incoming,jonas.k@example.com,Jonas Keller,"Cake at mine, 15:00?"
+"""
+    found = found_by(Table(), given(text, "messages.csv"))
+    assert [(line.speaker, line.role) for line in lines_of(found)] == [
+        ("Elif Demir", "other"), ("user", "user"), ("Jonas Keller", "other"),
+    ]  # fmt: skip
+    assert skips_of(found) == ["notice"]

@@ -153,3 +153,10 @@ def test_who_speaks_in_all_chats_of_two_is_the_owner() -> None:
     }
     found = list(read(given(json.dumps(data), "result.json")))
     assert {line.speaker: line.role for line in lines_of(found)} == {"Ana": "user", "Ben": "", "Cy": ""}
+
+
+def test_who_deleted_their_account_is_called_as_telegram_shows_it() -> None:
+    gone = hello(1) | {"from": None, "from_id": "user5"}
+    other = hello(2) | {"from": None, "from_id": "user6"}
+    found = found_by(Telegram(), given(exported(gone, other)))
+    assert [line.speaker for line in lines_of(found)] == ["Deleted Account", "Deleted Account (6)"]
