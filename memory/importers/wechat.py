@@ -30,6 +30,7 @@ from memory.importers.quotes import without_quote
 from memory.importers.source import Sample, Source
 from memory.importers.table import records, shape_of
 from memory.importers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.importers.web_pages import is_page
 
 _SPOKEN = ("文本消息", "引用消息", "文本", "text", "引用", "回复消息")
 _VOICE = ("语音消息", "voice", "语音")
@@ -278,7 +279,8 @@ def _memotrace_words(kind: str, sort: str, text: str) -> tuple[str, str]:
 
 
 def _is_memotrace_page(sample: Sample) -> bool:
-    return _MEMOTRACE_PAGE.search(sample.page) is not None
+    # Only of a page: so much of the beginning is held only where styles may stand before the first word.
+    return is_page(sample) and _MEMOTRACE_PAGE.search(sample.page) is not None
 
 
 def _memotrace_page(source: Source) -> _Chat:
