@@ -63,9 +63,10 @@ _OWN = ("memory", "said", "your_?answer")
 _ROLES = ("system", "user", "assistant", "human", "developer", "instruction", "bot", "tool", "function", "prompt")
 _OF_TEMPLATES = (
     "im_", "start_?of_?", "end_?of_?", "bos", "eos", r"unused\d", r"reserved_?\d", r"extra_?id_?\d", r"ctrl\d",
-    "_[a-z]", "think", "thought", "reasoning", "seed_?:", "antml:", "antthinking", "channel", "turn",
+    r"special_?\d", "hy_", "_[a-z]",
+    "think", "thought", "reasoning", "seed_?:", "antml:", "antthinking", "channel", "turn",
 )  # fmt: skip
-_WHOLE = ("s", "pad", "unk", "mask", "sop", "eop", "sep", "cls", "ai", "用户")
+_WHOLE = ("s", "pad", "unk", "mask", "sop", "eop", "sep", "cls", "ai", "用户", "role")
 _IN_BRACKETS = (
     "inst", "sys", "system_?prompt", "available_?tools", "tool_?calls", "tool_?results", "tool_?content", "think",
     "thinking", "img", "gmask", "prefix", "suffix", "middle", "bos", "eos",
@@ -74,7 +75,7 @@ _SECTIONS = "instruction|response|input|output|system|user|assistant|human|conte
 _MARK = re.compile(
     rf"<+[/\\!?]*(?:(?:{'|'.join(_WHOLE)})>+|(?:{'|'.join(_OWN + _ROLES + _OF_TEMPLATES)})[^<>\[\]]{{0,60}}>*)"
     r"|<\|[^<>|]{0,60}\|?>|<[^<>|]{1,40}\|>|<</?sys>>"
-    rf"|\[/?(?:{'|'.join(_IN_BRACKETS)})\]"
+    rf"|\[/?(?:{'|'.join(_IN_BRACKETS)})\]|\[\|[a-z_]{{1,20}}\|\]"
     r"|\]~!?b[\[\]]|\[e~\["
     r"|◁/?[a-z]{1,20}▷"
 )

@@ -3,12 +3,13 @@
 Servers that know a model put its reasoning into a field of its own; the others send it in the text, in the marks of
 that model's chat template. The marks known here: tags (`<think>`, `<seed:think>`, `<thought>` …), `[THINK]`
 (Magistral), `◁think▷` (Kimi), `<|START_THINKING|>` (Cohere), `<|channel|>analysis<|message|>` (gpt-oss),
-`<|channel>thought` (Gemma), `<|begin_of_thought|>`, `<|inner_prefix|>`, and the plain words of Granite.
+`<|channel>thought` (Gemma), `<|begin_of_thought|>`, `<|inner_prefix|>`, and the plain words of Granite and Apriel.
 
 What counts as reasoning, and why not more:
 - A block that leads the reply, several of them, nested ones. Without an end it takes the rest: a model that was cut off
   while it thought has said nothing.
-- A later block that begins a line. In the middle of a line, in quotation marks or in code a tag is talked about.
+- A later block that begins a line, or follows the end of a sentence. In the middle of a sentence, in quotation marks or
+  in code a tag is talked about.
 - A closing tag without an opening one: some templates open the tag in the prompt. All before it is then reasoning,
   unless it stands in the middle of a sentence, in code, in JSON, or answers an opening tag that was talked about.
 
@@ -16,6 +17,7 @@ The text that comes out does not depend on where the pieces were cut (tests/llm/
 """
 
 import re
+import string
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -34,12 +36,25 @@ NAMES = (
     "seed:think",
     "antthinking",
     "antml:thinking",
+    "inner_thought",
+    "inner_thoughts",
+    "internal_thought",
+    "internal_thoughts",
+    "thought_process",
+    "thinking_process",
+    "longcat_think",
+    "mm:think",
+    "思考",
+    "思考过程",
 )
 # Pairs of opening and closing marks besides tags. None of them is a word of any language.
 PAIRS = (
     ("[think]", "[/think]"),
     ("[thinking]", "[/thinking]"),
     ("[reasoning]", "[/reasoning]"),
+    ("&lt;think&gt;", "&lt;/think&gt;"),  # a program in between escaped the tag
+    ("＜think＞", "＜/think＞"),
+    ("【思考】", "【/思考】"),
     ("◁think▷", "◁/think▷"),
     ("<|start_thinking|>", "<|end_thinking|>"),
     ("<|begin_of_thought|>", "<|end_of_thought|>"),
@@ -55,9 +70,11 @@ PAIRS = (
 # reasoning once the second words have come.
 _GRANITE = re.compile(r"here(?: is|'s) my response:\s*", re.IGNORECASE)
 _BARE_HARMONY = re.compile(r"assistantfinal\s*")
+_APRIEL = re.compile(r"\[BEGIN FINAL RESPONSE\]\s*")
 WORDS = {
     "Here is my thought process:": _GRANITE,
     "Here's my thought process:": _GRANITE,
+    "Here are my reasoning steps:": _APRIEL,
     **{f"analysis{word}": _BARE_HARMONY for word in ("We ", "The ", "User ", "Need ", "I ", "It ", "They ")},
 }
 LONGEST_WORDS = 40
@@ -86,6 +103,7 @@ ENDS = (
     "<｜end▁of▁sentence｜>",
     "<end_of_turn>",
     "<turn|>",
+    "[end final response]",
     "</s>",
     "<eos>",
 )
@@ -162,6 +180,8 @@ _QUOTES_BEFORE = frozenset("`\"'“‘„«「『(（[【<")
 _QUOTES_AFTER = frozenset("`\"'”’“»」』)）]】>")
 _PUNCTUATION = frozenset(".,;:!?)]}、，。；：！？）】」』")
 FIRST_PICTOGRAPH = "\U0001f000"
+# White space, and what cannot be seen either: some servers send a BOM or a zero-width space before the first mark.
+BLANK = string.whitespace + "\x85\xa0\u2028\u2029\u3000\u200b\u2060\ufeff"
 
 
 @dataclass(frozen=True)
@@ -184,14 +204,14 @@ class _Visible:
     ticks: int = 0
 
     def add(self, text: str) -> None:
-        if self.is_blank and text.strip():
-            self.is_json = text.lstrip()[0] == "{"
+        if self.is_blank and text.strip(BLANK):
+            self.is_json = text.lstrip(BLANK)[0] == "{"
             self.is_blank = False
         for number, part in enumerate(text.split("\n")):
             if number:
                 self.in_fence ^= self.beginning in ("```", "~~~")
                 self.beginning, self.previous, self.last, self.ticks = "", "\n", "", 0
-            self.beginning = (self.beginning + part).lstrip()[:3]
+            self.beginning = (self.beginning + part).lstrip(BLANK)[:3]
             self.previous = part[-1:] or self.previous
             self.last = part.rstrip()[-1:] or self.last
             self.ticks += part.count("`")
@@ -346,7 +366,7 @@ class ReasoningFilter:
             self._show(text)
         elif kind in ("harmony", "channel"):
             self._begin_channel(mark["channel"].strip().casefold())
-        elif kind in ("open", "open_pair") and (leads or (visible.previous == "\n" and following not in ("", " "))):
+        elif kind in ("open", "open_pair") and (leads or self._begins_reasoning(following)):
             self._begin(_marks_in(text))
         elif kind in ("close", "close_pair") and (leads or self._ends_reasoning(following)):
             self._withdraw()
@@ -369,6 +389,12 @@ class ReasoningFilter:
 
     def _begin(self, marks: re.Pattern[str]) -> None:
         self._block, self.found = _Block(marks), True
+
+    def _begins_reasoning(self, following: str) -> bool:
+        """Whether an opening mark after visible text begins a block: where a line or a sentence begins, and the text of
+        the block follows the mark. "<think> opens it" has a space there."""
+        is_at_beginning = not self._visible.beginning or self._visible.last in _SENTENCE_END
+        return is_at_beginning and following not in ("", " ") and following not in _PUNCTUATION
 
     def _ends_reasoning(self, following: str) -> bool:
         """Whether a closing mark after visible text ends reasoning that had no opening one. In the middle of a sentence
@@ -412,14 +438,14 @@ class ReasoningFilter:
     def _let_through(self, text: str) -> None:
         """White space before the first word goes where it follows reasoning. Marks of the end that something follows
         were none."""
-        if not text.strip() and (self._visible.is_blank or self._ends):
+        if not text.strip(BLANK) and (self._visible.is_blank or self._ends):
             if self._visible.is_blank:
                 self._spaces += text
             else:
                 self._ends += text
             return
         if self._visible.is_blank:
-            text = text.lstrip() if self.found else self._spaces + text
+            text = text.lstrip(BLANK) if self.found else self._spaces + text
         text, self._ends = self._ends + text, ""
         self._visible.add(text)
         self._kept.append(text)
