@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from memory.importers.clock_words import HALF_BEHIND, is_half_of_day
-from memory.importers.localized_times import is_full_weekday, moment_in
+from memory.importers.localized_times import is_full_weekday, is_month, is_weekday, moment_in
 
 _RECEIPT = re.compile(
     r"\(?(?:read|delivered|seen|sent|gelesen|zugestellt|lu|leído|已读|已讀|既読|읽음)\b.{0,80}\)?", re.I
@@ -69,6 +69,9 @@ def may_be_called(name: str) -> bool:
     bare = name.strip()
     if not bare or _NO_LETTERS.fullmatch(bare) or is_half_of_day(bare) or _RECEIPT.fullmatch(bare):
         return False
+    first, _gap, rest = bare.partition(" ")
+    if rest.isdecimal() and len(rest) < 3 and is_weekday(first):
+        return False
     return not (is_full_weekday(bare) or _is_date(bare) or _BEGINS_WITH_HALF.match(bare))
 
 
@@ -83,9 +86,9 @@ def is_label(name: str) -> bool:
 
 def _is_date(text: str) -> bool:
     found = _DAY_AND_MONTH.fullmatch(text)
-    if found and _is_month(found["a"] or found["b"]):
+    if found and is_month(found["a"] or found["b"]):
         return True
-    return moment_in(text) is not None or (_is_month(text) and text.casefold() not in _MONTHS_THAT_ARE_NAMES)
+    return moment_in(text) is not None or (is_month(text) and text.casefold() not in _MONTHS_THAT_ARE_NAMES)
 
 
 def is_form(names: Sequence[str]) -> bool:
@@ -99,20 +102,3 @@ def is_form(names: Sequence[str]) -> bool:
     if len(different) < _LEAST_FIELDS or len(names) < 2 * len(different):
         return False
     return all(name == different[place % len(different)] for place, name in enumerate(names))
-
-
-_MONTH_NAMES = frozenset(
-    {
-        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-        "december", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "januar",
-        "februar", "märz", "mai", "juni", "juli", "oktober", "dezember", "janvier", "février", "mars", "avril",
-        "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre", "enero", "febrero", "marzo",
-        "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre", "janeiro",
-        "fevereiro", "março", "maio", "junho", "julho", "setembro", "outubro", "novembro", "dezembro", "gennaio",
-        "febbraio", "aprile", "maggio", "giugno", "luglio", "settembre", "ottobre", "dicembre",
-    }
-)  # fmt: skip
-
-
-def _is_month(word: str) -> bool:
-    return word.casefold().strip(".") in _MONTH_NAMES

@@ -11,6 +11,7 @@ from datetime import UTC, date, datetime, time, timedelta, timezone
 from pathlib import PurePosixPath
 
 from echovessel.dates import DIGITS_ZH, MONTH, month_named, number_zh
+from memory.importers.localized_times import is_month, is_weekday, month_of
 
 # The date of a heading stands in its first letters; a bound keeps hostile lines from taking time.
 _LONGEST_DATE = 120
@@ -65,6 +66,14 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 _ONLY_YEAR = re.compile(r"\s{0,3}(?:(?P<hashes>#{1,6})\s+)?(?P<year>(?:19|20)\d{2})\s*(?P<sign>年)?\s*$")
+_ONLY_MONTH = re.compile(
+    r"(?:#{1,6}\s+)?[\[(*_=~—–-]*\s*(?:(?P<year_ahead>(?:19|20)\d{2})(?:\s*[年년./-]\s*(?P<number>\d{1,2})\s*[月월]?|[\s,]+(?P<behind>[^\W\d_]{3,12})\.?)"
+    r"|(?P<before>[^\W\d_]{3,12})\.?,?\s+(?:de\s+)?(?P<year>(?:19|20)\d{2}))\s*[\])*_=~—–-]*"
+)
+_DAY_OF_MONTH = re.compile(
+    r"(?:#{1,6}\s+)?[*_]*(?:(?P<weekday>[^\W\d_]{1,15}(?:-feira)?)[.,]?\s*(?P<behind>\d{1,2})(?:st|nd|rd|th|\.|日|일)?"
+    r"|(?P<day>\d{1,2})(?:st|nd|rd|th|\.|日|일)?[,.]?\s*[(（]?(?P<beside>[^\W\d_]{1,15}(?:-feira)?)\.?[)）]?)[*_]*"
+)
 _IN_NAME = re.compile(
     r"(?<!\d)(?P<year>(?:19|20)\d{2})(?P<mark>[-_.年 ]?)(?P<month>\d{1,2})[-_.月 ]?(?P<day>\d{1,2})(?!\d)"
 )
@@ -214,6 +223,40 @@ def year_in(line: str) -> int | None:
     """The year of a heading that says nothing else, as those above the dates of a year; a bare number is none."""
     match = _ONLY_YEAR.match(line) if len(line) <= _LONGEST_DATE else None
     return int(match["year"]) if match and (match["hashes"] or match["sign"]) else None
+
+
+def month_in(line: str) -> tuple[int, int] | None:
+    """The year and the month of a line that says nothing else, as those above the days of a month.
+
+    >>> month_in("2016 MARCH"), month_in("## März 2016"), month_in("2016年3月"), month_in("Marathon 2016")
+    ((2016, 3), (2016, 3), (2016, 3), None)
+    """
+    match = _ONLY_MONTH.fullmatch(line.strip()) if len(line) <= _LONGEST_DATE else None
+    if match is None:
+        return None
+    word, number = match["before"] or match["behind"] or "", match["number"]
+    month = int(number) if number else _month_called(word)
+    return (int(match["year"] or match["year_ahead"]), month) if month and month <= 12 else None
+
+
+def _month_called(word: str) -> int | None:
+    folded = word.casefold().strip(".")
+    if folded in _MONTHS_ELSEWHERE:
+        return _MONTHS_ELSEWHERE[folded]
+    return month_of(folded) if is_month(folded) or not folded.isascii() else None
+
+
+def day_of_month_in(line: str) -> int | None:
+    """The day that a line says beside a weekday, and nothing else, as it stands under a month.
+
+    >>> [day_of_month_in(line) for line in ("Tuesday 1", "6. Sonntag", "6日 日曜日", "Sunday 66", "Jo 6")]
+    [1, 6, 6, None, None]
+    """
+    match = _DAY_OF_MONTH.fullmatch(line.strip()) if len(line) <= _LONGEST_DATE else None
+    if match is None or not is_weekday(match["weekday"] or match["beside"]):
+        return None
+    day = int(match["behind"] or match["day"])
+    return day if 1 <= day <= 31 else None
 
 
 def year_in_name(name: str) -> int | None:

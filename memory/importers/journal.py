@@ -17,9 +17,12 @@ from django.utils.translation import gettext_lazy
 from memory.importers.day_order import Numbers, day_first
 from memory.importers.headings import (
     Heading,
+    Written,
     at_clock,
     day_in_name,
+    day_of_month_in,
     heading_in,
+    month_in,
     nearest_year,
     year_in,
     year_in_name,
@@ -27,6 +30,7 @@ from memory.importers.headings import (
 from memory.importers.places import Places
 from memory.importers.source import Sample, Source, TextLine
 from memory.importers.types import Entry, Found, ImportRejected, Limits, Options, Skipped
+from memory.importers.weekday_order import told_by_weekdays
 
 _MARKDOWN = (".md", ".markdown")
 _PROSE = (*_MARKDOWN, ".txt")
@@ -41,6 +45,26 @@ _FRONT_DATE = re.compile(
     r"(?:date|created|created_at|day|日期|创建时间)\s*:\s*[\"']?(?P<date>.+?)[\"']?\s*$", re.IGNORECASE
 )
 _FRONT_TITLE = re.compile(r"(?:title|标题)\s*:\s*[\"']?(?P<title>.+?)[\"']?\s*$", re.IGNORECASE)
+# Blank lines between a month and its first day.
+_MOST_HELD = 5
+# Folders of notes that are to be filled in, and what in a note is to be.
+_TEMPLATE_FOLDERS = frozenset(
+    {
+        "templates",
+        "template",
+        "_templates",
+        "vorlagen",
+        "modèles",
+        "plantillas",
+        "modelos",
+        "模板",
+        "テンプレート",
+        "템플릿",
+    }
+)
+_TO_FILL_IN = re.compile(r"\{\{\s*(?:date|time|title|yesterday|tomorrow)\b[^{}\n]{0,60}\}\}|<%[*-]?\s*tp\.")
+_EMBEDDED = re.compile(r"!\[\[[^\[\]\n]{1,300}\]\]")
+_LINKED = re.compile(r"\[\[(?:[^\[\]\n|]{1,300}\|)?(?P<shown>[^\[\]\n|]{1,300})\]\]")
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
 
 
@@ -59,6 +83,11 @@ class Journal:
         members = [member for member in sorted(source.members) if _is_prose(member)]
         if source.members and not members:
             raise ImportRejected("member_missing")
+        templates = [member for member in members if _is_template(source, member)]
+        members = [member for member in members if member not in templates]
+        yield from (Skipped(member, "settings") for member in templates)
+        if source.members and not members:
+            return
         yield from (Skipped(member, _why_not(member)) for member in source.members if not _is_prose(member))
         order = _order(source, members or [""], options)
         for member in members or [""]:
@@ -77,6 +106,7 @@ def _likeness(sample: Sample) -> float:
         return 0.85
     lines = [line for line in sample.text.splitlines() if line.strip()]
     headed = [heading for line in lines if (heading := heading_in(line, begins=True))]
+    headed = headed or [heading for _line, heading in _headed(_as_lines(sample.text), fences=False) if heading]
     plain = 0.35 if sample.name.casefold().endswith(_PROSE) else 0.15
     if not headed:
         return 0.6 if day_in_name(sample.name) else plain
@@ -91,6 +121,13 @@ def _as_lines(text: str) -> Iterator[TextLine]:
 
 def _is_prose(member: str) -> bool:
     return member.casefold().endswith(_PROSE) and not _is_hidden(member)
+
+
+def _is_template(source: Source, member: str) -> bool:
+    """Whether a note is there to be filled in, by its folder or what stands in it in place of a date."""
+    if any(part.casefold() in _TEMPLATE_FOLDERS for part in PurePosixPath(member).parts[:-1]):
+        return True
+    return _is_markdown(member) and _TO_FILL_IN.search(source.sample.inside(member).text) is not None
 
 
 def _is_hidden(member: str) -> bool:
@@ -110,6 +147,11 @@ def _order(source: Source, members: Iterable[str], options: Options) -> bool:
     split = [member for member in members if not day_in_name(PurePosixPath(member or source.name).name)]
     order = day_first(chain.from_iterable(_open_dates(source, member) for member in split))
     if order is None:
+        headed = (
+            line for member in split for line in _headed(source.lines(member), _is_markdown(member or source.name))
+        )
+        order = told_by_weekdays(line.text for line, heading in headed if heading and heading.written.order_open)
+    if order is None:
         raise ImportRejected("ask_day_first")
     return order
 
@@ -125,13 +167,38 @@ def _is_markdown(name: str) -> bool:
 
 
 def _headed(lines: Iterable[TextLine], fences: bool) -> Iterator[tuple[TextLine, Heading | None]]:
-    """Each line with the heading that it is. Where there are `fences`, as in Markdown, code in them has none."""
+    """Each line with the heading that it is. Where there are `fences`, as in Markdown, code in them has none. The line
+    of a month, above one that says a weekday and a day, is left out: it is part of the headings below."""
     begins, fenced = True, False
+    month: tuple[int, int] | None = None
+    held: list[TextLine] = []
     for line in lines:
         fenced ^= fences and _FENCE.match(line.text) is not None
-        heading = None if fenced else heading_in(line.text, begins)
+        if held and (not line.text.strip() or fenced):
+            held.append(line)
+            if len(held) <= _MOST_HELD:
+                continue
+        if held:
+            if day_of_month_in(line.text):
+                month = month_in(held[0].text)
+            else:
+                yield from ((one, None) for one in held)
+            held = []
+        heading = (
+            None if fenced else heading_in(line.text, begins) or (_day_under(month, line.text) if begins else None)
+        )
+        if heading is None and begins and not fenced and month_in(line.text):
+            held = [line]
+            continue
         begins = heading is not None or not line.text.strip()
         yield line, heading
+    yield from ((one, None) for one in held)
+
+
+def _day_under(month: tuple[int, int] | None, text: str) -> Heading | None:
+    day = day_of_month_in(text) if month else None
+    written = Written(*month, day) if month and day else None
+    return Heading(written, None, "", "") if written and written.as_day() else None
 
 
 @dataclass(frozen=True)
@@ -189,6 +256,8 @@ class _Splitting:
         front, rest = _front_matter(lines)
         yield from self._taken_from(front)
         for line, heading in _headed(rest, self.markdown):
+            if heading and self._is_own_day(heading):
+                continue
             following = self._following(line, heading)
             if following and heading:
                 yield from self._begun(following, heading)
@@ -227,6 +296,12 @@ class _Splitting:
         if any(not (_FRONT_DATE.match(line.text) or _FRONT_TITLE.match(line.text)) for line in front):
             yield Skipped(self._where(front[0].number), "settings")
 
+    def _is_own_day(self, heading: Heading) -> bool:
+        """Whether a heading above everything else says the day for which the note is named, and nothing more."""
+        if self.named is None or heading.title or heading.words or any(line.strip() for line in self.words.lines):
+            return False
+        return heading.written.as_day(self.named.year, self.day_first) == self.named
+
     def _following(self, line: TextLine, heading: Heading | None) -> _Beginning | None:
         """How the next entry begins, if this line is the heading of one."""
         if heading is None or self.named is not None:
@@ -250,6 +325,8 @@ class _Splitting:
 
     def _ended(self) -> Iterator[Entry | Skipped]:
         text, begun = self.words.given_out(), self.beginning
+        if self.markdown and "[[" in text:
+            text = _LINKED.sub(lambda link: link["shown"], _EMBEDDED.sub("", text)).strip()
         if text:
             source_id = self.places.id_of_entry(begun.title, text, begun.day)
             yield Entry(begun.title, text, begun.day, begun.at, source_id, self._where(begun.number))

@@ -231,3 +231,23 @@ def _zone(found: re.Match[str]) -> tzinfo:
         return UTC
     distance = timedelta(hours=int(found["hours"]), minutes=int(found["minutes"] or 0))
     return timezone(distance if found["sign"] == "+" else -distance) if distance < timedelta(hours=24) else UTC
+
+
+_MONTH_NAMES = frozenset(
+    {
+        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+        "december", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "januar",
+        "februar", "märz", "mai", "juni", "juli", "oktober", "dezember", "janvier", "février", "mars", "avril",
+        "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre", "enero", "febrero", "marzo",
+        "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre", "janeiro",
+        "fevereiro", "março", "maio", "junho", "julho", "setembro", "outubro", "novembro", "dezembro", "gennaio",
+        "febbraio", "aprile", "maggio", "giugno", "luglio", "settembre", "ottobre", "dicembre",
+        "januari", "februari", "maart", "mei", "augustus", "marts", "luty", "marzec", "maj", "czerwiec", "lipiec",
+        "listopad", "ocak", "mart", "nisan", "haziran", "temmuz", "ekim", "desember", "agustus",
+    }
+)  # fmt: skip
+
+
+def is_month(word: str) -> bool:
+    """Whether `word` is the whole name of a month, or a usual short one."""
+    return word.casefold().strip(".") in _MONTH_NAMES

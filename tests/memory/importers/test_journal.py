@@ -360,3 +360,46 @@ def test_a_journal_of_day_one_may_lie_in_a_folder_and_have_its_words_with_their_
     journal = json.dumps({"metadata": {"version": "1.0"}, "entries": [entry]})
     found = list(read(zipped({"Export/Journal.json": journal, "Export/photos/a.jpeg": b"x"})))
     assert [entry.text for entry in entries_of(found)] == ["Two parts"]
+
+
+def test_days_under_the_name_of_a_month_are_entries_of_their_own() -> None:
+    diaries = {
+        "2016 MARCH\n\nTuesday 1\nRained.\n\nSunday 6\nmum called : she is fine\nPancakes.\n\n"
+        "2016 APRIL\n\nFriday 1\nOut.\n",
+        "März 2016\n\n1. Dienstag\nRained.\n\nSonntag, 6.\nmum called : she is fine\nPancakes.\n\n"
+        "April 2016\n\nFr 1\nOut.\n",
+        "2016年3月\n1日 火曜日\nRained.\n\n6日(日)\nmum called : she is fine\nPancakes.\n\n"
+        "2016年4月\n1日 金曜日\nOut.\n",
+    }
+    for data in diaries:
+        entries = entries_of(list(read(given(data, "daygram.txt"))))
+        assert [(str(entry.day), entry.text) for entry in entries] == [
+            ("2016-03-01", "Rained."), ("2016-03-06", "mum called : she is fine\nPancakes."), ("2016-04-01", "Out."),
+        ], data  # fmt: skip
+    (entry,) = entries_of(list(read(given("2024-01-05\n\nMarch 2016\n\nwas a good month\n", "diary.txt"))))
+    assert entry.text == "March 2016\n\nwas a good month"
+
+
+def test_a_weekday_beside_a_date_tells_which_number_is_the_day() -> None:
+    for head in ("Saturday, 5/4/2024", "5/4/2024 Saturday"):
+        (entry,) = entries_of(list(read(given(f"{head}\n\nIt rained.\n", "diary.txt"))))
+        assert str(entry.day) == "2024-05-04", head
+
+
+def test_templates_links_and_the_day_as_a_title_are_no_words_of_a_vault() -> None:
+    found = list(
+        read(
+            zipped(
+                {
+                    "Vault/Daily/2024-02-10.md": "---\nmood: 4\n---\n# 2024-02-10\n\n"
+                    "With [[People/Ilse|Ilse]] and [[Ben]].\n![[a.png]]\n",
+                    "Vault/Templates/Daily.md": "What was good today?\n",
+                    "Vault/Other/Blank.md": "# {{date:YYYY-MM-DD}}\n\n## Morning\n",
+                    "Vault/Daily/2024-02-12.md": "",
+                    "Vault/.obsidian/app.json": "{}",
+                }
+            )
+        )
+    )
+    assert [(str(entry.day), entry.text) for entry in entries_of(found)] == [("2024-02-10", "With Ilse and Ben.")]
+    assert sorted(skips_of(found)) == ["empty", "settings", "settings", "settings", "settings"]
