@@ -1,6 +1,6 @@
 """What a prompt says about the talk itself: the time, the last lines, and what was just said. Never a channel."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,6 +9,7 @@ from django.utils.formats import date_format
 
 from chat import crisis as crises
 from chat import knobs
+from chat.addressees import addressees_of, format_addressees
 from chat.models import Message
 from echovessel.context import ContextRequest, Section, tokens
 from echovessel.prompt_text import Neutral, fenced, indented, one_line, render_prompt
@@ -47,11 +48,14 @@ def crisis(request: ContextRequest) -> Section | None:
 def recent_conversation(request: ContextRequest) -> Section | None:
     """The window of last lines in day buckets, the oldest dropped first where the budget is short."""
     persona: Persona = request.persona
-    kept = list(_fitting(request.window, request.budget - tokens(_written(persona, [], request.now)) - 16))
+    to = {
+        session: format_addressees(names, persona.language) for session, names in addressees_of(request.window).items()
+    }
+    kept = list(_fitting(request.window, request.budget - tokens(_written(persona, [], request.now, {})) - 16, to))
     if not kept:
         return None
     material = {"recent": [{"role": line.role, "content": line.content} for line in kept]}
-    text = headed(persona.language, "recent", _written(persona, kept, request.now))
+    text = headed(persona.language, "recent", _written(persona, kept, request.now, to))
     return Section("recent_conversation", "user", text, {"messages": [str(line.uuid) for line in kept]}, material)
 
 
@@ -98,22 +102,27 @@ def _as_just_said(persona: Persona, line: str) -> Neutral:
     return Neutral(f"{names[1]}: {text}") if text.lstrip().casefold().startswith(beginnings) else text
 
 
-def _fitting(window: Iterable[Message], budget: int) -> list[Message]:
-    """The newest lines whose cost fits, oldest first."""
+def _fitting(window: Iterable[Message], budget: int, to: Mapping[int, Neutral]) -> list[Message]:
+    """The newest lines whose cost fits, oldest first. `to` says to whom the owner speaks, by session."""
     kept: list[Message] = []
     for line in reversed(list(window)):
         budget -= line.token_count + line.content.count("\n") + 6
+        if line.role == Message.Role.USER and line.session_id in to:
+            budget -= tokens(to[line.session_id])
         if budget < 0:
             break
         kept.append(line)
     return kept[::-1]
 
 
-def _written(persona: Persona, window: Iterable[Message], now: datetime) -> str:
+def _written(persona: Persona, window: Iterable[Message], now: datetime, to: Mapping[int, Neutral]) -> str:
     zone = persona.zone
     buckets: dict[str, list[dict[str, Any]]] = {name: [] for name in reversed(BUCKETS)}
     for line in window:
         name = bucket_of(line.created_at.astimezone(zone), now.astimezone(zone))
-        speaker = persona.called if line.role == Message.Role.USER else persona.name
+        by_owner = line.role == Message.Role.USER
+        speaker = Neutral(
+            one_line(persona.called if by_owner else persona.name) + (to.get(line.session_id, "") if by_owner else "")
+        )
         buckets[name].append({"speaker": speaker, "content": indented(line.content)})
     return render_prompt("recent", persona.language, buckets=buckets)

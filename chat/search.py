@@ -292,11 +292,13 @@ def talks_between(persona_id: int, since: datetime, until: datetime, most: int) 
 
 
 def told(persona_id: int, message_ids: Sequence[int]) -> list[tuple[Any, ...]]:
-    """(id, uuid in hex, external id, role, content, when it was said: UTC, naive) of messages, by id."""
+    """(id, uuid in hex, external id, role, content, when it was said: UTC, naive; session, import in hex) of messages,
+    by id."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT m.id, m.uuid, m.external_id, m.role, m.content, m.created_at FROM json_each(%s) AS wanted "
-            "CROSS JOIN chat_message m ON m.id = wanted.value WHERE m.persona_id = %s ORDER BY m.id",
+            "SELECT m.id, m.uuid, m.external_id, m.role, m.content, m.created_at, m.session_id, m.import_uuid "
+            "FROM json_each(%s) AS wanted CROSS JOIN chat_message m ON m.id = wanted.value "
+            "WHERE m.persona_id = %s ORDER BY m.id",
             [json.dumps(message_ids), persona_id],
         )
         return cursor.fetchall()

@@ -71,7 +71,12 @@ class Message(PublicId):
         indexes = [
             models.Index(fields=["persona", "created_at", "id"], name="message_by_time"),
             models.Index(fields=["session", "created_at", "id"], name="message_in_session"),
-            models.Index(fields=["import_uuid"], condition=~Q(import_uuid=None), name="message_by_import"),
+            models.Index(
+                fields=["import_uuid", "role"], condition=Q(import_uuid__isnull=False), name="message_by_import"
+            ),
+            models.Index(
+                fields=["session", "speaker", "withheld"], condition=Q(speaker__gt=""), name="message_speakers"
+            ),
         ]
         constraints = [
             # Per persona, not per session: a frame resent after its session closed must still be known.

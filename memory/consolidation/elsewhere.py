@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from chat.models import Message, Session
+from chat.addressees import NOBODY_NAMED, find_addressees
+from chat.models import Session
 from echovessel.llm.models import Purpose
 from memory.models import ImportChunk
 
@@ -46,10 +47,10 @@ def material_of(session: Session) -> Material:
 
 def _others(session: Session) -> Sequence[str]:
     """Who else speaks in a talk in which the persona says nothing."""
-    if session.messages.filter(role=Message.Role.PERSONA).exists():
+    found = find_addressees([(session.pk, session.import_uuid.hex if session.import_uuid else "")])
+    if session.pk not in found:
         return ()
-    names = session.messages.exclude(speaker="").order_by("speaker").values_list("speaker", flat=True).distinct()
-    return tuple(names[:_MOST_OTHERS])
+    return found[session.pk][:_MOST_OTHERS] or (NOBODY_NAMED[session.persona.language],)
 
 
 def purpose_of(session: Session) -> Purpose:

@@ -7,6 +7,7 @@ from datetime import UTC
 import numpy as np
 
 from chat import search
+from chat.addressees import find_addressees, format_addressees
 from echovessel.context import tokens
 from memory import knobs
 from memory.recall import passages, reading
@@ -49,7 +50,7 @@ def contest(
     ids = pool.nodes.ids[best].tolist()
     relevance = dict(zip(ranks.lines[:most].tolist(), ranks.relevance[:most].tolist(), strict=True))
     nodes = {row[0]: Node(*row) for row in reading.told(persona.pk, ids)}
-    lines = {row[0]: Line(*row) for row in search.told(persona.pk, list(relevance))}
+    lines = _addressed([Line(*row) for row in search.told(persona.pk, list(relevance))], teller.language)
     removed |= dict.fromkeys(((False, key) for key in _outdated(persona, lines, pool)), "outdated")
     parts = {key: of for key, of in zip(ids, ranks.parts.each(best), strict=True) if key in nodes}
     weight = knobs.relevance_weight()
@@ -68,6 +69,19 @@ def contest(
         removed=removed,
         offers=[*_node_offers(offered, nodes, parts, pool, ranks, teller), *_line_offers(told, scores, pool, teller)],
     )
+
+
+def _addressed(lines: Sequence[Line], language: str) -> dict[int, Line]:
+    """The lines by id, those of the owner with the people to whom they were said, where the persona took no part. Only
+    imported lines cost a statement."""
+    imported = [(line.session_id, line.import_hex) for line in lines if line.role == "user" and line.import_hex]
+    to = find_addressees(imported) if imported else {}
+    return {
+        line.id: line._replace(to=format_addressees(to[line.session_id], language))
+        if line.role == "user" and line.session_id in to
+        else line
+        for line in lines
+    }
 
 
 def _outdated(persona: Persona, lines: Mapping[int, Line], pool: Pool) -> set[int]:

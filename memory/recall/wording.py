@@ -23,7 +23,8 @@ _told = lru_cache(maxsize=4_096)(told)
 
 
 class Line(NamedTuple):
-    """A message as recall shows it; `created_at` in UTC, naive."""
+    """A message as recall shows it; `created_at` in UTC, naive. `to` follows the speaker's name where the owner
+    spoke to others than the persona."""
 
     id: int
     uuid_hex: str
@@ -31,6 +32,9 @@ class Line(NamedTuple):
     role: str
     content: str
     created_at: datetime
+    session_id: int
+    import_hex: str | None
+    to: str = ""
 
 
 class Node(NamedTuple):
@@ -107,7 +111,7 @@ class Teller:
 
     def _said(self, line: Line) -> str:
         words = shortened(one_line(line.content), LONGEST_LINE_TOKENS)
-        return f'{self.names.get(line.role, line.role)}{self._colon}"{words}"'
+        return f'{self.names.get(line.role, line.role)}{line.to}{self._colon}"{words}"'
 
 
 @cache
