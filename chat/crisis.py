@@ -1,6 +1,7 @@
 """Lines that speak of a crisis: help stands beside them at once, whoever may is told, and she holds back for a while.
 
-Staff may point out lines, too. Nothing here blocks a line, drops it, or changes what becomes of it.
+A connected model that reads the session later may raise help as well, and never takes any back. Staff may point out
+lines, too. Nothing here blocks a line, drops it, or changes what becomes of it.
 """
 
 from collections.abc import Sequence
@@ -12,10 +13,12 @@ from django.db.models import Q
 from chat import help_texts, knobs
 from chat.care import speaks_of_crisis
 from chat.models import CrisisFlag, Message, Session
+from echovessel.outbox import events
 from persona.models import Persona
 
 # So many messages of the owner before a doubtful one are heard with it.
 MESSAGES_BEFORE = 2
+_SHOWS_HELP = Q(crisis_flag__by_detector=True) | Q(crisis_flag__by_model=True)
 
 
 def hears(persona: Persona, content: str, channel: str, *, unrecorded: bool = False) -> bool:
@@ -43,10 +46,32 @@ def attend(message: Message, now: datetime) -> tuple[str, ...]:
     return help_beside(message)
 
 
+def raise_help_by_model(messages: Sequence[Message], now: datetime) -> None:
+    """Show help beside messages of the owner that the connected model took for cries, on open pages as well. Nothing
+    changes where help is shown already. Call inside a transaction."""
+    for message in messages:
+        flag, is_new = CrisisFlag.objects.get_or_create(message=message, defaults={"by_model": True, "raised_at": now})
+        if not is_new:
+            if flag.shows_help:
+                continue
+            flag.by_model = True
+            flag.save(update_fields=["by_model"])
+        message.crisis_flag = flag
+        if (until := message.created_at + timedelta(hours=knobs.care_hold_hours())) > now:
+            _hold_back(message.persona, until)
+        events.publish(
+            message.persona.uuid,
+            "chat.message.care",
+            message_id=str(message.uuid),
+            session_id=str(message.session.uuid),
+            care={"texts": list(help_beside(message))},
+        )
+
+
 def help_beside(message: Message) -> tuple[str, ...]:
     """The help that stands beside a line; none where nothing but a person has pointed it out."""
     flag: CrisisFlag | None = getattr(message, "crisis_flag", None)
-    if flag is None or not flag.by_detector:
+    if flag is None or not flag.shows_help:
         return ()
     return help_texts.beside_a_line(message.persona.language, message.content)
 
@@ -58,14 +83,14 @@ def lately(persona: Persona, now: datetime, session_id: int | None) -> list[Mess
         return []
     since = now - timedelta(hours=knobs.care_hold_hours())
     said = Message.objects.filter(persona=persona, created_at__gt=since).shown_to_models()
-    spoken = said.filter(crisis_flag__by_detector=True)
+    spoken = said.filter(_SHOWS_HELP)
     return list(spoken.filter(Q(session__off_the_record=False) | Q(session=session_id)))
 
 
 def cries_among(messages: Sequence[Message]) -> list[Message]:
     """Those of `messages` that were heard as cries."""
     keys = [message.pk for message in messages]
-    flagged = set(CrisisFlag.objects.filter(message__in=keys, by_detector=True).values_list("message_id", flat=True))
+    flagged = set(Message.objects.filter(_SHOWS_HELP, pk__in=keys).values_list("pk", flat=True))
     return [message for message in messages if message.pk in flagged]
 
 

@@ -17,6 +17,8 @@ class CrisisFlag(models.Model):
     # Once a message was heard as a cry it stays one, whatever the detector learns later: what stands beside it, and how
     # it is answered, goes by this. A flag that a person raised says nothing to the owner.
     by_detector = models.BooleanField(_("raised by the detector"), default=False, editable=False)
+    # The connected model said so when it read the session; stands beside the message like the detector's.
+    by_model = models.BooleanField(_("raised by the connected model"), default=False, editable=False)
     raised_at = models.DateTimeField(_("raised at"))
     seen_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("seen by")
@@ -31,3 +33,7 @@ class CrisisFlag(models.Model):
 
     def __str__(self) -> str:
         return f"crisis flag {self.pk}"
+
+    @property
+    def shows_help(self) -> bool:
+        return self.by_detector or self.by_model

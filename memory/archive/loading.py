@@ -384,6 +384,7 @@ class _Loader:
             raised_at=given.raised_at,
             raised_by_id=self.known.by(given.by),
             by_detector=_is_by_detector(line, given),
+            by_model=given.by_model,
             seen_at=given.seen_at,
             seen_by_id=self.known.by(given.seen_by),
         )

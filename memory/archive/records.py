@@ -235,6 +235,7 @@ class FlagRecord(Open):
     by: By = None
     # None in archives that were written before it was kept: then the rules say.
     by_detector: bool | None = None
+    by_model: bool = False
     seen_at: Moment | None = None
     seen_by: By = None
 

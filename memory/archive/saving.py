@@ -191,7 +191,7 @@ def _messages(keys: Collection[int], names: Names, files: Files) -> Iterator[Sai
 
 def _flag(flag: CrisisFlag, names: Names) -> Values:
     seen = {"seen_at": iso(flag.seen_at), "seen_by": names.by(flag.seen_by_id)}
-    raised = {"by": names.by(flag.raised_by_id), "by_detector": flag.by_detector}
+    raised = {"by": names.by(flag.raised_by_id), "by_detector": flag.by_detector, "by_model": flag.by_model}
     return {"raised_at": iso(flag.raised_at), **beside_defaults(FlagRecord, **raised, **seen)}
 
 

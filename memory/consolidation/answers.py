@@ -293,6 +293,9 @@ class ExtractionAnswer(LenientAnswer):
     entity_clarification: Clarification = None
     session_mood_signal: Annotated[MoodSignal | None, _or_none(MoodSignal)] = None
     session_summary: Annotated[str, BeforeValidator(lambda value: _text(value)[:LONGEST_SUMMARY])] = ""
+    crisis_messages: Annotated[
+        Words, Field(description="ids of messages of the user that speak of suicide, self-harm or danger")
+    ] = []
     self_check_notes: Text = ""
 
     def _moved(self, positions: dict[str, list[int]]) -> None:
@@ -335,6 +338,7 @@ class ImportAnswer(ExtractionAnswer):
     intentions: SkipJsonSchema[Annotated[list[ExtractedIntention], BeforeValidator(lambda _value: [])]] = []
     entity_clarification: SkipJsonSchema[Annotated[None, BeforeValidator(lambda _value: None)]] = None
     session_mood_signal: SkipJsonSchema[Annotated[None, BeforeValidator(lambda _value: None)]] = None
+    crisis_messages: SkipJsonSchema[Annotated[list[str], BeforeValidator(lambda _value: [])]] = []
 
     def _moved(self, positions: dict[str, list[int]]) -> None:
         """Thoughts move with their events, and fall with the last one."""

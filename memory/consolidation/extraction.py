@@ -11,7 +11,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, Max
 
-from chat.models import Session
+from chat import crisis
+from chat.models import Message, Session
 from echovessel import embedding, llm
 from echovessel.context import shortened
 from echovessel.prompt_text import Neutral, neutral
@@ -20,7 +21,7 @@ from memory.consolidation import prompting
 from memory.consolidation.answers import ExtractedEvent, ExtractionAnswer, ImportAnswer
 from memory.consolidation.chunks import Piece, next_piece
 from memory.consolidation.claims import Claim
-from memory.consolidation.elsewhere import Material, material_of, purpose_of
+from memory.consolidation.elsewhere import Material, is_from_elsewhere, material_of, purpose_of
 from memory.consolidation.language import speaks_otherwise
 from memory.consolidation.lines import Line, lines_of
 from memory.consolidation.replies import asked_through, forget, of_reading
@@ -89,7 +90,19 @@ def _extract(claim: Claim, piece: Piece) -> None:
             answer=answer.model_dump(mode="json"),
             dropped=answer.dropped + mistaken,
         )
+        crisis.raise_help_by_model(_cries(answer, session, piece), now)
         forget(session)
+
+
+def _cries(answer: ExtractionAnswer, session: Session, piece: Piece) -> list[Message]:
+    """The owner's messages that the model takes for cries: of those it was shown, in a live session only. An id that
+    it made up, and what anybody else said, raises nothing."""
+    if is_from_elsewhere(session):
+        return []
+    shown = {line.id for line in piece.lines if line.by_user and not line.by_another}
+    cited = shown.intersection(filter(None, map(prompting.message_id, answer.crisis_messages)))
+    messages = session.messages.shown_to_models().filter(pk__in=cited, role=Message.Role.USER, import_uuid=None)
+    return list(messages.select_related("persona", "session").order_by("id"))
 
 
 def _next_number(session: Session) -> int:

@@ -115,6 +115,7 @@ const handlers = {
   'chat.connection.ready': ready,
   'chat.connection.heartbeat': () => {},
   'chat.message.user_appended': userAppended,
+  'chat.message.care': careAdded,
   'chat.turn.snapshot': snapshot,
   'chat.turn.thinking': thinking,
   'chat.message.token': token,
@@ -167,6 +168,11 @@ function userAppended(data) {
   if (notes) noteAnnouncer.textContent = notes; // A place of its own: what is announced next must not take it.
   if (data.session_id) openSession(data.session_id);
   scrolling.news();
+}
+
+function careAdded(data) {
+  const notes = lines.addHelp(data);
+  if (notes) noteAnnouncer.textContent = notes;
 }
 
 function snapshot(data) {

@@ -43,6 +43,16 @@ export class Lines {
     return notes.map((note) => note.textContent.replace(/\s+/g, ' ').trim()).join(' ');
   }
 
+  // Help that was found to be needed after the message had been drawn. Returns its words where it is new, else ''.
+  addHelp(data) {
+    const line = this.find('user', 'message', data.message_id);
+    if (!line || line.querySelector('[data-help]')) return '';
+    const help = this.help(data.care.texts);
+    line.append(help);
+    this.openLastHelp();
+    return help.textContent.replace(/\s+/g, ' ').trim();
+  }
+
   help(texts) {
     const help = shape('help');
     const place = help.querySelector('[data-help-texts]');

@@ -129,7 +129,7 @@ VALUES: Any = st.recursive(
 GOOD_EVENT = {"description": "Ana has a cat.", "emotional_impact": 2, "subject": "user", "evidence": []}
 SOME_EVENT = st.fixed_dictionaries({}, optional=dict.fromkeys((*GOOD_EVENT, "event_time", "confidence"), VALUES))
 FIELDS = ("events", "mentioned_entities", "intentions", "entity_clarification", "session_mood_signal",
-          "session_summary", "self_check_notes")  # fmt: skip
+          "session_summary", "crisis_messages", "self_check_notes")  # fmt: skip
 ANSWERS = st.fixed_dictionaries(
     {}, optional={name: st.one_of(VALUES, st.lists(st.one_of(SOME_EVENT, VALUES), max_size=4)) for name in FIELDS}
 )

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 
-from chat import prompt, turn
+from chat import crisis, prompt, turn
 from chat.lines import take_line
-from chat.models import CrisisFlag, Session, Turn
+from chat.models import CrisisFlag, Message, Session, Turn
 from echovessel.outbox.models import OutboxEvent
 from memory import afterwards
 from memory.consolidation import runner
@@ -20,7 +21,7 @@ from memory.signals import scan
 from persona.models import Persona
 from tests.chat import cries
 from tests.memory import archives
-from tests.memory.talks import NOW, Clock, talk
+from tests.memory.talks import NOW, Clock, extraction, talk
 from tests.scripted import Script
 
 DISGUISED = ("s u i c i d e", "想自鲨", "自 杀", "k!ll myself", "want to d1e", "不\u200b想\u200b活了", "ＫＭＳ")
@@ -83,6 +84,87 @@ def test_of_a_cry_that_is_forgotten_nothing_is_told_any_more(mira: Persona, sett
     assert "crisis" not in left
     assert str(cry.uuid) not in left
     assert "guidance" not in prompt_for(mira, later).xray
+
+
+QUIET = "The cat goes to my sister on Sunday. I have sorted everything, so nobody has to do it for me afterwards."
+
+
+def read_with(model: Script, session: Session, clock: Clock, *cited: str) -> None:
+    model.answers(extraction(crisis_messages=list(cited)))
+    assert runner.run(session.pk, clock) == "closed"
+
+
+def late_help() -> list[dict[str, Any]]:
+    return list(OutboxEvent.objects.filter(name="chat.message.care").values_list("data", flat=True))
+
+
+@pytest.mark.django_db
+def test_the_model_may_raise_help_beside_a_message(mira: Persona, model: Script, clock: Clock, client: Client) -> None:
+    session = talk(mira, QUIET, "> Why?", "No reason, I just like things to be in order before the winter.")
+    message = session.messages.order_by("id")[0]
+    read_with(model, session, clock, f"m{message.pk}")
+    flag = CrisisFlag.objects.get()
+    assert (flag.message, flag.by_detector, flag.by_model, flag.raised_at) == (message, False, True, clock())
+    (event,) = late_help()
+    assert event["message_id"] == str(message.uuid)
+    assert "findahelpline.com" in event["care"]["texts"][0]
+    mira.refresh_from_db()
+    assert mira.care_until == message.created_at + timedelta(hours=48)
+    assert crisis.lately(mira, clock(), None) == crisis.cries_among([message]) == [message]
+    client.force_login(mira.owner)
+    assert "findahelpline.com" in client.get(f"/chat/{mira.uuid}/").content.decode()
+    forget(plan([Target("message", message.pk)]), None, clock())
+    assert not CrisisFlag.objects.exists()
+    assert not late_help()
+
+
+@pytest.mark.django_db
+def test_the_model_raises_help_beside_nothing_else_and_takes_none_back(
+    mira: Persona, otto: Persona, model: Script, clock: Clock
+) -> None:
+    elsewhere = talk(otto, QUIET).messages.get()
+    session = talk(mira, QUIET, "> I want to die.", "My neighbour wrote me a very long letter about his roses today.")
+    first, reply, last = session.messages.order_by("id")
+    Message.objects.filter(pk=last.pk).update(withheld=True)
+    CrisisFlag.objects.create(message=first, by_detector=True, raised_at=NOW)
+    read_with(
+        model, session, clock, f"m{elsewhere.pk}", f"m{reply.pk}", f"m{last.pk}", f"m{first.pk}", "m", "m99999", ""
+    )
+    flag = CrisisFlag.objects.get()
+    assert (flag.message, flag.by_detector, flag.by_model) == (first, True, False)
+    assert not late_help()
+    read_with(model, talk(mira, f"{QUIET} ", at=NOW + timedelta(hours=1)), clock)
+    assert CrisisFlag.objects.get() == flag
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("imported", ["session", "message"])
+def test_of_an_import_the_model_raises_nothing(
+    mira: Persona, model: Script, clock: Clock, imported: str, settings: Any
+) -> None:
+    session = talk(mira, QUIET, "> Why?", "No reason, I just like things to be in order before the winter.")
+    message = session.messages.order_by("id")[0]
+    if imported == "session":
+        Session.objects.filter(pk=session.pk).update(close_reason=Session.CloseReason.IMPORT)
+    else:
+        session.messages.update(import_uuid=mira.uuid)
+    read_with(model, session, clock, f"m{message.pk}")
+    assert model.requests
+    assert not CrisisFlag.objects.exists()
+    assert not late_help()
+
+
+@pytest.mark.django_db
+def test_a_flag_that_a_person_raised_shows_help_once_the_model_agrees(
+    mira: Persona, model: Script, clock: Clock
+) -> None:
+    session = talk(mira, QUIET, "> Why?", "No reason, I just like things to be in order before the winter.")
+    message = session.messages.order_by("id")[0]
+    crisis.raise_flag(message, mira.owner, NOW)
+    assert crisis.help_beside(message) == ()
+    read_with(model, session, clock, f"m{message.pk}")
+    flag = CrisisFlag.objects.get()
+    assert (flag.raised_by, flag.by_model, len(late_help())) == (mira.owner, True, 1)
 
 
 def prompt_for(persona: Persona, at: datetime) -> prompt.Prompt:

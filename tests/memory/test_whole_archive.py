@@ -71,7 +71,7 @@ def everything(mira: Persona) -> Persona:
     line(talked, "I am here.", role="persona", turn=said)
     failed = turn(talked, "failed", error="no_model", partial="I am")
     hers = line(talked, "I want to die.", turn=failed, day=(NOW + timedelta(days=3)).date())
-    CrisisFlag.objects.create(message=hers, raised_at=NOW, seen_at=LATER, seen_by=mira.owner)
+    CrisisFlag.objects.create(message=hers, by_model=True, raised_at=NOW, seen_at=LATER, seen_by=mira.owner)
     MoodChange.objects.create(persona=mira, session_uuid=talked.uuid, at=NOW, **mood)
     event = remembered(mira, "Ana adopted Milo, who was called Bello.", session=talked)
     Evidence.objects.create(node=event, message=hers, quote="I want", start=0, end=6)
@@ -197,6 +197,7 @@ def test_what_is_restored_means_what_it_did(ana: User, everything: Persona, tmp_
     assert sorted(thought.filling.values_list("orphaned", flat=True)) == [False, True]
     flagged = Message.objects.get(crisis_flag__isnull=False)
     assert (flagged.content, flagged.crisis_flag.seen_by, flagged.turn.status) == ("I want to die.", ana, "failed")
+    assert (flagged.crisis_flag.by_detector, flagged.crisis_flag.by_model) == (False, True)
     spoken = Outreach.objects.get(trigger="silence")
     assert spoken.trigger_key == f"silence:1:{flagged.uuid}"
     assert Turn.objects.get(uuid=spoken.turn_uuid).spoke_first
