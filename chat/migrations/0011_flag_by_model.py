@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("chat", "0009_flag_by_detector")]
+    dependencies = [("chat", "0010_imported_speakers")]
 
     operations = [
         migrations.AddField(
