@@ -17,8 +17,8 @@ from memory.importers.zips import within
 Judge = Callable[[Sample], tuple[float, Format]]
 _NO_DATA = frozenset({"pictures", "videos", "recordings", "archives"})
 _DOCUMENTS_READ = (".xml",)
-# Files that are looked at to find out what a zip holds.
-_LOOKED_AT = 60
+# Files that are looked at to find out what a zip holds, from all over it.
+_LOOKED_AT = 24
 # Below this a file among others resembles nothing: settings have fields, too.
 LEAST_LIKENESS = 0.35
 # From this on there is hardly a doubt.
@@ -29,7 +29,8 @@ def held(source: Source, judge: Judge) -> tuple[float, Format] | None:
     """The format that most of the files in a zip are plainly of, and how plainly; None where they resemble nothing."""
     likeness: dict[str, list[float]] = defaultdict(list)
     formats: dict[str, Format] = {}
-    for name in islice(filter(_may_be_read, source.members), _LOOKED_AT):
+    names = [name for name in source.members if _may_be_read(name)]
+    for name in islice(names[:: len(names) // _LOOKED_AT or 1], _LOOKED_AT):
         likely, known = judge(source.sample.inside(name))
         if likely >= LEAST_LIKENESS:
             likeness[known.name].append(likely)
@@ -79,6 +80,8 @@ def _told_apart(name: str, found: Iterator[Found], known_talks: set[str]) -> Ite
 
 
 def _format_of(sample: Sample, chosen: Format, judge: Judge) -> Format | None:
+    if chosen.resembles(sample) >= _PLAIN_LIKENESS:
+        return chosen
     likely, known = judge(sample)
     if known.name == chosen.name:
         return chosen if likely >= LEAST_LIKENESS else None

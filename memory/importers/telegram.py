@@ -1,7 +1,7 @@
 """Telegram Desktop's result.json: one chat, or all chats of an account.
 
-What somebody forwarded was said by whom it is forwarded from, and stands under that name. A poll is what was asked
-in it, and what could be answered.
+What somebody forwarded was said by whom it is forwarded from, and stands under that name. A list is what is to be done
+in it; a poll is nobody's words, as in other messengers, whose exports only say that there was one.
 """
 
 import re
@@ -44,12 +44,12 @@ _ASIDE = dict.fromkeys(
 )  # fmt: skip
 _MEDIA = (
     "photo", "file", "media_type", "sticker_emoji", "location_information", "contact_information",
-    "game_title", "invoice_information", "place_name",
+    "game_title", "invoice_information", "place_name", "poll",
 )  # fmt: skip
 
 
 _FILE = re.compile(r"result( ?\(\d+\))?\.json")
-_ASKED = {"poll": ("question", "answers"), "todo_list": ("title", "answers")}
+_ASKED = {"todo_list": ("title", "answers")}
 _NOBODY = "unknown"
 # As Telegram itself shows who has no account any more; the name is empty in the file.
 _GONE = "Deleted Account"
@@ -219,7 +219,7 @@ def _person(known_as: Any) -> str:
 
 
 def _text(message: dict[str, Any]) -> str:
-    """Plain, or in pieces of which some are links, bold and the like; or what a poll or a list asks."""
+    """Plain, or in pieces of which some are links, bold and the like; or what a list says."""
     text = _joined(message.get("text") or message.get("text_entities"))
     for kind, (asked, answers) in _ASKED.items():
         asking = table(message.get(kind))
