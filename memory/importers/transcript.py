@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
 from functools import lru_cache, partial
-from itertools import islice, pairwise
+from itertools import islice, pairwise, takewhile
 from pathlib import PurePath
 from typing import Literal
 
@@ -39,6 +39,7 @@ _COLON = r"(?:：|:(?=[*_]{0,2}(?:\s|$)))"
 _STAMP = r"\[?(?P<at>\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)\]?,?\s(?:-\s)?"
 _LONGEST_NAME_ALONE = 20
 _LONGEST_DAY = 60
+_LONGEST_HEAD = 6
 _LONGEST_CLOCK = 16
 _LEAST_SHARE_OF_NAMES = 0.2
 _LEAST_BLOCKS = 3
@@ -47,6 +48,20 @@ _MARKDOWN = (".md", ".markdown")
 # A diary with dates above its entries resembles one less.
 _UNSURE_LIKENESS, _DATED_LIKENESS, _FRONTED_LIKENESS = 0.77, 0.76, 0.86
 _MOST_PROSE = 0.2
+_FROM = frozenset(
+    {
+        "from", "von", "de", "da", "van", "från", "fra", "от", "от кого", "发件人", "寄件者", "差出人",
+        "보낸사람", "보낸 사람",
+    }
+)  # fmt: skip
+_MAIL_FIELD = re.compile(
+    r"\s{0,3}[*_>]{0,3}\s?(?P<field>from|to|cc|subject|sent|date|von|an|betreff|gesendet|datum|de|à|objet|envoyé"
+    r"|para|asunto|assunto|enviado|fecha|da|a|oggetto|inviato|van|aan|onderwerp|verzonden|från|till|ämne|fra|til|emne"
+    r"|от|от кого|кому|тема|дата|发件人|收件人|主题|发送时间|日期|寄件者|收件者|主旨|差出人|宛先|件名|日時|送信日時"
+    r"|보낸 ?사람|받는 ?사람|제목|날짜)[*_]{0,3}\s?[:：][*_]{0,3}\s?(?P<value>\S.*)",
+    re.I,
+)
+_ADDRESS = re.compile(r"\s*<[^<>\s]{1,200}>|\s*\[mailto:[^\]\s]{1,200}\]")
 _DECORATION = re.compile(r"^#{1,6}\s+|\*\*|__|[:：]\s*$")
 _SENTENCE = re.compile(r"[.!?,;:。！？，；：…~～]\s*$")
 _BEGINNING = re.compile(
@@ -60,6 +75,9 @@ class _Beginning:
     name: str
     at: datetime | None
     words: str
+    # A time of day in a line of its own, which holds for what is said below.
+    clock: time | None = None
+    is_mail: bool = False
 
 
 # What the beginning of a file is: a chat, or what may as well be notes; "" where nobody speaks.
@@ -109,11 +127,17 @@ def _beginnings(source: Source, beginning: Sequence[str]) -> Callable[[str], tup
     if alone := _names_alone(beginning):
         return partial(_begins_below, alone)
     names = _speaking(line.text for line in source.lines())
-    return partial(_begins, names) if names else None
+    if _are_mails(beginning):
+        return _begins_mail
+    if not names:
+        return None
+    return partial(_begins, names, _are_clocks_above(beginning, names))
 
 
 def _kind(beginning: Sequence[str], file_name: str) -> Kind:
     lines = [line for line in beginning if line.strip()]
+    if _are_mails(lines):
+        return "unclear"
     names = [begun.name for line in lines if (begun := _beginning(line)) and not is_label(begun.name)]
     counts = Counter(names)
     again = [name for name, count in counts.items() if count > 1 or role_named(name)]
@@ -150,7 +174,7 @@ def _is_filled_in_by_day(lines: Iterable[str]) -> bool:
 def _is_prose_by_day(lines: Sequence[str]) -> bool:
     """Whether much under dates is said by nobody: a diary that tells who said what."""
     days = sum(_day_in(line) is not None for line in lines)
-    others = sum(_beginning(line) is None for line in lines) - days
+    others = sum(_beginning(line) is None and _clock_in(line.strip()) is None for line in lines) - days
     return days > 0 and others > _MOST_PROSE * len(lines)
 
 
@@ -252,10 +276,40 @@ def _beginning(line: str) -> _Beginning | None:
     return _Beginning(name, moment(found["at"]), line[found.end() :])
 
 
-def _begins(names: Container[str], line: str) -> tuple[_Beginning, str] | None:
+def _are_clocks_above(lines: Iterable[str], names: Container[str]) -> bool:
+    """Whether a time of day and nothing else stands in the line above most of what is said."""
+    clocks = spoken = 0
+    before = ""
+    for line in lines:
+        if (begun := _beginning(line)) and begun.name in names:
+            spoken += 1
+            clocks += _clock_in(before) is not None
+        before = line.strip() or before
+    return clocks > 1 and 2 * clocks > spoken
+
+
+def _are_mails(lines: Iterable[str]) -> bool:
+    """Whether the head of a mail stands first: who wrote it, and to whom or about what."""
+    head = [_MAIL_FIELD.match(line) for line in islice((line for line in lines if line.strip()), _LONGEST_HEAD)]
+    fields = [found["field"].casefold() for found in takewhile(bool, head) if found]
+    return any(field in _FROM for field in fields) and any(field not in _FROM for field in fields)
+
+
+def _begins_mail(line: str) -> tuple[_Beginning, str] | None:
+    """A mail begins where its head says who wrote it; what else the head says nobody says."""
+    found = _MAIL_FIELD.match(line)
+    if found is None or found["field"].casefold() not in _FROM:
+        return None
+    name = _ADDRESS.sub("", found["value"]).strip(" \"'") or found["value"].strip(" <>")
+    return (_Beginning(name, None, "", is_mail=True), "") if name else None
+
+
+def _begins(names: Container[str], clocks: bool, line: str) -> tuple[_Beginning, str] | None:
     begun = _beginning(line)
     if begun and begun.name in names:
         return begun, begun.words
+    if clocks and (clock := _clock_in(line.strip())):
+        return _Beginning("", None, "", clock), ""
     day = _day_in(line)
     return (_Beginning("", day, ""), "") if day else None
 
@@ -274,21 +328,33 @@ def _lines(messages: Iterable[Gathered[_Beginning]], title: str, limits: Limits)
     """Blank lines around messages belong to the layout."""
     line, places = _("line %d"), Places()
     day: datetime | None = None
+    clock: time | None = None
     for message in places.begun("", title, messages, lambda message: message.text.strip()):
         where, begun, text = line % message.number, message.head, message.text.strip("\n")
         if begun is not None and not begun.name:
-            day = begun.at
+            clock, day = begun.clock, day if begun.clock else begun.at
             if text.strip():
                 yield Skipped(where, "nobody")
         elif begun is not None:
+            if begun.is_mail:
+                text = _below_head(text)
             first, _end, below = text.partition("\n")
-            if not begun.words and (clock := _clock_in(first.strip())):
-                text, at = below.strip("\n"), datetime.combine(day.date(), clock) if day else None
+            if not begun.words and (found := _clock_in(first.strip())):
+                text, at = below.strip("\n"), datetime.combine(day.date(), found) if day else None
                 yield said(begun.name, text, at, where, limits, places, role=role_named(begun.name))
                 continue
-            yield said(begun.name, text, begun.at or day, where, limits, places, role=role_named(begun.name))
+            at = datetime.combine(day.date(), clock) if day and clock else day
+            clock = None
+            yield said(begun.name, text, begun.at or at, where, limits, places, role=role_named(begun.name))
         elif text.strip():
             yield Skipped(where, "nobody")
+
+
+def _below_head(text: str) -> str:
+    """The words of a mail without the fields of its head."""
+    lines = text.split("\n")
+    fields = next((number for number, line in enumerate(lines) if not _MAIL_FIELD.match(line)), len(lines))
+    return "\n".join(lines[fields:]).strip("\n")
 
 
 FORMATS = (Transcript(),)

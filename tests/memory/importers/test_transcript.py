@@ -118,3 +118,28 @@ def test_nobody_is_asked_where_it_is_clear() -> None:
         assert entries_of(found), data
         assert not lines_of(found), data
     assert is_between_people(Transcript())
+
+
+def test_a_time_above_what_is_said_is_no_word_of_it() -> None:
+    data = "1:30:05 PM\nAna: hi\n1:31:00 PM\nMira: yo\n1:32:00 PM\nAna: ok\nat\n"
+    for day, at in (("", None), ("2024-01-15\n\n", datetime(2024, 1, 15, 13, 30, 5))):
+        lines = lines_of(found_by(Transcript(), given(day + data)))
+        assert [(line.speaker, line.text) for line in lines] == [("Ana", "hi"), ("Mira", "yo"), ("Ana", "ok\nat")]
+        assert lines[0].at == at
+    assert ("Mira", "at\n12:30") in spoken("Ana: when?\nMira: at\n12:30\nAna: ok\n")
+
+
+def test_copies_of_mails_are_asked_about_and_their_heads_are_no_words() -> None:
+    mails = (
+        "From: Ana Lee <ana@example.org>\nTo: Mira\nSubject: lake\n\nShall we go?\n\n"
+        "From: Mira\nTo: Ana\nSubject: Re: lake\n\nYes: at nine.\n",
+        "Von: Ana Lee\nGesendet: Montag\nAn: Mira\nBetreff: See\n\nShall we go?\n\n"
+        "Von: Mira\nAn: Ana\n\nYes: at nine.\n",
+    )
+    for data in mails:
+        source = given(data, "mail.txt")
+        with pytest.raises(ImportRejected) as rejected:
+            list(read(source))
+        assert rejected.value.code == "ask_chat_or_notes", data
+        lines = lines_of(list(read(source, options=Options(kind="chat"))))
+        assert [(line.speaker, line.text) for line in lines] == [("Ana Lee", "Shall we go?"), ("Mira", "Yes: at nine.")]
