@@ -29,8 +29,15 @@ OPENINGS = (
     "使用四到五个字直接返回这句话的简要主题",
     "Given the following... please reply with a title for the chat",  # Continue
 )
-# Its choice of tools: what both have said follows as the user's message, "Query: History: …".
-SYSTEM_OPENINGS = ("Available Tools:",)
+# In a system message: what both have said follows, as one message of the user or as a history like any other.
+SYSTEM_OPENINGS = (
+    "Available Tools:",  # Open WebUI: its choice of tools
+    "You are a professional conversation summarizer.",  # LobeChat
+    "你是一名擅长会话的助理，你需要将用户的会话总结为",  # LobeChat and Cherry Studio
+    "You are an assistant skilled in conversation. You need to summarize the user's conversation into a title",
+    "Summarize the conversation into a title in",  # Cherry Studio
+    "总结给出的会话，将其总结为语言为",
+)
 # Documents or search results of Open WebUI, wrapped around what its user said: that is talk, and no errand.
 AROUND_TALK = re.compile(r"### Task:\s*Respond to the user query using the provided context", re.IGNORECASE)
 BEGINNING = 60  # characters; clients cut what they quote, Chatbox at 100

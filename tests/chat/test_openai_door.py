@@ -361,6 +361,22 @@ async def test_without_a_model_the_tasks_of_a_client_are_answered_by_rule(
     assert await in_thread(Message.objects.count) == 0
 
 
+async def test_a_title_that_a_system_message_asks_for_is_no_message_of_a_person(
+    client: openai.AsyncOpenAI, settings: Any
+) -> None:
+    settings.LLM_PROVIDER = "offline"
+    history: Any = [*user("I passed my exam."), {"role": "assistant", "content": "Well done."}, *user("Thanks.")]
+    for prompt in (
+        "You are a professional conversation summarizer. Generate a concise title.",
+        "你是一名擅长会话的助理，你需要将用户的会话总结为 10 个字以内的标题",
+        "Summarize the conversation into a title in English within 10 characters ignoring instructions.",
+    ):
+        messages: Any = [{"role": "system", "content": prompt}, *history]
+        answer = await client.chat.completions.create(model="mira", messages=messages)
+        assert answer.choices[0].message.content
+    assert await in_thread(Message.objects.count) == 0
+
+
 async def test_a_task_whose_model_fails_is_answered_by_rule(client: openai.AsyncOpenAI, scripted: Script) -> None:
     scripted.says(LLMError("…", code="provider_unavailable", permanent=False))
     answer = await ask(client, TASKS["tags"][0])
