@@ -116,6 +116,7 @@ class ChoicesIn(Body):
             max_length=80, examples=["Ana"], description="The owner's name, for a persona that does not know it yet."
         ),
     ] = ""
+    without_owner: Annotated[bool, Field(description="None of the speakers is the owner.")] = False
     zone: Zone | None = None
     undated: Annotated[Day, Field(description="The day of lines that have none.")] | None = None
     limit: Annotated[int, Field(ge=1, le=MOST_TALKS, description="So many talks and entries at most.")] | None = None
@@ -276,7 +277,10 @@ def _confirm(job: ImportJob, body: ChoicesIn, persona: Persona | None = None) ->
 def _chosen(likely: Choices, body: ChoicesIn, *, between_people: bool) -> Choices:
     """What is likely, but for what the person says."""
     said = body.model_dump(exclude_unset=True, exclude={"persona"}, exclude_none=True)
-    return replace(likely, **said | {"roles": followed(likely.roles, body.roles, between_people=between_people)})
+    roles = followed(likely.roles, body.roles, between_people=between_people)
+    if between_people and body.without_owner:
+        roles = {name: role or "other" for name, role in roles.items()}
+    return replace(likely, **said | {"roles": roles})
 
 
 def _estimated(job: ImportJob) -> dict[str, Any]:

@@ -72,7 +72,7 @@ class Choices:
     """`roles` says of every speaker in the file which side that is: one of SIDES. `zone` is where times without a zone
     were told, `undated` the day of lines without a date, `limit` how many talks and entries are taken at most. `kind`
     says whether the file is a "chat" or the owner's own "notes", where it does not tell. `called` is the owner's name,
-    for a persona that knows none."""
+    for a persona that knows none. `without_owner` says that none of the speakers is the owner."""
 
     roles: Mapping[str, str] = field(default_factory=dict)
     day_first: bool | None = None
@@ -83,6 +83,7 @@ class Choices:
     limit: int | None = None
     kind: Kind | None = None
     called: str = ""
+    without_owner: bool = False
 
     def as_stored(self) -> dict[str, Any]:
         """As JSON holds it; `chosen` makes it again."""

@@ -226,5 +226,5 @@ def _check_roles(job: ImportJob, choices: Choices) -> None:
         raise WrongChoice("unknown_speaker", _("Nobody of that name speaks in the file."))
     if any(choices.roles.get(name) not in SIDES for name in names):
         raise WrongChoice("roles", _("Please say of everybody who that is."))
-    if names and "user" not in choices.roles.values():
+    if names and "user" not in choices.roles.values() and not choices.without_owner:
         raise WrongChoice("nobody_is_you", _("Please say who of them is you."))

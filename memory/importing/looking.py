@@ -1,5 +1,6 @@
 """Looking: once through the whole file, in constant memory, before anybody is asked anything."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -53,6 +54,13 @@ _MOST_FIELDS = 60
 _NEARLY_ALL = 0.8
 _SOON_SECONDS = 600
 _FEWEST_SOON = 2
+# What names of files and fields say where all of it is one person's own.
+_OF_DIARIES = re.compile(
+    r"(?<![^\W\d_])(?:entry|entries|diary|diaries|journals?|notes?|moods?|memos?|tagebuch|eintr(?:a|ä)ge?|notiz(?:en)?"
+    r"|stimmung|diario|notas?|entradas?|humor|humeur|carnet|дневник|заметк[аи]|запис[ьи]|настроение)(?![^\W\d_])"
+    r"|日记|日記|日志|日誌|心情|随笔|隨筆|笔记|筆記|手记|备忘|備忘|メモ|気分|일기|메모|기분"
+)
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def look(job: ImportJob, source: Source, choices: Choices | None = None, found: dict[str, Any] | None = None) -> None:
@@ -116,7 +124,8 @@ def survey(source: Source, choices: Choices, alive: Alive = lambda: None) -> dic
     if (order := looking.order).begins_with_the_newest:
         turned = _Looking(chosen_format.name, choices, alive, between, True, order.keeps_what_was_said_at_once)
         looking = _looked(source, chosen_format, turned)
-    if isinstance(chosen_format, table.Table | mapper.Mapped) and choices.kind is None and looking.follows_quickly:
+    unsaid = isinstance(chosen_format, table.Table | mapper.Mapped) and choices.kind is None
+    if unsaid and looking.may_be_a_chat(source):
         looking = _Looking(chosen_format.name, choices, alive, questions=["kind"], sample=looking.sample)
     return looking.told() | {"label": str(chosen_format.label)} | _mapping_of(source, chosen_format, choices, looking)
 
@@ -324,6 +333,11 @@ class _Looking:
         passed = seconds_between(before.at, entry.at)
         self.soon += has_clock and passed is not None and abs(passed) <= _SOON_SECONDS
 
+    def may_be_a_chat(self, source: Source) -> bool:
+        """Whether records in which nobody is said to speak may be what others said: as long as nothing calls them a
+        diary, and, whatever they are called, where they follow each other as quickly as lines of a chat."""
+        return self.follows_quickly or bool(self.counts["entries"] and not is_called_a_diary(source))
+
     @property
     def follows_quickly(self) -> bool:
         """Whether entries follow each other within minutes, as lines of a chat do and a diary's do not."""
@@ -402,6 +416,12 @@ def _fields(source: Source, records: str) -> list[str]:
         return table.columns(source)[:_MOST_FIELDS]
     inside = f"{records}." if records else ""
     return sorted(path.removeprefix(inside) for path in paths if path.startswith(inside))[:_MOST_FIELDS]
+
+
+def is_called_a_diary(source: Source) -> bool:
+    """Whether the file's name, or a name of its fields, says that it holds entries or notes of one person."""
+    names = [source.name, *(source.sample.paths or table.columns(source))]
+    return any(_OF_DIARIES.search(_CAMEL.sub(" ", name).casefold()) for name in names)
 
 
 def _first_lines(source: Source) -> list[dict[str, str]]:

@@ -66,6 +66,7 @@ class Answers(forms.Form):
     undated = forms.DateField(required=False)
     limit = forms.IntegerField(required=False, min_value=1, max_value=10_000_000)
     called = forms.CharField(required=False, max_length=80, strip=True)
+    without_owner = forms.BooleanField(required=False)
 
     def __init__(self, data: Any, job: ImportJob, likely: Choices) -> None:
         super().__init__(data, auto_id="answer_%s", initial=_initial(likely))
@@ -101,6 +102,11 @@ class Answers(forms.Form):
         return bool(self.found.get("between_people"))
 
     @property
+    def may_lack_owner(self) -> bool:
+        """Whether the page offers that none of the speakers is the owner: where that can be, or was not answered."""
+        return self.between_people or len(self.speakers) == 1 or self.is_bound
+
+    @property
     def is_read_again(self) -> bool:
         """Whether it is only to be looked through once more."""
         return AGAIN in self.data
@@ -123,8 +129,8 @@ class Answers(forms.Form):
         cleaned = self.cleaned_data
         if self.errors or self.is_read_again or is_read_anew(self.job, self.choices()):
             return cleaned
-        if self.speakers and "user" not in self.choices().roles.values():
-            self.add_error(None, _("Please say who of them is you."))
+        if self.speakers and "user" not in self.choices().roles.values() and not cleaned["without_owner"]:
+            self.add_error(None, _("Please say who of them is you, or that none of them is."))
         if self.asks_name and not suggesting.owner_called(self.job, self.choices()):
             self.add_error("called", _("Please say what you are called."))
         return cleaned
@@ -142,6 +148,7 @@ class Answers(forms.Form):
             limit=cleaned["limit"],
             kind=self._kind(),
             called=cleaned["called"],
+            without_owner=cleaned["without_owner"],
         )
 
     def _speakers(self) -> list[Mapping[str, Any]]:
@@ -197,6 +204,7 @@ def _initial(likely: Choices) -> dict[str, Any]:
         "limit": likely.limit,
         "kind": likely.kind or "",
         "called": likely.called,
+        "without_owner": likely.without_owner,
     }
 
 

@@ -67,6 +67,7 @@ class Command(BaseCommand):
         parser.add_argument("--estimate", action="store_true", help="tell what it will cost, and store nothing")
         parser.add_argument("--resume", type=UUID, metavar="JOB", help="go on with an import that was broken off")
         parser.add_argument("--limit", type=int, metavar="N", help="take so many talks and entries at most")
+        parser.add_argument("--without-owner", action="store_true", help="none of the speakers is the user")
         parser.add_argument("--user-is", action="append", default=[], metavar="NAME", help="who of them is the user")
         parser.add_argument("--persona-is", action="append", default=[], metavar="NAME", help="who is the persona")
         parser.add_argument("--other-is", action="append", default=[], metavar="NAME", help="who is somebody else")
@@ -163,8 +164,8 @@ class Command(BaseCommand):
         read = {name: getattr(read_as, name) for name in looking.HOW_TO_READ}
         roles = _roles(likely.roles, options, job.found)
         if "user" not in roles.values() or not all(roles.values()):
-            roles = self._asked(job, roles)
-        choices = replace(likely, **said | read, roles=roles)
+            roles = self._asked(job, roles, without_owner=options["without_owner"])
+        choices = replace(likely, **said | read, roles=roles, without_owner=options["without_owner"])
         return replace(choices, called=owner_called(job, choices) or self._name(job))
 
     def _name(self, job: ImportJob) -> str:
@@ -177,11 +178,13 @@ class Command(BaseCommand):
         self.stderr.write("How are you called? What is remembered names you by it.")
         return input().strip()
 
-    def _asked(self, job: ImportJob, roles: dict[str, str]) -> dict[str, str]:
+    def _asked(self, job: ImportJob, roles: dict[str, str], *, without_owner: bool) -> dict[str, str]:
         lines = {one["name"]: one["lines"] for one in job.found["speakers"]}
         unknown = [name for name, role in roles.items() if not role]
         if not unknown:
             return roles
+        if job.found.get("between_people") and without_owner:
+            return {name: role or "other" for name, role in roles.items()}
         if job.found.get("between_people"):
             return followed(roles, {self._who_is_the_owner(unknown, lines): "user"}, between_people=True)
         if not sys.stdin.isatty():
@@ -329,7 +332,10 @@ def _who_is_who(unknown: list[str], lines: dict[str, int]) -> str:
 
 def _which_is_the_owner(names: list[str], lines: dict[str, int]) -> str:
     """Of a chat between people: everybody else is somebody else."""
-    return f"People talk with each other here. Say who of them is the owner by --user-is NAME: {_named(names, lines)}"
+    return (
+        "People talk with each other here. Say who of them is the owner by --user-is NAME, "
+        f"or --without-owner if none of them is: {_named(names, lines)}"
+    )
 
 
 def _named(names: list[str], lines: dict[str, int]) -> str:

@@ -15,7 +15,7 @@ from memory import importing
 from memory.importers.source import Source
 from memory.importers.transcript import Transcript
 from memory.importers.types import Entry, Found, ImportRejected, Options, digest
-from memory.importing import running
+from memory.importing import Choices, looking, running
 from memory.models import ConceptNode, ImportJob
 from memory.pages.import_forms import MINE
 from persona.models import Persona
@@ -192,7 +192,7 @@ def test_who_speaks_in_all_of_several_chats_took_them_along(mira: Persona) -> No
 
 def test_one_answer_is_enough_and_the_persona_may_be_chosen(owner: Client, mira: Persona, tmp_path: Path) -> None:
     group = whatsapp("Al: I have a cat.", "Ben: hello", "Kim: oh")
-    with pytest.raises(CommandError, match=r"--user-is NAME: 'Al' .*, 'Ben' .*, 'Kim'"):
+    with pytest.raises(CommandError, match=r"--user-is NAME, or --without-owner .*: 'Al' .*, 'Ben' .*, 'Kim'"):
         command(mira, group, tmp_path)
     told = command(mira, group, tmp_path, dry_run=True, user_is=["Al"])
     assert [line.split() for line in told.splitlines()][-2:] == [
@@ -325,4 +325,41 @@ def test_records_that_follow_each_other_within_minutes_are_no_diary_unasked(mira
     said = "\n".join(f"2024-01-05T10:0{minute}:00,I am here" for minute in range(4))
     assert asking(mira, f"time,content\n{said}".encode(), "rows.csv").found["questions"] == ["kind"]
     days = "\n".join(f"2024-01-0{day}T10:00:00,I was here" for day in range(1, 5))
-    assert asking(mira, f"time,content\n{days}".encode(), "rows.csv").found["questions"] == []
+    assert asking(mira, f"time,entry\n{days}".encode(), "rows.csv").found["questions"] == []
+
+
+# --- records that do not say who speaks, and chats in which the owner does not speak ----------------------
+def test_records_without_a_speaker_are_asked_about_unless_something_calls_them_a_diary(mira: Persona) -> None:
+    rows = "2024-03-01 10:00,Your present is here.\n2024-03-04 11:00,I miss you.\n2024-03-09 12:00,Come on Sunday.\n"
+    record = '[{"time": "2024-03-01 10:00", "%s": "I miss you."}, {"time": "2024-03-09 10:00", "%s": "Come."}]'
+    cases = [
+        ("kept.csv", f"time,content\n{rows}", ["kind"]),
+        ("kept.csv", f"时间,内容\n{rows}", ["kind"]),
+        ("kept.csv", f"country,content\n{rows}", ["kind"]),
+        ("kept.csv", f"time,entry\n{rows}", []),
+        ("kept.csv", f"日期,日记\n{rows}", []),
+        ("my diary.csv", f"time,content\n{rows}", []),
+        ("kept.json", record % ("content", "content"), ["mapping"]),
+    ]
+    for name, content, questions in cases:
+        found = looking.survey(Source(io.BytesIO(content.encode()), name), Choices())
+        assert found["questions"] == questions, (name, content)
+        if questions == ["kind"]:
+            answered_so = looking.survey(Source(io.BytesIO(content.encode()), name), Choices(kind="notes"))
+            assert answered_so["counts"]["entries"] > 1, (name, content)
+
+
+def test_a_chat_in_which_only_others_speak_is_taken_in_when_the_owner_says_so(
+    mira: Persona, owner: Client, tmp_path: Path
+) -> None:
+    only_tom = whatsapp("Tom: I am back from Porto.", "Tom: Call me.")
+    job = asking(mira, only_tom, "WhatsApp Chat with Tom.txt")
+    address = f"/memory/{mira.uuid}/bring/{job.uuid}/"
+    answers = {"role_0": "other", "zone": "UTC", "format": "", "undated": "2024-01-01", "called": "Ana"}
+    page = owner.post(address, answers)
+    assert (page.status_code, "or that none of them is" in page.content.decode()) == (422, True)
+    assert owner.post(address, answers | {"without_owner": "on"}).status_code == 302
+    job.refresh_from_db()
+    assert job.choices["without_owner"]
+    running.run(job.pk, Clock())
+    assert [(line.role, line.speaker) for line in mira.messages.all()] == [("system", "Tom")] * 2
