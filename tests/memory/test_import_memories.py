@@ -88,11 +88,11 @@ def test_without_a_terminal_it_says_which_options_tell_who_is_who(mira: Persona,
     assert "--user-is" in refused(mira, transcript)
     assert everything() == before
     brought(mira, transcript, user_is=["Anna"])
-    assert [role for role, _speaker, _text in said(mira)] == ["user", "persona", "user"]
+    assert [role for role, _speaker, _text in said(mira)] == ["user", "system", "user"]
 
 
 def test_with_a_terminal_it_asks(mira: Persona, transcript: Path, monkeypatch: Any) -> None:
-    answers = iter(["x", "u", "o"])
+    answers = iter(["x", "Anna"])
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     monkeypatch.setattr("builtins.input", lambda: next(answers))
     brought(mira, transcript)
