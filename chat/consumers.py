@@ -13,7 +13,7 @@ from uuid import UUID
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.utils import timezone
 
-from chat import closing, frames, knobs, lines, off_the_record, rate, runner, stream
+from chat import care, closing, frames, knobs, lines, off_the_record, rate, runner, stream
 from chat import turn as turns
 from chat.frames import BadFrame
 from chat.models import Session
@@ -61,6 +61,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         """Subscribe first, then say where the stream stands, so that nothing falls between."""
         runner.here().watch()
         embedding.warm(GREETINGS[self.persona.language])
+        care.warm()
         streams = self.persona.uuid, access.stream_of(self.persona.owner_id)
         self.subscription = await hub.here().subscribe(*streams)
         self.joined_at = await in_thread(log.last_id, self.persona.uuid)

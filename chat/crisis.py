@@ -22,7 +22,7 @@ _SHOWS_HELP = Q(crisis_flag__by_detector=True) | Q(crisis_flag__by_model=True)
 
 
 def hears(persona: Persona, content: str, channel: str, *, unrecorded: bool = False) -> bool:
-    """Whether a message that is about to be stored speaks of a crisis. Takes a query only where that is doubtful, and
+    """Whether a message that is about to be stored speaks of a crisis. Takes a query unless that is sure, and
     up to 10 ms: call it before the transaction that stores it."""
 
     def messages_before() -> list[str]:

@@ -13,31 +13,46 @@ needed is folded away, a cry that was missed is heard by nobody. Other languages
 Never call it in a transaction, and in a loop call `speak_of_crisis`: together messages take less time.
 """
 
+import threading
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from chat.care import classifier
 from chat.care.rules import speaks_by_rule
 
-__all__ = ["speak_of_crisis", "speaks_by_rule", "speaks_of_crisis"]
+__all__ = ["speak_of_crisis", "speaks_by_rule", "speaks_of_crisis", "warm"]
 
 
 def speaks_of_crisis(text: str, messages_before: Callable[[], Sequence[str]] = tuple) -> bool:
     """Whether `text` speaks of not wanting, or not being able, to go on.
 
-    `messages_before` returns what the owner said just before, oldest first; it is called for a doubtful text only.
+    `messages_before` returns what the owner said just before, oldest first; it is not called for a sure cry.
 
     >>> [speaks_of_crisis(text) for text in ("I want to die", "我 不 想 活 了", "dying to see you", "电脑崩溃了")]
     [True, True, False, False]
     """
     (score,) = classifier.scores([text])
-    if score > 0 or score <= -classifier.DOUBT:
+    if score > 0 or not (before := list(messages_before())):
         return score > 0
-    before = list(messages_before())
-    together = [*before, *(f"{earlier}\n{text}" for earlier in before[-1:])]
-    *earlier, joined = classifier.scores(together) if before else [-1.0]
-    return joined > 0 or any(score > -classifier.DOUBT for score in earlier)
+    earlier = classifier.scores(before)
+    if score > -classifier.DOUBT:
+        (joined,) = classifier.scores([f"{before[-1]}\n{text}"])
+        return joined > 0 or max(earlier) > -classifier.DOUBT
+    if max(earlier) <= -classifier.DOUBT_BEFORE:
+        return False
+    # What is plain by itself may not be so after this: the n-grams alone do not decide. After a cry, of which the
+    # joined text speaks in any case, the message itself has to be doubtful.
+    alone, joined = classifier.scores([text, f"{before[-1]}\n{text}"], is_read_through=True)
+    may_belong = max(earlier) <= 0 and alone > -classifier.UNLIKE_A_CRY
+    return alone > -classifier.DOUBT or (may_belong and joined > -classifier.DOUBT)
 
 
 def speak_of_crisis(texts: Sequence[str]) -> list[bool]:
     """Of each text by itself whether it speaks of a crisis."""
     return [score > 0 for score in classifier.scores(texts)]
+
+
+@cache
+def warm() -> None:
+    """Load in the background, once, what the first message would otherwise wait for a second or two."""
+    threading.Thread(target=speak_of_crisis, args=(["I cannot go on", "你好，今天好累"],), daemon=True).start()

@@ -29,6 +29,10 @@ FILE = Path(__file__).with_name("classifier.npz")
 LANGUAGES = ("en", "zh")
 # A score of 0 is the threshold; what is nearer to it than this is doubtful, and heard beside others like it.
 DOUBT = 0.25
+# A message before that is no farther below the threshold makes what follows worth a second reading.
+DOUBT_BEFORE = 0.5
+# What is farther below it is no part of a cry, whatever was said before.
+UNLIKE_A_CRY = 1.0
 # A phrase of the rules adds so much: of lines by other hands that hold one, those that are far below the threshold even
 # so were fiction, sport, study and jokes (30 of 38 false alarms of the rules, and 1 % of the cries that they hear).
 RULE_BONUS = 0.5
@@ -65,13 +69,17 @@ class Model:
     bias: float
 
 
-def scores(texts: Sequence[str]) -> list[float]:
-    """How sure both ears are of a cry in each text: above 0 it is one. Many together take less time for each."""
-    keys = [hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest() for text in texts]
+def scores(texts: Sequence[str], *, is_read_through: bool = False) -> list[float]:
+    """How sure both ears are of a cry in each text: above 0 it is one. Many together take less time for each. What is
+    read through passes through the sentence model, however sure the n-grams are of its harmlessness."""
+    person = b"through" if is_read_through else b""
+    keys = [
+        hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16, person=person).digest() for text in texts
+    ]
     with _lock:
         known = {key: _lately[key] for key in keys if key in _lately}
     unknown = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-    made = dict(zip(unknown, _score(list(unknown.values())), strict=True))
+    made = dict(zip(unknown, _score(list(unknown.values()), is_read_through), strict=True))
     with _lock:
         _lately.update(made)
         while len(_lately) > MAX_CACHED:
@@ -120,10 +128,10 @@ class _Doubtful:
     score: float
 
 
-def _score(texts: Sequence[str]) -> list[float]:
+def _score(texts: Sequence[str], is_read_through: bool = False) -> list[float]:
     """Of each text its own score, or that of one of its sentences that holds a phrase: a cry among other sentences is
     one, too."""
-    made = _score_whole(texts)
+    made = _score_whole(texts, is_read_through)
     sentences = [
         (number, sentence)
         for number, text in enumerate(texts)
@@ -136,7 +144,7 @@ def _score(texts: Sequence[str]) -> list[float]:
     return made
 
 
-def _score_whole(texts: Sequence[str]) -> list[float]:
+def _score_whole(texts: Sequence[str], is_read_through: bool = False) -> list[float]:
     by_rule = [speaks_by_rule(text) for text in texts]
     made = [SURE if is_heard else -SURE for is_heard in by_rule]
     models = load()
@@ -153,7 +161,7 @@ def _score_whole(texts: Sequence[str]) -> list[float]:
         first = float(values @ model.first[buckets]) + model.first_bias
         if first > model.sure_yes:
             made[number] = SURE
-        elif first >= model.sure_no or by_rule[number]:
+        elif first >= model.sure_no or by_rule[number] or is_read_through:
             score = float(values @ model.linear[buckets]) + model.bias
             score += RULE_BONUS if by_rule[number] else -SHORT_PENALTY * (len(_WORD.findall(plain)) < SHORT_WORDS)
             doubtful.append(_Doubtful(number, language, glossed, score))

@@ -19,7 +19,7 @@ from tokenizers import Tokenizer
 LAYERS, HEADS, WIDTH = 6, 12, 384
 DIMENSION = (LAYERS + 1) * WIDTH
 # Tokens of a line that are read, and tokens that are passed through together: what is longer fits no cache.
-MAX_TOKENS = 96
+MAX_TOKENS = 64
 ROW_TOKENS = 192
 
 

@@ -137,7 +137,6 @@ def test_news_and_stories_are_told_from_what_one_says_of_oneself() -> None:
 # Written for this test, of kinds that the rules do not hear.
 UNHEARD_BY_RULES = (
     "i wrote a letter for each of my sisters and put the sleeping pills in a row",
-    "do you think living is tiring?",
     "my flatmate says she wont be here by christmas and she gave her guitar away",
     "i wnt to kil mysefl tonihgt",
     "信我昨晚都写完了，药也摆在桌上",
@@ -159,6 +158,21 @@ def test_the_classifier_hears_what_no_phrase_holds() -> None:
     assert [text for text in HARMLESS_ALIKE if speaks_of_crisis(text)] == []
 
 
+def test_the_question_whether_living_is_tiring_is_heard_by_rule() -> None:
+    asked = (
+        "do you think living is tiring?",
+        "Don't you find it exhausting to be alive",
+        "ever... do u think that being alive is so tiring",
+    )
+    assert [text for text in asked if not speaks_by_rule(text)] == []
+    other = (
+        "do you think living here is tiring?",
+        "do you think it is tiring to live in London?",
+        "do you find life tiring with twins?",
+    )
+    assert [text for text in other if speaks_by_rule(text)] == []
+
+
 def test_messages_together_are_heard_as_each_by_itself() -> None:
     texts = [*UNHEARD_BY_RULES, "", "  ", "?!", *HARMLESS_ALIKE]
     classifier.forget_lately()
@@ -169,11 +183,20 @@ def test_messages_together_are_heard_as_each_by_itself() -> None:
 
 def test_what_was_said_before_raises_a_doubtful_message_and_lowers_none(monkeypatch: pytest.MonkeyPatch) -> None:
     sure = {"doubtful": -0.1, "no": -2.0, "cry": 1.0, "no\ndoubtful": -1.0, "kin": -0.2, "half\ndoubtful": 0.4}
-    monkeypatch.setattr(classifier, "scores", lambda texts: [sure.get(text, -2.0) for text in texts])
+    through = {"plain": -0.1, "half\nsmall": -0.2, "cry\nsmall": 0.9, "small": -0.9, "half\nnothing": 0.4}
+
+    def scores(texts: list[str], *, is_read_through: bool = False) -> list[float]:
+        known = sure | {"half": -0.4} | (through if is_read_through else {})
+        return [known.get(text, -2.0) for text in texts]
+
+    monkeypatch.setattr(classifier, "scores", scores)
     cases = {("doubtful", "cry"), ("doubtful", "kin"), ("doubtful", "half"), ("cry", "no"), ("cry",)}
+    cases |= {("plain", "cry"), ("small", "half")}  # of these the n-grams alone were sure
     assert all(speaks_of_crisis(text, lambda before=before: before) for text, *before in cases)
     assert not speaks_of_crisis("doubtful", lambda: ["no"])
-    assert not speaks_of_crisis("no", lambda: ["cry", "cry"])
+    assert not any(speaks_of_crisis(text, lambda: ["cry", "cry"]) for text in ("no", "small"))
+    assert not speaks_of_crisis("nothing", lambda: ["half"])
+    assert not speaks_of_crisis("plain", lambda: ["no"])
     assert not speaks_of_crisis("doubtful")
 
 
@@ -181,7 +204,7 @@ def test_without_its_files_the_rules_hear_alone(monkeypatch: pytest.MonkeyPatch,
     classifier.forget_lately()
     monkeypatch.setattr(classifier, "load", classifier.load.__wrapped__)
     monkeypatch.setattr(classifier, "FILE", tmp_path / "none.npz")
-    assert speak_of_crisis(["I want to die", "do you think living is tiring?", "hello"]) == [True, False, False]
+    assert speak_of_crisis(["I want to die", UNHEARD_BY_RULES[0], "hello"]) == [True, False, False]
     (tmp_path / "none.npz").write_bytes(b"PK broken")
     assert speak_of_crisis(["我不想活了", "今天吃什么"]) == [True, False]
     classifier.forget_lately()
@@ -191,7 +214,7 @@ def test_the_classifier_was_trained_with_these_lines() -> None:
     """Whoever changes them trains anew: python -m chat.care.train."""
     with np.load(classifier.FILE) as file:
         assert str(file[LINES_SHA256_NAME]) == fingerprint()
-    assert classifier.FILE.stat().st_size < 2_100_000
+    assert classifier.FILE.stat().st_size < 3_000_000
     texts = [line.text for line in read_lines()]
     assert len(texts) == len(set(texts))
 
