@@ -27,7 +27,7 @@ FALSE_ALARMS = {"en": 0.035, "zh": 0.03}
 EVEN_WRITERS = ("first", "second", "fourth")
 # Of the cries of such a writer the n-grams alone may let so many go. They raise help alone where they are surer of a
 # cry than of any harmless line, by this.
-LOST_BY_NGRAMS, SURER_THAN_HARMLESS = 0.02, 1.0
+LOST_BY_NGRAMS, SURER_THAN_HARMLESS = 0.04, 1.0
 DIMENSIONS = 192
 GAMMA, COST = 0.35, 5.0
 # How much the n-grams count beside nearness; Chinese reaches the sentence model only through a dictionary.
