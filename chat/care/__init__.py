@@ -38,13 +38,13 @@ def speaks_of_crisis(text: str, messages_before: Callable[[], Sequence[str]] = t
     if score > -classifier.DOUBT:
         (joined,) = classifier.scores([f"{before[-1]}\n{text}"])
         return joined > 0 or max(earlier) > -classifier.DOUBT
-    if max(earlier) <= -classifier.DOUBT_BEFORE:
+    if max(earlier) <= -classifier.DOUBT:
         return False
     # What is plain by itself may not be so after this: the n-grams alone do not decide. After a cry, of which the
     # joined text speaks in any case, the message itself has to be doubtful.
     alone, joined = classifier.scores([text, f"{before[-1]}\n{text}"], is_read_through=True)
     may_belong = max(earlier) <= 0 and alone > -classifier.UNLIKE_A_CRY
-    return alone > -classifier.DOUBT or (may_belong and joined > -classifier.DOUBT)
+    return alone > -classifier.DOUBT or (may_belong and joined > -classifier.DOUBT_TOGETHER)
 
 
 def speak_of_crisis(texts: Sequence[str]) -> list[bool]:
