@@ -70,7 +70,10 @@ class Slack:
         known = {name.rpartition("/")[2] for name in sample.members} & {"users.json", "channels.json", "dms.json"}
         if not days or not (known or any(_is_day(sample.inside(name)) for name in days[:_MEMBERS_LOOKED_AT])):
             return 0.0
-        return 0.95 if any(_is_day(sample.inside(name)) for name in days[:_MEMBERS_LOOKED_AT]) else 0.3
+        if any(_is_day(sample.inside(name)) for name in days[:_MEMBERS_LOOKED_AT]):
+            return 0.95
+        # The lists of people and channels beside days tell as much, also where the days looked at are damaged or empty.
+        return 0.8 if len(known) > 1 else 0.3
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         channels: dict[str, list[str]] = defaultdict(list)

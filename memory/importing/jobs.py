@@ -74,9 +74,10 @@ def confirm(job: ImportJob, choices: Choices, now: datetime, *, again: bool = Fa
     is what was asked for, have it looked through once more (`again`) first. Raises WrongChoice."""
     if job.status != Status.ASKING:
         raise NotAsking
+    again = again or is_read_anew(job, choices)
     choices = _as_read(job, choices)
     _check_reading(job, choices)
-    if again or is_read_anew(job, choices):
+    if again:
         looking.look_again(job, choices, now)
     else:
         _check(job, choices, now)

@@ -41,7 +41,7 @@ def test_it_talks_through_the_whole_of_reading_and_storing_and_answers_what_is_a
     talks: Any = Worker(job, "writing", "remembering", "remembering", "drafting", "done")
     seconds = beside._beside(talks, job, most=5)
     assert talks.talked == ["writing", "writing", "remembering", "remembering", "drafting"]
-    assert (job.status, job.choices["roles"]) == ("done", {"Ana": "user", "Mira": "persona"})
+    assert (job.status, job.choices["roles"]) == ("done", {"Ana": "user", "Mira": "other"})
     assert list(seconds) == ["writing"]
 
 

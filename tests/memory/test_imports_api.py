@@ -105,7 +105,7 @@ def test_of_two_people_one_is_what_the_other_is_not(owner: Client, mira: Persona
     talk = TALK.replace("Bruno", "Ana").replace("Anna", "Mira")
     here = looked_through(owner, f"/api/personas/{mira.uuid}/imports", talk)
     told = sent(owner, f"{here}/confirm", roles={"Mira": "user"}, undated="2024-05-17").json()
-    assert told["choices"]["roles"] == {"Mira": "user", "Ana": "persona"}
+    assert told["choices"]["roles"] == {"Mira": "user", "Ana": "other"}
 
 
 def test_what_was_answered_elsewhere_meanwhile_is_a_conflict(owner: Client, mira: Persona, monkeypatch: Any) -> None:

@@ -135,7 +135,7 @@ def test_a_thought_is_added_on_the_memories_it_was_concluded_from(
         ({}, "without_ground"),
         ({"kind": "thought"}, "without_ground"),
         ({"event_time": ["2026-01-04", "2026-01-03"]}, "without_ground"),
-        ({"description": "\x00"}, "without_ground"),
+        ({"description": "\x00"}, "invalid"),
         ({"description": " "}, "invalid"),
         ({"emotional_impact": 11}, "invalid"),
         ({"kind": "dream"}, "invalid"),

@@ -28,7 +28,8 @@ EVERY_FILE = sorted(FILES.iterdir())
 def asked(job: ImportJob) -> ImportJob:
     """Looked through again with its questions answered, till nothing is asked but who is who."""
     while job.status == "asking" and job.found["questions"]:
-        importing.confirm(job, Choices(day_first=True, mapping=job.found["mapping"]), NOW)
+        kind = "chat" if "kind" in job.found["questions"] else "notes"
+        importing.confirm(job, Choices(day_first=True, mapping=job.found["mapping"], kind=kind), NOW)
         running.run(job.pk, Clock())
         job.refresh_from_db()
     return job

@@ -344,7 +344,7 @@ def test_read_otherwise_again_and_again_and_cancelled_it_keeps_no_name(mira: Per
         assert (refreshed(job).status, job.refusal["code"]) == ("asking", "not_json")
     importing.confirm(job, answered(job, format="chatgpt"), NOW, again=True)
     assert importing.cancel(refreshed(job), NOW)
-    assert set(job.choices) == {"format", "day_first", "zone", "undated", "limit", "kind"}
+    assert set(job.choices) == {"format", "day_first", "zone", "undated", "limit", "kind", "without_owner"}
     assert not ImportPiece.objects.exists()
 
 
