@@ -28,7 +28,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.importers import day_order
-from memory.importers.imessage_words import is_edit, words_in
+from memory.importers.imessage_words import is_announcement, is_edit, words_in
 from memory.importers.journal import Journal
 from memory.importers.lines import role_named, said, talks
 from memory.importers.localized_times import Moment, moment_in
@@ -200,6 +200,7 @@ def _likeness(lines: list[str], shape: _Shape) -> float:
         for line, below in zip_longest(lines, lines[1:], fillvalue="")
         if (begun := shape.begins(line)) and (not begun[2] or _RECEIPT.fullmatch(begun[2]))
     ]
+    names = [name for name in names if not is_announcement(name)]
     called = [name for name in names if name and not _SENTENCE.search(name) and len(name) <= _LONGEST_NAME]
     if not called or len(called) < 0.8 * len([name for name in names if name]):
         return 0.0
@@ -301,6 +302,7 @@ class _Reading:
             yield from self.ended()
             yield _Message(line.number, is_notice=True)
         elif self.names_next and self.within:
+            self.within.is_notice = is_announcement(line.text) and not following.strip()
             self.within.sender, self.names_next = line.text.strip(), False
         else:
             self._grow(line)

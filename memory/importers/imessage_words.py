@@ -46,6 +46,12 @@ _NOTICES = re.compile(
     r"|(?:Checked in|Expected|Was expected) at .*\d.*"
     r"|[^\n]{1,40} transaction: (?:unknown amount|[^\n]*(?:[$€£¥]\s?\d|\d\s?[$€£¥])[^\n]*)"
 )
+_ANNOUNCED = re.compile(
+    r"\S[^\n]{0,80} (?:(?:re)?named the (?:conversation|group)\b.*|changed the (?:conversation|group) \w+.*"
+    r"|removed the (?:conversation|group) \w+\.?"
+    r"|(?:added|removed) [^\n]{1,80} (?:to|from) the (?:conversation|group)\.?"
+    r"|(?:left|joined) the (?:conversation|group)\.?|unsent a message[.!])"
+)
 _OF_APP = re.compile(
     r"(?!(?:My|Your|His|Her|Our|Their|This|That|The|A|New|Last|First|Next|Here|Voice|Text|Secret) )"
     r"(?:\w+(?:\.\w+){1,6}|[A-Z0-9][\w’'&+!-]*(?: [A-Z0-9&][\w’'&+!-]*){0,3}) message:"
@@ -80,6 +86,11 @@ class Words:
 def is_tapback(line: str) -> bool:
     """Whether a line below "Tapbacks:" is one of them."""
     return _TAPBACK.fullmatch(line) is not None
+
+
+def is_announcement(line: str) -> bool:
+    """Whether the line says what somebody did to the conversation, where a name is expected."""
+    return _ANNOUNCED.fullmatch(line.strip()) is not None
 
 
 def begins_tapbacks(line: str) -> bool:

@@ -143,6 +143,23 @@ def test_other_versions_languages_and_clocks_are_read_and_the_owner_is_told_by_r
             assert {line.speaker for line in lines if line.role == "user"} == owners, case
 
 
+def test_what_somebody_did_to_the_conversation_is_nobodys_name_below_a_time_either() -> None:
+    text = (
+        "Nov 03, 2023 12:00:07 AM\n+447700900123 named the conversation “Bonfire: 5th”\n\n"
+        "Nov 03, 2023 12:01:30 AM\n+447700900123\nwho has the matches\n\n"
+        "Nov 03, 2023  6:15:02 AM\nGwen\nI left the conversation starters at home\n\n"
+        "Nov 03, 2023 12:46:00 PM\n+447700900456 unsent a message!\n\n"
+        "Nov 03, 2023  1:06:00 PM\nGwen added +447700900789 to the conversation.\n"
+    )
+    assert recognised(given(text, "group.txt")).name == "imessage"
+    found = list(read(given(text, "group.txt")))
+    assert [(line.speaker, line.text) for line in lines_of(found)] == [
+        ("+447700900123", "who has the matches"),
+        ("Gwen", "I left the conversation starters at home"),
+    ]
+    assert skips_of(found) == ["notice"] * 3
+
+
 def test_what_apps_write_into_messages_is_nobodys_words() -> None:
     cases = {
         "GamePigeon message:\n8 Ball\nYour turn": "",
