@@ -180,8 +180,9 @@ async def _reply(meter: Meter, shape: Shape) -> Reply:
         endpoint = habits.endpoint_of(meter.provider, meter.request.tier)
         habits.learn(endpoint, thought=True, was_unopened=habits.opens_in_prompt(endpoint))
     whole = meter.finished is not None and meter.finished.reason != "length"
-    if whole:
-        _demand_words(text, reasoned=thought)
+    if whole and not thought:
+        # Of a model that only thought the answer is asked for once more, as of one that cannot be read.
+        _demand_words(text, reasoned=False)
     return Reply(text, whole, meter.usage)
 
 

@@ -56,7 +56,11 @@ def parsed(text: str, schema: type[Schema], *, mend: bool = True) -> Schema:
 
 def as_answer(text: str) -> str:
     """`text` without reasoning. A whole JSON object stays as it is: the marks in it are words."""
-    return text if _loaded(text.strip()) is not None else without_reasoning(text)
+    try:
+        is_object = _loaded(text.strip()) is not None
+    except RecursionError:
+        return text  # `parsed` says what is wrong with it
+    return text if is_object else without_reasoning(text)
 
 
 def _read(text: str, mend: bool) -> Any:
