@@ -57,7 +57,7 @@ async def test_pages_agree_on_what_is_off_the_record(mira: Persona, scripted: Sc
     async with Page(mira.owner, mira) as left, Page(mira.owner, mira) as right:
         for tab in (left, right):
             await tab.until("chat.connection.ready")
-        await left.say("This may be kept.")
+        await left.say("Good morning.")
         await left.until("chat.message.done")
         await right.send(type="off_the_record", on=True)
         for tab in (left, right):

@@ -46,7 +46,9 @@ class Told:
 
 @dataclass(frozen=True)
 class Spoken:
-    """It is a reply like any other."""
+    """It is a reply like any other: `text`, where that is not all the server said."""
+
+    text: str | None = None
 
 
 # --- what becomes of the memory of a closed talk ----------------------------------------------------------------------
@@ -139,10 +141,10 @@ WORDS = [
     Fault("another type", Says('{"events": "none"}'), Spoken(), Failed(UNREADABLE)),
     Fault("no event that can be read", Says(json.dumps(extraction([CAT | {"emotional_impact": "very"}]))), Spoken(),
           Failed("none of the events")),
-    Fault("thoughts without an end", Says(f"<think>Perhaps {GOOD}"), Spoken(), Failed(UNREADABLE)),
+    Fault("thoughts without an end", Says(f"<think>Perhaps {GOOD}"), Told("only_reasoning"), Failed(UNREADABLE)),
     Fault("nesting without end", Says('{"events": ' + "[" * 9_000), Spoken(), Failed(UNREADABLE)),
     Fault("fenced JSON", Says(f"Here it is:\n```json\n{GOOD}\n```"), Spoken(), Closed(1)),
-    Fault("thoughts before", Says(f'<think>Is it {{"events": []}}?</think>{GOOD}'), Spoken(), Closed(1)),
+    Fault("thoughts before", Says(f'<think>Is it {{"events": []}}?</think>{GOOD}'), Spoken(GOOD), Closed(1)),
     Fault("a plus sign", Says(GOOD.replace('_impact": 2', '_impact": +4')), Spoken(), Closed(1)),
     Fault("a trailing comma", Says(f"{GOOD[:-1]},}}"), Spoken(), Closed(1)),
     Fault("doubled keys", Says(f'{GOOD[:-1]}, "events": []}}'), Spoken(), Closed(1)),
@@ -195,8 +197,9 @@ async def test_what_the_user_sees(
                     await _told(page, server, fault.name, fault.talk)
                 else:
                     done = (await page.until("chat.message.done"))["data"]
-                    assert done["content"] == fault.reply.text
-                    assert await _stored(done["turn_id"]) == [fault.name, fault.reply.text]
+                    said = fault.talk.text or fault.reply.text
+                    assert done["content"] == said
+                    assert await _stored(done["turn_id"]) == [fault.name, said]
                 assert await LLMCall.objects.acount() == len(server.requests)
 
 
