@@ -1,10 +1,14 @@
 """The people of the tests, and their personas."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings as django_settings
 from django.contrib.auth.models import User
+from django.core.management.sql import emit_post_migrate_signal
+from django.db import connection, connections
 
 from chat import rate
 from echovessel import embedding
@@ -12,8 +16,26 @@ from memory import vectors
 from memory.models import ConceptNode
 from persona.models import Persona
 from persona.onboarding import create_persona
+from tests import template_database
 from tests.memory.talks import Clock
 from tests.scripted import PATH, Script, script
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_test_environment: None, django_db_blocker: Any) -> Iterator[None]:
+    """A copy of the template database for this process, in place of migrating one."""
+    copy = Path(django_settings.DATABASES["default"]["TEST"]["NAME"])
+    usual = connection.settings_dict["NAME"]
+    with django_db_blocker.unblock():
+        template_database.copy_to(copy)
+        connections.close_all()
+        # In place: the connections of other threads share this dict.
+        connection.settings_dict["NAME"] = str(copy)
+        emit_post_migrate_signal(verbosity=0, interactive=False, db=connection.alias)
+    yield
+    with django_db_blocker.unblock():
+        connections.close_all()
+        connection.settings_dict["NAME"] = usual
 
 
 @pytest.fixture

@@ -1,10 +1,20 @@
 """Settings of the test run: a data folder of its own, a fast hasher, and jobs that wait until a test runs them."""
 
+import atexit
 import os
+import shutil
 import tempfile
 
 os.environ["DATA_DIR"] = tempfile.mkdtemp(prefix="echovessel-tests-")
 os.mkdir(os.path.join(os.environ["DATA_DIR"], "static"))
+
+
+def _remove_data(pid: int = os.getpid()) -> None:
+    if os.getpid() == pid:  # a forked child leaves its parent's folder alone
+        shutil.rmtree(os.environ["DATA_DIR"], ignore_errors=True)
+
+
+atexit.register(_remove_data)
 # Set, not left out: the operator's .env must not lead a test to the operator's data or model.
 os.environ |= {
     "LLM_PROVIDER": "offline",
@@ -25,4 +35,5 @@ from echovessel.settings import *  # noqa: E402, F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}  # noqa: F405
-DATABASES["default"]["TEST"]["NAME"] = os.environ.get("PYTEST_DB", str(BASE_DIR / "build" / "test.sqlite3"))  # noqa: F405
+# In the process's own folder: two test runs at the same time do not meet.
+DATABASES["default"]["TEST"]["NAME"] = os.path.join(os.environ["DATA_DIR"], "test.sqlite3")  # noqa: F405
