@@ -11,7 +11,7 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DatabaseError, connection
 
 from chat import help_texts, search
-from echovessel import cors, embedding, knobs
+from echovessel import cors, embedding, knobs, text_columns
 from memory import checking, vectors
 from proactive import vapid
 
@@ -121,6 +121,13 @@ def other_pages_have_an_origin(app_configs: Apps, **_: Any) -> list[CheckMessage
         for origin in settings.API_ORIGINS
         if (fault := cors.fault(origin))
     ]
+
+
+@register(Tags.models)
+def columns_of_text_are_declared(app_configs: Apps, **_: Any) -> list[CheckMessage]:
+    """echovessel.E008: a column that can hold words, and no declaration of what forgetting does to it."""
+    hint = "Say in text_columns of the model what forgetting does to it: see echovessel/text_columns."
+    return [Error(fault, hint=hint, id="echovessel.E008") for fault in text_columns.faults()]
 
 
 @register(Tags.security, deploy=True)

@@ -249,6 +249,8 @@ PROACTIVE_CONTEXT = [
 SIGNED_OUT_EVERYWHERE = ["proactive.subscribing.unsubscribe_all"]
 # What an archive holds of apps above memory, which imports none of them.
 ARCHIVE_PARTS = ["proactive.archive.PARTS"]
+# What models of other packages hold in words, and what forgetting does to it.
+TEXT_COLUMNS = "echovessel.text_columns.other_packages.TEXT_COLUMNS"
 # The job that a closing session is handed to, by id.
 CHAT_CLOSED_TASK = "memory.tasks.consolidate_session"
 # What is done, off the hot path, once a turn has ended: called with its key and the time.

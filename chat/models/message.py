@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from chat.models.session import Session
 from chat.models.turn import Turn
 from echovessel.identity import PublicId
+from echovessel.text_columns import DELETE_ROW, NO_WORDS, TextColumn
 from persona.models import Persona
 
 MAX_CHARACTERS = 20_000
@@ -61,6 +62,10 @@ class Message(PublicId):
     created_at = models.DateTimeField(_("created at"))
     withheld = models.BooleanField(_("withheld"), default=False)
     import_uuid = models.UUIDField(_("import"), null=True, editable=False)
+    text_columns = {
+        "content": TextColumn(DELETE_ROW, tombstone="line", cut_in="chat_messagetext.body", archived=True),
+        "speaker": TextColumn(DELETE_ROW, archived=True),
+    }
 
     objects = MessageQuerySet.as_manager()
 
@@ -98,6 +103,7 @@ class MessageText(models.Model):
     )
     scope = models.CharField(max_length=24, editable=False)
     body = models.TextField(editable=False)
+    text_columns = {"body": TextColumn(DELETE_ROW, form="terms"), "scope": NO_WORDS}
 
     def __str__(self) -> str:
         return f"text of message {self.pk}"

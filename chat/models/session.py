@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from echovessel.identity import PublicId
+from echovessel.text_columns import CLEAR, NO_WORDS, TextColumn
 from persona.models import Persona
 
 
@@ -77,6 +78,12 @@ class Session(PublicId):
     reading_asked_at = models.DateTimeField(_("reading asked at"), null=True, blank=True)
     off_the_record = models.BooleanField(_("off the record"), default=False)
     import_uuid = models.UUIDField(_("import"), null=True, editable=False)
+    text_columns = {
+        "summary": TextColumn(CLEAR, found_by="words", archived=True),
+        "failure": TextColumn(CLEAR, archived=True),
+        "channel": NO_WORDS,
+        "holder": NO_WORDS,
+    }
 
     objects = SessionQuerySet.as_manager()
 

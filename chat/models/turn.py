@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models.session import Session
 from echovessel.identity import PublicId
+from echovessel.text_columns import CLEAR, NO_WORDS, TextColumn
 from persona.models import Persona
 
 
@@ -48,6 +49,13 @@ class Turn(PublicId):
     lease_until = models.DateTimeField(_("lease until"), null=True, blank=True)
     usage = models.JSONField(_("usage"), default=dict, blank=True)
     xray = models.JSONField(_("xray"), default=dict, blank=True)
+    text_columns = {
+        "partial": TextColumn(CLEAR, found_by="restatement", archived=True),
+        "xray": TextColumn(CLEAR, cleared={}),
+        "error": NO_WORDS,
+        "holder": NO_WORDS,
+        "usage": NO_WORDS,
+    }
 
     objects = TurnQuerySet.as_manager()
 

@@ -4,6 +4,8 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from echovessel.text_columns import NAMES_FORGOTTEN_IDS, NO_WORDS
+
 
 class Look(models.Model):
     """One page of such words: what it showed (`what`, a model's label), of whom, and which rows. Never changed."""
@@ -16,6 +18,7 @@ class Look(models.Model):
     object_ids = models.JSONField(_("rows"), default=list)
     count = models.PositiveIntegerField(_("how many"))
     at = models.DateTimeField(_("when"))
+    text_columns = {"what": NO_WORDS, "object_ids": NAMES_FORGOTTEN_IDS}
 
     class Meta:
         ordering = ["-id"]

@@ -8,6 +8,8 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from echovessel.text_columns import NO_WORDS
+
 
 class Purpose(models.TextChoices):
     """What a call was for."""
@@ -64,6 +66,7 @@ class LLMCall(models.Model):
     latency_ms = models.PositiveIntegerField(_("latency ms"), default=0)
     outcome = models.CharField(_("outcome"), max_length=30, choices=Outcome)
     at = models.DateTimeField(_("at"), default=timezone.now)
+    text_columns = {"provider": NO_WORDS, "model": NO_WORDS}
 
     class Meta:
         verbose_name = _("model call")

@@ -3,6 +3,8 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from echovessel.text_columns import DELETE_ROW, NO_WORDS, TextColumn
+
 
 class OutboxEvent(models.Model):
     """One thing that happened to one persona. The growing id is what a client resumes from."""
@@ -11,6 +13,7 @@ class OutboxEvent(models.Model):
     name = models.CharField(_("name"), max_length=60)
     data = models.JSONField(_("data"))
     at = models.DateTimeField(_("at"))
+    text_columns = {"data": TextColumn(DELETE_ROW), "name": NO_WORDS}
 
     class Meta:
         ordering = ["id"]

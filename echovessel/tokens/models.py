@@ -8,6 +8,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from echovessel.text_columns import NO_WORDS, OF_ACCOUNT
+
 MAX_NAME = 80
 
 
@@ -32,6 +34,7 @@ class ApiToken(models.Model):
     last_used_at = models.DateTimeField(_("last used at"), null=True, blank=True)
     expires_at = models.DateTimeField(_("expires at"), null=True, blank=True)
     revoked_at = models.DateTimeField(_("revoked at"), null=True, blank=True)
+    text_columns = {"name": OF_ACCOUNT, "prefix": NO_WORDS, "digest": NO_WORDS}
 
     objects = ApiTokenQuerySet.as_manager()
 

@@ -6,18 +6,15 @@ cannot be unwrapped is given as it stands, and `sealed` says so.
 
 import html
 import json
-import pickle
 import re
-import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.contrib.sessions.backends.db import SessionStore
-from django.core import signing
 from django.db import connection
-from django_q.signing import BadSignature, SignedPackage
-from picklefield.fields import dbsafe_decode  # type: ignore[import-untyped]
+
+from echovessel import text_columns
+from echovessel.text_columns import NO_WORDS, TextColumn
 
 READ_AT_ONCE = 500
 _TAG = re.compile(r"<[^>]*>")
@@ -37,24 +34,31 @@ class Value:
     def name(self) -> str:
         return f"{self.table}.{self.column}"
 
+    @property
+    def declaration(self) -> TextColumn:
+        """That of its column; one that no model has (of an index, say) or that cannot hold words counts as wordless."""
+        return text_columns.by_place().get(self.name, NO_WORDS)
+
     def texts(self) -> list[str]:
         """The texts in it: each string in what it wraps, and of HTML what a reader sees; none in bytes."""
         if isinstance(self.stored, bytes):
             return []
+        decode = self.declaration.decode or _of_json
         try:
-            found = list(strings(_UNWRAPPED.get(self.name, _of_json)(self.stored)))
-        except _SEALED:
+            found = list(strings(decode(self.stored)))
+        except self.declaration.undecodable:
             found = [self.stored]
         return [shown for text in found for shown in _shown(text)]
 
     @property
     def sealed(self) -> bool:
         """Whether it is wrapped in a way that cannot be undone, so that it cannot be said what is in it."""
-        if not isinstance(self.stored, str) or self.name not in _UNWRAPPED:
+        decode = self.declaration.decode
+        if not isinstance(self.stored, str) or decode is None:
             return False
         try:
-            _UNWRAPPED[self.name](self.stored)
-        except _SEALED:
+            decode(self.stored)
+        except self.declaration.undecodable:
             return True
         return False
 
@@ -120,27 +124,3 @@ def _of_json(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
-
-
-def _of_session(text: str) -> Any:
-    store = SessionStore()
-    return signing.loads(text, salt=store.key_salt, serializer=store.serializer)
-
-
-_UNWRAPPED: Mapping[str, Callable[[str], Any]] = {
-    "django_session.session_data": _of_session,
-    "django_q_ormq.payload": SignedPackage.loads,
-    "django_q_task.args": dbsafe_decode,
-    "django_q_task.kwargs": dbsafe_decode,
-    "django_q_task.result": dbsafe_decode,
-}
-_SEALED = (
-    signing.BadSignature,
-    BadSignature,
-    pickle.UnpicklingError,
-    zlib.error,
-    ValueError,
-    EOFError,
-    ImportError,
-    AttributeError,
-)

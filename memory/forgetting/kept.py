@@ -15,12 +15,12 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q
 
 from chat.models import Message, MessageText
+from echovessel.text_columns import OnForget
 from memory.forgetting import prints
 from memory.forgetting.everything import Value
 from memory.forgetting.rows import among
 from memory.models import ConceptNode, Entity, Evidence, Filling, Mention, NodeText
 
-_BY_PEOPLE = {"persona_coreblock.content", "persona_coreblockversion.content"}
 _UUID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # The columns by which a row leads to a message, memory, session or turn; of their own tables, the key.
 _LEADS = {"message_id": "message", "node_id": "node", "session_id": "session", "turn_id": "turn"}
@@ -95,8 +95,8 @@ class Kept:
 
 
 def is_written_by_people(value: Value) -> bool:
-    """Whether a person wrote it into a core block, or of somebody."""
-    return value.name in _BY_PEOPLE or (
+    """Whether the owner wrote it: into a core block or the persona's facts, or of somebody."""
+    return value.declaration.on_forget is OnForget.OWNERS or (
         value.name == "memory_entity.description" and value.row["described_by"] == Entity.DescribedBy.PERSON
     )
 

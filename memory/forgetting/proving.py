@@ -25,7 +25,7 @@ from django.conf import settings
 from django.db import connection
 
 from chat import search as lines
-from echovessel import embedding, words
+from echovessel import embedding, text_columns, words
 from echovessel.sqlite import erasure
 from echovessel.sqlite.substrings import LENGTH, SubstringIndex
 from echovessel.sqlite.text_index import JOINT, TextIndex
@@ -33,18 +33,14 @@ from memory import sameness, vectors
 from memory.forgetting import everything, prints
 from memory.forgetting.everything import Value
 from memory.forgetting.kept import Kept, is_written_by_people
-from memory.models import NodeVector, Receipt, StagedVector
+from memory.models import NodeVector, Receipt
 
 Form = Literal["text", "digest", "words", "vector", "bytes", "id", "print", "sealed"]
 
 SAME_VECTOR = 0.999
 _SLICE = 64
-# What names what was forgotten by its id, on purpose: receipts, looks, and what pages are told so that they drop it.
-_MAY_NAME = {"memory_receipt", "audit_look"}
+# Events that name what was forgotten by its id, on purpose, so that the pages drop it.
 _TOLD = {"memory.node.forgotten", "chat.session.erased"}
-# Their words stand cut in the text tables as well: they are looked through there.
-_CUT_ELSEWHERE = {"chat_message.content", "memory_conceptnode.description"}
-_CUT = {"chat_messagetext.body", "memory_nodetext.body"}
 _ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 _KEYS = {"secret_key", "tombstone_key"}
@@ -140,7 +136,7 @@ class _Search:
 
     def in_value(self, value: Value) -> Iterator[Hit]:
         self._account_for(value)
-        if value.name in _CUT:
+        if value.declaration.form == "terms":
             if any(cut in f" {value.stored!s} " for cut in self.cut):
                 yield Hit(value.name, value.key, "words")
             return
@@ -250,15 +246,15 @@ def _with_vectors(texts: Sequence[str], made: np.ndarray) -> list[Hit]:
         return []
     plain = [sameness.normalized(text) for text in texts]
     hits: list[Hit] = []
-    for model in (NodeVector, StagedVector):
-        rows = model.objects.values_list("node_id", "node__description", "embedding")
+    for model, name, _column in text_columns.of_form("vector"):
+        rows = model._default_manager.values_list("node_id", "node__description", name)
         for key, description, stored in rows.iterator(chunk_size=everything.READ_AT_ONCE):
             if len(stored) != made.shape[1] * 4:
                 continue
             near = np.flatnonzero(made @ np.frombuffer(stored, dtype="<f4") >= SAME_VECTOR)
             said = sameness.normalized(description or "")
             if any(plain[place] not in said for place in near):
-                hits.append(Hit(f"{model._meta.db_table}.embedding", key, "vector"))
+                hits.append(Hit(f"{model._meta.db_table}.{name}", key, "vector"))
     return hits
 
 
@@ -268,15 +264,18 @@ def _left_of(value: Value, gone: set[str], printed: set[str], kept: Kept) -> Ite
     texts = value.texts()
     if gone and any(found.replace("-", "") in gone for text in texts for found in _ID.findall(text)):
         yield Hit(value.name, value.key, "id")
-    if printed and value.name not in _CUT_ELSEWHERE and not is_written_by_people(value):
-        tokens = (text.split() if value.name in _CUT else words.cut(text) for text in texts if not _is_one_word(text))
+    if printed and not value.declaration.cut_in and not is_written_by_people(value):
+        is_cut = value.declaration.form == "terms"
+        tokens = (text.split() if is_cut else words.cut(text) for text in texts if not _is_one_word(text))
         found = {one for cut in tokens for one in prints.in_tokens(cut) if one in printed}
         if found and not found <= kept.accounting_for(value, texts):
             yield Hit(value.name, value.key, "print")
 
 
 def _may_name(value: Value) -> bool:
-    return value.table in _MAY_NAME or (value.table == "outbox_outboxevent" and value.row["name"] in _TOLD)
+    if value.table in text_columns.tables_that_may_name_forgotten():
+        return True
+    return value.table == "outbox_outboxevent" and value.row["name"] in _TOLD
 
 
 def _is_one_word(text: str) -> bool:

@@ -7,6 +7,7 @@ from django.db.models import Max, Q
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import Session
+from echovessel.text_columns import CLEAR, DELETE_ROW, NO_WORDS, TextColumn
 from persona.models import Persona
 
 
@@ -23,6 +24,7 @@ class Extraction(models.Model):
     dropped = models.PositiveSmallIntegerField(_("dropped"), default=0)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     applied_at = models.DateTimeField(_("applied at"), null=True, blank=True)
+    text_columns = {"answer": TextColumn(CLEAR, found_by="words")}
 
     class Meta:
         verbose_name = _("extraction")
@@ -60,6 +62,7 @@ class ModelReply(models.Model):
     whole = models.BooleanField(_("whole"), default=True)
     usage = models.JSONField(_("usage"), default=dict)
     at = models.DateTimeField(_("at"), auto_now_add=True)
+    text_columns = {"text": TextColumn(DELETE_ROW), "step": NO_WORDS, "usage": NO_WORDS}
 
     class Meta:
         ordering = ["session", "step", "number"]

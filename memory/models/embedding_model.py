@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
+from echovessel.text_columns import DELETE_ROW, NO_WORDS, TextColumn
 from memory.models.node import ConceptNode
 
 LONGEST_MODEL_NAME = 200
@@ -16,6 +17,7 @@ class EmbeddingModel(models.Model):
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     name = models.CharField(max_length=LONGEST_MODEL_NAME)
+    text_columns = {"name": NO_WORDS}
 
     class Meta:
         constraints = [
@@ -33,6 +35,7 @@ class Reembedding(models.Model):
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     holder = models.CharField(max_length=200, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
+    text_columns = {"holder": NO_WORDS}
 
     class Meta:
         constraints = [models.CheckConstraint(condition=Q(id=1), name="reembedding_once")]
@@ -47,6 +50,7 @@ class StagedVector(models.Model):
     node = models.OneToOneField(ConceptNode, models.CASCADE, primary_key=True, related_name="staged_vector")
     model = models.CharField(max_length=LONGEST_MODEL_NAME)
     embedding = models.BinaryField()
+    text_columns = {"embedding": TextColumn(DELETE_ROW, form="vector"), "model": NO_WORDS}
 
     def __str__(self) -> str:
         return f"staged vector of node {self.pk}"

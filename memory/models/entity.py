@@ -8,6 +8,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from echovessel.identity import PublicId
+from echovessel.text_columns import CLEAR, DELETE_ROW, NO_WORDS, TextColumn
 from memory.models.node import ConceptNode
 from persona.models import Persona
 
@@ -45,6 +46,10 @@ class Entity(PublicId):
     nodes = models.ManyToManyField(ConceptNode, through="Mention", related_name="entities")
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     import_uuid = models.UUIDField(_("import"), null=True, editable=False)
+    text_columns = {
+        "canonical_name": TextColumn(DELETE_ROW, tombstone="name", archived=True),
+        "description": TextColumn(CLEAR, found_by="words", archived=True),
+    }
 
     class Meta:
         ordering = ["canonical_name", "id"]
@@ -75,6 +80,10 @@ class Alias(models.Model):
     persona = models.ForeignKey(Persona, models.CASCADE, related_name="+", verbose_name=_("persona"))
     text = models.CharField(_("text"), max_length=120)
     normalized = models.CharField(_("normalized"), max_length=120)
+    text_columns = {
+        "text": TextColumn(DELETE_ROW, tombstone="name", archived=True),
+        "normalized": TextColumn(DELETE_ROW),
+    }
 
     class Meta:
         ordering = ["id"]
@@ -151,6 +160,7 @@ class MergeProposal(PublicId):
         _("hinted at"), null=True, blank=True, help_text=_("when a prompt last asked to find out")
     )
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    text_columns = {"reasons": NO_WORDS, "snapshot": NO_WORDS}
 
     objects = MergeProposalQuerySet.as_manager()
 

@@ -7,6 +7,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import Message
+from echovessel.text_columns import DELETE_ROW, TextColumn
 from memory.models.node import ConceptNode, KindManager
 
 
@@ -29,6 +30,7 @@ class Evidence(models.Model):
     quote = models.TextField(_("quote"))
     start = models.PositiveIntegerField(_("start"))
     end = models.PositiveIntegerField(_("end"))
+    text_columns = {"quote": TextColumn(DELETE_ROW, tombstone="line", archived=True)}
 
     class Meta:
         ordering = ["node", "message", "start"]

@@ -4,6 +4,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from echovessel.identity import PublicId
+from echovessel.text_columns import NO_WORDS
 from persona.models import Persona
 
 
@@ -13,6 +14,7 @@ class ImportRun(PublicId):
     persona = models.ForeignKey(Persona, models.CASCADE, related_name="import_runs", verbose_name=_("persona"))
     at = models.DateTimeField(_("at"))
     counts = models.JSONField(_("counts"), default=dict)
+    text_columns = {"counts": NO_WORDS}
 
     class Meta:
         verbose_name = _("import")

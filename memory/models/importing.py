@@ -9,7 +9,12 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models import Session
 from echovessel.identity import PublicId
+from echovessel.text_columns import CLEAR, DELETE_ROW, NO_WORDS, TextColumn
 from persona.models import Persona
+
+# The keys of `ImportJob.found` and `.choices` whose values are neither words nor names of people.
+FOUND_WITHOUT_WORDS = ("counts", "skipped", "first_day", "last_day", "undated", "tokens", "sessions", "chunks")
+CHOSEN_WITHOUT_WORDS = ("day_first", "zone", "undated", "limit")
 
 
 class ImportJobQuerySet(models.QuerySet["ImportJob"]):
@@ -80,6 +85,17 @@ class ImportJob(PublicId):
     created_at = models.DateTimeField(_("created at"))
     confirmed_at = models.DateTimeField(_("confirmed at"), null=True, blank=True)
     finished_at = models.DateTimeField(_("finished at"), null=True, blank=True)
+    text_columns = {
+        "file_name": TextColumn(CLEAR, found_by="words"),
+        "refusal": TextColumn(CLEAR, found_by="words"),
+        "found": TextColumn(DELETE_ROW, archived=True, wordless_keys=FOUND_WITHOUT_WORDS),
+        "choices": TextColumn(DELETE_ROW, archived=True, wordless_keys=CHOSEN_WITHOUT_WORDS),
+        "file_digest": NO_WORDS,
+        "format": NO_WORDS,
+        "counts": NO_WORDS,
+        "failure": NO_WORDS,
+        "holder": NO_WORDS,
+    }
 
     objects = ImportJobQuerySet.as_manager()
 
@@ -129,6 +145,7 @@ class ImportPiece(models.Model):
     job = models.ForeignKey(ImportJob, models.CASCADE, related_name="pieces", verbose_name=_("import of a file"))
     number = models.PositiveIntegerField(_("number"))
     content = models.BinaryField(_("content"))
+    text_columns = {"content": TextColumn(DELETE_ROW)}
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["job", "number"], name="import_piece_once")]
@@ -155,6 +172,7 @@ class ImportChunk(models.Model):
     session = models.OneToOneField(
         Session, models.SET_NULL, null=True, blank=True, related_name="import_chunk", verbose_name=_("session")
     )
+    text_columns = {"digest": NO_WORDS}
 
     class Meta:
         verbose_name = _("part of an import")

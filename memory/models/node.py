@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models import Session
 from echovessel.identity import PublicId
+from echovessel.text_columns import DELETE_ROW, NO_WORDS, TextColumn
 from persona.models import Persona
 
 MAX_DESCRIPTION = 2_000
@@ -122,6 +123,13 @@ class ConceptNode(PublicId):
     pinned = models.BooleanField(_("pinned"), default=False)
     archived_because = models.CharField(_("archived because"), max_length=12, choices=ArchivedBecause, blank=True)
     import_uuid = models.UUIDField(_("import"), null=True, editable=False)
+    text_columns = {
+        "description": TextColumn(DELETE_ROW, tombstone="text", cut_in="memory_nodetext.body", archived=True),
+        "emotion_tags": TextColumn(DELETE_ROW, archived=True),
+        "content_hash": TextColumn(DELETE_ROW),
+        "relational_tags": NO_WORDS,
+        "embedding_model": NO_WORDS,
+    }
 
     objects = NodeQuerySet.as_manager()
 
@@ -192,6 +200,7 @@ class NodeVector(models.Model):
     )
     model = models.CharField(_("model"), max_length=200)
     embedding = models.BinaryField()
+    text_columns = {"embedding": TextColumn(DELETE_ROW, form="vector", archived=True), "model": NO_WORDS}
 
     def __str__(self) -> str:
         return f"vector of node {self.pk}"
@@ -205,6 +214,7 @@ class NodeText(models.Model):
     )
     scope = models.CharField(max_length=24, editable=False)
     body = models.TextField(editable=False)
+    text_columns = {"body": TextColumn(DELETE_ROW, form="terms"), "scope": NO_WORDS}
 
     def __str__(self) -> str:
         return f"text of node {self.pk}"

@@ -5,6 +5,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from echovessel.identity import PublicId
+from echovessel.text_columns import NAMES_FORGOTTEN_IDS
 from persona.models import Persona
 
 
@@ -38,6 +39,14 @@ class Receipt(PublicId):
     status = models.CharField(_("status"), max_length=8, choices=Status, default=Status.PENDING)
     finished_at = models.DateTimeField(_("finished at"), null=True, blank=True)
     attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
+    text_columns = {
+        "targets": NAMES_FORGOTTEN_IDS,
+        "choice": NAMES_FORGOTTEN_IDS,
+        "counts": NAMES_FORGOTTEN_IDS,
+        "erased": NAMES_FORGOTTEN_IDS,
+        "prints": NAMES_FORGOTTEN_IDS,
+        "stones": NAMES_FORGOTTEN_IDS,
+    }
 
     class Meta:
         verbose_name = _("receipt")

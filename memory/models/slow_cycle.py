@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from chat.models import Session
+from echovessel.text_columns import DELETE_ROW, NO_WORDS, TextColumn
 from memory.models.node import ConceptNode
 from persona.models import Persona
 
@@ -36,6 +37,7 @@ class SlowCycle(models.Model):
     holder = models.CharField(_("holder"), max_length=120, blank=True, editable=False)
     lease_until = models.DateTimeField(_("lease until"), null=True, blank=True)
     attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
+    text_columns = {"holder": NO_WORDS}
 
     objects = SlowCycleQuerySet.as_manager()
 
@@ -83,6 +85,7 @@ class SlowCycleRun(models.Model):
     tokens_out = models.PositiveIntegerField(_("tokens out"), default=0)
     dropped = models.PositiveSmallIntegerField(_("dropped"), default=0)
     at = models.DateTimeField(_("at"))
+    text_columns = {"failure": NO_WORDS, "given": NO_WORDS, "made": NO_WORDS}
 
     objects = SlowCycleRunQuerySet.as_manager()
 
@@ -132,6 +135,10 @@ class Question(models.Model):
     answered_by = models.ForeignKey(
         ConceptNode, models.SET_NULL, null=True, blank=True, related_name="answers", verbose_name=_("answered by")
     )
+    text_columns = {
+        "text": TextColumn(DELETE_ROW, found_by="restatement", archived=True),
+        "content_hash": TextColumn(DELETE_ROW),
+    }
 
     objects = QuestionQuerySet.as_manager()
 

@@ -3,6 +3,7 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from echovessel.text_columns import NO_WORDS
 from persona.models import Persona
 
 
@@ -24,6 +25,7 @@ class Tombstone(models.Model):
     key_id = models.CharField(_("key id"), max_length=8, default="")
     refused = models.PositiveIntegerField(_("refused"), default=0)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    text_columns = {"digest": NO_WORDS, "key_id": NO_WORDS}
 
     class Meta:
         ordering = ["-id"]

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from echovessel.text_columns import DELETE_ROW, NO_WORDS, TextColumn
 from memory.models.node import MAX_DESCRIPTION, ConceptNode
 
 
@@ -23,6 +24,11 @@ class NodeVersion(models.Model):
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+", verbose_name=_("edited by")
     )
     edited_at = models.DateTimeField(_("edited at"))
+    text_columns = {
+        "description": TextColumn(DELETE_ROW, tombstone="text", archived=True),
+        "emotion_tags": TextColumn(DELETE_ROW, archived=True),
+        "relational_tags": NO_WORDS,
+    }
 
     class Meta:
         ordering = ["node", "-version"]

@@ -9,6 +9,7 @@ from django.db.models.lookups import LessThanOrEqual
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from echovessel.text_columns import WRITTEN_BY_OWNER
 from persona.models.persona import Persona
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class CoreBlock(models.Model):
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+", verbose_name=_("edited by")
     )
     edited_at = models.DateTimeField(_("edited at"), default=timezone.now)
+    text_columns = {"content": WRITTEN_BY_OWNER}
 
     class Meta:
         verbose_name = _("L1 core block")
@@ -74,6 +76,7 @@ class CoreBlockVersion(models.Model):
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+", verbose_name=_("edited by")
     )
     edited_at = models.DateTimeField(_("edited at"))
+    text_columns = {"content": WRITTEN_BY_OWNER}
 
     class Meta:
         ordering = ["-version"]

@@ -7,6 +7,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from echovessel.identity import PublicId
+from echovessel.text_columns import DELETE_ROW, TextColumn
 from persona.models.core_block import MAX_CHARACTERS, Label
 from persona.models.persona import Persona
 
@@ -35,6 +36,10 @@ class CoreDraft(PublicId):
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("decided by")
     )
+    text_columns = {
+        "text": TextColumn(DELETE_ROW, found_by="restatement", tombstone="draft", archived=True),
+        "content_hash": TextColumn(DELETE_ROW),
+    }
 
     objects = CoreDraftQuerySet.as_manager()
 
@@ -64,6 +69,10 @@ class DraftQuote(models.Model):
     said_in = models.UUIDField(_("said in"), null=True, blank=True)
     said_at = models.DateTimeField(_("said at"), null=True, blank=True)
     where = models.CharField(_("where"), max_length=200, blank=True)
+    text_columns = {
+        "quote": TextColumn(DELETE_ROW, found_by="restatement", archived=True),
+        "where": TextColumn(DELETE_ROW, archived=True),
+    }
 
     class Meta:
         ordering = ["id"]

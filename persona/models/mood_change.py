@@ -5,6 +5,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from echovessel.identity import PublicId
+from echovessel.text_columns import DELETE_ROW, TextColumn
 from persona.models.persona import Persona
 
 MAX_MOOD = 40
@@ -20,6 +21,10 @@ class MoodChange(PublicId):
     last_user_signal = models.CharField(_("last user signal"), max_length=MAX_SIGNAL, null=True, blank=True)
     session_uuid = models.UUIDField(_("session uuid"), null=True, editable=False)
     at = models.DateTimeField(_("at"))
+    text_columns = {
+        "mood": TextColumn(DELETE_ROW, found_by="words", archived=True),
+        "last_user_signal": TextColumn(DELETE_ROW, found_by="words", archived=True),
+    }
 
     class Meta:
         verbose_name = _("L6 change of mood")

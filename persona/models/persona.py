@@ -9,6 +9,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from echovessel.identity import PublicId
+from echovessel.text_columns import CLEAR, NO_WORDS, WRITTEN_BY_OWNER, TextColumn
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -50,6 +51,13 @@ class Persona(PublicId):
     # Until then she does not speak first: somebody spoke of a crisis. It says nothing else, and is dropped once past.
     care_until = models.DateTimeField(_("holds back until"), null=True, blank=True, editable=False)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    text_columns = {
+        "name": WRITTEN_BY_OWNER,
+        "user_name": WRITTEN_BY_OWNER,
+        "facts": WRITTEN_BY_OWNER,
+        "timezone": NO_WORDS,
+        "episodic_state": TextColumn(CLEAR, cleared={}, archived=True),
+    }
 
     objects = PersonaQuerySet.as_manager()
 

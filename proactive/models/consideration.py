@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from echovessel.text_columns import NO_WORDS
 from persona.models import Persona
 from proactive.models.outreach import Outreach, Trigger
 
@@ -47,6 +48,7 @@ class Consideration(models.Model):
     first_at = models.DateTimeField(_("first at"))
     at = models.DateTimeField(_("last at"))
     times = models.PositiveIntegerField(_("times"), default=1)
+    text_columns = {"trigger_key": NO_WORDS, "facts": NO_WORDS}
 
     class Meta:
         verbose_name = _("consideration")

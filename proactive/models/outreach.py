@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from echovessel.text_columns import NO_WORDS
 from persona.models import Persona
 
 
@@ -55,6 +56,7 @@ class Outreach(models.Model):
     holder = models.CharField(_("holder"), max_length=120, blank=True, editable=False)
     lease_until = models.DateTimeField(_("lease until"), null=True, blank=True)
     attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
+    text_columns = {"trigger_key": NO_WORDS, "reason": NO_WORDS, "holder": NO_WORDS}
 
     objects = OutreachQuerySet.as_manager()
 

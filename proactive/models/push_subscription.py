@@ -4,6 +4,8 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from echovessel.text_columns import OF_ACCOUNT
+
 
 class PushSubscription(models.Model):
     """What a browser gives to be reached by (the Push API's PushSubscription): an address at its maker's push service,
@@ -18,6 +20,7 @@ class PushSubscription(models.Model):
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     last_pushed_at = models.DateTimeField(_("last pushed at"), null=True, blank=True)
     failures = models.PositiveSmallIntegerField(_("failures"), default=0)
+    text_columns = {"endpoint": OF_ACCOUNT, "p256dh": OF_ACCOUNT, "auth": OF_ACCOUNT}
 
     class Meta:
         verbose_name = _("push subscription")
