@@ -23,10 +23,11 @@ from memory.api import between_talks, curating, entities, forgetting, imports, r
 from memory.api.between_talks import RunPage
 from memory.api.curating import Trace
 from memory.api.entities import PairIn, ProposalOut
-from memory.api.forgetting import AffectedOut, How, ReceiptOut
+from memory.api.forgetting import AffectedOut, ForgetQuery, ReceiptOut
 from memory.api.imports import ChoicesIn
 from memory.api.remaining import EntityOut, NodeDetail, NodeFilters, NodeOut
 from memory.models import ConceptNode
+from memory.web.serializers import serialize_node, serialize_node_detail
 from persona.api import PersonaDetail, PersonaIn, Text
 from persona.models import Persona
 
@@ -49,7 +50,7 @@ class PersonaPart(Body):
 
 
 class StyleIn(Body):
-    """How to speak, from now on."""
+    """ForgetQuery to speak, from now on."""
 
     style: Text
 
@@ -101,7 +102,7 @@ def search(request: HttpRequest, asked: Query[SearchQuery], persona: Which = Non
 
 
 @router.delete("/admin/memory/messages/{uuid:of}", response=ReceiptOut, summary="Forget a line, for good")
-def forget_message(request: HttpRequest, of: UUID, how: Query[How], persona: Which = None) -> Any:
+def forget_message(request: HttpRequest, of: UUID, how: Query[ForgetQuery], persona: Which = None) -> Any:
     """As `DELETE /api/personas/{id}/messages/{message}`."""
     return forgetting.forget_message(request, own(request, persona).uuid, of, how)
 
@@ -113,7 +114,7 @@ def sessions(request: HttpRequest, asked: Query[keyset.Asked], persona: Which = 
 
 
 @router.delete("/admin/memory/sessions/{uuid:of}", response=ReceiptOut, summary="Forget a talk, for good")
-def forget_session(request: HttpRequest, of: UUID, how: Query[How], persona: Which = None) -> Any:
+def forget_session(request: HttpRequest, of: UUID, how: Query[ForgetQuery], persona: Which = None) -> Any:
     """As `DELETE /api/personas/{id}/sessions/{session}`."""
     return forgetting.forget_session(request, own(request, persona).uuid, of, how)
 
@@ -164,7 +165,7 @@ def events(request: HttpRequest, asked: Query[keyset.Asked], persona: Which = No
 @router.get("/admin/memory/events/{uuid:of}", response=NodeDetail, summary="One event with its evidence")
 def event(request: HttpRequest, of: UUID, persona: Which = None) -> dict[str, Any]:
     """An event and the words it came from."""
-    return remaining.detailed(_node(request, persona, of, ("event",)))
+    return serialize_node_detail(_node(request, persona, of, ("event",)))
 
 
 @router.get(
@@ -179,7 +180,7 @@ def dependents(request: HttpRequest, of: UUID, persona: Which = None) -> list[di
 
 
 @router.delete("/admin/memory/events/{uuid:of}", response=ReceiptOut, summary="Forget an event, for good")
-def forget_event(request: HttpRequest, of: UUID, how: Query[How], persona: Which = None) -> dict[str, Any]:
+def forget_event(request: HttpRequest, of: UUID, how: Query[ForgetQuery], persona: Which = None) -> dict[str, Any]:
     """With what was concluded from it (`mode=cascade`), or without (`orphan`)."""
     node = _node(request, persona, of, ("event",))
     return forgetting.forget_node(request, node.persona.uuid, node.uuid, how)
@@ -189,13 +190,13 @@ def forget_event(request: HttpRequest, of: UUID, how: Query[How], persona: Which
 def thoughts(request: HttpRequest, asked: Query[keyset.Asked], persona: Which = None) -> Any:
     """Thoughts, intentions and expectations."""
     found = ConceptNode.objects.of(own(request, persona)).filter(kind__in=THOUGHTS)
-    return keyset.page(found, asked, remaining.brief, ("created_at", "id"))
+    return keyset.page(found, asked, serialize_node, ("created_at", "id"))
 
 
 @router.get("/admin/memory/thoughts/{uuid:of}", response=NodeDetail, summary="One thought with its grounds")
 def thought(request: HttpRequest, of: UUID, persona: Which = None) -> dict[str, Any]:
     """A thought, and what it was concluded from."""
-    return remaining.detailed(_node(request, persona, of, THOUGHTS))
+    return serialize_node_detail(_node(request, persona, of, THOUGHTS))
 
 
 @router.get("/admin/memory/thoughts/{uuid:of}/trace", response=Trace, summary="A thought, traced both ways")
@@ -206,7 +207,7 @@ def trace(request: HttpRequest, of: UUID, persona: Which = None) -> dict[str, An
 
 
 @router.delete("/admin/memory/thoughts/{uuid:of}", response=ReceiptOut, summary="Forget a thought, for good")
-def forget_thought(request: HttpRequest, of: UUID, how: Query[How], persona: Which = None) -> dict[str, Any]:
+def forget_thought(request: HttpRequest, of: UUID, how: Query[ForgetQuery], persona: Which = None) -> dict[str, Any]:
     """With what was concluded from it (`mode=cascade`), or without (`orphan`)."""
     node = _node(request, persona, of, THOUGHTS)
     return forgetting.forget_node(request, node.persona.uuid, node.uuid, how)

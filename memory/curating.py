@@ -1,10 +1,11 @@
-"""Curating: what a person says of a memory without changing its words. All of it can be taken back.
+"""Curating: what a person says of a memory without changing its words. All of it can be undone.
 
-Each deed is one conditional update and one event of the stream; where there is nothing to do it is False, and nothing
-is told.
+Each action is one conditional update and one event of the stream; where there is nothing to do it returns False and
+publishes nothing.
 """
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 from django.db import transaction
 
@@ -62,10 +63,25 @@ def unarchive(node: ConceptNode) -> bool:
     return _changed(node, "unarchived", archived, status=Status.ACTIVE, archived_because="")
 
 
-def let_in(node: ConceptNode) -> bool:
+def release_from_quarantine(node: ConceptNode) -> bool:
     """Believe what was quarantined for want of evidence."""
     quarantined = _of(node).filter(status=Status.QUARANTINED)
     return _changed(node, "let_in", quarantined, status=Status.ACTIVE)
+
+
+Action = Literal["hide", "show", "confirm", "dispute", "pin", "unpin", "archive", "unarchive", "let_in"]
+# What page, admin and API offer, by the name in their addresses.
+NODE_ACTIONS: Mapping[Action, Callable[[ConceptNode], bool]] = {
+    "hide": hide,
+    "show": show,
+    "confirm": confirm,
+    "dispute": dispute,
+    "pin": pin,
+    "unpin": unpin,
+    "archive": archive,
+    "unarchive": unarchive,
+    "let_in": release_from_quarantine,
+}
 
 
 def _of(node: ConceptNode) -> NodeQuerySet:

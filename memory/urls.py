@@ -4,6 +4,7 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
 from memory import awaited, views
+from memory.curating import NODE_ACTIONS
 from memory.pages import account, drafts, forgetting, imports, listing, material, node, pairs, people
 
 
@@ -12,7 +13,7 @@ def _one_of(*deeds: str) -> type[StringConverter]:
     return type("Deed", (StringConverter,), {"regex": "|".join(deeds)})
 
 
-register_converter(_one_of("correct", "restore", *node.DEEDS, *awaited.BY_HAND), "deed")
+register_converter(_one_of("correct", "restore", *NODE_ACTIONS, *awaited.BY_HAND), "deed")
 register_converter(_one_of(*people.DEEDS), "somebody_deed")
 register_converter(_one_of(*pairs.DECISIONS), "name_deed")
 register_converter(_one_of(*drafts.DEEDS), "draft_deed")

@@ -21,12 +21,12 @@ from echovessel.desk import may_forget, may_read
 from echovessel.desk.pages import MOST_AT_ONCE
 from echovessel.desk.reading import WHOLLY
 from memory import forgetting
-from memory.forgetting import Plan, Target
+from memory.forgetting import InvalidChoice, Plan, Target
 from memory.forgetting.people import LastSuperuser
 from memory.forgetting_sheet import sheet
 from memory.models import ConceptNode, Entity, ImportRun, Receipt
 from memory.pages.account import NOBODY_LEFT
-from memory.pages.forgetting import NotDone, carried_out, choice_in
+from memory.web.forget_form import UNCLEAR, NotDone, confirm_plan, is_key, read_choice
 from persona.models import Persona
 
 MODELS: dict[str, Any] = {
@@ -71,13 +71,16 @@ def forget(request: HttpRequest) -> HttpResponse:
         raise PermissionDenied
     if meant.kind == "owner" and meant.owner_id == request.user.pk:
         return redirect("delete_account")  # which asks for the password
-    plan = forgetting.plan(meant.targets, choice_in(request.POST if request.method == "POST" else request.GET))
+    try:
+        plan = forgetting.plan(meant.targets, read_choice(request.POST if request.method == "POST" else request.GET))
+    except InvalidChoice:
+        return _preview(request, meant, forgetting.plan(meant.targets), UNCLEAR, 422)
     if "confirm" not in request.POST:
         return _preview(request, meant, plan)
     if request.POST.get("typed", "").strip() != meant.to_type:
         return _preview(request, meant, plan, WRONG_NAME, 400)
     try:
-        done = carried_out(request, plan)
+        done = confirm_plan(request, plan)
     except LastSuperuser:
         return _preview(request, meant, plan, NOBODY_LEFT, 409)
     if isinstance(done, NotDone):
@@ -89,7 +92,7 @@ def _meant(request: HttpRequest) -> Meant | None:
     """What the address or the form names, as far as it is there; None where nothing is, or it is not of one persona."""
     asked = request.POST if request.method == "POST" else request.GET
     kind, keys = asked.get("kind", ""), asked.getlist("key")
-    if kind not in MODELS or len(keys) > MOST_AT_ONCE or not all(key.isascii() and key.isdecimal() for key in keys):
+    if kind not in MODELS or len(keys) > MOST_AT_ONCE or not all(map(is_key, keys)):
         raise Http404
     rows = list(MODELS[kind].objects.filter(pk__in=[int(key) for key in keys]).order_by("pk"))
     whose = {(None, row.pk) if kind == "owner" else (_persona_id(row), None) for row in rows}

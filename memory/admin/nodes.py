@@ -21,8 +21,9 @@ from django.views.decorators.http import require_POST
 
 from echovessel.desk import AboutPersona, Lately, Page, SeenInline, WordsIndexed, excerpt
 from echovessel.embedding import EmbeddingUnavailable
-from memory import awaited, correcting, curating, tombstones, vectors
+from memory import awaited, correcting, tombstones, vectors
 from memory.admin import node_page
+from memory.curating import NODE_ACTIONS
 from memory.models import ConceptNode, Event, Expectation, Intention, Mention, Thought
 from memory.models.node import MAX_DESCRIPTION, MAX_IMPACT, RELATIONAL_TAGS
 
@@ -44,15 +45,15 @@ def _settling(name: str, label: Any, fits: Callable[[ConceptNode], bool]) -> Dee
 
 
 DEEDS: dict[str, Deed] = {
-    "let_in": Deed(curating.let_in, _("Let in"), lambda node: node.status == Status.QUARANTINED),
-    "hide": Deed(curating.hide, _("Hide"), lambda node: node.status == Status.ACTIVE),
-    "show": Deed(curating.show, _("Show again"), lambda node: node.status == Status.HIDDEN),
-    "confirm": Deed(curating.confirm, _("Confirm"), lambda node: node.verification != Verification.CONFIRMED),
-    "dispute": Deed(curating.dispute, _("Dispute"), lambda node: node.verification != Verification.DISPUTED),
-    "pin": Deed(curating.pin, _("Pin"), lambda node: not node.pinned),
-    "unpin": Deed(curating.unpin, _("Unpin"), lambda node: node.pinned),
-    "archive": Deed(curating.archive, _("Put away"), lambda node: node.status == Status.ACTIVE),
-    "unarchive": Deed(curating.unarchive, _("Bring back"), lambda node: node.status == Status.ARCHIVED),
+    "let_in": Deed(NODE_ACTIONS["let_in"], _("Let in"), lambda node: node.status == Status.QUARANTINED),
+    "hide": Deed(NODE_ACTIONS["hide"], _("Hide"), lambda node: node.status == Status.ACTIVE),
+    "show": Deed(NODE_ACTIONS["show"], _("Show again"), lambda node: node.status == Status.HIDDEN),
+    "confirm": Deed(NODE_ACTIONS["confirm"], _("Confirm"), lambda node: node.verification != Verification.CONFIRMED),
+    "dispute": Deed(NODE_ACTIONS["dispute"], _("Dispute"), lambda node: node.verification != Verification.DISPUTED),
+    "pin": Deed(NODE_ACTIONS["pin"], _("Pin"), lambda node: not node.pinned),
+    "unpin": Deed(NODE_ACTIONS["unpin"], _("Unpin"), lambda node: node.pinned),
+    "archive": Deed(NODE_ACTIONS["archive"], _("Put away"), lambda node: node.status == Status.ACTIVE),
+    "unarchive": Deed(NODE_ACTIONS["unarchive"], _("Bring back"), lambda node: node.status == Status.ARCHIVED),
     "came_true": _settling("came_true", _("It came true, or was kept"), lambda node: node.outcome == Outcome.OPEN),
     "did_not": _settling("did_not", _("It did not, or was not kept"), lambda node: node.outcome == Outcome.OPEN),
     "reopen": _settling("reopen", _("Await it again"), lambda node: node.outcome != Outcome.OPEN),

@@ -9,8 +9,9 @@ from ninja import Query, Router
 
 from echovessel import keyset
 from echovessel.keyset import PageOf
-from memory.api.forgetting import ReceiptOut, received
+from memory.api.forgetting import ReceiptOut
 from memory.models import Receipt
+from memory.web.serializers import serialize_receipt
 
 router = Router()
 
@@ -18,13 +19,13 @@ router = Router()
 @router.get("/receipts", response=PageOf[ReceiptOut], summary="Personas that were forgotten wholly")
 def list_account_receipts(request: HttpRequest, asked: Query[keyset.Asked]) -> Any:
     """What was forgotten with each, in counts; the newest first."""
-    return keyset.page(_receipts(request), asked, received)
+    return keyset.page(_receipts(request), asked, serialize_receipt)
 
 
 @router.get("/receipts/{uuid:receipt_id}", response=ReceiptOut, summary="The receipt of a persona that was forgotten")
 def get_account_receipt(request: HttpRequest, receipt_id: UUID) -> dict[str, Any]:
     """Ask again while its status is `pending`: the bytes are still being erased."""
-    return received(get_object_or_404(_receipts(request), uuid=receipt_id))
+    return serialize_receipt(get_object_or_404(_receipts(request), uuid=receipt_id))
 
 
 def _receipts(request: HttpRequest) -> Any:

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from memory.api.routing import router
 from memory.models import Question, SlowCycleRun
+from memory.web.serializers import serialize_question, serialize_run
 from persona.lookup import own_persona
 from persona.models import Persona
 
@@ -58,17 +59,14 @@ def list_runs(request: HttpRequest, persona_id: UUID, before: Below | None = Non
 def list_questions(request: HttpRequest, persona_id: UUID, limit: Limit = 50) -> list[dict[str, Any]]:
     """The questions that are open, the newest first."""
     found = Question.objects.open().filter(persona=own_persona(request, persona_id)).prefetch_related("grounds")
-    names = ("text", "status", "asked_at")
-    return [
-        {name: getattr(one, name) for name in names} | {"grounds": [node.uuid for node in one.grounds.all()]}
-        for one in found[:limit]
-    ]
+    return [serialize_question(question) for question in found[:limit]]
 
 
 def runs_page(persona: Persona, before: int | None, limit: int) -> dict[str, Any]:
     """A page of a persona's runs."""
     found = SlowCycleRun.objects.filter(persona=persona).order_by("-pk")
     rows = list((found.filter(pk__lt=before) if before else found)[: limit + 1])
-    names = [name for name in RunOut.model_fields if name != "key"]
-    items = [{"key": row.pk} | {name: getattr(row, name) for name in names} for row in rows[:limit]]
-    return {"items": items, "next": rows[limit - 1].pk if len(rows) > limit else None}
+    return {
+        "items": [serialize_run(run) for run in rows[:limit]],
+        "next": rows[limit - 1].pk if len(rows) > limit else None,
+    }

@@ -17,13 +17,14 @@ from echovessel.embedding import EmbeddingUnavailable
 from echovessel.problems import Refused
 from memory import adding, awaited, correcting, remembering
 from memory.adding import Addition, WithoutGround
-from memory.api.remaining import Day, EvidenceOut, Kind, NodeDetail, NodeOut, brief, detailed, own_node, unavailable
+from memory.api.remaining import Day, EvidenceOut, Kind, NodeDetail, NodeOut, own_node, unavailable
 from memory.api.routing import router
 from memory.correcting import Correction, Forgotten
+from memory.curating import NODE_ACTIONS, Action
 from memory.models import ConceptNode
 from memory.models.node import MAX_DESCRIPTION, MAX_EMOTION_TAGS, MAX_IMPACT, MAX_RELATIONAL_TAGS
-from memory.pages.node import DEEDS, traced
 from memory.remembering import NotRemembered
+from memory.web.serializers import serialize_node, serialize_node_detail, serialize_trace
 from persona.lookup import own_persona
 
 Description = Annotated[
@@ -34,7 +35,6 @@ Tag = Annotated[str, Field(max_length=40)]
 EmotionTags = Annotated[list[Tag], Field(max_length=MAX_EMOTION_TAGS, examples=[["joy"]])]
 RelationalTags = Annotated[list[Tag], Field(max_length=MAX_RELATIONAL_TAGS, examples=[["commitment"]])]
 Days = tuple[Day, Day]
-Deed = Literal["hide", "show", "confirm", "dispute", "pin", "unpin", "archive", "unarchive", "let_in"]
 MOST_GROUNDS = 20
 MOST_VERSIONS = 2**31  # what the database can compare with
 
@@ -112,7 +112,7 @@ def post_node(request: HttpRequest, persona_id: UUID, body: NodeIn) -> Any:
     except EmbeddingUnavailable as error:
         raise unavailable() from error
     assert written.node is not None  # what is refused was raised
-    return Status(201, {"node": detailed(_read_anew(written.node)), "outcome": written.outcome})
+    return Status(201, {"node": serialize_node_detail(_read_anew(written.node)), "outcome": written.outcome})
 
 
 @router.post("/{uuid:persona_id}/messages/{uuid:message_id}/remember", response=NodeDetail, summary="Remember a line")
@@ -122,7 +122,7 @@ def remember_line(request: HttpRequest, persona_id: UUID, message_id: UUID) -> d
     lines = Message.objects.filter(persona=own_persona(request, persona_id))
     line = get_object_or_404(lines.select_related("session", "persona__owner"), uuid=message_id)
     try:
-        return detailed(_read_anew(remembering.remember(line, timezone.now())))
+        return serialize_node_detail(_read_anew(remembering.remember(line, timezone.now())))
     except NotRemembered as error:
         raise Refused(409, error.code, str(error)) from error
     except EmbeddingUnavailable as error:
@@ -134,7 +134,7 @@ def correct_node(request: HttpRequest, persona_id: UUID, node_id: UUID, body: Co
     """A new version; the old one is kept until the node is forgotten. 409 for words that were forgotten for good."""
     node = own_node(request, persona_id, node_id)
     change = Correction(**body.model_dump(exclude_unset=True))
-    return detailed(_corrected(lambda: correcting.correct(node, change, request.user, timezone.now())))  # type: ignore[arg-type]
+    return serialize_node_detail(_corrected(lambda: correcting.correct(node, change, request.user, timezone.now())))  # type: ignore[arg-type]
 
 
 @router.post(
@@ -146,7 +146,7 @@ def restore_node(request: HttpRequest, persona_id: UUID, node_id: UUID, version:
     """As one of its versions says; what it says now becomes a version. 409 `forgotten` as for a correction."""
     node = own_node(request, persona_id, node_id)
     kept = get_object_or_404(node.versions, version=min(version, MOST_VERSIONS))
-    return detailed(_corrected(lambda: correcting.restore(node, kept, request.user, timezone.now())))  # type: ignore[arg-type]
+    return serialize_node_detail(_corrected(lambda: correcting.restore(node, kept, request.user, timezone.now())))  # type: ignore[arg-type]
 
 
 def _corrected(correct: Callable[[], ConceptNode]) -> ConceptNode:
@@ -165,15 +165,7 @@ def _corrected(correct: Callable[[], ConceptNode]) -> ConceptNode:
 @router.get("/{uuid:persona_id}/nodes/{uuid:node_id}/trace", response=Trace, summary="A node, traced both ways")
 def trace_node(request: HttpRequest, persona_id: UUID, node_id: UUID) -> dict[str, Any]:
     """The words it came from, the memories it rests on and those that rest on it, and what it said before."""
-    node = own_node(request, persona_id, node_id)
-    found = traced(node)
-    names: Sequence[str] = ("grounds", "above", "earlier")
-    return {
-        "node": brief(node),
-        "evidence": detailed(node)["evidence"],
-        "lost_grounds": found["lost_grounds"],
-        "versions": found["versions"],
-    } | {name: [brief(other) for other in found[name]] for name in names}
+    return serialize_trace(own_node(request, persona_id, node_id))
 
 
 class OutcomeIn(Body):
@@ -202,17 +194,17 @@ def settle_node(request: HttpRequest, persona_id: UUID, node_id: UUID, body: Out
     node.refresh_from_db()
     if node.outcome != body.outcome:
         raise Refused(409, "settled", "It ended otherwise; open it again first.", outcome=node.outcome)
-    return detailed(node)
+    return serialize_node_detail(node)
 
 
 # After the other addresses below a node, for it would stand for them as well.
 @router.post("/{uuid:persona_id}/nodes/{uuid:node_id}/{deed}", response=NodeOut, summary="Hide, show, confirm, …")
-def curate_node(request: HttpRequest, persona_id: UUID, node_id: UUID, deed: Deed) -> dict[str, Any]:
+def curate_node(request: HttpRequest, persona_id: UUID, node_id: UUID, deed: Action) -> dict[str, Any]:
     """Where there is nothing to do it does nothing. A hidden node is listed and never recalled; `let_in` believes what
     was quarantined for want of evidence."""
     node = own_node(request, persona_id, node_id)
-    DEEDS[deed](node)
-    return brief(_read_anew(node))
+    NODE_ACTIONS[deed](node)
+    return serialize_node(_read_anew(node))
 
 
 def _read_anew(node: ConceptNode) -> ConceptNode:

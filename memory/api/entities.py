@@ -13,7 +13,7 @@ from echovessel import keyset
 from echovessel.bodies import Body
 from echovessel.keyset import PageOf
 from echovessel.problems import Refused
-from memory.api.remaining import EntityOut, living, named
+from memory.api.remaining import EntityOut, living
 from memory.api.routing import router
 from memory.entities import merging, naming, splitting
 from memory.entities.merging import LaterMergeStands, LivesOnInAnother
@@ -21,6 +21,7 @@ from memory.entities.names import normalized
 from memory.entities.naming import NameRefused
 from memory.entities.splitting import NotSplit
 from memory.models import Entity, MergeProposal
+from memory.web.serializers import serialize_entity, serialize_proposal
 from persona.lookup import own_persona
 from persona.models import Persona
 
@@ -72,7 +73,7 @@ def list_proposals(
 ) -> Any:
     """Two names that may be of one, the newest first; or those with one answer."""
     found = MergeProposal.objects.of(own_persona(request, persona_id)).select_related("a", "b")
-    return keyset.page(found.filter(status=status) if status else found, asked, _told)
+    return keyset.page(found.filter(status=status) if status else found, asked, serialize_proposal)
 
 
 @router.post("/{uuid:persona_id}/proposals/{uuid:proposal_id}/{answer}", response=ProposalOut, summary="Answer one")
@@ -86,7 +87,7 @@ def answer_proposal(request: HttpRequest, persona_id: UUID, proposal_id: UUID, a
         raise Refused(409, "later_merge", "One of the two was merged again after this.") from error
     if not done:
         raise Refused(409, "decided", "There is nothing to decide here any more.")
-    return _told(proposal)
+    return serialize_proposal(proposal)
 
 
 @router.post("/{uuid:persona_id}/entities/merge", response=ProposalOut, summary="Make two one")
@@ -104,7 +105,7 @@ def keep_entities_apart(request: HttpRequest, persona_id: UUID, body: PairIn) ->
     if not merging.keep_apart(proposal, request.user, timezone.now()):  # type: ignore[arg-type]
         raise Refused(409, "decided", "There is nothing to decide here any more.")
     proposal.refresh_from_db()
-    return _told(proposal)
+    return serialize_proposal(proposal)
 
 
 @router.patch("/{uuid:persona_id}/entities/{uuid:entity_id}", response=EntityOut, summary="Name or describe somebody")
@@ -115,7 +116,7 @@ def patch_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: 
         naming.change(entity, body.canonical_name, body.aliases or (), body.description)
     except NameRefused as error:
         raise Refused(409, error.code, str(error)) from error
-    return named(_own(entity.persona, entity_id))
+    return serialize_entity(_own(entity.persona, entity_id))
 
 
 @router.post("/{uuid:persona_id}/entities/{uuid:entity_id}/split", response=EntityOut, summary="Make two of one")
@@ -126,7 +127,7 @@ def split_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: 
     names = [alias.pk for alias in entity.aliases.all() if alias.normalized in wanted]
     mentions = list(entity.mentions.filter(node__uuid__in=body.nodes).values_list("pk", flat=True))
     try:
-        return named(splitting.split(entity, names, mentions, request.user, timezone.now()))  # type: ignore[arg-type]
+        return serialize_entity(splitting.split(entity, names, mentions, request.user, timezone.now()))  # type: ignore[arg-type]
     except NotSplit as error:
         raise Refused(409, error.code, str(error)) from error
 
@@ -134,7 +135,7 @@ def split_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: 
 def merged(request: HttpRequest, one: Entity, other: Entity) -> dict[str, Any]:
     """The decision that the two are one, as `ProposalOut` tells it."""
     try:
-        return _told(merging.merge_pair(one, other, request.user, timezone.now()))  # type: ignore[arg-type]
+        return serialize_proposal(merging.merge_pair(one, other, request.user, timezone.now()))  # type: ignore[arg-type]
     except LivesOnInAnother as error:
         raise Refused(409, "lives_on", "One of the two lives on in another one.") from error
 
@@ -148,10 +149,3 @@ def _pair(persona: Persona, body: PairIn) -> tuple[Entity, Entity]:
 
 def _own(persona: Persona, entity_id: UUID) -> Entity:
     return get_object_or_404(living(persona).select_related("persona"), uuid=entity_id)
-
-
-def _told(proposal: MergeProposal) -> dict[str, Any]:
-    names = ("score", "reasons", "status")
-    return {"id": proposal.uuid, "a": proposal.a.uuid, "b": proposal.b.uuid} | {
-        name: getattr(proposal, name) for name in names
-    }

@@ -1,10 +1,10 @@
 """Forgetting: what would go, and having it gone. Irreversible; a receipt is what is left of it."""
 
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -17,9 +17,10 @@ from echovessel.keyset import PageOf
 from echovessel.problems import Refused
 from memory import forgetting
 from memory.api.routing import router
-from memory.forgetting import TAKEN_BACK, Affected, Busy, Choice, Kind, Plan, PlanChanged, Target
-from memory.forgetting.types import MENTION_MODES
-from memory.models import Receipt
+from memory.forgetting import TAKEN_BACK, Busy, Choice, InvalidChoice, Kind, Plan, PlanChanged, Target, make_choice
+from memory.forgetting.types import MENTION_MODES, DependentMode, MessageMode, OtherMentions
+from memory.models import ConceptNode, Receipt
+from memory.web.serializers import serialize_affected, serialize_plan, serialize_receipt
 from persona.lookup import own_persona
 from persona.models import Persona
 
@@ -34,7 +35,8 @@ KIND_OF: dict[str, Kind] = {
 }
 
 
-UNDERSTOOD = {"confirm", "mode", "messages", "mentions", "forget", "withhold", "leave", "persona"}
+Ids = list[UUID]
+MAX_IDS = 1_000
 
 
 class AffectedOut(Schema):
@@ -90,28 +92,54 @@ class Confirmed(Schema):
     confirm: str = Field(default="", max_length=200, description="The digest of the plan that is confirmed.")
 
 
-class How(Confirmed):
-    """What becomes of what was concluded from it, and of the lines it came from; and which plan is confirmed."""
+class ForgetQuery(Confirmed):
+    """What becomes of what was concluded from it, and of the messages it came from; and which plan is confirmed."""
 
-    mode: Literal["cascade", "orphan"] = "cascade"
-    messages: Literal["forget", "withhold"] = "forget"
-    mentions: Literal["suggested", "forget", "withhold", "leave"] = Field(
-        default="suggested", description="What becomes of messages in which it is also mentioned, but for these:"
+    mode: DependentMode = Field(
+        default=Choice.dependents,
+        description="What becomes of memories that were concluded from it. By default they go too; with `orphan` they "
+        "stay where they rest on something else as well.",
     )
-    forget: list[UUID] = Field(default_factory=list, max_length=1_000, description="Messages that go too.")
-    withhold: list[UUID] = Field(default_factory=list, max_length=1_000, description="Messages that are withheld.")
-    leave: list[UUID] = Field(default_factory=list, max_length=1_000, description="Messages that are left as they are.")
+    messages: MessageMode = Field(
+        default=Choice.messages,
+        description="What becomes of the messages it came from. By default they go too; with `withhold` they stay in "
+        "the history and reach no model any more.",
+    )
+    mentions: OtherMentions = Field(
+        default=Choice.other_mentions,
+        description="What becomes of messages in which it is also mentioned, but for those named below. By default as "
+        "the plan proposes for each.",
+    )
+    forget: Ids = Field(default_factory=list, max_length=MAX_IDS, description="Messages that go too.")
+    withhold: Ids = Field(default_factory=list, max_length=MAX_IDS, description="Messages that are withheld.")
+    leave: Ids = Field(default_factory=list, max_length=MAX_IDS, description="Messages that are left as they are.")
+    staying: Ids = Field(
+        default_factory=list, max_length=MAX_IDS, description="Memories that stay although the mode is `cascade`."
+    )
 
     def choice(self, persona: Persona) -> Choice:
-        """The choice about what a persona has; messages that are not theirs say nothing."""
-        modes = {uuid: mode for mode in MENTION_MODES for uuid in getattr(self, mode)}
-        keys = persona.messages.filter(uuid__in=modes).values_list("pk", "uuid")
-        chosen = frozenset((key, modes[uuid]) for key, uuid in keys)
-        return Choice(self.mode, self.messages, mentions=chosen, other_mentions=self.mentions)
+        """The choice about what a persona has. Raises Refused for ids that are not theirs, and for two answers about
+        one message."""
+        modes = [(key, mode) for mode in MENTION_MODES for key in self._keys_of(mode, persona.messages.all())]
+        staying = self._keys_of("staying", ConceptNode.objects.of(persona))
+        try:
+            return make_choice(self.mode, self.messages, self.mentions, modes, staying)
+        except InvalidChoice as error:
+            raise refused_fields(f"query.{error.field}") from error
+
+    def _keys_of(self, field: str, rows: QuerySet[Any]) -> list[int]:
+        """The keys of the rows that a list of ids names."""
+        uuids = set(getattr(self, field))
+        keys = list(rows.filter(uuid__in=uuids).values_list("pk", flat=True)) if uuids else []
+        if len(keys) < len(uuids):
+            raise refused_fields(f"query.{field}")
+        return keys
 
 
 @router.get("/{uuid:persona_id}/{what}/{uuid:of}/forget", response=PlanOut, summary="What forgetting it would do")
-def plan_forgetting(request: HttpRequest, persona_id: UUID, what: What, of: UUID, how: Query[How]) -> dict[str, Any]:
+def plan_forgetting(
+    request: HttpRequest, persona_id: UUID, what: What, of: UUID, how: Query[ForgetQuery]
+) -> dict[str, Any]:
     """Everything that would go, what would stay and why, before anything is done; by its digest it is confirmed."""
     return planned(_plan(request, persona_id, what, of, how))
 
@@ -123,38 +151,38 @@ def plan_forgetting(request: HttpRequest, persona_id: UUID, what: What, of: UUID
 )
 def list_dependents(request: HttpRequest, persona_id: UUID, what: What, of: UUID) -> list[dict[str, Any]]:
     """What was concluded from it, and rests on nothing else."""
-    plan = _plan(request, persona_id, what, of, How())
+    plan = _plan(request, persona_id, what, of, ForgetQuery())
     kinds = ("event", "node", "thought", "intention", "expectation")
-    return list(_told(one for one in plan.going if one.kind in kinds and one.why != "chosen"))
+    return [serialize_affected(one) for one in plan.going if one.kind in kinds and one.why != "chosen"]
 
 
 @router.delete("/{uuid:persona_id}/nodes/{uuid:node_id}", response=ReceiptOut, summary="Forget a node, for good")
-def forget_node(request: HttpRequest, persona_id: UUID, node_id: UUID, how: Query[How]) -> dict[str, Any]:
+def forget_node(request: HttpRequest, persona_id: UUID, node_id: UUID, how: Query[ForgetQuery]) -> dict[str, Any]:
     """With `confirm`, the digest of a plan, only if nothing else would go than what it says. 409: `plan_changed`, with
     the plan as it is now, or `busy`: a reply is being written, try again in a moment."""
     return _forget(request, _plan(request, persona_id, "nodes", node_id, how), how)
 
 
 @router.delete("/{uuid:persona_id}/messages/{uuid:message_id}", response=ReceiptOut, summary="Forget a line, for good")
-def forget_message(request: HttpRequest, persona_id: UUID, message_id: UUID, how: Query[How]) -> dict[str, Any]:
+def forget_message(request: HttpRequest, persona_id: UUID, message_id: UUID, how: Query[ForgetQuery]) -> dict[str, Any]:
     """A line, with what was made of it. `confirm` as for a node."""
     return _forget(request, _plan(request, persona_id, "messages", message_id, how), how)
 
 
 @router.delete("/{uuid:persona_id}/sessions/{uuid:session_id}", response=ReceiptOut, summary="Forget a talk, for good")
-def forget_session(request: HttpRequest, persona_id: UUID, session_id: UUID, how: Query[How]) -> dict[str, Any]:
+def forget_session(request: HttpRequest, persona_id: UUID, session_id: UUID, how: Query[ForgetQuery]) -> dict[str, Any]:
     """A talk with every line of it, and what was made of it. `confirm` as for a node."""
     return _forget(request, _plan(request, persona_id, "sessions", session_id, how), how)
 
 
 @router.delete("/{uuid:persona_id}/entities/{uuid:entity_id}", response=ReceiptOut, summary="Forget whom it is about")
-def forget_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, how: Query[How]) -> dict[str, Any]:
+def forget_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, how: Query[ForgetQuery]) -> dict[str, Any]:
     """Somebody or something, with what was made of it. `confirm` as for a node."""
     return _forget(request, _plan(request, persona_id, "entities", entity_id, how), how)
 
 
 @router.delete("/{uuid:persona_id}/imports/{uuid:import_id}", response=ReceiptOut, summary="Forget what a file brought")
-def forget_import(request: HttpRequest, persona_id: UUID, import_id: UUID, how: Query[How]) -> dict[str, Any]:
+def forget_import(request: HttpRequest, persona_id: UUID, import_id: UUID, how: Query[ForgetQuery]) -> dict[str, Any]:
     """Every talk and memory that came with it, and what was made of them; 404 where nothing did. What it brought is
     refused from then on, also when the file is brought again: to bring it again with other answers, take it back.
     `confirm` as for a node."""
@@ -181,13 +209,13 @@ def take_back_import(request: HttpRequest, persona_id: UUID, import_id: UUID, ho
     other answers. What you said here since stays, and what you forgot stays forgotten. 404 where nothing came in.
     `confirm` as for a node, in the address: no body is read, and one that says something is refused (422)."""
     if request.POST or (request.content_type == "application/json" and request.body.strip() not in (b"", b"{}")):
-        raise Refused(422, "invalid", "Something in this request is missing or wrong.", fields=["body"])
+        raise refused_fields("body")
     return _forget(request, _plan(request, persona_id, "imports", import_id, TAKEN_BACK), how)
 
 
 @router.get("/{uuid:persona_id}/forget", response=PlanOut, summary="What forgetting a persona would do")
 def plan_forgetting_persona(request: HttpRequest, persona_id: UUID) -> dict[str, Any]:
-    """How much of what would go with her, in counts alone."""
+    """ForgetQuery much of what would go with her, in counts alone."""
     return planned(_plan_of_all(request, persona_id))
 
 
@@ -195,42 +223,25 @@ def plan_forgetting_persona(request: HttpRequest, persona_id: UUID) -> dict[str,
 def forget_persona(request: HttpRequest, persona_id: UUID, confirm: Digest) -> dict[str, Any]:
     """Who she is, every talk and every memory, for good. `confirm` has to be the digest of the plan; 409 `plan_changed`
     where something else would go by now, `busy` while a reply is being written."""
-    return _forget(request, _plan_of_all(request, persona_id), How(confirm=confirm))
+    return _forget(request, _plan_of_all(request, persona_id), ForgetQuery(confirm=confirm))
 
 
 @router.get("/{uuid:persona_id}/receipts", response=PageOf[ReceiptOut], summary="What was forgotten, newest first")
 def list_receipts(request: HttpRequest, persona_id: UUID, asked: Query[keyset.Asked]) -> Any:
     """Receipts hold ids and counts, no words."""
-    return keyset.page(Receipt.objects.filter(persona=own_persona(request, persona_id)), asked, received)
+    return keyset.page(Receipt.objects.filter(persona=own_persona(request, persona_id)), asked, serialize_receipt)
 
 
 @router.get("/{uuid:persona_id}/receipts/{uuid:receipt_id}", response=ReceiptOut, summary="One receipt")
 def get_receipt(request: HttpRequest, persona_id: UUID, receipt_id: UUID) -> dict[str, Any]:
     """Ask again while its status is `pending`: the bytes are still being erased."""
     persona = own_persona(request, persona_id)
-    return received(get_object_or_404(Receipt, persona=persona, uuid=receipt_id))
+    return serialize_receipt(get_object_or_404(Receipt, persona=persona, uuid=receipt_id))
 
 
 def planned(plan: Plan) -> dict[str, Any]:
     """A plan as `PlanOut` tells it."""
-    sections = ("going", "staying", "withheld", "erased", "elsewhere")
-    return {
-        "digest": plan.digest,
-        "mode": plan.choice.dependents,
-        "messages": plan.choice.messages,
-        "counts": dict(plan.counts),
-        "mentioned": [
-            {"id": one.uuid, "role": one.said_by, "text": one.text, "why": one.why, "mode": one.mode}
-            for one in plan.mentioned
-        ],
-    } | {name: list(_told(getattr(plan, name))) for name in sections}
-
-
-def received(receipt: Receipt) -> dict[str, Any]:
-    """A receipt as `ReceiptOut` tells it."""
-    names = ("status", "at", "finished_at", "targets", "counts")
-    told = {"id": receipt.uuid, "kept_elsewhere": receipt.choice.get("kept_elsewhere", 0)}
-    return told | {name: getattr(receipt, name) for name in names}
+    return serialize_plan(plan) | {"mode": plan.choice.dependents, "messages": plan.choice.messages}
 
 
 def _forget(request: HttpRequest, plan: Plan, how: Confirmed) -> dict[str, Any]:
@@ -238,7 +249,7 @@ def _forget(request: HttpRequest, plan: Plan, how: Confirmed) -> dict[str, Any]:
     if how.confirm and not constant_time_compare(how.confirm, plan.digest):
         raise _changed(plan)
     try:
-        return received(forgetting.forget(plan, request.user, timezone.now()))  # type: ignore[arg-type]
+        return serialize_receipt(forgetting.forget(plan, request.user, timezone.now()))  # type: ignore[arg-type]
     except Busy as error:
         raise Refused(409, "busy", "A reply is being written; try again in a moment.") from error
     except PlanChanged as error:
@@ -248,27 +259,26 @@ def _forget(request: HttpRequest, plan: Plan, how: Confirmed) -> dict[str, Any]:
 def _refuse_what_is_not_understood(request: HttpRequest) -> None:
     """What cannot be taken back is not done where a word of the request would be passed over: a `confirm` that was
     spelt otherwise would confirm nothing."""
-    if unknown := sorted(request.GET.keys() - UNDERSTOOD):
-        fields = [f"query.{name}" for name in unknown]
-        raise Refused(422, "invalid", "Something in this request is missing or wrong.", fields=fields)
+    if unknown := sorted(request.GET.keys() - {"persona", *ForgetQuery.model_fields}):
+        raise refused_fields(*(f"query.{name}" for name in unknown))
 
 
-def _plan(request: HttpRequest, persona_id: UUID, what: What, of: UUID, how: How | Choice) -> Plan:
+def refused_fields(*fields: str) -> Refused:
+    """The answer to fields that hold something wrong."""
+    return Refused(422, "invalid", "Something in this request is missing or wrong.", fields=list(fields))
+
+
+def _plan(request: HttpRequest, persona_id: UUID, what: What, of: UUID, how: ForgetQuery | Choice) -> Plan:
     persona = own_persona(request, persona_id)
     try:
         target = forgetting.target_of(persona, KIND_OF[what], str(of))
     except LookupError as error:
         raise Http404 from error
-    return forgetting.plan([target], how.choice(persona) if isinstance(how, How) else how)
+    return forgetting.plan([target], how.choice(persona) if isinstance(how, ForgetQuery) else how)
 
 
 def _plan_of_all(request: HttpRequest, persona_id: UUID) -> Plan:
     return forgetting.plan([Target("persona", own_persona(request, persona_id).pk)])
-
-
-def _told(affected: Iterable[Affected]) -> Iterable[dict[str, Any]]:
-    for one in affected:
-        yield {"kind": one.kind, "id": one.uuid, "text": one.text, "why": one.why, "may_stay": one.may_stay}
 
 
 def _changed(plan: Plan) -> Refused:

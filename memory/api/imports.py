@@ -133,20 +133,20 @@ class BeginningIn(ChoicesIn):
 def post_import(request: HttpRequest, persona_id: UUID, file: Handed = None) -> Any:
     """The file is looked through first (`looking`), then waits for your word (`asking`): nothing of it is remembered
     before that. 413 where it is larger than what is taken."""
-    return Status(202, told(_begun(request, own_persona(request, persona_id), file)))
+    return Status(202, importing.told(_begun(request, own_persona(request, persona_id), file)))
 
 
 @router.get("/{uuid:persona_id}/imports", response=PageOf[ImportOut], summary="What was brought, newest first")
 def list_imports(request: HttpRequest, persona_id: UUID, asked: Query[keyset.Asked]) -> Any:
     """The files that were brought to her."""
     jobs = ImportJob.objects.filter(persona=own_persona(request, persona_id)).select_related("persona")
-    return keyset.page(jobs, asked, told)
+    return keyset.page(jobs, asked, importing.told)
 
 
 @router.get("/{uuid:persona_id}/imports/{uuid:import_id}", response=ImportOut, summary="One import")
 def get_import(request: HttpRequest, persona_id: UUID, import_id: UUID) -> dict[str, Any]:
     """How far it is. The event `memory.import.updated` says when to ask again."""
-    return told(_hers(request, persona_id, import_id))
+    return importing.told(_hers(request, persona_id, import_id))
 
 
 @router.get("/{uuid:persona_id}/imports/{uuid:import_id}/estimate", response=EstimateOut, summary="What it will cost")
@@ -164,7 +164,7 @@ def confirm_import(request: HttpRequest, persona_id: UUID, import_id: UUID, body
     `not_asking` where it waits for nobody."""
     job = _hers(request, persona_id, import_id)
     _confirm(job, body)
-    return told(job)
+    return importing.told(job)
 
 
 @router.post("/{uuid:persona_id}/imports/{uuid:import_id}/cancel", response=ImportOut, summary="Stop an import")
@@ -177,19 +177,19 @@ def cancel_import(request: HttpRequest, persona_id: UUID, import_id: UUID) -> di
 @account.post("/imports", response={202: ImportOut}, summary="Bring a file to begin with")
 def post_beginning(request: HttpRequest, file: Handed = None) -> Any:
     """As `/api/personas/{id}/imports`, but that there is no persona for it yet: she begins with it."""
-    return Status(202, told(_begun(request, None, file)))
+    return Status(202, importing.told(_begun(request, None, file)))
 
 
 @account.get("/imports", response=PageOf[ImportOut], summary="All that you brought, newest first")
 def list_all_imports(request: HttpRequest, asked: Query[keyset.Asked]) -> Any:
     """Those of every persona, and those for which there is none yet."""
-    return keyset.page(_of_the_caller(request), asked, told)
+    return keyset.page(_of_the_caller(request), asked, importing.told)
 
 
 @account.get("/imports/{uuid:import_id}", response=ImportOut, summary="One of your imports")
 def get_any_import(request: HttpRequest, import_id: UUID) -> dict[str, Any]:
     """As `/api/personas/{id}/imports/{import}`."""
-    return told(own_import(request, import_id))
+    return importing.told(own_import(request, import_id))
 
 
 @account.get("/imports/{uuid:import_id}/estimate", response=EstimateOut, summary="What one of them will cost")
@@ -202,7 +202,7 @@ def estimate_any_import(request: HttpRequest, import_id: UUID) -> dict[str, Any]
 def confirm_beginning(request: HttpRequest, import_id: UUID, body: BeginningIn) -> dict[str, Any]:
     """Makes the persona and takes the file in for her; both, or neither. Without `persona` for one that has her
     already: 422 `no_persona` else."""
-    return told(begun_with(request, own_import(request, import_id), body.persona, body))
+    return importing.told(begun_with(request, own_import(request, import_id), body.persona, body))
 
 
 @account.post("/imports/{uuid:import_id}/cancel", response=ImportOut, summary="Stop one of your imports")
@@ -220,11 +220,6 @@ def begun_with(request: HttpRequest, job: ImportJob, whom: PersonaIn | None, bod
             raise Refused(409, "has_persona", "This import is for somebody already.")
         _confirm(job, body, made(request, whom) if whom else None)
     return job
-
-
-def told(job: ImportJob) -> dict[str, Any]:
-    """An import as `ImportOut` tells it."""
-    return importing.told(job)
 
 
 def _hers(request: HttpRequest, persona_id: UUID, import_id: UUID) -> ImportJob:
@@ -293,4 +288,4 @@ def _cancelled(job: ImportJob) -> dict[str, Any]:
     if not importing.cancel(job, timezone.now()):
         raise Refused(409, "over", "This import is over.", status_now=job.status)
     job.refresh_from_db()
-    return told(job)
+    return importing.told(job)

@@ -24,7 +24,7 @@ from memory.finding import Filters
 from memory.models import ConceptNode, Entity
 from memory.reasons import emptiness
 from memory.recall import recall
-from memory.told_anew import forgotten_before
+from memory.web.serializers import serialize_entity, serialize_node, serialize_node_detail
 from persona.lookup import own_persona
 from persona.models import Persona
 
@@ -156,7 +156,7 @@ def search_nodes(
         found = finding.by_meaning(persona, body.text, _filters(persona, wanted), asked.limit)
     except EmbeddingUnavailable as error:
         raise unavailable() from error
-    return keyset.cut(found, False, brief)
+    return keyset.cut(found, False, serialize_node)
 
 
 @router.post("/{uuid:persona_id}/messages/search", response=PageOf[MessageOut], summary="Search what was said")
@@ -170,7 +170,7 @@ def search_messages(
 @router.get("/{uuid:persona_id}/nodes/{uuid:node_id}", response=NodeDetail, summary="One node with its evidence")
 def get_node(request: HttpRequest, persona_id: UUID, node_id: UUID) -> dict[str, Any]:
     """A memory, the words it came from, and what it was concluded from."""
-    return detailed(own_node(request, persona_id, node_id))
+    return serialize_node_detail(own_node(request, persona_id, node_id))
 
 
 def own_node(request: HttpRequest, persona_id: UUID, node_id: UUID) -> ConceptNode:
@@ -184,7 +184,7 @@ def nodes_page(persona: Persona, asked: keyset.Asked, wanted: NodeFilters, text:
     nodes = ConceptNode.objects.of(persona)
     last = get_object_or_404(nodes, uuid=asked.before) if asked.before else None
     found = finding.by_words(persona, text, _filters(persona, wanted), last, asked.limit)
-    return keyset.cut(found.rows, found.has_more, brief)
+    return keyset.cut(found.rows, found.has_more, serialize_node)
 
 
 def lines_page(persona: Persona, asked: keyset.Asked, text: str) -> dict[str, Any]:
@@ -192,26 +192,6 @@ def lines_page(persona: Persona, asked: keyset.Asked, text: str) -> dict[str, An
     last = get_object_or_404(Message, persona=persona, uuid=asked.before) if asked.before else None
     found = finding.said(persona, text, last, asked.limit)
     return keyset.cut(found.rows, found.has_more, line_told)
-
-
-def detailed(node: ConceptNode) -> dict[str, Any]:
-    """A node as `NodeDetail` tells it."""
-    evidence = node.evidence.select_related("message")
-    return brief(node) | {
-        "evidence": [
-            {
-                "message_id": row.message.uuid,
-                "role": row.message.role,
-                "quote": row.quote,
-                "start": row.start,
-                "end": row.end,
-            }
-            for row in evidence
-        ],
-        "resolved_by": node.resolved_by.uuid if node.resolved_by else None,
-        "forgotten_before": bool(forgotten_before([node])),
-        "filling": list(node.filling.filter(orphaned=False).values_list("child__uuid", flat=True)),
-    }
 
 
 @router.get(
@@ -224,13 +204,13 @@ def list_entities(
 ) -> Any:
     """Whom and what memories are about (L5), the newest first; those that live on in another one are left out."""
     found = living(own_persona(request, persona_id))
-    return keyset.page(found.filter(kind=kind) if kind else found, asked, named)
+    return keyset.page(found.filter(kind=kind) if kind else found, asked, serialize_entity)
 
 
 @router.get("/{uuid:persona_id}/entities/{uuid:entity_id}", response=EntityOut, summary="Somebody or something")
 def get_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID) -> dict[str, Any]:
     """One of them; its memories are found by `entity` among the nodes."""
-    return named(get_object_or_404(living(own_persona(request, persona_id)), uuid=entity_id))
+    return serialize_entity(get_object_or_404(living(own_persona(request, persona_id)), uuid=entity_id))
 
 
 @router.post("/{uuid:persona_id}/recall", response=RecallOut, summary="What these lines bring to mind, and why")
@@ -249,24 +229,6 @@ def post_recall(request: HttpRequest, persona_id: UUID, body: RecallIn) -> dict[
 def living(persona: Persona) -> Any:
     """The persona's entities, without those that live on in another one."""
     return persona.entities.exclude(status=Entity.Status.MERGED).prefetch_related("aliases")
-
-
-def brief(node: ConceptNode) -> dict[str, Any]:
-    """A node as `NodeOut` tells it."""
-    names = [name for name in NodeOut.model_fields if name != "id"]
-    return {"id": node.uuid} | {name: getattr(node, name) for name in names}
-
-
-def named(entity: Entity) -> dict[str, Any]:
-    """An entity as `EntityOut` tells it."""
-    return {
-        "id": entity.uuid,
-        "canonical_name": entity.canonical_name,
-        "kind": entity.kind,
-        "description": entity.description,
-        "status": entity.status,
-        "aliases": [alias.text for alias in entity.aliases.all()],
-    }
 
 
 def unavailable() -> Refused:

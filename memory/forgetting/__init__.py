@@ -5,7 +5,18 @@ from memory.forgetting.finishing import finish, finish_pending, note_erasure
 from memory.forgetting.people import LastSuperuser, is_last_superuser
 from memory.forgetting.planning import plan
 from memory.forgetting.targets import target_of
-from memory.forgetting.types import TAKEN_BACK, Affected, Busy, Choice, Kind, Plan, PlanChanged, Target
+from memory.forgetting.types import (
+    TAKEN_BACK,
+    Affected,
+    Busy,
+    Choice,
+    InvalidChoice,
+    Kind,
+    Plan,
+    PlanChanged,
+    Target,
+    make_choice,
+)
 from memory.forgetting.words import KINDS, REASONS
 
 __all__ = [
@@ -15,6 +26,7 @@ __all__ = [
     "Affected",
     "Busy",
     "Choice",
+    "InvalidChoice",
     "Kind",
     "LastSuperuser",
     "Plan",
@@ -24,6 +36,7 @@ __all__ = [
     "finish_pending",
     "forget",
     "is_last_superuser",
+    "make_choice",
     "note_erasure",
     "plan",
     "target_of",

@@ -1,14 +1,17 @@
 """What forgetting is asked, plans and answers with."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_args
 from uuid import UUID
 
 Kind = Literal["message", "node", "entity", "session", "import", "persona", "owner"]
 
+DependentMode = Literal["cascade", "orphan"]
+MessageMode = Literal["forget", "withhold"]
 MentionMode = Literal["forget", "withhold", "leave"]
-MENTION_MODES: tuple[MentionMode, ...] = ("forget", "withhold", "leave")
+OtherMentions = Literal["suggested", "forget", "withhold", "leave"]
+MENTION_MODES: tuple[MentionMode, ...] = get_args(MentionMode)
 
 # What a receipt names that was made without a plan: an import that was stopped, by its id.
 CANCELLED_IMPORT = "cancelled_import"
@@ -35,17 +38,56 @@ class Choice:
         the same, and the same file may come again.
     """
 
-    dependents: Literal["cascade", "orphan"] = "cascade"
-    messages: Literal["forget", "withhold"] = "forget"
+    dependents: DependentMode = "cascade"
+    messages: MessageMode = "forget"
     staying: frozenset[int] = frozenset()
     bury: bool = True
     mentions: frozenset[tuple[int, MentionMode]] = frozenset()
-    other_mentions: Literal["suggested", "forget", "withhold", "leave"] = "suggested"
+    other_mentions: OtherMentions = "suggested"
 
     def mode_of(self, message: int, suggested: MentionMode) -> MentionMode:
         """What becomes of a message in which it is also mentioned."""
         other = suggested if self.other_mentions == "suggested" else self.other_mentions
         return dict(self.mentions).get(message, other)
+
+
+class InvalidChoice(ValueError):
+    """A choice that nobody can make. `field` is the part that is wrong: dependents, messages or mentions."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__(f"{field}: there is no such choice")
+        self.field = field
+
+
+def make_choice(
+    dependents: str = Choice.dependents,
+    messages: str = Choice.messages,
+    mentions: str = Choice.other_mentions,
+    modes: Iterable[tuple[int, str]] = (),
+    staying: Iterable[int] = (),
+) -> Choice:
+    """The choice that these words make, by the same rules and defaults on the page, in the admin, the API and the
+    command. `modes` holds (key of a message, mode), `staying` keys of nodes. Raises InvalidChoice for a word that is
+    none, and for two modes of one message: forgetting cannot be undone, so nothing is guessed.
+
+    >>> make_choice(messages="withhold") == Choice(messages="withhold")
+    True
+    """
+    modes = frozenset(modes)
+    words = {"dependents": (dependents, DependentMode), "messages": (messages, MessageMode)}
+    for field, (word, known) in words.items():
+        if word not in get_args(known):
+            raise InvalidChoice(field)
+    is_known = mentions in get_args(OtherMentions) and all(mode in MENTION_MODES for _key, mode in modes)
+    if not is_known or len(dict(modes)) < len(modes):
+        raise InvalidChoice("mentions")
+    return Choice(
+        dependents=cast(DependentMode, dependents),
+        messages=cast(MessageMode, messages),
+        staying=frozenset(staying),
+        mentions=cast(frozenset[tuple[int, MentionMode]], modes),
+        other_mentions=cast(OtherMentions, mentions),
+    )
 
 
 CASCADE = Choice()

@@ -25,7 +25,8 @@ from memory.exporting import WAYS, Way
 from memory.forgetting import LastSuperuser, Plan, Target
 from memory.forgetting_sheet import sheet
 from memory.models import Receipt
-from memory.pages.forgetting import carried_out, receipt_context
+from memory.pages.forgetting import receipt_context
+from memory.web.forget_form import confirm_plan
 from persona.lookup import own_persona
 from persona.models import Persona
 from persona.views import CLEARED_AT_THE_DOOR
@@ -157,7 +158,7 @@ def delete_persona(request: HttpRequest, persona: UUID) -> HttpResponse:
     form = Sure(request.POST or None, _user(request), found.name)
     trouble: Any = ""
     if request.method == "POST" and form.is_valid():
-        done = carried_out(request, plan)
+        done = confirm_plan(request, plan)
         if isinstance(done, Receipt):
             return redirect("receipt", done.uuid)
         plan, trouble = done.plan, done.trouble
@@ -175,7 +176,7 @@ def delete_account(request: HttpRequest) -> HttpResponse:
     trouble: Any = ""
     if request.method == "POST" and form.is_valid():
         try:
-            done = carried_out(request, plan)
+            done = confirm_plan(request, plan)
         except LastSuperuser:
             return _asked(request, plan, form, NOBODY_LEFT, more)
         if isinstance(done, Receipt):

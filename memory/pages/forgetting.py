@@ -1,7 +1,6 @@
 """Forgetting, as its owner does it: a preview of what would go, a choice, one confirmation, a receipt."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, cast
 from uuid import UUID
 
@@ -9,87 +8,46 @@ from django.db.models import OuterRef, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.utils.crypto import constant_time_compare
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
 from memory import forgetting
-from memory.forgetting import TAKEN_BACK, Busy, Choice, Kind, Plan, PlanChanged, Target, proving
-from memory.forgetting.types import MENTION_MODES, MentionMode
+from memory.forgetting import TAKEN_BACK, Choice, InvalidChoice, Kind, Plan, Target, proving
 from memory.forgetting_sheet import counted, sheet
 from memory.models import ImportJob, ImportRun, Receipt
 from memory.pages.owned import is_fragment, owned, page
+from memory.web.forget_form import UNCLEAR, confirm_plan, read_choice
 from persona.models import Persona
 
 KINDS: tuple[Kind, ...] = ("node", "message", "session", "entity", "import")
 MOST_TARGETS = 100
 MOST_RECEIPTS = 100
-BUSY = _("A reply is being written just now. Wait until it is there, then try again.")
-CHANGED = _("What would be forgotten has changed meanwhile. This is what would go now; please look, and confirm again.")
 
 
 @owned
 @require_http_methods(["GET", "HEAD", "POST"])
 def forget(request: HttpRequest, persona: Persona) -> HttpResponse:
     """The preview; and, once it is confirmed, the deed."""
-    asked = request.POST if request.method == "POST" else request.GET
-    plan = forgetting.plan(_targets(persona, asked), _choice(asked))
-    if "confirm" not in request.POST:
-        return _preview(request, persona, plan, asked)
-    done = carried_out(request, plan)
-    if isinstance(done, Receipt):
-        return _receipt_of(request, done)
-    return _preview(request, persona, done.plan, asked, done.trouble, status=409)
-
-
-@dataclass(frozen=True)
-class NotDone:
-    """Nothing was forgotten: what would go now, and why nothing did, in words."""
-
-    plan: Plan
-    trouble: Any
-
-
-def carried_out(request: HttpRequest, plan: Plan) -> Receipt | NotDone:
-    """The receipt, where it was this plan that was confirmed and it could be done; else why not."""
-    if not constant_time_compare(request.POST.get("digest", ""), plan.digest):
-        return NotDone(plan, CHANGED)
+    data = request.POST if request.method == "POST" else request.GET
+    targets = _targets(persona, data)
     try:
-        return forgetting.forget(plan, request.user, timezone.now())  # type: ignore[arg-type]
-    except Busy:
-        return NotDone(plan, BUSY)
-    except PlanChanged as error:
-        return NotDone(error.plan, CHANGED)
+        plan = forgetting.plan(targets, _choice(data))
+    except InvalidChoice:
+        return _preview(request, persona, forgetting.plan(targets), data, UNCLEAR, status=422)
+    if "confirm" not in request.POST:
+        return _preview(request, persona, plan, data)
+    outcome = confirm_plan(request, plan)
+    if isinstance(outcome, Receipt):
+        return _receipt_of(request, outcome)
+    return _preview(request, persona, outcome.plan, data, outcome.trouble, status=409)
 
 
-def _choice(asked: QueryDict) -> Choice:
-    """The choice; an import, and nothing else, may be taken back. Raises Http404."""
-    if "take_back" not in asked:
-        return choice_in(asked)
-    if any(kind in asked for kind in KINDS if kind != "import"):
+def _choice(data: QueryDict) -> Choice:
+    """The choice; an import, and nothing else, may be taken back. Raises Http404 and InvalidChoice."""
+    if "take_back" not in data:
+        return read_choice(data)
+    if any(kind in data for kind in KINDS if kind != "import"):
         raise Http404
     return TAKEN_BACK
-
-
-def choice_in(asked: QueryDict) -> Choice:
-    """The choice that a form or an address makes; what is not said is as by default."""
-    return Choice(
-        dependents="orphan" if asked.get("dependents") == "orphan" else "cascade",
-        messages="withhold" if asked.get("messages") == "withhold" else "forget",
-        staying=frozenset(int(key) for key in asked.getlist("staying") if key.isascii() and key.isdecimal()),
-        mentions=frozenset(_mentions_in(asked)),
-    )
-
-
-def _mentions_in(asked: QueryDict) -> Iterator[tuple[int, MentionMode]]:
-    """What was chosen for messages in which it is also mentioned. What a preview proposed, and nobody changed, follows
-    the other choices."""
-    for name in asked:
-        before, _dash, key = name.partition("-")
-        mode = asked[name]
-        is_chosen = before == "mention" and key.isascii() and key.isdecimal() and mode != asked.get(f"proposed-{key}")
-        if is_chosen and mode in MENTION_MODES:
-            yield int(key), mode
 
 
 def _targets(persona: Persona, asked: QueryDict) -> list[Target]:

@@ -1,12 +1,10 @@
 """One memory: where it came from, what was made of it, what it said before; and what its owner does with it."""
 
-from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -16,29 +14,16 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from echovessel.embedding import EmbeddingUnavailable
-from memory import awaited, correcting, curating, told_anew
+from memory import awaited, correcting, told_anew
 from memory.correcting import Correction, Forgotten
-from memory.models import ConceptNode, Entity, Evidence, Filling, NodeVersion
+from memory.curating import NODE_ACTIONS
+from memory.models import ConceptNode, NodeVersion
 from memory.models.node import MAX_DESCRIPTION, MAX_EMOTION_TAGS, MAX_IMPACT, RELATIONAL_TAGS
 from memory.pages.listing import TAGS
 from memory.pages.owned import is_fragment, owned, page
+from memory.web.trace import MAX_SHOWN, trace_node
 from persona.models import Persona
 
-MOST_SHOWN = 20
-DEEDS: Mapping[str, Callable[[ConceptNode], bool]] = {
-    deed.__name__: deed
-    for deed in (
-        curating.hide,
-        curating.show,
-        curating.confirm,
-        curating.dispute,
-        curating.pin,
-        curating.unpin,
-        curating.archive,
-        curating.unarchive,
-        curating.let_in,
-    )
-}
 DONE = {
     "hide": _("Hidden: it is kept, and never brought to mind."),
     "show": _("It may be brought to mind again."),
@@ -120,7 +105,7 @@ def deed(request: HttpRequest, persona: Persona, node: UUID, deed: str) -> HttpR
             raise Http404
         awaited.BY_HAND[deed](found, timezone.now())
     else:
-        DEEDS[deed](found)
+        NODE_ACTIONS[deed](found)  # type: ignore[index]
     if is_fragment(request):
         found.refresh_from_db(fields=["status"])
         return JsonResponse({"status": found.status, "message": str(DONE[deed])})
@@ -182,31 +167,9 @@ def _shown(
         "awaited": found.kind in awaited.KINDS,
         "form": form or _form(found),
         "editing": form is not None,
-        "most": MOST_SHOWN,
+        "most": MAX_SHOWN,
     }
-    return page(request, persona, "memory/node.html", context | traced(found), status=status)
-
-
-def traced(found: ConceptNode) -> dict[str, Any]:
-    """What it came from and what was made of it, the first of each."""
-    grounds = Filling.objects.filter(parent=found, child__isnull=False).select_related("child")
-    grounds = grounds.prefetch_related("child__versions")
-    above = Filling.objects.filter(child=found, orphaned=False).select_related("parent")
-    return {
-        "evidence": _evidence(found)[:MOST_SHOWN],
-        "grounds": [edge.child for edge in grounds.order_by("-child__created_at", "-child")[:MOST_SHOWN]],
-        "lost_grounds": Filling.objects.filter(parent=found, child=None).count(),
-        "above": [edge.parent for edge in above.order_by("-parent__created_at", "-parent")[:MOST_SHOWN]],
-        "earlier": list(found.supersedes.order_by("-id")[:MOST_SHOWN]),
-        "settled": list(found.resolves.order_by("-id")[:MOST_SHOWN]),
-        "names": list(found.entities.exclude(status=Entity.Status.MERGED)),
-        "versions": list(found.versions.all()[:MOST_SHOWN]),
-    }
-
-
-def _evidence(found: ConceptNode) -> QuerySet[Evidence]:
-    rows = Evidence.objects.filter(node=found).select_related("message__session")
-    return rows.order_by("message__created_at", "start")
+    return page(request, persona, "memory/node.html", context | trace_node(found), status=status)
 
 
 def _form(found: ConceptNode) -> CorrectionForm:

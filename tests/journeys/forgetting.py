@@ -81,7 +81,7 @@ def forget(ids: tuple[str, str], at_each_statement: Callable[[int], None]) -> No
         at_each_statement(next(numbers))
         return run(*args)
 
-    asked = ("--persona", ids[0], "--node", ids[1], "--cascade", "--with-messages", "--yes")
+    asked = ("--persona", ids[0], "--node", ids[1], "--cascade", "--yes")
     with connection.execute_wrapper(execute):
         call_command("forget", *asked, stdout=io.StringIO())
 

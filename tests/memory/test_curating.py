@@ -48,7 +48,7 @@ def test_each_deed_is_done_and_told_once(
 
 def test_what_was_quarantined_can_be_let_in(mira: Persona, remember: Remember) -> None:
     node = remember(mira, "Ana has a cat.", status="quarantined")
-    assert [curating.let_in(node), curating.let_in(node)] == [True, False]
+    assert [curating.release_from_quarantine(node), curating.release_from_quarantine(node)] == [True, False]
     assert state(node) == AT_FIRST
 
 

@@ -2,23 +2,24 @@
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 
 from memory import forgetting
-from memory.forgetting import REASONS, TAKEN_BACK, Affected, Busy, Choice, Plan, PlanChanged, Target
-from memory.forgetting.types import MENTION_MODES, MentionMode
+from memory.forgetting import REASONS, TAKEN_BACK, Busy, Choice, InvalidChoice, Plan, PlanChanged, Target, make_choice
+from memory.forgetting.types import MENTION_MODES
 from memory.models import Receipt
+from memory.web.serializers import PLAN_SECTIONS, serialize_plan, serialize_receipt
 from persona.lookup import NoSuchPersona, persona_by
 from persona.models import Persona
 
 KINDS = ("node", "message", "session", "entity", "import")
-SECTIONS = ("going", "staying", "withheld", "erased", "elsewhere")
 MENTIONS = ("suggested", *MENTION_MODES)
-PATIENCE_SECONDS = 60
+MAX_WAIT_SECONDS = 60
 PAUSE_SECONDS = 0.5
 TRIES = 3
 
@@ -45,10 +46,17 @@ class Command(BaseCommand):
             action="store_true",
             help="with --import: only what came in goes, and the same file may be brought again",
         )
-        parser.add_argument(
-            "--with-messages",
+        messages = parser.add_mutually_exclusive_group()
+        messages.add_argument(
+            "--with-messages", action="store_true", help="the messages that it came from go, too (default)"
+        )
+        messages.add_argument(
+            "--keep-messages",
             action="store_true",
-            help="the lines that it came from go, too (default: they stay in the history, and reach no model any more)",
+            help="the messages that it came from are withheld: they stay in the history, and reach no model any more",
+        )
+        parser.add_argument(
+            "--staying", metavar="ID", action="append", default=[], help="this node stays, where it may (repeatable)"
         )
         parser.add_argument(
             "--mentions",
@@ -56,13 +64,13 @@ class Command(BaseCommand):
             default="suggested",
             help="what becomes of messages in which it is also mentioned (default: as --plan proposes for each)",
         )
-        for mode, told in (("forget", "goes too"), ("withhold", "reaches no model any more"), ("leave", "stays")):
+        for mode, meaning in (("forget", "goes too"), ("withhold", "reaches no model any more"), ("leave", "stays")):
             parser.add_argument(
                 f"--{mode}-mention",
                 metavar="ID",
                 action="append",
                 default=[],
-                help=f"this message, in which it is also mentioned, {told} (repeatable)",
+                help=f"this message, in which it is also mentioned, {meaning} (repeatable)",
             )
         what_to_do = parser.add_mutually_exclusive_group()
         what_to_do.add_argument("--plan", action="store_true", help="say what would go, and do nothing")
@@ -81,9 +89,9 @@ class Command(BaseCommand):
 
     def _print_plan(self, plan: Plan, as_json: bool) -> None:
         if as_json:
-            self.stdout.write(json.dumps(_plan_as_json(plan), ensure_ascii=False))
+            self.stdout.write(_as_json(serialize_plan(plan)))
             return
-        for section in SECTIONS:
+        for section in PLAN_SECTIONS:
             for one in getattr(plan, section):
                 self.stdout.write(f"{section:<10} {one.kind:<12} {' '.join(one.text.split())}  ({REASONS[one.why]})")
         for one in plan.mentioned:
@@ -93,7 +101,7 @@ class Command(BaseCommand):
 
     def _print_receipt(self, receipt: Receipt, as_json: bool) -> None:
         if as_json:
-            self.stdout.write(json.dumps(_receipt_as_json(receipt), ensure_ascii=False))
+            self.stdout.write(_as_json({"receipt": receipt.uuid} | serialize_receipt(receipt)))
             return
         self._print_counts(receipt.counts)
         if kept := receipt.choice.get("kept_elsewhere"):
@@ -120,21 +128,19 @@ def _chosen(persona: Persona, options: Any) -> Choice:
         if any(options[kind] for kind in KINDS if kind != "import"):
             raise CommandError("Only what came in from a file can be taken back: say --import.")
         return TAKEN_BACK
-    return Choice(
-        dependents="orphan" if options["orphan"] else "cascade",
-        messages="forget" if options["with_messages"] else "withhold",
-        mentions=frozenset(_mentions(persona, options)),
-        other_mentions=options["mentions"],
-    )
-
-
-def _mentions(persona: Persona, options: Any) -> Iterator[tuple[int, MentionMode]]:
-    for mode in MENTION_MODES:
-        for reference in options[f"{mode}_mention"]:
-            try:
-                yield forgetting.target_of(persona, "message", reference).key, mode
-            except LookupError as error:
-                raise CommandError(str(error)) from error
+    modes = ((mode, reference) for mode in MENTION_MODES for reference in options[f"{mode}_mention"])
+    try:
+        return make_choice(
+            "orphan" if options["orphan"] else Choice.dependents,
+            "withhold" if options["keep_messages"] else Choice.messages,
+            options["mentions"],
+            [(forgetting.target_of(persona, "message", reference).key, mode) for mode, reference in modes],
+            [forgetting.target_of(persona, "node", reference).key for reference in options["staying"]],
+        )
+    except LookupError as error:
+        raise CommandError(str(error)) from error
+    except InvalidChoice as error:
+        raise CommandError("One message cannot be treated in two ways: name it once.") from error
 
 
 def _persona(reference: str) -> Persona:
@@ -146,7 +152,7 @@ def _persona(reference: str) -> Persona:
 
 def _done(plan: Plan) -> Receipt:
     """Do it, where a reply is being written after that, and where something came in between, as it is then."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + MAX_WAIT_SECONDS
     tries = 0
     while tries < TRIES:
         try:
@@ -160,26 +166,5 @@ def _done(plan: Plan) -> Receipt:
     raise CommandError("What would be forgotten changes all the time. Nothing was done; try again in a moment.")
 
 
-def _plan_as_json(plan: Plan) -> dict[str, Any]:
-    told: dict[str, Any] = {section: [_affected(one) for one in getattr(plan, section)] for section in SECTIONS}
-    told["mentioned"] = [_affected(one) | {"role": one.said_by, "mode": one.mode} for one in plan.mentioned]
-    return {"choice": _choice(plan.choice), **told, "counts": dict(plan.counts), "digest": plan.digest}
-
-
-def _choice(choice: Choice) -> dict[str, str]:
-    return {"dependents": choice.dependents, "messages": choice.messages}
-
-
-def _affected(one: Affected) -> dict[str, Any]:
-    public = str(one.uuid) if one.uuid else None
-    return {"kind": one.kind, "id": public, "text": one.text, "why": one.why, "may_stay": one.may_stay}
-
-
-def _receipt_as_json(receipt: Receipt) -> dict[str, Any]:
-    return {
-        "receipt": str(receipt.uuid),
-        "status": receipt.status,
-        "choice": receipt.choice,
-        "counts": receipt.counts,
-        "erased": receipt.erased,
-    }
+def _as_json(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, cls=DjangoJSONEncoder)

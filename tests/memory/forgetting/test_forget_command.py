@@ -42,7 +42,7 @@ def test_the_plan_is_printed_and_nothing_is_done(life: Life) -> None:
 
 
 def test_the_plan_as_json_says_what_goes_what_stays_and_how_many(life: Life) -> None:
-    told = run_json(life, "--node", str(life.milo.uuid), "--orphan", "--plan")
+    told = run_json(life, "--node", str(life.milo.uuid), "--orphan", "--keep-messages", "--plan")
     planned = plan([Target("node", life.milo.pk)], forget.Choice("orphan", "withhold"))
     assert told["counts"] == dict(planned.counts)
     assert {one["id"] for one in told["staying"]} == {str(life.renewal.uuid)}
@@ -71,6 +71,8 @@ def test_mentions_are_listed_and_follow_what_is_said_of_them(life: Life) -> None
         assert mention["mode"] == mode
     with pytest.raises(CommandError, match="no message"):
         run(life, "--node", "n1", "--leave-mention", "nothing", "--plan")
+    with pytest.raises(CommandError, match="in two ways"):
+        run(life, "--node", "n1", "--leave-mention", str(line.uuid), "--forget-mention", str(line.uuid), "--plan")
     run(life, "--node", "n1", "--leave-mention", str(line.uuid), "--yes")
     line.refresh_from_db()
     assert not line.withheld
@@ -94,7 +96,7 @@ def test_what_is_not_hers_or_not_there_is_an_error(life: Life, otto: Persona) ->
 
 
 def test_while_a_reply_is_written_it_waits_and_then_gives_up(life: Life, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forget, "PATIENCE_SECONDS", 0)
+    monkeypatch.setattr(forget, "MAX_WAIT_SECONDS", 0)
     Turn.objects.create(persona=life.persona, session=life.talk, status="running")
     with pytest.raises(CommandError, match="being written"):
         run(life, "--node", "n1", "--cascade", "--yes")
