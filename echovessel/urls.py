@@ -14,6 +14,7 @@ import persona.credentials
 import persona.views
 from echovessel import api
 from echovessel.health import healthz
+from echovessel.web import help as manual
 
 urlpatterns = [
     path("", persona.views.home, name="home"),
@@ -35,6 +36,8 @@ urlpatterns = [
     path("api/", api.urls),
     path("v1//", include("chat.openai_api.urls")),
     path("v1/", include("chat.openai_api.urls")),
+    path("help/", manual.index, name="help"),
+    path("help/<slug:page>/", manual.show, name="help_page"),
     path("i18n/setlang/", login_not_required(set_language), name="set_language"),
     path("admin/", admin.site.urls),
     path("healthz", healthz),

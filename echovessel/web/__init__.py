@@ -1,0 +1,1 @@
+"""What the site does for every page, whichever app it belongs to."""

@@ -1,0 +1,152 @@
+"""The manual at /help/: Markdown files of `templates/help/<language>/`, readable without signing in.
+
+A page begins with its title (`# …`) and a paragraph that says what it is for. `{chat.idle_minutes}` stands for the
+value of that knob in this installation. A heading has the same anchor in every language, made of its English words, so
+that a link to it works for every reader.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.module_loading import autodiscover_modules
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import slugify
+from django.utils.translation import get_language
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from echovessel import knobs
+
+FOLDER = settings.BASE_DIR / "templates" / "help"
+# In the order in which somebody new needs them.
+PAGES = (
+    "install",
+    "models",
+    "memory",
+    "import",
+    "forget",
+    "backup",
+    "reaching-out",
+    "care",
+    "languages",
+    "users",
+    "api",
+    "commands",
+)
+KNOB = re.compile(r"\{([a-z_]+\.[a-z0-9_]+)\}")
+
+# `html` is off: what stands in a page is words and links, never markup of its own.
+_markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A section of a page, as its table of contents lists it."""
+
+    anchor: str
+    text: str
+
+
+@dataclass(frozen=True)
+class HelpPage:
+    """A page of the manual in one language. `body` is HTML of ours, in which knobs have not been filled in yet."""
+
+    name: str
+    title: str
+    lead: str
+    body: str
+    headings: tuple[Heading, ...]
+
+    @property
+    def html(self) -> SafeString:
+        return mark_safe(fill_in_knobs(self.body))
+
+
+@login_not_required
+def index(request: HttpRequest) -> HttpResponse:
+    """The table of contents."""
+    return render(request, "help/index.html", {"pages": load_pages(language_of_visitor())})
+
+
+@login_not_required
+def show(request: HttpRequest, page: str) -> HttpResponse:
+    """One page of the manual."""
+    if page not in PAGES:
+        raise Http404
+    pages = load_pages(language_of_visitor())
+    place = PAGES.index(page)
+    return render(
+        request,
+        "help/page.html",
+        {
+            "pages": pages,
+            "page": pages[place],
+            "previous": pages[place - 1] if place else None,
+            "next": pages[place + 1] if place + 1 < len(pages) else None,
+            "knobs": sorted(knobs.REGISTRY.values(), key=lambda knob: knob.name) if page == "commands" else (),
+        },
+    )
+
+
+def language_of_visitor() -> str:
+    """The folder of the language in which this visitor is shown pages; English where there is no such manual."""
+    language = (get_language() or "en").split("-")[0]
+    return language if (FOLDER / language).is_dir() else "en"
+
+
+@cache
+def load_pages(language: str) -> tuple[HelpPage, ...]:
+    """All pages in a language, read once: they change with the program alone."""
+    autodiscover_modules("knobs")
+    return tuple(_load_page(name, language) for name in PAGES)
+
+
+def fill_in_knobs(text: str) -> str:
+    """`text` with the values of this installation in the place of names of knobs. Raises KeyError for an unknown one.
+
+    >>> fill_in_knobs("after {chat.idle_minutes} minutes")
+    'after 30 minutes'
+    """
+    return KNOB.sub(lambda match: f"{knobs.REGISTRY[match[1]]():,}", text)
+
+
+def _load_page(name: str, language: str) -> HelpPage:
+    tokens = _parse(name, language)
+    anchors = [slugify(text) for text in _section_titles(_parse(name, "en"))]
+    headings = tuple(map(Heading, anchors, _section_titles(tokens)))
+    for token, heading in zip((one for one in tokens if _opens_section(one)), headings, strict=True):
+        token.attrSet("id", heading.anchor)
+    title, lead = tokens[1].content, _text(tokens[4])
+    return HelpPage(name, title, lead, _markdown.renderer.render(tokens[3:], _markdown.options, {}), headings)
+
+
+def _parse(name: str, language: str) -> list[Token]:
+    return _markdown.parse((FOLDER / language / f"{name}.md").read_text(encoding="utf-8"))
+
+
+def _opens_section(token: Token) -> bool:
+    return token.type == "heading_open" and token.tag == "h2"
+
+
+def _section_titles(tokens: list[Token]) -> list[str]:
+    return [_text(text) for opening, text in pairwise(tokens) if _opens_section(opening)]
+
+
+def _text(token: Token) -> str:
+    """The words of a piece of Markdown without its marks."""
+    return "".join(child.content if child.content else " " for child in token.children or [] if not child.nesting)
+
+
+def _wrapped_table(renderer: object, tokens: list[Token], place: int, options: object, env: object) -> str:
+    """A table scrolls by itself on a narrow screen, also by keyboard."""
+    return '<div class="help__table" tabindex="0"><table>' if tokens[place].nesting == 1 else "</table></div>"
+
+
+_markdown.add_render_rule("table_open", _wrapped_table)
+_markdown.add_render_rule("table_close", _wrapped_table)
