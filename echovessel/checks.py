@@ -12,6 +12,7 @@ from django.db import DatabaseError, connection
 
 from chat import help_texts, search
 from echovessel import cors, embedding, knobs, text_columns
+from echovessel.sqlite import migration_history
 from memory import checking, vectors
 from proactive import vapid
 
@@ -57,6 +58,13 @@ def indexes_are_whole(app_configs: Apps, databases: Any = None, **_: Any) -> lis
         return [Error(f"The database cannot be read: {error}", id="echovessel.E005")]
     hint = "Run manage.py migrate: it makes them anew and fills them."
     return [checks.Warning(f"{name} is missing in the database.", hint=hint, id="echovessel.W002") for name in missing]
+
+
+@register(Tags.database)
+def migrations_can_go_on(app_configs: Apps, databases: Any = None, **_: Any) -> list[CheckMessage]:
+    """echovessel.E009: a database that has applied only a part of what was squashed since."""
+    fault = migration_history.fault(migration_history.applied(connection)) if databases else ""
+    return [Error(fault, id="echovessel.E009")] if fault else []
 
 
 @register(Tags.database)

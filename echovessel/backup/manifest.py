@@ -36,6 +36,11 @@ class Manifest(BaseModel):
     members: Mapping[str, Member]
     seal: str = ""
 
+    @property
+    def applied_migrations(self) -> set[tuple[str, str]]:
+        """As (app, name)."""
+        return {(app, name) for app, names in self.migrations.items() for name in names}
+
 
 def written(manifest: Manifest) -> bytes:
     return manifest.model_copy(update={"seal": _seal(manifest)}).model_dump_json(indent=1).encode() + b"\n"
@@ -62,8 +67,7 @@ def _seal(manifest: Manifest) -> str:
 def fault(manifest: Manifest, known: Collection[tuple[str, str]], *, has_key: bool) -> str:
     """Why it cannot be restored by this version and with this key, or an empty string. `known` are the migrations of
     this version, as (app, name)."""
-    made = {(app, name) for app, names in manifest.migrations.items() for name in names}
-    if newer := sorted(made - set(known)):
+    if newer := sorted(manifest.applied_migrations - set(known)):
         return (
             f"it was made by a newer version (which has {newer[0][0]}.{newer[0][1]}). "
             "Install that version, or a later one."

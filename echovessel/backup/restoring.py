@@ -21,11 +21,10 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, connection, connections
-from django.db.migrations.loader import MigrationLoader
 
 from echovessel.backup import contents, copying, doors, making, manifest, packing, presence, swapping
 from echovessel.backup.manifest import DATABASE, FILES, Manifest, NotABackup
-from echovessel.sqlite import erasure
+from echovessel.sqlite import erasure, migration_history
 from echovessel.sqlite.base import Database, key_pragma
 from echovessel.sqlite.throw_away import throw_away
 from memory import checking
@@ -74,7 +73,9 @@ def restore(
     `as_it_is` takes a memory that is not in order. Raises Refused, NotABackup, NotReadable, Occupied."""
     with presence.alone(_home(), presence.PATIENCE_SECONDS):
         said = packing.manifest_of(file)
-        if fault := manifest.fault(said, MigrationLoader(None).disk_migrations, has_key=bool(_key())):
+        if fault := manifest.fault(said, migration_history.known(), has_key=bool(_key())):
+            raise Refused(fault)
+        if fault := migration_history.fault(said.applied_migrations):
             raise Refused(fault)
         before = _before(now)
         if not before.is_empty and not force:

@@ -348,6 +348,19 @@ def test_a_backup_of_a_newer_version_is_refused(house: House) -> None:
     refused(house, house.back_up(), "newer version", "--force")
 
 
+def test_a_backup_of_the_version_before_the_squashed_migrations_is_restored(house: House) -> None:
+    house.live()
+    MigrationRecorder(connection).record_unapplied("memory", "0001_tables")
+    assert house.restore(house.back_up(), "--force").is_in_order
+
+
+def test_a_backup_that_lacks_some_of_the_squashed_migrations_is_refused(house: House) -> None:
+    recorder = MigrationRecorder(connection)
+    recorder.record_unapplied("chat", "0001_tables")
+    recorder.record_unapplied("chat", "0011_flag_by_model")
+    refused(house, house.back_up(), "Install version 0.1.0 first", "--force")
+
+
 @pytest.mark.parametrize("place", [0.001, 0.5, 0.999])
 def test_a_damaged_backup_is_refused(house: House, place: float) -> None:
     house.live()

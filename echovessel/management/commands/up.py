@@ -16,10 +16,11 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import Tags
 from django.core.management import BaseCommand, CommandError, call_command
-from django.db import DEFAULT_DB_ALIAS
+from django.db import DEFAULT_DB_ALIAS, connection
 from django.urls import reverse
 
 from echovessel import first_run, lifeline, static_storage
+from echovessel.sqlite import migration_history
 
 STOP_SECONDS = 15
 LONGEST_PAUSE_SECONDS = 30.0
@@ -76,6 +77,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]
         _refuse_taken_port(host, port)
+        if fault := migration_history.fault(migration_history.applied(connection)):
+            raise CommandError(fault)
         call_command("migrate", interactive=False, verbosity=0)
         self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
         if not static_storage.is_fresh():
