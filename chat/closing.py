@@ -36,7 +36,7 @@ def close(session: Session, reason: str, now: datetime) -> bool:
         if session.off_the_record:
             tell_whether_off_the_record(session, on=False)
         tell_whether_waiting(session, now)
-        hand_over(session)
+        enqueue_consolidation(session)
     return True
 
 
@@ -58,8 +58,8 @@ def tell_whether_waiting(session: Session, now: datetime) -> None:
         )
 
 
-def hand_over(session: Session) -> None:
-    """Ask the job worker to remember the session. The id is all that crosses the queue."""
+def enqueue_consolidation(session: Session) -> None:
+    """The id is all that crosses the queue."""
     async_task(settings.CHAT_CLOSED_TASK, session.pk)
 
 

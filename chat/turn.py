@@ -17,7 +17,7 @@ from chat import closing, knobs
 from chat.lines import add_message, is_long
 from chat.markdown import as_html
 from chat.models import Message, Session, Turn
-from echovessel import holders
+from echovessel.jobs import process_identity
 from echovessel.outbox import events
 from echovessel.prepared import Query, Update
 from persona.models import Persona
@@ -74,7 +74,7 @@ def claim(persona_id: int, now: datetime) -> Turn | None:
     """The persona's oldest waiting turn, now running and ours; None when none waits or one runs elsewhere."""
     for turn in _oldest_waiting(persona_id):
         turn.status, turn.error, turn.partial = Turn.Status.RUNNING, "", ""
-        turn.started_at, turn.holder, turn.lease_until = now, holders.me(), _lease_from(now)
+        turn.started_at, turn.holder, turn.lease_until = now, process_identity.current_process(), _lease_from(now)
         try:
             return turn if _take(turn.pk, now, turn.holder, turn.lease_until) else None
         except IntegrityError:  # the constraint: another turn of this persona is running
@@ -159,7 +159,7 @@ def words_for(code: str, language: str) -> str:
 
 def _abandon(turn: Turn, now: datetime) -> bool:
     lapsed = turn.lease_until is None or turn.lease_until < now
-    if not lapsed and not holders.is_dead(turn.holder):
+    if not lapsed and not process_identity.is_dead(turn.holder):
         return False
     with transaction.atomic():
         changed = Turn.objects.running().filter(pk=turn.pk, holder=turn.holder, lease_until=turn.lease_until)
@@ -185,7 +185,7 @@ def let_go(turn: Turn, now: datetime) -> None:
     if session.status == Session.Status.OPEN and is_long(session):
         closing.close(session, Session.CloseReason.LENGTH, now)
     elif session.status == Session.Status.CLOSING or session.reading_asked_at:
-        closing.hand_over(session)
+        closing.enqueue_consolidation(session)
 
 
 def publish_done(turn: Turn, session: Session, reply: Message | None, *, stopped: bool, is_cut: bool = False) -> None:

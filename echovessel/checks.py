@@ -22,7 +22,8 @@ Apps = Sequence[AppConfig] | None
 @register()
 def knobs_are_sound(app_configs: Apps, **_: Any) -> list[CheckMessage]:
     """echovessel.E001: an override that is unknown or out of range."""
-    for name in ("chat", "memory", "persona", "proactive", "echovessel.llm", "echovessel.outbox", "echovessel.tokens"):
+    frame = [f"echovessel.{name}" for name in ("jobs", "llm", "outbox", "tokens")]
+    for name in ("chat", "memory", "persona", "proactive", *frame):
         import_module(f"{name}.knobs")
     hint = "Correct it in ECHOVESSEL_KNOBS or in knobs.toml of the data folder; the admin lists all knobs."
     return [Error(fault, hint=hint, id="echovessel.E001") for fault in knobs.faults()]

@@ -15,7 +15,8 @@ from chat import closing, crisis, knobs
 from chat import turn as turns
 from echovessel import discreet
 from echovessel.outbox import log
-from memory import awaited, lifecycle, slow_cycle, tasks
+from memory import awaited, lifecycle, slow_cycle
+from memory.consolidation import runner as consolidation
 from memory.forgetting import finishing
 from memory.importing import running as importing
 from proactive import considering, outreach
@@ -30,11 +31,11 @@ DAILY = "echovessel.schedule.daily"
 EVERY_MINUTE: Mapping[str, Callable[[datetime], int]] = {
     "abandoned": turns.abandon,
     "closed": closing.close_idle,
-    "waiting": tasks.sweep,
-    "importing": importing.sweep,
-    "wondering": slow_cycle.sweep,
+    "waiting": consolidation.requeue_stale,
+    "importing": importing.requeue_stale,
+    "wondering": slow_cycle.requeue_stale,
     "expired": awaited.expire,
-    "reaching_out": outreach.sweep,
+    "reaching_out": outreach.requeue_stale,
     "considered": considering.consider_all,
     "erased": finishing.finish_pending,
     "pruned": log.prune,

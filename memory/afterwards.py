@@ -57,7 +57,7 @@ def _ask_for_early_reading(session: Session, lines: Sequence[Message], now: date
         return
     lately = now - timedelta(minutes=knobs.early_reading_minutes())
     if not session.extractions.filter(created_at__gt=lately).exists():
-        early.ask(session, now)
+        early.request(session, now)
 
 
 def _offer_to_forget(turn: Turn, lines: Sequence[Message]) -> None:

@@ -152,41 +152,6 @@ early_reading_minutes = whole(
     unit="minutes",
     why="A talk full of strong words is not read anew with each of them: every reading costs a call.",
 )
-lease_seconds = whole(
-    "consolidate.lease_seconds",
-    600,
-    low=2,
-    high=7_200,
-    unit="seconds",
-    why="Longer than one step may take (two model calls of 120 s and the embedding); renewed with each step.",
-)
-attempts = whole(
-    "consolidate.attempts",
-    5,
-    low=1,
-    high=50,
-    unit="attempts",
-    why="With the pauses below they span about an hour; then the session fails visibly and waits for a person.",
-    source="design/consolidation.md",
-)
-backoff_seconds = whole(
-    "consolidate.backoff_seconds",
-    60,
-    low=0,
-    high=3_600,
-    unit="seconds",
-    why="The first pause after a failure that may pass; each further one is four times as long.",
-    source="design/consolidation.md",
-)
-backoff_longest_seconds = whole(
-    "consolidate.backoff_longest_seconds",
-    2_400,
-    low=0,
-    high=86_400,
-    unit="seconds",
-    why="The longest such pause: 1 + 4 + 16 + 40 minutes make five attempts in about an hour.",
-    source="design/consolidation.md",
-)
 worker_poll_seconds = whole(
     "consolidate.worker_poll_seconds",
     5,
@@ -195,14 +160,6 @@ worker_poll_seconds = whole(
     unit="seconds",
     why="How often `consolidate --wait` looks again for what another worker or a pause holds back.",
     source="seed 001 §4",
-)
-queue_room = whole(
-    "consolidate.queue_room",
-    20,
-    low=1,
-    high=10_000,
-    unit="jobs",
-    why="The sweep fills the queue up to here only, else each minute would add the same sessions again.",
 )
 
 # --- entities -----------------------------------------------------------------------------------------------------

@@ -18,8 +18,10 @@ import numpy as np
 from django.db import models, transaction
 from django.utils import timezone
 
-from echovessel import embedding, holders
-from memory import knobs, vectors
+from echovessel import embedding
+from echovessel.jobs import knobs as job_knobs
+from echovessel.jobs import process_identity
+from memory import vectors
 from memory.model_in_use import follow
 from memory.models import ConceptNode, NodeVector, Reembedding, StagedVector
 
@@ -130,16 +132,16 @@ class _Claim:
             raise Busy("Another process has taken over.")
 
     def lease(self) -> datetime:
-        return self.clock() + timedelta(seconds=knobs.lease_seconds())
+        return self.clock() + timedelta(seconds=job_knobs.lease_seconds())
 
 
 @contextmanager
 def _claimed(clock: Clock) -> Iterator[_Claim]:
     """The work in our hands while this lasts. Raises Busy."""
-    claim = _Claim(holders.one_claim(), clock)
+    claim = _Claim(process_identity.new_holder(), clock)
     with transaction.atomic():
         row, _made = Reembedding.objects.get_or_create()
-        if row.lease_until and row.lease_until > clock() and not holders.is_dead(row.holder):
+        if row.lease_until and row.lease_until > clock() and not process_identity.is_dead(row.holder):
             raise Busy(f"Another process makes vectors anew: {row.holder}.")
         Reembedding.objects.update(holder=claim.holder, lease_until=claim.lease())
     try:

@@ -24,7 +24,6 @@ from proactive.triggers import Reason
 
 logger = logging.getLogger(__name__)
 
-JOB = "proactive.tasks.reach_out"
 Status = Outreach.Status
 
 _allowed: Query[ReachingOut] = Query(
@@ -100,7 +99,7 @@ def _begun(persona: Persona, reason: Reason, now: datetime) -> Outreach:
     )
     if not is_new:
         _want_again(outreach, now)
-    async_task(JOB, outreach.pk)
+    async_task("proactive.tasks.reach_out", outreach.pk)
     return outreach
 
 

@@ -7,8 +7,8 @@ from django.db import transaction
 
 from chat import first_word
 from chat.models import Turn
+from echovessel.jobs.lease import Lease
 from proactive import keeping, occasion
-from proactive.claims import Claim
 from proactive.considering import decide_again
 from proactive.models import Outreach
 from proactive.models.consideration import Consideration, Gate
@@ -34,33 +34,33 @@ class HeldBack(Exception):
         self.gate = gate
 
 
-def deliver(claim: Claim, written: Written) -> None:
-    """Say it. Raises Deferred, HeldBack, Gone and Lost; nothing is said then.
+def deliver(lease: Lease[Outreach], written: Written) -> None:
+    """Say it. Raises Deferred, HeldBack, Gone and LeaseLost; nothing is said then.
 
     Nobody else writes meanwhile: the transaction holds the write lock from its beginning on.
     """
-    now = claim.clock()
+    now = lease.clock()
     with transaction.atomic():
-        claim.forward()
-        if not keeping.is_there(claim.outreach):
+        lease.checkpoint()
+        if not keeping.exist(lease.row):
             raise Deferred(at_once=True)
-        ask_the_gates(claim)
-        occasion.of(claim.outreach)
-        turn = _said(claim, written, now)
-        keeping.forget(claim.outreach)
-        claim.let_go(status=Status.DELIVERED, delivered_at=now, turn_uuid=turn.uuid, attempts=0)
+        ask_the_gates(lease)
+        occasion.of(lease.row)
+        turn = _said(lease, written, now)
+        keeping.delete(lease.row)
+        lease.release(status=Status.DELIVERED, delivered_at=now, turn_uuid=turn.uuid, attempts=0)
 
 
-def _said(claim: Claim, written: Written, now: datetime) -> Turn:
+def _said(lease: Lease[Outreach], written: Written, now: datetime) -> Turn:
     try:
-        return first_word.say(claim.persona, written.text, written.xray, now)
+        return first_word.say(lease.row.persona, written.text, written.xray, now)
     except first_word.NotNow as error:
         raise Deferred from error
 
 
-def ask_the_gates(claim: Claim) -> None:
+def ask_the_gates(lease: Lease[Outreach]) -> None:
     """Raises Deferred or HeldBack where it is not the time any more."""
-    decision = decide_again(claim.outreach, claim.clock())
+    decision = decide_again(lease.row, lease.clock())
     if decision.verdict == Verdict.DEFER:
         raise Deferred
     if decision.verdict == Verdict.REFUSE:

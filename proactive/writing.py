@@ -12,12 +12,13 @@ from pydantic import BaseModel, BeforeValidator, Field
 from chat import prompt
 from chat.models import Session
 from echovessel import llm
+from echovessel.jobs.lease import Lease
 from echovessel.llm.visible import cut_off
 from memory.consolidation.prompting import render
 from persona.models import Persona
 from proactive import knobs
-from proactive.claims import Claim
-from proactive.keeping import Kept
+from proactive.keeping import FirstWordReplies
+from proactive.models import Outreach
 from proactive.occasion import Occasion
 
 # A little too long is said as it was written: what is cut off may be the question. More is no first word any more.
@@ -50,25 +51,25 @@ class FirstWord(BaseModel):
     message: Annotated[str, BeforeValidator(_stripped), Field(min_length=1)]
 
 
-def write(claim: Claim, occasion: Occasion) -> Written:
+def write(lease: Lease[Outreach], occasion: Occasion) -> Written:
     """What she says, asked for or kept from an earlier try. Raises LLMError, EmbeddingUnavailable and Unfit; no
     transaction may be open."""
-    kept = Kept(claim)
-    assembled = prompt.assemble_first_word(claim.persona, occasion, occasion.words, claim.clock())
-    kept.belongs_to(assembled.xray)
-    ways = _ways(claim.persona, f"{assembled.system}\n{assembled.user}")
+    persona, replies = lease.row.persona, FirstWordReplies(lease)
+    assembled = prompt.assemble_first_word(persona, occasion, occasion.words, lease.clock())
+    replies.prompt_xray = assembled.xray
+    ways = _ways(persona, f"{assembled.system}\n{assembled.user}")
     answer = llm.answer_now(
-        _request(claim.persona, assembled),
+        _request(persona, assembled),
         FirstWord,
-        journal=kept,
-        doubt=lambda said: _doubt(claim.persona, said.message, ways),
+        replies=replies,
+        doubt=lambda said: _doubt(persona, said.message, ways),
     )
     text = answer.value.message
     if len(text) > MOST_TIMES_TOO_LONG * knobs.longest_first_word():  # a model that babbled twice
         text = cut_off(text, knobs.longest_first_word())
     if named(text, ways):
         raise Unfit("names_a_channel")
-    return Written(text, kept.account() or assembled.xray)
+    return Written(text, replies.xray() or assembled.xray)
 
 
 def named(text: str, ways: list[str]) -> str:

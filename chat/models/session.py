@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from echovessel.identity import PublicId
+from echovessel.jobs.lease import available
 from echovessel.text_columns import CLEAR, NO_WORDS, TextColumn
 from persona.models import Persona
 
@@ -35,7 +36,7 @@ class SessionQuerySet(models.QuerySet["Session"]):
 
     def unclaimed(self, now: datetime) -> "SessionQuerySet":
         """Those that nobody holds, or whose holder or pause has run out."""
-        return self.filter(Q(lease_until=None) | Q(lease_until__lt=now))
+        return self.filter(available(now))
 
 
 class Session(PublicId):

@@ -12,9 +12,9 @@ from django.apps import apps
 from django.conf import settings
 from django.db import connection
 
-from echovessel import holders
 from echovessel.backup import copying, packing, swapping
 from echovessel.backup.manifest import DATABASE, FILES, Manifest, NotABackup
+from echovessel.jobs import process_identity
 
 FOLDER = "backups"
 STAMP = "%Y%m%dT%H%M%SZ"
@@ -126,7 +126,7 @@ def _refuse_a_full_disk(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _a_folder_beside(file: Path) -> Iterator[Path]:
-    folder = Path(mkdtemp(prefix=f"{PART}{holders.one_claim()}:", dir=file.parent))
+    folder = Path(mkdtemp(prefix=f"{PART}{process_identity.new_holder()}:", dir=file.parent))
     try:
         yield folder
     finally:
@@ -136,7 +136,7 @@ def _a_folder_beside(file: Path) -> Iterator[Path]:
 def _clear_away(folder: Path) -> None:
     """What backups left behind that died while they were made."""
     for left in folder.glob(f"{PART}*"):
-        if holders.is_dead(left.name.removeprefix(PART)):
+        if process_identity.is_dead(left.name.removeprefix(PART)):
             shutil.rmtree(left, ignore_errors=True)
 
 

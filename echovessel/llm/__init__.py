@@ -11,17 +11,17 @@ Nothing here loads Django's models on import, so the package may be imported bef
 from echovessel.llm.choosing import provider_name
 from echovessel.llm.errors import AnswerUnreadable, LLMError
 from echovessel.llm.gateway import answer, answer_now, stream
-from echovessel.llm.journal import Journal
 from echovessel.llm.reasoning import Withdrawn
+from echovessel.llm.reply_store import ReplyStore
 from echovessel.llm.request import Answer, Cut, Reply, Request, Thinking, Usage
 
 __all__ = [
     "Answer",
     "AnswerUnreadable",
     "Cut",
-    "Journal",
     "LLMError",
     "Reply",
+    "ReplyStore",
     "Request",
     "Thinking",
     "Usage",

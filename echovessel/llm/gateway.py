@@ -22,10 +22,10 @@ from echovessel.llm import budget, habits, knobs
 from echovessel.llm.base import Provider
 from echovessel.llm.choosing import chosen_provider
 from echovessel.llm.errors import AnswerUnreadable, LLMError
-from echovessel.llm.journal import Journal
 from echovessel.llm.ledger import Meter
 from echovessel.llm.parsing import MAX_CHARACTERS, Unreadable, as_answer, parsed
 from echovessel.llm.reasoning import ReasoningFilter
+from echovessel.llm.reply_store import ReplyStore
 from echovessel.llm.request import Answer, Reply, Request, Shape, Thought
 from echovessel.llm.schemas import shape_of
 from echovessel.llm.visible import Limit, Visible, VisibleReply
@@ -94,18 +94,18 @@ async def answer(request: Request, schema: type[Schema], *, doubt: Doubt[Schema]
 
 
 def answer_now(
-    request: Request, schema: type[Schema], *, journal: Journal | None = None, doubt: Doubt[Schema] | None = None
+    request: Request, schema: type[Schema], *, replies: ReplyStore | None = None, doubt: Doubt[Schema] | None = None
 ) -> Answer[Schema]:
     """`answer` for jobs and commands: blocks, and writes the ledger in the calling thread and connection.
 
-    Replies that `journal` has heard are not asked for again. Not for a thread in which an event loop runs.
+    Replies that are in `replies` are not asked for again. Not for a thread in which an event loop runs.
     """
     talk = conversation(request, schema, doubt)
     provider, shape, question = chosen_provider(), shape_of(schema), next(talk)
-    heard = deque(journal.heard() if journal else ())
+    stored = deque(replies.load() if replies else ())
     number = 0
     while True:
-        reply = heard.popleft() if heard else _asked(question, provider, shape, number, journal)
+        reply = stored.popleft() if stored else _asked(question, provider, shape, number, replies)
         number += 1
         try:
             question = talk.send(reply)
@@ -147,7 +147,7 @@ def _again(question: str, answer: str, problem: str) -> str:
     return worded("answer_again", question=question, answer=shown, problem=neutral(problem))
 
 
-def _asked(question: Request, provider: Provider, shape: Shape, number: int, journal: Journal | None) -> Reply:
+def _asked(question: Request, provider: Provider, shape: Shape, number: int, replies: ReplyStore | None) -> Reply:
     """The `number`-th reply, entered in the ledger and kept. The second question of an answer is not held up by a cap:
     the first would have been paid in vain."""
     meter = Meter(question, provider)
@@ -159,8 +159,8 @@ def _asked(question: Request, provider: Provider, shape: Shape, number: int, jou
     except BaseException:
         meter.record()
         raise
-    if journal:
-        meter.record_with(partial(journal.keep, number, reply))
+    if replies:
+        meter.record_with(partial(replies.save, number, reply))
     else:
         meter.record()
     return reply

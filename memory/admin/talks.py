@@ -46,7 +46,7 @@ class RememberedSessionAdmin(SessionAdmin):
     def try_again(self, request: HttpRequest, sessions: QuerySet[Session]) -> None:
         retried = [session for session in sessions if runner.retry(session)]
         for session in retried:
-            closing.hand_over(session)
+            closing.enqueue_consolidation(session)
         text = ngettext(
             "%(count)d talk waits to be remembered again.", "%(count)d talks wait to be remembered again.", len(retried)
         )

@@ -249,7 +249,7 @@ def _begun(request: HttpRequest, persona: Persona | None, file: UploadedFile | N
     except ImportRejected as error:
         status = 413 if error.code == "too_big" else 422
         raise Refused(status, error.code, error.reason, most_bytes=uploads.most_bytes()) from error
-    importing.hand_over(job, now)
+    importing.enqueue(job, now)
     job.refresh_from_db()
     return job
 

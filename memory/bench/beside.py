@@ -87,7 +87,7 @@ def _handed_over(file: Path) -> ImportJob:
     persona = Persona.objects.get(owner__username=turns.name_of(0))
     with Source(file) as source:
         job = importing.begin(persona.owner, persona, source, datetime.now(UTC), keep=True)
-    importing.hand_over(job, job.created_at)
+    importing.enqueue(job, job.created_at)
     return job
 
 

@@ -13,8 +13,8 @@ from django.db.models import F
 
 from chat.models import Message, Session, Turn
 from echovessel import embedding
+from echovessel.jobs.lease import Lease, LeaseLost
 from memory import knobs
-from memory.claims import Lost
 from memory.consolidation import evidence, naming
 from memory.consolidation.answers import (
     Cited,
@@ -25,7 +25,6 @@ from memory.consolidation.answers import (
     ImportedThought,
     stored,
 )
-from memory.consolidation.claims import Claim
 from memory.consolidation.elsewhere import Material, is_from_elsewhere, is_past, material_of
 from memory.consolidation.prompting import message_id, node_id
 from memory.entities.clarifying import settle, was_said
@@ -59,21 +58,21 @@ class Prepared:
 
 
 @with_one_model
-def apply(claim: Claim) -> None:
+def apply(lease: Lease[Session]) -> None:
     """Write everything that the session's stored answers hold and that is not written yet.
 
-    Embeds first, then one transaction. A repeat finds nothing left to do. Raises EmbeddingUnavailable and Lost.
+    Embeds first, then one transaction. A repeat finds nothing left to do. Raises EmbeddingUnavailable and LeaseLost.
     """
-    session, model = claim.session, follow()
+    session, model = lease.row, follow()
     waiting = session.extractions.filter(applied_at=None).order_by("chunk")
-    now, material = claim.clock(), material_of(session)
+    now, material = lease.clock(), material_of(session)
     prepared = [_prepared(session, material, extraction, now) for extraction in waiting]
     if not prepared:
         return
     answers = [one.answer for one in prepared]
     circle = circle_of(session.persona, [profile for one in prepared for profile in one.profiles])
     with transaction.atomic():
-        claim.forward()
+        lease.checkpoint()
         for one in prepared:
             _note_applied(one, now)
             _write_all(session, one, model, circle, now)
@@ -82,10 +81,10 @@ def apply(claim: Claim) -> None:
 
 
 def _note_applied(one: Prepared, now: datetime) -> None:
-    """Raises Lost where the answer is gone: something that it was made of was forgotten meanwhile."""
+    """Raises LeaseLost where the answer is gone: something that it was made of was forgotten meanwhile."""
     stored = Extraction.objects.filter(pk=one.extraction.pk, applied_at=None)
     if not stored.update(applied_at=now, dropped=F("dropped") + one.left_out):
-        raise Lost
+        raise LeaseLost
 
 
 def _prepared(session: Session, material: Material, extraction: Extraction, now: datetime) -> Prepared:

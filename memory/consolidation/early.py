@@ -1,4 +1,4 @@
-"""Early reading: what was said so far is remembered while the talk still goes on, because somebody asked for it."""
+"""Early consolidation: what was said so far is remembered while the session is still open, because it was requested."""
 
 from datetime import datetime
 
@@ -8,11 +8,11 @@ from chat import closing
 from chat.models import Session
 
 
-def ask(session: Session, now: datetime) -> bool:
-    """Ask that what was said so far be remembered already; False where the talk is not open any more, for then all of
-    it is read anyway, or is off the record."""
+def request(session: Session, now: datetime) -> bool:
+    """Have what was said so far consolidated now; False if the session is no longer open, for then all of it is
+    consolidated anyway, or is off the record."""
     with transaction.atomic():
-        asked = Session.objects.open().filter(pk=session.pk, off_the_record=False).update(reading_asked_at=now)
-        if asked:
-            closing.hand_over(session)
-    return bool(asked)
+        requested = Session.objects.open().filter(pk=session.pk, off_the_record=False).update(reading_asked_at=now)
+        if requested:
+            closing.enqueue_consolidation(session)
+    return bool(requested)

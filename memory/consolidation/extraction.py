@@ -15,16 +15,15 @@ from chat import crisis
 from chat.models import Message, Session
 from echovessel import embedding, llm
 from echovessel.context import shortened
+from echovessel.jobs.lease import Lease
 from echovessel.prompt_text import Neutral, neutral
 from memory import knobs, vectors
-from memory.consolidation import prompting
+from memory.consolidation import prompting, replies
 from memory.consolidation.answers import ExtractedEvent, ExtractionAnswer, ImportAnswer
 from memory.consolidation.chunks import Piece, next_piece
-from memory.consolidation.claims import Claim
 from memory.consolidation.elsewhere import Material, is_from_elsewhere, material_of, purpose_of
 from memory.consolidation.language import speaks_otherwise
 from memory.consolidation.lines import Line, lines_of
-from memory.consolidation.replies import asked_through, forget, of_reading
 from memory.entities import clarifying
 from memory.model_in_use import expect, follow, with_one_model
 from memory.models import ConceptNode, Entity, Extraction
@@ -38,15 +37,15 @@ _OF_THE_TWO = ("turning-point", "correction", "commitment")
 FARTHEST = 1.2  # Euclidean; farther apart than this (cosine 0.28) two texts have nothing in common (recall.md)
 
 
-def read(claim: Claim) -> None:
+def read(lease: Lease[Session]) -> None:
     """Ask about all that was said so far and not read yet, piece by piece. Raises LLMError, EmbeddingUnavailable and
-    Lost.
+    LeaseLost.
 
     No transaction may be open: the model and the embedder work in here.
     """
-    lines = lines_of(claim.session)
-    while piece := _next_piece(claim.session, lines):
-        _extract(claim, piece)
+    lines = lines_of(lease.row)
+    while piece := _next_piece(lease.row, lines):
+        _extract(lease, piece)
 
 
 def _next_piece(session: Session, lines: Sequence[Line]) -> Piece | None:
@@ -54,7 +53,7 @@ def _next_piece(session: Session, lines: Sequence[Line]) -> Piece | None:
     been said since: what the model answered is an answer to that. A piece in which only others speak is passed over:
     nothing in it could be evidence."""
     after = watermark(session)
-    asked = asked_through(session) or 0
+    asked = replies.asked_through(session) or 0
     if asked > after:
         lines = [line for line in lines if line.id <= asked]
     while piece := next_piece(lines, after, knobs.chunk_tokens(), knobs.chunk_overlap_lines()):
@@ -69,20 +68,20 @@ def watermark(session: Session) -> int:
     return session.extractions.aggregate(last=Max("through"))["last"] or 0
 
 
-def _extract(claim: Claim, piece: Piece) -> None:
+def _extract(lease: Lease[Session], piece: Piece) -> None:
     """Ask about one piece and store the answer."""
-    session, now, material = claim.session, claim.clock(), material_of(claim.session)
+    session, now, material = lease.row, lease.clock(), material_of(lease.row)
     known = similar_events(session.persona, piece.lines)
     answer = llm.answer_now(
         _request(session, piece, material, known, now),
         ImportAnswer if material.is_prose else ExtractionAnswer,
-        journal=of_reading(claim, piece.through),
+        replies=replies.of_extraction(lease, piece.through),
         doubt=lambda answer: _doubt(session.persona, answer, piece, material),
     ).value
     answer, mistaken = without_the_persona(answer, session.persona, piece) if material.others else (answer, 0)
     _drop_unknown_ids(answer, known)
     with transaction.atomic():
-        claim.forward()
+        lease.checkpoint()
         Extraction.objects.create(
             session=session,
             chunk=_next_number(session),
@@ -91,7 +90,7 @@ def _extract(claim: Claim, piece: Piece) -> None:
             dropped=answer.dropped + mistaken,
         )
         crisis.raise_help_by_model(_cries(answer, session, piece), now)
-        forget(session)
+        replies.delete(session)
 
 
 def _cries(answer: ExtractionAnswer, session: Session, piece: Piece) -> list[Message]:

@@ -11,13 +11,12 @@ from django.db.models import Q
 
 from chat.models import Session
 from echovessel import embedding, llm
+from echovessel.jobs.lease import Lease
 from memory import knobs
-from memory.consolidation import prompting
+from memory.consolidation import prompting, replies
 from memory.consolidation.answers import ReflectedThought, ReflectionAnswer
-from memory.consolidation.claims import Claim
 from memory.consolidation.elsewhere import is_past
 from memory.consolidation.gate import Reflections, asks_the_model, decide
-from memory.consolidation.replies import forget, of_reflection
 from memory.echoes import names_of
 from memory.entities.resolve import link_inherited
 from memory.grounding import grounds
@@ -54,17 +53,17 @@ class Plan:
     events: Sequence[ConceptNode]
 
 
-def reflect(claim: Claim) -> ReflectionRun:
+def reflect(lease: Lease[Session]) -> ReflectionRun:
     """Reflect after a session, where the gate allows it; one run per session, whatever happens twice.
 
-    Raises LLMError, EmbeddingUnavailable and Lost; nothing is written then. No transaction may be open.
+    Raises LLMError, EmbeddingUnavailable and LeaseLost; nothing is written then. No transaction may be open.
     """
-    session = claim.session
+    session = lease.row
     if done := ReflectionRun.objects.filter(session=session).first():
         return done
-    plan = planned(session, claim.clock())
-    drafts, dropped = _thoughts(claim, plan) if asks_the_model(plan.reason) else ([], 0)
-    return _store(claim, plan, drafts, dropped)
+    plan = planned(session, lease.clock())
+    drafts, dropped = _thoughts(lease, plan) if asks_the_model(plan.reason) else ([], 0)
+    return _store(lease, plan, drafts, dropped)
 
 
 def planned(session: Session, now: datetime) -> Plan:
@@ -125,9 +124,9 @@ def _chosen(fresh: Sequence[ConceptNode], since: Sequence[ConceptNode]) -> list[
     return list(once.values())[: knobs.reflection_events()]
 
 
-def _thoughts(claim: Claim, plan: Plan) -> tuple[list[Draft], int]:
+def _thoughts(lease: Lease[Session], plan: Plan) -> tuple[list[Draft], int]:
     """The drafts of what the model thought, and how many of its thoughts were dropped."""
-    session = claim.session
+    session = lease.row
     persona = session.persona
     request = prompting.request(
         persona,
@@ -143,7 +142,7 @@ def _thoughts(claim: Claim, plan: Plan) -> tuple[list[Draft], int]:
             ]
         },
     )
-    answer = llm.answer_now(request, ReflectionAnswer, journal=of_reflection(claim)).value
+    answer = llm.answer_now(request, ReflectionAnswer, replies=replies.of_reflection(lease)).value
     given = {event.pk: event for event in plan.events}
     drafts = [draft for thought in answer.thoughts if (draft := drafted(thought, given, session))]
     return drafts[:MOST_THOUGHTS], answer.dropped + len(answer.thoughts) - len(drafts[:MOST_THOUGHTS])
@@ -183,11 +182,11 @@ def off_tone(text: str) -> int:
 
 
 @with_one_model
-def _store(claim: Claim, plan: Plan, drafts: Sequence[Draft], dropped: int) -> ReflectionRun:
-    session, now, model = claim.session, claim.clock(), follow()
+def _store(lease: Lease[Session], plan: Plan, drafts: Sequence[Draft], dropped: int) -> ReflectionRun:
+    session, now, model = lease.row, lease.clock(), follow()
     vectors = embedding.embed([draft.description for draft in drafts])
     with transaction.atomic():
-        claim.forward()
+        lease.checkpoint()
         Persona.objects.select_for_update().get(pk=session.persona_id)  # two workers of one persona queue up here
         reason = _decided_anew(session.persona, plan)
         wanted = zip(drafts, vectors, strict=True) if asks_the_model(reason) else ()
@@ -200,7 +199,7 @@ def _store(claim: Claim, plan: Plan, drafts: Sequence[Draft], dropped: int) -> R
             dropped=dropped + len(drafts) - len(outcomes) + outcomes.count(None),
             at=now,
         )
-        forget(session)
+        replies.delete(session)
     return run
 
 

@@ -1,33 +1,34 @@
-"""What the model said to the steps of a session (see `memory.replies`)."""
+"""The model's replies to the steps of a session, kept until a step has used them."""
 
 from chat.models import Session
-from memory.consolidation.claims import Claim
+from echovessel.jobs.lease import Lease
+from echovessel.jobs.reply_store import LeasedReplyStore
 from memory.models import ModelReply
-from memory.replies import Replies
 
-READING = "extraction:"
-
-
-def of_reading(claim: Claim, through: int) -> Replies:
-    """The journal of the reading that ends with the line of this key. A repeat has to ask about the same lines,
-    whatever has been said since: `asked_through` tells it which."""
-    return _of(claim, f"{READING}{through}")
+EXTRACTION = "extraction:"
 
 
-def of_reflection(claim: Claim) -> Replies:
-    return _of(claim, "reflection")
+def of_extraction(lease: Lease[Session], through: int) -> LeasedReplyStore:
+    """Of the piece that ends with the message of this key. A repeat has to ask about the same messages, whatever was
+    said since: `asked_through` says which."""
+    return _of(lease, f"{EXTRACTION}{through}")
+
+
+def of_reflection(lease: Lease[Session]) -> LeasedReplyStore:
+    return _of(lease, "reflection")
 
 
 def asked_through(session: Session) -> int | None:
-    """The last line of the reading that was asked for and not finished; None where there is none."""
-    steps = ModelReply.objects.filter(session=session, step__startswith=READING).values_list("step", flat=True)
-    return max((int(step.removeprefix(READING)) for step in steps), default=None)
+    """The last message of the piece that was asked about and not finished; None if there is none."""
+    steps = ModelReply.objects.filter(session=session, step__startswith=EXTRACTION).values_list("step", flat=True)
+    return max((int(step.removeprefix(EXTRACTION)) for step in steps), default=None)
 
 
-def forget(session: Session) -> None:
-    """Delete what was kept of the session's steps. Call in the transaction that makes something of it."""
+def delete(session: Session) -> None:
+    """Call in the transaction that uses them."""
     ModelReply.objects.filter(session=session).delete()
 
 
-def _of(claim: Claim, step: str) -> Replies:
-    return Replies(claim, step, persona_id=claim.session.persona_id, session=claim.session)
+def _of(lease: Lease[Session], step: str) -> LeasedReplyStore:
+    session = lease.row
+    return LeasedReplyStore(lease, ModelReply.objects, persona_id=session.persona_id, session=session, step=step)

@@ -1,45 +1,41 @@
-"""The runner: one session from closing to closed, step by step.
+"""The job that consolidates one session, from closing to closed.
 
-    claim -> gate -> extract (each piece) -> apply -> reflect -> close
+    acquire -> gate -> extract (each piece) -> apply -> reflect -> close
 
-An open session of which an early reading was asked goes through `extract` and `apply` alone, and stays open.
-
-Every step commits on its own, only while the session is still in the hands that began it, and sees by itself what is
-done already. Whoever is killed anywhere is known to be dead, or leaves a lease that runs out; the next one takes up the
-session, pays for no answer twice and doubles nothing.
+An open session whose early consolidation was requested goes through `extract` and `apply` only, and stays open.
 """
 
 import logging
+from datetime import datetime
 from enum import StrEnum
 
 from django.db import transaction
+from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from chat import closing
 from chat.models import Session
-from chat.models.session import SessionQuerySet
-from echovessel import discreet
 from echovessel.embedding import EmbeddingUnavailable
+from echovessel.jobs import knobs, runner
+from echovessel.jobs.lease import Clock, Lease
+from echovessel.jobs.retry import Retry, delay_after
 from echovessel.llm import AnswerUnreadable, LLMError
 from echovessel.outbox import events
-from memory import knobs, slow_cycle
+from memory import slow_cycle
 from memory.awaited import may_be_settled
-from memory.claims import Clock, Lost
-from memory.consolidation import applying, claims, extraction, off_record, reflection, replies
-from memory.consolidation.claims import Claim
+from memory.consolidation import applying, extraction, off_record, reflection, replies
 from memory.consolidation.elsewhere import is_from_elsewhere, is_past, material_of
 from memory.consolidation.gate import is_trivial
 from memory.consolidation.lines import lines_of
 from memory.entities.clarifying import may_be_answered
 from memory.forgetting import finishing
-from memory.models import ConceptNode, ReflectionRun
-from memory.patience import Again, once_more, pause_after
+from memory.models import ConceptNode, ImportJob, ReflectionRun
 from memory.remembering import remember_what_was_asked
 
 logger = logging.getLogger(__name__)
 
 Status, WaitingFor = Session.Status, Session.WaitingFor
-# What fails of these does not fail of the answers that are stored already.
+# Failures of these are no fault of the answers that are stored already.
 BLAMELESS = ("extraction: ", "embedding: ")
 
 
@@ -52,48 +48,46 @@ class Outcome(StrEnum):
     FAILED = "failed"
     READ = "read"
     DROPPED = "dropped"
-    LATER = "later"
-    NOT_MINE = "not_mine"
+    LATER = runner.LATER
+    NOT_MINE = runner.NOT_MINE
 
 
 def run(session_id: int, clock: Clock = timezone.now) -> Outcome:
-    """Take the session as far as it goes. Never raises: a fault is stored with the session, or waits for its next try.
-
-    Raises only where the database itself cannot be written; the lease then runs out.
-    """
-    claim = claims.take(session_id, clock)
-    if claim is None:
-        return Outcome.NOT_MINE
-    try:
-        return _carried_on(claim)
-    except Lost:
-        return Outcome.NOT_MINE
+    """Take the session as far as it goes; a failure is stored with the session, or waits for its next attempt."""
+    lease = acquire(session_id, clock)
+    return Outcome(Consolidation(lease).run()) if lease else Outcome.NOT_MINE
 
 
-def _carried_on(claim: Claim) -> Outcome:
-    """What became of the session; where something went wrong, what was made of that. Raises Lost."""
-    try:
-        if claim.session.off_the_record and not claim.is_early:
-            return _delete(claim)
-        if claim.session.attempts > knobs.attempts():
-            return _give_up(claim, f"It stopped {knobs.attempts()} times before it was done.")
-        return _read_early(claim) if claim.is_early else _consolidate(claim)
-    except Lost:
-        raise
-    except EmbeddingUnavailable as error:
-        return _give_up(claim, f"embedding: {error}")
-    except AnswerUnreadable as error:
-        return _find_unreadable(claim, error)
-    except LLMError as error:
-        return _give_back(claim, error)
-    except Exception as error:  # noqa: BLE001 - the edge of the job: nothing may leave a session that nobody sees
-        return _stumble(claim, error)
+def acquire(session_id: int, clock: Clock) -> Lease[Session] | None:
+    """A lease on a session that is to be consolidated, or an open one whose early consolidation was requested. None if
+    it is neither, another worker holds it, it is in a pause, or a reply is in flight."""
+    now, rows = clock(), Session.objects.filter(pk=session_id).select_related("persona__owner")
+    free = rows.without_turn_in_flight()
+    status = Case(When(status=Status.OPEN, then=F("status")), default=Value(Status.CONSOLIDATING))
+    due = free.to_consolidate(now) | free.to_read_early(now)
+    return Lease.acquire(rows, due, clock, status=status, waiting_for="")
+
+
+def requeue_stale(now: datetime) -> int:
+    """Enqueue the sessions that wait: closing ones, then early consolidations, then imported ones. Those of an import
+    that is at work or being cancelled are left to it."""
+    waiting = Session.objects.without_turn_in_flight().order_by("closed_at", "id")
+    imported = Q(close_reason=Session.CloseReason.IMPORT)
+    being_erased = Q(status=ImportJob.Status.CANCELLED, finished_at=None)
+    at_work = ImportJob.objects.filter(Q(status__in=ImportJob.AT_WORK) | being_erased).values("uuid")
+    return runner.requeue_stale(
+        Session.objects.all(),
+        waiting.to_consolidate(now).exclude(imported),
+        waiting.to_read_early(now),
+        waiting.to_consolidate(now).filter(imported).exclude(import_uuid__in=at_work),
+        enqueue=closing.enqueue_consolidation,
+    )
 
 
 def retry(session: Session) -> bool:
-    """Let a failed session wait anew, with all its attempts; False when it has not failed.
+    """Let a failed session wait again, with all its attempts; False if it has not failed.
 
-    Answers of which nothing was made yet are asked for again where they may be what it failed of.
+    Answers that nothing was made of are deleted and asked for again, if they may be what it failed of.
     """
     with transaction.atomic():
         failed = Session.objects.select_for_update().filter(pk=session.pk, status=Status.FAILED).first()
@@ -101,42 +95,139 @@ def retry(session: Session) -> bool:
             return False
         if not failed.failure.startswith(BLAMELESS):
             failed.extractions.filter(applied_at=None).delete()
-        replies.forget(failed)
-        anew = Session.objects.filter(pk=failed.pk)
-        anew.update(status=Status.CLOSING, holder="", lease_until=None, attempts=0, failure="", waiting_for="")
+        replies.delete(failed)
+        Session.objects.filter(pk=failed.pk).update(
+            status=Status.CLOSING, holder="", lease_until=None, attempts=0, failure="", waiting_for=""
+        )
     return True
 
 
-# --- the two ways -------------------------------------------------------------------------------------------------
-def _consolidate(claim: Claim) -> Outcome:
-    """All of a talk that has ended."""
-    session = claim.session
-    if not is_from_elsewhere(session):
-        remember_what_was_asked(session.messages.select_related("session", "persona__owner"), claim.clock())
-    if is_worth_reading(session):
-        extraction.read(claim)
-    elif not session.extractions.exists():
-        return _close(claim, trivial=True)
-    _apply(claim)
-    claim.step = "reflection"
-    reflection.reflect(claim)
-    return _close(claim, trivial=False)
+class Consolidation(runner.Job[Lease[Session]]):
+    def __init__(self, lease: Lease[Session]) -> None:
+        super().__init__(lease)
+        self.session = lease.row
+        self.is_early = lease.row.status == Status.OPEN
+        self.step = "extraction"
 
+    def run_steps(self) -> Outcome:
+        if self.session.off_the_record and not self.is_early:
+            return self.delete()
+        if self.is_exhausted():
+            return self.fail(f"It stopped {knobs.attempts()} times before it was done.")
+        try:
+            return self.consolidate_early() if self.is_early else self.consolidate()
+        except EmbeddingUnavailable as error:
+            return self.fail(f"embedding: {error}")
 
-def _read_early(claim: Claim) -> Outcome:
-    """What was said so far of a talk that goes on. Its end, its access counts and its thoughts come with its close."""
-    if not claim.session.off_the_record:
-        extraction.read(claim)
-        _apply(claim)
-    with transaction.atomic():
-        _forget_request(claim.mine(), claim.session)
-        _let_go_of_open(claim)
-    return Outcome.READ
+    def consolidate(self) -> Outcome:
+        """All of a session that has ended."""
+        session = self.session
+        if not is_from_elsewhere(session):
+            messages = session.messages.select_related("session", "persona__owner")
+            remember_what_was_asked(messages, self.lease.clock())
+        if is_worth_reading(session):
+            extraction.read(self.lease)
+        elif not session.extractions.exists():
+            return self.close(trivial=True)
+        self.step = "applying"
+        applying.apply(self.lease)
+        self.step = "reflection"
+        reflection.reflect(self.lease)
+        return self.close(trivial=False)
 
+    def consolidate_early(self) -> Outcome:
+        """What was said so far in an open session. Its mood, access counts and thoughts come with its close."""
+        if not self.session.off_the_record:
+            extraction.read(self.lease)
+            self.step = "applying"
+            applying.apply(self.lease)
+        with transaction.atomic():
+            self._clear_request(self.lease.held())
+            self._release_open()
+        return Outcome.READ
 
-def _apply(claim: Claim) -> None:
-    claim.step = "applying"
-    applying.apply(claim)
+    def close(self, *, trivial: bool) -> Outcome:
+        session, now = self.session, self.lease.clock()
+        with transaction.atomic():
+            self.lease.release(status=Status.CLOSED, trivial=trivial, attempts=0, failure="", reading_asked_at=None)
+            applying.count_access(session, now)
+            replies.delete(session)
+            publish_boundary(session, trivial=trivial, failed=False)
+            if not trivial and not is_past(session, now):
+                slow_cycle.request_run(session, now)
+        return Outcome.TRIVIAL if trivial else Outcome.CLOSED
+
+    def delete(self) -> Outcome:
+        """A session off the record leaves nothing, and no byte in the file."""
+        persona, now = self.session.persona, self.lease.clock()
+        with transaction.atomic():
+            self.lease.checkpoint()
+            publish_boundary(self.session, trivial=True, failed=False)
+            deleted = off_record.erase(self.session)
+            receipt = finishing.note_erasure(persona, "off_record", deleted, now)
+        finishing.finish(receipt, self.lease.clock())
+        return Outcome.DELETED
+
+    # --- what goes wrong ------------------------------------------------------------------------------------------
+    def handle_provider_error(self, error: LLMError) -> str:
+        """Answers that nobody can read stay for people to see. An open session is asked about anew at its close."""
+        with transaction.atomic():
+            outcome = super().handle_provider_error(error)
+            if outcome == Outcome.DROPPED and isinstance(error, AnswerUnreadable):
+                replies.delete(self.session)
+        return outcome
+
+    def next_retry(self, error: Exception) -> Retry | None:
+        """Deleting a session off the record is never given up."""
+        attempts = self.lease.attempts()
+        retry = super().next_retry(error)
+        return retry or (Retry(delay_after(attempts), attempts) if self.session.off_the_record else None)
+
+    def failure_of(self, error: Exception) -> str:
+        return f"{self.step}: {error if isinstance(error, LLMError) else type(error).__name__}"
+
+    def wait(self, retry: Retry, error: Exception) -> Outcome:
+        """The pages are told what it waits for, once a pause."""
+        now, waiting_for = self.lease.clock(), ""
+        if isinstance(error, LLMError):
+            waiting_for = WaitingFor.BUDGET if error.code == "budget_exhausted" else WaitingFor.PROVIDER
+        status = {} if self.is_early else {"status": Status.CLOSING}
+        with transaction.atomic():
+            self.lease.release(
+                lease_until=now + retry.delay, waiting_for=waiting_for, attempts=retry.attempts, **status
+            )
+            if not is_from_elsewhere(self.session):
+                closing.tell_whether_waiting(self.session, now)
+        return Outcome.LATER
+
+    def fail(self, failure: str) -> Outcome:
+        if self.is_early:
+            return self.drop_request()
+        with transaction.atomic():
+            self.lease.release(status=Status.FAILED, failure=failure[: Session._meta.get_field("failure").max_length])
+            publish_boundary(self.session, trivial=False, failed=True)
+        logger.error("%s could not be consolidated; its reason is stored with it", self.session)
+        return Outcome.FAILED
+
+    def drop_request(self) -> Outcome:
+        """Give up consolidating an open session early: its close reads all of it. If it was closed meanwhile the
+        request stands, so that the gate lets it pass."""
+        with transaction.atomic():
+            self._clear_request(self.lease.held().filter(status=Status.OPEN))
+            self._release_open()
+        logger.warning("%s could not be consolidated early; it will be at its close", self.session)
+        return Outcome.DROPPED
+
+    def _clear_request(self, held: QuerySet[Session]) -> None:
+        """The request is answered, unless it was made again meanwhile."""
+        held.filter(reading_asked_at=self.session.reading_asked_at).update(reading_asked_at=None)
+
+    def _release_open(self) -> None:
+        """Whoever closed the session meanwhile, or asked again, found it leased: their job is enqueued now."""
+        self.lease.release(attempts=0)
+        session = Session.objects.get(pk=self.session.pk)
+        if session.status != Status.OPEN or session.reading_asked_at:
+            closing.enqueue_consolidation(session)
 
 
 def is_worth_reading(session: Session) -> bool:
@@ -156,111 +247,6 @@ def is_worth_reading(session: Session) -> bool:
     )
 
 
-# --- how it ends --------------------------------------------------------------------------------------------------
-def _close(claim: Claim, *, trivial: bool) -> Outcome:
-    """Closed, and told with what came of it."""
-    with transaction.atomic():
-        claim.let_go(status=Status.CLOSED, trivial=trivial, attempts=0, failure="", reading_asked_at=None)
-        applying.count_access(claim.session, claim.clock())
-        replies.forget(claim.session)
-        publish_boundary(claim.session, trivial=trivial, failed=False)
-        if not trivial and not is_past(claim.session, claim.clock()):
-            slow_cycle.want(claim.session, claim.clock())
-    return Outcome.TRIVIAL if trivial else Outcome.CLOSED
-
-
-def _delete(claim: Claim) -> Outcome:
-    """A talk off the record leaves nothing, and no byte in the file."""
-    persona = claim.session.persona
-    with transaction.atomic():
-        claim.forward()
-        publish_boundary(claim.session, trivial=True, failed=False)
-        gone = off_record.erase(claim.session)
-        receipt = finishing.note_erasure(persona, "off_record", gone, claim.clock())
-    finishing.finish(receipt, claim.clock())
-    return Outcome.DELETED
-
-
-# --- what goes wrong ----------------------------------------------------------------------------------------------
-def _find_unreadable(claim: Claim, error: AnswerUnreadable) -> Outcome:
-    """Give up, and keep the model's words for people to see. A talk that goes on is asked about anew at its close."""
-    logger.warning("session %s: %s, unreadable", claim.session.pk, claim.step)
-    with transaction.atomic():
-        outcome = _give_up(claim, f"{claim.step}: {error}")
-        if outcome == Outcome.DROPPED:
-            replies.forget(claim.session)
-    return outcome
-
-
-def _give_back(claim: Claim, error: LLMError) -> Outcome:
-    """Wait for the model, or for the budget; give up, visibly, where that will not help."""
-    logger.warning("session %s: %s, %s", claim.session.pk, claim.step, error.code)
-    again = once_more(error, claim.tries())
-    if again is None:
-        return _give_up(claim, f"{claim.step}: {error}")
-    budget = error.code == "budget_exhausted"
-    return _wait(claim, again, WaitingFor.BUDGET if budget else WaitingFor.PROVIDER)
-
-
-def _stumble(claim: Claim, error: Exception) -> Outcome:
-    """Wait after a fault that nobody foresaw; give up, visibly, when it came too often, but never on deleting a talk
-    off the record. The log tells where it was and of which type, not its message: that may hold words of people."""
-    logger.error("session %s: %s, %s", claim.session.pk, claim.step, discreet.told(error))
-    tries = claim.tries()
-    again = once_more(error, tries)
-    if again is None and not claim.session.off_the_record:
-        return _give_up(claim, f"{claim.step}: {type(error).__name__}")
-    return _wait(claim, again or Again(pause_after(tries), tries), "")
-
-
-def _wait(claim: Claim, again: Again, waiting_for: str) -> Outcome:
-    """Back to those that wait, after a pause; said once, where there is somebody to wait for."""
-    until = claim.clock() + again.pause
-    status = {} if claim.is_early else {"status": Status.CLOSING}
-    with transaction.atomic():
-        claim.let_go(lease_until=until, waiting_for=waiting_for, attempts=again.tries, **status)
-        if not is_from_elsewhere(claim.session):
-            closing.tell_whether_waiting(claim.session, claim.clock())
-    return Outcome.LATER
-
-
-def _give_up(claim: Claim, reason: str) -> Outcome:
-    return _drop_request(claim) if claim.is_early else _fail(claim, reason)
-
-
-def _drop_request(claim: Claim) -> Outcome:
-    """Read no more of a talk that goes on: its close will read all of it. Where it was closed meanwhile the request
-    stands, so that the gate lets it pass."""
-    with transaction.atomic():
-        _forget_request(claim.mine().open(), claim.session)
-        _let_go_of_open(claim)
-    logger.warning("session %s could not be read early; it will be at its close", claim.session.pk)
-    return Outcome.DROPPED
-
-
-def _fail(claim: Claim, reason: str) -> Outcome:
-    with transaction.atomic():
-        failure = reason[: Session._meta.get_field("failure").max_length]
-        claim.let_go(status=Status.FAILED, failure=failure)
-        publish_boundary(claim.session, trivial=False, failed=True)
-    logger.error("session %s could not be remembered; its reason is stored with it", claim.session.pk)
-    return Outcome.FAILED
-
-
-def _forget_request(held: SessionQuerySet, as_taken: Session) -> None:
-    """The request for an early reading is answered, if nobody has asked again meanwhile."""
-    held.filter(reading_asked_at=as_taken.reading_asked_at).update(reading_asked_at=None)
-
-
-def _let_go_of_open(claim: Claim) -> None:
-    """Out of our hands. Who closed it meanwhile, or asked again, found it held: the next job is theirs."""
-    claim.let_go(attempts=0)
-    session = Session.objects.get(pk=claim.session.pk)
-    if session.status != Status.OPEN or session.reading_asked_at:
-        closing.hand_over(session)
-
-
-# --- what is told -------------------------------------------------------------------------------------------------
 def publish_boundary(session: Session, *, trivial: bool, failed: bool) -> None:
     """Tell the stream that a talk has ended, and what came of it. Call inside a transaction. What was brought ended
     long ago: its import is told of, not each of its talks."""

@@ -110,7 +110,7 @@ def _fence(persona: Persona) -> None:
     mine.filter(status=Session.Status.CONSOLIDATING).update(status=Session.Status.CLOSING)
     mine.update(holder="", lease_until=None, waiting_for="")
     for session in held:
-        closing.hand_over(session)
+        closing.enqueue_consolidation(session)
 
 
 # --- what does not come back ----------------------------------------------------------------------------------------

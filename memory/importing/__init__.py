@@ -7,9 +7,9 @@ from step to step; `telling` says how far it is.
 """
 
 from memory.importing.choices import Choices, WrongChoice
-from memory.importing.claims import hand_over
 from memory.importing.estimating import Estimate, estimate
 from memory.importing.jobs import begin, cancel, confirm, give_to
+from memory.importing.leases import enqueue
 from memory.importing.looking import look
 from memory.importing.suggesting import suggested
 from memory.importing.telling import told
@@ -21,9 +21,9 @@ __all__ = [
     "begin",
     "cancel",
     "confirm",
+    "enqueue",
     "estimate",
     "give_to",
-    "hand_over",
     "look",
     "suggested",
     "told",

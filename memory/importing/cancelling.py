@@ -81,7 +81,7 @@ def _ended(session: Session) -> Mapping[str, int]:
     if not session.extractions.exclude(applied_at=None).exists():
         ImportChunk.objects.filter(session=session).delete()
         return off_record.erase(session)
-    replies.forget(session)
+    replies.delete(session)
     session.extractions.filter(applied_at=None).delete()
     Session.objects.filter(pk=session.pk).update(status=Status.CLOSED, holder="", lease_until=None, waiting_for="")
     return {}

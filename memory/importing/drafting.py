@@ -19,9 +19,10 @@ from chat.models import Message, Session
 from chat.models.message import MessageQuerySet
 from echovessel import llm
 from echovessel.context import shortened
+from echovessel.jobs.lease import Lease
+from echovessel.jobs.reply_store import LeasedReplyStore
 from echovessel.prompt_text import neutral
 from memory import knobs, tombstones
-from memory.claims import Claim
 from memory.consolidation import prompting
 from memory.consolidation.answers import Evidence, Filled, LenientAnswer
 from memory.consolidation.applying import quoted
@@ -32,7 +33,6 @@ from memory.consolidation.lines import Line
 from memory.consolidation.prompting import message_id
 from memory.models import ConceptNode, ImportJob, ModelReply
 from memory.models import Evidence as EvidenceRow
-from memory.replies import Replies
 from memory.tombstones import Burial, of_draft
 from memory.writing import Quote
 from persona import drafts
@@ -68,12 +68,12 @@ class DraftsAnswer(LenientAnswer):
     drafts: list[Drafted]
 
 
-def draft(claim: Claim[ImportJob]) -> int:
+def draft(lease: Lease[ImportJob]) -> int:
     """Ask, and store the drafts that rest on words that were said; returns how many are new.
 
-    No transaction may be open. Raises LLMError, AnswerUnreadable and Lost; a repeat pays for no answer twice.
+    No transaction may be open. Raises LLMError, AnswerUnreadable and LeaseLost; a repeat pays for no answer twice.
     """
-    job = claim.row
+    job = lease.row
     persona = job.persona
     lines = sample(job) if persona else []
     if persona is None or not lines:
@@ -81,15 +81,15 @@ def draft(claim: Claim[ImportJob]) -> int:
     answer = llm.answer_now(
         _request(persona, lines),
         DraftsAnswer,
-        journal=Replies(claim, _step(job), persona_id=persona.pk),
+        replies=LeasedReplyStore(lease, ModelReply.objects, persona_id=persona.pk, session=None, step=_step(job)),
         doubt=lambda answer: _doubt(persona, answer, lines),
     ).value
     with transaction.atomic():
-        claim.forward()
-        return sum(_propose(claim, persona, *one) for one in _sound(job, answer))
+        lease.checkpoint()
+        return sum(_propose(lease, persona, *one) for one in _sound(job, answer))
 
 
-def forget(job: ImportJob) -> None:
+def delete_replies(job: ImportJob) -> None:
     """Delete what the model said. Call in the transaction that ends the import."""
     ModelReply.objects.filter(persona=job.persona, session=None, step=_step(job)).delete()
 
@@ -228,11 +228,11 @@ def _may_rest_on(label: str, quotes: Sequence[Quote]) -> bool:
     return by_user or (bool(quotes) and label != "user")
 
 
-def _propose(claim: Claim[ImportJob], persona: Persona, one: Drafted, quotes: Sequence[Quote]) -> bool:
+def _propose(lease: Lease[ImportJob], persona: Persona, one: Drafted, quotes: Sequence[Quote]) -> bool:
     """Whether it is new; what was forgotten is not proposed."""
     said = {(text, quote.message.day) for quote in quotes for text in (quote.text, quote.message.content)}
     lines = {Burial(kind, text, day) for text, day in said for kind in ("text", "line")}
     if tombstones.refused_among(persona, {of_draft(one.label, one.text), Burial("text", one.text), *lines}):
         return False
     words = [drafts.Words(quote.text, quote.message.uuid, quote.message.created_at) for quote in quotes]
-    return drafts.propose(persona, one.label, one.text, words, claim.row.uuid, claim.clock()) is not None
+    return drafts.propose(persona, one.label, one.text, words, lease.row.uuid, lease.clock()) is not None

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from memory.importers import FORMATS, Source
 from memory.importers import fields as record_fields
 from memory.importers.types import ImportRejected
-from memory.importing import archives, cancelling, claims, drafting, looking, stored_file, suggesting, telling
+from memory.importing import archives, cancelling, drafting, leases, looking, stored_file, suggesting, telling
 from memory.importing.choices import AUTO, KINDS, SIDES, Choices, NotAsking, WrongChoice, chosen
 from memory.importing.chunking import NAME_CHARACTERS
 from memory.models import ImportJob, ImportRun
@@ -28,7 +28,7 @@ ERASED_AT_ONCE = 200
 
 
 def begin(owner: "User", persona: Persona | None, source: Source, now: datetime, *, keep: bool) -> ImportJob:
-    """An import of the file, to be looked through. With `keep` the file is stored, and `claims.hand_over` sets the
+    """An import of the file, to be looked through. With `keep` the file is stored, and `leases.enqueue` sets the
     worker to it; else whoever begins it reads it. Raises ImportRejected for an empty file.
 
     Of one whose file could not be stored nothing stays. One that is not stored has its digest from the first moment:
@@ -83,7 +83,7 @@ def confirm(job: ImportJob, choices: Choices, now: datetime, *, again: bool = Fa
         _check(job, choices, now)
         _begin_writing(job, choices, now)
     if job.file_is_here:
-        claims.hand_over(job, now)
+        leases.enqueue(job, now)
         job.refresh_from_db()
 
 
@@ -127,7 +127,7 @@ def cancel(job: ImportJob, now: datetime) -> bool:
         going_on = ImportJob.objects.filter(pk=job.pk).exclude(status__in=ImportJob.OVER)
         stopped = going_on.update(status=Status.CANCELLED, holder="", lease_until=None)
         if stopped:
-            drafting.forget(job)
+            drafting.delete_replies(job)
         job.refresh_from_db()
         if stopped:
             telling.publish(job)

@@ -12,7 +12,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from chat import knobs as chat_knobs
-from memory import claims, knobs
+from echovessel.jobs import knobs as job_knobs
+from echovessel.jobs.lease import LeaseLost
+from memory import knobs
 from memory.importers import format_named, mapper, recognised, speakers, table
 from memory.importers import read as read_file
 from memory.importers.fields import Mapping as Fields
@@ -36,7 +38,7 @@ from memory.importers.types import (
 from memory.importing import archives, storing, telling
 from memory.importing.choices import Choices, NotAsking, chosen
 from memory.importing.chunking import Cuts, chunked, name_of
-from memory.importing.claims import Claim, take
+from memory.importing.leases import ImportLease, acquire
 from memory.importing.order import Order, seconds_between
 from memory.models import ImportJob
 
@@ -65,17 +67,17 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 def look(job: ImportJob, source: Source, choices: Choices | None = None, found: dict[str, Any] | None = None) -> None:
     """Look through the file at once, for whoever holds it and waits; `choices` say how to read it where that is known,
-    `found` what `survey` gave where that was done. Raises Lost where somebody else is at it."""
-    claim = take(job.pk, timezone.now, reads_itself=True)
-    if claim is None:
-        raise claims.Lost
+    `found` what `survey` gave where that was done. Raises LeaseLost where somebody else is at it."""
+    lease = acquire(job.pk, timezone.now, has_file=True)
+    if lease is None:
+        raise LeaseLost
     if choices is not None:
-        claim.job.choices = choices.as_stored()
-        claim.mine().update(choices=claim.job.choices)
+        lease.row.choices = choices.as_stored()
+        lease.held().update(choices=lease.row.choices)
     if found is None:
-        look_through(claim, source)
+        look_through(lease, source)
     else:
-        _step(claim, status=ImportJob.Status.ASKING, found=found, format=found["format"])
+        _step(lease, status=ImportJob.Status.ASKING, found=found, format=found["format"])
     job.refresh_from_db()
 
 
@@ -98,19 +100,19 @@ def look_again(job: ImportJob, choices: Choices, now: datetime) -> None:
         telling.publish(job)
 
 
-def look_through(claim: Claim, source: Source) -> None:
+def look_through(lease: ImportLease, source: Source) -> None:
     """Note with the job what is found in the file, or why it cannot be read. What was found before stands where it
-    cannot be read in another way than it was. Raises Lost."""
-    job = claim.job
+    cannot be read in another way than it was. Raises LeaseLost."""
+    job = lease.row
     choices = chosen(job.choices) if job.choices else Choices()
     try:
-        found = survey(source, choices, Keeping(claim))
+        found = survey(source, choices, Keeping(lease))
         if "before" in job.choices and not (found["questions"] or any(found["counts"].values())):
             raise ImportRejected("nothing_found")
     except ImportRejected as error:
-        _turn_down(claim, error)
+        _turn_down(lease, error)
         return
-    _step(claim, status=ImportJob.Status.ASKING, found=found, format=found["format"])
+    _step(lease, status=ImportJob.Status.ASKING, found=found, format=found["format"])
 
 
 def survey(source: Source, choices: Choices, alive: Alive = lambda: None) -> dict[str, Any]:
@@ -195,17 +197,17 @@ def cuts(
 
 
 # --- what becomes of it -------------------------------------------------------------------------------------------
-def _turn_down(claim: Claim, error: ImportRejected) -> None:
+def _turn_down(lease: ImportLease, error: ImportRejected) -> None:
     facts = {name: str(value) for name, value in error.facts.items()}
     refusal = {"code": error.code, "where": error.where, "facts": facts}
-    choices = claim.job.choices
+    choices = lease.row.choices
     if "before" in choices:
         refusal |= {"read_as": choices["format"] or ""}
         as_before = {name: value for name, value in choices.items() if name != "before"} | choices["before"]
-        _step(claim, status=ImportJob.Status.ASKING, refusal=refusal, choices=as_before)
+        _step(lease, status=ImportJob.Status.ASKING, refusal=refusal, choices=as_before)
         return
-    over = {"status": ImportJob.Status.REFUSED, "refusal": refusal, "finished_at": claim.clock()}
-    _step(claim, **over, **without_names(claim.job))
+    over = {"status": ImportJob.Status.REFUSED, "refusal": refusal, "finished_at": lease.clock()}
+    _step(lease, **over, **without_names(lease.row))
 
 
 def without_names(job: ImportJob) -> dict[str, Any]:
@@ -216,26 +218,26 @@ def without_names(job: ImportJob) -> dict[str, Any]:
     return {"found": found, "choices": choices}
 
 
-def _step(claim: Claim, **values: Any) -> None:
+def _step(lease: ImportLease, **values: Any) -> None:
     with transaction.atomic():
-        claim.let_go(attempts=0, **values)
-        claim.job.refresh_from_db()
-        telling.publish(claim.job)
+        lease.release(attempts=0, **values)
+        lease.row.refresh_from_db()
+        telling.publish(lease.row)
 
 
 class Keeping:
-    """Keeps the import in our hands while the file is gone through: to be called now and then. Raises Lost."""
+    """Keeps the import in our hands while the file is gone through: to be called now and then. Raises LeaseLost."""
 
-    def __init__(self, claim: Claim) -> None:
-        self.claim = claim
-        self.often = timedelta(seconds=knobs.lease_seconds() / 4)
-        self.kept_at = claim.clock()
+    def __init__(self, lease: ImportLease) -> None:
+        self.lease = lease
+        self.often = timedelta(seconds=job_knobs.lease_seconds() / 4)
+        self.kept_at = lease.clock()
 
     def __call__(self) -> None:
-        now = self.claim.clock()
+        now = self.lease.clock()
         if now - self.kept_at >= self.often:
             self.kept_at = now
-            self.claim.keep()
+            self.lease.renew()
 
 
 # --- what is seen -------------------------------------------------------------------------------------------------

@@ -9,32 +9,32 @@ from datetime import datetime
 
 from django.db import transaction
 
-from memory.claims import free_from_the_dead
+from echovessel.jobs.lease import reclaim_dead
 from memory.consolidation import runner
 from memory.consolidation.runner import Outcome
 from memory.importing import telling
-from memory.importing.claims import Claim
+from memory.importing.leases import ImportLease
 from memory.importing.unread import next_of, unread, waits_until
 
 
-def remember(claim: Claim, until: datetime) -> bool:
+def remember(lease: ImportLease, until: datetime) -> bool:
     """Read the talks till `until`; True where none is left unread. False where the slice is over, or the next one has
-    to wait (`unread.waits_until`). Raises Lost.
+    to wait (`unread.waits_until`). Raises LeaseLost.
 
     No transaction may be open: models and the embedder work in here.
     """
-    free_from_the_dead(unread(claim.job))
-    while session := next_of(claim.job):
-        if waits_until(claim.job, claim.clock()):
+    reclaim_dead(unread(lease.row))
+    while session := next_of(lease.row):
+        if waits_until(lease.row, lease.clock()):
             return False
-        outcome = runner.run(session.pk, claim.clock)
-        _note_progress(claim)
-        if outcome == Outcome.NOT_MINE or claim.clock() >= until:
+        outcome = runner.run(session.pk, lease.clock)
+        _note_progress(lease)
+        if outcome == Outcome.NOT_MINE or lease.clock() >= until:
             break
-    return not unread(claim.job).exists()
+    return not unread(lease.row).exists()
 
 
-def _note_progress(claim: Claim) -> None:
+def _note_progress(lease: ImportLease) -> None:
     with transaction.atomic():
-        claim.forward()
-        telling.publish_progress(claim)
+        lease.checkpoint()
+        telling.publish_progress(lease)

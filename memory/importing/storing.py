@@ -18,7 +18,7 @@ from echovessel.sqlite import bulk
 from memory import tombstones
 from memory.importing import notes, telling
 from memory.importing.chunking import Chunk, Said
-from memory.importing.claims import Claim
+from memory.importing.leases import ImportLease
 from memory.importing.notes import Prepared
 from memory.model_in_use import with_one_model
 from memory.models import ImportChunk
@@ -41,28 +41,28 @@ class SortedOut:
 
 
 @with_one_model
-def store(claim: Claim, chunks: Sequence[Chunk]) -> None:
-    """Store chunks as the next ones of the import. Raises Lost, EmbeddingUnavailable.
+def store(lease: ImportLease, chunks: Sequence[Chunk]) -> None:
+    """Store chunks as the next ones of the import. Raises LeaseLost, EmbeddingUnavailable.
 
     No transaction may be open: notes are embedded and lines are cut in here, before anything is written.
     """
-    known = _known_among(claim.persona, chunks)
-    ready = _prepared(claim, chunks, known)
+    known = _known_among(lease.persona, chunks)
+    ready = _prepared(lease, chunks, known)
     worded = search.worded(line.content for chunk in chunks if chunk.digest not in known for line in chunk.lines)
     with transaction.atomic():
-        claim.forward()
-        gone_through = claim.mine().values_list("gone_through", flat=True)[0]
-        storing = _Storing(claim, chunks, gone_through)
+        lease.checkpoint()
+        gone_through = lease.held().values_list("gone_through", flat=True)[0]
+        storing = _Storing(lease, chunks, gone_through)
         storing.store_lines(worded)
         storing.store_notes(ready)
-        _note_progress(claim, storing.counts, gone_through + len(chunks))
+        _note_progress(lease, storing.counts, gone_through + len(chunks))
 
 
-def _prepared(claim: Claim, chunks: Sequence[Chunk], known: Collection[str]) -> dict[str, Prepared]:
+def _prepared(lease: ImportLease, chunks: Sequence[Chunk], known: Collection[str]) -> dict[str, Prepared]:
     """The notes among the chunks that the persona does not know, embedded."""
     wanted = [chunk for chunk in chunks if chunk.things and chunk.digest not in known]
-    now, uuid = claim.clock(), claim.job.uuid
-    return {chunk.digest: notes.prepared(claim.persona, chunk.things, uuid, now) for chunk in wanted}
+    now, uuid = lease.clock(), lease.row.uuid
+    return {chunk.digest: notes.prepared(lease.persona, chunk.things, uuid, now) for chunk in wanted}
 
 
 def _known_among(persona: Persona, chunks: Iterable[Chunk]) -> set[str]:
@@ -71,13 +71,13 @@ def _known_among(persona: Persona, chunks: Iterable[Chunk]) -> set[str]:
     return set(found.values_list("digest", flat=True))
 
 
-def _note_progress(claim: Claim, counts: Mapping[str, int], gone_through: int) -> None:
-    job = claim.job
-    before = claim.mine().values_list("counts", flat=True)[0]
+def _note_progress(lease: ImportLease, counts: Mapping[str, int], gone_through: int) -> None:
+    job = lease.row
+    before = lease.held().values_list("counts", flat=True)[0]
     job.counts = {name: before.get(name, 0) + counts.get(name, 0) for name in sorted({*before, *counts})}
     job.gone_through = gone_through
-    claim.mine().update(counts=job.counts, gone_through=gone_through)
-    telling.publish_progress(claim)
+    lease.held().update(counts=job.counts, gone_through=gone_through)
+    telling.publish_progress(lease)
 
 
 def sorted_out(lines: Sequence[Said], held: dict[str, str], is_refused: Collection[Said]) -> SortedOut:
@@ -193,9 +193,9 @@ class _Sifting:
 class _Storing(_Sifting):
     """Chunks on their way into the database, in one transaction."""
 
-    def __init__(self, claim: Claim, chunks: Sequence[Chunk], number: int) -> None:
-        super().__init__(claim.persona, chunks, number)
-        self.claim = claim
+    def __init__(self, lease: ImportLease, chunks: Sequence[Chunk], number: int) -> None:
+        super().__init__(lease.persona, chunks, number)
+        self.lease = lease
 
     # --- lines ------------------------------------------------------------------------------------------------------
     def store_lines(self, worded: Mapping[str, str]) -> None:
@@ -233,7 +233,7 @@ class _Storing(_Sifting):
             message_count=len(lines),
             token_count=sum(line.tokens for line in lines),
             external_id=None if _id_of(chunk) in taken else _id_of(chunk),
-            import_uuid=self.claim.job.uuid,
+            import_uuid=self.lease.row.uuid,
         )
 
     def _message(self, session: Session, external_id: str, line: Said) -> Message:
@@ -248,12 +248,12 @@ class _Storing(_Sifting):
             day=self._day_of(line),
             created_at=line.at,
             external_id=external_id,
-            import_uuid=self.claim.job.uuid,
+            import_uuid=self.lease.row.uuid,
         )
 
     def _chunk(self, number: int, chunk: Chunk, session: Session | None) -> ImportChunk:
         return ImportChunk(
-            job=self.claim.job,
+            job=self.lease.row,
             persona=self.persona,
             number=number,
             digest=chunk.digest,
@@ -264,7 +264,7 @@ class _Storing(_Sifting):
 
     # --- notes ------------------------------------------------------------------------------------------------------
     def store_notes(self, ready: Mapping[str, Prepared]) -> None:
-        now, uuid = self.claim.clock(), self.claim.job.uuid
+        now, uuid = self.lease.clock(), self.lease.row.uuid
         for number, chunk in self.chunks:
             if not chunk.things:
                 continue

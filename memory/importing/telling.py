@@ -11,8 +11,8 @@ from memory.importers import format_named
 from memory.importers.types import ImportRejected
 from memory.importing import archives, suggesting, unread
 from memory.importing.choices import Choices
-from memory.importing.claims import Claim
 from memory.importing.estimating import Estimate, estimate
+from memory.importing.leases import ImportLease
 from memory.models import ImportJob
 from persona.models import CoreDraft
 
@@ -108,20 +108,20 @@ def publish(job: ImportJob) -> None:
         )
 
 
-def publish_progress(claim: Claim) -> None:
+def publish_progress(lease: ImportLease) -> None:
     """The same while it goes on, not more often than anybody looks."""
-    now: datetime = claim.clock()
-    if claim.told_at is None or now - claim.told_at >= _SELDOM:
-        claim.told_at = now
-        publish(claim.job)
+    now: datetime = lease.clock()
+    if lease.published_at is None or now - lease.published_at >= _SELDOM:
+        lease.published_at = now
+        publish(lease.row)
 
 
-def note_part(claim: Claim, part: float) -> None:
+def note_part(lease: ImportLease, part: float) -> None:
     """Note how much of an archive is gone through (0…1); after a kill it does not go back."""
-    job = claim.job
+    job = lease.row
     job.gone_through = max(job.gone_through, round(part * job.found.get("chunks", 0)))
-    claim.mine().update(gone_through=job.gone_through)
-    publish_progress(claim)
+    lease.held().update(gone_through=job.gone_through)
+    publish_progress(lease)
 
 
 def _part(job: ImportJob) -> float:

@@ -22,11 +22,11 @@ Status = Session.Status
 ON_ITS_WAY = (Outcome.NOT_MINE, Outcome.LATER)
 
 
-def hand_over(sessions: SessionQuerySet) -> int:
+def enqueue(sessions: SessionQuerySet) -> int:
     """Queue them; returns how many."""
     waiting = list(sessions.order_by("closed_at", "id"))
     for session in waiting:
-        closing.hand_over(session)
+        closing.enqueue_consolidation(session)
     return len(waiting)
 
 

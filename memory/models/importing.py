@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models import Session
 from echovessel.identity import PublicId
+from echovessel.jobs.lease import available
 from echovessel.text_columns import CLEAR, DELETE_ROW, NO_WORDS, TextColumn
 from persona.models import Persona
 
@@ -22,11 +23,13 @@ class ImportJobQuerySet(models.QuerySet["ImportJob"]):
         """Those that go on by themselves."""
         return self.filter(status__in=ImportJob.AT_WORK)
 
+    def with_their_file(self) -> "ImportJobQuerySet":
+        """Those that need no file, or whose file is stored. The others wait for the command that reads their file."""
+        return self.filter(~Q(status__in=ImportJob.NEEDS_FILE) | Q(file_is_here=True))
+
     def waiting(self, now: datetime) -> "ImportJobQuerySet":
-        """Those that go on by themselves, in nobody's hands and in no pause. One whose file stands elsewhere (a command
-        reads it) waits for that command as long as it needs the file."""
-        here = ~Q(status__in=ImportJob.NEEDS_FILE) | Q(file_is_here=True)
-        return self.at_work().filter(here).filter(Q(lease_until=None) | Q(lease_until__lt=now))
+        """Those that go on by themselves, that nobody holds and that are in no pause."""
+        return self.at_work().with_their_file().filter(available(now))
 
 
 class ImportJob(PublicId):

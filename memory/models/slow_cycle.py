@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from chat.models import Session
+from echovessel.jobs.lease import available
 from echovessel.text_columns import DELETE_ROW, NO_WORDS, TextColumn
 from memory.models.node import ConceptNode
 from persona.models import Persona
@@ -18,7 +19,7 @@ MAX_QUESTION = 400
 class SlowCycleQuerySet(models.QuerySet["SlowCycle"]):
     def waiting(self, now: datetime) -> "SlowCycleQuerySet":
         """Those with something to wonder about, in nobody's hands and in no pause."""
-        return self.filter(wanted_at__isnull=False).filter(Q(lease_until=None) | Q(lease_until__lt=now))
+        return self.filter(wanted_at__isnull=False).filter(available(now))
 
 
 class SlowCycle(models.Model):

@@ -85,7 +85,7 @@ def begun(request: HttpRequest, form: HandedOver, persona: Persona | None) -> Im
     except ImportRejected as error:
         form.add_error("file", error.reason)
         return None
-    importing.hand_over(job, now)
+    importing.enqueue(job, now)
     return job
 
 

@@ -1,11 +1,11 @@
-"""The slow cycle: what the persona makes of things between talks.
+"""The slow cycle: what the persona makes of things between sessions.
 
-A talk that left something makes her want to wonder (`wanting`). When she has rested enough, or something weighs too
-much to wait (`gate`), she is given what is new (`packing`), asked what she thinks, wonders and expects (`thinking`),
-and who those are that were spoken of (`describing`); what stands to reason of it (`sifting`) is stored at once with a
-row that tells of the run (`storing`). `running` takes it from step to step.
+A session that left something requests a run (`requests`). When the persona has rested enough, or something weighs too
+much to wait (`gate`), the new events are packed into a prompt (`packing`), the model is asked for thoughts, questions
+and expectations (`thinking`) and for descriptions of the people mentioned (`describing`); what stands of the answers
+(`sifting`) is stored in one transaction with a row that records the run (`storing`). `running` is the job.
 """
 
-from memory.slow_cycle.wanting import sweep, want
+from memory.slow_cycle.requests import request_run, requeue_stale
 
-__all__ = ["sweep", "want"]
+__all__ = ["request_run", "requeue_stale"]

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from django.db.models import Count, F, Max, Q, QuerySet
 
 from echovessel import llm
+from echovessel.jobs.lease import Lease
 from echovessel.llm import AnswerUnreadable, LLMError
 from memory import knobs, tombstones
 from memory.consolidation import prompting
 from memory.entities.announcing import announce_described
-from memory.models import ConceptNode, Entity
+from memory.models import ConceptNode, Entity, SlowCycle
 from memory.slow_cycle import replies
 from memory.slow_cycle.answers import EntityAnswer
 from memory.slow_cycle.buried import brings_back
-from memory.slow_cycle.claims import Claim
 from memory.slow_cycle.packing import cost
 from memory.writing import in_one_line
 from persona.models import Persona
@@ -57,18 +57,18 @@ class Description:
     usage: llm.Usage = field(default_factory=llm.Usage)
 
 
-def describe(claim: Claim, room: int) -> list[Description]:
+def describe(lease: Lease[SlowCycle], room: int) -> list[Description]:
     """Ask about those who are due, as far as so many tokens reach. Raises nothing of a model's.
 
     No transaction may be open: the model works in here.
     """
     found: list[Description] = []
-    for subject in due(claim.persona):
-        request = _request(claim.persona, subject)
+    for subject in due(lease.row.persona):
+        request = _request(lease.row.persona, subject)
         room -= cost(request)
         if room < 0 or (found and not found[-1].was_answered):
             break
-        found.append(_asked(claim, subject, request))
+        found.append(_asked(lease, subject, request))
     return found
 
 
@@ -152,10 +152,10 @@ def _request(persona: Persona, subject: Subject) -> llm.Request:
     )
 
 
-def _asked(claim: Claim, subject: Subject, request: llm.Request) -> Description:
-    journal = replies.of_describing(claim, subject.entity.pk, subject.through)
+def _asked(lease: Lease[SlowCycle], subject: Subject, request: llm.Request) -> Description:
+    stored = replies.of_describing(lease, subject.entity.pk, subject.through)
     try:
-        answer = llm.answer_now(request, EntityAnswer, journal=journal)
+        answer = llm.answer_now(request, EntityAnswer, replies=stored)
     except AnswerUnreadable:
         return Description(subject, dropped="unreadable")
     except LLMError as error:

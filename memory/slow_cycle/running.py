@@ -1,142 +1,114 @@
-"""Running: one persona's slow cycle, from being wanted to what came of it.
+"""The job that runs one persona's slow cycle, from its request to what came of it.
 
-    claim -> gate -> think -> describe -> store
+    acquire -> gate -> think -> describe -> store
 
-Only the last writes anything that stays, all at once and only while the cycle is still in the hands that began it.
-Replies of models are kept until then: who is killed anywhere is followed by one that pays for nothing twice. Where a
-run fails nothing is lost: its events are new to the next one, after the next talk. No talk ever waits for it.
+Only `store` writes anything lasting, in one transaction. If a run fails nothing is lost: its events are new to the next
+one, after the next session. No session ever waits for it.
 """
 
 import logging
 from enum import StrEnum
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from echovessel import discreet
-from echovessel.llm import LLMError
+from echovessel.jobs import runner
+from echovessel.jobs.lease import Clock, Lease
 from memory import knobs
-from memory.claims import Clock, Lost
-from memory.models import SlowCycleRun
-from memory.patience import Again, named, once_more
-from memory.slow_cycle import claims, replies
-from memory.slow_cycle.claims import Claim
+from memory.models import SlowCycle, SlowCycleRun
+from memory.slow_cycle import replies
 from memory.slow_cycle.describing import describe
 from memory.slow_cycle.facts import facts_of
 from memory.slow_cycle.gate import Decision, decide
+from memory.slow_cycle.given import Given
 from memory.slow_cycle.packing import packed
+from memory.slow_cycle.requests import clear_request
 from memory.slow_cycle.storing import store
 from memory.slow_cycle.thinking import think
 
 logger = logging.getLogger(__name__)
 
-# Faults that lie with the words: a model that refuses the same events again and again is not asked for ever.
-OF_THE_WORDS = ("content_refused", "unreadable")
-MOST_FAILURES_OF_THE_WORDS = 3
+# Failures caused by the events themselves: a model that refuses the same events again and again is not asked for ever.
+CAUSED_BY_EVENTS = ("content_refused", "unreadable")
+MAX_FAILURES_BY_EVENTS = 3
 
 
 class Outcome(StrEnum):
-    """What one try made of it."""
+    """What one run made of it."""
 
     DONE = "done"
     NOT_NOW = "not_now"
     FAILED = "failed"
-    LATER = "later"
-    NOT_MINE = "not_mine"
+    LATER = runner.LATER
+    NOT_MINE = runner.NOT_MINE
 
 
 def run(persona_id: int, clock: Clock = timezone.now) -> Outcome:
-    """Have the persona think about what is new, if the gate allows it. Never raises: a fault is told by a row, or waits
-    for its next try.
-
-    Raises only where the database itself cannot be written; the lease then runs out.
-    """
-    claim = claims.take(persona_id, clock)
-    if claim is None:
-        return Outcome.NOT_MINE
-    try:
-        return _carried_on(claim)
-    except Lost:
-        return Outcome.NOT_MINE
+    """Have the persona think about what is new, if the gate allows it. A failure is stored as a run."""
+    lease = acquire(persona_id, clock)
+    return Outcome(SlowCycleJob(lease).run()) if lease else Outcome.NOT_MINE
 
 
-def _carried_on(claim: Claim) -> Outcome:
-    """What became of it; where something went wrong, what was made of that. Raises Lost."""
-    try:
-        decision = decide(facts_of(claim.cycle, claim.clock()), claim.clock())
-        claim.reason = decision.reason or claim.reason
-        if claim.tries() > knobs.attempts():
-            return _fail(claim, "stopped")
+def acquire(persona_id: int, clock: Clock) -> Lease[SlowCycle] | None:
+    """A lease on the persona's slow cycle; None if nobody requested it, another worker holds it or it is in a pause."""
+    rows = SlowCycle.objects.filter(pk=persona_id).select_related("persona__owner")
+    return Lease.acquire(rows, rows.waiting(clock()), clock)
+
+
+class SlowCycleJob(runner.Job[Lease[SlowCycle]]):
+    def __init__(self, lease: Lease[SlowCycle]) -> None:
+        super().__init__(lease)
+        self.cycle = lease.row
+        self.reason: str = SlowCycleRun.Reason.RESTED
+        self.given = Given()
+
+    def run_steps(self) -> Outcome:
+        decision = decide(facts_of(self.cycle, self.lease.clock()), self.lease.clock())
+        self.reason = decision.reason or self.reason
+        if self.is_exhausted():
+            return self.fail("stopped")
         if decision.refusal is not None:
-            return _rest(claim, decision)
-        return _run(claim)
-    except Lost:
-        raise
-    except Exception as error:  # noqa: BLE001 - the edge of the job: nothing may leave a cycle that nobody sees
-        return _stumble(claim, error)
+            return self.rest(decision)
+        self.given = packed(self.cycle, self.lease.clock())
+        thinking = think(self.lease, self.given)
+        described = describe(self.lease, knobs.slow_cycle_run_tokens() - thinking.cost)
+        store(self.lease, self.reason, thinking, described)
+        return Outcome.DONE
 
+    def rest(self, decision: Decision) -> Outcome:
+        """Ask the gate again when what refuses has passed, or something is new. A refusal costs no attempt."""
+        with transaction.atomic():
+            self.lease.release(lease_until=decision.again_at, attempts=self.lease.attempts() - 1)
+            if decision.again_at is None:
+                replies.delete(self.cycle.persona)
+                clear_request(self.cycle)
+        return Outcome.NOT_NOW
 
-def _run(claim: Claim) -> Outcome:
-    claim.given = packed(claim.cycle, claim.clock())
-    thinking = think(claim, claim.given)
-    described = describe(claim, knobs.slow_cycle_run_tokens() - thinking.cost)
-    store(claim, thinking, described)
-    return Outcome.DONE
+    def fail(self, failure: str) -> Outcome:
+        """Give up until the next session ends. The events stay new, unless models have refused them too often."""
+        through, made = self.cycle.through, list[dict[str, Any]]()
+        if self.given.events and self._failed_too_often(failure):
+            through, made = self.given.through, [{"kind": "events", "dropped": failure}]
+        with transaction.atomic():
+            self.lease.release(through=through, attempts=0)
+            clear_request(self.cycle)
+            replies.delete(self.cycle.persona)
+            SlowCycleRun.objects.create(
+                persona=self.cycle.persona,
+                session=self.cycle.wanted_by,
+                reason=self.reason,
+                outcome=SlowCycleRun.Outcome.FAILED,
+                failure=failure,
+                given=self.given.keys(),
+                made=made,
+                through=through,
+                at=self.lease.clock(),
+            )
+        logger.error("%s failed: %s", self.cycle, failure)
+        return Outcome.FAILED
 
-
-def _rest(claim: Claim, decision: Decision) -> Outcome:
-    """Ask again when what refuses has passed; where nothing is new, when something is. Being refused is no try."""
-    with transaction.atomic():
-        claim.let_go(lease_until=decision.again_at, attempts=claim.tries() - 1)
-        if decision.again_at is None:
-            replies.forget(claim.persona)
-            claim.forget_wish()
-    return Outcome.NOT_NOW
-
-
-# --- what goes wrong ----------------------------------------------------------------------------------------------
-def _stumble(claim: Claim, error: Exception) -> Outcome:
-    """Wait for a fault that may pass; give up, visibly, for one that will not, or that came too often. The log tells
-    its type and place, not its message: that may hold words of people."""
-    if isinstance(error, LLMError):
-        logger.warning("slow cycle of persona %s: %s", claim.persona.pk, error.code)
-    else:
-        logger.error("slow cycle of persona %s: %s", claim.persona.pk, discreet.told(error))
-    again = once_more(error, claim.tries())
-    return _fail(claim, named(error)) if again is None else _wait(claim, again)
-
-
-def _wait(claim: Claim, again: Again) -> Outcome:
-    claim.let_go(lease_until=claim.clock() + again.pause, attempts=again.tries)
-    return Outcome.LATER
-
-
-def _fail(claim: Claim, failure: str) -> Outcome:
-    """Give up until the next talk. What was given stays new, but for events that a model refused again and again."""
-    through, made = claim.cycle.through, []
-    if claim.given.events and _failed_too_often(claim, failure):
-        through, made = claim.given.through, [{"kind": "events", "dropped": failure}]
-    with transaction.atomic():
-        claim.let_go(through=through, attempts=0)
-        claim.forget_wish()
-        replies.forget(claim.persona)
-        SlowCycleRun.objects.create(
-            persona=claim.persona,
-            session=claim.cycle.wanted_by,
-            reason=claim.reason,
-            outcome=SlowCycleRun.Outcome.FAILED,
-            failure=failure,
-            given=claim.given.keys(),
-            made=made,
-            through=through,
-            at=claim.clock(),
-        )
-    logger.error("slow cycle of persona %s failed: %s", claim.persona.pk, failure)
-    return Outcome.FAILED
-
-
-def _failed_too_often(claim: Claim, failure: str) -> bool:
-    """Whether models have refused these events, or said nothing readable of them, as often as they may."""
-    runs = SlowCycleRun.objects.filter(persona=claim.persona, outcome=SlowCycleRun.Outcome.FAILED)
-    before = runs.filter(through=claim.cycle.through, failure__in=OF_THE_WORDS).count()
-    return failure in OF_THE_WORDS and before + 1 >= MOST_FAILURES_OF_THE_WORDS
+    def _failed_too_often(self, failure: str) -> bool:
+        runs = SlowCycleRun.objects.filter(persona=self.cycle.persona, outcome=SlowCycleRun.Outcome.FAILED)
+        before = runs.filter(through=self.cycle.through, failure__in=CAUSED_BY_EVENTS).count()
+        return failure in CAUSED_BY_EVENTS and before + 1 >= MAX_FAILURES_BY_EVENTS

@@ -8,16 +8,17 @@ import numpy as np
 from django.db import transaction
 
 from echovessel import embedding
+from echovessel.jobs.lease import Lease
 from memory import awaited, tombstones, writing
 from memory.entities.resolve import link_inherited
 from memory.model_in_use import follow, with_one_model
-from memory.models import ConceptNode, SlowCycleRun
+from memory.models import ConceptNode, SlowCycle, SlowCycleRun
 from memory.slow_cycle import describing, questions, replies
 from memory.slow_cycle.buried import brings_back
-from memory.slow_cycle.claims import Claim
 from memory.slow_cycle.describing import Description
 from memory.slow_cycle.fresh import fresh_events
 from memory.slow_cycle.given import Given
+from memory.slow_cycle.requests import clear_request
 from memory.slow_cycle.sifting import Account, Answered, Asked, Ended
 from memory.slow_cycle.thinking import Thinking
 from memory.writing import Draft
@@ -27,16 +28,16 @@ FORGOTTEN, GONE = "forgotten", "no_ground"
 
 
 @with_one_model
-def store(claim: Claim, thinking: Thinking, described: Sequence[Description]) -> SlowCycleRun:
-    """Write it, and give the cycle out of our hands; it stays wanted where events are left that did not fit.
+def store(lease: Lease[SlowCycle], reason: str, thinking: Thinking, described: Sequence[Description]) -> SlowCycleRun:
+    """Write it and release the lease; the request stands if events are left that did not fit.
 
-    Embeds first, then one transaction. Raises EmbeddingUnavailable and Lost; nothing is written then.
+    Embeds first, then one transaction. Raises EmbeddingUnavailable and LeaseLost; nothing is written then.
     """
-    now, model, given, drafts = claim.clock(), follow(), thinking.given, thinking.sifted.drafts
+    now, model, given, drafts = lease.clock(), follow(), thinking.given, thinking.sifted.drafts
     vectors = embedding.embed([draft.description for draft in drafts])
     with transaction.atomic():
-        _move_on(claim, given.through, now)
-        run = _row(claim, thinking, described, now)
+        _move_on(lease, given.through, now)
+        run = _row(lease.row, reason, thinking, described, now)
         run.made = [
             *(_written(run, given, draft, vector, model, now) for draft, vector in zip(drafts, vectors, strict=True)),
             *(_asked(run, given, question, now) for question in thinking.sifted.questions),
@@ -47,25 +48,28 @@ def store(claim: Claim, thinking: Thinking, described: Sequence[Description]) ->
         ]
         run.dropped = sum("dropped" in item for item in run.made)
         run.save(update_fields=["made", "dropped"])
-        questions.drop_old(claim.persona, now)
-        replies.forget(claim.persona)
+        questions.drop_old(lease.row.persona, now)
+        replies.delete(lease.row.persona)
     return run
 
 
-def _move_on(claim: Claim, through: int, now: datetime) -> None:
+def _move_on(lease: Lease[SlowCycle], through: int, now: datetime) -> None:
     """What was given is new no more."""
-    claim.let_go(through=through, attempts=0)
-    claim.cycle.through = through
-    if not fresh_events(claim.cycle, now).exists():
-        claim.forget_wish()
+    cycle = lease.row
+    lease.release(through=through, attempts=0)
+    cycle.through = through
+    if not fresh_events(cycle, now).exists():
+        clear_request(cycle)
 
 
-def _row(claim: Claim, thinking: Thinking, described: Sequence[Description], now: datetime) -> SlowCycleRun:
+def _row(
+    cycle: SlowCycle, reason: str, thinking: Thinking, described: Sequence[Description], now: datetime
+) -> SlowCycleRun:
     usage = sum((one.usage for one in described), thinking.usage)
     return SlowCycleRun.objects.create(
-        persona=claim.persona,
-        session=claim.cycle.wanted_by,
-        reason=claim.reason,
+        persona=cycle.persona,
+        session=cycle.wanted_by,
+        reason=reason,
         outcome=SlowCycleRun.Outcome.DONE,
         given=thinking.given.keys() | {"entities": [one.of.entity.pk for one in described]},
         through=thinking.given.through,

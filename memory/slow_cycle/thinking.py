@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 from echovessel import llm
+from echovessel.jobs.lease import Lease
 from memory.echoes import names_of
+from memory.models import SlowCycle
 from memory.slow_cycle import packing, replies
 from memory.slow_cycle.answers import SlowCycleAnswer
-from memory.slow_cycle.claims import Claim
 from memory.slow_cycle.given import Given
 from memory.slow_cycle.sifting import Sifted, sifted
 
@@ -21,15 +22,14 @@ class Thinking:
     cost: int
 
 
-def think(claim: Claim, given: Given) -> Thinking:
+def think(lease: Lease[SlowCycle], given: Given) -> Thinking:
     """Ask what she makes of what is given, at least one event. Raises LLMError.
 
     No transaction may be open: the model works in here.
     """
-    now, persona = claim.clock(), claim.persona
+    now, persona = lease.clock(), lease.row.persona
     request = packing.request(persona, given, now)
-    journal = replies.of_thinking(claim, given.through)
-    answer = llm.answer_now(request, SlowCycleAnswer, journal=journal)
+    answer = llm.answer_now(request, SlowCycleAnswer, replies=replies.of_thinking(lease, given.through))
     today = now.astimezone(persona.zone).date()
     stands = sifted(answer.value, given, today, names_of(persona))
     return Thinking(given, stands, answer.usage, packing.cost(request))

@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from echovessel.jobs.lease import available
 from echovessel.text_columns import NO_WORDS
 from persona.models import Persona
 
@@ -26,7 +27,7 @@ class OutreachQuerySet(models.QuerySet["Outreach"]):
 
     def waiting(self, now: datetime) -> "OutreachQuerySet":
         """Those that are still to be written or said, in nobody's hands and in no pause."""
-        return self.filter(status=Outreach.Status.WANTED).filter(Q(lease_until=None) | Q(lease_until__lt=now))
+        return self.filter(status=Outreach.Status.WANTED).filter(available(now))
 
 
 class Outreach(models.Model):

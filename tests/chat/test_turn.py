@@ -9,7 +9,7 @@ from django.utils import timezone
 from chat import closing, turn
 from chat.lines import take_line
 from chat.models import Message, Session, Turn
-from echovessel import holders
+from echovessel.jobs import process_identity
 from echovessel.outbox.models import OutboxEvent
 from persona.models import Persona
 
@@ -63,7 +63,7 @@ def test_a_server_known_to_be_dead_is_not_waited_for(mira: Persona) -> None:
     now = timezone.now()
     say(mira, "hello")
     running = turn.claim(mira.pk, now)
-    Turn.objects.update(holder=f"{holders.HOST}:{_dead_pid()}:abcd")
+    Turn.objects.update(holder=f"{process_identity.HOST}:{_dead_pid()}:abcd")
     assert running is not None
     assert turn.abandon(now) == 1
 

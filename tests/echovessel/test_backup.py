@@ -25,9 +25,9 @@ from chat import off_the_record
 from chat import turn as turns
 from chat.lines import take_line
 from chat.models import Message, Session, Turn
-from echovessel import holders
 from echovessel.backup import contents, copying, making, packing, presence, swapping
 from echovessel.backup.manifest import NotABackup
+from echovessel.jobs import process_identity
 from echovessel.sqlite import erasure
 from echovessel.sqlite.throw_away import is_migrated, throw_away
 from echovessel.tokens.models import ApiToken
@@ -603,4 +603,4 @@ def written(folder: Path) -> dict[str, str]:
 
 
 def holder_of(pid: int) -> str:
-    return f"{holders.HOST}:{pid}:0"
+    return f"{process_identity.HOST}:{pid}:0"

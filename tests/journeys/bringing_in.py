@@ -111,16 +111,16 @@ def begin(life: Path) -> None:
 
 def carried_through() -> None:
     """What the job of every minute, the worker and a person do till everything is over; a slice at a time."""
-    running.sweep(CLOCK())
+    running.requeue_stale(CLOCK())
     for job in ImportJob.objects.order_by("id"):
         while not job.is_over:
             if job.status == ImportJob.Status.ASKING:
                 importing.confirm(job, answered(job, {"Kim": "other"} if "WhatsApp" in job.file_name else {}), CLOCK())
             if running.run(job.pk, CLOCK, slice_seconds=0) in (running.Outcome.LATER, running.Outcome.NOT_MINE):
                 CLOCK.forward(hours=1)
-                running.sweep(CLOCK())
+                running.requeue_stale(CLOCK())
             job.refresh_from_db()
-    running.sweep(CLOCK())
+    running.requeue_stale(CLOCK())
 
 
 def disturbed(at_each_statement: Callable[[int], None]) -> None:

@@ -34,9 +34,9 @@ from echovessel.llm.tiers import Models
 
 # Where a worker is killed: before and after each of these. What is called within a transaction is marked "in".
 POINTS = (
-    "memory.consolidation.claims.take",
+    "memory.consolidation.runner.acquire",
     "memory.consolidation.extraction.similar_events",
-    "memory.consolidation.replies.Replies.keep",  # in
+    "echovessel.jobs.reply_store.LeasedReplyStore.save",  # in
     "echovessel.llm.answer_now",
     "memory.consolidation.extraction._extract",
     "memory.consolidation.applying.apply",
@@ -47,10 +47,10 @@ POINTS = (
     "memory.consolidation.reflection.reflect",
     "memory.consolidation.reflection._store",
     "memory.consolidation.reflection._write",  # in
-    "memory.consolidation.runner._read_early",
-    "memory.consolidation.runner._close",
+    "memory.consolidation.runner.Consolidation.consolidate_early",
+    "memory.consolidation.runner.Consolidation.close",
     "memory.consolidation.runner.publish_boundary",  # in
-    "memory.consolidation.runner._delete",
+    "memory.consolidation.runner.Consolidation.delete",
     "memory.consolidation.off_record.erase",  # in
 )
 IN_ITS_TIMER = "while it holds the lock of its timer"
@@ -315,8 +315,7 @@ def minder() -> None:
 
     from chat import closing  # noqa: PLC0415
     from chat.models import Session  # noqa: PLC0415
-    from memory import tasks  # noqa: PLC0415
-    from memory.consolidation import early  # noqa: PLC0415
+    from memory.consolidation import early, runner  # noqa: PLC0415
     from persona.models import Persona  # noqa: PLC0415
 
     def step() -> bool:
@@ -328,10 +327,10 @@ def minder() -> None:
             waiting = True
             if unsettled.status == Session.Status.OPEN and not unsettled.reading_asked_at:
                 if _is_read_early(unsettled) and not unsettled.extractions.exists():
-                    early.ask(unsettled, timezone.now())
+                    early.request(unsettled, timezone.now())
                 else:
                     closing.close(unsettled, "idle", timezone.now())
-        tasks.sweep(timezone.now())
+        runner.requeue_stale(timezone.now())
         return waiting
 
     while step():

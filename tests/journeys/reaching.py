@@ -123,7 +123,7 @@ def carried_out(at_each_statement: Callable[[int], None]) -> str:
         return run(*args)
 
     with connection.execute_wrapper(execute):
-        return outreach.carry_out(Outreach.objects.get().pk, CLOCK)
+        return outreach.run(Outreach.objects.get().pk, CLOCK)
 
 
 def counted(life: Path) -> int:
@@ -141,8 +141,8 @@ def after_a_death(life: Path, moment: Moment, service: PushService) -> dict[str,
         how = killed(moment)
         shown = lines_shown()
         stored, paid = list(said_lines()), LLMCall.objects.count()
-        outreach.sweep(CLOCK())
-        second = outreach.carry_out(Outreach.objects.get().pk, CLOCK)
+        outreach.requeue_stale(CLOCK())
+        second = outreach.run(Outreach.objects.get().pk, CLOCK)
         return {
             "moment": moment,
             "killed": how == signal.SIGKILL,

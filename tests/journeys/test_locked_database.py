@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db import OperationalError, connection
 
 from echovessel.llm.models import LLMCall
-from memory.consolidation import applying, claims, extraction, reflection, runner
+from memory.consolidation import applying, extraction, reflection, runner
 from memory.consolidation.runner import Outcome
 from memory.models import ConceptNode, Evidence, Extraction, ModelReply, ReflectionRun
 from persona.models import MoodChange, Persona
@@ -90,11 +90,11 @@ def remains() -> tuple[int, ...]:
 
 
 STEPS: dict[str, tuple[Any, str]] = {
-    "before it is claimed": (claims, "seize"),
+    "before it is acquired": (runner.Lease, "acquire"),
     "before the model is asked": (extraction, "similar_events"),
     "before it is written": (applying, "_prepared"),
     "before it is reflected on": (reflection, "planned"),
-    "before it is closed": (runner, "_close"),
+    "before it is closed": (runner.Consolidation, "close"),
 }
 
 

@@ -168,7 +168,7 @@ def test_what_was_read_early_is_put_right_when_the_talk_goes_on(
 ) -> None:
     persona = persona_of(ana, tongue)
     session = talk(persona, *tongue.told, at=clock.now, status="open")
-    early.ask(session, clock.now)
+    early.request(session, clock.now)
     assert runner.run(session.pk, clock) == "read"
     clock.forward(minutes=10)
     add_message(session, "user", tongue.put_right, clock.now)

@@ -9,11 +9,10 @@ import pytest
 from chat import closing, lines
 from chat.models import Message, Session
 from chat.prompt import window_before
-from echovessel import holders
+from echovessel.jobs import process_identity
 from echovessel.llm import LLMError
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
-from memory import tasks
 from memory.consolidation import reflection, runner
 from memory.consolidation.runner import Outcome
 from memory.models import ConceptNode, Evidence, ReflectionRun
@@ -53,7 +52,7 @@ def test_a_jump_while_the_model_thinks_changes_nothing(
     jumps = iter([jump])
     session = told(mira, model, lambda: clock.forward(seconds=next(jumps, timedelta()).total_seconds()))
     assert runner.run(session.pk, clock) == Outcome.CLOSED
-    assert tasks.sweep(clock.now) == 0
+    assert runner.requeue_stale(clock.now) == 0
     assert runner.run(session.pk, clock) == Outcome.NOT_MINE
     assert ConceptNode.objects.get(kind="event").created_at == session.messages.order_by("id")[0].created_at
     assert (ConceptNode.objects.count(), Evidence.objects.count(), boundaries()) == (2, 1, 1)
@@ -72,7 +71,7 @@ def test_a_day_forward_may_cost_one_question_more_but_doubles_nothing(
         if not others:
             others.append(Outcome.NOT_MINE)
             clock.forward(days=1)
-            assert tasks.sweep(clock.now) == 1
+            assert runner.requeue_stale(clock.now) == 1
             others.append(runner.run(session.pk, clock))
         return ask(*args)
 
@@ -88,12 +87,12 @@ def test_a_dead_workers_session_is_taken_up_at_once(
     mira: Persona, model: Script, clock: Clock, jump: timedelta
 ) -> None:
     session = told(mira, model)
-    held = f"{holders.HOST}:999999999:gone:claim"
+    held = f"{process_identity.HOST}:999999999:gone:claim"
     Session.objects.filter(pk=session.pk).update(
         status="consolidating", holder=held, lease_until=clock.now + timedelta(minutes=10), attempts=1
     )
     clock.now += jump
-    assert tasks.sweep(clock.now) == 1
+    assert runner.requeue_stale(clock.now) == 1
     assert runner.run(session.pk, clock) == Outcome.CLOSED
 
 
@@ -111,12 +110,12 @@ def test_a_pause_ends_with_a_jump_forward_and_lasts_no_longer_than_the_jump_back
 
     wait()
     clock.now -= HOUR
-    assert tasks.sweep(clock.now) == 0
+    assert runner.requeue_stale(clock.now) == 0
     clock.now += HOUR + timedelta(minutes=2)
-    assert tasks.sweep(clock.now) == 1
+    assert runner.requeue_stale(clock.now) == 1
     wait()
     clock.now += DAY
-    assert tasks.sweep(clock.now) == 1
+    assert runner.requeue_stale(clock.now) == 1
     assert runner.run(session.pk, clock) == Outcome.CLOSED
 
 

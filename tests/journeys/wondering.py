@@ -168,7 +168,7 @@ def after_a_death(life: Path, moment: Moment | None) -> dict[str, Any]:
     with opened(copied(life)):
         how = killed(moment)
         paid = LLMCall.objects.count()
-        if slow_cycle.sweep(CLOCK()):
+        if slow_cycle.requeue_stale(CLOCK()):
             running.run(SlowCycle.objects.get().pk, CLOCK)
         return {"moment": moment, "killed": how == signal.SIGKILL, "paid": paid, "remains": remains()}
 

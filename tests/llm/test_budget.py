@@ -101,7 +101,7 @@ def test_nor_where_the_first_was_heard_the_day_before(ana: User, scripted: Scrip
 
     spend(ana)
     scripted.answers({"yes": True})
-    assert llm.answer_now(a_request(ana), Yes, journal=Yesterday()).value.yes
+    assert llm.answer_now(a_request(ana), Yes, replies=Yesterday()).value.yes
 
 
 def test_each_owner_and_each_purpose_has_a_cap_of_its_own(ana: User, ben: User) -> None:

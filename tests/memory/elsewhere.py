@@ -11,8 +11,8 @@ from chat import search
 from chat.models import Message, Session
 from echovessel import llm
 from echovessel.context import tokens
-from memory.importing import claims
-from memory.importing.claims import Claim
+from memory.importing import leases
+from memory.importing.leases import ImportLease
 from memory.models import ImportChunk, ImportJob, ImportRun
 from persona.models import Persona
 from tests.memory.talks import NOW, Clock, event, extraction
@@ -104,7 +104,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, deed: Callable[[], Any]) -> None:
     monkeypatch.setattr(llm, "answer_now", answer_now)
 
 
-def in_hand(job: ImportJob, clock: Clock | None = None) -> Claim:
-    found = claims.take(job.pk, clock or Clock())
+def in_hand(job: ImportJob, clock: Clock | None = None) -> ImportLease:
+    found = leases.acquire(job.pk, clock or Clock())
     assert found is not None
     return found

@@ -12,13 +12,15 @@ from chat import closing
 from chat import turn as turns
 from chat.lines import add_message
 from chat.models import Message, Session, Turn
-from echovessel import embedding, holders
+from echovessel import embedding
 from echovessel.embedding import EmbeddingUnavailable
+from echovessel.jobs import process_identity
+from echovessel.jobs.lease import Lease
 from echovessel.llm import LLMError
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
 from memory import tasks
-from memory.consolidation import applying, claims, early, runner
+from memory.consolidation import applying, early, runner
 from memory.consolidation.runner import Outcome
 from memory.models import ConceptNode, Evidence, Extraction, ModelReply, ReflectionRun
 from persona.models import MoodChange, Persona
@@ -78,7 +80,7 @@ def held(session: Session) -> tuple[Any, ...]:
 def test_what_was_said_so_far_is_remembered_and_the_talk_goes_on(mira: Persona, model: Script, clock: Clock) -> None:
     session = going_on(mira)
     model.answers(listens())
-    assert early.ask(session, clock.now)
+    assert early.request(session, clock.now)
     assert OrmQ.objects.get().task["args"] == (session.pk,)
     assert tasks.consolidate_session(session.pk) == "read"
     assert held(session) == ("open", "", None, 0, None)
@@ -95,7 +97,7 @@ def test_even_a_talk_that_the_gate_would_drop_is_read_when_somebody_asks(
 ) -> None:
     session = going_on(mira, "hi", "> hey")
     model.answers(listens())
-    early.ask(session, clock.now)
+    early.request(session, clock.now)
     assert runner.run(session.pk, clock) == Outcome.READ
     assert asked(model) == ["hi", "hey"]
 
@@ -103,12 +105,12 @@ def test_even_a_talk_that_the_gate_would_drop_is_read_when_somebody_asks(
 def test_no_line_is_asked_about_twice_and_the_close_reads_the_rest(mira: Persona, model: Script, clock: Clock) -> None:
     session = going_on(mira)
     model.structured[:] = [listens("calm", "Milo."), listens("sad", "A move."), listens("glad", "Bread."), listens()]
-    early.ask(session, clock.now)
+    early.request(session, clock.now)
     runner.run(session.pk, clock)
     for words in ("I moved to Lyon.", "I bake bread."):
         clock.forward(minutes=1)
         say(session, words, clock.now)
-        early.ask(session, clock.now)
+        early.request(session, clock.now)
         if words == "I moved to Lyon.":
             assert runner.run(session.pk, clock) == Outcome.READ
     closing.close(session, "explicit", clock.now)
@@ -131,10 +133,10 @@ def test_no_line_is_asked_about_twice_and_the_close_reads_the_rest(mira: Persona
 def test_lines_that_were_read_are_marked_and_stand_above_the_talk(mira: Persona, model: Script, clock: Clock) -> None:
     session = going_on(mira)
     model.structured[:] = [listens()] * 2
-    early.ask(session, clock.now)
+    early.request(session, clock.now)
     runner.run(session.pk, clock)
     say(session, "I moved to Lyon.", clock.now)
-    early.ask(session, clock.now + timedelta(seconds=1))
+    early.request(session, clock.now + timedelta(seconds=1))
     runner.run(session.pk, clock)
     read, new = re.findall(r"<said>\n(.*?)\n</said>", model.requests[1].user, re.DOTALL)
     assert "Milo" in read
@@ -151,7 +153,7 @@ def test_an_event_of_lines_that_were_read_is_dropped_and_one_that_adds_to_them_k
     session = going_on(mira)
     first = session.messages.order_by("id")[0]
     model.answers(listens())
-    early.ask(session, clock.now)
+    early.request(session, clock.now)
     runner.run(session.pk, clock)
     second = say(session, "He is five. I love him.", clock.now)
     promise = {"description": "Mira will ask.", "due": "2026-03-06", "evidence": []}
@@ -166,7 +168,7 @@ def test_an_event_of_lines_that_were_read_is_dropped_and_one_that_adds_to_them_k
             intentions=[promise | {"evidence": [{"message_id": f"m{first.pk + 1}", "quote": "Sweet!"}]}],
         )
     )
-    early.ask(session, clock.now + timedelta(seconds=1))
+    early.request(session, clock.now + timedelta(seconds=1))
     assert runner.run(session.pk, clock) == Outcome.READ
     assert events() == {"Ana said: I have a cat named Milo.", "Milo is five."}
     assert not ConceptNode.objects.filter(kind="intention").exists()
@@ -177,18 +179,18 @@ def test_an_event_of_lines_that_were_read_is_dropped_and_one_that_adds_to_them_k
 def test_without_a_model_nothing_is_made_of_lines_that_were_read(mira: Persona, clock: Clock, settings: Any) -> None:
     settings.LLM_PROVIDER = "offline"
     session = going_on(mira, "My sister Anna lives in Rome.", "> Lovely!")
-    early.ask(session, clock.now)
+    early.request(session, clock.now)
     runner.run(session.pk, clock)
     before = events()
     assert len(before) == 1
     clock.forward(minutes=1)
     say(session, "hm, nice weather", clock.now)
-    early.ask(session, clock.now)
+    early.request(session, clock.now)
     runner.run(session.pk, clock)
     assert events() == before
     clock.forward(minutes=1)
     say(session, "My brother Tom lives in Oslo.", clock.now)
-    early.ask(session, clock.now)
+    early.request(session, clock.now)
     runner.run(session.pk, clock)
     assert len(events() - before) == 1
     assert [row.dropped for row in Extraction.objects.all()] == [0, 0, 0]
@@ -197,7 +199,7 @@ def test_without_a_model_nothing_is_made_of_lines_that_were_read(mira: Persona, 
 def test_the_gate_judges_only_what_was_not_read(mira: Persona, model: Script, clock: Clock) -> None:
     session = going_on(mira)
     model.structured[:] = [listens()] * 2
-    early.ask(session, clock.now)
+    early.request(session, clock.now)
     runner.run(session.pk, clock)
     say(session, "bye", clock.now)
     closing.close(session, "explicit", clock.now)
@@ -211,7 +213,7 @@ def test_what_was_asked_for_before_the_close_is_read_however_short_it_is(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
     session = going_on(mira, "hi", "> hey")
-    early.ask(session, clock.now)
+    early.request(session, clock.now)
     closing.close(session, "explicit", clock.now)
     model.structured[:] = [listens()] * 2
     assert runner.run(session.pk, clock) == Outcome.CLOSED
@@ -225,7 +227,7 @@ def test_replies_recalled_are_counted_once_at_the_close(mira: Persona, model: Sc
     session = going_on(mira)
     turn(session, "done", xray=chosen)
     model.structured[:] = [listens()] * 3
-    early.ask(session, clock.now)
+    early.request(session, clock.now)
     runner.run(session.pk, clock)
     node.refresh_from_db()
     assert node.access_count == 0
@@ -251,7 +253,7 @@ def test_a_close_in_the_middle_waits_for_the_reader_and_is_handed_over_again(
         return apply(claim)
 
     model.structured[:] = [listens()] * 3
-    early.ask(session, clock.now)
+    early.request(session, clock.now)
     with monkeypatch.context() as patched:
         patched.setattr(applying, "apply", meanwhile)
         assert runner.run(session.pk, clock) == Outcome.READ
@@ -270,12 +272,12 @@ def test_asked_again_in_the_middle_it_is_read_again(
     def meanwhile(claim: Any) -> Any:
         clock.forward(seconds=1)
         say(session, "I moved to Lyon.", clock.now)
-        assert early.ask(session, clock.now)
+        assert early.request(session, clock.now)
         OrmQ.objects.all().delete()
         return apply(claim)
 
     model.structured[:] = [listens()] * 2
-    early.ask(session, clock.now)
+    early.request(session, clock.now)
     with monkeypatch.context() as patched:
         patched.setattr(applying, "apply", meanwhile)
         assert runner.run(session.pk, clock) == Outcome.READ
@@ -288,9 +290,9 @@ def test_asked_again_in_the_middle_it_is_read_again(
 def test_a_reply_in_flight_is_waited_for_and_its_end_hands_over(mira: Persona, model: Script, clock: Clock) -> None:
     session = going_on(mira)
     waiting = turn(session, "collecting")
-    early.ask(session, clock.now)
+    early.request(session, clock.now)
     assert runner.run(session.pk, clock) == Outcome.NOT_MINE
-    assert tasks.sweep(clock.now) == 0
+    assert runner.requeue_stale(clock.now) == 0
     running = turns.claim(mira.pk, clock.now)
     assert running == waiting
     OrmQ.objects.all().delete()
@@ -303,12 +305,12 @@ def test_a_reply_in_flight_is_waited_for_and_its_end_hands_over(mira: Persona, m
 
 def test_the_sweep_finds_an_early_reading_that_a_dead_worker_left(mira: Persona, model: Script, clock: Clock) -> None:
     session = going_on(mira)
-    early.ask(session, clock.now)
-    assert claims.take(session.pk, clock) is not None
-    assert tasks.sweep(clock.now) == 0
-    Session.objects.update(holder=f"{holders.HOST}:999999999:gone:1")
+    early.request(session, clock.now)
+    assert runner.acquire(session.pk, clock) is not None
+    assert runner.requeue_stale(clock.now) == 0
+    Session.objects.update(holder=f"{process_identity.HOST}:999999999:gone:1")
     OrmQ.objects.all().delete()
-    assert tasks.sweep(clock.now) == 1
+    assert runner.requeue_stale(clock.now) == 1
     model.answers(listens())
     assert runner.run(session.pk, clock) == Outcome.READ
 
@@ -317,14 +319,14 @@ def test_killed_with_an_answer_in_hand_it_asks_nobody_again_though_more_was_said
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = going_on(mira)
-    early.ask(session, clock.now)
+    early.request(session, clock.now)
     model.structured[:] = [listens("calm", "Milo."), listens("glad", "Lyon."), listens()]
 
     def die(*args: Any) -> None:
         raise Killed
 
     with monkeypatch.context() as patched:
-        patched.setattr(claims.Claim, "forward", die)
+        patched.setattr(Lease, "checkpoint", die)
         with pytest.raises(Killed):
             runner.run(session.pk, clock)
     assert ModelReply.objects.count() == 1
@@ -339,7 +341,7 @@ def test_killed_with_an_answer_in_hand_it_asks_nobody_again_though_more_was_said
 
 def test_a_fault_that_may_pass_pauses_and_an_open_talk_never_fails(mira: Persona, model: Script, clock: Clock) -> None:
     session = going_on(mira)
-    early.ask(session, clock.now)
+    early.request(session, clock.now)
     for attempt in range(1, 6):
         model.structured[:] = [LLMError("busy", code="rate_limited", permanent=False)]
         outcome = runner.run(session.pk, clock)
@@ -362,7 +364,7 @@ def test_answers_that_nobody_can_read_are_asked_for_anew_at_the_close(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
     session = going_on(mira)
-    early.ask(session, clock.now)
+    early.request(session, clock.now)
     model.structured[:] = ["I would rather not.", "No."]
     assert runner.run(session.pk, clock) == Outcome.DROPPED
     assert not ModelReply.objects.exists()
@@ -376,7 +378,7 @@ def test_closed_while_it_fails_the_request_stands_and_the_gate_lets_it_pass(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = going_on(mira, "hi", "> hey")
-    early.ask(session, clock.now)
+    early.request(session, clock.now)
 
     def meanwhile(*args: Any) -> None:
         closing.close(session, "explicit", clock.now)
@@ -401,7 +403,7 @@ def test_what_kills_its_reader_every_time_leaves_the_talk_open(
         raise Killed
 
     session = going_on(mira)
-    early.ask(session, clock.now)
+    early.request(session, clock.now)
     model.answers(listens())
     monkeypatch.setattr(embedding, "embed", die)
     for _ in range(5):
@@ -416,18 +418,18 @@ def test_what_kills_its_reader_every_time_leaves_the_talk_open(
 @pytest.mark.parametrize("status", ["closing", "consolidating", "closed", "failed"])
 def test_only_an_open_talk_can_be_read_early(mira: Persona, clock: Clock, status: str) -> None:
     session = talk(mira, "I have a cat.", status=status)
-    assert not early.ask(session, clock.now)
+    assert not early.request(session, clock.now)
     assert not OrmQ.objects.exists()
 
 
 def test_off_the_record_nothing_is_read_early(mira: Persona, model: Script, clock: Clock) -> None:
     session = going_on(mira)
-    early.ask(session, clock.now)
+    early.request(session, clock.now)
     Session.objects.update(off_the_record=True)
     assert runner.run(session.pk, clock) == Outcome.READ
     assert not model.requests
     assert held(session) == ("open", "", None, 0, None)
-    assert not early.ask(session, clock.now)
+    assert not early.request(session, clock.now)
 
 
 @pytest.mark.parametrize("stride", [9, pytest.param(1, marks=pytest.mark.long)])
@@ -439,7 +441,7 @@ def test_killed_before_any_statement_of_an_early_reading_nothing_is_lost_or_doub
             session, mine = going_on(mira), Clock()
             model.structured[:] = [listens()] * 9
             model.requests.clear()
-            early.ask(session, mine.now)
+            early.request(session, mine.now)
             died = dies_at(statement, lambda: runner.run(session.pk, mine))
             for _ in range(2):
                 mine.forward(seconds=601)
@@ -459,7 +461,7 @@ def test_a_talk_that_is_closed_while_its_reading_waits_says_what_it_waits_for(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
     session = going_on(mira)
-    early.ask(session, clock.now)
+    early.request(session, clock.now)
     model.structured[:] = [LLMError("spent", code="budget_exhausted", permanent=False, retry_after=3_600.0)]
     assert runner.run(session.pk, clock) == Outcome.LATER
     closing.close(session, "explicit", clock.now)
@@ -473,7 +475,7 @@ def test_a_talk_that_is_closed_while_its_reading_waits_says_what_it_waits_for(
 
 def test_a_talk_whose_pause_is_over_waits_for_nothing(mira: Persona, model: Script, clock: Clock) -> None:
     session = going_on(mira)
-    early.ask(session, clock.now)
+    early.request(session, clock.now)
     model.structured[:] = [LLMError("busy", code="rate_limited", permanent=False)]
     runner.run(session.pk, clock)
     clock.forward(hours=2)

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from chat.models import Message, Session
 from memory.importers import Source
-from memory.importing import begin, claims, looking, stored_file, storing
+from memory.importing import begin, leases, looking, stored_file, storing
 from memory.management.commands import import_memories
 from memory.models import ImportJob, ImportRun
 from persona.models import CoreDraft, Persona
@@ -222,7 +222,7 @@ def test_ctrl_c_while_it_is_begun_leaves_nothing(mira: Persona, monkeypatch: Any
 def test_an_import_that_another_has_in_hand_is_left_alone(mira: Persona) -> None:
     with Source(WHATSAPP) as source:
         job = begin(mira.owner, mira, source, timezone.now(), keep=False)
-    assert claims.take(job.pk, timezone.now, reads_itself=True)
+    assert leases.acquire(job.pk, timezone.now, has_file=True)
     assert "has this import in hand" in refused(mira, WHATSAPP, resume=job.uuid)
 
 

@@ -125,7 +125,7 @@ def test_what_cannot_be_read_is_refused_with_its_place(owner: Client, mira: Pers
     broken = (FILES / "chatgpt.json").read_bytes()[:700]
     told = owner.get(looked_through(owner, f"/api/personas/{mira.uuid}/imports", broken, "conversations.json")).json()
     assert (told["status"], bool(told["refusal"])) == ("refused", True)
-    running.sweep(timezone.now())
+    running.requeue_stale(timezone.now())
     assert not ImportPiece.objects.exists()
 
 

@@ -14,7 +14,8 @@ from django.core.checks import run_checks
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
 
-from echovessel import embedding, holders
+from echovessel import embedding
+from echovessel.jobs import process_identity
 from echovessel.management.commands import up
 from echovessel.sqlite import triggers
 from memory import model_in_use, reembedding, remembering, vectors
@@ -276,14 +277,16 @@ def held_by(holder: str, until: datetime) -> None:
 
 @pytest.mark.parametrize("args", [[], ["--model", NEW]])
 def test_a_second_one_at_the_same_time_is_refused(ten: list[ConceptNode], args: list[str]) -> None:
-    held_by(holders.one_claim(), datetime.now(UTC) + timedelta(minutes=5))
+    held_by(process_identity.new_holder(), datetime.now(UTC) + timedelta(minutes=5))
     with pytest.raises(CommandError, match="Another process makes vectors anew"):
         reembed(*args)
     assert models() == {OLD}
 
 
 @pytest.mark.parametrize(
-    ("holder", "minutes"), [(f"{holders.HOST}:999999999:abc:def", 5), ("elsewhere:1:abc:def", -1)], ids=["dead", "late"]
+    ("holder", "minutes"),
+    [(f"{process_identity.HOST}:999999999:abc:def", 5), ("elsewhere:1:abc:def", -1)],
+    ids=["dead", "late"],
 )
 def test_after_the_death_of_one_the_next_takes_over(ten: list[ConceptNode], holder: str, minutes: int) -> None:
     held_by(holder, datetime.now(UTC) + timedelta(minutes=minutes))

@@ -14,14 +14,16 @@ from django_q.models import OrmQ
 
 from chat import closing
 from chat.models import Session
-from echovessel import embedding, holders
+from echovessel import embedding
 from echovessel.embedding import EmbeddingUnavailable
+from echovessel.jobs import knobs, process_identity
+from echovessel.jobs.lease import LeaseLost
+from echovessel.jobs.retry import delay_after
 from echovessel.llm import LLMError
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
-from memory import knobs, tasks
-from memory.claims import Lost
-from memory.consolidation import applying, claims, reflection, runner
+from memory import tasks
+from memory.consolidation import applying, reflection, runner
 from memory.consolidation import extraction as extraction_step
 from memory.consolidation.runner import Outcome
 from memory.models import (
@@ -31,7 +33,6 @@ from memory.models import (
     Extraction,
     ModelReply,
 )
-from memory.patience import pause_after
 from persona.models import MoodChange, Persona
 from tests.memory.deaths import Killed, Trial, dies_at, remains, same_wherever_it_dies, undone
 from tests.memory.talks import NOW, Clock, event, extraction, talk, thought, turn
@@ -86,7 +87,7 @@ def test_killed_before_any_statement_it_finishes_the_job_and_doubles_nothing(
     assert same_wherever_it_dies(try_out, stride) > 60
 
 
-@pytest.mark.parametrize("step", ["extraction.read", "applying.apply", "reflection.reflect", "_close"])
+@pytest.mark.parametrize("step", ["extraction.read", "applying.apply", "reflection.reflect", "Consolidation.close"])
 def test_killed_after_a_step_no_answer_is_paid_for_twice(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -114,10 +115,10 @@ def test_killed_after_a_step_no_answer_is_paid_for_twice(
 
 def test_only_one_of_two_workers_gets_a_session(mira: Persona, clock: Clock) -> None:
     session = a_talk(mira)
-    assert claims.take(session.pk, clock) is not None
-    assert claims.take(session.pk, clock) is None
+    assert runner.acquire(session.pk, clock) is not None
+    assert runner.acquire(session.pk, clock) is None
     clock.forward(seconds=601)
-    assert claims.take(session.pk, clock) is not None
+    assert runner.acquire(session.pk, clock) is not None
 
 
 def test_who_lost_the_lease_stops_and_closes_nothing(
@@ -128,7 +129,7 @@ def test_who_lost_the_lease_stops_and_closes_nothing(
 
     def slow(claim: Any) -> Any:
         later = Clock(clock.now + timedelta(seconds=700))
-        assert claims.take(session.pk, later) is not None
+        assert runner.acquire(session.pk, later) is not None
         return apply(claim)
 
     ready(model)
@@ -144,10 +145,10 @@ def test_a_reply_in_flight_is_waited_for(mira: Persona, model: Script, clock: Cl
     session = a_talk(mira)
     waiting = turn(session, status)
     assert runner.run(session.pk, clock) == Outcome.NOT_MINE
-    assert tasks.sweep(clock.now) == 0
+    assert runner.requeue_stale(clock.now) == 0
     waiting.status = "failed"
     waiting.save()
-    assert tasks.sweep(clock.now) == 1
+    assert runner.requeue_stale(clock.now) == 1
     assert runner.run(session.pk, clock) == Outcome.CLOSED
 
 
@@ -161,9 +162,9 @@ def test_a_fault_that_may_pass_is_tried_five_times_in_about_an_hour(mira: Person
         if attempt < 5:
             assert (outcome, session.status) == (Outcome.LATER, "closing")
             assert runner.run(session.pk, clock) == Outcome.NOT_MINE
-            assert tasks.sweep(clock.now) == 0
+            assert runner.requeue_stale(clock.now) == 0
             clock.now = session.lease_until + timedelta(seconds=1)
-            assert tasks.sweep(clock.now) == 1
+            assert runner.requeue_stale(clock.now) == 1
     assert (outcome, session.status) == (Outcome.FAILED, "failed")
     assert "extraction: busy" in session.failure
     assert timedelta(minutes=55) < clock.now - start < timedelta(minutes=70)
@@ -171,8 +172,8 @@ def test_a_fault_that_may_pass_is_tried_five_times_in_about_an_hour(mira: Person
 
 
 def test_pauses_grow_and_respect_the_server() -> None:
-    assert [pause_after(attempt).seconds for attempt in (1, 2, 3, 4, 5)] == [60, 240, 960, 2400, 2400]
-    assert pause_after(1, 90.5).total_seconds() == 90.5
+    assert [delay_after(attempt).seconds for attempt in (1, 2, 3, 4, 5)] == [60, 240, 960, 2400, 2400]
+    assert delay_after(1, 90.5).total_seconds() == 90.5
 
 
 def test_a_fault_that_passed_leaves_no_trace(mira: Persona, model: Script, clock: Clock) -> None:
@@ -317,15 +318,15 @@ def test_an_answer_with_half_a_character_is_stored_without_it(mira: Persona, mod
 
 def test_a_worker_of_before_a_retry_holds_nothing_after_it(mira: Persona, model: Script, clock: Clock) -> None:
     session = a_talk(mira)
-    stale = claims.take(session.pk, clock)
+    stale = runner.acquire(session.pk, clock)
     assert stale is not None
     Session.objects.filter(pk=session.pk).update(status="failed")
     assert runner.retry(session)
-    with pytest.raises(Lost):
-        stale.forward()
-    fresh = claims.take(session.pk, clock)
+    with pytest.raises(LeaseLost):
+        stale.checkpoint()
+    fresh = runner.acquire(session.pk, clock)
     assert fresh is not None
-    assert (fresh.tries(), stale.mine().exists(), fresh.mine().exists()) == (1, False, True)
+    assert (fresh.attempts(), stale.held().exists(), fresh.held().exists()) == (1, False, True)
 
 
 def test_what_kills_its_worker_every_time_is_given_up(
@@ -353,7 +354,7 @@ def test_poison_is_parked_where_people_see_it_and_the_others_go_on(
     apply = applying.apply
 
     def die(claim: Any) -> Any:
-        if claim.session.pk == poison.pk:
+        if claim.row.pk == poison.pk:
             raise Killed
         return apply(claim)
 
@@ -362,7 +363,7 @@ def test_poison_is_parked_where_people_see_it_and_the_others_go_on(
     outcomes = []
     for _ in range(6):
         clock.forward(seconds=601)
-        tasks.sweep(clock.now)
+        runner.requeue_stale(clock.now)
         for job in OrmQ.objects.order_by("id"):
             with suppress(Killed):
                 outcomes.append(runner.run(job.task["args"][0], clock))
@@ -430,9 +431,9 @@ def test_tries_are_those_of_the_step_at_hand(
 
 def test_a_session_of_a_dead_worker_is_taken_up_at_once(mira: Persona, model: Script, clock: Clock) -> None:
     session = a_talk(mira)
-    assert claims.take(session.pk, clock) is not None
-    assert tasks.sweep(clock.now) == 0
-    Session.objects.update(holder=f"{holders.HOST}:999999999:gone:1")
+    assert runner.acquire(session.pk, clock) is not None
+    assert runner.requeue_stale(clock.now) == 0
+    Session.objects.update(holder=f"{process_identity.HOST}:999999999:gone:1")
     ready(model)
     assert runner.run(session.pk, clock) == Outcome.CLOSED
 
@@ -440,10 +441,10 @@ def test_a_session_of_a_dead_worker_is_taken_up_at_once(mira: Persona, model: Sc
 def test_the_sweep_frees_what_the_dead_hold_and_nothing_else(mira: Persona, clock: Clock) -> None:
     dead, living, paused = a_talk(mira), a_talk(mira), a_talk(mira)
     for session in (dead, living):
-        assert claims.take(session.pk, clock) is not None
-    Session.objects.filter(pk=dead.pk).update(holder=f"{holders.HOST}:999999999:gone:1")
+        assert runner.acquire(session.pk, clock) is not None
+    Session.objects.filter(pk=dead.pk).update(holder=f"{process_identity.HOST}:999999999:gone:1")
     Session.objects.filter(pk=paused.pk).update(lease_until=clock.now + timedelta(minutes=5))
-    assert tasks.sweep(clock.now) == 1
+    assert runner.requeue_stale(clock.now) == 1
     assert OrmQ.objects.get().task["args"] == (dead.pk,)
 
 
@@ -465,9 +466,9 @@ def test_who_waits_says_for_what_and_until_when_once_in_each_pause(mira: Persona
         }
         assert runner.run(session.pk, clock) == Outcome.NOT_MINE
         clock.now = session.lease_until + timedelta(seconds=1)
-    claim = claims.take(session.pk, clock)
+    claim = runner.acquire(session.pk, clock)
     assert claim is not None
-    assert claim.session.waiting_for == ""
+    assert claim.row.waiting_for == ""
 
 
 def test_a_spent_budget_is_waited_for_and_costs_no_try(mira: Persona, model: Script, clock: Clock) -> None:
@@ -519,7 +520,7 @@ def test_events_and_thoughts_are_counted_once_whatever_was_repeated(
 
     session = a_talk(mira)
     ready(model)
-    for owner, step in ((applying, "_summarise"), (reflection, "forget"), (runner, "publish_boundary")):
+    for owner, step in ((applying, "_summarise"), (reflection.replies, "delete"), (runner, "publish_boundary")):
         with monkeypatch.context() as patched:
             patched.setattr(owner, step, die)
             with pytest.raises(Killed):
@@ -570,8 +571,8 @@ def test_no_transaction_is_open_while_model_or_embedder_works(
 def test_the_queue_carries_ids_and_the_sweep_does_not_flood_it(mira: Persona, clock: Clock) -> None:
     for hours in range(30):
         talk(mira, "I have a cat.", at=NOW - timedelta(hours=hours))
-    assert tasks.sweep(clock.now) == 20
-    assert tasks.sweep(clock.now) == 0
+    assert runner.requeue_stale(clock.now) == 20
+    assert runner.requeue_stale(clock.now) == 0
     assert OrmQ.objects.count() == 20
     job = OrmQ.objects.first()
     assert job is not None
@@ -652,12 +653,12 @@ def test_by_hand_a_session_that_is_held_is_not_taken_from_its_worker(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
     session = a_talk(mira)
-    claim = claims.take(session.pk, clock)
+    claim = runner.acquire(session.pk, clock)
     assert claim is not None
     Session.objects.update(status="closing")
     run_command("consolidate", "--session", str(session.pk))
-    claim.forward()
-    assert claim.mine().filter(lease_until__gt=clock.now).exists()
+    claim.checkpoint()
+    assert claim.held().filter(lease_until__gt=clock.now).exists()
 
 
 @pytest.mark.parametrize("who", ["nobody", "5f0f7c1e-0000-4000-8000-000000000000"])

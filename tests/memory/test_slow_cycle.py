@@ -9,10 +9,11 @@ import pytest
 from django_q.models import OrmQ
 
 from chat.models import Session
+from echovessel.jobs import knobs as job_knobs
 from echovessel.llm import LLMError
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
-from memory import awaited, curating, forgetting, knobs, slow_cycle, tasks, tombstones
+from memory import awaited, curating, forgetting, slow_cycle, tasks, tombstones
 from memory.consolidation import runner
 from memory.models import ConceptNode, ModelReply, NodeVector, Question, SlowCycle, SlowCycleRun
 from memory.slow_cycle import packing, questions, running, storing
@@ -170,13 +171,13 @@ def test_she_rests_between_two_runs_and_what_waits_is_taken_up_by_the_minute(
     assert run(mira, clock) == Outcome.NOT_NOW
     assert SlowCycle.objects.get().attempts == 0
     clock.forward(minutes=19)
-    assert slow_cycle.sweep(clock.now) == 0
+    assert slow_cycle.requeue_stale(clock.now) == 0
     clock.forward(minutes=2)
-    assert slow_cycle.sweep(clock.now) == 1
+    assert slow_cycle.requeue_stale(clock.now) == 1
     assert OrmQ.objects.get().task["args"] == (mira.pk,)
     assert running.run(mira.pk, clock) == Outcome.DONE
     assert last_run().reason == "rested"
-    assert slow_cycle.sweep(clock.now) == 0
+    assert slow_cycle.requeue_stale(clock.now) == 0
 
 
 @pytest.mark.parametrize(
@@ -193,7 +194,7 @@ def test_what_cannot_wait_does_not(
     assert run(mira, clock) == Outcome.NOT_NOW
     session = talk(mira, "hm", status="closed")
     remember(mira, "Omar died.", **fields)
-    assert slow_cycle.want(session, clock.now)  # takes her out of her rest
+    assert slow_cycle.request_run(session, clock.now)  # takes her out of her rest
     assert running.run(mira.pk, clock) == Outcome.DONE
     assert (last_run().reason, len(asked(model))) == (reason, 2)
 
@@ -254,16 +255,16 @@ def test_the_sweep_fills_the_queue_up_to_a_bound_and_frees_what_the_dead_held(
     for persona in (mira, otto):
         wanting(persona, clock.now)
         clock.forward(minutes=1)
-    assert slow_cycle.sweep(clock.now) == 1
-    assert slow_cycle.sweep(clock.now) == 0
+    assert slow_cycle.requeue_stale(clock.now) == 1
+    assert slow_cycle.requeue_stale(clock.now) == 0
     OrmQ.objects.all().delete()
     SlowCycle.objects.filter(persona=otto).update(wanted_at=None)
     held = {"holder": "elsewhere:1:a:b", "lease_until": clock.now + timedelta(minutes=5)}
     SlowCycle.objects.filter(persona=mira).update(**held)
-    assert slow_cycle.sweep(clock.now) == 0
+    assert slow_cycle.requeue_stale(clock.now) == 0
     SlowCycle.objects.filter(persona=mira).update(holder=f"{running.__name__}:1")
     clock.forward(minutes=6)
-    assert slow_cycle.sweep(clock.now) == 1
+    assert slow_cycle.requeue_stale(clock.now) == 1
 
 
 @pytest.mark.django_db
@@ -272,7 +273,7 @@ def test_where_nothing_waits_the_minute_costs_two_small_queries(
 ) -> None:
     SlowCycle.objects.create(persona=mira)
     with django_assert_num_queries(2):
-        assert slow_cycle.sweep(clock.now) == 0
+        assert slow_cycle.requeue_stale(clock.now) == 0
 
 
 # --- what she is given ----------------------------------------------------------------------------------------------
@@ -520,7 +521,7 @@ def test_what_is_forgotten_while_the_model_thinks_leaves_nothing(
     assert not ModelReply.objects.exists()
     assert not SlowCycleRun.objects.exists()
     assert not Question.objects.exists()
-    assert slow_cycle.sweep(clock.now) == 1
+    assert slow_cycle.requeue_stale(clock.now) == 1
     assert running.run(mira.pk, clock) == Outcome.DONE
     assert [one["id"] for one in asked(model)] == [key(stays)]
 
@@ -631,7 +632,7 @@ def test_a_fault_that_nobody_foresaw_is_logged_without_words_and_given_up_in_the
         raise RuntimeError(told.description)
 
     monkeypatch.setattr(storing, "_move_on", fails)
-    for _ in range(knobs.attempts() - 1):
+    for _ in range(job_knobs.attempts() - 1):
         assert running.run(mira.pk, clock) == Outcome.LATER
         clock.forward(hours=1)
     assert running.run(mira.pk, clock) == Outcome.FAILED
@@ -649,7 +650,7 @@ def test_wanted_again_while_the_model_thinks_it_stays_wanted(
 
     def goes_on() -> None:
         remember(mira, "Ana has a cat named Milo.")
-        assert slow_cycle.want(session, clock.now + timedelta(seconds=5))
+        assert slow_cycle.request_run(session, clock.now + timedelta(seconds=5))
 
     meanwhile(goes_on)
     assert run(mira, clock) == Outcome.DONE

@@ -12,7 +12,8 @@ from chat import turn as turns
 from chat.first_word import NotNow
 from chat.lines import take_line
 from chat.models import Message, Session, Turn
-from echovessel import holders, llm
+from echovessel import llm
+from echovessel.jobs import process_identity
 from echovessel.llm import LLMError
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
@@ -67,7 +68,7 @@ def calls() -> int:
 
 # --- what is said ----------------------------------------------------------------------------------------------------
 def test_a_first_word_is_stored_published_and_stamped(due: Outreach, mira: Persona, clock: Clock) -> None:
-    assert outreach.carry_out(due.pk, clock) == "delivered"
+    assert outreach.run(due.pk, clock) == "delivered"
     line = Message.objects.get(content=SAID)
     said = Outreach.objects.get()
     assert (said.status, said.delivered_at, said.attempts, said.holder) == ("delivered", clock(), 0, "")
@@ -90,7 +91,7 @@ def test_a_first_word_is_stored_published_and_stamped(due: Outreach, mira: Perso
 
 
 def test_it_tells_why_now_and_what_was_recalled(due: Outreach, promise: ConceptNode, clock: Clock) -> None:
-    outreach.carry_out(due.pk, clock)
+    outreach.run(due.pk, clock)
     xray = Turn.objects.get(spoke_first=True).xray
     assert xray["why_now"] == {"trigger": "promise", "about": str(promise.uuid), "since": due.wanted_at.isoformat()}
     assert {"recollections", "promises", "tokens"} <= xray.keys()
@@ -99,21 +100,21 @@ def test_it_tells_why_now_and_what_was_recalled(due: Outreach, promise: ConceptN
 
 def test_an_open_talk_goes_on_with_it(due: Outreach, mira: Persona, clock: Clock) -> None:
     session = Session.objects.create(persona=mira, channel="web", started_at=NOW, last_message_at=NOW)
-    outreach.carry_out(due.pk, clock)
+    outreach.run(due.pk, clock)
     assert Message.objects.get(content=SAID).session == session
     assert not OutboxEvent.objects.filter(name="chat.session.boundary").exists()
 
 
 def test_said_once_it_is_not_said_again(due: Outreach, clock: Clock) -> None:
-    assert outreach.carry_out(due.pk, clock) == "delivered"
-    assert outreach.carry_out(due.pk, clock) == "not_mine"
+    assert outreach.run(due.pk, clock) == "delivered"
+    assert outreach.run(due.pk, clock) == "not_mine"
     assert Message.objects.filter(content=SAID).count() == calls() == 1
 
 
 def test_an_answer_on_the_next_day_is_read_together_with_the_question(
     due: Outreach, mira: Persona, clock: Clock
 ) -> None:
-    outreach.carry_out(due.pk, clock)
+    outreach.run(due.pk, clock)
     clock.forward(hours=20)
     assert closing.close_idle(clock()) == 0
     answer = take_line(mira, "I got the job!", None, "web", clock()).message
@@ -129,27 +130,27 @@ def test_an_answer_on_the_next_day_is_read_together_with_the_question(
 def test_while_a_line_of_the_user_waits_she_waits(due: Outreach, mira: Persona, clock: Clock) -> None:
     session = Session.objects.create(persona=mira, channel="web", started_at=NOW, last_message_at=NOW)
     waiting = turn(session, Turn.Status.COLLECTING)
-    assert outreach.carry_out(due.pk, clock) == "later"
+    assert outreach.run(due.pk, clock) == "later"
     due.refresh_from_db()
     assert (due.status, due.lease_until, due.attempts) == ("wanted", clock() + timedelta(seconds=60), 0)
     assert calls() == 0
     waiting.delete()
-    assert outreach.carry_out(due.pk, clock) == "not_mine", "the moment is not over yet"
+    assert outreach.run(due.pk, clock) == "not_mine", "the moment is not over yet"
     clock.forward(seconds=61)
-    assert outreach.carry_out(due.pk, clock) == "delivered"
+    assert outreach.run(due.pk, clock) == "delivered"
 
 
 def test_who_begins_to_write_while_the_model_thinks_is_not_interrupted(
     due: Outreach, mira: Persona, meanwhile: Any, clock: Clock
 ) -> None:
     meanwhile(lambda: take_line(mira, "I must tell you something.", None, "web", clock()))
-    assert outreach.carry_out(due.pk, clock) == "later"
+    assert outreach.run(due.pk, clock) == "later"
     assert not Message.objects.filter(content=SAID).exists()
     claimed = turns.claim(mira.pk, clock())
     assert claimed is not None
     turns.finish(claimed, "Tell me.", stopped=False, first_token_at=None, xray={}, now=clock())
     clock.forward(minutes=2)
-    assert outreach.carry_out(due.pk, clock) == "dropped", "they are talking"
+    assert outreach.run(due.pk, clock) == "dropped", "they are talking"
     due.refresh_from_db()
     assert (due.status, due.reason) == ("dropped", "trigger")
     assert not ModelReply.objects.exists()
@@ -159,18 +160,18 @@ def test_what_was_dropped_for_the_moment_comes_again_and_is_said_once(
     due: Outreach, mira: Persona, model: Script, clock: Clock
 ) -> None:
     allow(mira, enabled=False)
-    assert outreach.carry_out(due.pk, clock) == "dropped"
+    assert outreach.run(due.pk, clock) == "dropped"
     assert Outreach.objects.get().reason == "enabled"
     allow(mira)
     clock.forward(minutes=1)
     assert wanted(mira, clock()) == due
-    assert outreach.carry_out(due.pk, clock) == "delivered"
+    assert outreach.run(due.pk, clock) == "delivered"
     assert Outreach.objects.count() == calls() == 1
 
 
 def test_a_gate_that_closed_while_the_model_thought_drops_it(due: Outreach, meanwhile: Any, clock: Clock) -> None:
     meanwhile(lambda: clock.forward(hours=2, minutes=29))  # eleven in Shanghai
-    assert outreach.carry_out(due.pk, clock) == "dropped"
+    assert outreach.run(due.pk, clock) == "dropped"
     assert Outreach.objects.get().reason == "quiet_hours"
     assert not Message.objects.filter(content=SAID).exists()
     assert not ModelReply.objects.exists()
@@ -181,13 +182,13 @@ def test_what_is_done_or_hidden_meanwhile_is_no_reason(
     due: Outreach, promise: ConceptNode, meanwhile: Any, clock: Clock, change: dict[str, Any]
 ) -> None:
     meanwhile(lambda: ConceptNode.objects.filter(pk=promise.pk).update(**change))
-    assert outreach.carry_out(due.pk, clock) == "dropped"
+    assert outreach.run(due.pk, clock) == "dropped"
     assert not Message.objects.filter(content=SAID).exists()
 
 
 def test_nothing_is_said_into_a_talk_off_the_record(due: Outreach, mira: Persona, clock: Clock) -> None:
     Session.objects.create(persona=mira, channel="web", off_the_record=True)
-    assert outreach.carry_out(due.pk, clock) == "dropped"
+    assert outreach.run(due.pk, clock) == "dropped"
     with pytest.raises(NotNow, match="off_the_record"):
         first_word.say(mira, SAID, {}, clock())
     assert not Message.objects.filter(content=SAID).exists()
@@ -202,11 +203,11 @@ def test_what_is_forgotten_while_the_model_thinks_is_not_said(
     on_its_way = wanted(mira, clock())
     model.answers({"message": "How was the interview, after the stolen book?"}, {"message": SAID})
     meanwhile(lambda: forgetting.forget(forgetting.plan([Target("node", secret.pk)]), None, clock()))
-    assert outreach.carry_out(on_its_way.pk, clock) == "later"
+    assert outreach.run(on_its_way.pk, clock) == "later"
     assert "stole" in model.requests[-1].user
     assert not ModelReply.objects.exists()
-    assert outreach.sweep(clock()) == 1
-    assert outreach.carry_out(on_its_way.pk, clock) == "delivered"
+    assert outreach.requeue_stale(clock()) == 1
+    assert outreach.run(on_its_way.pk, clock) == "delivered"
     assert [line.content for line in Message.objects.filter(turn__spoke_first=True)] == [SAID]
     assert "stole" not in model.requests[-1].user
 
@@ -215,7 +216,7 @@ def test_a_first_word_that_repeats_what_is_forgotten_goes_with_it(
     mira: Persona, promise: ConceptNode, model: Script, clock: Clock
 ) -> None:
     model.answers({"message": "I promised to ask Ana how the interview went."})
-    outreach.carry_out(wanted(mira, clock()).pk, clock)
+    outreach.run(wanted(mira, clock()).pk, clock)
     forgetting.forget(forgetting.plan([Target("node", promise.pk)]), None, clock())
     assert not Message.objects.filter(turn__spoke_first=True).exists()
     assert str(promise.uuid) not in str([turn.xray for turn in Turn.objects.all()])
@@ -227,11 +228,11 @@ def test_a_fault_that_may_pass_is_waited_for_and_then_it_is_said(
 ) -> None:
     on_its_way = wanted(mira, clock())
     model.answers(LLMError("…", code="timeout", permanent=False), {"message": SAID})
-    assert outreach.carry_out(on_its_way.pk, clock) == "later"
-    assert outreach.sweep(clock()) == 0, "the pause is not over"
+    assert outreach.run(on_its_way.pk, clock) == "later"
+    assert outreach.requeue_stale(clock()) == 0, "the pause is not over"
     clock.forward(minutes=2)
-    assert outreach.sweep(clock()) == 1
-    assert outreach.carry_out(on_its_way.pk, clock) == "delivered"
+    assert outreach.requeue_stale(clock()) == 1
+    assert outreach.run(on_its_way.pk, clock) == "delivered"
 
 
 @pytest.mark.parametrize(
@@ -249,7 +250,7 @@ def test_a_fault_that_does_not_pass_ends_it_with_a_code(
     model.answers(*faults)
     outcome = ""
     while outcome in ("", "later"):
-        outcome = outreach.carry_out(on_its_way.pk, clock)
+        outcome = outreach.run(on_its_way.pk, clock)
         on_its_way.refresh_from_db()
         clock.now = max(clock.now, (on_its_way.lease_until or clock.now) + timedelta(seconds=1))
     assert outcome == "failed"
@@ -259,7 +260,7 @@ def test_a_fault_that_does_not_pass_ends_it_with_a_code(
 
 def test_a_spent_budget_is_a_gate_and_no_fault(due: Outreach, model: Script, clock: Clock) -> None:
     model.structured.insert(0, LLMError("…", code="budget_exhausted", permanent=False))
-    assert outreach.carry_out(due.pk, clock) == "dropped"
+    assert outreach.run(due.pk, clock) == "dropped"
     assert Outreach.objects.get().reason == "cost_cap"
 
 
@@ -269,9 +270,9 @@ def test_a_fault_that_nobody_foresaw_is_tried_again(due: Outreach, clock: Clock,
 
     with monkeypatch.context() as patched:
         patched.setattr(outreach, "deliver", stumble)
-        assert outreach.carry_out(due.pk, clock) == "later"
+        assert outreach.run(due.pk, clock) == "later"
     clock.forward(minutes=2)
-    assert outreach.carry_out(due.pk, clock) == "delivered"
+    assert outreach.run(due.pk, clock) == "delivered"
     assert calls() == 1, "what was paid for was kept"
 
 
@@ -280,7 +281,7 @@ def test_its_log_holds_no_words(due: Outreach, clock: Clock, monkeypatch: Any, c
         raise ValueError(written.text)
 
     monkeypatch.setattr(outreach, "deliver", stumble)
-    outreach.carry_out(due.pk, clock)
+    outreach.run(due.pk, clock)
     assert "ValueError" in caplog.text
     assert SAID not in caplog.text
 
@@ -289,52 +290,52 @@ def test_words_of_another_hour_are_not_said(due: Outreach, model: Script, monkey
     """They were written, and then the worker was gone for hours."""
     clock = Clock(NOW + timedelta(minutes=31))
     monkeypatch.setattr(outreach, "deliver", lambda *_: (_ for _ in ()).throw(ValueError))
-    outreach.carry_out(due.pk, clock)
+    outreach.run(due.pk, clock)
     ModelReply.objects.update(at=clock())
     monkeypatch.setattr(outreach, "deliver", delivering.deliver)
     clock.forward(minutes=70)
     model.answers({"message": "And, how was it?"})
-    assert outreach.carry_out(due.pk, clock) == "delivered"
+    assert outreach.run(due.pk, clock) == "delivered"
     assert [line.content for line in Message.objects.filter(turn__spoke_first=True)] == ["And, how was it?"]
 
 
 # --- whose it is -----------------------------------------------------------------------------------------------------
 def test_who_is_dead_is_not_waited_for(due: Outreach, clock: Clock) -> None:
-    gone = f"{holders.HOST}:{2**22 - 7}:dead:beef"
+    gone = f"{process_identity.HOST}:{2**22 - 7}:dead:beef"
     Outreach.objects.update(holder=gone, lease_until=clock() + timedelta(minutes=9), attempts=1)
-    assert outreach.sweep(clock()) == 1
-    assert outreach.carry_out(due.pk, clock) == "delivered"
+    assert outreach.requeue_stale(clock()) == 1
+    assert outreach.run(due.pk, clock) == "delivered"
 
 
 def test_what_another_has_in_hand_is_left_to_them(due: Outreach, clock: Clock) -> None:
     Outreach.objects.update(holder="elsewhere:1:a:b", lease_until=clock() + timedelta(minutes=9))
-    assert outreach.sweep(clock()) == 0
-    assert outreach.carry_out(due.pk, clock) == "not_mine"
+    assert outreach.requeue_stale(clock()) == 0
+    assert outreach.run(due.pk, clock) == "not_mine"
     clock.forward(minutes=10)
-    assert outreach.carry_out(due.pk, clock) == "delivered"
+    assert outreach.run(due.pk, clock) == "delivered"
 
 
 def test_who_was_given_up_for_dead_says_nothing_any_more(due: Outreach, meanwhile: Any, clock: Clock) -> None:
     meanwhile(lambda: Outreach.objects.update(holder="elsewhere:1:a:b"))
-    assert outreach.carry_out(due.pk, clock) == "not_mine"
+    assert outreach.run(due.pk, clock) == "not_mine"
     assert not Message.objects.filter(content=SAID).exists()
     assert not ModelReply.objects.exists()
 
 
 def test_what_kills_its_worker_again_and_again_is_given_up(due: Outreach, clock: Clock) -> None:
     Outreach.objects.update(attempts=5, holder="", lease_until=None)
-    assert outreach.carry_out(due.pk, clock) == "failed"
+    assert outreach.run(due.pk, clock) == "failed"
     assert Outreach.objects.get().reason == "stopped_too_often"
 
 
 def test_the_sweep_leaves_room_in_the_queue(due: Outreach, clock: Clock, settings: Any) -> None:
     settings.KNOBS |= {"consolidate.queue_room": 1}
     OrmQ.objects.all().delete()
-    assert outreach.sweep(clock()) == 1
-    assert outreach.sweep(clock()) == 0
+    assert outreach.requeue_stale(clock()) == 1
+    assert outreach.requeue_stale(clock()) == 0
 
 
 def test_a_persona_that_is_deleted_takes_her_outreach_along(due: Outreach, mira: Persona, clock: Clock) -> None:
     mira.delete()
-    assert outreach.carry_out(due.pk, clock) == "not_mine"
+    assert outreach.run(due.pk, clock) == "not_mine"
     assert not Consideration.objects.exists()

@@ -68,7 +68,7 @@ def test_a_first_word_is_told_of_without_what_it_says(
     talked(mira)
     promised(remember, mira)
     model.answers({"message": SAID})
-    assert outreach.carry_out(wanted(mira, clock()).pk, clock) == "delivered"
+    assert outreach.run(wanted(mira, clock()).pk, clock) == "delivered"
     [notice] = service.notices
     assert phone.opened(notice) == {"url": f"/chat/{mira.uuid}/", "tag": mira.uuid.hex}
     assert Outreach.objects.get().pushed_at == clock()

@@ -62,7 +62,7 @@ class Life:
 
     def speak(self, outreach_id: int, now: datetime) -> None:
         """Carry out what has begun; the owner answers in her time."""
-        assert outreach.carry_out(outreach_id, lambda: now) == outreach.Outcome.DELIVERED
+        assert outreach.run(outreach_id, lambda: now) == outreach.Outcome.DELIVERED
         if self.answers_after:
             self.then(now + self.answers_after, self.write)
 

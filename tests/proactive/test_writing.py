@@ -38,7 +38,7 @@ HEADINGS = [
 def asked(persona: Persona, model: Script, clock: Clock) -> Any:
     """The request that one first word makes."""
     model.answers(SAID)
-    outreach.carry_out(wanted(persona, clock()).pk, clock)
+    outreach.run(wanted(persona, clock()).pk, clock)
     return model.requests[-1]
 
 
@@ -197,7 +197,7 @@ def test_a_first_word_that_names_its_way_is_asked_for_once_more(
 ) -> None:
     Session.objects.update(channel=CHANNEL)
     model.answers({"message": f"I write to you on {CHANNEL.title()}: how was it?"}, SAID)
-    assert outreach.carry_out(wanted(mira, clock()).pk, clock) == "delivered"
+    assert outreach.run(wanted(mira, clock()).pk, clock) == "delivered"
     assert spoken() == [SAID["message"]]
     assert "names the way by which messages travel" in model.requests[-1].user
 
@@ -205,7 +205,7 @@ def test_a_first_word_that_names_its_way_is_asked_for_once_more(
 def test_one_that_names_it_again_is_not_said(mira: Persona, promise: ConceptNode, model: Script, clock: Clock) -> None:
     Session.objects.update(channel=CHANNEL)
     model.answers(*[{"message": f"How was it, {CHANNEL}?"}] * 2)
-    assert outreach.carry_out(wanted(mira, clock()).pk, clock) == "failed"
+    assert outreach.run(wanted(mira, clock()).pk, clock) == "failed"
     assert spoken() == []
     assert Outreach.objects.get().reason == "names_a_channel"
 
@@ -216,7 +216,7 @@ def test_a_word_of_theirs_is_no_way(mira: Persona, remember: Any, model: Script,
     promised(remember, mira, "Mira will ask Ana how the web design exam went.")
     asked_about = "How was the web design exam?"
     model.answers({"message": asked_about})
-    assert outreach.carry_out(wanted(mira, clock()).pk, clock) == "delivered"
+    assert outreach.run(wanted(mira, clock()).pk, clock) == "delivered"
     assert spoken() == [asked_about]
     assert len(model.requests) == 1
 
@@ -241,7 +241,7 @@ def test_a_long_one_is_asked_for_once_more_and_then_taken_as_it_is(
 ) -> None:
     long = "How was it? " * 60
     model.answers({"message": long}, {"message": f"{long}And you?"})
-    assert outreach.carry_out(wanted(mira, clock()).pk, clock) == "delivered"
+    assert outreach.run(wanted(mira, clock()).pk, clock) == "delivered"
     assert spoken() == [f"{long}And you?"]
     assert "It has more than 600 characters" in model.requests[-1].user
 
@@ -251,7 +251,7 @@ def test_one_that_babbles_twice_is_cut_behind_a_sentence(
 ) -> None:
     endless = {"message": "How was it? " * 2_000}
     model.answers(endless, endless)
-    assert outreach.carry_out(wanted(mira, clock()).pk, clock) == "delivered"
+    assert outreach.run(wanted(mira, clock()).pk, clock) == "delivered"
     [said] = spoken()
     assert said.endswith("How was it?")
     assert 500 < len(said) <= 600
@@ -259,7 +259,7 @@ def test_one_that_babbles_twice_is_cut_behind_a_sentence(
 
 def test_an_empty_one_is_asked_for_once_more(mira: Persona, promise: ConceptNode, model: Script, clock: Clock) -> None:
     model.answers({"message": "  \n "}, SAID)
-    assert outreach.carry_out(wanted(mira, clock()).pk, clock) == "delivered"
+    assert outreach.run(wanted(mira, clock()).pk, clock) == "delivered"
     assert spoken() == [SAID["message"]]
 
 
@@ -274,7 +274,7 @@ def test_without_a_model_she_speaks_from_memory_too(
     allow(mira)
     talked(mira)
     promised(remember, mira, words)
-    assert outreach.carry_out(wanted(mira, clock()).pk, clock) == "delivered"
+    assert outreach.run(wanted(mira, clock()).pk, clock) == "delivered"
     [said] = spoken()
     assert ("面试" if language == "zh" else "interview") in said
 

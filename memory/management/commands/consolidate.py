@@ -28,7 +28,7 @@ class Command(BaseCommand):
             self._do(sessions)
         else:
             waiting = sessions & Session.objects.to_consolidate(timezone.now())
-            self.stdout.write(f"{by_hand.hand_over(waiting)} handed to the job worker")
+            self.stdout.write(f"{by_hand.enqueue(waiting)} handed to the job worker")
 
     def _chosen(self, reference: str) -> SessionQuerySet:
         session = by_hand.session_by(reference)

@@ -19,7 +19,7 @@ from django.core.management import BaseCommand, CommandError
 from django.utils import timezone
 from tqdm import tqdm
 
-from memory.claims import Lost
+from echovessel.jobs.lease import LeaseLost
 from memory.importers import FORMATS, Source
 from memory.importers.fields import Mapping as Fields
 from memory.importers.types import ImportRejected
@@ -104,7 +104,7 @@ class Command(BaseCommand):
             raise CommandError(f"{options['file']}: {error}") from error
         except WrongChoice as error:
             raise CommandError(error.message) from error
-        except Lost as error:
+        except LeaseLost as error:
             raise CommandError("Somebody else has this import in hand, or it was stopped.") from error
         except KeyboardInterrupt as error:
             raise CommandError("Stopped. Nothing was stored.", returncode=INTERRUPTED) from error

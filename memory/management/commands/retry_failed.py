@@ -33,7 +33,7 @@ class Command(BaseCommand):
                 self.stderr.write(words)
             self.stdout.write(by_hand.report(done))
         else:
-            by_hand.hand_over(retried)
+            by_hand.enqueue(retried)
 
     def _chosen(self, session: str | None, persona: str | None) -> SessionQuerySet:
         if session:

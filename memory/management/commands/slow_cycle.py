@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from memory.models import SlowCycle
-from memory.slow_cycle import running, wanting
+from memory.slow_cycle import requests, running
 from memory.slow_cycle.running import Outcome
 from persona.lookup import NoSuchPersona, persona_by
 from persona.models import Persona
@@ -35,7 +35,7 @@ class Command(BaseCommand):
             raise CommandError(f"{outcomes.count(Outcome.FAILED)} failed.")
 
     def _think(self, persona: Persona) -> Outcome | None:
-        if not wanting.wish(persona, None, timezone.now()):
+        if not requests.note_request(persona, None, timezone.now()):
             self.stdout.write(f"{persona.uuid} {persona.name}: nothing is new")
             return None
         outcome = running.run(persona.pk)

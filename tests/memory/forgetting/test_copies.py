@@ -9,12 +9,12 @@ from django.db import connection
 from chat import turn as turns
 from chat.lines import take_line
 from chat.models import Message, Session, Turn
+from echovessel.jobs.lease import Lease
 from echovessel.llm import Reply, Usage
 from echovessel.outbox.models import OutboxEvent
 from memory import forgetting
 from memory.consolidation import runner
-from memory.consolidation.claims import Claim
-from memory.consolidation.replies import of_reading
+from memory.consolidation.replies import of_extraction
 from memory.forgetting import Target, plan, proving
 from memory.models import ConceptNode, Extraction, ModelReply, Question, SlowCycleRun
 from memory.sameness import content_hash
@@ -165,15 +165,15 @@ def test_an_answer_is_kept_in_the_very_moment_in_which_the_talk_is_ours(
     """Else a forgetting could come between, and an answer that was made of the words would outlive it."""
     Session.objects.filter(pk=other.pk).update(status="consolidating", holder="a worker")
     other.refresh_from_db()
-    claim = Claim(other, lambda: NOW)
+    lease = Lease(other, lambda: NOW)
     was_one: list[bool] = []
-    looked = claim.mine
+    looked = lease.held
 
-    def mine() -> Any:
+    def held() -> Any:
         was_one.append(connection.in_atomic_block)
         return looked()
 
-    monkeypatch.setattr(claim, "mine", mine)
-    of_reading(claim, 1).keep(0, Reply("{}", True, Usage(1, 0, 1)))
+    monkeypatch.setattr(lease, "held", held)
+    of_extraction(lease, 1).save(0, Reply("{}", True, Usage(1, 0, 1)))
     assert ModelReply.objects.count() == 1
     assert was_one == [True]

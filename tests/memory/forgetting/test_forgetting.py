@@ -9,11 +9,10 @@ from django.test.utils import CaptureQueriesContext
 from django_q.models import OrmQ, Task
 
 from chat.models import Message, Session, Turn
+from echovessel.jobs.lease import Lease, LeaseLost
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
 from memory import checking, forgetting, tombstones
-from memory.claims import Lost
-from memory.consolidation.claims import Claim
 from memory.forgetting import Busy, Choice, PlanChanged, Target, plan, proving, target_of
 from memory.models import Alias, ConceptNode, Entity, Extraction, Filling, ModelReply, Receipt
 from persona.models import MoodChange, Persona
@@ -252,11 +251,11 @@ def test_what_is_gone_meanwhile_has_an_empty_plan(life: Life) -> None:
 def test_who_reads_a_talk_loses_it_and_writes_nothing(life: Life) -> None:
     held = Session.objects.filter(pk=life.later.pk)
     held.update(status="consolidating", holder="a worker")
-    claim = Claim(held.get(), lambda: NOW)
+    lease = Lease(held.get(), lambda: NOW)
     waiting = OrmQ.objects.count()
     forget(the(life.milo))
-    with pytest.raises(Lost), transaction.atomic():
-        claim.forward()
+    with pytest.raises(LeaseLost), transaction.atomic():
+        lease.checkpoint()
     life.later.refresh_from_db()
     assert (life.later.status, life.later.holder, life.later.lease_until) == ("closing", "", None)
     assert OrmQ.objects.count() == waiting + 1

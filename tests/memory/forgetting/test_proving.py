@@ -50,7 +50,7 @@ def found(*texts: str) -> set[tuple[str, str]]:
 
 
 def job_that_failed(words: str) -> None:
-    known = {"name": "job", "func": "memory.tasks.sweep", "started": NOW, "stopped": NOW}
+    known = {"name": "job", "func": "memory.tasks.consolidate_session", "started": NOW, "stopped": NOW}
     Task.objects.create(id="1" * 32, success=False, result=f"Error: {words}", **known)
 
 

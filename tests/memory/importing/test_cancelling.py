@@ -9,7 +9,7 @@ import pytest
 from chat.models import Message, MessageText, Session
 from echovessel.outbox.models import OutboxEvent
 from memory import checking, importing
-from memory.consolidation import applying, claims, extraction, runner
+from memory.consolidation import applying, extraction, runner
 from memory.forgetting import again, proving
 from memory.importing import cancelling, jobs, running, unread
 from memory.importing.cancelling import erase_unread
@@ -88,7 +88,7 @@ def test_a_talk_of_which_something_is_remembered_stays_and_is_over(mira: Persona
     job = an_import(mira)
     session = brought(job, f"Ana: {SAID}")
     model.answers(events_of_each)
-    claim = claims.take(session.pk, Clock())
+    claim = runner.acquire(session.pk, Clock())
     assert claim is not None
     extraction.read(claim)
     applying.apply(claim)
@@ -136,7 +136,7 @@ def test_of_years_of_talk_the_job_of_the_minute_takes_away_what_nobody_waits_for
     monkeypatch.setattr(jobs, "ERASED_AT_ONCE", 5)
     assert importing.cancel(job, NOW)
     assert (job.status, job.finished_at, Session.objects.count()) == ("cancelled", None, 7)
-    assert running.sweep(NOW) == 0
+    assert running.requeue_stale(NOW) == 0
     job.refresh_from_db()
     assert (job.finished_at, Session.objects.count()) == (NOW, 0)
     assert not ImportRun.objects.exists()
@@ -187,5 +187,5 @@ def test_after_a_restore_it_is_cancelled_again(mira: Persona) -> None:
     again.again(since, NOW)
     job.refresh_from_db()
     assert job.status == "cancelled"
-    running.sweep(NOW)
+    running.requeue_stale(NOW)
     assert not Session.objects.exists()

@@ -10,11 +10,12 @@ from django.contrib.auth.models import User
 
 from chat.models import Message, Session
 from echovessel import llm
+from echovessel.jobs import knobs as job_knobs
+from echovessel.jobs.lease import LeaseLost
 from echovessel.llm import LLMError
 from memory import knobs, tombstones
-from memory.claims import Lost
 from memory.importing import drafting
-from memory.importing.claims import Claim, take
+from memory.importing.leases import ImportLease, acquire
 from memory.models import ImportJob, ImportRun, ModelReply
 from memory.tombstones import Burial
 from persona import drafts
@@ -38,8 +39,8 @@ def brought(persona: Persona, *talks: Sequence[str]) -> ImportJob:
     return job
 
 
-def held(job: ImportJob, clock: Clock) -> Claim:
-    claim = take(job.pk, clock)
+def held(job: ImportJob, clock: Clock) -> ImportLease:
+    claim = acquire(job.pk, clock)
     assert claim is not None
     return claim
 
@@ -176,15 +177,15 @@ def test_killed_anywhere_it_pays_nothing_twice_and_proposes_nothing_twice(
         drafting.draft(claim)
     assert CoreDraft.objects.count() == (3 if where == "after it was stored" else 0)
     assert len(model.requests) == 1
-    clock.forward(seconds=knobs.lease_seconds() + 1)
+    clock.forward(seconds=job_knobs.lease_seconds() + 1)
     again = held(job, clock)
     drafting.draft(again)
     assert len(model.requests) == 1
     assert CoreDraft.objects.count() == 3
-    with pytest.raises(Lost):
+    with pytest.raises(LeaseLost):
         drafting.draft(claim)
     assert ModelReply.objects.exists()
-    drafting.forget(job)
+    drafting.delete_replies(job)
     assert not ModelReply.objects.exists()
 
 
@@ -229,7 +230,7 @@ def test_whoever_lost_the_import_stores_nothing(
     model.answers({"drafts": [drafted("user", "Ana is a nurse.", cite(line(TALK[0]), "a nurse"))]})
     claim = held(job, clock)
     meanwhile(monkeypatch, lambda: ImportJob.objects.update(holder="", status="cancelled"))
-    with pytest.raises(Lost):
+    with pytest.raises(LeaseLost):
         drafting.draft(claim)
     assert not CoreDraft.objects.exists()
     assert not ModelReply.objects.exists()

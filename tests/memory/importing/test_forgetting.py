@@ -7,8 +7,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from chat.models import Message, Session
+from echovessel.jobs.lease import LeaseLost
 from memory import checking
-from memory.claims import Lost
 from memory.consolidation import runner
 from memory.forgetting import Choice, Plan, Target, forget, plan, proving
 from memory.importing import running
@@ -70,8 +70,8 @@ def test_taken_back_while_it_is_under_way_it_ends_where_it_is(mira: Persona, mod
     job.refresh_from_db()
     claim = in_hand(job)
     forgotten(Target("import", ImportRun.objects.get().pk))
-    with pytest.raises(Lost):
-        claim.forward()
+    with pytest.raises(LeaseLost):
+        claim.checkpoint()
     assert running.run(job.pk, Clock()) == running.Outcome.NOT_MINE
     assert not any(model.objects.exists() for model in (ImportJob, ImportPiece, ImportChunk, Session, Message))
 
@@ -196,8 +196,8 @@ def test_while_something_is_forgotten_no_import_stays_in_hand(mira: Persona) -> 
     session = brought(job, f"Ana: {SAID}")
     claim = in_hand(job)
     forgotten(Target("session", session.pk))
-    with pytest.raises(Lost):
-        claim.forward()
+    with pytest.raises(LeaseLost):
+        claim.checkpoint()
 
 
 @pytest.mark.parametrize("kind", ["persona", "owner"])

@@ -7,10 +7,10 @@ import pytest
 from django_q.models import OrmQ
 
 from chat.models import Message, Session
+from echovessel.jobs.lease import LeaseLost
 from echovessel.llm import LLMError
 from echovessel.outbox.models import OutboxEvent
-from memory import tasks, tombstones
-from memory.claims import Lost
+from memory import tombstones
 from memory.consolidation import runner
 from memory.importing import running
 from memory.importing.remembering import remember
@@ -91,7 +91,7 @@ def test_a_talk_that_ends_in_the_middle_of_an_import_is_remembered_within_a_slic
 
     assert slice_of(job) == running.Outcome.GOES_ON
     live = talk(mira, "I have a cat named Milo.", "> Sweet!", "She is grey.", at=NOW)
-    tasks.sweep(clock())
+    runner.requeue_stale(clock())
     queued = [(job.task["func"], job.task["args"][0]) for job in OrmQ.objects.order_by("id")]
     assert queued == [("memory.tasks.import_file", job.pk), ("memory.tasks.consolidate_session", live.pk)]
     slice_of(job)
@@ -106,7 +106,7 @@ def test_the_sweep_leaves_the_talks_of_an_import_to_it_and_takes_ordinary_ones_f
     brought(an_import(mira, "cancelled"), "Ana: I was born in Porto by the river.")
     given_up = brought(an_import(mira, "failed"), "Ana: I was born in Porto by the bridge.")
     live = talk(mira, "I have a cat named Milo.", "> Sweet!", "She is grey.")
-    assert tasks.sweep(NOW + timedelta(hours=1)) == 2
+    assert runner.requeue_stale(NOW + timedelta(hours=1)) == 2
     assert [job.task["args"][0] for job in OrmQ.objects.order_by("id")] == [live.pk, given_up.pk]
 
 
@@ -149,7 +149,7 @@ def test_who_lost_the_import_reads_no_further_talk(
     claim = in_hand(job)
     model.answers(events_of_each)
     meanwhile(monkeypatch, lambda: ImportJob.objects.update(holder="somebody else"))
-    with pytest.raises(Lost):
+    with pytest.raises(LeaseLost):
         remember(claim, LATER)
     assert counted(job) == {"remembered": 1, "failed": 0, "unread": 1}
 

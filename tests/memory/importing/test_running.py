@@ -13,14 +13,15 @@ from django.db.models import Max, Min
 from django_q.models import OrmQ
 
 from chat.models import Message, Session
-from echovessel import holders
+from echovessel.jobs import process_identity
+from echovessel.jobs.lease import LeaseLost
 from echovessel.llm import LLMError
 from echovessel.outbox.models import OutboxEvent
 from memory import importing, tasks
 from memory.archive import records
 from memory.consolidation import runner
 from memory.forgetting import Choice, Target, forget, plan
-from memory.importing import archives, claims, drafting, looking, running, stored_file, storing, telling
+from memory.importing import archives, drafting, leases, looking, running, stored_file, storing, telling
 from memory.models import ConceptNode, ImportChunk, ImportJob, ImportPiece, ImportRun
 from memory.tombstones import bury
 from persona.models import Persona
@@ -271,7 +272,7 @@ def test_a_file_that_cannot_be_read_is_refused_with_its_reason(mira: Persona) ->
     assert told["refusal"] == "This is not text."
     assert importing.told(job)["finished_at"]
     assert not Message.objects.exists()
-    running.sweep(NOW)
+    running.requeue_stale(NOW)
     assert not ImportPiece.objects.exists()
 
 
@@ -438,17 +439,17 @@ def test_while_an_archive_is_loaded_it_says_how_much_is_gone_through(
 
 def test_it_is_queued_once_and_found_again_where_nobody_took_it(mira: Persona) -> None:
     job = brought(mira, CHAT, NAME)
-    assert running.sweep(NOW) == 1
-    assert running.sweep(NOW + timedelta(minutes=1)) == 0
+    assert running.requeue_stale(NOW) == 1
+    assert running.requeue_stale(NOW + timedelta(minutes=1)) == 0
     assert OrmQ.objects.count() == 1
-    assert running.sweep(NOW + timedelta(minutes=11)) == 1
+    assert running.requeue_stale(NOW + timedelta(minutes=11)) == 1
     assert running.run(job.pk, Clock()) == "asks"
-    assert running.sweep(NOW + timedelta(minutes=30)) == 0
+    assert running.requeue_stale(NOW + timedelta(minutes=30)) == 0
 
 
 def test_the_worker_knows_its_job_by_its_id(mira: Persona) -> None:
     job = brought(mira, CHAT, NAME)
-    importing.hand_over(job, NOW)
+    importing.enqueue(job, NOW)
     queued = OrmQ.objects.get().task
     assert (queued["func"], queued["args"]) == ("memory.tasks.import_file", (job.pk,))
     assert tasks.import_file(job.pk) == "asks"
@@ -460,7 +461,7 @@ def test_after_a_slice_it_goes_to_the_end_of_the_queue(mira: Persona, monkeypatc
     job = confirmed(mira, CHAT, NAME)
     queued = OrmQ.objects.count()
     assert running.run(job.pk, Clock(), slice_seconds=0) == "goes_on"
-    assert (refreshed(job).gone_through, job.status, job.holder) == (1, "writing", claims.QUEUED)
+    assert (refreshed(job).gone_through, job.status, job.holder) == (1, "writing", leases.QUEUED)
     assert OrmQ.objects.count() == queued + 1
 
 
@@ -468,7 +469,7 @@ def test_the_command_reads_a_file_that_is_not_kept_and_no_worker_touches_it(mira
     with bringing.source(CHAT, NAME) as source:
         job = importing.begin(mira.owner, mira, source, NOW, keep=False)
         assert not ImportPiece.objects.exists()
-        assert running.sweep(NOW) == 0
+        assert running.requeue_stale(NOW) == 0
         assert running.run(job.pk, Clock()) == "not_mine"
         importing.look(job, source)
         importing.confirm(job, answered(job), NOW)
@@ -484,20 +485,20 @@ def test_a_file_whose_handing_over_died_is_taken_away(mira: Persona, has_pieces:
     ImportJob.objects.filter(pk=job.pk).update(file_is_here=False, file_digest="")
     if not has_pieces:
         ImportPiece.objects.all().delete()
-    running.sweep(NOW + timedelta(minutes=59))
+    running.requeue_stale(NOW + timedelta(minutes=59))
     assert ImportJob.objects.exists()
-    running.sweep(NOW + timedelta(minutes=61))
+    running.requeue_stale(NOW + timedelta(minutes=61))
     assert [model.objects.count() for model in (ImportJob, ImportPiece)] == [0, 0]
 
 
 def test_a_look_from_the_command_line_that_died_is_taken_away(mira: Persona) -> None:
     with bringing.source(CHAT, NAME) as source:
         job = importing.begin(mira.owner, mira, source, NOW, keep=False)
-    taken = claims.take(job.pk, Clock(), reads_itself=True)
+    taken = leases.acquire(job.pk, Clock(), has_file=True)
     assert taken
-    running.sweep(NOW + timedelta(minutes=9))
+    running.requeue_stale(NOW + timedelta(minutes=9))
     assert ImportJob.objects.exists()
-    running.sweep(NOW + timedelta(hours=2))
+    running.requeue_stale(NOW + timedelta(hours=2))
     assert not ImportJob.objects.exists()
 
 
@@ -505,9 +506,9 @@ def test_a_look_from_the_command_line_that_died_is_taken_away(mira: Persona) -> 
 def test_whose_lease_ran_out_is_handed_over_again(mira: Persona, holder: str) -> None:
     job = confirmed(mira, CHAT, NAME)
     OrmQ.objects.all().delete()
-    holder = holders.one_claim() if holder == "here" else holder
+    holder = process_identity.new_holder() if holder == "here" else holder
     ImportJob.objects.filter(pk=job.pk).update(holder=holder, lease_until=NOW - timedelta(hours=3))
-    running.sweep(NOW)
+    running.requeue_stale(NOW)
     assert OrmQ.objects.count() == 1
 
 
@@ -543,9 +544,9 @@ def test_an_id_that_looks_like_one_made_here_is_its_own(mira: Persona) -> None:
 
 def test_a_file_that_nobody_says_anything_about_is_deleted_unread(mira: Persona) -> None:
     job = looked_through(mira, CHAT, NAME)
-    running.sweep(NOW + timedelta(days=29))
+    running.requeue_stale(NOW + timedelta(days=29))
     assert ImportPiece.objects.exists()
-    running.sweep(NOW + timedelta(days=31))
+    running.requeue_stale(NOW + timedelta(days=31))
     job.refresh_from_db()
     assert (job.status, ImportPiece.objects.count(), Message.objects.count()) == ("cancelled", 0, 0)
 
@@ -554,8 +555,8 @@ def test_an_import_whose_file_stands_elsewhere_is_not_taken_for_one_that_died(mi
     with bringing.source(CHAT, NAME) as source:
         job = importing.begin(mira.owner, mira, source, NOW, keep=False)
     later = NOW + timedelta(days=7)
-    assert claims.take(job.pk, lambda: later, reads_itself=True)
-    running.sweep(later + timedelta(minutes=1))
+    assert leases.acquire(job.pk, lambda: later, has_file=True)
+    running.requeue_stale(later + timedelta(minutes=1))
     assert ImportJob.objects.exists()
 
 
@@ -579,7 +580,7 @@ def test_what_cannot_be_taken_away_holds_up_nobody(mira: Persona, monkeypatch: p
     ImportJob.objects.filter(pk=cancelled.pk).update(status="cancelled")
     monkeypatch.setattr(running.jobs, "finish_cancelled", failing(OperationalError("database is locked")))
     with pytest.raises(OperationalError):
-        running.sweep(NOW)
+        running.requeue_stale(NOW)
     assert OrmQ.objects.count() == 1
 
 
@@ -599,7 +600,7 @@ def test_a_fault_that_passes_costs_a_pause(mira: Persona, monkeypatch: pytest.Mo
     assert not Message.objects.exists()
     assert running.run(job.pk, clock) == "not_mine"
     clock.forward(minutes=2)
-    assert running.sweep(clock()) == 1
+    assert running.requeue_stale(clock()) == 1
     assert running.run(job.pk, clock) == "done"
     assert lines_of(mira) == SAID
 
@@ -627,10 +628,10 @@ def test_drafts_that_cannot_be_had_do_not_hold_up_the_end(mira: Persona, monkeyp
 def test_a_talk_that_cannot_be_read_does_not_stop_the_others(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
     read = runner.extraction.read
 
-    def stumbling(claim: Any) -> None:
-        if claim.session.messages.filter(content="I slept badly.").exists():
+    def stumbling(lease: Any) -> None:
+        if lease.row.messages.filter(content="I slept badly.").exists():
             raise LLMError("no", code="content_refused", permanent=True)
-        read(claim)
+        read(lease)
 
     monkeypatch.setattr(runner.extraction, "read", stumbling)
     monkeypatch.setattr(runner, "is_worth_reading", lambda session: True)
@@ -656,7 +657,7 @@ def test_a_spent_budget_is_waited_for_and_costs_no_try(mira: Persona, monkeypatc
 
 def test_while_the_file_is_gone_through_the_lease_is_kept(mira: Persona) -> None:
     job, clock = brought(mira, CHAT, NAME), Clock()
-    claim = claims.take(job.pk, clock)
+    claim = leases.acquire(job.pk, clock)
     assert claim
     keeping = looking.Keeping(claim)
     clock.forward(minutes=5)
@@ -664,5 +665,5 @@ def test_while_the_file_is_gone_through_the_lease_is_kept(mira: Persona) -> None
     assert refreshed(job).lease_until == clock() + timedelta(minutes=10)
     ImportJob.objects.update(holder="somebody else")
     clock.forward(minutes=5)
-    with pytest.raises(claims.claims.Lost):
+    with pytest.raises(LeaseLost):
         keeping()

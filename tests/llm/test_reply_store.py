@@ -1,4 +1,4 @@
-"""A reply is paid for once: what the journal has heard is not asked for again."""
+"""A reply is paid for once: what is in the reply store is not asked for again."""
 
 import logging
 from collections.abc import Sequence
@@ -23,17 +23,17 @@ class Yes(BaseModel):
     yes: bool
 
 
-class Kept:
-    """A journal on paper."""
+class PaperStore:
+    """A reply store on paper."""
 
     def __init__(self, *replies: llm.Reply) -> None:
         self.replies = list(replies)
         self.together: list[bool] = []
 
-    def heard(self) -> Sequence[llm.Reply]:
+    def load(self) -> Sequence[llm.Reply]:
         return list(self.replies)
 
-    def keep(self, number: int, reply: llm.Reply) -> None:
+    def save(self, number: int, reply: llm.Reply) -> None:
         assert number == len(self.replies)
         self.replies.append(reply)
         self.together.append(transaction.get_connection().in_atomic_block and LLMCall.objects.exists())
@@ -43,22 +43,22 @@ def said(text: str, *, whole: bool = True) -> llm.Reply:
     return llm.Reply(text, whole, llm.Usage(100, 0, 7))
 
 
-def asked(journal: llm.Journal | None = None, **how: Any) -> llm.Answer[Yes]:
+def asked(store: llm.ReplyStore | None = None, **how: Any) -> llm.Answer[Yes]:
     request = llm.Request(system="", user="Yes?", tier="small", purpose="extraction", max_tokens=5)
-    return llm.answer_now(request, Yes, journal=journal, **how)
+    return llm.answer_now(request, Yes, replies=store, **how)
 
 
 def test_a_reply_is_kept_in_the_transaction_of_its_ledger_row(scripted: Script) -> None:
     scripted.answers({"yes": True})
-    journal = Kept()
-    assert asked(journal).value.yes
-    assert [(reply.text, reply.whole) for reply in journal.replies] == [('{"yes": true}', True)]
-    assert journal.together == [True]
+    store = PaperStore()
+    assert asked(store).value.yes
+    assert [(reply.text, reply.whole) for reply in store.replies] == [('{"yes": true}', True)]
+    assert store.together == [True]
     assert LLMCall.objects.count() == 1
 
 
 def test_a_reply_that_was_heard_is_not_asked_for_and_still_counts_in_the_answer(scripted: Script) -> None:
-    answer = asked(Kept(said('{"yes": true}')))
+    answer = asked(PaperStore(said('{"yes": true}')))
     assert answer.value.yes
     assert answer.usage == llm.Usage(100, 0, 7)
     assert not scripted.requests
@@ -67,49 +67,49 @@ def test_a_reply_that_was_heard_is_not_asked_for_and_still_counts_in_the_answer(
 
 def test_after_a_bad_reply_that_was_heard_only_the_second_question_is_asked(scripted: Script) -> None:
     scripted.answers({"yes": True})
-    journal = Kept(said("Perhaps."))
-    answer = asked(journal)
+    store = PaperStore(said("Perhaps."))
+    answer = asked(store)
     assert (answer.value.yes, answer.usage.tokens_in) == (True, 110)
     [request] = scripted.requests
     assert "Perhaps." in request.user
-    assert [reply.text for reply in journal.replies] == ["Perhaps.", '{"yes": true}']
+    assert [reply.text for reply in store.replies] == ["Perhaps.", '{"yes": true}']
 
 
 def test_two_bad_replies_that_were_heard_are_unreadable_without_asking(scripted: Script) -> None:
     with pytest.raises(llm.AnswerUnreadable) as caught:
-        asked(Kept(said("Perhaps."), said("Who knows.")))
+        asked(PaperStore(said("Perhaps."), said("Who knows.")))
     assert caught.value.raw == "Who knows."
     assert not scripted.requests
 
 
 def test_bad_replies_are_kept_too(scripted: Script) -> None:
     scripted.answers("Perhaps.", "Who knows.")
-    journal = Kept()
+    store = PaperStore()
     with pytest.raises(llm.AnswerUnreadable):
-        asked(journal)
-    assert [reply.text for reply in journal.replies] == ["Perhaps.", "Who knows."]
+        asked(store)
+    assert [reply.text for reply in store.replies] == ["Perhaps.", "Who knows."]
     assert LLMCall.objects.count() == 2
 
 
 def test_a_call_that_failed_leaves_a_row_and_no_reply(scripted: Script) -> None:
     scripted.answers(llm.LLMError("down", code="provider_unavailable", permanent=False))
-    journal = Kept()
+    store = PaperStore()
     with pytest.raises(llm.LLMError):
-        asked(journal)
-    assert not journal.replies
+        asked(store)
+    assert not store.replies
     assert LLMCall.objects.get().outcome == "provider_unavailable"
 
 
 def test_a_reply_that_cannot_be_kept_is_used_and_paid_all_the_same(
     scripted: Script, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(self: Kept, number: int, reply: llm.Reply) -> None:
+    def broken(self: PaperStore, number: int, reply: llm.Reply) -> None:
         raise IntegrityError("no room")
 
-    monkeypatch.setattr(Kept, "keep", broken)
+    monkeypatch.setattr(PaperStore, "save", broken)
     scripted.answers({"yes": True})
     with caplog.at_level(logging.ERROR):
-        assert asked(Kept()).value.yes
+        assert asked(PaperStore()).value.yes
     assert LLMCall.objects.count() == 1
     assert "could not be kept" in caplog.text
 
@@ -123,7 +123,7 @@ def test_a_ledger_that_cannot_be_written_is_a_log_line_and_no_lost_answer(
     monkeypatch.setattr(ledger, "insert", broken)
     scripted.answers({"yes": True})
     with caplog.at_level(logging.ERROR):
-        assert asked(Kept()).value.yes
+        assert asked(PaperStore()).value.yes
     assert "not in the ledger" in caplog.text
 
 
@@ -133,13 +133,13 @@ def test_an_asker_that_was_fenced_out_hears_so_and_the_call_is_in_the_ledger(
     class Fenced(Exception):
         pass
 
-    def fenced(self: Kept, number: int, reply: llm.Reply) -> None:
+    def fenced(self: PaperStore, number: int, reply: llm.Reply) -> None:
         raise Fenced
 
-    monkeypatch.setattr(Kept, "keep", fenced)
+    monkeypatch.setattr(PaperStore, "save", fenced)
     scripted.answers({"yes": True})
     with pytest.raises(Fenced):
-        asked(Kept())
+        asked(PaperStore())
     assert LLMCall.objects.count() == 1
 
 
@@ -179,9 +179,9 @@ def test_an_answer_without_doubt_is_asked_for_once(scripted: Script) -> None:
 
 
 def test_a_half_answer_is_asked_again_and_a_second_half_is_never_completed(scripted: Script) -> None:
-    journal = Kept(said('{"yes": true', whole=False), said('{"yes": true', whole=False))
+    store = PaperStore(said('{"yes": true', whole=False), said('{"yes": true', whole=False))
     with pytest.raises(llm.AnswerUnreadable):
-        asked(journal)
+        asked(store)
 
 
 def test_of_an_answer_that_babbles_only_the_beginning_is_shown_again(scripted: Script) -> None:

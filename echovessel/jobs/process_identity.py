@@ -1,4 +1,4 @@
-"""Who holds a lease, and whether they can still be alive: turns and sessions are held by processes."""
+"""Processes as the holders of leases, and whether a holder can still be alive."""
 
 import os
 import secrets
@@ -7,29 +7,29 @@ from pathlib import Path
 
 HOST = socket.gethostname()
 
-_tokens: dict[int, str] = {}  # by pid, so that a forked child is somebody else
+_tokens: dict[int, str] = {}  # by pid: a forked child is another process
 
 
-def me() -> str:
-    """This process as a holder, "host:pid:token". The token tells it from an earlier process of the same pid."""
+def current_process() -> str:
+    """This process as a holder, "host:pid:token": an earlier process of the same pid had another token."""
     pid = os.getpid()
     return f"{HOST}:{pid}:{_tokens.setdefault(pid, secrets.token_hex(4))}"
 
 
-def one_claim() -> str:
-    """This process as the holder of one claim, "host:pid:token:claim"; every call gives another, so that the name is
-    the fence of what it holds."""
-    return f"{me()}:{secrets.token_hex(4)}"
+def new_holder() -> str:
+    """This process as the holder of one lease, "host:pid:token:lease". Every call returns another name, so that the
+    name is the fence of what it holds."""
+    return f"{current_process()}:{secrets.token_hex(4)}"
 
 
-def is_dead(held_by: str) -> bool:
-    """Whether the process that holds a lease is known to be gone: on this host, and no longer there."""
-    host, _colon, rest = held_by.partition(":")
+def is_dead(holder: str) -> bool:
+    """Whether a holder is known to be dead: a process of this host that no longer runs. Others may be alive."""
+    host, _colon, rest = holder.partition(":")
     pid = rest.partition(":")[0]
     if host != HOST or not pid.isdecimal():
         return False
     if int(pid) == os.getpid():
-        return not f"{held_by}:".startswith(f"{me()}:")
+        return not f"{holder}:".startswith(f"{current_process()}:")
     try:
         os.kill(int(pid), 0)
     except ProcessLookupError:

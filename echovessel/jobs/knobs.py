@@ -1,0 +1,47 @@
+"""Knobs of the job engine. Their names are as old as the job they were first made for: operators have set them."""
+
+from echovessel.knobs import whole
+
+lease_seconds = whole(
+    "consolidate.lease_seconds",
+    600,
+    low=2,
+    high=7_200,
+    unit="seconds",
+    why="Longer than one step may take (two model calls of 120 s and the embedding); renewed with each step.",
+)
+attempts = whole(
+    "consolidate.attempts",
+    5,
+    low=1,
+    high=50,
+    unit="attempts",
+    why="With the pauses below they span about an hour; then the session fails visibly and waits for a person.",
+    source="design/consolidation.md",
+)
+backoff_seconds = whole(
+    "consolidate.backoff_seconds",
+    60,
+    low=0,
+    high=3_600,
+    unit="seconds",
+    why="The first pause after a failure that may pass; each further one is four times as long.",
+    source="design/consolidation.md",
+)
+backoff_longest_seconds = whole(
+    "consolidate.backoff_longest_seconds",
+    2_400,
+    low=0,
+    high=86_400,
+    unit="seconds",
+    why="The longest such pause: 1 + 4 + 16 + 40 minutes make five attempts in about an hour.",
+    source="design/consolidation.md",
+)
+queue_room = whole(
+    "consolidate.queue_room",
+    20,
+    low=1,
+    high=10_000,
+    unit="jobs",
+    why="The sweep fills the queue up to here only, else each minute would add the same sessions again.",
+)

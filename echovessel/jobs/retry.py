@@ -1,0 +1,39 @@
+"""The retry policy: whether a failed step is tried again, and when. Pure."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from echovessel.jobs import knobs
+from echovessel.llm import AnswerUnreadable, LLMError
+
+
+@dataclass(frozen=True)
+class Retry:
+    """Try again after `delay`; `attempts` is how many were made so far."""
+
+    delay: timedelta
+    attempts: int
+
+
+def next_retry(error: Exception, attempts: int) -> Retry | None:
+    """The retry of a step whose `attempts`-th attempt (from 1) ended with `error`; None for a permanent error, or when
+    no attempts are left. A spent budget is nobody's fault and costs no attempt."""
+    if isinstance(error, LLMError) and error.code == "budget_exhausted":
+        return Retry(delay_after(1, error.retry_after), attempts - 1)
+    if attempts >= knobs.attempts() or (isinstance(error, LLMError) and error.permanent):
+        return None
+    return Retry(delay_after(attempts, error.retry_after if isinstance(error, LLMError) else None), attempts)
+
+
+def delay_after(attempts: int, asked_for: float | None = None) -> timedelta:
+    """How long to wait after the failure of the `attempts`-th attempt (from 1): each time four times as long, up to a
+    limit, and never shorter than the server asked for (seconds)."""
+    seconds = min(knobs.backoff_longest_seconds(), knobs.backoff_seconds() * 4 ** (attempts - 1))
+    return timedelta(seconds=max(seconds, asked_for or 0))
+
+
+def error_code(error: Exception) -> str:
+    """What went wrong, in a word that may be stored and shown: never its message, which may hold text of people."""
+    if isinstance(error, AnswerUnreadable):
+        return "unreadable"
+    return error.code if isinstance(error, LLMError) else type(error).__name__

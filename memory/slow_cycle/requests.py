@@ -1,0 +1,50 @@
+"""Requests: a session that has ended asks for a run of the slow cycle, and enqueues the job that runs it."""
+
+from datetime import datetime
+
+from django_q.tasks import async_task
+
+from chat.models import Session
+from echovessel.jobs import runner
+from memory.models import SlowCycle
+from memory.slow_cycle.fresh import fresh_events
+from persona.models import Persona
+
+
+def request_run(session: Session, now: datetime) -> bool:
+    """Have the persona think about what the session left, as soon as the gate allows it; False if it left nothing new.
+    Call in the transaction that closes the session: the job is queued with it."""
+    requested = note_request(session.persona, session, now)
+    if requested:
+        enqueue(SlowCycle(pk=session.persona_id))
+    return requested
+
+
+def note_request(persona: Persona, session: Session | None, now: datetime) -> bool:
+    """Note that there is something to think about, and which session brought it; False if nothing is new.
+
+    Something new may be too heavy to wait for: it ends a rest, but no pause after a fault.
+    """
+    cycle, _is_new = SlowCycle.objects.get_or_create(persona=persona)
+    if not fresh_events(cycle, now).exists():
+        return False
+    row = SlowCycle.objects.filter(pk=cycle.pk)
+    row.update(wanted_at=now, wanted_by=session)
+    row.filter(holder="", attempts=0).update(lease_until=None)
+    return True
+
+
+def clear_request(cycle: SlowCycle) -> None:
+    """The request is answered, unless it was made again since `cycle` was read. Call in the transaction that releases
+    the lease."""
+    SlowCycle.objects.filter(pk=cycle.pk, wanted_at=cycle.wanted_at).update(wanted_at=None, wanted_by=None)
+
+
+def requeue_stale(now: datetime) -> int:
+    """Enqueue the slow cycles that wait; returns how many."""
+    requested = SlowCycle.objects.exclude(wanted_at=None)
+    return runner.requeue_stale(requested, SlowCycle.objects.waiting(now).order_by("wanted_at", "pk"), enqueue=enqueue)
+
+
+def enqueue(cycle: SlowCycle) -> None:
+    async_task("memory.tasks.slow_cycle", cycle.pk)
