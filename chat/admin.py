@@ -15,9 +15,10 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from chat import crisis, search
+from chat import search
+from chat.care import flags as care_flags
 from chat.models import CrisisFlag, Message, Session, Turn
-from echovessel.desk import AboutPersona, InTalk, Lately, Seen, SeenInline, WordsIndexed, excerpt
+from echovessel.admin import AboutPersona, InTalk, Lately, Seen, SeenInline, WordsIndexed, excerpt
 
 
 class MessageInline(SeenInline):
@@ -85,7 +86,7 @@ class MessageAdmin(WordsIndexed, Seen):
         """Raise a flag for each, as far as this user may read them."""
         now = timezone.now()
         chosen = [line for line in self.chosen(request, lines) if self._may_point_out(request, line)]
-        raised = [line for line in chosen if crisis.raise_flag(line, request.user, now)]  # type: ignore[arg-type]
+        raised = [line for line in chosen if care_flags.raise_flag(line, request.user, now)]  # type: ignore[arg-type]
         for line in raised:
             self.log_change(request, line, "crisis flag raised")
         text = ngettext("%(count)d flag was raised.", "%(count)d flags were raised.", len(raised))
@@ -160,7 +161,7 @@ class CrisisFlagAdmin(Seen):
     @admin.action(description=_("Mark as seen"), permissions=["mark"])
     def mark_seen(self, request: HttpRequest, flags: QuerySet[CrisisFlag]) -> None:
         now = timezone.now()
-        seen = [flag for flag in self.chosen(request, flags) if crisis.mark_seen(flag, request.user, now)]  # type: ignore[arg-type]
+        seen = [flag for flag in self.chosen(request, flags) if care_flags.mark_seen(flag, request.user, now)]  # type: ignore[arg-type]
         for flag in seen:
             self.log_change(request, flag, "seen")
         text = ngettext("%(count)d flag is marked as seen.", "%(count)d flags are marked as seen.", len(seen))

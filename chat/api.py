@@ -12,15 +12,17 @@ from django.utils import timezone
 from ninja import Query, Schema, Status
 from pydantic import Field
 
-from chat import closing, lines, off_the_record, rate, runner
-from chat import turn as turns
+from chat import messages, rate_limit
 from chat.models import Message, Session, Turn
 from chat.models.message import MAX_CHARACTERS
-from echovessel import keyset
-from echovessel.bodies import Body
-from echovessel.keyset import PageOf
-from echovessel.problems import Refused
-from echovessel.sections import Section
+from chat.sessions import close, off_the_record
+from chat.turns import runner
+from chat.turns import turn as turns
+from echovessel.api import pagination
+from echovessel.api.bodies import Body
+from echovessel.api.pagination import PageOf
+from echovessel.api.problems import Refused
+from echovessel.api.routing import Section
 from persona.api import addresses
 from persona.lookup import own_persona
 from persona.models import Persona
@@ -100,9 +102,9 @@ class TurnXray(Schema):
 
 
 @router.get("/{uuid:persona_id}/messages", response=PageOf[MessageOut], summary="What was said, newest first")
-def list_messages(request: HttpRequest, persona_id: UUID, asked: Query[keyset.Asked]) -> Any:
+def list_messages(request: HttpRequest, persona_id: UUID, asked: Query[pagination.Asked]) -> Any:
     """Every line of both sides, of all channels."""
-    return keyset.page(_messages(own_persona(request, persona_id)), asked, told, BY_TIME)
+    return pagination.page(_messages(own_persona(request, persona_id)), asked, told, BY_TIME)
 
 
 @router.post("/{uuid:persona_id}/messages", response={202: Sent}, summary="Say something")
@@ -111,7 +113,7 @@ def post_message(request: HttpRequest, persona_id: UUID, body: MessageIn) -> Any
     turn until it is done, or listen to the events. Lines sent in one breath belong to one turn."""
     persona = own_persona(request, persona_id)
     _admit(persona)
-    taken = lines.take_line(
+    taken = messages.take_line(
         persona, body.content, body.client_id, CHANNEL, timezone.now(), unrecorded=body.off_the_record
     )
     _nudge(persona)
@@ -126,12 +128,12 @@ def get_message(request: HttpRequest, persona_id: UUID, message_id: UUID) -> dic
 
 @router.get("/{uuid:persona_id}/sessions", response=PageOf[SessionOut], summary="The talks, newest first")
 def list_sessions(
-    request: HttpRequest, persona_id: UUID, asked: Query[keyset.Asked], status: Session.Status | None = None
+    request: HttpRequest, persona_id: UUID, asked: Query[pagination.Asked], status: Session.Status | None = None
 ) -> Any:
     """All talks of all channels, or those of one status."""
     sessions = own_persona(request, persona_id).sessions.all()
     found = sessions.filter(status=status) if status else sessions
-    return keyset.page(found, asked, _session, ("started_at", "id"))
+    return pagination.page(found, asked, _session, ("started_at", "id"))
 
 
 @router.get("/{uuid:persona_id}/sessions/{uuid:session_id}", response=SessionOut, summary="One talk")
@@ -145,17 +147,19 @@ def get_session(request: HttpRequest, persona_id: UUID, session_id: UUID) -> dic
     response=PageOf[MessageOut],
     summary="What was said in one talk",
 )
-def list_session_messages(request: HttpRequest, persona_id: UUID, session_id: UUID, asked: Query[keyset.Asked]) -> Any:
+def list_session_messages(
+    request: HttpRequest, persona_id: UUID, session_id: UUID, asked: Query[pagination.Asked]
+) -> Any:
     """Its lines, the newest first."""
     session = _own_session(request, persona_id, session_id)
-    return keyset.page(_messages(session.persona).filter(session=session), asked, told, BY_TIME)
+    return pagination.page(_messages(session.persona).filter(session=session), asked, told, BY_TIME)
 
 
 @router.post("/{uuid:persona_id}/sessions/{uuid:session_id}/close", response=SessionOut, summary="End a talk")
 def close_session(request: HttpRequest, persona_id: UUID, session_id: UUID) -> dict[str, Any]:
     """It takes no more lines, and is remembered; one off the record is deleted. 409 `not_open` where it has ended."""
     session = _own_session(request, persona_id, session_id)
-    if not closing.close(session, Session.CloseReason.EXPLICIT, timezone.now()):
+    if not close.close(session, Session.CloseReason.EXPLICIT, timezone.now()):
         raise Refused(409, "not_open", "This talk has ended already.")
     session.refresh_from_db()
     return _session(session)
@@ -237,9 +241,9 @@ def _turn(turn: Turn) -> dict[str, Any]:
     } | {name: getattr(turn, name) for name in names}
 
 
-def _sent(taken: lines.Taken) -> dict[str, Any]:
+def _sent(taken: messages.Taken) -> dict[str, Any]:
     """What became of a line; with the help that belongs beside it."""
-    message, beside = taken.message, lines.as_event(taken.message)
+    message, beside = taken.message, messages.as_event(taken.message)
     return {
         "message": told(message),
         "turn_id": message.turn.uuid if message.turn else None,
@@ -251,9 +255,9 @@ def _sent(taken: lines.Taken) -> dict[str, Any]:
 
 def _admit(persona: Persona) -> None:
     now = time.monotonic()
-    if not rate.admit(persona.owner_id, now):
+    if not rate_limit.admit(persona.owner_id, now):
         title = "That was faster than one can talk. Wait a moment, then send it again."
-        raise Refused(429, "rate_limited", title, retry_after=rate.lines.wait(persona.owner_id, now))
+        raise Refused(429, "rate_limited", title, retry_after=rate_limit.lines.wait(persona.owner_id, now))
 
 
 def _nudge(persona: Persona, *, at_once: bool = False) -> None:

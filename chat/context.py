@@ -7,12 +7,12 @@ from typing import Any
 from django.utils import translation
 from django.utils.formats import date_format
 
-from chat import crisis as crises
 from chat import knobs
-from chat.addressees import addressees_of, format_addressees
+from chat.care import flags as crises
 from chat.models import Message
-from echovessel.context import ContextRequest, Section, tokens
-from echovessel.prompt_text import Neutral, fenced, indented, one_line, render_prompt
+from chat.prompt.addressees import addressees_of, format_addressees
+from echovessel.llm.prompt_sections import ContextRequest, Section, tokens
+from echovessel.llm.prompt_text import Neutral, fenced, indented, one_line, render_prompt
 from persona.headings import headed
 from persona.models import Persona
 

@@ -10,11 +10,11 @@ import numpy as np
 from django.db import connection
 
 from chat.models import Message, MessageText
-from echovessel import words
-from echovessel.sqlite import bulk, triggers
-from echovessel.sqlite.substrings import SubstringIndex
-from echovessel.sqlite.text_index import TextIndex
-from echovessel.sqlite.triggers import Trigger
+from echovessel.db.sqlite import bulk, triggers
+from echovessel.db.sqlite.substrings import SubstringIndex
+from echovessel.db.sqlite.text_index import TextIndex
+from echovessel.db.sqlite.triggers import Trigger
+from echovessel.language import tokenizer
 
 # As MessageQuerySet.shown_to_models says it.
 _SHOWN = "NOT m.withheld AND m.role <> 'system'"
@@ -188,7 +188,7 @@ def _insert(messages: Sequence[Message], known: Mapping[str, str]) -> None:
 
 
 def _body(text: str) -> str:
-    return " ".join(words.cut(text))
+    return " ".join(tokenizer.cut(text))
 
 
 def holding(persona_id: int, terms: Sequence[str], most: int) -> dict[str, np.ndarray]:

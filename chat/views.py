@@ -13,12 +13,12 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from chat import crisis, disclosure
-from chat import turn as turns
-from chat.consumers import CHANNEL
-from chat.markdown import as_html
+from chat.care import disclosure, flags
 from chat.models import Message, Session, Turn
 from chat.models.message import MAX_CHARACTERS
+from chat.rendering.markdown import as_html
+from chat.socket.consumer import CHANNEL
+from chat.turns import turn as turns
 from echovessel import llm
 from echovessel.outbox import log
 from persona import mood as moods
@@ -141,7 +141,7 @@ def _message_line(message: Message, *, ai_notice: bool) -> Line:
         session_uuid=message.session.uuid,
         off_the_record=message.session.off_the_record,
         withheld=message.withheld,
-        help=crisis.help_beside(message),
+        help=flags.help_beside(message),
         ai_notice=ai_notice,
         spoke_first=is_reply and message.turn is not None and message.turn.spoke_first,
     )

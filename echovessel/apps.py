@@ -12,16 +12,18 @@ class FrameConfig(AppConfig):
     label = "frame"
 
     def ready(self) -> None:
-        from echovessel import access, checks, curators, schedule  # noqa: F401, PLC0415  (models exist only now)
+        from echovessel import checks, schedule  # noqa: F401, PLC0415  (models exist only now)
+        from echovessel.admin import groups  # noqa: PLC0415  (models exist only now)
+        from echovessel.web import access_revocation  # noqa: PLC0415  (models exist only now)
 
-        access.connect()
+        access_revocation.connect()
         # Not `sender=self`: Django sends post_migrate only for apps with models, and the frame has none.
         post_migrate.connect(schedule.ensure, sender=apps.get_app_config("django_q"))
         # The last app with permissions that the groups are given.
-        post_migrate.connect(curators.ensure, sender=apps.get_app_config("proactive"))
+        post_migrate.connect(groups.ensure, sender=apps.get_app_config("proactive"))
 
 
 class AdminConfig(DjangoAdminConfig):
     """Django's admin, with our sections in layer order."""
 
-    default_site = "echovessel.admin.Desk"
+    default_site = "echovessel.admin_site.Desk"

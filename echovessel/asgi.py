@@ -11,12 +11,12 @@ django = get_asgi_application()
 from channels.auth import AuthMiddlewareStack  # noqa: E402  (models exist only now)
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 
-from chat import runner  # noqa: E402
-from chat.routing import websocket_urlpatterns  # noqa: E402
-from echovessel.backpressure import paced  # noqa: E402
-from echovessel.incoming import from_disk, install  # noqa: E402
-from echovessel.origins import SameOrigin  # noqa: E402
-from memory import uploads  # noqa: E402
+from chat.socket.routing import websocket_urlpatterns  # noqa: E402
+from chat.turns import runner  # noqa: E402
+from echovessel.web.backpressure import paced  # noqa: E402
+from echovessel.web.origins import SameOrigin  # noqa: E402
+from echovessel.web.request_bodies import from_disk, install  # noqa: E402
+from memory.imports import uploads  # noqa: E402
 
 AROUND_A_FILE = 2**20  # bytes of a form beside the file in it
 install(lambda: uploads.most_bytes() + AROUND_A_FILE)

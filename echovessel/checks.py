@@ -10,11 +10,16 @@ from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DatabaseError, connection
 
-from chat import help_texts, search
-from echovessel import cors, embedding, knobs, text_columns
-from echovessel.sqlite import migration_history
-from memory import checking, vectors
-from proactive import vapid
+from chat import search
+from chat.care import help_texts
+from echovessel import knobs
+from echovessel.db import text_columns
+from echovessel.db.sqlite import migration_history
+from echovessel.embeddings import embedding
+from echovessel.web import cors
+from memory.store import checks as store_checks
+from memory.store import vectors
+from proactive.push import vapid
 
 Apps = Sequence[AppConfig] | None
 
@@ -22,7 +27,7 @@ Apps = Sequence[AppConfig] | None
 @register()
 def knobs_are_sound(app_configs: Apps, **_: Any) -> list[CheckMessage]:
     """echovessel.E001: an override that is unknown or out of range."""
-    frame = [f"echovessel.{name}" for name in ("jobs", "llm", "outbox", "tokens")]
+    frame = [f"echovessel.{name}" for name in ("jobs", "llm", "outbox", "api.tokens")]
     for name in ("chat", "memory", "persona", "proactive", *frame):
         import_module(f"{name}.knobs")
     hint = "Correct it in ECHOVESSEL_KNOBS or in knobs.toml of the data folder; the admin lists all knobs."
@@ -91,7 +96,7 @@ def tombstones_refuse(app_configs: Apps, databases: Any = None, **_: Any) -> lis
     """echovessel.W004: tombstones that were made with another key than TOMBSTONE_KEY."""
     if not databases or "memory_receipt" not in connection.introspection.table_names():
         return []
-    if not (strange := checking.stones_of_another_key() + checking.stones_from_elsewhere()):
+    if not (strange := store_checks.stones_of_another_key() + store_checks.stones_from_elsewhere()):
         return []
     return [
         checks.Warning(
@@ -135,7 +140,7 @@ def other_pages_have_an_origin(app_configs: Apps, **_: Any) -> list[CheckMessage
 @register(Tags.models)
 def columns_of_text_are_declared(app_configs: Apps, **_: Any) -> list[CheckMessage]:
     """echovessel.E008: a column that can hold words, and no declaration of what forgetting does to it."""
-    hint = "Say in text_columns of the model what forgetting does to it: see echovessel/text_columns."
+    hint = "Say in text_columns of the model what forgetting does to it: see echovessel/db/text_columns."
     return [Error(fault, hint=hint, id="echovessel.E008") for fault in text_columns.faults()]
 
 

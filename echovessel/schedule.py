@@ -11,15 +11,20 @@ from django.db import connection
 from django.utils import timezone
 from django_q.models import Schedule
 
-from chat import closing, crisis, knobs
-from chat import turn as turns
-from echovessel import discreet
+from chat import knobs
+from chat.care import flags
+from chat.sessions import close
+from chat.turns import turn as turns
 from echovessel.outbox import log
-from memory import awaited, lifecycle, slow_cycle
+from echovessel.process import redaction
+from memory import slow_cycle
+from memory.consolidation import open_items
 from memory.consolidation import runner as consolidation
-from memory.forgetting import finishing
-from memory.importing import running as importing
-from proactive import considering, outreach
+from memory.curation import lifecycle
+from memory.forgetting import cleanup
+from memory.imports import runner as importing
+from proactive.outreach import create
+from proactive.policy import consider
 
 logger = logging.getLogger(__name__)
 
@@ -30,14 +35,14 @@ DAILY = "echovessel.schedule.daily"
 # What is looked for every minute, in this order; each counts what it found.
 EVERY_MINUTE: Mapping[str, Callable[[datetime], int]] = {
     "abandoned": turns.abandon,
-    "closed": closing.close_idle,
+    "closed": close.close_idle,
     "waiting": consolidation.requeue_stale,
     "importing": importing.requeue_stale,
     "wondering": slow_cycle.requeue_stale,
-    "expired": awaited.expire,
-    "reaching_out": outreach.requeue_stale,
-    "considered": considering.consider_all,
-    "erased": finishing.finish_pending,
+    "expired": open_items.expire,
+    "reaching_out": create.requeue_stale,
+    "considered": consider.consider_all,
+    "erased": cleanup.finish_pending,
     "pruned": log.prune,
 }
 
@@ -55,7 +60,7 @@ def _counted(name: str, part: Callable[[datetime], int], now: datetime) -> int:
     try:
         return part(now)
     except Exception as error:  # noqa: BLE001  (the edge of a job: the other parts are to be done all the same)
-        logger.error("the minute's part %r failed: %s", name, discreet.told(error))
+        logger.error("the minute's part %r failed: %s", name, redaction.told(error))
         return -1
 
 
@@ -66,8 +71,8 @@ def daily() -> dict[str, int]:
     call_command("clearsessions")
     return {
         "sessions": before - Session.objects.count(),
-        "held_back": crisis.let_go(now),
-        "considerations": considering.prune(now),
+        "held_back": flags.let_go(now),
+        "considerations": consider.prune(now),
         **lifecycle.run(now),
     }
 

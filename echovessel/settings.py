@@ -14,8 +14,8 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
-from echovessel import lifeline
-from echovessel.backup import presence
+from echovessel.backup import data_dir_lock
+from echovessel.process import lifeline
 
 lifeline.with_supervisor()  # before anything is held that others wait for
 
@@ -27,7 +27,7 @@ if (BASE_DIR / ".env").exists():
 # Relative places are meant from here, wherever the command was typed.
 DATA_DIR = (BASE_DIR / env.str("DATA_DIR", default="data")).resolve()
 DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
-presence.enter(DATA_DIR)  # before anything is read of it
+data_dir_lock.enter(DATA_DIR)  # before anything is read of it
 
 
 def _kept_secret(path: Path, first: str = "") -> str:
@@ -94,7 +94,7 @@ INSTALLED_APPS = [
     "echovessel.llm",
     "echovessel.outbox",
     "echovessel.audit",
-    "echovessel.tokens",
+    "echovessel.api.tokens",
     "echovessel.apps.AdminConfig",
     "echovessel.apps.FrameConfig",
     "persona",
@@ -105,16 +105,16 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "echovessel.cors.for_other_pages",
+    "echovessel.web.cors.for_other_pages",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "echovessel.unkept.unless_it_says_so",
-    "echovessel.retry_after.middleware",
+    "echovessel.web.no_store.unless_it_says_so",
+    "echovessel.web.retry_after.middleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "echovessel.storable.Middleware",
+    "echovessel.web.storable.Middleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -146,7 +146,7 @@ if DATABASE_URL and not DATABASE_URL.startswith("sqlite:///"):
     raise ImproperlyConfigured("DATABASE_URL must look like sqlite:///path/to/echovessel.sqlite3")
 DATABASES = {
     "default": {
-        "ENGINE": "echovessel.sqlite",
+        "ENGINE": "echovessel.db.sqlite",
         "NAME": BASE_DIR / (DATABASE_URL.removeprefix("sqlite:///") or DATA_DIR / "echovessel.sqlite3"),
         "OPTIONS": {"key": env.str("DATABASE_KEY", default="")},
         # Opening costs 0.9 ms, and closing the last connection checkpoints the WAL: keep them (measured 2026-11-21).
@@ -160,10 +160,10 @@ STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "echovessel.static_storage.HashedStorage"},
+    "staticfiles": {"BACKEND": "echovessel.web.static_storage.HashedStorage"},
 }
 MEDIA_ROOT = DATA_DIR / "media"
-FILE_UPLOAD_HANDLERS = ["memory.uploads.Unnamed"]
+FILE_UPLOAD_HANDLERS = ["memory.imports.uploads.Unnamed"]
 
 # --- people -----------------------------------------------------------------------------------------------------
 AUTHENTICATION_BACKENDS = [
@@ -181,7 +181,7 @@ AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = 0.25  # hours: long enough to stop guessing, short enough not to lock the owner out for a day
 # A name from an address, never an address alone: whoever shares one with somebody who guesses signs in all the same.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_CLIENT_IP_CALLABLE = "echovessel.client_address.client_address"
+AXES_CLIENT_IP_CALLABLE = "echovessel.web.client_address.client_address"
 # Else somebody who goes on guessing keeps the owner out for ever.
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
@@ -246,11 +246,11 @@ PROACTIVE_CONTEXT = [
     "proactive.context.why_you_write",
 ]
 # What else ends when somebody is signed out everywhere, or has a new password: called with the key of the user.
-SIGNED_OUT_EVERYWHERE = ["proactive.subscribing.unsubscribe_all"]
+SIGNED_OUT_EVERYWHERE = ["proactive.push.subscriptions.unsubscribe_all"]
 # What an archive holds of apps above memory, which imports none of them.
 ARCHIVE_PARTS = ["proactive.archive.PARTS"]
 # What models of other packages hold in words, and what forgetting does to it.
-TEXT_COLUMNS = "echovessel.text_columns.other_packages.TEXT_COLUMNS"
+TEXT_COLUMNS = "echovessel.db.text_columns.other_packages.TEXT_COLUMNS"
 # The job that a closing session is handed to, by id.
 CHAT_CLOSED_TASK = "memory.tasks.consolidate_session"
 # What is done, off the hot path, once a turn has ended: called with its key and the time.
@@ -298,7 +298,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "filters": {"names": {"()": "echovessel.discreet.WithoutNames"}},
+    "filters": {"names": {"()": "echovessel.process.redaction.WithoutNames"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": "INFO"},
     "loggers": {

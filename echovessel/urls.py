@@ -5,16 +5,16 @@ from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 from django.views.i18n import set_language
 
-import chat.outbound
-import chat.server_sent
+import chat.rendering.links
+import chat.socket.sse
 import chat.views
-import echovessel.tokens.views
-import memory.views
+import echovessel.api.tokens.views
+import memory.web.views.chat_page
 import persona.credentials
 import persona.views
-from echovessel import api
-from echovessel.health import healthz
+from echovessel import api_routes
 from echovessel.web import help as manual
+from echovessel.web.health import healthz
 
 urlpatterns = [
     path("", persona.views.home, name="home"),
@@ -22,18 +22,18 @@ urlpatterns = [
     path("logout/", persona.views.SignOut.as_view(), name="logout"),
     path("welcome/persona/", persona.views.onboarding, name="onboarding"),
     path("welcome/<str:token>/", persona.views.first_run, name="first_run"),
-    path("leave/", chat.outbound.leave, name="leave"),
+    path("leave/", chat.rendering.links.leave, name="leave"),
     path("chat/<uuid:persona>/", chat.views.chat, name="chat"),
     path("chat/<uuid:persona>/history/", chat.views.history, name="history"),
-    path("chat/<uuid:persona>/turns/<uuid:turn>/why/", memory.views.turn_xray, name="turn_xray"),
-    path("account/tokens/<uuid:token>/revoke/", echovessel.tokens.views.revoke, name="revoke_token"),
+    path("chat/<uuid:persona>/turns/<uuid:turn>/why/", memory.web.views.chat_page.turn_xray, name="turn_xray"),
+    path("account/tokens/<uuid:token>/revoke/", echovessel.api.tokens.views.revoke, name="revoke_token"),
     path("account/name/", persona.credentials.change_name, name="change_name"),
     path("account/password/", persona.credentials.change_password, name="change_password"),
     path("account/sign-out/", persona.credentials.sign_out_everywhere, name="sign_out_everywhere"),
     path("", include("memory.urls")),
     path("", include("proactive.urls")),
-    path("api/personas/<uuid:persona>/events", chat.server_sent.events, name="events"),
-    path("api/", api.urls),
+    path("api/personas/<uuid:persona>/events", chat.socket.sse.events, name="events"),
+    path("api/", api_routes.urls),
     path("v1//", include("chat.openai_api.urls")),
     path("v1/", include("chat.openai_api.urls")),
     path("help/", manual.index, name="help"),

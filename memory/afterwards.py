@@ -9,17 +9,18 @@ from uuid import UUID
 from django.db import transaction
 
 from chat.models import Message, Session, Turn
+from echovessel.db.compiled_queries import Query
 from echovessel.outbox import events
 from echovessel.outbox.models import OutboxEvent
-from echovessel.prepared import Query
-from memory import knobs, signals
+from memory import knobs
 from memory.consolidation import early
-from memory.entities.clarifying import note_hint
-from memory.forget_requests import asked_to_forget
+from memory.curation import remember_signals
+from memory.curation.remember import remember_what_was_asked
+from memory.entities.clarify import note_hint
+from memory.forgetting.requests import asked_to_forget
 from memory.models import ConceptNode
 from memory.recall import prepare
 from memory.recall.passages import is_question
-from memory.remembering import remember_what_was_asked
 
 _turn: Query[Turn] = Query(lambda turn: Turn.objects.filter(pk=turn).select_related("session", "persona"))
 _lines: Query[Message] = Query(
@@ -53,7 +54,7 @@ def _see_to(session: Session, lines: Sequence[Message], now: datetime) -> None:
 
 def _ask_for_early_reading(session: Session, lines: Sequence[Message], now: datetime) -> None:
     """Where a line calls for it, the knob allows it, and the last such reading was not just now."""
-    if not knobs.early_reading() or not any(signals.scan(line.content) for line in lines):
+    if not knobs.early_reading() or not any(remember_signals.scan(line.content) for line in lines):
         return
     lately = now - timedelta(minutes=knobs.early_reading_minutes())
     if not session.extractions.filter(created_at__gt=lately).exists():

@@ -9,9 +9,10 @@ class MemoryConfig(AppConfig):
     verbose_name = _("L3–L5 what remains")
 
     def ready(self) -> None:
-        from memory import model_in_use, vectors  # noqa: PLC0415  (models exist only now)
+        from memory.store import active_model, vectors  # noqa: PLC0415  (models exist only now)
+        from memory.web import admin  # noqa: F401, PLC0415
 
         # Django drops triggers silently when it rebuilds a table, so they are made anew after every migration.
         pre_migrate.connect(vectors.drop_triggers, sender=self)
         post_migrate.connect(vectors.ensure_indexes, sender=self)
-        connection_created.connect(model_in_use.learn)
+        connection_created.connect(active_model.learn)

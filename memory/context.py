@@ -12,16 +12,17 @@ from uuid import UUID
 from django.db.models import F
 
 from chat import knobs as chat_knobs
-from echovessel.context import ContextRequest, Section, tokens
-from echovessel.prepared import Query
-from echovessel.prompt_text import Neutral, fenced, lines_of, one_line, render_prompt
-from memory import knobs, vectors
-from memory.entities import clarifying
-from memory.human_dates import told
+from echovessel.db.compiled_queries import Query
+from echovessel.language.human_dates import told
+from echovessel.llm.prompt_sections import ContextRequest, Section, tokens
+from echovessel.llm.prompt_text import Neutral, fenced, lines_of, one_line, render_prompt
+from memory import knobs
+from memory.entities import clarify
 from memory.models import ConceptNode, Entity, MergeProposal
 from memory.models.node import NodeQuerySet
 from memory.recall import Item, Meaning, Recall, recall, scoring
-from memory.recall.candidates import entities_named
+from memory.recall.retrievers import entities_named
+from memory.store import vectors
 from persona.headings import headed
 from persona.models import Persona
 
@@ -65,10 +66,10 @@ def entities(request: ContextRequest) -> Section | None:
 def clarification(request: ContextRequest) -> Section | None:
     """Of one pair whose name comes up and of which nobody knows whether it is one: that she may find out."""
     persona: Persona = request.persona
-    pair = clarifying.due(persona, _named(request), request.now)
+    pair = clarify.due(persona, _named(request), request.now)
     if pair is None:
         return None
-    known = [(entity.canonical_name, clarifying.known_by(entity)) for entity in (pair.a, pair.b)]
+    known = [(entity.canonical_name, clarify.known_by(entity)) for entity in (pair.a, pair.b)]
     lines = [(name, memory) for name, memory in known if memory]
     texts = [_asked(persona, pair, memories) for memories in (lines, [])]
     fitting = next((text for text in texts if tokens(text) <= request.budget), None)

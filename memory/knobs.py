@@ -170,7 +170,7 @@ same_score = knob(
     high=1,
     unit="relevance (1 - d/2)",
     why="Memories this like, and a name that is short for the other: the same, without asking.",
-    source="design/consolidation.md; on tests/memory/pairs.py no false merge",
+    source="design/consolidation.md; on tests/memory/entities/pairs.py no false merge",
 )
 ask_score = knob(
     "entities.ask_score",
@@ -196,7 +196,7 @@ least_alike_spelling = knob(
     high=1,
     unit="likeness of each word as it sounds",
     why="Jon and John sound alike; Daniel and Daniela (0.92), Gabriel and Gabriela (0.93) are two.",
-    source="measured on tests/memory/pairs.py, 2026-11",
+    source="measured on tests/memory/entities/pairs.py, 2026-11",
 )
 entities_compared = whole(
     "entities.compared",

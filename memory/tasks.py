@@ -5,9 +5,9 @@ from django.utils import timezone
 
 from memory import knobs
 from memory.consolidation import runner
-from memory.forgetting import finishing
-from memory.importing import running as importing
-from memory.slow_cycle import running
+from memory.forgetting import cleanup
+from memory.imports import runner as importing
+from memory.slow_cycle import runner as slow_cycle_runner
 
 
 def consolidate_session(session_id: int) -> str:
@@ -17,7 +17,7 @@ def consolidate_session(session_id: int) -> str:
 
 def slow_cycle(persona_id: int) -> str:
     """Have the persona think about what is new, if the gate allows it; returns the outcome."""
-    return str(running.run(persona_id))
+    return str(slow_cycle_runner.run(persona_id))
 
 
 def import_file(job_id: int) -> str:
@@ -27,9 +27,9 @@ def import_file(job_id: int) -> str:
 
 def finish_erasures() -> int:
     """Erase what was forgotten in a database too large to do so at once; returns how many receipts are done by it."""
-    return finishing.finish_pending(timezone.now())
+    return cleanup.finish_pending(timezone.now())
 
 
 def erase_refused() -> bool:
     """Erase the bytes of messages that were refused, in a database too large to do so at once."""
-    return finishing.erase_now()
+    return cleanup.erase_now()

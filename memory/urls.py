@@ -3,9 +3,20 @@
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
-from memory import awaited, views
-from memory.curating import NODE_ACTIONS
-from memory.pages import account, drafts, forgetting, imports, listing, material, node, pairs, people
+from memory.consolidation import open_items
+from memory.curation.actions import NODE_ACTIONS
+from memory.web.views import (
+    account,
+    chat_page,
+    drafts,
+    forgetting,
+    imports,
+    memories,
+    memory,
+    merge_proposals,
+    onboarding,
+    people,
+)
 
 
 def _one_of(*deeds: str) -> type[StringConverter]:
@@ -13,20 +24,20 @@ def _one_of(*deeds: str) -> type[StringConverter]:
     return type("Deed", (StringConverter,), {"regex": "|".join(deeds)})
 
 
-register_converter(_one_of("correct", "restore", *NODE_ACTIONS, *awaited.BY_HAND), "deed")
+register_converter(_one_of("correct", "restore", *NODE_ACTIONS, *open_items.BY_HAND), "deed")
 register_converter(_one_of(*people.DEEDS), "somebody_deed")
-register_converter(_one_of(*pairs.DECISIONS), "name_deed")
+register_converter(_one_of(*merge_proposals.DECISIONS), "name_deed")
 register_converter(_one_of(*drafts.DEEDS), "draft_deed")
 register_converter(_one_of(*drafts.LABELS), "block")
 
 urlpatterns = [
-    path("memory/<uuid:persona>/timeline/", views.timeline, name="timeline"),
-    path("memory/<uuid:persona>/remembered/", views.remembered, name="remembered"),
-    path("memory/<uuid:persona>/remember/<uuid:message>/", views.remember, name="remember"),
-    path("memory/<uuid:persona>/learned/", views.learned, name="learned"),
-    path("memory/<uuid:persona>/", listing.memories, name="memory"),
-    path("memory/<uuid:persona>/nodes/<uuid:node>/", node.node, name="memory_node"),
-    path("memory/<uuid:persona>/nodes/<uuid:node>/<deed:deed>/", node.deed, name="memory_deed"),
+    path("memory/<uuid:persona>/timeline/", chat_page.timeline, name="timeline"),
+    path("memory/<uuid:persona>/remembered/", chat_page.remembered, name="remembered"),
+    path("memory/<uuid:persona>/remember/<uuid:message>/", chat_page.remember, name="remember"),
+    path("memory/<uuid:persona>/learned/", chat_page.learned, name="learned"),
+    path("memory/<uuid:persona>/", memories.memories, name="memory"),
+    path("memory/<uuid:persona>/nodes/<uuid:node>/", memory.node, name="memory_node"),
+    path("memory/<uuid:persona>/nodes/<uuid:node>/<deed:deed>/", memory.deed, name="memory_deed"),
     path("memory/<uuid:persona>/forget/", forgetting.forget, name="forget"),
     path("memory/<uuid:persona>/receipts/", forgetting.receipts, name="receipts"),
     path("memory/<uuid:persona>/people/", people.people, name="memory_people"),
@@ -36,18 +47,22 @@ urlpatterns = [
         people.somebody_deed,
         name="memory_somebody_deed",
     ),
-    path("memory/<uuid:persona>/names/", pairs.names, name="memory_names"),
-    path("memory/<uuid:persona>/names/merge/", pairs.merge_two, name="memory_merge_two"),
-    path("memory/<uuid:persona>/names/<uuid:proposal>/<name_deed:deed>/", pairs.name_deed, name="memory_name_deed"),
+    path("memory/<uuid:persona>/names/", merge_proposals.names, name="memory_names"),
+    path("memory/<uuid:persona>/names/merge/", merge_proposals.merge_two, name="memory_merge_two"),
+    path(
+        "memory/<uuid:persona>/names/<uuid:proposal>/<name_deed:deed>/",
+        merge_proposals.name_deed,
+        name="memory_name_deed",
+    ),
     path("memory/<uuid:persona>/bring/", imports.imports, name="imports"),
     path("memory/<uuid:persona>/bring/<uuid:job>/", imports.import_job, name="import_job"),
     path("memory/<uuid:persona>/bring/<uuid:job>/cancel/", imports.cancel_import, name="cancel_import"),
     path("memory/<uuid:persona>/drafts/", drafts.drafts, name="drafts"),
     path("memory/<uuid:persona>/drafts/<block:label>/accept/", drafts.accept_all, name="accept_drafts"),
     path("memory/<uuid:persona>/drafts/<uuid:draft>/<draft_deed:deed>/", drafts.draft_deed, name="draft_deed"),
-    path("welcome/persona/material/", material.material, name="onboarding_material"),
-    path("welcome/persona/material/<uuid:job>/", material.material_job, name="material_job"),
-    path("welcome/persona/material/<uuid:job>/cancel/", material.cancel_material, name="cancel_material"),
+    path("welcome/persona/material/", onboarding.material, name="onboarding_material"),
+    path("welcome/persona/material/<uuid:job>/", onboarding.material_job, name="material_job"),
+    path("welcome/persona/material/<uuid:job>/cancel/", onboarding.cancel_material, name="cancel_material"),
     path("account/", account.account, name="account"),
     path("account/receipts/<uuid:receipt>/", forgetting.receipt, name="receipt"),
     path("account/tokens/", account.make_token, name="make_token"),

@@ -11,7 +11,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
-from echovessel.desk import AboutPersona, Lately, Page, Seen, SeenInline, excerpt
+from echovessel.admin import AboutPersona, Lately, Page, Seen, SeenInline, excerpt
 from persona.models import CoreBlock, CoreBlockVersion, CoreDraft, DraftQuote, MoodChange, Persona
 
 

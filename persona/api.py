@@ -14,19 +14,19 @@ from django.utils import timezone
 from ninja import Query, Router, Schema, Status
 from pydantic import AfterValidator, Field
 
-from echovessel import keyset
-from echovessel.bodies import Body, storable
-from echovessel.keyset import PageOf
-from echovessel.problems import Refused
-from echovessel.sections import Section
-from persona import drafts
+from echovessel.api import pagination
+from echovessel.api.bodies import Body, storable
+from echovessel.api.pagination import PageOf
+from echovessel.api.problems import Refused
+from echovessel.api.routing import Section
 from persona import mood as moods
-from persona.drafts import DraftRefused
 from persona.lookup import own_persona
 from persona.models import CoreBlock, Persona
 from persona.models.core_block import MAX_CHARACTERS, Label
 from persona.models.core_draft import CoreDraft
-from persona.onboarding import create_persona
+from persona.onboarding import drafts
+from persona.onboarding.creation import create_persona
+from persona.onboarding.drafts import DraftRefused
 
 addresses = Router()  # everything below a persona, of all apps
 router = Section(addresses, "persona")
@@ -167,9 +167,9 @@ Limit = Annotated[int, Query(ge=1, le=200, description="How many items at most."
 
 
 @router.get("", response=PageOf[PersonaOut], summary="Your personas")
-def list_personas(request: HttpRequest, asked: Query[keyset.Asked]) -> Any:
+def list_personas(request: HttpRequest, asked: Query[pagination.Asked]) -> Any:
     """All whom you talk to, the newest first."""
-    return keyset.page(Persona.objects.owned_by(request.user), asked, _brief)
+    return pagination.page(Persona.objects.owned_by(request.user), asked, _brief)
 
 
 @router.post("", response={201: PersonaDetail}, summary="Make a persona")
@@ -219,13 +219,13 @@ def list_block_versions(
 
 @router.get("/{uuid:persona_id}/drafts", response=PageOf[DraftOut], summary="What her core blocks could say")
 def list_drafts(
-    request: HttpRequest, persona_id: UUID, asked: Query[keyset.Asked], status: Decision | None = None
+    request: HttpRequest, persona_id: UUID, asked: Query[pagination.Asked], status: Decision | None = None
 ) -> Any:
     """Proposed out of what you brought, newest first. Nothing of it stands in a block before you accept it."""
     persona = own_persona(request, persona_id)
     found = persona.core_drafts.prefetch_related("quotes")
     room = {label: drafts.room(persona, label) for label in Label.values}
-    return keyset.page(found.filter(status=status) if status else found, asked, lambda one: _drafted(one, room))
+    return pagination.page(found.filter(status=status) if status else found, asked, lambda one: _drafted(one, room))
 
 
 @router.post("/{uuid:persona_id}/drafts/{uuid:draft_id}/accept", response=DraftOut, summary="Accept a draft")

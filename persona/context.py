@@ -1,8 +1,8 @@
 """What a prompt says about the persona herself: who she is, her blocks, her mood, and what always holds."""
 
-from echovessel.context import ContextRequest, Section, shortened, tokens
-from echovessel.prepared import Query
-from echovessel.prompt_text import neutral, render_prompt
+from echovessel.db.compiled_queries import Query
+from echovessel.llm.prompt_sections import ContextRequest, Section, shortened, tokens
+from echovessel.llm.prompt_text import neutral, render_prompt
 from persona import mood as moods
 from persona.headings import headed
 from persona.models import CoreBlock, Persona

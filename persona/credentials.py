@@ -17,9 +17,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from echovessel import access
-from echovessel.tokens import secret
-from echovessel.tokens.models import ApiToken
+from echovessel.api.tokens import secret
+from echovessel.api.tokens.models import ApiToken
+from echovessel.web import access_revocation
 from persona.models import Persona
 from persona.views import CLEARED_AT_THE_DOOR
 
@@ -127,7 +127,7 @@ def change_password(request: HttpRequest) -> HttpResponse:
         count = _open_tokens(user).count()
         form.save()
         update_session_auth_hash(request, user)
-        access.sign_out_everywhere(user.pk, besides=request.session.session_key or "")
+        access_revocation.sign_out_everywhere(user.pk, besides=request.session.session_key or "")
         messages.success(request, _password_changed(count))
         return redirect("account")
     context = {"form": form, "token_count": _open_tokens(cast(User, request.user)).count()}
@@ -142,7 +142,7 @@ def sign_out_everywhere(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         if form.cleaned_data["tokens"]:
             secret.revoke_all(user.pk, timezone.now())
-        access.sign_out_everywhere(user.pk)
+        access_revocation.sign_out_everywhere(user.pk)
         logout(request)
         messages.success(request, _("You are signed out everywhere."))
         response = redirect("login")
@@ -152,7 +152,7 @@ def sign_out_everywhere(request: HttpRequest) -> HttpResponse:
     context = {
         "tokens": tokens[:MAX_LISTED_TOKENS],
         "token_count": tokens.count(),
-        "session_count": len(access.open_sessions_of(user.pk, timezone.now())),
+        "session_count": len(access_revocation.open_sessions_of(user.pk, timezone.now())),
         "now": timezone.now(),
     }
     return render(request, "account/sign_out.html", context)

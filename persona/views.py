@@ -15,10 +15,10 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import get_language
 from django.views.decorators.debug import sensitive_post_parameters
 
-from echovessel import first_run as first_runs
-from persona.forms import STEPS, FirstOwnerForm
+from echovessel.web import first_run as first_runs
 from persona.models import Persona
-from persona.onboarding import create_persona
+from persona.onboarding.creation import create_persona
+from persona.onboarding.forms import STEPS, FirstOwnerForm
 
 DRAFT = "onboarding"
 # What a browser keeps of drafts and unsent lines; the account that is signed out may not be the next one's.

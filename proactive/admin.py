@@ -20,11 +20,11 @@ from django.views.decorators.http import require_safe
 
 from chat.admin import may_see_flags
 from chat.models import Turn
-from echovessel.desk import AboutPersona, Lately, Seen, SeenInline
+from echovessel.admin import AboutPersona, Lately, Seen, SeenInline
 from persona.models import Persona
-from proactive import month
 from proactive.models import Consideration, Outreach, ReachingOut
 from proactive.models.consideration import Gate
+from proactive.presenters import calendar as presenters_calendar
 
 MOST_PERSONAS = 200
 
@@ -83,8 +83,8 @@ class ConsiderationAdmin(Seen):
         persona = _persona(request)
         chosen = Persona.objects.filter(pk=persona).first() if persona else None
         today = timezone.now().astimezone(chosen.zone if chosen else dt.UTC).date()
-        first = month.first_day(request.GET.get("month", ""), today)
-        sheet = month.sheet(first, persona, besides=_hidden_from(request))
+        first = presenters_calendar.first_day(request.GET.get("month", ""), today)
+        sheet = presenters_calendar.sheet(first, persona, besides=_hidden_from(request))
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,

@@ -8,15 +8,15 @@ from django.utils import timezone
 from ninja import Schema
 from pydantic import Field
 
-from echovessel.bodies import Body
-from echovessel.problems import Refused
-from echovessel.sections import Section
+from echovessel.api.bodies import Body
+from echovessel.api.problems import Refused
+from echovessel.api.routing import Section
 from persona.api import addresses
 from persona.lookup import own_persona
 from persona.models import Persona
 from proactive import knobs
 from proactive.models import ReachingOut
-from proactive.situation import bounds_of
+from proactive.policy.situation import bounds_of
 
 router = Section(addresses, "settings")
 

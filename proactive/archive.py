@@ -10,9 +10,9 @@ from django.db import transaction
 from pydantic import AwareDatetime, Field, StringConstraints
 
 from chat.models import Message, Turn
-from memory.archive.beside import iso
+from memory.archive.auxiliary_records import iso
 from memory.archive.parts import Batches, Known, Names, Part, Values, beside_defaults, in_order, uuids_among
-from memory.archive.records import Id, Record, Wordless
+from memory.archive.schema import Id, Record, Wordless
 from memory.models import ConceptNode
 from proactive.models import Consideration, Outreach, ReachingOut
 from proactive.models.outreach import Trigger

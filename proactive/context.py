@@ -1,12 +1,12 @@
 """What the prompt for a first word says in the place of what they just said: why she writes."""
 
-from echovessel.context import ContextRequest, Section
-from echovessel.prompt_text import fenced
-from memory.consolidation.prompting import render
-from memory.human_dates import told
+from echovessel.language.human_dates import told
+from echovessel.llm.prompt_sections import ContextRequest, Section
+from echovessel.llm.prompt_text import fenced
+from memory.consolidation.prompt import render
 from persona.headings import headed
 from persona.models import Persona
-from proactive.occasion import Occasion
+from proactive.policy.outreach_context import Occasion
 
 
 def why_you_write(request: ContextRequest) -> Section:

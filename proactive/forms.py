@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from proactive import knobs
 from proactive.models import ReachingOut
-from proactive.situation import bounds_of
+from proactive.policy.situation import bounds_of
 
 HOURS = [(hour, f"{hour:02}:00") for hour in range(24)]
 

@@ -1,9 +1,9 @@
 """The tasks of reaching out. The queue carries ids only; a task that is delivered twice does nothing the second time,
 because the job leases its row first."""
 
-from proactive import outreach
+from proactive.outreach import create
 
 
 def reach_out(outreach_id: int) -> str:
     """Write and deliver one first word; returns the outcome."""
-    return str(outreach.run(outreach_id))
+    return str(create.run(outreach_id))

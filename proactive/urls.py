@@ -3,7 +3,8 @@ told of it."""
 
 from django.urls import path
 
-from proactive import push_views, views
+from proactive import views
+from proactive.push import views as push_views
 
 urlpatterns = [
     path("chat/<uuid:persona>/reaching-out/", views.reaching_out, name="reaching_out"),

@@ -11,12 +11,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from chat.models import Turn
-from memory import why
-from memory.pages.owned import owned, page
+from memory.web.presenters import reply_explanation
+from memory.web.views.base import owned, page
 from persona.models import Persona
-from proactive import considered, knobs
+from proactive import knobs
 from proactive.forms import ReachingOutForm
 from proactive.models import PushSubscription, ReachingOut
+from proactive.presenters import decisions
 
 
 @owned
@@ -35,8 +36,8 @@ def reaching_out(request: HttpRequest, persona: Persona) -> HttpResponse:
         "form": form,
         "most": knobs.max_per_24h(),
         "clock": timezone.localtime(now),
-        "days": considered.lately(persona, now),
-        "days_told": considered.DAYS,
+        "days": decisions.lately(persona, now),
+        "days_told": decisions.DAYS,
         "known": _browsers(persona),
     }
     status = 422 if form.is_bound else 200
@@ -54,4 +55,6 @@ def _browsers(persona: Persona) -> list[str]:
 def why_now(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResponse:
     """Why she wrote first and why then, with the memory it was about; and below it what she was reminded of."""
     first_word = get_object_or_404(Turn, persona=persona, uuid=turn, spoke_first=True)
-    return render(request, "proactive/_why_now.html", why.explained(first_word) | considered.why_now(first_word))
+    return render(
+        request, "proactive/_why_now.html", reply_explanation.explained(first_word) | decisions.why_now(first_word)
+    )

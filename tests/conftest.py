@@ -10,14 +10,14 @@ from django.contrib.auth.models import User
 from django.core.management.sql import emit_post_migrate_signal
 from django.db import connection, connections
 
-from chat import rate
-from echovessel import embedding
-from memory import vectors
+from chat import rate_limit
+from echovessel.embeddings import embedding
 from memory.models import ConceptNode
+from memory.store import vectors
 from persona.models import Persona
-from persona.onboarding import create_persona
+from persona.onboarding.creation import create_persona
 from tests import template_database
-from tests.memory.talks import Clock
+from tests.memory.sessions import Clock
 from tests.scripted import PATH, Script, script
 
 
@@ -78,7 +78,7 @@ def scripted(settings: Any) -> Iterator[Script]:
     settings.LLM_PROVIDER = PATH
     settings.KNOBS = {"chat.debounce_seconds": 0, "outbox.poll_seconds": 0.02}
     script.reset()
-    rate.forget()
+    rate_limit.forget()
     yield script
     script.reset()
 
@@ -86,7 +86,7 @@ def scripted(settings: Any) -> Iterator[Script]:
 @pytest.fixture
 def model(scripted: Script, settings: Any) -> Script:
     """Says what the test tells it to; an answer may be a function of the request."""
-    settings.LLM_PROVIDER = "tests.memory.talks.ListeningProvider"
+    settings.LLM_PROVIDER = "tests.memory.sessions.ListeningProvider"
     return scripted
 
 

@@ -9,9 +9,9 @@ from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import User
 from django.test import Client
 
-from echovessel import embedding
 from echovessel.asgi import application
-from echovessel.threads import in_thread
+from echovessel.embeddings import embedding
+from echovessel.process.threads import in_thread
 from persona.models import Persona
 
 PATIENCE = 10

@@ -21,7 +21,7 @@ import numpy as np
 from chat.care import encoder, grams
 from chat.care.disguises import plainly
 from chat.care.rules import speaks_by_rule
-from echovessel import glosses
+from echovessel.embeddings import translation
 
 logger = logging.getLogger(__name__)
 
@@ -101,8 +101,8 @@ def language_of(plain: str) -> str:
 
 def gloss(plain: str) -> str:
     try:
-        return glosses.in_english(plain)
-    except glosses.DictionaryUnavailable as error:
+        return translation.in_english(plain)
+    except translation.DictionaryUnavailable as error:
         logger.error("%s", error)
         return plain
 

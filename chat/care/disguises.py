@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from echovessel.plain_text import plain_form as plainly
+from echovessel.language.plain_text import plain_form as plainly
 
 _DIGITS_FOR_LETTERS = re.compile(
     r"(?<=[a-z])[013457@$!|]{1,3}(?=[a-z])|(?<![a-z0-9])[5$](?=[a-z]{2})|(?<=[a-z]{3})[03](?![a-z0-9])"

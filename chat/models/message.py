@@ -8,8 +8,8 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models.session import Session
 from chat.models.turn import Turn
-from echovessel.identity import PublicId
-from echovessel.text_columns import DELETE_ROW, NO_WORDS, TextColumn
+from echovessel.db.public_id import PublicId
+from echovessel.db.text_columns import DELETE_ROW, NO_WORDS, TextColumn
 from persona.models import Persona
 
 MAX_CHARACTERS = 20_000

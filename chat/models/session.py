@@ -7,9 +7,9 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from echovessel.identity import PublicId
+from echovessel.db.public_id import PublicId
+from echovessel.db.text_columns import CLEAR, NO_WORDS, TextColumn
 from echovessel.jobs.lease import available
-from echovessel.text_columns import CLEAR, NO_WORDS, TextColumn
 from persona.models import Persona
 
 

@@ -5,8 +5,8 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from chat.models.session import Session
-from echovessel.identity import PublicId
-from echovessel.text_columns import CLEAR, NO_WORDS, TextColumn
+from echovessel.db.public_id import PublicId
+from echovessel.db.text_columns import CLEAR, NO_WORDS, TextColumn
 from persona.models import Persona
 
 

@@ -14,13 +14,13 @@ from django.utils import timezone
 
 from chat import knobs
 from chat.openai_api import errands
-from chat.openai_api.asked import Asked
 from chat.openai_api.errors import Refused
-from chat.openai_api.replying import Usage, one_slot
+from chat.openai_api.reply import Usage, one_slot
+from chat.openai_api.requests import Asked
 from echovessel import llm
-from echovessel.context import shortened, tokens
+from echovessel.llm.prompt_sections import shortened, tokens
 from echovessel.llm.wording import worded
-from echovessel.pace import Pace
+from echovessel.web.rate_limit import Pace
 from persona.models import Persona
 
 MAX_PROMPT_TOKENS = 8_000

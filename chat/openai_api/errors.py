@@ -7,7 +7,7 @@ from typing import Any
 from django.http import JsonResponse
 from django.utils import timezone
 
-from echovessel import retry_after
+from echovessel.web import retry_after
 
 SECONDS_A_DAY = 86_400
 

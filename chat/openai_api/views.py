@@ -15,20 +15,20 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 
-from chat import runner
 from chat.openai_api import errands, names
-from chat.openai_api.asked import Asked, asked
 from chat.openai_api.errand_replies import ErrandReply
 from chat.openai_api.errors import Refused, of_turn
-from chat.openai_api.merged import refuse_merged
-from chat.openai_api.replying import Reply
-from chat.openai_api.taking import quotes_the_talk
-from chat.server_sent import CONTENT_TYPE, HEARTBEAT, UNBUFFERED
-from echovessel import discreet
+from chat.openai_api.merge import refuse_merged
+from chat.openai_api.receive import quotes_the_talk
+from chat.openai_api.reply import Reply
+from chat.openai_api.requests import Asked, asked
+from chat.socket.sse import CONTENT_TYPE, HEARTBEAT, UNBUFFERED
+from chat.turns import runner
+from echovessel.api.tokens import bearer
 from echovessel.llm import Withdrawn
-from echovessel.logins import Login
-from echovessel.threads import in_thread
-from echovessel.tokens import bearer
+from echovessel.process import redaction
+from echovessel.process.threads import in_thread
+from echovessel.web.logins import Login
 from persona.models import Persona
 
 logger = logging.getLogger(__name__)
@@ -186,7 +186,7 @@ def _as_sent(piece: str | Withdrawn) -> str:
 
 
 def _broken(error: Exception) -> Refused:
-    logger.error("a request for a reply broke: %s", discreet.told(error))
+    logger.error("a request for a reply broke: %s", redaction.told(error))
     return of_turn("internal", "Something broke. What was said before is safe; you can try again.")
 
 

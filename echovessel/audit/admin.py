@@ -2,8 +2,8 @@
 
 from django.contrib import admin
 
+from echovessel.admin import Lately, Seen
 from echovessel.audit.models import Look
-from echovessel.desk import Lately, Seen
 
 
 @admin.register(Look)

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from echovessel.text_columns import NAMES_FORGOTTEN_IDS, NO_WORDS
+from echovessel.db.text_columns import NAMES_FORGOTTEN_IDS, NO_WORDS
 
 
 class Look(models.Model):

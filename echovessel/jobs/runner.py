@@ -8,11 +8,11 @@ from typing import Any, Generic, TypeVar
 from django.db.models import QuerySet
 from django_q.tasks import queue_size
 
-from echovessel import discreet
 from echovessel.jobs import knobs
 from echovessel.jobs.lease import Lease, LeaseLost, reclaim_dead
 from echovessel.jobs.retry import Retry, error_code, next_retry
 from echovessel.llm import LLMError
+from echovessel.process import redaction
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class Job(ABC, Generic[Leased]):
 
     def handle_unexpected_error(self, error: Exception) -> str:
         """The log has the type and place of the error, not its message, which may hold text of people."""
-        logger.error("%s: %s", self.lease.row, discreet.told(error))
+        logger.error("%s: %s", self.lease.row, redaction.told(error))
         return self.retry_or_fail(error)
 
     def retry_or_fail(self, error: Exception) -> str:

@@ -10,7 +10,7 @@ from django.contrib.auth import get_user_model
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from echovessel.desk import Lately, Seen
+from echovessel.admin import Lately, Seen
 from echovessel.llm import budget
 from echovessel.llm.models import LLMCall, Purpose
 

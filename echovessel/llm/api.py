@@ -12,8 +12,8 @@ from django.utils import timezone
 from ninja import Router, Schema
 from pydantic import Field
 
+from echovessel.api.problems import Refused
 from echovessel.llm.models import LLMCall, Purpose
-from echovessel.problems import Refused
 
 router = Router()
 DAYS = 30

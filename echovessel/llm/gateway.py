@@ -17,22 +17,22 @@ from django.conf import settings
 from django.utils import timezone
 from pydantic import BaseModel
 
-from echovessel.context import shortened
 from echovessel.llm import budget, habits, knobs
 from echovessel.llm.base import Provider
 from echovessel.llm.choosing import chosen_provider
 from echovessel.llm.errors import AnswerUnreadable, LLMError
 from echovessel.llm.ledger import Meter
 from echovessel.llm.parsing import MAX_CHARACTERS, Unreadable, as_answer, parsed
+from echovessel.llm.prompt_sections import shortened
+from echovessel.llm.prompt_text import neutral
 from echovessel.llm.reasoning import ReasoningFilter
 from echovessel.llm.reply_store import ReplyStore
 from echovessel.llm.request import Answer, Reply, Request, Shape, Thought
 from echovessel.llm.schemas import shape_of
 from echovessel.llm.visible import Limit, Visible, VisibleReply
 from echovessel.llm.wording import worded
-from echovessel.prompt_text import neutral
-from echovessel.storable import storable as storable_text
-from echovessel.threads import in_thread
+from echovessel.process.threads import in_thread
+from echovessel.web.storable import storable as storable_text
 
 Schema = TypeVar("Schema", bound=BaseModel)
 

@@ -11,12 +11,12 @@ from django.apps import apps
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from echovessel import discreet
-from echovessel.context import tokens
+from echovessel.db.compiled_queries import insert
 from echovessel.llm.base import Provider
 from echovessel.llm.errors import LLMError
+from echovessel.llm.prompt_sections import tokens
 from echovessel.llm.request import Finished, Request, Thought, Usage
-from echovessel.prepared import insert
+from echovessel.process import redaction
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ class Meter:
         try:
             self._enter()
         except DatabaseError as error:
-            log.error("A call to %s is not in the ledger: %s", self.provider.name, discreet.told(error))
+            log.error("A call to %s is not in the ledger: %s", self.provider.name, redaction.told(error))
 
     def record_with(self, keep: Callable[[], None]) -> None:
         """Writes the row and does `keep` in one transaction. Where they cannot both be done, the row stands alone: what
@@ -94,7 +94,7 @@ class Meter:
             self.record()
             if not isinstance(error, DatabaseError):
                 raise
-            log.error("A reply of %s could not be kept: %s", self.provider.name, discreet.told(error))
+            log.error("A reply of %s could not be kept: %s", self.provider.name, redaction.told(error))
 
     def _enter(self) -> None:
         insert(apps.get_model("llm", "LLMCall")(**self.row()))

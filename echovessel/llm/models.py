@@ -8,7 +8,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from echovessel.text_columns import NO_WORDS
+from echovessel.db.text_columns import NO_WORDS
 
 
 class Purpose(models.TextChoices):

@@ -13,7 +13,8 @@ What counts as reasoning, and why not more:
 - A closing tag without an opening one: some templates open the tag in the prompt. All before it is then reasoning,
   unless it stands in the middle of a sentence, in code, in JSON, or answers an opening tag that was talked about.
 
-The text that comes out does not depend on where the pieces were cut (tests/llm/test_reasoning.py tries every cut).
+The text that comes out does not depend on where the pieces were cut (tests/echovessel/llm/test_reasoning.py tries every
+cut).
 """
 
 import re

@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 
-from echovessel.desk import Lately, Seen
+from echovessel.admin import Lately, Seen
 from echovessel.outbox.models import OutboxEvent
 
 

@@ -12,10 +12,10 @@ from collections import deque
 from collections.abc import Collection
 from uuid import UUID
 
-from echovessel import discreet
 from echovessel.outbox import knobs, log
 from echovessel.outbox.log import Frame
-from echovessel.threads import in_thread
+from echovessel.process import redaction
+from echovessel.process.threads import in_thread
 
 logger = logging.getLogger(__name__)
 
@@ -111,7 +111,7 @@ class Hub:
             try:
                 await self.catch_up()
             except Exception as error:  # noqa: BLE001  (the edge of a job: without it every page here would go deaf)
-                logger.error("the event log could not be read; trying again: %s", discreet.told(error))
+                logger.error("the event log could not be read; trying again: %s", redaction.told(error))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._news.wait(), knobs.poll_seconds())
             self._news.clear()

@@ -8,9 +8,9 @@ from uuid import UUID
 from django.db.models import Max
 from django.utils import timezone
 
+from echovessel.db.compiled_queries import Query, insert
 from echovessel.outbox import knobs
 from echovessel.outbox.models import OutboxEvent
-from echovessel.prepared import Query, insert
 
 MOST_AT_ONCE = 1_000
 

@@ -3,7 +3,7 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from echovessel.text_columns import DELETE_ROW, NO_WORDS, TextColumn
+from echovessel.db.text_columns import DELETE_ROW, NO_WORDS, TextColumn
 
 
 class OutboxEvent(models.Model):

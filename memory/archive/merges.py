@@ -20,11 +20,11 @@ from typing import Any
 
 from django.db import transaction
 
-from echovessel.sqlite import bulk
-from memory.archive.beside import iso
+from echovessel.db.sqlite import bulk
+from memory.archive.auxiliary_records import iso
 from memory.archive.parts import Batches, Known, Names, Part, Values, beside_defaults, called, in_order
-from memory.archive.records import BeforeRecord, MergeRecord, ProposalRecord, SnapshotRecord
-from memory.entities.merging import mark_of
+from memory.archive.schema import BeforeRecord, MergeRecord, ProposalRecord, SnapshotRecord
+from memory.entities.merge import mark_of
 from memory.models import Alias, ConceptNode, Entity, Mention, MergeProposal
 
 Snapshot = dict[str, Any]

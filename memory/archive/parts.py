@@ -18,8 +18,8 @@ from django.utils.module_loading import import_string
 from pydantic import BaseModel
 
 from chat.models import Message, Session, Turn
-from echovessel.sqlite import bulk
-from memory.archive.records import Numbered, Record
+from echovessel.db.sqlite import bulk
+from memory.archive.schema import Numbered, Record
 from memory.models import ConceptNode, Entity
 from persona.models import Persona
 

@@ -9,14 +9,14 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.test.utils import override_settings
 
-from chat.lines import add_message
+from chat.messages import add_message
 from chat.models import Message, Session
-from echovessel import embedding
+from echovessel.embeddings import embedding
 from memory.bench.talks import Talk, talks
 from memory.consolidation import runner
 from memory.models import ConceptNode, Entity
 from persona.models import Persona
-from persona.onboarding import create_persona
+from persona.onboarding.creation import create_persona
 
 FIRST_DAY = datetime(2024, 1, 1, 8, tzinfo=UTC)
 BETWEEN_TALKS = timedelta(hours=11)

@@ -7,8 +7,8 @@ from django.contrib.auth import get_user_model
 from django.db import connections
 from tqdm import tqdm
 
-from echovessel.sqlite.throw_away import throw_away
-from memory.bench.made_up import LINES_A_TALK, Life, Size, live
+from echovessel.db.sqlite.temporary import throw_away
+from memory.bench.synthetic import LINES_A_TALK, Life, Size, live
 
 NODES_EACH = 20
 SEED = 21

@@ -22,7 +22,7 @@ from tqdm import tqdm
 
 from chat.models import Message, Session
 from memory.bench.figures import Spread, spread
-from memory.bench.made_up import Size, live
+from memory.bench.synthetic import Size, live
 from memory.models import ConceptNode, Entity
 from persona.models import Persona
 

@@ -16,11 +16,11 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 
-from memory import importing, knobs
-from memory.importers import Source
-from memory.importing import running
+from memory import imports, knobs
+from memory.imports import runner
+from memory.imports.readers import Source
 from memory.models import ImportJob
-from persona.onboarding import create_persona
+from persona.onboarding.creation import create_persona
 
 MEGABYTE = 1024**2
 SEED = 7
@@ -61,9 +61,9 @@ def measured(database: Path, megabytes: int) -> dict[str, float]:
         before, figures = _peak(), {"megabytes": round(path.stat().st_size / MEGABYTE, 1), "lines": float(lines)}
         with Source(path) as source:
             job, figures["handed_over_s"] = _timed(_begin, owner, persona, source)
-    _, figures["looked_through_s"] = _timed(running.run, job.pk)
+    _, figures["looked_through_s"] = _timed(runner.run, job.pk)
     job.refresh_from_db()
-    importing.confirm(job, importing.suggested(job), job.created_at)
+    imports.confirm(job, imports.suggested(job), job.created_at)
     _, figures["stored_s"] = _timed(_store, job)
     job.refresh_from_db()
     figures["stored"] = job.counts.get("lines", 0)
@@ -78,13 +78,13 @@ def table(figures: dict[str, float]) -> list[str]:
 
 
 def _begin(owner: Any, persona: Any, source: Source) -> ImportJob:
-    return importing.begin(owner, persona, source, datetime.now(UTC), keep=True)
+    return imports.begin(owner, persona, source, datetime.now(UTC), keep=True)
 
 
 def _store(job: ImportJob) -> None:
     """Slice by slice, as the worker does; what follows is left."""
     while job.status == ImportJob.Status.WRITING:
-        running.run(job.pk, slice_seconds=knobs.import_slice_seconds(), through=ImportJob.Status.WRITING)
+        runner.run(job.pk, slice_seconds=knobs.import_slice_seconds(), through=ImportJob.Status.WRITING)
         job.refresh_from_db()
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from memory.bench import recall
-from memory.bench.made_up import Size
 from memory.bench.recall import Question
+from memory.bench.synthetic import Size
 from persona.models import Persona
 
 SMALL = Size(nodes=300, messages=900)

@@ -16,12 +16,12 @@ from django.db import transaction
 from tqdm import tqdm
 
 from chat import knobs
-from echovessel import embedding
-from memory import vectors
+from echovessel.embeddings import embedding
 from memory.bench.figures import spread
-from memory.bench.made_up import NOW, Life, Size, live
+from memory.bench.synthetic import NOW, Life, Size, live
 from memory.models import ConceptNode, NodeVector
 from memory.recall import Recall, prepare, recall
+from memory.store import vectors
 from persona.models import Persona
 
 NEIGHBOURS = 40

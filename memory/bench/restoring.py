@@ -12,12 +12,12 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from tqdm import tqdm
 
-from echovessel import embedding
-from echovessel.sqlite.throw_away import throw_away
+from echovessel.db.sqlite.temporary import throw_away
+from echovessel.embeddings import embedding
 from memory.archive import import_archive
-from memory.archive.loading import PASSES
-from memory.archive.records import FORMAT, VERSION
-from memory.bench.made_up import BEGINNING, LINES_A_TALK, TOPICS, Life
+from memory.archive.read import PASSES
+from memory.archive.schema import FORMAT, VERSION
+from memory.bench.synthetic import BEGINNING, LINES_A_TALK, TOPICS, Life
 
 SEED = 31
 NODES_A_TALK = 8

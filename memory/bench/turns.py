@@ -26,7 +26,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Origin
 
 from memory.bench import server
-from memory.bench.made_up import Life, Size, live
+from memory.bench.synthetic import Life, Size, live
 from persona.models import Persona
 
 LINES_A_NODE = 3

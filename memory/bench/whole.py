@@ -8,10 +8,10 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.db import connections
 
-from echovessel.sqlite.throw_away import throw_away
+from echovessel.db.sqlite.temporary import throw_away
 from memory.bench import crowd, isolation, recall, restoring, server, turns
 from memory.bench.figures import Spread
-from memory.bench.made_up import Size, live
+from memory.bench.synthetic import Size, live
 from persona.models import Persona
 
 # The owner whom memory.bench.turns asks alone: so her large persona is made but once.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memory.consolidation.lines import Line
+from memory.consolidation.messages import Line
 
 PER_LINE = 16  # tokens of the id, time and name before each line
 

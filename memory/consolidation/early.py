@@ -4,8 +4,8 @@ from datetime import datetime
 
 from django.db import transaction
 
-from chat import closing
 from chat.models import Session
+from chat.sessions import close
 
 
 def request(session: Session, now: datetime) -> bool:
@@ -14,5 +14,5 @@ def request(session: Session, now: datetime) -> bool:
     with transaction.atomic():
         requested = Session.objects.open().filter(pk=session.pk, off_the_record=False).update(reading_asked_at=now)
         if requested:
-            closing.enqueue_consolidation(session)
+            close.enqueue_consolidation(session)
     return bool(requested)

@@ -11,22 +11,24 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, Max
 
-from chat import crisis
+from chat.care import flags
 from chat.models import Message, Session
-from echovessel import embedding, llm
-from echovessel.context import shortened
+from echovessel import llm
+from echovessel.embeddings import embedding
 from echovessel.jobs.lease import Lease
-from echovessel.prompt_text import Neutral, neutral
-from memory import knobs, vectors
-from memory.consolidation import prompting, replies
-from memory.consolidation.answers import ExtractedEvent, ExtractionAnswer, ImportAnswer
+from echovessel.llm.prompt_sections import shortened
+from echovessel.llm.prompt_text import Neutral, neutral
+from memory import knobs
+from memory.consolidation import prompt, replies
+from memory.consolidation.answer_schema import ExtractedEvent, ExtractionAnswer, ImportAnswer
 from memory.consolidation.chunks import Piece, next_piece
-from memory.consolidation.elsewhere import Material, is_from_elsewhere, material_of, purpose_of
+from memory.consolidation.imported import Material, is_from_elsewhere, material_of, purpose_of
 from memory.consolidation.language import speaks_otherwise
-from memory.consolidation.lines import Line, lines_of
-from memory.entities import clarifying
-from memory.model_in_use import expect, follow, with_one_model
+from memory.consolidation.messages import Line, lines_of
+from memory.entities import clarify
 from memory.models import ConceptNode, Entity, Extraction
+from memory.store import vectors
+from memory.store.active_model import expect, follow, with_one_model
 from persona.models import Persona
 
 BLOCK_TOKENS = 400
@@ -89,7 +91,7 @@ def _extract(lease: Lease[Session], piece: Piece) -> None:
             answer=answer.model_dump(mode="json"),
             dropped=answer.dropped + mistaken,
         )
-        crisis.raise_help_by_model(_cries(answer, session, piece), now)
+        flags.raise_help_by_model(_cries(answer, session, piece), now)
         replies.delete(session)
 
 
@@ -99,7 +101,7 @@ def _cries(answer: ExtractionAnswer, session: Session, piece: Piece) -> list[Mes
     if is_from_elsewhere(session):
         return []
     shown = {line.id for line in piece.lines if line.by_user and not line.by_another}
-    cited = shown.intersection(filter(None, map(prompting.message_id, answer.crisis_messages)))
+    cited = shown.intersection(filter(None, map(prompt.message_id, answer.crisis_messages)))
     messages = session.messages.shown_to_models().filter(pk__in=cited, role=Message.Role.USER, import_uuid=None)
     return list(messages.select_related("persona", "session").order_by("id"))
 
@@ -113,8 +115,8 @@ def _doubt(persona: Persona, answer: ExtractionAnswer, piece: Piece, material: M
     """What to ask for once more; "" where the answer is in the language of the talk, and takes nobody for the
     persona."""
     if material.others and any(_tells_of_the_persona(event, persona, piece) for event in answer.events):
-        return prompting.render("extraction_others", persona)
-    return prompting.render("extraction_language", persona) if speaks_otherwise(answer, piece.lines) else ""
+        return prompt.render("extraction_others", persona)
+    return prompt.render("extraction_language", persona) if speaks_otherwise(answer, piece.lines) else ""
 
 
 def without_the_persona(answer: ExtractionAnswer, persona: Persona, piece: Piece) -> tuple[ExtractionAnswer, int]:
@@ -147,7 +149,7 @@ def _drop_unknown_ids(answer: ExtractionAnswer, known: Sequence[ConceptNode]) ->
     """Only what the model was shown can be replaced by what it says."""
     given = {node.pk for node in known}
     for event in answer.events:
-        event.supersedes = [cited for cited in event.supersedes if prompting.node_id(cited) in given]
+        event.supersedes = [cited for cited in event.supersedes if prompt.node_id(cited) in given]
 
 
 def _request(
@@ -157,7 +159,7 @@ def _request(
     blocks = _blocks(persona)
     entities = _known_entities(persona)
     pairs = _pairs_in_question(persona, piece)
-    return prompting.request(
+    return prompt.request(
         persona,
         purpose_of(session),
         template="import" if material.is_prose else "extraction",
@@ -165,8 +167,8 @@ def _request(
         max_tokens=knobs.extraction_tokens(),
         session_uuid=session.uuid,
         values={
-            "read": prompting.said(persona, _as_spoken(piece.context), dated=material.is_dated),
-            "said": prompting.said(persona, _as_spoken(piece.new), dated=material.is_dated),
+            "read": prompt.said(persona, _as_spoken(piece.context), dated=material.is_dated),
+            "said": prompt.said(persona, _as_spoken(piece.new), dated=material.is_dated),
             "undated": not material.is_dated,
             "others": any(line.by_another for line in piece.lines),
             "between": _named(material),
@@ -177,7 +179,7 @@ def _request(
             "user_block": blocks.get("user", ""),
             "entities": [_described(entity) for entity in entities],
             "questions": [" / ".join(pair) for pair in pairs],
-            "known": prompting.remembered(persona, known),
+            "known": prompt.remembered(persona, known),
         },
         material=_material(persona, piece, entities, known, now)
         | {"pairs_in_question": pairs, "prose": material.is_prose, "dated": material.is_dated}
@@ -187,7 +189,7 @@ def _request(
 
 def _named(material: Material) -> str:
     """Who else takes part, for a prompt."""
-    return ", ".join(material.others[: prompting.MOST_NAMED])
+    return ", ".join(material.others[: prompt.MOST_NAMED])
 
 
 def _material(
@@ -236,7 +238,7 @@ def similar_events(persona: Persona, lines: Sequence[Line]) -> list[ConceptNode]
 
 def _pairs_in_question(persona: Persona, piece: Piece) -> list[list[str]]:
     """Names of whom nobody knows yet whether they are one, where one of them comes up."""
-    pairs = clarifying.in_question(persona, [line.content for line in piece.lines])
+    pairs = clarify.in_question(persona, [line.content for line in piece.lines])
     return [[pair.a.canonical_name, pair.b.canonical_name] for pair in pairs]
 
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from chat.care import speak_of_crisis
-from echovessel.corrections import takes_back
-from echovessel.simplified import simplified
+from echovessel.language.corrections import takes_back
+from echovessel.language.simplified import simplified
 from memory import knobs
-from memory.consolidation.lines import Line
-from memory.consolidation.telling import tells_something
+from memory.consolidation.messages import Line
+from memory.consolidation.self_statements import tells_something
 from memory.models import ReflectionRun
 
 Reason = ReflectionRun.Reason

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from memory.consolidation.answers import Cited, ExtractedEvent, ExtractedIntention, ExtractionAnswer
-from memory.consolidation.lines import Line
-from memory.consolidation.prompting import message_id
+from memory.consolidation.answer_schema import Cited, ExtractedEvent, ExtractedIntention, ExtractionAnswer
+from memory.consolidation.messages import Line
+from memory.consolidation.prompt import message_id
 
 EAST_ASIAN = "CJK"
 _KANA = ("HIRAGANA", "KATAKANA")

@@ -10,20 +10,21 @@ from django.db import transaction
 from django.db.models import Q
 
 from chat.models import Session
-from echovessel import embedding, llm
+from echovessel import llm
+from echovessel.embeddings import embedding
 from echovessel.jobs.lease import Lease
 from memory import knobs
-from memory.consolidation import prompting, replies
-from memory.consolidation.answers import ReflectedThought, ReflectionAnswer
-from memory.consolidation.elsewhere import is_past
+from memory.consolidation import prompt, replies
+from memory.consolidation.answer_schema import ReflectedThought, ReflectionAnswer
+from memory.consolidation.evidence_checks import grounds
 from memory.consolidation.gate import Reflections, asks_the_model, decide
-from memory.echoes import names_of
+from memory.consolidation.imported import is_past
+from memory.curation.restatements import names_of
 from memory.entities.resolve import link_inherited
-from memory.grounding import grounds
-from memory.model_in_use import follow, with_one_model
 from memory.models import ConceptNode, ReflectionRun
 from memory.models.node import NodeQuerySet
-from memory.writing import Draft, Outcome, tidied, write
+from memory.store.active_model import follow, with_one_model
+from memory.store.writing import Draft, Outcome, tidied, write
 from persona.models import Persona
 
 logger = logging.getLogger(__name__)
@@ -128,13 +129,13 @@ def _thoughts(lease: Lease[Session], plan: Plan) -> tuple[list[Draft], int]:
     """The drafts of what the model thought, and how many of its thoughts were dropped."""
     session = lease.row
     persona = session.persona
-    request = prompting.request(
+    request = prompt.request(
         persona,
         "reflection",
         tier="medium",
         max_tokens=knobs.reflection_tokens(),
         session_uuid=session.uuid,
-        values={"known": prompting.remembered(persona, plan.events)},
+        values={"known": prompt.remembered(persona, plan.events)},
         material={
             "events": [
                 {"id": f"e{event.pk}", "description": event.description, "emotional_impact": event.emotional_impact}
@@ -150,7 +151,7 @@ def _thoughts(lease: Lease[Session], plan: Plan) -> tuple[list[Draft], int]:
 
 def drafted(thought: ReflectedThought, given: dict[int, ConceptNode], session: Session) -> Draft | None:
     """The thought as a draft; None where it rests on no given event."""
-    cited = dict.fromkeys(prompting.node_id(one) for one in thought.filling)
+    cited = dict.fromkeys(prompt.node_id(one) for one in thought.filling)
     named = names_of(session.persona)
     filling = grounds([given[pk] for pk in cited if pk in given], thought.description, given.values(), named)
     if not filling:

@@ -13,24 +13,24 @@ from django.db import transaction
 from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.utils import timezone
 
-from chat import closing
 from chat.models import Session
-from echovessel.embedding import EmbeddingUnavailable
+from chat.sessions import close as sessions_close
+from echovessel.embeddings.embedding import EmbeddingUnavailable
 from echovessel.jobs import knobs, runner
 from echovessel.jobs.lease import Clock, Lease
 from echovessel.jobs.retry import Retry, delay_after
 from echovessel.llm import AnswerUnreadable, LLMError
 from echovessel.outbox import events
 from memory import slow_cycle
-from memory.awaited import may_be_settled
-from memory.consolidation import applying, extraction, off_record, reflection, replies
-from memory.consolidation.elsewhere import is_from_elsewhere, is_past, material_of
+from memory.consolidation import apply, extraction, off_the_record, reflection, replies
 from memory.consolidation.gate import is_trivial
-from memory.consolidation.lines import lines_of
-from memory.entities.clarifying import may_be_answered
-from memory.forgetting import finishing
+from memory.consolidation.imported import is_from_elsewhere, is_past, material_of
+from memory.consolidation.messages import lines_of
+from memory.consolidation.open_items import may_be_settled
+from memory.curation.remember import remember_what_was_asked
+from memory.entities.clarify import may_be_answered
+from memory.forgetting import cleanup
 from memory.models import ConceptNode, ImportJob, ReflectionRun
-from memory.remembering import remember_what_was_asked
 
 logger = logging.getLogger(__name__)
 
@@ -80,7 +80,7 @@ def requeue_stale(now: datetime) -> int:
         waiting.to_consolidate(now).exclude(imported),
         waiting.to_read_early(now),
         waiting.to_consolidate(now).filter(imported).exclude(import_uuid__in=at_work),
-        enqueue=closing.enqueue_consolidation,
+        enqueue=sessions_close.enqueue_consolidation,
     )
 
 
@@ -130,7 +130,7 @@ class Consolidation(runner.Job[Lease[Session]]):
         elif not session.extractions.exists():
             return self.close(trivial=True)
         self.step = "applying"
-        applying.apply(self.lease)
+        apply.apply(self.lease)
         self.step = "reflection"
         reflection.reflect(self.lease)
         return self.close(trivial=False)
@@ -140,7 +140,7 @@ class Consolidation(runner.Job[Lease[Session]]):
         if not self.session.off_the_record:
             extraction.read(self.lease)
             self.step = "applying"
-            applying.apply(self.lease)
+            apply.apply(self.lease)
         with transaction.atomic():
             self._clear_request(self.lease.held())
             self._release_open()
@@ -150,7 +150,7 @@ class Consolidation(runner.Job[Lease[Session]]):
         session, now = self.session, self.lease.clock()
         with transaction.atomic():
             self.lease.release(status=Status.CLOSED, trivial=trivial, attempts=0, failure="", reading_asked_at=None)
-            applying.count_access(session, now)
+            apply.count_access(session, now)
             replies.delete(session)
             publish_boundary(session, trivial=trivial, failed=False)
             if not trivial and not is_past(session, now):
@@ -163,9 +163,9 @@ class Consolidation(runner.Job[Lease[Session]]):
         with transaction.atomic():
             self.lease.checkpoint()
             publish_boundary(self.session, trivial=True, failed=False)
-            deleted = off_record.erase(self.session)
-            receipt = finishing.note_erasure(persona, "off_record", deleted, now)
-        finishing.finish(receipt, self.lease.clock())
+            deleted = off_the_record.erase(self.session)
+            receipt = cleanup.note_erasure(persona, "off_record", deleted, now)
+        cleanup.finish(receipt, self.lease.clock())
         return Outcome.DELETED
 
     # --- what goes wrong ------------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ class Consolidation(runner.Job[Lease[Session]]):
                 lease_until=now + retry.delay, waiting_for=waiting_for, attempts=retry.attempts, **status
             )
             if not is_from_elsewhere(self.session):
-                closing.tell_whether_waiting(self.session, now)
+                sessions_close.tell_whether_waiting(self.session, now)
         return Outcome.LATER
 
     def fail(self, failure: str) -> Outcome:
@@ -227,7 +227,7 @@ class Consolidation(runner.Job[Lease[Session]]):
         self.lease.release(attempts=0)
         session = Session.objects.get(pk=self.session.pk)
         if session.status != Status.OPEN or session.reading_asked_at:
-            closing.enqueue_consolidation(session)
+            sessions_close.enqueue_consolidation(session)
 
 
 def is_worth_reading(session: Session) -> bool:

@@ -9,12 +9,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from echovessel.language.person_names import is_name, normalized, occurs
 from memory import knobs
-from memory.entities.announcing import MergeStatus, announce
-from memory.entities.comparing import Circle
-from memory.entities.merging import propose
-from memory.entities.names import is_name, normalized, occurs
+from memory.entities.comparison import Circle
+from memory.entities.merge import propose
 from memory.entities.similarity import Likeness, Profile, compatible, nearest_bearer, sole
+from memory.entities.stream_events import MergeStatus, announce
 from memory.models import Alias, ConceptNode, Entity, Mention
 from persona.models import Persona
 

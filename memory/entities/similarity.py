@@ -12,7 +12,8 @@ as "Scott" and 「黄逸扬」 are.
     ask    a transliteration or a similar spelling; or the names could be of one and the score is `entities.ask_score`
     other  anything else; and always where both stand in one memory
 
-The figures on the table of pairs (tests/memory/pairs.py) are checked in tests/memory/test_similarity.py.
+The figures on the table of pairs (tests/memory/entities/pairs.py) are checked in
+tests/memory/entities/test_similarity.py.
 """
 
 import re
@@ -23,10 +24,11 @@ from typing import Literal
 
 import numpy as np
 
-from echovessel import embedding, words
+from echovessel.embeddings import embedding
+from echovessel.language import tokenizer
+from echovessel.language.person_names import normalized, occurs
 from memory import knobs
 from memory.entities import spelling
-from memory.entities.names import normalized, occurs
 from memory.models import Entity
 from memory.recall.query import script_of
 
@@ -80,7 +82,7 @@ def likeness(one: Profile, other: Profile, talking: Collection[str]) -> Likeness
 
 def context_score(one: Profile, other: Profile, talking: Collection[str]) -> float:
     """The relevance of the two most similar memories, 0 … 1; 0 where there are none."""
-    ignored = frozenset(token for name in (*one.names, *other.names, *talking) for token in words.cut(name))
+    ignored = frozenset(token for name in (*one.names, *other.names, *talking) for token in tokenizer.cut(name))
     scores = [
         _relevance(first, one.vectors[row], second, other.vectors[column], ignored)
         for row, first in enumerate(one.texts)
@@ -167,7 +169,7 @@ def _shared_words(one: str, other: str, ignored: frozenset[str]) -> float:
 
 @lru_cache(maxsize=2_048)
 def _telling(text: str) -> frozenset[str]:
-    return frozenset(words.content_words(text))
+    return frozenset(tokenizer.content_words(text))
 
 
 def let_go() -> None:

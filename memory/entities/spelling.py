@@ -16,7 +16,7 @@ from itertools import islice, product
 
 from rapidfuzz.distance import Indel
 
-from memory.entities.names import LETTERS_OF_UNSPACED, normalized, untitled
+from echovessel.language.person_names import LETTERS_OF_UNSPACED, normalized, untitled
 
 LEAST_LETTERS = 3
 LEAST_GIVEN = 4

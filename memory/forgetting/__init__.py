@@ -1,8 +1,9 @@
 """Forgetting: plan, choose, do in one transaction, prove. See the modules, each named for its deed."""
 
-from memory.forgetting.doing import forget
-from memory.forgetting.finishing import finish, finish_pending, note_erasure
+from memory.forgetting.cleanup import finish, finish_pending, note_erasure
+from memory.forgetting.execute import forget
 from memory.forgetting.people import LastSuperuser, is_last_superuser
+from memory.forgetting.plan_words import KINDS, REASONS
 from memory.forgetting.planning import plan
 from memory.forgetting.targets import target_of
 from memory.forgetting.types import (
@@ -17,7 +18,6 @@ from memory.forgetting.types import (
     Target,
     make_choice,
 )
-from memory.forgetting.words import KINDS, REASONS
 
 __all__ = [
     "KINDS",

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 
 from chat import search
 from chat.models import Message
-from echovessel import words
+from echovessel.language import tokenizer
 from memory import knobs
-from memory.echoes import LEAST_SHARED, Said, contains, is_named, names_of
-from memory.forgetting.commonness import is_common, is_telling_alone
+from memory.curation.restatements import LEAST_SHARED, Said, contains, is_named, names_of
+from memory.forgetting.collect import Reach
 from memory.forgetting.consequences import Consequences
 from memory.forgetting.rows import among
-from memory.forgetting.surroundings import Reach
 from memory.forgetting.types import MentionMode
+from memory.forgetting.word_frequency import is_common, is_telling_alone
 
 # Of more than this, such as a session of a whole evening, single words are not looked for: they would name everything.
 MAX_TEXTS = 40
@@ -65,11 +65,11 @@ def names_that_go(reach: Reach, found: Consequences) -> list[str]:
         return []
     names = {alias.text for alias in found.aliases.values()} | {one.canonical_name for one in found.entities.values()}
     theirs = names_of(reach.persona)
-    return sorted(name for name in names if not theirs.issuperset(words.cut(name)))
+    return sorted(name for name in names if not theirs.issuperset(tokenizer.cut(name)))
 
 
 def _naming(reach: Reach, names: list[str]) -> Iterable[int]:
-    held = search.holding_all(reach.persona.pk, [words.cut(name) for name in names])
+    held = search.holding_all(reach.persona.pk, [tokenizer.cut(name) for name in names])
     for pk, content in _contents({pk for ids in held for pk in ids}):
         if any(is_named(name, content) for name in names):
             yield pk
@@ -123,7 +123,7 @@ def _of_the_same_words(reach: Reach) -> Iterable[int]:
     said = [Said([line.content], names) for line in lines if line.import_uuid not in uuids]
     said += reach.said_by(reach.fate.kin, names)
     wanted = {text for one in said if len(one.telling) > LEAST_SHARED for text in one.literal}
-    held = search.holding_all(reach.persona.pk, [words.cut(text) for text in wanted])
+    held = search.holding_all(reach.persona.pk, [tokenizer.cut(text) for text in wanted])
     for pk, content in _contents({pk for ids in held for pk in ids} - _settled(reach)):
         if contains(content, wanted):
             yield pk

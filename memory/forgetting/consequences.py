@@ -10,10 +10,10 @@ from django.db.models import Q
 
 from chat import search
 from chat.models import Message, Session, Turn
-from echovessel import words
-from memory.entities.names import normalized, occurs
+from echovessel.language import tokenizer
+from echovessel.language.person_names import normalized, occurs
+from memory.forgetting.collect import Reach
 from memory.forgetting.rows import among
-from memory.forgetting.surroundings import Reach
 from memory.models import Alias, ConceptNode, Entity, Mention
 
 
@@ -137,7 +137,7 @@ def _gone_texts(reach: Reach) -> list[str]:
 def _still_said(reach: Reach, names: Collection[str]) -> set[str]:
     """Those of the names that stand in a line that a model may still read."""
     known = sorted(names)
-    held = search.holding_all(reach.persona.pk, [words.cut(name) for name in known])
+    held = search.holding_all(reach.persona.pk, [tokenizer.cut(name) for name in known])
     away = {*reach.fate.lines, *reach.fate.withheld}
     return {name for name, ids in zip(known, held, strict=True) if _stands_in(name, set(ids) - away)}
 

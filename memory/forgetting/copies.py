@@ -1,7 +1,7 @@
 """Copies: every place into which the words of what goes were written a second time, and what becomes of each.
 
 Nothing is changed here: a `Work` says which rows are to be deleted and which columns get which value, by key. It is
-made while planning, so that a receipt can say exactly what the plan said, and done in `memory.forgetting.doing`.
+made while planning, so that a receipt can say exactly what the plan said, and done in `memory.forgetting.execute`.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,16 +15,16 @@ from django.db.models import Max, Q
 from django_q.models import Task
 
 from chat.models import CrisisFlag, Message, MessageText, Session, Turn
+from echovessel.language.plain_text import comparable_form
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
-from echovessel.plain_text import comparable_form
-from memory.consolidation.answers import ExtractionAnswer
-from memory.echoes import contains, is_named, names_of
+from memory.consolidation.answer_schema import ExtractionAnswer
+from memory.curation.restatements import contains, is_named, names_of
 from memory.forgetting.also_mentioned import names_that_go
+from memory.forgetting.collect import Reach, turns_that_name
 from memory.forgetting.consequences import Consequences
-from memory.forgetting.everything import strings
+from memory.forgetting.database_values import strings
 from memory.forgetting.rows import Key, among, naming
-from memory.forgetting.surroundings import Reach, turns_that_name
 from memory.models import (
     ConceptNode,
     Entity,
@@ -48,7 +48,7 @@ from memory.models import (
     SlowCycleRun,
     StagedVector,
 )
-from memory.tombstones import is_telling
+from memory.store.tombstones import is_telling
 from persona.models import CoreDraft, DraftQuote, MoodChange, Persona
 
 NOTHING_READ = ExtractionAnswer(events=[]).model_dump(mode="json")

@@ -20,14 +20,14 @@ from django.db.models.functions import Cast
 from django_q.models import Task
 
 from chat.models import CrisisFlag, Message, MessageText, Session, Turn
-from echovessel import access
 from echovessel.llm.models import LLMCall
 from echovessel.outbox import events
 from echovessel.outbox.models import OutboxEvent
-from memory.forgetting import finishing
-from memory.forgetting.confirming import digest_of
-from memory.forgetting.holding import hold
-from memory.forgetting.many import at_once
+from echovessel.web import access_revocation
+from memory.forgetting import cleanup
+from memory.forgetting.bulk_delete import at_once
+from memory.forgetting.confirmation import digest_of
+from memory.forgetting.reply_hold import hold
 from memory.forgetting.rows import among
 from memory.forgetting.types import Choice, Plan, PlanChanged, Target
 from memory.models import (
@@ -110,8 +110,8 @@ def forget(confirmed: Plan, by: AbstractBaseUser | None, now: datetime) -> Recei
         receipt = _receipt(whole, found, by, now)
         for persona in whole.personas:
             events.publish(persona.uuid, "memory.node.forgotten", persona_ids=[str(persona.uuid)])
-        access.publish_change(whole.owner.pk)
-        transaction.on_commit(lambda: finishing.finish(receipt, now))
+        access_revocation.publish_change(whole.owner.pk)
+        transaction.on_commit(lambda: cleanup.finish(receipt, now))
     return receipt
 
 

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memory.echoes import is_named, names_of
+from memory.curation.restatements import is_named, names_of
 from memory.forgetting import people
 from memory.forgetting.also_mentioned import Mention, also_mentioned, names_that_go
-from memory.forgetting.confirming import digest_of
+from memory.forgetting.closure import decide
+from memory.forgetting.collect import Reach, Reading
+from memory.forgetting.confirmation import digest_of
 from memory.forgetting.consequences import Consequences, consequences_of
 from memory.forgetting.copies import Work, work_of
-from memory.forgetting.deciding import decide
 from memory.forgetting.rows import among
-from memory.forgetting.surroundings import Reach, Reading
 from memory.forgetting.targets import NothingThere, whose
 from memory.forgetting.types import CASCADE, Affected, Choice, MentionMode, Plan, Target
 from memory.models import ConceptNode, Entity, ImportJob

@@ -11,9 +11,9 @@ from django.db.models import Q
 from django.utils import timezone
 from tqdm import tqdm
 
-from chat import closing
 from chat.models import Session
 from chat.models.session import SessionQuerySet
+from chat.sessions import close
 from memory import knobs
 from memory.consolidation import runner
 from memory.consolidation.runner import Outcome
@@ -26,7 +26,7 @@ def enqueue(sessions: SessionQuerySet) -> int:
     """Queue them; returns how many."""
     waiting = list(sessions.order_by("closed_at", "id"))
     for session in waiting:
-        closing.enqueue_consolidation(session)
+        close.enqueue_consolidation(session)
     return len(waiting)
 
 

@@ -7,7 +7,7 @@ from django.db.models import Max, Q
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import Session
-from echovessel.text_columns import CLEAR, DELETE_ROW, NO_WORDS, TextColumn
+from echovessel.db.text_columns import CLEAR, DELETE_ROW, NO_WORDS, TextColumn
 from persona.models import Persona
 
 

@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from echovessel.text_columns import DELETE_ROW, NO_WORDS, TextColumn
+from echovessel.db.text_columns import DELETE_ROW, NO_WORDS, TextColumn
 from memory.models.node import ConceptNode
 
 LONGEST_MODEL_NAME = 200
@@ -12,7 +12,7 @@ LONGEST_MODEL_NAME = 200
 class EmbeddingModel(models.Model):
     """The model in use, in one row: made with the first vector, by a trigger, which lets no vector of another one in.
 
-    Before there is a vector the setting decides; afterwards only `memory.reembedding` changes it.
+    Before there is a vector the setting decides; afterwards only `memory.store.reembedding` changes it.
     """
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)

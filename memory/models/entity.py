@@ -7,8 +7,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
-from echovessel.identity import PublicId
-from echovessel.text_columns import CLEAR, DELETE_ROW, NO_WORDS, TextColumn
+from echovessel.db.public_id import PublicId
+from echovessel.db.text_columns import CLEAR, DELETE_ROW, NO_WORDS, TextColumn
 from memory.models.node import ConceptNode
 from persona.models import Persona
 

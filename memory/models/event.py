@@ -7,7 +7,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import Message
-from echovessel.text_columns import DELETE_ROW, TextColumn
+from echovessel.db.text_columns import DELETE_ROW, TextColumn
 from memory.models.node import ConceptNode, KindManager
 
 

@@ -3,8 +3,8 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from echovessel.identity import PublicId
-from echovessel.text_columns import NO_WORDS
+from echovessel.db.public_id import PublicId
+from echovessel.db.text_columns import NO_WORDS
 from persona.models import Persona
 
 

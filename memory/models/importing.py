@@ -8,9 +8,9 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import Session
-from echovessel.identity import PublicId
+from echovessel.db.public_id import PublicId
+from echovessel.db.text_columns import CLEAR, DELETE_ROW, NO_WORDS, TextColumn
 from echovessel.jobs.lease import available
-from echovessel.text_columns import CLEAR, DELETE_ROW, NO_WORDS, TextColumn
 from persona.models import Persona
 
 # The keys of `ImportJob.found` and `.choices` whose values are neither words nor names of people.

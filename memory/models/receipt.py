@@ -4,8 +4,8 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from echovessel.identity import PublicId
-from echovessel.text_columns import NAMES_FORGOTTEN_IDS
+from echovessel.db.public_id import PublicId
+from echovessel.db.text_columns import NAMES_FORGOTTEN_IDS
 from persona.models import Persona
 
 

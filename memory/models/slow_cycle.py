@@ -8,8 +8,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from chat.models import Session
+from echovessel.db.text_columns import DELETE_ROW, NO_WORDS, TextColumn
 from echovessel.jobs.lease import available
-from echovessel.text_columns import DELETE_ROW, NO_WORDS, TextColumn
 from memory.models.node import ConceptNode
 from persona.models import Persona
 

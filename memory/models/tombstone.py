@@ -3,7 +3,7 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from echovessel.text_columns import NO_WORDS
+from echovessel.db.text_columns import NO_WORDS
 from persona.models import Persona
 
 

@@ -12,19 +12,20 @@ from uuid import UUID
 
 from chat import search
 from chat.models import Message
-from echovessel import embedding
-from echovessel.context import tokens
-from memory import knobs, vectors
-from memory.model_in_use import expect, follow, with_one_model
+from echovessel.embeddings import embedding
+from echovessel.llm.prompt_sections import tokens
+from memory import knobs
 from memory.models import ImportJob
-from memory.recall import candidates, choosing, offering, query, ranking, snapshot, time_window, xray
-from memory.recall.candidates import Pool
-from memory.recall.choosing import Choice, Shown
-from memory.recall.offering import Contest
+from memory.recall import query, ranking, retrievers, select, shortlist, snapshot, time_window, xray
 from memory.recall.query import Meaning, Query
+from memory.recall.render import Line, Node, Teller, dashed
+from memory.recall.retrievers import Pool
 from memory.recall.scoring import Parts
-from memory.recall.wording import Line, Node, Teller, dashed
+from memory.recall.select import Choice, Shown
+from memory.recall.shortlist import Contest
 from memory.recall.xray import ArmSeen, CandidateSeen, ItemSeen, XRay
+from memory.store import vectors
+from memory.store.active_model import expect, follow, with_one_model
 from persona.models import Persona
 
 __all__ = ["Item", "Meaning", "Recall", "prepare", "recall"]
@@ -110,18 +111,18 @@ def recall(
     model = follow()
     meaning, why_not = _embedded(asked)
     clock.lap("embed")
-    k = max(4 * knobs.retrieve_k(), 40, budget_tokens // offering.LEAST_ITEM_TOKENS)
+    k = max(4 * knobs.retrieve_k(), 40, budget_tokens // shortlist.LEAST_ITEM_TOKENS)
     window_asked = time_window.asked(asked.turns, now, persona.zone)
-    pool = candidates.gather(persona, asked, meaning, k, why_not, window_asked)
+    pool = retrievers.gather(persona, asked, meaning, k, why_not, window_asked)
     expect(model)
     clock.lap("search")
     tuned = ranking.tuning(asked)
     if meaning:
-        pool = candidates.sharpened(pool, meaning, ranking.best(pool, tuned, FED_BACK))
+        pool = retrievers.sharpened(pool, meaning, ranking.best(pool, tuned, FED_BACK))
     ranks = ranking.ranked(pool, asked, now, tuned)
-    contest = offering.contest(persona, pool, ranks, Teller.of(persona, now), standing(meaning), budget_tokens)
+    contest = shortlist.contest(persona, pool, ranks, Teller.of(persona, now), standing(meaning), budget_tokens)
     in_prompt = frozenset(line.pk for line in window)
-    choice = choosing.chosen(
+    choice = select.chosen(
         contest.offers,
         budget_tokens,
         window=in_prompt,

@@ -1,8 +1,8 @@
 """Which days a question asks about: "last spring", "on Friday", 「上个月15号」, 「国庆节」. Pure.
 
 `window` reads the words of one line, in English or Chinese, as days of the owner's zone. What is said plainly is read
-by echovessel.dates; here is what only a question means: the latest Friday, March or Christmas that is past (or the next
-one, where the line looks ahead), seasons, holidays, parts of months, stretches up to today.
+by echovessel.language.dates; here is what only a question means: the latest Friday, March or Christmas that is past (or
+the next one, where the line looks ahead), seasons, holidays, parts of months, stretches up to today.
 
 No day is better than a wrong one: habits ("on Fridays"), ordinals ("on the 5th floor") and what can be meant in two
 ways ("next Friday", early in the week) are not read. Left out: hours, lunar dates but the great feasts, decades.
@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from echovessel.dates import (
+from echovessel.language.dates import (
     MONTH,
     NUMBER,
     NUMBER_ZH,
@@ -33,7 +33,7 @@ from echovessel.dates import (
     number_zh,
     week_away,
 )
-from memory.recall import feasts
+from memory.recall import holidays
 
 _AHEAD = re.compile(
     r"\b(?:next|coming|upcoming|will|going to|gonna|plans?|planned|planning|looking forward)\b"
@@ -365,7 +365,7 @@ def _one_of(times: list[Days], which: str, text: str, today: date) -> Days:
 
 def _feast(text: str, today: date) -> Days | None:
     """A holiday: of the year that is said, else the latest, or the next where the line looks ahead."""
-    found = feasts.named(text)
+    found = holidays.named(text)
     if found is None:
         return None
     of, which, year_words = found

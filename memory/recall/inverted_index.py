@@ -11,8 +11,8 @@ from itertools import chain, count
 
 import numpy as np
 
-from memory.held import spans
 from memory.recall.lexical import Texts
+from memory.store.vector_cache import spans
 
 # The newest rows are kept apart until they are so many.
 MOST_RECENT = 2_048

@@ -7,8 +7,8 @@ from itertools import islice
 
 import numpy as np
 
-from echovessel import embedding, words
-from memory.recall import everyday
+from echovessel.embeddings import embedding
+from echovessel.language import common_words, tokenizer
 
 UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u31ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
 HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff]")
@@ -57,9 +57,9 @@ def asked(turns: Sequence[str], decay: float, names: Sequence[str] = ()) -> Quer
     weights = tuple(decay**back for back in reversed(range(len(spoken))))
     weighed: dict[str, float] = {}
     for turn, weight in zip(reversed(spoken), reversed(weights), strict=True):
-        for word in words.content_words(turn):
-            weighed.setdefault(word, weight * (everyday.WEIGHT if word in everyday.everyday() else 1))
-    theirs = {word for name in names for word in words.cut(name)}
+        for word in tokenizer.content_words(turn):
+            weighed.setdefault(word, weight * (common_words.WEIGHT if word in common_words.everyday() else 1))
+    theirs = {word for name in names for word in tokenizer.cut(name)}
     meant = {word: weight for word, weight in weighed.items() if word not in theirs}
     kept = dict(islice((meant or weighed).items(), MOST_WORDS))
     return Query(spoken, weights, kept, script_of(" ".join(spoken)), tuple(without(names, turn) for turn in spoken))
@@ -104,7 +104,7 @@ def meaning(query: Query) -> Meaning:
     by_lines = _mean(query, np.stack([rows[turn] for turn in query.turns])) + _mean(query, lines)
     at_once = rows[bare] if len(query.turns) > 1 else np.zeros_like(lines[-1])
     said = _unit(_unit(by_lines, lines[-1]) + at_once, lines[-1])
-    return Meaning(_unit(said - TALK_SHARE * everyday.talk(), said), rows[bare], lines[-1])
+    return Meaning(_unit(said - TALK_SHARE * common_words.talk(), said), rows[bare], lines[-1])
 
 
 def knows(script: str) -> bool:

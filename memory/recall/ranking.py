@@ -16,14 +16,14 @@ from datetime import datetime
 import numpy as np
 
 from memory import knobs
-from memory.held import places
 from memory.recall import lexical, passages, scoring
 from memory.recall import query as asking
-from memory.recall.candidates import Nodes, Pool
 from memory.recall.lexical import Texts
 from memory.recall.passages import Around
 from memory.recall.query import Query
+from memory.recall.retrievers import Nodes, Pool
 from memory.recall.scoring import Parts, Profile
+from memory.store.vector_cache import places
 
 # Chosen by the mean of six LoCoMo conversations, 2026-11-21; around these values the mean moves by less than 0.005.
 EVIDENCE = 0.3  # of the lexical score of a node's best line

@@ -1,7 +1,7 @@
 """A persona's nodes and lines held in memory, for those who are talked with: a recall takes half of the time.
 
 `prepare` makes a snapshot, off the hot path; `of` gives it as the database is now, or None. A few lines that came are
-read at once; what else has changed, `prepare` reads: stamps that triggers write tell (memory/vectors.py,
+read at once; what else has changed, `prepare` reads: stamps that triggers write tell (memory/store/vectors.py,
 chat/search.py). Words are read once, unless they were changed. All personas together keep within
 `memory.words_in_memory_mb`; who was not talked with for longest is let go.
 """
@@ -15,13 +15,14 @@ import numpy as np
 from django.db import connection
 
 from chat import search
-from echovessel import heap
-from memory import knobs, vectors
-from memory.held import Shelf, State, places, spans
-from memory.recall import reading
+from echovessel.process import heap
+from memory import knobs
+from memory.recall import details
 from memory.recall.inverted_index import InvertedIndex
 from memory.recall.passages import Talks
 from memory.recall.rows import LineRows, NodeColumns, NodeRows
+from memory.store import vectors
+from memory.store.vector_cache import Shelf, State, places, spans
 from persona.models import Persona
 
 # So many new lines are read in a few milliseconds. Where more came, as when years of talk are brought from elsewhere,
@@ -98,7 +99,7 @@ class Snapshot:
 
     def nodes(self, node_ids: Sequence[int], words: Sequence[str]) -> NodeRows:
         held, found = self.held_nodes, np.sort(self._active(node_ids))
-        columns = {name: getattr(held, name)[found] for name in reading.COLUMNS}
+        columns = {name: getattr(held, name)[found] for name in details.COLUMNS}
         return NodeRows(**columns, texts=held.index.texts(found, words), evidence=self._evidence(found))
 
     def lines(self, line_ids: Sequence[int], words: Sequence[str], most: int) -> LineRows:
@@ -218,9 +219,9 @@ def _nodes(persona_id: int, held: Nodes | None) -> Nodes:
     state = vectors.state(persona_id)
     if held and held.state == state:
         return held
-    rows = reading.every(persona_id)
-    active, *values = zip(*rows, strict=True) if rows else ((),) * (len(reading.COLUMNS) + 1)
-    columns = reading.columns(values)
+    rows = details.every(persona_id)
+    active, *values = zip(*rows, strict=True) if rows else ((),) * (len(details.COLUMNS) + 1)
+    columns = details.columns(values)
     known = (held.ids, held.index) if held and held.state.epoch == state.epoch else _NOTHING_KNOWN
     evidence = _evidence_of(persona_id, columns["ids"])
     return Nodes(
@@ -228,13 +229,13 @@ def _nodes(persona_id: int, held: Nodes | None) -> Nodes:
         active=np.array(active, dtype=bool),
         evidence=evidence,
         by_message=evidence[np.argsort(evidence[:, 1], kind="stable")],
-        index=_index(persona_id, known, columns["ids"], reading.words_since),
+        index=_index(persona_id, known, columns["ids"], details.words_since),
         **columns,
     )
 
 
 def _evidence_of(persona_id: int, ids: np.ndarray) -> np.ndarray:
-    evidence = reading.evidence_of(persona_id)
+    evidence = details.evidence_of(persona_id)
     evidence[:, 0] = places(evidence[:, 0], ids)
     return evidence[evidence[:, 0] >= 0]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from echovessel.dates import Days
+from echovessel.language.dates import Days
 from memory.recall import dates
 
 # Of the lines the last one that names days counts, if it is one of these.

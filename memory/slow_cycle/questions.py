@@ -8,8 +8,8 @@ from django.db.models import Exists, OuterRef, Q
 from memory import knobs
 from memory.models import ConceptNode, Question, QuestionGround, SlowCycleRun
 from memory.models.slow_cycle import MAX_QUESTION, QuestionQuerySet
-from memory.sameness import content_hash
-from memory.writing import in_one_line
+from memory.store.deduplication import content_hash
+from memory.store.writing import in_one_line
 from persona.models import Persona
 
 Status = Question.Status

@@ -7,7 +7,7 @@ from django_q.tasks import async_task
 from chat.models import Session
 from echovessel.jobs import runner
 from memory.models import SlowCycle
-from memory.slow_cycle.fresh import fresh_events
+from memory.slow_cycle.watermark import fresh_events
 from persona.models import Persona
 
 

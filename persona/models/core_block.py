@@ -9,7 +9,7 @@ from django.db.models.lookups import LessThanOrEqual
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from echovessel.text_columns import WRITTEN_BY_OWNER
+from echovessel.db.text_columns import WRITTEN_BY_OWNER
 from persona.models.persona import Persona
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from echovessel.identity import PublicId
-from echovessel.text_columns import DELETE_ROW, TextColumn
+from echovessel.db.public_id import PublicId
+from echovessel.db.text_columns import DELETE_ROW, TextColumn
 from persona.models.core_block import MAX_CHARACTERS, Label
 from persona.models.persona import Persona
 

@@ -8,8 +8,8 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from echovessel.identity import PublicId
-from echovessel.text_columns import CLEAR, NO_WORDS, WRITTEN_BY_OWNER, TextColumn
+from echovessel.db.public_id import PublicId
+from echovessel.db.text_columns import CLEAR, NO_WORDS, WRITTEN_BY_OWNER, TextColumn
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser

@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from echovessel.text_columns import NO_WORDS
+from echovessel.db.text_columns import NO_WORDS
 from persona.models import Persona
 from proactive.models.outreach import Outreach, Trigger
 
@@ -26,8 +26,8 @@ class Gate(models.TextChoices):
 class Consideration(models.Model):
     """One row for what stays the same from minute to minute of a day: `times` counts how often it was considered so.
 
-    `day` is the owner's. The facts are those of the last time, as `proactive.situation.Situation` tells them: times,
-    counts and names of ours, no words.
+    `day` is the owner's. The facts are those of the last time, as `proactive.policy.situation.Situation` tells them:
+    times, counts and names of ours, no words.
     """
 
     class Verdict(models.TextChoices):

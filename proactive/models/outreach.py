@@ -7,8 +7,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from echovessel.db.text_columns import NO_WORDS
 from echovessel.jobs.lease import available
-from echovessel.text_columns import NO_WORDS
 from persona.models import Persona
 
 

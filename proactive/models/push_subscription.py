@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from echovessel.text_columns import OF_ACCOUNT
+from echovessel.db.text_columns import OF_ACCOUNT
 
 
 class PushSubscription(models.Model):

@@ -1,5 +1,5 @@
 // Shows that there is a new message, and opens its page. What it says never comes this way. The server puts WORDS, in
-// the reader's language, before this file (proactive.push_views.service_worker).
+// the reader's language, before this file (proactive.push.views.service_worker).
 /* global WORDS, clients */
 
 self.addEventListener('install', () => self.skipWaiting());

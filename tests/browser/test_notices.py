@@ -11,7 +11,7 @@ import pytest
 from django.test import RequestFactory
 from playwright.sync_api import BrowserContext, Page
 
-from proactive.push_views import service_worker
+from proactive.push.views import service_worker
 
 REGISTER = "navigator.serviceWorker.register('/sw.js').then(() => navigator.serviceWorker.ready).then(() => true)"
 # Keeps count of the notices that stand on the screen. To ask for them all in the instant between the writing down of

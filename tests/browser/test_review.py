@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.test_main_job import quiet
 from tests.installation import Installation
-from tests.memory.archives import HEADER, PERSONA, entity, node, written
+from tests.memory.archive.archives import HEADER, PERSONA, entity, node, written
 
 PASSWORD = "a long word for cora"
 TAGGED = "<img src=x onerror=alert(1)>"
@@ -23,7 +23,7 @@ LIFE = (
     entity("e3", TAGGED, kind="person", nodes=["n3"], description=TAGGED, described_by="person", status="uncertain"),
 )
 ASK = """
-from memory.entities.merging import propose
+from memory.entities.merge import propose
 from memory.models import Entity
 known = {entity.external_id: entity for entity in Entity.objects.all()}
 for other in ("e2", "e3"):

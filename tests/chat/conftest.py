@@ -7,8 +7,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from echovessel.tokens import bearer
-from echovessel.tokens.secret import create
+from echovessel.api.tokens import bearer
+from echovessel.api.tokens.secret import create
 from tests.scripted import Script
 from tests.serving import Serving
 

@@ -14,11 +14,11 @@ from django.test import Client
 from django.utils import timezone
 
 from chat.models import Message
-from echovessel import tokens
+from echovessel.api import tokens
+from echovessel.api.tokens.models import ApiToken
+from echovessel.api.tokens.secret import create, revoke
 from echovessel.outbox import knobs as outbox_knobs
-from echovessel.threads import in_thread
-from echovessel.tokens.models import ApiToken
-from echovessel.tokens.secret import create, revoke
+from echovessel.process.threads import in_thread
 from memory import forgetting
 from memory.forgetting import Target
 from persona.models import Persona

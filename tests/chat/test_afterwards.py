@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from chat import turn
 from chat.models import Turn
+from chat.turns import turn
 from echovessel.llm import LLMError
-from echovessel.threads import in_thread
+from echovessel.process.threads import in_thread
 from persona.models import Persona
 from tests.page import Page
 from tests.scripted import Script

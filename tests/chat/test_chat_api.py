@@ -9,13 +9,13 @@ import pytest
 from django.test import AsyncClient, Client
 from django.utils import timezone
 
-from chat import rate
-from chat import turn as turns
-from chat.lines import take_line
+from chat import rate_limit
+from chat.messages import take_line
 from chat.models import Message, Session, Turn
-from echovessel import embedding
+from chat.turns import turn as turns
+from echovessel.embeddings import embedding
 from echovessel.llm import LLMError
-from echovessel.threads import in_thread
+from echovessel.process.threads import in_thread
 from persona.models import Persona
 from tests.scripted import Script
 
@@ -24,9 +24,9 @@ JSON = "application/json"
 
 @pytest.fixture(autouse=True)
 def unhurried() -> Any:
-    rate.forget()
+    rate_limit.forget()
     yield
-    rate.forget()
+    rate_limit.forget()
 
 
 @pytest.fixture

@@ -10,12 +10,14 @@ from django.db import OperationalError
 from django.db.utils import InterfaceError
 from django.utils import timezone
 
-from chat import prompt, runner, stream, turn
-from chat.lines import take_line
+from chat.messages import take_line
 from chat.models import Message, Turn
+from chat.prompt import assemble
+from chat.socket import stream
+from chat.turns import runner, turn
 from echovessel.outbox import hub, log
 from echovessel.outbox.models import OutboxEvent
-from echovessel.threads import in_thread
+from echovessel.process.threads import in_thread
 from persona.models import CoreBlock, Persona
 from tests.page import Page
 from tests.scripted import Script
@@ -132,7 +134,7 @@ async def test_a_cancelled_socket_leaves_nothing_behind(mira: Persona, scripted:
 async def test_what_could_not_be_handled_is_told_with_the_line_it_was(
     mira: Persona, scripted: Script, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr("chat.lines.take_line", failing_once(take_line, OperationalError("database is locked")))
+    monkeypatch.setattr("chat.messages.take_line", failing_once(take_line, OperationalError("database is locked")))
     async with Page(mira.owner, mira) as page:
         client_id = await page.say("Hello")
         refused = await page.until("error", code="internal")
@@ -187,7 +189,7 @@ def test_a_long_block_is_whole_while_there_is_room(mira: Persona, text: str) -> 
     take_line(mira, "hello", None, "web", timezone.now())
     claimed = turn.claim(mira.pk, timezone.now())
     assert claimed is not None
-    assert text.strip() in prompt.assemble(claimed, timezone.now()).system
+    assert text.strip() in assemble.assemble(claimed, timezone.now()).system
 
 
 async def test_a_fault_is_logged_without_anybodys_words(
@@ -198,7 +200,7 @@ async def test_a_fault_is_logged_without_anybodys_words(
     def stumble(*_args: Any) -> None:
         raise ValueError(secret)
 
-    monkeypatch.setattr(prompt, "assemble", stumble)
+    monkeypatch.setattr(assemble, "assemble", stumble)
     async with Page(mira.owner, mira) as page:
         await page.say(secret)
         await page.until("chat.turn.failed", code="internal")

@@ -7,13 +7,13 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
-from chat.lines import take_line
+from chat.messages import take_line
 from chat.models import Message
-from chat.prompt import assemble
+from chat.prompt.assemble import assemble
 from memory.recall import recall
 from persona.models import Persona
-from tests.memory.elsewhere import an_import, brought
-from tests.memory.talks import NOW
+from tests.memory.imports.imported_sessions import an_import, brought
+from tests.memory.sessions import NOW
 
 pytestmark = pytest.mark.django_db
 SAID = "The lighthouse is <b>closed</b> on Mondays."

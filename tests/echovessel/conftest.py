@@ -7,8 +7,8 @@ from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 from django.utils import timezone
 
-from chat.lines import take_line
-from echovessel import curators
+from chat.messages import take_line
+from echovessel.admin import groups as admin_groups
 from memory.models import (
     Alias,
     Entity,
@@ -21,8 +21,9 @@ from memory.models import (
     SlowCycleRun,
 )
 from memory.slow_cycle import questions
-from persona import drafts, mood
+from persona import mood
 from persona.models import Persona
+from persona.onboarding import drafts
 from proactive.models import Consideration, Outreach
 
 
@@ -56,13 +57,13 @@ def curator(db: None) -> Client:
 @pytest.fixture
 def blind(db: None) -> User:
     """A curator who may not read words."""
-    return member("bea", curators.CURATORS)
+    return member("bea", admin_groups.CURATORS)
 
 
 @pytest.fixture
 def reader(db: None) -> User:
     """A curator who may."""
-    return member("rob", curators.WHO_MAY_READ)
+    return member("rob", admin_groups.WHO_MAY_READ)
 
 
 @pytest.fixture

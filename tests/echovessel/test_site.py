@@ -17,9 +17,11 @@ from django.test import Client
 from django.utils import timezone
 from django_q.models import Schedule
 
-from echovessel import embedding, first_run, knobs, schedule
+from echovessel import knobs, schedule
+from echovessel.embeddings import embedding
 from echovessel.management.commands import up
-from echovessel.origins import is_ours
+from echovessel.web import first_run
+from echovessel.web.origins import is_ours
 from persona.models import Persona
 
 pytestmark = pytest.mark.django_db

@@ -8,9 +8,9 @@ from django.core import checks
 from django.db import connection, models
 from django.test.utils import isolate_apps
 
-from echovessel import text_columns
-from echovessel.identity import PublicId
-from echovessel.text_columns import DELETE_ROW, NO_WORDS, OnForget, TextColumn
+from echovessel.db import text_columns
+from echovessel.db.public_id import PublicId
+from echovessel.db.text_columns import DELETE_ROW, NO_WORDS, OnForget, TextColumn
 
 # Tables that no model has, and columns of theirs: names of ours, scopes and counts.
 WORDLESS = re.compile(

@@ -17,15 +17,15 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 from chat.models import CrisisFlag, Message, Session, Turn
-from echovessel.sqlite import migration_history
-from echovessel.tokens.models import ApiToken
-from memory import checking, tombstones
+from echovessel.api.tokens.models import ApiToken
+from echovessel.db.sqlite import migration_history
 from memory.archive import import_archive
 from memory.models import ConceptNode, Entity, MergeProposal, Receipt
 from memory.recall import recall
+from memory.store import checks, tombstones
 from persona.models import CoreDraft, Persona
 from proactive.models import ReachingOut
-from tests.echovessel.houses import at
+from tests.echovessel.backup.installations import at
 
 KEPT = Path(__file__).parent.parent / "kept" / "version-0.1.0.tar.xz"
 ROWS = {
@@ -64,7 +64,7 @@ def kept(unpacked: Path, django_db_setup: None, django_db_blocker: Any) -> Itera
 def test_an_installation_of_the_version_before_opens_with_everything_in_it(kept: Path) -> None:
     call_command("migrate", verbosity=0)
     assert {label: apps.get_model(label)._default_manager.count() for label in ROWS} == ROWS
-    assert checking.broken(timezone.now()) == {}
+    assert checks.broken(timezone.now()) == {}
     call_command("makemigrations", check=True, dry_run=True, verbosity=0)
     assert not _pending()
 
@@ -106,7 +106,7 @@ def test_an_archive_of_the_version_before_is_imported(unpacked: Path, ana: User)
     mira = Persona.objects.get(name="Mira")
     assert mira.messages.count() > 20
     assert mira.nodes.filter(description="Ana adopted a white cat called Blackie last week.").exists()
-    assert checking.broken(timezone.now()) == {}
+    assert checks.broken(timezone.now()) == {}
 
 
 @pytest.mark.parametrize("command", ["migrate", "up"])

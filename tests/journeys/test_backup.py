@@ -17,7 +17,7 @@ NEW = {"knob": 20, "ben": False, "milo": False}
 
 def told(tmp_path: Path, empty: Path, *asked: str) -> dict[str, Any]:
     house = Installation(tmp_path, empty)
-    command = [sys.executable, "-m", "tests.journeys.backing_up", *asked]
+    command = [sys.executable, "-m", "tests.journeys.backup_process", *asked]
     done = subprocess.run(command, cwd=ROOT, env=house.env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return dict(json.loads(done.stdout))

@@ -13,22 +13,25 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from chat import closing, prompt
-from chat import turn as turns
-from chat.lines import take_line
+from chat.messages import take_line
 from chat.models import Message, Session
-from echovessel import embedding
-from memory import checking, forgetting
-from memory.archive import import_archive, saving
+from chat.prompt import assemble
+from chat.sessions import close
+from chat.turns import turn as turns
+from echovessel.embeddings import embedding
+from memory import forgetting
+from memory.archive import import_archive
+from memory.archive import write as archive_write
 from memory.bench.talks import talks
 from memory.consolidation import runner
-from memory.forgetting import Target, plan, proving
-from memory.model_in_use import follow
+from memory.forgetting import Target, plan, verify
 from memory.models import ConceptNode, Entity, ReflectionRun, Tombstone
-from memory.writing import Draft, write
+from memory.store import checks
+from memory.store.active_model import follow
+from memory.store.writing import Draft, write
 from persona.models import Persona
-from tests.memory.archives import PERSONA
-from tests.memory.talks import cite, event, extraction, impression
+from tests.memory.archive.archives import PERSONA
+from tests.memory.sessions import cite, event, extraction, impression
 from tests.scripted import Script
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -120,7 +123,7 @@ def tell(persona: Persona, line: str, reply: str, now: datetime) -> Message:
     message = take_line(persona, line, None, "web", now).message
     turn = turns.claim(persona.pk, now)
     assert turn
-    xray = prompt.assemble(turn, now).xray
+    xray = assemble.assemble(turn, now).xray
     assert turns.finish(turn, reply, stopped=False, first_token_at=now, xray=xray, now=now)
     return message
 
@@ -145,7 +148,7 @@ def told(persona: Persona, secret: Secret, model: Script, now: datetime) -> Conc
 
 def rest(session: Session, now: datetime) -> None:
     """The talk ends, and is read."""
-    closing.close(session, Session.CloseReason.EXPLICIT, now)
+    close.close(session, Session.CloseReason.EXPLICIT, now)
     assert runner.run(session.pk, lambda: now) in (runner.Outcome.CLOSED, runner.Outcome.TRIVIAL)
 
 
@@ -202,18 +205,18 @@ def test_what_is_forgotten_is_nowhere_and_nothing_brings_it_back(
 ) -> None:
     days = (TODAY, TODAY + timedelta(days=1))
     secrets = {one: told(persona, one, model, at) for one, at in zip((ENGLISH, CHINESE), days, strict=True)}
-    archive = b"".join(saving.lines(persona, TODAY))
+    archive = b"".join(archive_write.lines(persona, TODAY))
     everything = [text for secret in secrets for text in secret.words]
-    assert {hit.form for hit in proving.of_texts(ENGLISH.rare)} >= {"text", "words"}
+    assert {hit.form for hit in verify.of_texts(ENGLISH.rare)} >= {"text", "words"}
     kept = persona.nodes.count(), persona.messages.count()
     for node in secrets.values():
         planned = plan([Target("node", node.pk)])
         receipt = forgetting.forget(planned, ana, TODAY)
         assert (receipt.status, receipt.counts) == ("done", planned.counts)
-        assert proving.of_receipt(receipt) == []
-    assert proving.of_texts(everything) == []
+        assert verify.of_receipt(receipt) == []
+    assert verify.of_texts(everything) == []
     assert (persona.nodes.count(), persona.messages.count()) == (kept[0] - 4, kept[1] - 10)
-    assert checking.broken(TODAY) == {}
+    assert checks.broken(TODAY) == {}
 
     for again in (archive, *(renamed(archive, secret) for secret in secrets)):
         imported = import_archive(io.BytesIO(again), ana)
@@ -225,6 +228,6 @@ def test_what_is_forgotten_is_nowhere_and_nothing_brings_it_back(
         for source in ConceptNode.Source.values:
             assert refused(persona, secret.description, source)
             assert refused(persona, secret.thought, source)
-    assert proving.of_texts(everything) == []
-    assert checking.broken(TODAY) == {}
+    assert verify.of_texts(everything) == []
+    assert checks.broken(TODAY) == {}
     assert Tombstone.objects.filter(persona=persona, refused__gt=0).exists()

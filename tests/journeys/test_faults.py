@@ -16,18 +16,18 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from chat import rate
+from chat import rate_limit
 from chat.models import Message, Session, Turn
-from chat.turn import words_for
-from echovessel import embedding
+from chat.turns.turn import words_for
+from echovessel.embeddings import embedding
 from echovessel.llm import budget
 from echovessel.llm.models import LLMCall
-from echovessel.threads import in_thread
+from echovessel.process.threads import in_thread
 from memory.consolidation import runner
 from memory.consolidation.runner import Outcome
 from memory.models import ConceptNode, Extraction, ModelReply
 from persona.models import Persona
-from tests.memory.talks import Clock, event, extraction, talk
+from tests.memory.sessions import Clock, event, extraction, talk
 from tests.page import Page
 from tests.wire.scripted_server import Body, Fails, Hangs, Reply, Says, ScriptedServer
 from tests.wire.scripted_server import Page as Document
@@ -174,9 +174,9 @@ def at_once(settings: Any) -> Iterator[None]:
     """Lines are answered without delay, however many; no turn waits for the embedding model to load."""
     embedding.warm().result()
     settings.KNOBS = {"chat.debounce_seconds": 0, "outbox.poll_seconds": 0.02, "chat.lines_per_minute": 600}
-    rate.forget()
+    rate_limit.forget()
     yield
-    rate.forget()
+    rate_limit.forget()
 
 
 # --- a talk -----------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ DEATHS = 20
 
 
 def test_killed_at_any_moment_it_has_done_all_or_nothing(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.journeys.forgetting", str(tmp_path), str(DEATHS)]
+    command = [sys.executable, "-m", "tests.journeys.forget_process", str(tmp_path), str(DEATHS)]
     done = subprocess.run(command, cwd=ROOT, env=Installation(tmp_path).env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)

@@ -7,14 +7,14 @@ from echovessel import schedule
 from echovessel.llm.models import LLMCall
 from memory.consolidation import runner
 from memory.models import SlowCycleRun
-from memory.slow_cycle import running
+from memory.slow_cycle import runner as slow_cycle_runner
 from persona.models import Persona
-from tests.memory.talks import Clock, cite, event, extraction, impression, talk
-from tests.memory.wonder import answer
+from tests.memory.sessions import Clock, cite, event, extraction, impression, talk
+from tests.memory.slow_cycle.slow_cycles import answer
 from tests.scripted import Script
 
 MINUTES_A_DAY = 24 * 60
-JOBS = {"memory.tasks.consolidate_session": runner.run, "memory.tasks.slow_cycle": running.run}
+JOBS = {"memory.tasks.consolidate_session": runner.run, "memory.tasks.slow_cycle": slow_cycle_runner.run}
 
 
 def minute(clock: Clock, minutes: int = 1) -> None:

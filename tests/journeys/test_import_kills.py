@@ -19,7 +19,7 @@ def test_killed_at_random_it_is_taken_up_to_the_same_end(
     tmp_path: Path, empty: Path, kills: int, lives: int, faults: int
 ) -> None:
     shutil.copy(empty / "echovessel.sqlite3", tmp_path / "life.sqlite3")
-    command = [sys.executable, "-m", "tests.journeys.bringing_in", str(tmp_path), *map(str, (kills, lives, faults))]
+    command = [sys.executable, "-m", "tests.journeys.import_process", str(tmp_path), *map(str, (kills, lives, faults))]
     done = subprocess.run(command, cwd=ROOT, env=Installation(tmp_path).env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     told: dict[str, Any] = json.loads(done.stdout)

@@ -11,17 +11,17 @@ from django.test import Client
 from django.urls import get_resolver
 from django.utils import timezone
 
-from chat import turn as turns
-from chat.lines import take_line
+from chat.messages import take_line
 from chat.models import Turn
-from echovessel.api import api
+from chat.turns import turn as turns
+from echovessel.api.tokens import secret
+from echovessel.api_routes import api
 from echovessel.llm.models import LLMCall
-from echovessel.tokens import secret
-from memory.importing import begin, look
+from memory.imports import begin, look
 from memory.models import ConceptNode, Entity, Mention, MergeProposal, Receipt
 from memory.recall import recall
 from persona.models import CoreDraft, Persona
-from tests.memory.importers.given import given
+from tests.memory.imports.readers.given import given
 
 pytestmark = pytest.mark.django_db
 
@@ -249,7 +249,8 @@ OF_THE_CALLER = {
     "push/key/",
     "sw.js",
     "manifest.webmanifest",
-    # By a token alone; names are looked for among the personas of its owner (tests/chat/test_openai_door.py).
+    # By a token alone; names are looked for among the personas of its owner
+    # (tests/chat/openai_api/test_chat_completions.py).
     *(
         f"{door}{name}"
         for door in ("v1/", "v1//")

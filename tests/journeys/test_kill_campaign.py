@@ -16,7 +16,7 @@ from typing import Any, Literal, Self
 import pytest
 
 from tests.installation import ROOT, Installation, free_port
-from tests.journeys.killing import MOMENTS
+from tests.journeys.kill_process import MOMENTS
 
 pytestmark = pytest.mark.installation
 PATIENCE_SECONDS = 90
@@ -29,7 +29,7 @@ class Household:
         self.data = folder / "data"
         self.env = {
             **Installation(folder).env,
-            "LLM_PROVIDER": "tests.journeys.killing.PureProvider",
+            "LLM_PROVIDER": "tests.journeys.kill_process.PureProvider",
             "ECHOVESSEL_KNOBS": json.dumps({"consolidate.chunk_tokens": 1000, "slow_cycle.runs_per_day": 0}),
             "OMP_NUM_THREADS": "1",
             **env,
@@ -57,7 +57,7 @@ class Household:
 
     @staticmethod
     def command(what: str) -> list[str]:
-        return [sys.executable, "-m", "tests.journeys.killing", what]
+        return [sys.executable, "-m", "tests.journeys.kill_process", what]
 
     def remember_all(
         self,

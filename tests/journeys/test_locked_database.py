@@ -10,13 +10,13 @@ from django.contrib.auth.models import User
 from django.db import OperationalError, connection
 
 from echovessel.llm.models import LLMCall
-from memory.consolidation import applying, extraction, reflection, runner
+from memory.consolidation import apply, extraction, reflection, runner
 from memory.consolidation.runner import Outcome
 from memory.models import ConceptNode, Evidence, Extraction, ModelReply, ReflectionRun
 from persona.models import MoodChange, Persona
-from persona.onboarding import create_persona
-from tests.memory.talks import Clock, cite, event, impression, talk
-from tests.memory.talks import extraction as extracted
+from persona.onboarding.creation import create_persona
+from tests.memory.sessions import Clock, cite, event, impression, talk
+from tests.memory.sessions import extraction as extracted
 from tests.scripted import Script
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -92,7 +92,7 @@ def remains() -> tuple[int, ...]:
 STEPS: dict[str, tuple[Any, str]] = {
     "before it is acquired": (runner.Lease, "acquire"),
     "before the model is asked": (extraction, "similar_events"),
-    "before it is written": (applying, "_prepared"),
+    "before it is written": (apply, "_prepared"),
     "before it is reflected on": (reflection, "planned"),
     "before it is closed": (runner.Consolidation, "close"),
 }

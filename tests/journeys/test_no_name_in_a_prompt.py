@@ -5,10 +5,10 @@ from typing import Literal
 
 import pytest
 
-from chat import prompt
-from chat import turn as turns
-from chat.lines import take_line
+from chat.messages import take_line
 from chat.models import Session
+from chat.prompt import assemble
+from chat.turns import turn as turns
 from memory import forgetting
 from memory.forgetting import Choice, Target, plan
 from memory.models import Question
@@ -24,7 +24,7 @@ def next_prompt(persona: Persona) -> str:
     take_line(persona, "Do you remember who flew away?", None, "web", now)
     turn = turns.claim(persona.pk, now)
     assert turn is not None
-    made = prompt.assemble(turn, now)
+    made = assemble.assemble(turn, now)
     turns.finish(turn, "No.", stopped=False, first_token_at=now, xray={}, now=now)
     return f"{made.system}\n{made.user}"
 

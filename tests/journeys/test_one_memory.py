@@ -11,16 +11,16 @@ import openai
 import pytest
 from django.utils import timezone
 
-from chat import closing
 from chat.models import Message, Session, Turn
-from echovessel import embedding
-from echovessel.threads import in_thread
-from echovessel.tokens import bearer
-from echovessel.tokens.secret import create
+from chat.sessions import close
+from echovessel.api.tokens import bearer
+from echovessel.api.tokens.secret import create
+from echovessel.embeddings import embedding
+from echovessel.process.threads import in_thread
 from memory.consolidation import runner
 from memory.models import ConceptNode
 from persona.models import Persona
-from tests.memory.talks import cite, event, extraction, talk
+from tests.memory.sessions import cite, event, extraction, talk
 from tests.page import Page
 from tests.scripted import Script
 from tests.serving import Serving
@@ -58,7 +58,7 @@ def a_month_goes_by(persona: Persona, scripted: Script, now: datetime) -> None:
     """The talk is over and read, and yesterday there was more than a prompt shows of recent talk."""
     session = Session.objects.get(channel="api")
     line = session.messages.get(role=Message.Role.USER)
-    closing.close(session, Session.CloseReason.EXPLICIT, now)
+    close.close(session, Session.CloseReason.EXPLICIT, now)
     scripted.answers(extraction([event(REMEMBERED, cite(line))], session_summary=""))
     assert runner.run(session.pk, timezone.now) == runner.Outcome.CLOSED
     session.messages.update(created_at=now - timedelta(days=30))

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.installation
 @pytest.mark.parametrize("deaths", [16, pytest.param(50, marks=pytest.mark.long)])
 def test_killed_at_any_moment_it_is_said_once_and_paid_once(tmp_path: Path, empty: Path, deaths: int) -> None:
     shutil.copy(empty / "echovessel.sqlite3", tmp_path / "life.sqlite3")
-    command = [sys.executable, "-m", "tests.journeys.reaching", str(tmp_path), str(deaths)]
+    command = [sys.executable, "-m", "tests.journeys.outreach_process", str(tmp_path), str(deaths)]
     done = subprocess.run(command, cwd=ROOT, env=Installation(tmp_path).env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     told: list[dict[str, Any]] = json.loads(done.stdout)["deaths"]

@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 
 from tests.installation import ROOT, Installation
-from tests.journeys.reembedding import BATCH, MEMORIES, told
-from tests.memory.two_models import NEW, OLD
+from tests.journeys.reembed_process import BATCH, MEMORIES, told
+from tests.memory.store.two_models import NEW, OLD
 
 pytestmark = pytest.mark.installation
 ALL = 2 * MEMORIES
 # Where it dies, one run after the other, and what it leaves: the model in use, and how many vectors are staged.
 DEATHS = (
-    ("before memory.reembedding._stage 3", OLD, 2 * BATCH),
-    ("after memory.reembedding._still 2", OLD, 3 * BATCH),  # in the transaction of its second batch
-    ("before memory.vectors.put_in_use 1", OLD, ALL),
-    ("after memory.vectors.put_in_use 1", OLD, ALL),  # in the transaction of the switch
-    ("before memory.reembedding._clear_away 1", NEW, ALL),
+    ("before memory.store.reembedding._stage 3", OLD, 2 * BATCH),
+    ("after memory.store.reembedding._still 2", OLD, 3 * BATCH),  # in the transaction of its second batch
+    ("before memory.store.vectors.put_in_use 1", OLD, ALL),
+    ("after memory.store.vectors.put_in_use 1", OLD, ALL),  # in the transaction of the switch
+    ("before memory.store.reembedding._clear_away 1", NEW, ALL),
 )
 
 
@@ -35,7 +35,7 @@ class House:
         self.env = Installation(folder).env | {"EMBEDDING_MODEL": OLD}
 
     def command(self, what: str) -> list[str]:
-        return [sys.executable, "-m", "tests.journeys.reembedding", what]
+        return [sys.executable, "-m", "tests.journeys.reembed_process", what]
 
     def run(self, what: str, **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(self.command(what), cwd=ROOT, env=self.env | env, capture_output=True, text=True)

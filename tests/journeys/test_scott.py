@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from chat import prompt
-from chat import turn as turns
-from chat.lines import take_line
+from chat.messages import take_line
+from chat.prompt import assemble
+from chat.turns import turn as turns
 from echovessel.llm.request import Request
 from memory.consolidation import runner
 from memory.consolidation.runner import Outcome
-from memory.entities.clarifying import note_hint
+from memory.entities.clarify import note_hint
 from memory.models import Alias, ConceptNode, Entity, MergeProposal
 from memory.recall import recall
 from persona.models import Persona
-from tests.memory.talks import Clock, event, extraction, talk
+from tests.memory.sessions import Clock, event, extraction, talk
 from tests.scripted import Script
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +31,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def model(scripted: Script, settings: Any) -> Script:
-    settings.LLM_PROVIDER = "tests.memory.talks.ListeningProvider"
+    settings.LLM_PROVIDER = "tests.memory.sessions.ListeningProvider"
     return scripted
 
 
@@ -67,12 +67,12 @@ def listening(same: bool) -> Callable[[Request], Any]:
     return answer
 
 
-def prompted(persona: Persona, clock: Clock, line: str) -> prompt.Prompt:
+def prompted(persona: Persona, clock: Clock, line: str) -> assemble.Prompt:
     """The prompt of a turn, which then ends well."""
     take_line(persona, line, None, "web", clock.now)
     claimed = turns.claim(persona.pk, clock.now)
     assert claimed is not None
-    made = prompt.assemble(claimed, clock.now)
+    made = assemble.assemble(claimed, clock.now)
     turns.finish(claimed, "I see.", stopped=False, first_token_at=clock.now, xray=made.xray, now=clock.now)
     claimed.refresh_from_db()
     note_hint(claimed, clock.now)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.installation
 @pytest.mark.parametrize("deaths", [24, pytest.param(1_000, marks=pytest.mark.long)])
 def test_killed_at_any_moment_nothing_is_lost_doubled_or_paid_twice(tmp_path: Path, empty: Path, deaths: int) -> None:
     shutil.copy(empty / "echovessel.sqlite3", tmp_path / "life.sqlite3")
-    command = [sys.executable, "-m", "tests.journeys.wondering", str(tmp_path), str(deaths)]
+    command = [sys.executable, "-m", "tests.journeys.slow_cycle_process", str(tmp_path), str(deaths)]
     done = subprocess.run(command, cwd=ROOT, env=Installation(tmp_path).env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     undisturbed: dict[str, Any]

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from chat import closing, lines
+from chat import messages
 from chat.models import Message, Session
-from chat.prompt import window_before
+from chat.prompt.assemble import window_before
+from chat.sessions import close
 from echovessel.jobs import process_identity
 from echovessel.llm import LLMError
 from echovessel.llm.models import LLMCall
@@ -17,7 +18,7 @@ from memory.consolidation import reflection, runner
 from memory.consolidation.runner import Outcome
 from memory.models import ConceptNode, Evidence, ReflectionRun
 from persona.models import Persona
-from tests.memory.talks import NOW, Clock, cite, event, extraction, impression, talk
+from tests.memory.sessions import NOW, Clock, cite, event, extraction, impression, talk
 from tests.scripted import Script
 
 pytestmark = pytest.mark.django_db
@@ -140,7 +141,7 @@ def test_a_reflection_of_tomorrow_does_not_count_as_long_ago(mira: Persona, mode
 )
 def test_it_closes_once(mira: Persona, moments: list[int], closed: list[int]) -> None:
     talk(mira, "I have a cat named Milo.", status=Session.Status.OPEN)
-    assert [closing.close_idle(NOW + timedelta(minutes=minutes)) for minutes in moments] == closed
+    assert [close.close_idle(NOW + timedelta(minutes=minutes)) for minutes in moments] == closed
     assert OutboxEvent.objects.filter(name="chat.session.closing").count() == 1
 
 
@@ -152,10 +153,10 @@ def test_what_is_said_after_the_clock_was_set_back_still_comes_after_what_was_sa
     said = ["I have a cat named Milo.", "He is white.", "My brother gave him to me.", "He sleeps a lot."]
     for number, line in enumerate(said):
         at = NOW + number * timedelta(seconds=1) - (back if number >= 2 else timedelta())
-        last = lines.take_line(mira, line, None, "web", at).message
+        last = messages.take_line(mira, line, None, "web", at).message
     assert list(mira.messages.values_list("content", flat=True)) == said
     assert last.session.last_message_at <= NOW + HOUR
-    closing.close(mira.sessions.get(), "explicit", NOW + HOUR)
+    close.close(mira.sessions.get(), "explicit", NOW + HOUR)
     mira.turns.update(status="done")
     session = mira.sessions.get()
     runner.run(session.pk, Clock(NOW + HOUR))

@@ -10,11 +10,11 @@ import pytest
 from django.test import Client
 from django.utils.formats import date_format
 
-from chat import closing
 from chat.context import bucket_of, recent_conversation, right_now
 from chat.models import Session
-from echovessel.context import ContextRequest
+from chat.sessions import close
 from echovessel.llm.offline.provider import OfflineProvider
+from echovessel.llm.prompt_sections import ContextRequest
 from echovessel.llm.request import Finished, Request, Shape
 from echovessel.outbox.models import OutboxEvent
 from memory.consolidation import runner
@@ -23,7 +23,7 @@ from memory.models import ConceptNode, ReflectionRun
 from memory.recall import recall
 from persona import mood as moods
 from persona.models import MoodChange, Persona
-from tests.memory.talks import Clock, cite, event, extraction, talk, thought
+from tests.memory.sessions import Clock, cite, event, extraction, talk, thought
 from tests.scripted import Script
 
 Remember = Callable[..., ConceptNode]
@@ -224,7 +224,7 @@ def test_a_clock_that_was_set_back_makes_nothing_younger_than_now(
 )
 def test_a_talk_rests_half_an_hour_whatever_the_clocks_do(mira: Persona, zone: str, last_line: datetime) -> None:
     session = talk(living_in(mira, zone), "I have a cat named Milo.", at=last_line, status=Session.Status.OPEN)
-    closed = [closing.close_idle(last_line + timedelta(minutes=minutes)) for minutes in (0, 15, 29, 30, 31, 90, 120)]
+    closed = [close.close_idle(last_line + timedelta(minutes=minutes)) for minutes in (0, 15, 29, 30, 31, 90, 120)]
     assert closed == [0, 0, 0, 1, 0, 0, 0]
     assert OutboxEvent.objects.filter(name="chat.session.closing").count() == 1
     session.refresh_from_db()

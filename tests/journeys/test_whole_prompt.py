@@ -11,8 +11,9 @@ import pytest
 from django.conf import settings as django_settings
 from django.utils import timezone
 
-from chat import prompt, turn
-from chat.lines import take_line
+from chat.messages import take_line
+from chat.prompt import assemble
+from chat.turns import turn
 from memory.models import Alias, ConceptNode, Entity
 from persona import mood
 from persona.models import Persona
@@ -39,7 +40,7 @@ HEADINGS = [
 
 
 @pytest.fixture
-def whole(mira: Persona, remember: Remember) -> tuple[Any, prompt.Prompt]:
+def whole(mira: Persona, remember: Remember) -> tuple[Any, assemble.Prompt]:
     """A persona with something in every layer, and the prompt for a line that touches it."""
     now = timezone.now()
     mood.change(mira, mood.Mood("warm", 6, "warm"), None, now)
@@ -62,16 +63,16 @@ def whole(mira: Persona, remember: Remember) -> tuple[Any, prompt.Prompt]:
     take_line(mira, "How is my dog Rex, do you remember him?", None, CHANNEL, now)
     claimed = turn.claim(mira.pk, now)
     assert claimed is not None
-    return claimed, prompt.assemble(claimed, now)
+    return claimed, assemble.assemble(claimed, now)
 
 
-def test_every_section_stands_in_its_order(whole: tuple[Any, prompt.Prompt]) -> None:
+def test_every_section_stands_in_its_order(whole: tuple[Any, assemble.Prompt]) -> None:
     _turn, made = whole
     assert made.system.startswith("You are Mira, talking with Ana.")
     assert re.findall(r"^# .*$", f"{made.system}\n{made.user}", re.MULTILINE) == HEADINGS
 
 
-def test_no_channel_and_no_id_is_in_it(whole: tuple[Any, prompt.Prompt]) -> None:
+def test_no_channel_and_no_id_is_in_it(whole: tuple[Any, assemble.Prompt]) -> None:
     """F10, over a real assembled prompt."""
     claimed, made = whole
     everything = f"{made.system}\n{made.user}".casefold()
@@ -85,13 +86,13 @@ def test_no_channel_and_no_id_is_in_it(whole: tuple[Any, prompt.Prompt]) -> None
         assert word not in everything
 
 
-def test_nothing_is_said_twice(whole: tuple[Any, prompt.Prompt]) -> None:
+def test_nothing_is_said_twice(whole: tuple[Any, assemble.Prompt]) -> None:
     _turn, made = whole
     for words in ("has a dog called Rex", "lights up when", "I talk too much", "do you remember him", "the harbour"):
         assert made.user.count(words) == 1, words
 
 
-def test_the_xray_names_what_was_chosen_and_copies_no_words(whole: tuple[Any, prompt.Prompt]) -> None:
+def test_the_xray_names_what_was_chosen_and_copies_no_words(whole: tuple[Any, assemble.Prompt]) -> None:
     _turn, made = whole
     seen = made.xray["recollections"]
     assert seen["chosen"]

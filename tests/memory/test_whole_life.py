@@ -19,18 +19,23 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
-from chat.lines import add_message, take_line
+from chat.messages import add_message, take_line
 from chat.models import Session
-from echovessel import embedding
-from memory import checking, correcting, curating, forgetting, writing
-from memory.archive import import_archive, saving
-from memory.entities import merging, splitting
+from echovessel.embeddings import embedding
+from memory import forgetting
+from memory.archive import import_archive
+from memory.archive import write as archive_write
+from memory.curation import actions
+from memory.curation import correct as curation_correct
+from memory.entities import merge
+from memory.entities import split as entities_split
 from memory.entities.resolve import Named, link_inherited, resolve
-from memory.forgetting import Choice, Target, proving
+from memory.forgetting import Choice, Target, verify
 from memory.models import MergeProposal, Receipt
-from memory.sameness import normalized
+from memory.store import checks, writing
+from memory.store.deduplication import normalized
 from persona import mood
-from persona.onboarding import create_persona
+from persona.onboarding.creation import create_persona
 
 NAMES = ["Tom", "Thomas Hill", "Ann Hill", "小黑"]
 DEEDS = ["moved to Lisbon last week", "keeps a grey heron", "lost a zebra quilt", "小提琴弹得很好", "likes bees"]
@@ -80,7 +85,7 @@ class Life(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         try:
-            assert checking.broken(self.now) == {}
+            assert checks.broken(self.now) == {}
         finally:
             self.end()
 
@@ -156,16 +161,16 @@ class Life(RuleBasedStateMachine):
     @rule(which=ANY, deed=st.sampled_from(DEEDS))
     def correct(self, which: int, deed: str) -> None:
         for node in self.some(self.persona.nodes.all(), which):
-            change = correcting.Correction(description=f"{node.description.split()[0]} {deed}")
+            change = curation_correct.Correction(description=f"{node.description.split()[0]} {deed}")
             try:
-                correcting.correct(node, change, self.owner, self.now)
-            except correcting.Forgotten:  # another memory said so once, and was forgotten
+                curation_correct.correct(node, change, self.owner, self.now)
+            except curation_correct.Forgotten:  # another memory said so once, and was forgotten
                 assert self.persona.nodes.get(pk=node.pk).description == node.description
 
     @rule(which=ANY, deed=st.sampled_from(CURATING))
     def curate(self, which: int, deed: str) -> None:
         for node in self.some(self.persona.nodes.all(), which):
-            getattr(curating, deed)(node)
+            getattr(actions, deed)(node)
 
     @rule(which=ANY, other=ANY, apart=st.booleans())
     def decide(self, which: int, other: int, apart: bool) -> None:
@@ -173,9 +178,9 @@ class Life(RuleBasedStateMachine):
         if len(pair) < 2:
             return
         if apart:
-            merging.keep_apart(merging.propose(self.persona, *pair, 0.5, []), self.owner, self.now)
+            merge.keep_apart(merge.propose(self.persona, *pair, 0.5, []), self.owner, self.now)
         else:
-            merging.merge_pair(*pair, self.owner, self.now)
+            merge.merge_pair(*pair, self.owner, self.now)
 
     @rule(which=ANY)
     def undo(self, which: int) -> None:
@@ -183,8 +188,8 @@ class Life(RuleBasedStateMachine):
         for proposal in self.some(decided, which):
             try:
                 with transaction.atomic():
-                    merging.undo(proposal, self.owner, self.now)
-            except merging.LaterMergeStands:
+                    merge.undo(proposal, self.owner, self.now)
+            except merge.LaterMergeStands:
                 assert MergeProposal.objects.get(pk=proposal.pk).status == "merged"
 
     @rule(which=ANY, names=st.booleans())
@@ -194,13 +199,13 @@ class Life(RuleBasedStateMachine):
             mentions = [] if names else [mention.pk for mention in entity.mentions.all()][:1]
             try:
                 with transaction.atomic():
-                    splitting.split(entity, aliases, mentions, self.owner, self.now)
-            except splitting.NotSplit:
+                    entities_split.split(entity, aliases, mentions, self.owner, self.now)
+            except entities_split.NotSplit:
                 assert self.living().filter(pk=entity.pk).exists()
 
     @rule()
     def export(self) -> None:
-        self.archive = b"".join(saving.lines(self.persona, self.now))
+        self.archive = b"".join(archive_write.lines(self.persona, self.now))
 
     @precondition(lambda self: self.archive)
     @rule()
@@ -229,8 +234,8 @@ class Life(RuleBasedStateMachine):
 
     def nothing_is_left_of(self, receipt: Receipt) -> None:
         Receipt.objects.update(status=Receipt.Status.DONE)  # no bytes are erased inside a transaction
-        assert [hit for hit in proving.of_receipt(receipt) if hit.form == "id"] == []
-        assert checking.broken(self.now) == {}
+        assert [hit for hit in verify.of_receipt(receipt) if hit.form == "id"] == []
+        assert checks.broken(self.now) == {}
 
     @invariant()
     def what_was_forgotten_is_not_there(self) -> None:
@@ -281,7 +286,7 @@ class EraseLife(Life):
 
     def end(self) -> None:
         self.owner.delete()
-        assert checking.broken(self.now) == {}
+        assert checks.broken(self.now) == {}
 
     def nothing_is_left_of(self, receipt: Receipt) -> None:
         assert receipt.status == Receipt.Status.DONE, "the bytes are gone at once"

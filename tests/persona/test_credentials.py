@@ -9,11 +9,11 @@ from django.contrib.sessions.models import Session as SignIn
 from django.test import Client
 from django.utils import timezone
 
-from echovessel import tokens
-from echovessel.tokens.secret import create
+from echovessel.api import tokens
+from echovessel.api.tokens.secret import create
 from persona.credentials import field_name
 from persona.models import Persona
-from persona.onboarding import create_persona
+from persona.onboarding.creation import create_persona
 from proactive.models import PushSubscription
 
 pytestmark = pytest.mark.django_db

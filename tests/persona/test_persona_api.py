@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from persona.models import Persona
-from persona.onboarding import create_persona
+from persona.onboarding.creation import create_persona
 
 pytestmark = pytest.mark.django_db
 

@@ -6,7 +6,7 @@ import pytest
 
 from persona.models import Persona
 from proactive.models import ReachingOut
-from tests.memory.talks import NOW
+from tests.memory.sessions import NOW
 
 
 @pytest.fixture

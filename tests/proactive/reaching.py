@@ -5,9 +5,9 @@ from typing import Any
 
 from memory.models import ConceptNode
 from persona.models import Persona
-from proactive.considering import consider_all
 from proactive.models import Outreach, ReachingOut
-from tests.memory.talks import NOW, talk
+from proactive.policy.consider import consider_all
+from tests.memory.sessions import NOW, talk
 
 PROMISE = "Mira will ask Ana how the interview went."
 DUE = date(2026, 3, 5)

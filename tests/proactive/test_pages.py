@@ -15,11 +15,12 @@ from django.utils import timezone, translation
 from chat.models import Message, Session, Turn
 from memory.models import ConceptNode
 from persona.models import Persona
-from proactive import considered, month
 from proactive.models import Consideration, Outreach, ReachingOut
 from proactive.models.consideration import Gate
 from proactive.models.outreach import Trigger
-from proactive.reasons import HELD_BACK, SPOKE, WHY_NOW
+from proactive.presenters import calendar as presenters_calendar
+from proactive.presenters import decisions
+from proactive.presenters.reasons import HELD_BACK, SPOKE, WHY_NOW
 from tests.echovessel.conftest import given, signed_in
 
 pytestmark = pytest.mark.django_db
@@ -169,7 +170,7 @@ def test_days_are_told_in_the_owners_zone_newest_first(mira: Persona, remember: 
     held(mira, NOON + 14 * HOUR, "quiet_hours")  # two in the night there, one day later
     wrote(mira, NOON - 30 * HOUR, "silence", status="failed", delivered_at=None)
     held(mira, NOON - dt.timedelta(days=20), "trigger")
-    told = considered.lately(mira, NOON + 15 * HOUR)
+    told = decisions.lately(mira, NOON + 15 * HOUR)
     assert [(str(day.day), [(one.is_said, one.about) for one in day.spoken], len(day.held)) for day in told] == [
         ("2026-11-21", [], 1),
         ("2026-11-20", [(True, promise)], 1),
@@ -276,14 +277,14 @@ def test_the_calendar_counts_by_the_owners_day(mira: Persona, otto: Persona) -> 
     held(mira, NOON + 14 * HOUR, "trigger", times=100)
     held(otto, NOON, "cold_user", times=7)
     held(otto, dt.datetime(2026, 12, 1, 0, 30, tzinfo=dt.UTC), "cold_user", day=dt.date(2026, 12, 1))
-    days = {str(day.day): day for day in month.sheet(dt.date(2026, 11, 1), mira.pk).days}
+    days = {str(day.day): day for day in presenters_calendar.sheet(dt.date(2026, 11, 1), mira.pk).days}
     assert len(days) == 30
     assert (days["2026-11-20"].sent, days["2026-11-20"].said, days["2026-11-20"].held) == (2, 1, [])
     assert [(one.gate, one.times, one.x, one.width) for one in days["2026-11-21"].held] == [
         ("quiet_hours", 300, "0.00", "75.00"),
         ("trigger", 100, "75.00", "25.00"),
     ]
-    together = month.sheet(dt.date(2026, 11, 1), None)
+    together = presenters_calendar.sheet(dt.date(2026, 11, 1), None)
     assert [(one.gate, one.times) for one in together.gates] == [
         ("quiet_hours", 300), ("cold_user", 7), ("trigger", 100),
     ]  # fmt: skip
@@ -298,7 +299,7 @@ def test_the_edges_of_a_month_are_in_it_in_every_zone(mira: Persona, zone: str) 
     last = dt.datetime(2026, 11, 30, 23, 59, tzinfo=mira.zone)
     held(mira, first, "trigger")
     held(mira, last, "trigger")
-    days = month.sheet(dt.date(2026, 11, 1), None).days
+    days = presenters_calendar.sheet(dt.date(2026, 11, 1), None).days
     assert [day.day.day for day in days if day.held] == [1, 30]
 
 
@@ -307,7 +308,7 @@ def test_the_edges_of_a_month_are_in_it_in_every_zone(mira: Persona, zone: str) 
 )
 def test_a_week_begins_as_the_reader_is_used_to(db: None, language: str, first: str, weeks: int, square: str) -> None:
     with translation.override(language):
-        sheet = month.sheet(dt.date(2026, 11, 1), None)
+        sheet = presenters_calendar.sheet(dt.date(2026, 11, 1), None)
         assert str(sheet.weekdays[0]) == first
     assert (len(sheet.weeks), str(sheet.weeks[0][0].day)) == (weeks, square)
 
@@ -317,14 +318,14 @@ def test_a_week_begins_as_the_reader_is_used_to(db: None, language: str, first: 
     [("2026-02", "2026-02"), ("", "2026-11"), ("2026-13", "2026-11"), ("0001-01", "2026-11"), ("9999-12", "2026-11")],
 )
 def test_a_month_that_is_none_is_this_one(asked: str, found: str) -> None:
-    assert f"{month.first_day(asked, dt.date(2026, 11, 21)):%Y-%m}" == found
+    assert f"{presenters_calendar.first_day(asked, dt.date(2026, 11, 21)):%Y-%m}" == found
 
 
 def test_months_lead_to_months_and_end_somewhere(db: None) -> None:
-    january = month.sheet(dt.date(2027, 1, 1), None)
+    january = presenters_calendar.sheet(dt.date(2027, 1, 1), None)
     assert (january.before, january.after) == ("2026-12", "2027-02")
-    assert month.sheet(dt.date(2000, 1, 1), None).before == ""
-    assert month.sheet(dt.date(2199, 12, 1), None).after == ""
+    assert presenters_calendar.sheet(dt.date(2000, 1, 1), None).before == ""
+    assert presenters_calendar.sheet(dt.date(2199, 12, 1), None).after == ""
 
 
 def test_a_day_of_the_calendar_leads_to_its_list(curator: Client, mira: Persona, otto: Persona) -> None:
@@ -419,5 +420,7 @@ def test_the_desk_takes_as_many_statements_for_many_rows_as_for_few(curator: Cli
 
 def test_the_calendar_reads_by_an_index_and_not_the_whole_table(mira: Persona) -> None:
     for persona, index in ((mira.pk, "consideration_by_day"), (None, "consideration_newest")):
-        rows = month._between(dt.date(2026, 11, 1), dt.date(2026, 11, 30), persona).order_by().values("day")
+        rows = (
+            presenters_calendar._between(dt.date(2026, 11, 1), dt.date(2026, 11, 30), persona).order_by().values("day")
+        )
         assert index in rows.explain()

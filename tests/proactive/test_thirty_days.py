@@ -16,16 +16,17 @@ import pytest
 from django.contrib.auth.models import User
 from django.db.models import Sum
 
-from chat import closing
-from chat.lines import add_message, take_line
+from chat.messages import add_message, take_line
 from chat.models import Message, Turn
+from chat.sessions import close
 from echovessel.llm.models import LLMCall
 from memory.models import ConceptNode
 from persona.models import Persona
-from persona.onboarding import create_persona
-from proactive import considering, outreach
-from proactive.considering import consider_all
+from persona.onboarding.creation import create_persona
 from proactive.models import Consideration, Outreach, ReachingOut
+from proactive.outreach import create
+from proactive.policy import consider
+from proactive.policy.consider import consider_all
 
 pytestmark = pytest.mark.django_db
 Remember = Callable[..., ConceptNode]
@@ -62,7 +63,7 @@ class Life:
 
     def speak(self, outreach_id: int, now: datetime) -> None:
         """Carry out what has begun; the owner answers in her time."""
-        assert outreach.run(outreach_id, lambda: now) == outreach.Outcome.DELIVERED
+        assert create.run(outreach_id, lambda: now) == create.Outcome.DELIVERED
         if self.answers_after:
             self.then(now + self.answers_after, self.write)
 
@@ -95,7 +96,7 @@ def ticks(step: timedelta) -> Iterator[datetime]:
 def begun(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The jobs, which are done at once."""
     jobs: list[int] = []
-    monkeypatch.setattr(considering, "async_task", lambda job, outreach_id: jobs.append(outreach_id))
+    monkeypatch.setattr(consider, "async_task", lambda job, outreach_id: jobs.append(outreach_id))
     return jobs
 
 
@@ -105,7 +106,7 @@ def pass_by(lives: list[Life], begun: list[int], step: timedelta) -> None:
         for life in lives:
             life.live(now)
         if now.hour == now.minute == 0:
-            closing.close_idle(now)
+            close.close_idle(now)
         consider_all(now)
         while begun:
             one = Outreach.objects.get(pk=begun.pop())

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from chat import closing
+from chat.sessions import close as sessions_close
 from persona.lookup import NoSuchPersona, persona_by
 from persona.models import Persona
 
@@ -23,7 +23,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         persona = _persona(options["persona"]) if options["persona"] else None
-        close = closing.close_open if options["all"] else closing.close_idle
+        close = sessions_close.close_open if options["all"] else sessions_close.close_idle
         self.stdout.write(f"{close(timezone.now(), persona)} closed")
 
 

@@ -4,7 +4,7 @@ import re
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from echovessel.dates import DAY_WORD, DAY_WORDS
+from echovessel.language.dates import DAY_WORD, DAY_WORDS
 from echovessel.llm.offline.asking import is_question
 from echovessel.llm.offline.text import CJK
 

@@ -7,8 +7,9 @@ from datetime import date
 from functools import cached_property
 from typing import Any
 
-from echovessel.corrections import corrected, takes_back
-from echovessel.dates import Days, days_in
+from echovessel.language.corrections import corrected, takes_back
+from echovessel.language.dates import Days, days_in
+from echovessel.language.tokenizer import content_words
 from echovessel.llm.offline.asking import asks, is_question
 from echovessel.llm.offline.dates import dated, local_day, weekday_ahead
 from echovessel.llm.offline.feeling import Weight, weighed
@@ -17,7 +18,6 @@ from echovessel.llm.offline.person import in_third_person
 from echovessel.llm.offline.same import clarified
 from echovessel.llm.offline.text import clauses, clipped, holds, is_chinese, sentences
 from echovessel.llm.offline.topics import TOPICS, topics
-from echovessel.words import content_words
 
 MOST_EVENTS = 3
 WORTH_KEEPING = 2

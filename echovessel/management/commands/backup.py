@@ -13,8 +13,8 @@ from django.db import DatabaseError
 from django.utils import timezone
 from tqdm import tqdm
 
-from echovessel.backup import making
-from echovessel.backup.copying import NotReadable
+from echovessel.backup import create
+from echovessel.backup.copy import NotReadable
 
 
 class Command(BaseCommand):
@@ -38,16 +38,16 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> str:
         now = timezone.now()
         place: Place | None = options["file"]
-        file = place.named(now) if place else making.default_place(now)
+        file = place.named(now) if place else create.default_place(now)
         try:
             with tqdm(unit="B", unit_scale=True, desc=file.name, file=self.stderr, disable=None) as bar:
-                made = making.make(file, now, bar.update)
-            gone = making.rotate(file.parent, now, options["keep"], options["keep_days"])
+                made = create.make(file, now, bar.update)
+            gone = create.rotate(file.parent, now, options["keep"], options["keep_days"])
         except OSError as error:
             raise CommandError(f"{error.filename or file} cannot be written: {error.strerror}") from error
         except DatabaseError as error:
             raise CommandError(f"the database cannot be copied: {error}") from error
-        except (making.CannotBackUp, NotReadable, ImproperlyConfigured) as error:
+        except (create.CannotBackUp, NotReadable, ImproperlyConfigured) as error:
             raise CommandError(str(error)) from error
         self.stderr.write(f"rows: {sum(made.counts.values())}; older backups deleted: {len(gone)}")
         return str(file)
@@ -61,7 +61,7 @@ class Place:
     is_folder: bool
 
     def named(self, now: datetime) -> Path:
-        return making.named_by_its_moment(self.path, now) if self.is_folder else self.path
+        return create.named_by_its_moment(self.path, now) if self.is_folder else self.path
 
 
 def _place(text: str) -> Place:

@@ -9,12 +9,12 @@ from django.core.management import BaseCommand, CommandError
 from django.utils import timezone
 from tqdm import tqdm
 
-from echovessel.backup import presence, restoring
-from echovessel.backup.copying import NotReadable
+from echovessel.backup import data_dir_lock, restore
+from echovessel.backup.copy import NotReadable
+from echovessel.backup.data_dir_lock import Occupied
 from echovessel.backup.manifest import NotABackup
-from echovessel.backup.presence import Occupied
-from echovessel.backup.restoring import Restored
-from memory.forgetting.again import Done
+from echovessel.backup.restore import Restored
+from memory.forgetting.replay import Done
 
 
 class Command(BaseCommand):
@@ -35,14 +35,14 @@ class Command(BaseCommand):
         try:
             size = file.stat().st_size
             with tqdm(total=size, unit="B", unit_scale=True, desc=file.name, file=self.stderr, disable=None) as bar:
-                restored = restoring.restore(
+                restored = restore.restore(
                     file, timezone.now(), bar.update, force=options["force"], as_it_is=options["as_it_is"]
                 )
         except Occupied as error:
             raise CommandError(_occupied()) from error
         except OSError as error:
-            raise CommandError(f"{error.filename or file}: {error.strerror}. {restoring.how_far()}") from error
-        except (NotABackup, NotReadable, restoring.Refused) as error:
+            raise CommandError(f"{error.filename or file}: {error.strerror}. {restore.how_far()}") from error
+        except (NotABackup, NotReadable, restore.Refused) as error:
             raise CommandError(f"{file}: {str(error).rstrip('.')}. Nothing was touched.") from error
         self._tell(restored)
         if wrong := [name for name, count in restored.counts.items() if count]:
@@ -59,7 +59,7 @@ class Command(BaseCommand):
 
 
 def _occupied() -> str:
-    there = presence.others(Path(settings.DATA_DIR))
+    there = data_dir_lock.others(Path(settings.DATA_DIR))
     named = f" (processes {', '.join(map(str, there))})" if there else ""
     return f"EchoVessel is running{named}, or another program has its database open. Stop it."
 

@@ -19,8 +19,9 @@ from django.core.management import BaseCommand, CommandError, call_command
 from django.db import DEFAULT_DB_ALIAS, connection
 from django.urls import reverse
 
-from echovessel import first_run, lifeline, static_storage
-from echovessel.sqlite import migration_history
+from echovessel.db.sqlite import migration_history
+from echovessel.process import lifeline
+from echovessel.web import first_run, static_storage
 
 STOP_SECONDS = 15
 LONGEST_PAUSE_SECONDS = 30.0

@@ -12,7 +12,7 @@ from django_q.conf import Conf
 from django_q.management.commands.qcluster import Command as ClusterCommand
 from django_q.queues import Queue
 
-from echovessel import lifeline
+from echovessel.process import lifeline
 
 LONGEST_HOLD_SECONDS = 2
 # Of a processor that both want the web server gets three times as much as the worker: somebody waits for its answer.

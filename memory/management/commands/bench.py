@@ -11,8 +11,8 @@ from typing import Any
 from django.core.management import BaseCommand
 from tqdm import tqdm
 
-from echovessel.sqlite.throw_away import throw_away
-from memory.bench import beside, consolidation, desk, importing, recall, turns, whole
+from echovessel.db.sqlite.temporary import throw_away
+from memory.bench import consolidation, desk, during_import, importing, recall, turns, whole
 
 
 class Command(BaseCommand):
@@ -52,7 +52,7 @@ class Command(BaseCommand):
         bringing.set_defaults(measure=self._import)
 
         meanwhile = kinds.add_parser("beside", help="how long a page waits while a large file comes in")
-        beside.add_arguments(meanwhile)
+        during_import.add_arguments(meanwhile)
         meanwhile.set_defaults(measure=self._beside)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -91,8 +91,8 @@ class Command(BaseCommand):
 
     def _beside(self, options: dict[str, Any]) -> None:
         with throw_away() as path:
-            figures = beside.measured(path, options["megabytes"], options["nodes"], options["turns"])
-        self.stdout.write(json.dumps(figures) if options["as_json"] else "\n".join(beside.table(figures)))
+            figures = during_import.measured(path, options["megabytes"], options["nodes"], options["turns"])
+        self.stdout.write(json.dumps(figures) if options["as_json"] else "\n".join(during_import.table(figures)))
 
 
 def some(text: str) -> int:

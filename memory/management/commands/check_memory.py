@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from memory import checking
+from memory.store import checks
 
 
 class Command(BaseCommand):
@@ -19,13 +19,13 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print a JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = checking.check(timezone.now())
+        found = checks.check(timezone.now())
         if options["json"]:
             self.stdout.write(json.dumps(found))
         else:
             width = max(map(len, found))
             self.stdout.write("\n".join(f"{name:{width}} {count}" for name, count in found.items()))
-        if strange := checking.stones_from_elsewhere():
+        if strange := checks.stones_from_elsewhere():
             self.stderr.write(
                 f"{strange} tombstones came with an archive of another installation; without its key (tombstone_key "
                 "in its data folder) they refuse nothing here. Nothing is wrong with them."

@@ -23,12 +23,12 @@ from django.utils.crypto import get_random_string
 from tqdm import tqdm
 
 from chat import knobs
-from echovessel import embedding
-from echovessel.embedding import EmbeddingUnavailable
-from echovessel.sqlite.throw_away import is_migrated, throw_away
+from echovessel.db.sqlite.temporary import is_migrated, throw_away
+from echovessel.embeddings import embedding
+from echovessel.embeddings.embedding import EmbeddingUnavailable
 from memory import evaluation
 from memory.archive import ArchiveError, import_archive
-from memory.archive.loading import PASSES
+from memory.archive.read import PASSES
 from memory.evaluation import measures
 from memory.management.commands.recall import aware, queries
 from memory.recall import prepare, recall

@@ -12,8 +12,8 @@ from django.contrib.auth import get_user_model
 from django.core.management import BaseCommand, CommandError
 from django.utils import timezone
 
-from memory.archive import owned
-from memory.exporting import WAYS, Way
+from memory.archive import account_archive
+from memory.exports import WAYS, Way
 from persona.lookup import NoSuchPersona, persona_by
 
 
@@ -56,7 +56,7 @@ class Command(BaseCommand):
                 raise CommandError("Give a persona, or --owner, not both.")
             if options["format"] != "archive":
                 raise CommandError("All of an owner's are saved as archives; give a persona for another format.")
-            return owned.zipped(owner, now), Path(options["persona"]) if options["persona"] else None
+            return account_archive.zipped(owner, now), Path(options["persona"]) if options["persona"] else None
         if options["persona"] is None:
             raise CommandError("Give a persona, or --owner USERNAME.")
         try:

@@ -8,9 +8,9 @@ from django.contrib.auth import get_user_model
 from django.core.management import BaseCommand, CommandError
 from tqdm import tqdm
 
-from echovessel.embedding import EmbeddingUnavailable
+from echovessel.embeddings.embedding import EmbeddingUnavailable
 from memory.archive import ArchiveError, Imported, import_archive
-from memory.archive.loading import PASSES
+from memory.archive.read import PASSES
 
 
 class Command(BaseCommand):

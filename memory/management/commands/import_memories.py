@@ -20,26 +20,26 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from echovessel.jobs.lease import LeaseLost
-from memory.importers import FORMATS, Source
-from memory.importers.fields import Mapping as Fields
-from memory.importers.types import ImportRejected
-from memory.importing import (
+from memory.imports import (
     Choices,
     Estimate,
     WrongChoice,
-    archives,
+    analysis,
+    archive_files,
     begin,
     confirm,
     estimate,
     look,
-    looking,
-    running,
+    runner,
     suggested,
     told,
 )
-from memory.importing.choices import KINDS, followed
-from memory.importing.stored_file import digest_of
-from memory.importing.suggesting import owner_called
+from memory.imports.choices import KINDS, followed
+from memory.imports.readers import FORMATS, Source
+from memory.imports.readers.fields import Mapping as Fields
+from memory.imports.readers.types import ImportRejected
+from memory.imports.stored_file import digest_of
+from memory.imports.suggestions import owner_called
 from memory.models import ImportJob
 from persona.lookup import NoSuchPersona, persona_by
 from persona.models import Persona
@@ -61,7 +61,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path)
         parser.add_argument("--persona", required=True, help="id, or external id where it is unique")
-        names = [AUTO, *(one.name for one in FORMATS), archives.NAME]
+        names = [AUTO, *(one.name for one in FORMATS), archive_files.NAME]
         parser.add_argument("--format", choices=names, default=AUTO)
         parser.add_argument("--dry-run", action="store_true", help="tell what is in the file, and store nothing")
         parser.add_argument("--estimate", action="store_true", help="tell what it will cost, and store nothing")
@@ -128,7 +128,7 @@ class Command(BaseCommand):
 
     def _looked_through(self, source: Source, read_as: Choices) -> dict[str, Any]:
         with tqdm(desc=f"looking through {source.name}", unit=" things", file=self.stderr, leave=False) as bar:
-            found = looking.survey(source, read_as, bar.update)
+            found = analysis.survey(source, read_as, bar.update)
         _ask_for_missing(found)
         return found
 
@@ -144,9 +144,9 @@ class Command(BaseCommand):
         job.refresh_from_db()
         self._tell_outcome(job, outcome)
 
-    def _run(self, job: ImportJob, source: Source) -> running.Outcome:
+    def _run(self, job: ImportJob, source: Source) -> runner.Outcome:
         with tqdm(total=100, desc=source.name, unit="%", file=self.stderr, bar_format=_BAR) as bar:
-            return running.run(job.pk, progress=lambda part: _moved(bar, part), source=source)
+            return runner.run(job.pk, progress=lambda part: _moved(bar, part), source=source)
 
     @contextmanager
     def _can_be_resumed(self, job: ImportJob) -> Iterator[None]:
@@ -161,7 +161,7 @@ class Command(BaseCommand):
         """What is likely, but for what the options say; who is still nobody is asked for, where somebody can be."""
         likely = suggested(job)
         said = {name: options[name] for name in ("zone", "undated", "limit", "called") if options[name]}
-        read = {name: getattr(read_as, name) for name in looking.HOW_TO_READ}
+        read = {name: getattr(read_as, name) for name in analysis.HOW_TO_READ}
         roles = _roles(likely.roles, options, job.found)
         if "user" not in roles.values() or not all(roles.values()):
             roles = self._asked(job, roles, without_owner=options["without_owner"])
@@ -170,7 +170,7 @@ class Command(BaseCommand):
 
     def _name(self, job: ImportJob) -> str:
         """How the owner is called, asked where somebody can be; else what is remembered says "the user"."""
-        if job.found["format"] == archives.NAME:
+        if job.found["format"] == archive_files.NAME:
             return ""
         if not sys.stdin.isatty():
             self.stderr.write(_NO_NAME)
@@ -209,20 +209,20 @@ class Command(BaseCommand):
     def _tell_found(self, job: ImportJob, source: Source, choices: Choices, options: dict[str, Any]) -> None:
         """What is in the file, and what of it would come in; as the run tells of it."""
         if options["dry_run"]:
-            self._table(_found_rows(job, choices, looking.foreseen(job, source, choices, timezone.now())))
+            self._table(_found_rows(job, choices, analysis.foreseen(job, source, choices, timezone.now())))
         if options["estimate"]:
             job.choices = choices.as_stored()
             self._table(_estimate_rows(estimate(job)))
 
-    def _tell_outcome(self, job: ImportJob, outcome: running.Outcome) -> None:
+    def _tell_outcome(self, job: ImportJob, outcome: runner.Outcome) -> None:
         counts = {name: count for name, count in told(job)["counts"].items() if count}
-        if job.format != archives.NAME:
+        if job.format != archive_files.NAME:
             counts = _in_file(job) | {_READ.get(name, name): count for name, count in counts.items()}
         model = {} if estimate(job).is_connected else {"model": _NO_MODEL}
         self._table({"import": job.uuid, "status": job.status, "format": job.format} | model | counts | _skipped(job))
-        if outcome in (running.Outcome.LATER, running.Outcome.NOT_MINE):
+        if outcome in (runner.Outcome.LATER, runner.Outcome.NOT_MINE):
             self.stderr.write(f"It waits, and goes on by itself where a worker runs. {_how_to_go_on(job)}")
-        if outcome == running.Outcome.FAILED:
+        if outcome == runner.Outcome.FAILED:
             raise CommandError(f"The import failed: {job.failure}. What is remembered of it stays.")
 
     def _table(self, rows: dict[str, Any]) -> None:
@@ -353,7 +353,7 @@ def _in_file(job: ImportJob) -> dict[str, int]:
 def _found_rows(job: ImportJob, choices: Choices, foreseen: Mapping[str, int]) -> dict[str, Any]:
     found = job.found
     of_archive = {name: count for name, count in found["counts"].items() if count}
-    counts = of_archive if found["format"] == archives.NAME else _in_file(job) | dict(+Counter(foreseen))
+    counts = of_archive if found["format"] == archive_files.NAME else _in_file(job) | dict(+Counter(foreseen))
     days = {"days": f"{found['first_day']} – {found['last_day']}"} if found["first_day"] else {}
     undated = {"without a date": f"{found['undated']}, told as of {choices.undated}"} if found["undated"] else {}
     zone = {"times are of": choices.zone} if found.get("naive") else {}

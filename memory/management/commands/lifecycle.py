@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
 
-from memory import lifecycle
-from memory.lifecycle import Verdict
+from memory.curation import lifecycle
+from memory.curation.lifecycle import Verdict
 
 TOLD = {
     Verdict.EXPIRE: "doubtful, and never confirmed",

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from pydantic import BaseModel, ValidationError
 
 from chat import knobs
-from memory.reasons import ARMS, PARTS, RULES, emptiness, left_aside
 from memory.recall import Recall, prepare, recall
 from memory.recall.xray import CandidateSeen
+from memory.web.presenters.recall_reasons import ARMS, PARTS, RULES, emptiness, left_aside
 from persona.lookup import NoSuchPersona, persona_by
 
 

@@ -9,11 +9,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError
 from tqdm import tqdm
 
-from echovessel import embedding
-from echovessel.embedding import EmbeddingUnavailable
-from memory import reembedding
+from echovessel.embeddings import embedding
+from echovessel.embeddings.embedding import EmbeddingUnavailable
 from memory.models.embedding_model import LONGEST_MODEL_NAME
-from memory.reembedding import Busy, Plan, Unsound
+from memory.store import reembedding
+from memory.store.reembedding import Busy, Plan, Unsound
 
 SAMPLE = 64
 GOES_ON = "Nothing that was made is lost: run it again, and it goes on from there."

@@ -6,8 +6,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from memory.models import SlowCycle
-from memory.slow_cycle import requests, running
-from memory.slow_cycle.running import Outcome
+from memory.slow_cycle import requests, runner
+from memory.slow_cycle.runner import Outcome
 from persona.lookup import NoSuchPersona, persona_by
 from persona.models import Persona
 
@@ -38,7 +38,7 @@ class Command(BaseCommand):
         if not requests.note_request(persona, None, timezone.now()):
             self.stdout.write(f"{persona.uuid} {persona.name}: nothing is new")
             return None
-        outcome = running.run(persona.pk)
+        outcome = runner.run(persona.pk)
         until = SlowCycle.objects.values_list("lease_until", flat=True).get(pk=persona.pk)
         when = f" (before {until:%Y-%m-%d %H:%M} UTC)" if until and outcome != Outcome.DONE else ""
         self.stdout.write(f"{persona.uuid} {persona.name}: {TOLD[outcome]}{when}")

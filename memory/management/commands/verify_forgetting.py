@@ -8,9 +8,9 @@ from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from echovessel.embedding import EmbeddingUnavailable
-from memory.forgetting import proving
-from memory.forgetting.proving import Proof
+from echovessel.embeddings.embedding import EmbeddingUnavailable
+from memory.forgetting import verify
+from memory.forgetting.verify import Proof
 from memory.models import Receipt
 
 FOUND, PENDING = 1, 2
@@ -35,8 +35,8 @@ class Command(BaseCommand):
         receipts = [] if options["text"] else _receipts(options["receipt"])
         pending = [str(receipt.uuid) for receipt in receipts if receipt.status == Receipt.Status.PENDING]
         try:
-            of_texts = options["text"] and Proof(proving.of_texts(_texts(options["text"])), 0)
-            proof = of_texts or proving.prove(receipts)
+            of_texts = options["text"] and Proof(verify.of_texts(_texts(options["text"])), 0)
+            proof = of_texts or verify.prove(receipts)
         except EmbeddingUnavailable as error:
             raise CommandError(f"{error}. Without it vectors cannot be looked through.") from error
         self._tell(proof, pending, as_json=options["json"])

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.management import BaseCommand, CommandError
 from pydantic import BaseModel, ConfigDict
 
-from persona.onboarding import create_persona, language_of
+from persona.onboarding.creation import create_persona, language_of
 
 
 class Card(BaseModel):

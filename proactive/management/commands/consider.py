@@ -10,8 +10,8 @@ from django.utils.dateparse import parse_datetime
 
 from persona.lookup import NoSuchPersona, persona_by
 from proactive.models import ReachingOut
-from proactive.policy import decide
-from proactive.situation import seen
+from proactive.policy.decision import decide
+from proactive.policy.situation import seen
 
 
 class Command(BaseCommand):

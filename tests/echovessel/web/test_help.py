@@ -18,7 +18,7 @@ from markdown_it.token import Token
 from chat.openai_api.views import nowhere
 from echovessel import knobs
 from echovessel.web import help as manual
-from memory.importers import FORMATS
+from memory.imports.readers import FORMATS
 from persona.models import Persona
 
 ROOT = settings.BASE_DIR

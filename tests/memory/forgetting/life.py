@@ -12,14 +12,13 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django_q.models import Task
 
-from chat import turn as turns
-from chat.lines import take_line
+from chat.messages import take_line
 from chat.models import CrisisFlag, Message, Session
-from echovessel import embedding
+from chat.turns import turn as turns
+from echovessel.embeddings import embedding
+from echovessel.language.person_names import normalized
 from echovessel.llm.models import LLMCall
 from echovessel.outbox import events
-from memory import vectors
-from memory.entities.names import normalized
 from memory.models import (
     Alias,
     ConceptNode,
@@ -33,9 +32,10 @@ from memory.models import (
     NodeVersion,
     StagedVector,
 )
+from memory.store import vectors
 from persona import mood
 from persona.models import Persona
-from tests.memory.talks import event, extraction
+from tests.memory.sessions import event, extraction
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 TOLD = "My cat Milo died in Lisbon on Friday."

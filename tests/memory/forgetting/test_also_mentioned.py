@@ -7,10 +7,11 @@ import pytest
 
 from chat.models import Message, Session
 from echovessel.outbox import events
-from memory import checking, forgetting
+from memory import forgetting
 from memory.forgetting import Choice, Target, plan
-from memory.forgetting.commonness import is_common, is_telling_alone
+from memory.forgetting.word_frequency import is_common, is_telling_alone
 from memory.models import ConceptNode, Entity, Question, Receipt
+from memory.store import checks
 from persona import mood
 from persona.models import CoreBlock, Persona
 from tests.memory.forgetting.life import NOW, entity, node, quoting, say
@@ -66,7 +67,7 @@ def test_messages_that_say_a_name_that_goes_are_listed_and_go_along(parrot: Conc
         "Something warm, perhaps soup.",
         "Good morning!",
     }
-    assert checking.broken(NOW) == {}
+    assert checks.broken(NOW) == {}
 
 
 def test_each_can_be_withheld_or_left(parrot: ConceptNode) -> None:

@@ -6,23 +6,23 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from chat import turn as turns
-from chat.lines import take_line
+from chat.messages import take_line
 from chat.models import Message, Session, Turn
+from chat.turns import turn as turns
 from echovessel.jobs.lease import Lease
 from echovessel.llm import Reply, Usage
 from echovessel.outbox.models import OutboxEvent
 from memory import forgetting
 from memory.consolidation import runner
 from memory.consolidation.replies import of_extraction
-from memory.forgetting import Target, plan, proving
+from memory.forgetting import Target, plan, verify
 from memory.models import ConceptNode, Extraction, ModelReply, Question, SlowCycleRun
-from memory.sameness import content_hash
 from memory.slow_cycle import questions
+from memory.store.deduplication import content_hash
 from persona import mood
 from persona.models import Persona
 from tests.memory.forgetting.life import NOW, TOLD, close, entity, node, quoting, say
-from tests.memory.talks import event, extraction
+from tests.memory.sessions import event, extraction
 
 pytestmark = pytest.mark.django_db
 KNOWN = "Ana's cat Milo died in Lisbon."
@@ -52,7 +52,7 @@ def forgotten(kind: Any, thing: Any) -> set[str]:
     """Where it still stands after it was forgotten."""
     receipt = forgetting.forget(plan([Target(kind, thing.pk)]), None, LATER)
     assert receipt.counts
-    return {hit.place for hit in proving.of_texts([TOLD, KNOWN])}
+    return {hit.place for hit in verify.of_texts([TOLD, KNOWN])}
 
 
 def test_what_she_wonders_in_the_same_words_goes_though_it_rests_on_something_else(

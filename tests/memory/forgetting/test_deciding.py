@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.forgetting.deciding import Asked, Fate, Graph, Line, Memory, decide
+from memory.forgetting.closure import Asked, Fate, Graph, Line, Memory, decide
 from memory.forgetting.types import TAKEN_BACK, Choice
 
 CASCADE, ORPHAN = Choice("cascade"), Choice("orphan")

@@ -7,12 +7,12 @@ from uuid import uuid4
 import pytest
 
 from memory import forgetting
-from memory.checking import broken
-from memory.forgetting import Choice, Target, plan, proving
+from memory.forgetting import Choice, Target, plan, verify
 from memory.models import ConceptNode, ImportJob, ImportRun, Receipt
-from persona import drafts
-from persona.drafts import Words
+from memory.store.checks import broken
 from persona.models import CoreDraft, DraftQuote, Persona
+from persona.onboarding import drafts
+from persona.onboarding.drafts import Words
 from tests.memory.forgetting.life import FORGOTTEN, NOW, TOLD, Life, entity, lived
 
 pytestmark = pytest.mark.django_db
@@ -65,7 +65,7 @@ def test_a_draft_goes_that_says_what_goes_though_it_rests_on_a_file(life: Life) 
     proposed(life, "Ana likes bread.", Words("bread", where="card, description"))
     forgotten("node", life.milo.pk, Choice())
     assert left() == {"Ana likes bread."}
-    assert {hit.place for hit in proving.of_texts([TOLD, FORGOTTEN[1]])} == set()
+    assert {hit.place for hit in verify.of_texts([TOLD, FORGOTTEN[1]])} == set()
 
 
 def test_a_draft_goes_with_whom_it_names(life: Life) -> None:

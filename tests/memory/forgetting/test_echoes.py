@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.echoes import Said
+from memory.curation.restatements import Said
 
 NAMES = frozenset({"ana", "mira"})
 

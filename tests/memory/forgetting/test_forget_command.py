@@ -12,9 +12,9 @@ from memory.forgetting import Target, plan
 from memory.management.commands import forget
 from memory.models import ConceptNode, Receipt, Tombstone
 from persona.models import Persona
-from tests.memory.elsewhere import an_import, brought
 from tests.memory.forgetting.life import TOLD, Life, lived, say
 from tests.memory.forgetting.totals import totals
+from tests.memory.imports.imported_sessions import an_import, brought
 
 
 @pytest.fixture

@@ -12,9 +12,10 @@ from chat.models import Message, Session, Turn
 from echovessel.jobs.lease import Lease, LeaseLost
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
-from memory import checking, forgetting, tombstones
-from memory.forgetting import Busy, Choice, PlanChanged, Target, plan, proving, target_of
+from memory import forgetting
+from memory.forgetting import Busy, Choice, PlanChanged, Target, plan, target_of, verify
 from memory.models import Alias, ConceptNode, Entity, Extraction, Filling, ModelReply, Receipt
+from memory.store import checks, tombstones
 from persona.models import MoodChange, Persona
 from tests.memory.deaths import dies_at
 from tests.memory.forgetting.life import FORGOTTEN, NOW, TOLD, Life, entity, lived, node, quoting, say
@@ -47,7 +48,7 @@ def test_the_receipt_counts_what_the_plan_said_and_nothing_else_goes(life: Life,
     assert receipt.counts == planned.counts
     assert went(before) == rows_of(receipt.counts)
     assert plan([target], choice).is_empty
-    assert checking.broken(NOW) == {}
+    assert checks.broken(NOW) == {}
 
 
 def test_nothing_of_it_is_found_anywhere(life: Life) -> None:
@@ -55,8 +56,8 @@ def test_nothing_of_it_is_found_anywhere(life: Life) -> None:
     Turn.objects.filter(session=life.later).update(partial="I began: Milo, the cat")
     assert [model for model in holders if "Milo" not in repr(list(model._default_manager.values()))] == []
     receipt = forget(the(life.milo))
-    assert proving.of_texts(FORGOTTEN) == []
-    assert proving.of_receipt(receipt) == []
+    assert verify.of_texts(FORGOTTEN) == []
+    assert verify.of_receipt(receipt) == []
     assert [model for model in holders if "Milo" in repr(list(model._default_manager.values()))] == []
     life.persona.refresh_from_db()
     assert life.persona.episodic_state == {}

@@ -6,11 +6,11 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from chat import search
-from echovessel.sqlite import erasure
-from memory import checking, vectors
-from memory.bench import made_up
-from memory.forgetting import finishing, many
+from echovessel.db.sqlite import erasure
+from memory.bench import synthetic
+from memory.forgetting import bulk_delete, cleanup
 from memory.models import ConceptNode
+from memory.store import checks, vectors
 from persona.models import Persona
 
 NOW = timezone.now()
@@ -29,16 +29,16 @@ def secure() -> list[int]:
 def test_what_goes_is_in_no_index_and_no_byte_and_what_stays_is_found(
     ana: User, fewer: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(many, "MANY", fewer)
-    gone, kept = (made_up.live(ana, made_up.Size(20, 60), seed=seed, progress=False) for seed in (1, 2))
+    monkeypatch.setattr(bulk_delete, "MANY", fewer)
+    gone, kept = (synthetic.live(ana, synthetic.Size(20, 60), seed=seed, progress=False) for seed in (1, 2))
     words = [line.content for line in gone.messages.all()] + [node.description for node in gone.nodes.all()]
     with transaction.atomic():
-        with many.at_once(80):
+        with bulk_delete.at_once(80):
             Persona.objects.filter(pk=gone.pk).delete()
-        receipt = finishing.note_erasure(kept, "persona", {}, NOW)
-    assert finishing.finish(receipt, NOW)
+        receipt = cleanup.note_erasure(kept, "persona", {}, NOW)
+    assert cleanup.finish(receipt, NOW)
     assert secure() == [1, 1, 1, 1]
-    assert set(checking.broken(NOW)) <= {"talks_miscounted", "mentions_not_literal"}  # made-up lives are not counted
+    assert set(checks.broken(NOW)) <= {"talks_miscounted", "mentions_not_literal"}  # made-up lives are not counted
     whole = [word.encode() for word in words]
     assert erasure.traces(erasure.files(connection), whole) == {}
     told = ConceptNode.objects.filter(persona=kept).first()
@@ -49,14 +49,14 @@ def test_what_goes_is_in_no_index_and_no_byte_and_what_stays_is_found(
 @pytest.mark.django_db
 def test_a_deletion_that_fails_leaves_the_indexes_as_they_were(ana: User, monkeypatch: pytest.MonkeyPatch) -> None:
     def delete_and_fail() -> None:
-        with transaction.atomic(), many.at_once(80):
+        with transaction.atomic(), bulk_delete.at_once(80):
             Persona.objects.filter(pk=gone.pk).delete()
             raise ZeroDivisionError
 
-    monkeypatch.setattr(many, "MANY", 10)
-    gone = made_up.live(ana, made_up.Size(20, 60), progress=False)
+    monkeypatch.setattr(bulk_delete, "MANY", 10)
+    gone = synthetic.live(ana, synthetic.Size(20, 60), progress=False)
     before = secure()
     with pytest.raises(ZeroDivisionError):
         delete_and_fail()
     assert secure() == before == [1, 1, 1, 1]
-    assert set(checking.broken(NOW)) <= {"talks_miscounted", "mentions_not_literal"}
+    assert set(checks.broken(NOW)) <= {"talks_miscounted", "mentions_not_literal"}

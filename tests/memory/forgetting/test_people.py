@@ -12,11 +12,12 @@ from django.test import Client
 from chat.models import Message, Turn
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
-from memory import forgetting, tombstones
+from memory import forgetting
 from memory.forgetting import Busy, LastSuperuser, PlanChanged, Target, plan
 from memory.models import ConceptNode, Receipt
+from memory.store import tombstones
 from persona.models import Persona
-from persona.onboarding import create_persona
+from persona.onboarding.creation import create_persona
 from tests.memory.forgetting.life import NOW, lived
 from tests.memory.forgetting.totals import ADDED, rows_of, totals
 

@@ -21,15 +21,16 @@ from django_q.models import OrmQ, Task
 from django_q.signing import SignedPackage
 
 from chat import search
-from chat.lines import take_line
+from chat.messages import take_line
 from chat.models import Message, MessageText, Turn
-from echovessel import embedding, words
+from echovessel.embeddings import embedding
+from echovessel.language import tokenizer
 from echovessel.outbox import events
 from echovessel.outbox.models import OutboxEvent
-from memory import vectors
-from memory.forgetting import finishing, prints, proving
+from memory.forgetting import cleanup, fingerprints, verify
 from memory.models import ConceptNode, Evidence, Extraction, NodeText, NodeVector, Receipt, StagedVector
-from memory.sameness import content_hash
+from memory.store import vectors
+from memory.store.deduplication import content_hash
 from persona.models import CoreBlock, Persona
 
 pytestmark = pytest.mark.django_db
@@ -46,7 +47,7 @@ def mine(mira: Persona, remember: Remember) -> ConceptNode:
 
 
 def found(*texts: str) -> set[tuple[str, str]]:
-    return {(hit.place, hit.form) for hit in proving.of_texts(texts or [WORDS])}
+    return {(hit.place, hit.form) for hit in verify.of_texts(texts or [WORDS])}
 
 
 def job_that_failed(words: str) -> None:
@@ -162,7 +163,7 @@ def test_bytes_of_a_deleted_row_are_found_until_they_are_erased(mira: Persona, r
     remember(mira, WORDS)
     ConceptNode.objects.filter(description=WORDS).delete()
     assert {form for _, form in found()} == {"bytes"}
-    assert finishing.finish(finishing.note_erasure(mira, "node", {}, NOW), NOW)
+    assert cleanup.finish(cleanup.note_erasure(mira, "node", {}, NOW), NOW)
     assert found() == set()
 
 
@@ -172,14 +173,14 @@ LONG = "On the ninth of May Ana told her sister about the zebra quilt that their
 
 @pytest.fixture
 def receipt(mira: Persona, mine: ConceptNode) -> Receipt:
-    made = finishing.note_erasure(mira, "node", {}, NOW)
-    made.erased, made.prints, made.status = {"node": [str(mine.uuid)]}, prints.of([LONG]), "done"
+    made = cleanup.note_erasure(mira, "node", {}, NOW)
+    made.erased, made.prints, made.status = {"node": [str(mine.uuid)]}, fingerprints.of([LONG]), "done"
     made.save()
     return made
 
 
 def left(receipt: Receipt) -> set[tuple[str, str]]:
-    return {(hit.place, hit.form) for hit in proving.of_receipt(receipt)}
+    return {(hit.place, hit.form) for hit in verify.of_receipt(receipt)}
 
 
 def test_by_a_receipt_its_ids_are_found_but_where_they_are_told_on_purpose(
@@ -220,12 +221,12 @@ def copied_into_a_memory_of_nothing(mira: Persona) -> None:
     node = ConceptNode.objects.create(
         persona=mira, kind="event", source="extraction", description=COPY, content_hash="x", embedding_model="m"
     )
-    NodeText.objects.create(node=node, scope="x", body=" ".join(words.cut(COPY)))
+    NodeText.objects.create(node=node, scope="x", body=" ".join(tokenizer.cut(COPY)))
 
 
 def copied_into_what_another_session_says(mira: Persona) -> None:
     other = take_line(mira, "Good night.", None, "web", NOW).message
-    MessageText.objects.filter(message=other).update(body=" ".join(words.cut(COPY)))
+    MessageText.objects.filter(message=other).update(body=" ".join(tokenizer.cut(COPY)))
     Receipt.objects.update(erased={"message": [str(other.uuid)]})
 
 
@@ -271,7 +272,7 @@ def test_messages_and_memories_that_were_not_chosen_are_no_trace_and_are_counted
     Extraction.objects.create(session=line.session, chunk=0, through=1, answer={"events": [COPY]}, applied_at=NOW)
     events.publish(mira.uuid, "memory.event.created", event_id=str(node.uuid), description=COPY)
     CoreBlock.objects.filter(persona=mira, label="user").update(content=COPY)
-    proof = proving.prove([receipt])
+    proof = verify.prove([receipt])
     assert (proof.hits, proof.kept_messages) == ([], 2)
     out = StringIO()
     call_command("verify_forgetting", "--receipt", str(receipt.uuid), stdout=out)
@@ -282,8 +283,8 @@ def test_messages_and_memories_that_were_not_chosen_are_no_trace_and_are_counted
 def test_by_a_receipt_bytes_that_no_row_uses_are_found(mira: Persona, remember: Remember) -> None:
     """Where the same words were kept the file holds them on purpose, and other bytes of them are no trace."""
     remember(mira, LONG)
-    receipt = finishing.note_erasure(mira, "node", {}, NOW)
-    Receipt.objects.update(prints=prints.of([LONG]))
+    receipt = cleanup.note_erasure(mira, "node", {}, NOW)
+    Receipt.objects.update(prints=fingerprints.of([LONG]))
     receipt.refresh_from_db()
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA secure_delete = OFF")
@@ -292,7 +293,7 @@ def test_by_a_receipt_bytes_that_no_row_uses_are_found(mira: Persona, remember: 
     assert {form for _place, form in left(receipt)} == {"bytes"}
     take_line(mira, LONG, None, "web", NOW)
     assert left(receipt) == set()
-    assert finishing.finish(receipt, NOW)
+    assert cleanup.finish(receipt, NOW)
     assert left(receipt) == set()
 
 

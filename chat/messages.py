@@ -1,0 +1,166 @@
+"""The words as they come in: stored before any model sees them, each frame once."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+
+from chat import knobs, search
+from chat.care import disclosure, flags
+from chat.models import Message, Session, Turn
+from chat.sessions import off_the_record
+from echovessel.db.compiled_queries import Query, Update, insert
+from echovessel.llm.prompt_sections import tokens
+from echovessel.outbox import events
+from persona.models import Persona
+
+LITTLE = timedelta(hours=2)
+
+_stored_as: Query[Message] = Query(
+    lambda persona, client_id: Message.objects.filter(persona=persona, client_id=client_id)[:1]
+)
+_open: Query[Session] = Query(
+    lambda persona, channel: (
+        Session.objects.open().filter(persona=persona, channel=channel).select_related("persona")[:1]
+    )
+)
+_newest_turn: Query[Turn] = Query(lambda session: Turn.objects.filter(session=session).order_by("-id")[:1])
+_count = Update(
+    lambda session, tokens, at: (
+        Session.objects.filter(pk=session),
+        {"message_count": F("message_count") + 1, "token_count": F("token_count") + tokens, "last_message_at": at},
+    )
+)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What became of a line: its message, and whether it was there already."""
+
+    message: Message
+    repeated: bool
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What the page shows with a line of the user: help where it speaks of a crisis, and that she is an AI."""
+
+    help: tuple[str, ...]
+    ai_notice: bool
+
+
+def take_line(
+    persona: Persona, content: str, client_id: UUID | None, channel: str, now: datetime, *, unrecorded: bool = False
+) -> Taken:
+    """Store one line of the user in the open session and its collecting turn, and publish it.
+
+    A `client_id` seen before stores nothing and returns the stored message. What was meant to be `unrecorded` never
+    gets into a talk on the record, though that off the record may have ended while it was written.
+    """
+    is_cry = flags.hears(persona, content, channel, unrecorded=unrecorded)
+    with transaction.atomic():  # lines queue up here: it takes the write lock when it begins
+        if client_id and (stored := _stored_as(persona.pk, client_id)):
+            return Taken(stored[0], repeated=True)
+        session = off_the_record.begin(persona, channel, now) if unrecorded else open_session(persona, channel, now)
+        turn = _collecting_turn(session)
+        ai_notice = disclosure.is_due_in(session, now)
+        message = add_message(session, Message.Role.USER, content, now, turn=turn, client_id=client_id)
+        publish_user_line(message, Beside(flags.attend(message, now) if is_cry else (), ai_notice))
+    return Taken(message, repeated=False)
+
+
+def add_message(
+    session: Session,
+    role: str,
+    content: str,
+    now: datetime,
+    *,
+    turn: Turn | None = None,
+    client_id: UUID | None = None,
+) -> Message:
+    """Store and index one message, and count it in its session. Call inside a transaction."""
+    now = _in_order(session, now)
+    message = Message(
+        session=session,
+        persona=session.persona,
+        turn=turn,
+        role=role,
+        content=content,
+        client_id=client_id,
+        token_count=tokens(content),
+        day=now.astimezone(session.persona.zone).date(),
+        created_at=now,
+    )
+    insert(message)
+    search.index([message])
+    _count(session.pk, message.token_count, now)
+    return message
+
+
+def _in_order(session: Session, now: datetime) -> datetime:
+    """`now`, but not before what was said last: a clock that was set back a little turns no talk around. One that was
+    set back far was wrong before, and is believed from now on."""
+    last = session.last_message_at
+    return last if now < last <= now + LITTLE else now
+
+
+def publish_user_line(message: Message, beside: Beside) -> None:
+    events.publish(message.persona.uuid, "chat.message.user_appended", **_as_event(message, beside))
+
+
+def as_event(message: Message) -> dict[str, Any]:
+    """A user's line that was stored before, as the stream told it."""
+    ai_notice = bool(disclosure.marked([message], is_whole=False))
+    return _as_event(message, Beside(flags.help_beside(message), ai_notice))
+
+
+def _as_event(message: Message, beside: Beside) -> dict[str, Any]:
+    told: dict[str, Any] = {"care": {"texts": list(beside.help)}} if beside.help else {}
+    if beside.ai_notice:
+        told["ai_notice"] = True
+    return told | {
+        "message_id": str(message.uuid),
+        "client_id": str(message.client_id) if message.client_id else None,
+        "turn_id": str(message.turn.uuid) if message.turn else None,
+        "session_id": str(message.session.uuid),
+        "user_id": message.persona.owner_id,
+        "content": message.content,
+        "created_at": message.created_at.isoformat(),
+        "source_channel_id": message.session.channel,
+        "off_the_record": message.session.off_the_record,
+    }
+
+
+def open_session(persona: Persona, channel: str, now: datetime) -> Session:
+    """The open session; where there is none, or a talk grew too long, a new one. Call inside a transaction."""
+    for session in _open(persona.pk, channel):
+        return session
+    session = Session.objects.create(persona=persona, channel=channel, started_at=now, last_message_at=now)
+    events.publish(
+        persona.uuid,
+        "chat.session.boundary",
+        new_session_id=str(session.uuid),
+        started_at=now.isoformat(),
+    )
+    return session
+
+
+def _collecting_turn(session: Session) -> Turn:
+    """The newest turn while it collects, else a new one: a line never joins an older turn that is tried again."""
+    for newest in _newest_turn(session.pk):
+        if newest.status == Turn.Status.COLLECTING:
+            return newest
+    turn = Turn(session=session, persona_id=session.persona_id)
+    insert(turn)
+    return turn
+
+
+def is_long(session: Session) -> bool:
+    """Whether a talk has grown so long that it is remembered before it goes on; one off the record never is."""
+    return not session.off_the_record and (
+        session.message_count >= knobs.longest_session_messages()
+        or session.token_count >= knobs.longest_session_tokens()
+    )

@@ -1,0 +1,173 @@
+"""What becomes of the new lines of a request: stored once, however often the request comes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID, uuid5
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from chat import knobs, messages
+from chat.api import CHANNEL
+from chat.care import speak_of_crisis
+from chat.models import Message, Session, Turn
+from chat.openai_api import errands
+from chat.openai_api.errors import Refused
+from chat.openai_api.requests import Asked
+from chat.turns import turn as turns
+from persona.models import Persona
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The turn that answers a request, and what is said before her reply: what the page shows beside a line."""
+
+    turn: Turn
+    beside: str
+
+
+def take(persona: Persona, asked: Asked, key: str, now: datetime) -> Taken:
+    """The turn that answers the request: a new one, or that of the same request before, tried again if it failed.
+    `key` is the client's Idempotency-Key, or empty. Raises Refused."""
+    speak_of_crisis(asked.lines)  # here, where nobody waits for it: what was heard lately is not heard anew
+    with transaction.atomic():  # it takes the write lock: the same request sent twice at once is told here
+        said = _said_before(persona, asked, key, now)
+        said = said or _store(persona, asked, key, now)
+        turn = said[-1].turn
+        if turn is None:
+            raise Refused(400, "idempotency_key_spent", "What this key was used for is gone.", final=True)
+        if turn.status == Turn.Status.FAILED:
+            turns.retry(persona, turn.uuid)
+        return Taken(turn, "".join(f"{text}\n\n" for text in _texts_beside(persona, said)))
+
+
+def _store(persona: Persona, asked: Asked, key: str, now: datetime) -> list[Message]:
+    there = [] if key else _unanswered(persona, asked, now)
+    return there + [
+        messages.take_line(persona, line, _client_id(persona, key, number), CHANNEL, now).message
+        for number, line in enumerate(asked.lines)
+        if number >= len(there)
+    ]
+
+
+def _unanswered(persona: Persona, asked: Asked, now: datetime) -> list[Message]:
+    """Those of the first lines that are here already: the reply to them failed, or the client was gone before it came,
+    and so it tells them again, before what is new."""
+    there: list[Message] = []
+    for turn in _recent_turns(persona, now):
+        said = _lines_of(turn)
+        if _is_heard(said, asked):
+            break
+        there = _of_the_user(said) + there
+    told = [message.content for message in there]
+    most = min(len(told), len(asked.lines))
+    count = next((count for count in range(most, 0, -1) if tuple(told[-count:]) == asked.lines[:count]), 0)
+    return there[len(there) - count :]
+
+
+def _said_before(persona: Persona, asked: Asked, key: str, now: datetime) -> list[Message]:
+    """The lines of this very request, where it was made before."""
+    if key:
+        return _under_the_key(persona, asked, key)
+    return _a_moment_ago(persona, asked, now) or _wished_anew(persona, asked)
+
+
+def _under_the_key(persona: Persona, asked: Asked, key: str) -> list[Message]:
+    ids = [_client_id(persona, key, number) for number in range(len(asked.lines) + 1)]
+    stored = Message.objects.filter(persona=persona, client_id__in=ids).order_by("id")
+    said = list(stored.select_related("turn", "session", "persona"))
+    if said and tuple(message.content for message in said) != asked.lines:
+        message = "This Idempotency-Key was used for something else."
+        raise Refused(400, "idempotency_key_reused", message, final=True)
+    return said
+
+
+def _a_moment_ago(persona: Persona, asked: Asked, now: datetime) -> list[Message]:
+    """Clients ask again when a connection breaks, and most of them without a key. It is the same request when the lines
+    are those of a turn that waits, has failed, or ended a moment ago, and the client does not know her reply yet. What
+    was said before the reply that it knows is history, the same words too."""
+    for turn in _recent_turns(persona, now):
+        said = _lines_of(turn)
+        if _is_heard(said, asked):
+            return []
+        if run := _run_of(asked.lines, said):
+            return run
+    return []
+
+
+def _wished_anew(persona: Persona, asked: Asked) -> list[Message]:
+    """Clients let a person wish for another answer, however late: what they know ends just before the newest turn then,
+    and its lines come again. What she said stays said."""
+    turns = list(persona.turns.filter(session__channel=CHANNEL).order_by("-id")[:2])
+    if len(turns) < 2 or not asked.heard.strip():
+        return []
+    newest, before = (_lines_of(turn) for turn in turns)
+    run = _run_of(asked.lines, newest)
+    return run if _is_heard(before, asked) and not _is_heard(newest, asked) else []
+
+
+def quotes_the_talk(persona: Persona, asked: Asked, now: datetime) -> bool:
+    """Whether a request without a history quotes what was just said: no person does."""
+    if asked.heard:
+        return False
+    talks = ({message.role: message.content for message in _lines_of(turn)} for turn in _recent_turns(persona, now))
+    return any(
+        errands.quotes(line, talk.get(Message.Role.USER, ""), talk.get(Message.Role.PERSONA, ""))
+        for talk in talks
+        for line in asked.lines
+    )
+
+
+def _of_the_user(said: list[Message]) -> list[Message]:
+    return [message for message in said if message.role == Message.Role.USER]
+
+
+def _lines_of(turn: Turn) -> list[Message]:
+    return list(turn.messages.select_related("turn", "session", "persona").order_by("id"))
+
+
+def _recent_turns(persona: Persona, now: datetime) -> Sequence[Turn]:
+    """Those the same request may have begun, newest first; a failed one as long as its talk is open."""
+    a_moment_ago = now - timedelta(seconds=knobs.same_request_seconds())
+    failed = Q(status=Turn.Status.FAILED, session__status=Session.Status.OPEN)
+    recent = Q(status__in=[Turn.Status.COLLECTING, Turn.Status.RUNNING]) | Q(finished_at__gte=a_moment_ago) | failed
+    return list(persona.turns.filter(recent, session__channel=CHANNEL).order_by("-id")[:10])
+
+
+def _run_of(lines: tuple[str, ...], of_both: list[Message]) -> list[Message]:
+    """Those of the user's that are just these lines, one after another; another request may share its turn."""
+    said = _of_the_user(of_both)
+    for start in range(len(said) - len(lines) + 1):
+        run = said[start : start + len(lines)]
+        if tuple(message.content for message in run) == lines:
+            return run
+    return []
+
+
+def _is_heard(said: list[Message], asked: Asked) -> bool:
+    """Whether the client has the reply. It may have more before it: what stood beside the line."""
+    replies = [message.content.strip() for message in said if message.role == Message.Role.PERSONA]
+    return any(asked.heard.strip().endswith(reply) for reply in replies)
+
+
+def _client_id(persona: Persona, key: str, number: int) -> UUID | None:
+    return uuid5(persona.uuid, f"{number} {key}") if key else None
+
+
+def _texts_beside(persona: Persona, said: list[Message]) -> list[str]:
+    """What a page shows beside these lines: that she is an AI, and help where one speaks of a crisis. They are quoted,
+    to be told from what she says."""
+    events = [messages.as_event(message) for message in said]
+    notices = [_ai_notice(persona)] if any(event.get("ai_notice") for event in events) else []
+    helps = [text for event in events for text in event.get("care", {}).get("texts", [])]
+    return ["\n".join(f"> {line}".rstrip() for line in text.splitlines()) for text in dict.fromkeys(notices + helps)]
+
+
+def _ai_notice(persona: Persona) -> str:
+    with translation.override("zh-hans" if persona.language == "zh" else "en"):
+        return _(
+            "%(name)s is a computer program, an AI, and not a human being. It is unable to feel human emotion."
+        ) % {"name": persona.name}

@@ -1,0 +1,189 @@
+"""Her reply to a request, in pieces as they come. The turn belongs to the server: who hangs up stops nothing."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Sum
+from django.utils import timezone
+
+from chat import knobs, rate_limit
+from chat.models import Message, Turn
+from chat.openai_api import receive
+from chat.openai_api.errors import Refused, of_turn, token_ended
+from chat.openai_api.requests import Asked
+from chat.socket import stream
+from chat.turns import runner
+from chat.turns.slots import NoneFree, Slots
+from echovessel.embeddings import embedding
+from echovessel.llm import Withdrawn
+from echovessel.llm.models import LLMCall
+from echovessel.outbox.log import Frame
+from echovessel.process.threads import in_thread
+from echovessel.web import access_revocation, retry_after
+from echovessel.web.logins import Login
+from persona.models import Persona
+
+ENDED = (Turn.Status.DONE, Turn.Status.STOPPED)
+
+_waiting = Slots()
+
+
+@dataclass
+class Reply:
+    """A request on its way to its answer; the turn is known once the first piece was given."""
+
+    persona: Persona
+    asked: Asked
+    login: Login
+    key: str = ""
+    turn: Turn = field(init=False)
+    beside: str = field(default="", init=False)
+
+    @property
+    def uuid(self) -> UUID:
+        return self.turn.uuid
+
+    @property
+    def created_at(self) -> datetime:
+        return self.turn.created_at
+
+    @property
+    def is_cut(self) -> bool:
+        return self.turn.is_cut
+
+    async def usage(self) -> "Usage":
+        return await in_thread(usage_of, self)
+
+    async def pieces(self) -> AsyncGenerator[str | Withdrawn | None, None]:
+        """The reply, and before it what a page shows beside the line; None while there is nothing new to give.
+        `Withdrawn`: what came of the reply so far was none. Raises Refused. Leave it through `contextlib.aclosing`."""
+        async with one_slot(self.persona.owner_id):
+            if not await in_thread(self.login.stands, timezone.now()):  # it may have waited for its slot
+                raise token_ended()
+            _admit(self.persona, len(self.asked.lines))
+            frames = stream.follow(self.persona, after=None)
+            async with aclosing(frames):
+                await anext(frames)  # from here on nothing is missed
+                if await self._take():
+                    yield self.beside
+                listened = self._while_welcome(frames)
+                async with aclosing(stream.with_beats(listened, knobs.stream_beat_seconds())) as beating:
+                    async for piece in _words(self.turn, beating):
+                        yield piece
+
+    async def _while_welcome(self, frames: AsyncIterator[Frame]) -> AsyncGenerator[Frame, None]:
+        """The frames for as long as the token opens something. Raises Refused."""
+        async for frame in frames:
+            if frame.event != access_revocation.CHANGED:
+                yield frame
+            elif not await in_thread(self.login.stands, timezone.now()):
+                raise token_ended()
+
+    async def _take(self) -> str:
+        """Store the lines and have them answered; return what a page shows beside them."""
+        embedding.soon(self.asked.lines[-1])  # while it is stored; the turn will ask for it
+        taken = await in_thread(receive.take, self.persona, self.asked, self.key, timezone.now())
+        self.turn, self.beside = taken.turn, taken.beside
+        runner.here().nudge(self.persona.pk, at_once=True)
+        return taken.beside
+
+
+async def _words(turn: Turn, frames: AsyncIterator[Frame | None]) -> AsyncGenerator[str | Withdrawn | None, None]:
+    """The reply of a turn to its end; None when a while has passed. Raises Refused, also when it takes too long."""
+    clock = asyncio.get_running_loop().time
+    said, heard, deadline = "", "", clock() + knobs.longest_wait_seconds()
+    if turn.status in ENDED:
+        yield await in_thread(_reply_of, turn)
+        return
+    async for frame in frames:
+        if frame is None:
+            if clock() > deadline:
+                raise Refused(504, "timeout", "This takes longer than a request may wait. It goes on; ask once more.")
+            yield None
+        elif frame.data.get("turn_id") == str(turn.uuid):
+            if frame.event == "chat.turn.failed":
+                raise of_turn(frame.data["code"], frame.data["message"])
+            heard = _heard(frame, heard)
+            if said and (frame.data.get("withdrawn") or not _goes_on(said, heard)):
+                said = ""
+                yield Withdrawn()
+            if piece := heard[len(said) :]:
+                said += piece
+                yield piece
+            if frame.event == "chat.message.done":
+                turn.is_cut = bool(frame.data.get("cut"))
+                return
+
+
+def _goes_on(said: str, heard: str) -> bool:
+    """Whether both are the beginning of one text."""
+    return heard.startswith(said) or said.startswith(heard)
+
+
+def _heard(frame: Frame, before: str) -> str:
+    """The reply as far as a reader has it after this frame. That may be less than before: who comes while it begins is
+    shown it as it stands, and then what waited already, from its first picture on."""
+    match frame.event:
+        case "chat.message.token":
+            return before + str(frame.data["delta"])
+        case "chat.turn.snapshot":
+            return str(frame.data["text"])
+        case "chat.message.done":  # of a turn that another server has run it is all that comes
+            return str(frame.data["content"])
+        case _:
+            return before
+
+
+def _reply_of(turn: Turn) -> str:
+    reply = turn.messages.filter(role=Message.Role.PERSONA).first()
+    return reply.content if reply else ""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a turn used, as the ledger has it."""
+
+    prompt: int
+    cached: int
+    completion: int
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "prompt_tokens": self.prompt,
+            "completion_tokens": self.completion,
+            "total_tokens": self.prompt + self.completion,
+            "prompt_tokens_details": {"cached_tokens": self.cached},
+        }
+
+
+def usage_of(reply: Reply) -> Usage:
+    """All calls of the turn: a reply that was tried again has several."""
+    theirs = LLMCall.objects.filter(owner_id=reply.persona.owner_id, purpose="chat", at__gte=reply.turn.created_at)
+    calls = theirs.filter(turn_uuid=reply.turn.uuid)
+    sums = calls.aggregate(*(Sum(name) for name in ("tokens_in", "tokens_cached", "tokens_out")))
+    return Usage(sums["tokens_in__sum"] or 0, sums["tokens_cached__sum"] or 0, sums["tokens_out__sum"] or 0)
+
+
+def _admit(persona: Persona, count: int) -> None:
+    now = time.monotonic()
+    for _line in range(count):
+        if not rate_limit.admit(persona.owner_id, now):
+            message = "That was faster than one can talk. Wait a moment, then send it again."
+            raise Refused(429, "rate_limit_exceeded", message, retry_after=rate_limit.lines.wait(persona.owner_id, now))
+
+
+@asynccontextmanager
+async def one_slot(owner_id: int) -> AsyncIterator[None]:
+    """One of the owner's slots, waited for a while where none is free. Raises Refused."""
+    limit, queue_limit, patience_seconds = knobs.waiting_requests(), knobs.queued_requests(), knobs.queue_seconds()
+    try:
+        async with _waiting.one_in_turn(owner_id, limit, queue_limit=queue_limit, patience_seconds=patience_seconds):
+            yield
+    except NoneFree as error:
+        message = "As many requests as may wait for a reply do so already."
+        raise Refused(429, "rate_limit_exceeded", message, retry_after=retry_after.SECONDS) from error

@@ -1,0 +1,159 @@
+"""What a request for a completion asks, as far as it can be honoured.
+
+Ignored: system and developer messages (who she is, people write in her core blocks, not programs), the history up to
+the last message of the assistant (she has her own), sampling parameters and limits, and whatever is unknown. Refused:
+what would be answered wrongly if it were ignored (several choices, a forced tool, a format, pictures and sound).
+"""
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, ValidationError
+
+from chat.models.message import MAX_CHARACTERS
+from chat.openai_api import errands
+from chat.openai_api.errors import Refused, not_talk
+from echovessel.web.storable import storable, without_nul
+
+MOST_LINES = 20
+
+
+class Part(BaseModel):
+    type: str
+    text: str | None = None
+
+
+class Said(BaseModel):
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: str | list[Part] | None = None
+
+    def text(self) -> str:
+        parts = self.content if isinstance(self.content, list) else [Part(type="text", text=self.content or "")]
+        return "\n".join(part.text or "" for part in parts if part.type == "text")
+
+    def other_parts(self) -> list[str]:
+        return [part.type for part in self.content if part.type != "text"] if isinstance(self.content, list) else []
+
+
+class StreamOptions(BaseModel):
+    include_usage: bool | None = None
+
+
+class Body(BaseModel):
+    model: str = Field(min_length=1, max_length=300)
+    messages: list[Said] = Field(min_length=1)
+    stream: bool | None = None
+    stream_options: StreamOptions | None = None
+    n: int | None = None
+    tool_choice: Any = None
+    function_call: Any = None
+    response_format: dict[str, Any] | None = None
+    logprobs: bool | None = None
+    modalities: list[str] | None = None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request for a reply: the new lines, and `heard`, the last words of hers that the client knows. `errand` is the
+    whole of a request that no person made, or empty."""
+
+    model: str
+    lines: tuple[str, ...]
+    heard: str
+    stream: bool
+    include_usage: bool
+    errand: str = ""
+    is_alone: bool = False  # one message of the user, and nothing beside it
+
+    def as_errand(self) -> "Asked":
+        return replace(self, errand=self.errand or "\n\n".join(self.lines))
+
+
+def asked(body: bytes) -> Asked:
+    """What `body` asks. Raises Refused."""
+    parsed = _parsed(body)
+    _refuse_what_is_not_offered(parsed)
+    last = max((at for at, said in enumerate(parsed.messages) if said.role == "assistant"), default=-1)
+    errand = _errand_in(parsed.messages)
+    lines = _new_lines(parsed.messages[last + 1 :])
+    if not errand:
+        _check(lines)
+    return Asked(
+        model=parsed.model,
+        lines=lines,
+        heard=parsed.messages[last].text() if last >= 0 else "",
+        stream=bool(parsed.stream),
+        include_usage=bool(parsed.stream_options and parsed.stream_options.include_usage),
+        errand=errand,
+        is_alone=len(parsed.messages) == 1,
+    )
+
+
+def _errand_in(messages: list[Said]) -> str:
+    """All that a client says where it asks in its own name, and not for somebody who talks."""
+    lines = [said.text() for said in messages if said.role == "user"]
+    by_system = any(errands.is_system_known(said.text()) for said in messages if said.role == "system")
+    is_one = by_system or (lines and all(map(errands.is_known, lines)))
+    return "\n\n".join(said.text() for said in messages) if is_one else ""
+
+
+def _parsed(body: bytes) -> Body:
+    try:
+        text = json.dumps(json.loads(body), ensure_ascii=False)
+        return Body.model_validate(without_nul(json.loads(storable(text))))
+    except ValidationError as error:
+        where = _place(error)
+        raise Refused(400, "invalid_type", f"Missing or wrong in this request: {where}.", param=where) from error
+    except (ValueError, RecursionError) as error:
+        raise Refused(400, "invalid_json", "The body of this request is not JSON.") from error
+
+
+def _place(error: ValidationError) -> str:
+    """Where the first fault is, in the client's terms: without the alternatives that pydantic has tried there."""
+    found = [str(part) for part in error.errors()[0]["loc"]]
+    return ".".join(part for part in found if part != "str" and not part.startswith("list["))
+
+
+def _refuse_what_is_not_offered(body: Body) -> None:
+    refused = {
+        "n": body.n not in (None, 1),
+        "tool_choice": body.tool_choice not in (None, "none", "auto"),
+        "function_call": body.function_call not in (None, "none", "auto"),
+        "response_format": (body.response_format or {}).get("type", "text") != "text",
+        "logprobs": bool(body.logprobs),
+        "modalities": "audio" in (body.modalities or ()),
+    }
+    for name, is_refused in refused.items():
+        if is_refused:
+            raise Refused(400, "unsupported_value", f"A persona cannot honour this value of {name}.", param=name)
+
+
+def _new_lines(messages: list[Said]) -> tuple[str, ...]:
+    """What the user has said since the assistant spoke last, each line as it was sent."""
+    if any(said.role in ("tool", "function") for said in messages):
+        raise Refused(400, "unsupported_value", "A persona uses no tools.", param="messages")
+    new = [said for said in messages if said.role == "user"]
+    if other := [part for said in new for part in said.other_parts()]:
+        message = f"A persona can be told words only; this message holds {', '.join(sorted(set(other)))}."
+        raise Refused(400, "unsupported_content", message, param="messages")
+    return tuple(said.text() for said in new if said.text())
+
+
+def _check(lines: tuple[str, ...]) -> None:
+    if not lines:
+        raise Refused(400, "nothing_new", "Nothing was said since the assistant's last message.", param="messages")
+    if len(lines) > MOST_LINES:
+        message = f"At most {MOST_LINES} messages may follow the assistant's last; these are {len(lines)}."
+        raise Refused(400, "too_many_lines", message, param="messages")
+    if (longest := max(map(len, lines))) > MAX_CHARACTERS:
+        message = f"A message has at most {MAX_CHARACTERS:,} characters; one has {longest:,}."
+        raise Refused(400, "string_above_max_length", message, param="messages")
+    if any(map(errands.is_known, lines)):
+        raise not_talk()
+    if any(map(errands.is_around_talk, lines)):
+        message = (
+            "This message wraps documents or search results around what was said, and a persona is told words only. "
+            "Send it without files, knowledge and web search."
+        )
+        raise Refused(400, "unsupported_content", message, param="messages")

@@ -1,7 +1,0 @@
-"""How fast one may talk: so many lines of a user in a sliding minute."""
-
-from chat import knobs
-from echovessel.pace import Pace
-
-lines = Pace(knobs.lines_per_minute)
-admit, forget = lines.admit, lines.forget

@@ -1,0 +1,7 @@
+"""How fast one may talk: so many lines of a user in a sliding minute."""
+
+from chat import knobs
+from echovessel.web.rate_limit import Pace
+
+lines = Pace(knobs.lines_per_minute)
+admit, forget = lines.admit, lines.forget

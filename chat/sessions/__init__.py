@@ -1,0 +1,1 @@
+"""Sessions: how they close, and sessions off the record."""

@@ -1,0 +1,1 @@
+"""The chat socket and the event stream: frames in, events out."""

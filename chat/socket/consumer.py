@@ -1,0 +1,270 @@
+"""The chat socket: frames in, events out. It owns nothing: lines belong to the database, turns to the runner."""
+
+import asyncio
+import contextlib
+import json
+import logging
+import math
+import time
+from collections.abc import Coroutine, Sequence
+from typing import Any
+from uuid import UUID
+
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.utils import timezone
+
+from chat import care, knobs, messages, rate_limit
+from chat.models import Session
+from chat.sessions import close, off_the_record
+from chat.socket import frames, stream
+from chat.socket.frames import BadFrame
+from chat.turns import runner
+from chat.turns import turn as turns
+from echovessel.embeddings import embedding
+from echovessel.outbox import hub, log
+from echovessel.outbox.log import Frame
+from echovessel.process import redaction
+from echovessel.process.threads import in_thread
+from echovessel.web import access_revocation
+from echovessel.web.logins import Login
+from persona.models import Persona
+
+logger = logging.getLogger(__name__)
+
+CHANNEL = "web"
+BAD_FRAMES, NOT_SIGNED_IN, NOT_FOUND, BROKEN = 4400, 4401, 4404, 4500
+# A replay sends all that was kept, and the server cannot feel how fast it is read.
+LEAST_SECONDS_BETWEEN_REPLAYS = 0.5
+# What will be said is of the persona's language: what it takes to embed that is loaded with the page.
+GREETINGS = {"en": "Hello", "zh": "你好"}
+
+
+class ChatConsumer(AsyncWebsocketConsumer):
+    """One page talking with one persona of its own."""
+
+    subscription: hub.Subscription | None = None
+    tasks: Sequence[asyncio.Task[None]] = ()
+    persona: Persona
+    replayed_at = float("-inf")
+
+    async def connect(self) -> None:
+        await self.accept()  # only an accepted socket can be closed with a reason
+        user = self.scope["user"]
+        if not user.is_authenticated:
+            await self.close(NOT_SIGNED_IN)
+            return
+        found = await in_thread(_persona_of, user, self.scope["url_route"]["kwargs"]["persona"])
+        if found is None:
+            await self.close(NOT_FOUND)
+            return
+        self.persona, self.bad_frames = found, 0
+        self.login = Login(user.pk, session_key=self.scope["session"].session_key)
+        self.sending = asyncio.Lock()
+        await self._join()
+
+    async def _join(self) -> None:
+        """Subscribe first, then say where the stream stands, so that nothing falls between."""
+        runner.here().watch()
+        embedding.warm(GREETINGS[self.persona.language])
+        care.warm()
+        streams = self.persona.uuid, access_revocation.stream_of(self.persona.owner_id)
+        self.subscription = await hub.here().subscribe(*streams)
+        self.joined_at = await in_thread(log.last_id, self.persona.uuid)
+        self.seen = stream.Seen(self.joined_at)
+        await self._send(stream.ready(self.persona, self.joined_at))
+        await self._say_snapshot()
+        self.tasks = [asyncio.create_task(self._guarded(work)) for work in (self._pump(), self._beat())]
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._leave()  # however it ended: a server may cancel a consumer without a disconnect
+
+    def _leave(self) -> None:
+        for task in self.tasks:
+            task.cancel()
+        if self.subscription is not None:
+            hub.here().unsubscribe(self.subscription)
+            self.subscription = None
+
+    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run a task of this socket; when it breaks, close the socket, so that the page comes back and resumes."""
+        try:
+            await work
+        except Exception as error:  # noqa: BLE001  (the edge of a task, which would die in silence)
+            logger.error("a socket's task broke: %s", redaction.told(error))
+            await self.close(BROKEN)
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        if self.subscription is None:
+            return
+        frame = None
+        try:
+            frame = frames.parse(text_data)
+            self.bad_frames = 0
+            if isinstance(frame, frames.Ping) or await in_thread(self.login.stands, timezone.now()):
+                await self._act(frame)
+            else:
+                await self._sign_out(frame)
+        except BadFrame as error:
+            await self._refuse(error)
+        except Exception as error:  # noqa: BLE001  (the edge of a socket: one frame must not end the talk)
+            logger.error("a frame could not be handled: %s", redaction.told(error))
+            told = {"client_id": str(frame.client_id)} if isinstance(frame, frames.SendMessage) else {}
+            message = "Something broke; nothing you said before is lost."
+            await self._say("error", code="internal", message=message, **told)
+
+    async def _act(self, frame: frames.ClientFrame) -> None:
+        match frame:
+            case frames.SendMessage():
+                await self._take(frame)
+            case frames.Stop(turn_id=turn_id):
+                if not runner.here().stop(self.persona.uuid, turn_id):
+                    raise BadFrame("not_running", "This reply is not being written any more.")
+            case frames.Retry(turn_id=turn_id):
+                self._admit()
+                if not await in_thread(turns.retry, self.persona, turn_id):
+                    raise BadFrame("not_retryable", "There is nothing to try again here.")
+                runner.here().nudge(self.persona.pk, at_once=True)
+            case frames.CloseSession():
+                if not await in_thread(_close_open_session, self.persona):
+                    raise BadFrame("nothing_open", "There is no open talk to end.")
+            case frames.OffTheRecord(on=on):
+                self._admit()
+                await self._go_off_the_record(on)
+            case frames.Resume(after=after):
+                await self._replay(after)
+            case frames.Ping():
+                await self._say("chat.connection.heartbeat")
+
+    def _admit(self, client_id: str | None = None) -> None:
+        now = time.monotonic()
+        if not rate_limit.admit(self.persona.owner_id, now):
+            message = "That was faster than one can talk. Wait a moment, then send it again."
+            raise BadFrame("rate_limited", message, client_id, rate_limit.lines.wait(self.persona.owner_id, now))
+
+    async def _take(self, frame: frames.SendMessage) -> None:
+        self._admit(str(frame.client_id))
+        embedding.soon(frame.content)  # while it is stored; the turn will ask for it
+        taken = await in_thread(
+            messages.take_line,
+            self.persona,
+            frame.content,
+            frame.client_id,
+            CHANNEL,
+            timezone.now(),
+            unrecorded=frame.off_the_record,
+        )
+        if taken.repeated:
+            data = await in_thread(messages.as_event, taken.message)
+            await self._say("chat.message.user_appended", **data)
+        runner.here().nudge(self.persona.pk)
+
+    async def _go_off_the_record(self, on: bool) -> None:
+        """All pages are told where something changes; this one in any case, for it may have been behind."""
+        if on:
+            session = await in_thread(off_the_record.begin, self.persona, CHANNEL, timezone.now())
+            await self._say("chat.session.off_the_record", session_id=str(session.uuid), on=True)
+        elif not await in_thread(off_the_record.end, self.persona, CHANNEL, timezone.now()):
+            await self._say("chat.session.off_the_record", session_id=None, on=False)
+
+    async def _refuse(self, error: BadFrame) -> None:
+        self.bad_frames += error.code in ("bad_frame", "unknown_type")
+        told: dict[str, Any] = {"client_id": error.client_id} if error.client_id else {}
+        if error.retry_after:
+            told["retry_after"] = error.retry_after
+        await self._say("error", code=error.code, message=str(error), **told)
+        if self.bad_frames > knobs.bad_frames_allowed():
+            logger.warning("a socket was closed: it kept sending frames nobody can read")
+            await self.close(BAD_FRAMES)
+
+    async def _replay(self, after: int) -> None:
+        """Send what the client missed, in order. What came since it joined is delivered anyway, once."""
+        if time.monotonic() - self.replayed_at < LEAST_SECONDS_BETWEEN_REPLAYS:
+            message = "This was sent a moment ago; wait before asking for it again."
+            raise BadFrame("rate_limited", message, retry_after=math.ceil(LEAST_SECONDS_BETWEEN_REPLAYS))
+        if after and not await in_thread(log.holds, after, self.persona.uuid):
+            raise BadFrame("too_old", "Too much has happened since. Load the page anew.")
+        self.replayed_at = time.monotonic()
+        async with self.sending:
+            until = self.joined_at
+            self.joined_at = 0  # a second resume on one socket is a client that lost something: send all of it
+            while rows := await in_thread(log.after, after, self.persona.uuid):
+                for _stream, frame in rows:
+                    after = frame.id or after
+                    if not until or after <= until:
+                        await self._send(frame)
+                        self.seen.note(frame)
+                if until and after >= until:
+                    break
+        await self._say_snapshot()
+
+    async def _pump(self) -> None:
+        """Pass on what the hub offers, each durable event once."""
+        assert self.subscription is not None
+        while True:
+            frame = await self.subscription.take()
+            is_to_look_again = frame.event == access_revocation.CHANGED or self.subscription.overflowed
+            if is_to_look_again and not await in_thread(_is_welcome, self.login, self.persona):
+                await self._sign_out()
+                return
+            if self.subscription.overflowed:
+                self.subscription.overflowed = False
+                await self._catch_up()
+            async with self.sending:
+                if self.seen.is_new(frame) and frame.event != access_revocation.CHANGED:
+                    await self._send(frame)
+
+    async def _catch_up(self) -> None:
+        """After frames were dropped: the durable ones from the table, the reply from a snapshot."""
+        async with self.sending:
+            while rows := await in_thread(log.after, self.seen.last_id, self.persona.uuid):
+                for _stream, frame in rows:
+                    await self._send(frame)
+                    self.seen.note(frame)
+        await self._say_snapshot()
+
+    async def _say_snapshot(self) -> None:
+        snapshot = runner.here().snapshot(self.persona.uuid)
+        if snapshot is not None:
+            self.seen.note_snapshot(snapshot)
+            await self._say("chat.turn.snapshot", **snapshot)
+
+    async def _beat(self) -> None:
+        """A heartbeat, and with it the question whether this login still stands."""
+        while True:
+            await asyncio.sleep(knobs.heartbeat_seconds())
+            if not await in_thread(_is_welcome, self.login, self.persona):
+                await self._sign_out()
+                return
+            await self._say("chat.connection.heartbeat")
+
+    async def _sign_out(self, frame: frames.ClientFrame | None = None) -> None:
+        """Close the socket of a login that has ended, and say which message was not taken."""
+        told = {"client_id": str(frame.client_id)} if isinstance(frame, frames.SendMessage) else {}
+        await self._say("error", code="not_signed_in", message="You are signed out. Sign in again to go on.", **told)
+        await self.close(NOT_SIGNED_IN)
+
+    async def _say(self, name: str, **data: Any) -> None:
+        await self._send(Frame(name, data, timezone.now()))
+
+    async def _send(self, frame: Frame) -> None:
+        with contextlib.suppress(RuntimeError):  # the socket may close while a frame is on its way
+            text = json.dumps(frame.as_json(), ensure_ascii=False)
+            await self.send(text_data=text.encode("utf-8", "replace").decode())
+
+
+def _persona_of(user: Any, uuid: UUID) -> Persona | None:
+    return Persona.objects.owned_by(user).select_related("owner").filter(uuid=uuid).first()
+
+
+def _is_welcome(login: Login, persona: Persona) -> bool:
+    """Whether the login of this socket still holds, and the persona is still its user's."""
+    mine = Persona.objects.filter(pk=persona.pk, owner_id=login.user_id)
+    return login.stands(timezone.now()) and mine.exists()
+
+
+def _close_open_session(persona: Persona) -> bool:
+    session = persona.sessions.open().filter(channel=CHANNEL).select_related("persona").first()
+    return session is not None and close.close(session, Session.CloseReason.EXPLICIT, timezone.now())

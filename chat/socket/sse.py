@@ -1,0 +1,159 @@
+"""The event stream for programs: the frames of the socket as server-sent events (text/event-stream, WHATWG HTML §9.2).
+
+    GET /api/personas/<id>/events        Authorization: Bearer ev_…, or a login
+    Last-Event-ID: 41, or ?after=41      first what was missed since; 0 for all that is kept; without it from now on
+
+`data` is the frame as the socket sends it, `event` its name, and `id` there only where it is durable.
+"""
+
+import json
+import logging
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from django.views.decorators.csrf import csrf_exempt
+
+from chat import knobs
+from chat.socket import stream
+from chat.turns import runner
+from chat.turns.slots import NoneFree, Slots
+from echovessel.api import problems
+from echovessel.api.problems import NOTHING_HERE, Refused
+from echovessel.api.tokens import bearer
+from echovessel.outbox.log import Frame
+from echovessel.process import redaction
+from echovessel.process.threads import in_thread
+from echovessel.web import access_revocation, retry_after
+from echovessel.web.logins import Login, login_of
+from persona.models import Persona
+
+logger = logging.getLogger(__name__)
+
+CONTENT_TYPE = "text/event-stream"
+# A proxy that gathers an answer before it passes it on would make a stream useless.
+UNBUFFERED = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
+COMES_BACK_AFTER_MS = 3_000
+HEARTBEAT = ":\n\n"
+LARGEST_ID = 2**62
+
+_open = Slots()
+
+
+@csrf_exempt  # it changes nothing; another method gets a problem as everywhere in the API
+@login_not_required  # a program gets a 401, not a redirect to the login page
+async def events(request: HttpRequest, persona: UUID) -> HttpResponseBase:
+    """What happens to one persona of the caller's, for as long as the caller listens and may."""
+    if request.method != "GET":
+        return problems.not_allowed(["GET"])
+    try:
+        login, found = await in_thread(_admitted, request, persona)
+        texts = _texts(found, login, _after(request))
+        first = await anext(texts)
+    except Refused as error:
+        return _answer(error)
+    return StreamingHttpResponse(_one_after(first, texts), content_type=CONTENT_TYPE, headers=UNBUFFERED)
+
+
+def _answer(error: Refused) -> HttpResponse:
+    headers = error.headers | ({"WWW-Authenticate": "Bearer"} if error.status == 401 else {})
+    return problems.answer(error.status, error.code, str(error), headers)
+
+
+def _admitted(request: HttpRequest, persona: UUID) -> tuple[Login, Persona]:
+    """How the caller came in, and the persona, which is the caller's. Raises Refused."""
+    try:
+        login = login_of(request, timezone.now())
+        if login is None:
+            raise bearer.WrongToken
+        found = Persona.objects.filter(owner_id=login.user_id).select_related("owner")
+        return login, get_object_or_404(found, uuid=persona)
+    except bearer.WrongToken as error:
+        raise Refused(401, "not_signed_in", "Sign in first.") from error
+    except bearer.LockedOut as error:
+        title = "Too many wrong tokens came from here; wait a while."
+        raise Refused(429, "locked_out", title, retry_after=error.seconds) from error
+    except Http404 as error:
+        raise Refused(404, "not_found", NOTHING_HERE) from error
+
+
+def _after(request: HttpRequest) -> int | None:
+    """Where the caller stands. A browser that comes back by itself says so in a header, whatever its address says."""
+    given = request.headers.get("Last-Event-ID") or request.GET.get("after")
+    if given is None:
+        return None
+    if not (given.isascii() and given.isdecimal() and len(given) < 20) or int(given) > LARGEST_ID:
+        raise Refused(422, "invalid", "The id of an event is a whole number.")
+    return int(given)
+
+
+async def _texts(persona: Persona, login: Login, after: int | None) -> AsyncGenerator[str, None]:
+    """The stream as text. Raises Refused before it gives anything."""
+    with _one_slot(login.user_id):
+        runner.here().watch()
+        yield f"retry: {COMES_BACK_AFTER_MS}\n\n"
+        frames = stream.follow(persona, after)
+        async with aclosing(frames), aclosing(stream.with_beats(frames, knobs.stream_beat_seconds())) as beating:
+            async for frame in beating:
+                if frame is not None and frame.event != access_revocation.CHANGED:
+                    yield as_text(frame, after)
+                elif not await in_thread(_is_welcome, persona, login):
+                    yield as_text(_signed_out(), after)
+                    return
+                elif frame is None:
+                    yield HEARTBEAT
+
+
+@contextmanager
+def _one_slot(owner_id: int) -> Iterator[None]:
+    try:
+        with _open.one(owner_id, knobs.streams_per_owner()):
+            yield
+    except NoneFree as error:
+        title = "Too many streams are open already; close one first."
+        raise Refused(429, "too_many_streams", title, retry_after=retry_after.SECONDS) from error
+
+
+def as_text(frame: Frame, after: int | None) -> str:
+    """One event. Where the reader began without an id, the first frame gives it one: what happens from there on is
+    what it has missed when it comes back.
+
+    >>> from datetime import datetime
+    >>> print(as_text(Frame("error", {"code": "x"}, datetime(2026, 1, 1), 7), None), end="")
+    event: error
+    id: 7
+    data: {"event": "error", "id": 7, "at": "2026-01-01T00:00:00", "data": {"code": "x"}}
+    <BLANKLINE>
+    """
+    mark = frame.id
+    if frame.event == "chat.connection.ready" and after is None:
+        mark = frame.data["last_event_id"]
+    told = json.dumps(frame.as_json(), ensure_ascii=False).encode("utf-8", "replace").decode()
+    named = [f"event: {frame.event}", *([] if mark is None else [f"id: {mark}"]), f"data: {told}"]
+    return "\n".join(named) + "\n\n"
+
+
+async def _one_after(first: str, texts: AsyncGenerator[str, None]) -> AsyncGenerator[str, None]:
+    async with aclosing(texts):
+        try:
+            yield first
+            async for text in texts:
+                yield text
+        except Exception as error:  # noqa: BLE001  (the edge of a stream: the reader comes back and goes on)
+            logger.error("an event stream broke: %s", redaction.told(error))
+
+
+def _is_welcome(persona: Persona, login: Login) -> bool:
+    """Whether the way the reader came in still stands, and the persona still is the reader's."""
+    mine = Persona.objects.filter(pk=persona.pk, owner_id=login.user_id)
+    return login.stands(timezone.now()) and mine.exists()
+
+
+def _signed_out() -> Frame:
+    data = {"code": "not_signed_in", "message": "This login or token has ended."}
+    return Frame("error", data, timezone.now())

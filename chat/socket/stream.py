@@ -1,0 +1,153 @@
+"""What happens to one persona, as frames: what was missed, then what comes, without a gap and each of them once."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Any, TypeVar
+
+from django.utils import timezone
+
+from chat import knobs
+from chat.turns import runner
+from echovessel.outbox import hub, log
+from echovessel.outbox.log import Frame
+from echovessel.process.threads import in_thread
+from echovessel.web import access_revocation
+from persona.models import Persona
+
+T = TypeVar("T")
+
+ENDINGS = ("chat.message.done", "chat.turn.failed")
+
+
+class Seen:
+    """What one reader has been given, by which it is known what is new to it."""
+
+    def __init__(self, last_id: int) -> None:
+        self.last_id = last_id
+        self._seq: dict[str, int] = {}
+        self._ended = ""
+
+    def is_new(self, frame: Frame) -> bool:
+        """Whether `frame` is to be given, which counts it as given. One without an id is new unless it is a token: of
+        these only what goes on where the reader stands, in a reply that has not ended. Whoever missed the beginning
+        gets a snapshot, or at the end the whole."""
+        if frame.id is not None:
+            fresh = frame.id > self.last_id
+            self.note(frame)
+            return fresh
+        if frame.event == "chat.turn.snapshot":
+            self.note_snapshot(frame.data)
+        elif frame.event == "chat.message.token":
+            return self._is_new_token(frame.data["turn_id"], frame.data["seq"])
+        return True
+
+    def note(self, frame: Frame) -> None:
+        """Count a durable frame as given."""
+        self.last_id = max(self.last_id, frame.id or 0)
+        if frame.event in ENDINGS:
+            self._ended = frame.data["turn_id"]
+
+    def note_snapshot(self, snapshot: dict[str, Any]) -> None:
+        self._seq, self._ended = {snapshot["turn_id"]: snapshot["seq"]}, ""
+
+    def _is_new_token(self, turn_id: str, seq: int) -> bool:
+        if seq != self._seq.get(turn_id, 0) + 1 or turn_id == self._ended:
+            return False
+        self._seq = {turn_id: seq}
+        return True
+
+
+def ready(persona: Persona, last_event_id: int) -> Frame:
+    """The first frame of every stream: where it stands."""
+    data = {
+        "persona_id": str(persona.uuid),
+        "last_event_id": last_event_id,
+        "heartbeat_s": knobs.heartbeat_seconds(),
+    }
+    return Frame("chat.connection.ready", data, timezone.now())
+
+
+async def follow(persona: Persona, after: int | None) -> AsyncGenerator[Frame, None]:
+    """`ready`; what was kept after that id, none of it where `after` is None; the reply that is being written, so far;
+    then whatever comes. Who takes frames slower than they come gets the durable ones from the table, and a snapshot.
+
+    `access.CHANGED` among them is for the caller alone, to look again whether the reader may go on reading.
+
+    An `after` that is not kept any more gives the error `too_old` instead of what was missed. It is subscribed once
+    `ready` was given. Leave it through `contextlib.aclosing`.
+    """
+    subscription = await hub.here().subscribe(persona.uuid, access_revocation.stream_of(persona.owner_id))
+    try:
+        newest = await in_thread(log.last_id, persona.uuid)
+        yield ready(persona, newest)
+        if after and not await in_thread(log.holds, after, persona.uuid):
+            yield _too_old(newest)
+            after = None
+        seen = Seen(newest if after is None else after)
+        async for frame in _told_again(persona, seen, newest):
+            yield frame
+        while True:
+            frame = await subscription.take()
+            if subscription.overflowed:
+                subscription.overflowed = False
+                async for missed in _told_again(persona, seen, None):
+                    yield missed
+                yield Frame(
+                    access_revocation.CHANGED, {}, timezone.now()
+                )  # it may have been among those that were dropped
+            if seen.is_new(frame):
+                yield frame
+    finally:
+        hub.here().unsubscribe(subscription)
+
+
+async def with_beats(items: AsyncIterator[T], seconds: float) -> AsyncGenerator[T | None, None]:
+    """`items` as they come, and None whenever so many seconds have passed. Leave it through `contextlib.aclosing`."""
+    clock = asyncio.get_running_loop().time
+    beat, waiting = clock() + seconds, None
+    try:
+        while True:
+            waiting = waiting or asyncio.ensure_future(_next(items))
+            await asyncio.wait({waiting}, timeout=max(0, beat - clock()))
+            if clock() >= beat:
+                beat = clock() + seconds
+                yield None
+            if waiting.done():
+                taken, waiting = waiting, None
+                try:
+                    item = taken.result()
+                except StopAsyncIteration:
+                    return
+                yield item
+    finally:
+        if waiting is not None:
+            waiting.cancel()
+            with contextlib.suppress(asyncio.CancelledError, StopAsyncIteration):
+                await waiting
+
+
+async def _told_again(persona: Persona, seen: Seen, until: int | None) -> AsyncGenerator[Frame, None]:
+    """The durable frames after what was seen, up to an id or to the last; then the reply that is being written."""
+    while until is None or seen.last_id < until:
+        rows = await in_thread(log.after, seen.last_id, persona.uuid)
+        frames = [frame for _stream, frame in rows if until is None or (frame.id or 0) <= until]
+        for frame in frames:
+            seen.note(frame)
+            yield frame
+        if not frames:
+            break
+    snapshot = runner.here().snapshot(persona.uuid)
+    if snapshot is not None:
+        seen.note_snapshot(snapshot)
+        yield Frame("chat.turn.snapshot", snapshot, timezone.now())
+
+
+def _too_old(newest: int) -> Frame:
+    """It has the id from which it goes on, so that whoever comes back is not told the same again."""
+    data = {"code": "too_old", "message": "Too much has happened since. Load what was said anew."}
+    return Frame("error", data, timezone.now(), newest)
+
+
+async def _next(items: AsyncIterator[T]) -> T:
+    return await anext(items)

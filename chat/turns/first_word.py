@@ -1,0 +1,56 @@
+"""A first word: a line of hers that answers nothing. A turn without lines of the user, done as soon as it is there."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from chat.messages import add_message, open_session
+from chat.models import Message, Session, Turn
+from chat.socket.consumer import CHANNEL
+from chat.turns.turn import let_go, publish_done
+from echovessel.db.compiled_queries import insert
+from persona.models import Persona
+
+
+class NotNow(Exception):
+    """It would interrupt: `code` says what."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+def say(persona: Persona, text: str, xray: dict[str, Any], now: datetime) -> Turn:
+    """Store it in the open talk of the page, or in a new one, and publish it: all in one transaction, or in the
+    caller's.
+
+    Raises NotNow("turn_in_flight") while a line of the user waits for its reply, and NotNow("off_the_record") while a
+    talk goes on of which nothing is to remain.
+    """
+    with transaction.atomic():  # it takes the write lock when it begins: no line comes in meanwhile
+        if persona.turns.in_flight().exists():
+            raise NotNow("turn_in_flight")
+        session = open_session(persona, CHANNEL, now)
+        if session.off_the_record:
+            raise NotNow("off_the_record")
+        turn = _done(session, xray, now)
+        reply = add_message(session, Message.Role.PERSONA, text, now, turn=turn)
+        publish_done(turn, session, reply, stopped=False)
+        let_go(turn, now)
+    return turn
+
+
+def _done(session: Session, xray: dict[str, Any], now: datetime) -> Turn:
+    turn = Turn(
+        session=session,
+        persona=session.persona,
+        status=Turn.Status.DONE,
+        spoke_first=True,
+        started_at=now,
+        first_token_at=now,
+        finished_at=now,
+        xray=xray,
+    )
+    insert(turn)
+    return turn

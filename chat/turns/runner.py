@@ -1,0 +1,335 @@
+"""The turns of one server process: each persona's one after another, alive whether or not a page watches.
+
+The turn belongs to the server, not to the socket. A socket subscribes to what happens; closing it stops nothing.
+"""
+
+import asyncio
+import contextlib
+import logging
+import weakref
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import DatabaseError
+from django.utils import timezone
+from django.utils.module_loading import import_string
+
+from chat import knobs
+from chat.models import Turn
+from chat.prompt import assemble
+from chat.turns import turn as turns
+from echovessel import llm
+from echovessel.embeddings import embedding
+from echovessel.outbox import events, hub
+from echovessel.process import redaction
+from echovessel.process.threads import in_thread
+
+logger = logging.getLogger(__name__)
+
+# Seconds between attempts to store a reply; each attempt itself waits for a locked database.
+PAUSES = (1, 3, 10, 30)
+# Prompts that are assembled at the same time. It is work for the processor, and threads that take turns on it finish
+# late all together; who came first is served first.
+ASSEMBLED_TOGETHER = 2
+
+
+@dataclass
+class Live:
+    """A reply while it is being made."""
+
+    turn: Turn
+    text: str = ""
+    seq: int = 0
+    unsent: str = ""
+    stopped: bool = False
+    is_thinking: bool = False
+    is_cut: bool = False
+    first_token_at: datetime | None = None
+    xray: dict[str, Any] = field(default_factory=dict)
+    speaking: "asyncio.Task[None] | None" = None
+    flush: asyncio.TimerHandle | None = None
+
+    def snapshot(self) -> dict[str, Any]:
+        """The text up to the last token event that was sent. `thinking`: the model has said nothing so far, and it
+        thinks."""
+        return {
+            "turn_id": str(self.turn.uuid),
+            "session_id": str(self.turn.session.uuid),
+            "text": self.text[: len(self.text) - len(self.unsent)],
+            "seq": self.seq,
+            "thinking": self.is_thinking and not self.text,
+        }
+
+
+class Runner:
+    """The turns of one event loop."""
+
+    def __init__(self) -> None:
+        self._serving: dict[int, asyncio.Task[None]] = {}
+        self._last_line: dict[int, float] = {}
+        self._live: dict[UUID, Live] = {}
+        self._afterwards: set[asyncio.Task[None]] = set()
+        self._sweeper: asyncio.Task[None] | None = None
+        self._assembling = asyncio.Semaphore(ASSEMBLED_TOGETHER)
+
+    def nudge(self, persona_id: int, *, at_once: bool = False) -> None:
+        """A line of this persona has come in, or waits to be answered again."""
+        self._last_line[persona_id] = asyncio.get_running_loop().time() - (60 if at_once else 0)
+        task = self._serving.get(persona_id)
+        if task is None or task.done():
+            self._serving[persona_id] = asyncio.create_task(self._serve(persona_id), name=f"persona-{persona_id}")
+
+    def stop(self, persona_uuid: UUID, turn_uuid: UUID) -> bool:
+        """End the running turn, keeping what was said so far; False when it does not run here."""
+        live = self._live.get(persona_uuid)
+        if live is None or live.turn.uuid != turn_uuid:
+            return False
+        live.stopped = True
+        if live.speaking is not None:
+            live.speaking.cancel()
+        return True
+
+    def snapshot(self, persona_uuid: UUID) -> dict[str, Any] | None:
+        """The running turn's text so far, or None."""
+        live = self._live.get(persona_uuid)
+        return live.snapshot() if live else None
+
+    def watch(self) -> None:
+        """Look, from now on, for turns that a dead server left running or waiting."""
+        if self._sweeper is None or self._sweeper.done():
+            self._sweeper = asyncio.create_task(self._sweep(), name="turn-sweeper")
+
+    async def _sweep(self) -> None:
+        while True:
+            try:
+                now = timezone.now()
+                await in_thread(turns.abandon, now, sparing={live.turn.pk for live in self._live.values()})
+                patience = timedelta(seconds=knobs.debounce_seconds() + 2 * knobs.sweep_seconds())
+                for persona_id in await in_thread(turns.waiting_personas, now - patience):
+                    if persona_id not in self._serving:
+                        self.nudge(persona_id)
+            except Exception as error:  # noqa: BLE001  (the edge of a job: it must outlive any fault)
+                logger.error("looking for abandoned turns failed; trying again: %s", redaction.told(error))
+            await asyncio.sleep(knobs.sweep_seconds())
+
+    async def _serve(self, persona_id: int) -> None:
+        """Run the persona's waiting turns, oldest first, until none is left."""
+        try:
+            while True:
+                seen = await self._debounce(persona_id)
+                turn = await in_thread(turns.claim, persona_id, timezone.now())
+                if turn is not None:
+                    await self._run(turn)
+                elif seen == self._last_line.get(persona_id):
+                    return
+        finally:
+            self._serving.pop(persona_id, None)
+
+    async def _debounce(self, persona_id: int) -> float:
+        """Wait until no line has come for a moment; return when the last one came."""
+        loop = asyncio.get_running_loop()
+        while (wait := self._last_line[persona_id] + knobs.debounce_seconds() - loop.time()) > 0:
+            await asyncio.sleep(wait)
+        return self._last_line[persona_id]
+
+    async def _run(self, turn: Turn) -> None:
+        live = self._live[turn.persona.uuid] = Live(turn)
+        renewing = asyncio.create_task(self._renew(live), name=f"lease-{turn.pk}")
+        code = "internal"
+        try:
+            with contextlib.suppress(DatabaseError):  # else they come by the tail, in an order pages can cope with
+                await hub.here().catch_up()  # the user's line is seen before the reply to it
+            self._broadcast(live, "chat.turn.snapshot", live.snapshot())
+            code = await self._outcome(live)
+        finally:
+            try:
+                await self._keep(live, code)
+            finally:
+                renewing.cancel()
+                self._live.pop(turn.persona.uuid, None)
+                self._see_to_what_is_left(turn)
+
+    def _see_to_what_is_left(self, turn: Turn) -> None:
+        """Off the hot path: neither the reply nor the next turn waits for it."""
+        task = asyncio.create_task(self._afterwards_of(turn), name=f"after-{turn.pk}")
+        self._afterwards.add(task)  # the loop itself would not keep it alive
+        task.add_done_callback(self._afterwards.discard)
+
+    async def _afterwards_of(self, turn: Turn) -> None:
+        await self._give_way()
+        await _afterwards(turn.pk)
+
+    async def _give_way(self) -> None:
+        """Let those go first who wait for the first word of a reply by now: what follows the last word is less urgent.
+        Whoever comes later does not hold it up."""
+        async with self._assembling:
+            pass
+
+    async def _outcome(self, live: Live) -> str:
+        """Let the model speak to the end; an error code, or an empty string when all was said."""
+        live.speaking = asyncio.create_task(self._speak(live), name=f"turn-{live.turn.pk}")
+        if live.stopped:
+            live.speaking.cancel()
+        await asyncio.wait({live.speaking})
+        if live.speaking.cancelled():
+            return "" if live.stopped else "internal"
+        error = live.speaking.exception()
+        if isinstance(error, llm.LLMError):
+            logger.warning("turn %s failed: %s", live.turn.pk, error.code)
+            return error.code
+        if error is not None:
+            logger.error("turn %s broke: %s", live.turn.pk, redaction.told(error))
+            return "internal"
+        return ""
+
+    async def _speak(self, live: Live) -> None:
+        # Wait for a model that is still loading here, not in one of the few threads that serve the database.
+        await asyncio.wrap_future(embedding.warm())
+        async with self._assembling:
+            assembled = await in_thread(assemble.assemble, live.turn, timezone.now())
+        live.xray = assembled.xray
+        async with contextlib.aclosing(llm.stream(_request(live.turn, assembled))) as pieces:
+            async for piece in pieces:
+                match piece:
+                    case str():
+                        self._add(live, piece)
+                    case llm.Thinking():
+                        self._think(live)
+                    case llm.Withdrawn():
+                        self._withdraw(live)
+                    case llm.Cut():
+                        live.is_cut = True
+
+    def _think(self, live: Live) -> None:
+        """Say that the model thinks. Its reasoning itself is shown to nobody."""
+        live.is_thinking = True
+        channel = live.turn.session.channel
+        self._broadcast(live, "chat.turn.thinking", {"turn_id": str(live.turn.uuid), "source_channel_id": channel})
+
+    def _withdraw(self, live: Live) -> None:
+        """What was shown so far was reasoning: replace it by nothing, until the reply itself comes."""
+        live.text = live.unsent = ""
+        live.first_token_at = None
+        live.is_thinking = True
+        self._broadcast(live, "chat.turn.snapshot", live.snapshot() | {"withdrawn": True})
+
+    def _add(self, live: Live, piece: str) -> None:
+        live.first_token_at = live.first_token_at or timezone.now()
+        live.text += piece
+        live.unsent += piece
+        if live.flush is None:
+            self._send(live)
+            loop = asyncio.get_running_loop()
+            live.flush = loop.call_later(knobs.token_interval_seconds(), self._flush, live)
+
+    def _flush(self, live: Live) -> None:
+        live.flush = None
+        self._send(live)
+
+    def _send(self, live: Live) -> None:
+        """Send the tokens that have gathered, as one event."""
+        if not live.unsent:
+            return
+        live.seq += 1
+        delta, live.unsent = live.unsent, ""
+        self._broadcast(
+            live,
+            "chat.message.token",
+            {
+                "turn_id": str(live.turn.uuid),
+                "delta": delta,
+                "seq": live.seq,
+                "source_channel_id": live.turn.session.channel,
+            },
+        )
+
+    async def _keep(self, live: Live, code: str) -> None:
+        """Store the outcome, again and again while the database is busy: storing twice does no harm."""
+        if live.flush is not None:
+            live.flush.cancel()
+        self._send(live)
+        await self._give_way()
+        for pause in PAUSES:
+            try:
+                await self._store(live, code)
+                break
+            except Exception as error:  # noqa: BLE001  (the edge of a job: a reply that was seen must be kept)
+                logger.error("turn %s could not be stored: %s", live.turn.pk, redaction.told(error))
+                await asyncio.sleep(pause)
+        else:
+            logger.error("turn %s is given up; its lease will lapse and it can be retried", live.turn.pk)
+        with contextlib.suppress(Exception):  # the tail will find the event anyway
+            await hub.here().catch_up()
+
+    async def _store(self, live: Live, code: str) -> None:
+        now = timezone.now()
+        if code or not (live.text or live.stopped):
+            stored = await in_thread(turns.fail, live.turn, code or "provider_unavailable", live.text, now)
+        else:
+            stored = await in_thread(
+                turns.finish,
+                live.turn,
+                live.text,
+                stopped=live.stopped,
+                is_cut=live.is_cut,
+                first_token_at=live.first_token_at,
+                xray=live.xray,
+                now=now,
+            )
+        if not stored:
+            logger.warning("turn %s was taken away while it ran; its reply is dropped", live.turn.pk)
+
+    async def _renew(self, live: Live) -> None:
+        """Keep the lease while the model speaks; stop speaking when it was lost."""
+        while True:
+            await asyncio.sleep(knobs.lease_seconds() / 3)
+            try:
+                kept = await in_thread(turns.renew, live.turn, live.text, timezone.now())
+            except DatabaseError as error:
+                logger.error(
+                    "the lease of turn %s was not renewed; trying again: %s", live.turn.pk, redaction.told(error)
+                )
+                continue
+            if not kept:
+                if live.speaking is not None:
+                    live.speaking.cancel()
+                return
+
+    def _broadcast(self, live: Live, name: str, data: dict[str, Any]) -> None:
+        events.broadcast(live.turn.persona.uuid, name, **data)
+
+
+async def _afterwards(turn_pk: int) -> None:
+    """What others want to do once a turn has ended; a fault of one is neither shown nor any matter of the next."""
+    for path in settings.CHAT_AFTERWARDS:
+        try:
+            await in_thread(import_string(path), turn_pk, timezone.now())
+        except Exception as error:  # noqa: BLE001  (the edge of a job: the turn itself has ended well)
+            logger.error("%s failed after turn %s: %s", path, turn_pk, redaction.told(error))
+
+
+def _request(turn: Turn, assembled: assemble.Prompt) -> llm.Request:
+    return llm.Request(
+        system=assembled.system,
+        user=assembled.user,
+        tier="large",
+        purpose="chat",
+        material=assembled.material,
+        max_tokens=knobs.reply_tokens(),
+        max_characters=knobs.reply_characters(),
+        owner_id=turn.persona.owner_id,
+        persona_uuid=turn.persona.uuid,
+        session_uuid=turn.session.uuid,
+        turn_uuid=turn.uuid,
+    )
+
+
+_runners: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Runner]" = weakref.WeakKeyDictionary()
+
+
+def here() -> Runner:
+    """The runner of the running event loop."""
+    return _runners.setdefault(asyncio.get_running_loop(), Runner())

@@ -1,0 +1,221 @@
+"""The life of a turn in the database: claimed by one server, renewed while it runs, finished exactly once.
+
+Each step is one short transaction; what happens between them (the model speaking) is the runner's.
+"""
+
+import logging
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone, translation
+from django.utils.translation import gettext_lazy as _
+
+from chat import knobs
+from chat.messages import add_message, is_long
+from chat.models import Message, Session, Turn
+from chat.rendering.markdown import as_html
+from chat.sessions import close
+from echovessel.db.compiled_queries import Query, Update
+from echovessel.jobs import process_identity
+from echovessel.outbox import events
+from persona.models import Persona
+
+logger = logging.getLogger(__name__)
+
+_oldest_waiting: Query[Turn] = Query(
+    lambda persona: (
+        Turn.objects.collecting().filter(persona=persona).select_related("persona__owner", "session").order_by("id")[:1]
+    )
+)
+_take = Update(
+    lambda turn, at, holder, until: (
+        Turn.objects.collecting().filter(pk=turn),
+        {
+            "status": Turn.Status.RUNNING,
+            "started_at": at,
+            "holder": holder,
+            "lease_until": until,
+            "error": "",
+            "partial": "",
+        },
+    )
+)
+_finish = Update(
+    lambda turn, holder, status, at, first_token_at, is_cut, xray: (
+        Turn.objects.running().filter(pk=turn, holder=holder),
+        {
+            "status": status,
+            "finished_at": at,
+            "first_token_at": first_token_at,
+            "is_cut": is_cut,
+            "partial": "",
+            "xray": xray,
+        },
+    )
+)
+_session: Query[Session] = Query(lambda session: Session.objects.filter(pk=session).select_related("persona"))
+
+WORDS = {
+    "provider_unavailable": _("The model cannot be reached right now. Your words are safe; try again in a moment."),
+    "rate_limited": _("The model is asked too often right now. Your words are safe; try again in a moment."),
+    "timeout": _("The model took too long to answer. Your words are safe; you can try again."),
+    "content_refused": _("The model declined to answer this. Your words are safe."),
+    "budget_exhausted": _("Today's budget for the model is spent. Your words are safe; it opens again tomorrow."),
+    "only_reasoning": _(
+        "The model thought and stopped before it had answered. Your words are safe; you can try again."
+    ),
+    "internal": _("Something broke while the reply was being made. Your words are safe; you can try again."),
+}
+
+
+def claim(persona_id: int, now: datetime) -> Turn | None:
+    """The persona's oldest waiting turn, now running and ours; None when none waits or one runs elsewhere."""
+    for turn in _oldest_waiting(persona_id):
+        turn.status, turn.error, turn.partial = Turn.Status.RUNNING, "", ""
+        turn.started_at, turn.holder, turn.lease_until = now, process_identity.current_process(), _lease_from(now)
+        try:
+            return turn if _take(turn.pk, now, turn.holder, turn.lease_until) else None
+        except IntegrityError:  # the constraint: another turn of this persona is running
+            return None
+    return None
+
+
+def renew(turn: Turn, partial: str, now: datetime) -> bool:
+    """Keep the lease and the text so far; False when the turn is not ours any more."""
+    return bool(_ours(turn).update(lease_until=_lease_from(now), partial=partial))
+
+
+def finish(
+    turn: Turn,
+    text: str,
+    *,
+    stopped: bool,
+    is_cut: bool = False,
+    first_token_at: datetime | None,
+    xray: dict[str, Any],
+    now: datetime,
+) -> bool:
+    """Store the reply and publish it; False when the turn is not ours any more and nothing was stored."""
+    with transaction.atomic():
+        status = Turn.Status.STOPPED if stopped else Turn.Status.DONE
+        if not _finish(turn.pk, turn.holder, status, now, first_token_at, is_cut, xray):
+            return False
+        (session,) = _session(turn.session_id)
+        reply = add_message(session, Message.Role.PERSONA, text, now, turn=turn) if text else None
+        publish_done(turn, session, reply, stopped=stopped, is_cut=is_cut)
+        let_go(turn, now)
+    return True
+
+
+def fail(turn: Turn, code: str, partial: str, now: datetime) -> bool:
+    """Mark the turn failed and retryable, and say so; the lines stay."""
+    with transaction.atomic():
+        if not _ours(turn).update(status=Turn.Status.FAILED, error=code, finished_at=now, partial=partial):
+            return False
+        _publish_failed(turn, code, partial)
+        let_go(turn, now)
+    return True
+
+
+def retry(persona: Persona, turn_uuid: UUID) -> bool:
+    """Let a failed turn wait for its reply again; False when it is not a failed turn of this persona."""
+    return bool(
+        Turn.objects.filter(persona=persona, uuid=turn_uuid, status=Turn.Status.FAILED).update(
+            status=Turn.Status.COLLECTING, error=""
+        )
+    )
+
+
+def abandon(now: datetime, sparing: Collection[int] = ()) -> int:
+    """Mark as failed what a dead server left running; return how many turns that were. `sparing` names those that
+    the caller knows to be alive."""
+    running = Turn.objects.running().exclude(pk__in=sparing).select_related("persona", "session")
+    return sum(_abandon(turn, now) for turn in running)
+
+
+def waiting_personas(before: datetime) -> list[int]:
+    """Personas whose lines have waited for a reply since `before` or longer."""
+    return list(
+        Turn.objects.collecting().filter(created_at__lte=before).values_list("persona_id", flat=True).distinct()
+    )
+
+
+def _as_html(text: str, language: str) -> str:
+    with _in(language):
+        return as_html(text)
+
+
+def _in(language: str) -> translation.override:
+    return translation.override("zh-hans" if language == "zh" else "en")
+
+
+def words_for(code: str, language: str) -> str:
+    """What the user is told about a failure."""
+    with _in(language):
+        return str(WORDS.get(code, WORDS["internal"]))
+
+
+def _abandon(turn: Turn, now: datetime) -> bool:
+    lapsed = turn.lease_until is None or turn.lease_until < now
+    if not lapsed and not process_identity.is_dead(turn.holder):
+        return False
+    with transaction.atomic():
+        changed = Turn.objects.running().filter(pk=turn.pk, holder=turn.holder, lease_until=turn.lease_until)
+        if not changed.update(status=Turn.Status.FAILED, error="internal", finished_at=now):
+            return False
+        logger.warning("turn %s was left running by a server that is gone; it can be retried", turn.pk)
+        _publish_failed(turn, "internal", turn.partial)
+        let_go(turn, now)
+    return True
+
+
+def _ours(turn: Turn) -> Any:
+    return Turn.objects.running().filter(pk=turn.pk, holder=turn.holder)
+
+
+def _lease_from(now: datetime) -> datetime:
+    return now + timedelta(seconds=knobs.lease_seconds())
+
+
+def let_go(turn: Turn, now: datetime) -> None:
+    """A closing session waited for this turn, and so did an early reading; a talk that has grown long ends with it."""
+    (session,) = _session(turn.session_id)
+    if session.status == Session.Status.OPEN and is_long(session):
+        close.close(session, Session.CloseReason.LENGTH, now)
+    elif session.status == Session.Status.CLOSING or session.reading_asked_at:
+        close.enqueue_consolidation(session)
+
+
+def publish_done(turn: Turn, session: Session, reply: Message | None, *, stopped: bool, is_cut: bool = False) -> None:
+    """Publish the reply; `is_cut`: it ended at a limit. Call inside the transaction that stores it."""
+    events.publish(
+        turn.persona.uuid,
+        "chat.message.done",
+        turn_id=str(turn.uuid),
+        session_id=str(session.uuid),
+        message_id=str(reply.uuid) if reply else None,
+        content=reply.content if reply else "",
+        html=_as_html(reply.content, turn.persona.language) if reply else "",
+        created_at=(reply.created_at if reply else timezone.now()).isoformat(),
+        stopped=stopped,
+        cut=is_cut,
+        spoke_first=turn.spoke_first,
+        delivery="stored",
+        source_channel_id=session.channel,
+        off_the_record=session.off_the_record,
+    )
+
+
+def _publish_failed(turn: Turn, code: str, partial: str) -> None:
+    events.publish(
+        turn.persona.uuid,
+        "chat.turn.failed",
+        turn_id=str(turn.uuid),
+        code=code,
+        message=words_for(code, turn.persona.language),
+        retryable=True,
+        partial=partial,
+    )

@@ -1,0 +1,314 @@
+"""The pages: lists that stay fast, words only for those who may read them, forgetting in place of deletion."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
+from operator import or_
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.contrib import admin, messages
+from django.contrib.admin.utils import get_fields_from_path, label_for_field, unquote
+from django.core.exceptions import PermissionDenied
+from django.db import connection
+from django.db.models import Model, Q, QuerySet, UUIDField
+from django.forms.models import BaseInlineFormSet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext_lazy as _
+
+from echovessel.admin.paging import CappedPaginator
+from echovessel.admin.permissions import MASK, READ, may_forget, may_forget_of_all, may_read
+from echovessel.audit import looks
+from echovessel.db.sqlite.substrings import SubstringIndex
+
+MOST_AT_ONCE = 50
+COMMON = 200  # rows, of which an index tells in one statement
+MOST_INLINE = 20
+
+
+class Forgettable(admin.ModelAdmin):
+    """Rows that are forgotten, with all that depends on them, where the stock admin would delete them.
+
+    `forgets` is the kind of target of `memory.forgetting` that a row is, or "".
+    """
+
+    forgets: str = ""
+
+    class Media:
+        css = {"all": ["css/desk.css"]}
+
+    def owner_id_of(self, row: Any) -> int | None:
+        """The key of whom a row belongs to."""
+        raise NotImplementedError
+
+    def may_forget(self, request: HttpRequest, row: Any) -> bool:
+        return bool(self.forgets) and may_forget(request.user, self.owner_id_of(row), self.forgets)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_forget_permission(self, request: HttpRequest) -> bool:
+        return bool(self.forgets) and may_forget_of_all(request.user, self.forgets)
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        actions = super().get_actions(request)
+        if self.has_forget_permission(request):
+            actions["forget"] = (Forgettable.forget, "forget", str(_("Forget…")))  # type: ignore[assignment]
+        return actions
+
+    def forget(self, request: HttpRequest, rows: QuerySet) -> HttpResponseRedirect | None:
+        """To the preview of forgetting these."""
+        chosen = self.chosen(request, rows)
+        return redirect(forget_address(self.forgets, [row.pk for row in chosen])) if chosen else None
+
+    def chosen(self, request: HttpRequest, rows: QuerySet) -> list[Any]:
+        """The rows of an action; none, and a word why, where they are more than a page holds."""
+        found = list(rows[: MOST_AT_ONCE + 1])
+        if len(found) <= MOST_AT_ONCE:
+            return found
+        text = _("At most %(count)d at once.") % {"count": MOST_AT_ONCE}
+        self.message_user(request, text, messages.ERROR)
+        return []
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: Mapping[str, Any] | None = None
+    ) -> HttpResponse:
+        """The preview of forgetting it: rows are not deleted beside that."""
+        row = self.get_object(request, unquote(object_id))
+        if row is None or not self.has_view_permission(request, row) or not self.may_forget(request, row):
+            raise PermissionDenied
+        return redirect(forget_address(self.forgets, [row.pk]))
+
+    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **options: Any) -> HttpResponse:
+        row = options.get("obj")
+        if row is not None and self.may_forget(request, row):
+            context["forget_address"] = forget_address(self.forgets, [row.pk])
+        return super().render_change_form(request, context, *args, **options)
+
+
+class Page(Forgettable):
+    """Rows that belong to a persona. What it declares:
+
+    words: fields and columns that show what people said, or what is remembered of it
+    persona_path: the way from a row to its persona; "" where it is one, None where it belongs to none
+    unlisted: fields too large for a list that does not show them
+    on_page: actions of the list that the page of a row offers as well, while the row `waits` for them
+    """
+
+    words: Sequence[str] = ()
+    persona_path: str | None = "persona"
+    unlisted: Sequence[str] = ()
+    on_page: Sequence[str] = ()
+
+    paginator = CappedPaginator
+    show_facets = admin.ShowFacets.NEVER
+    show_full_result_count = False
+    list_per_page = list_max_show_all = MOST_AT_ONCE
+    ordering: ClassVar = ["-id"]
+    sortable_by: ClassVar = ()  # by the key alone: any other order reads all rows
+
+    # --- whose it is ------------------------------------------------------------------------------------------------
+
+    def persona_of(self, row: Any) -> Any:
+        """The persona that a row belongs to, or None."""
+        if self.persona_path is None:
+            return None
+        return reduce(getattr, filter(None, self.persona_path.split(".")), row)
+
+    def owner_id_of(self, row: Any) -> int | None:
+        persona = self.persona_of(row)
+        return persona.owner_id if persona else None
+
+    def reads(self, request: HttpRequest, row: Any) -> bool:
+        """Whether this user may read the words of `row`."""
+        return not self.words or may_read(request.user, self.owner_id_of(row))
+
+    def looked(self, request: HttpRequest, rows: Iterable[Any]) -> None:
+        """Keep that this user was shown the words of `rows`, as far as they are somebody else's."""
+        if not self.words:
+            return
+        others = [
+            row for row in rows if self.owner_id_of(row) not in (None, request.user.pk) and self.reads(request, row)
+        ]
+        personas = {self.persona_of(row).uuid for row in others}
+        looks.record(request.user, self.opts.label, personas, [row.pk for row in others])
+
+    # --- what is shown ----------------------------------------------------------------------------------------------
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        columns: Sequence[Any] = super().get_list_display(request)
+        return [self._column(request, name) if name in self.words else name for name in columns]
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        sets = super().get_fieldsets(request, obj)
+        if obj is None or self.reads(request, obj):
+            return sets
+        return [(title, {**options, "fields": self._all_masked(options["fields"])}) for title, options in sets]
+
+    def get_inline_instances(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        if obj is not None and not self.reads(request, obj):
+            return []
+        return super().get_inline_instances(request, obj)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        rows = super().get_queryset(request)
+        match = request.resolver_match
+        is_list = match is not None and str(match.url_name).endswith("_changelist")
+        return rows.defer(*self.unlisted) if is_list else rows
+
+    def changelist_view(self, request: HttpRequest, extra_context: Mapping[str, Any] | None = None) -> HttpResponse:
+        response = super().changelist_view(request, dict(extra_context or {}))
+        if shown := getattr(response, "context_data", None):
+            self.looked(request, shown["cl"].result_list)
+        return response
+
+    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **options: Any) -> HttpResponse:
+        row = options.get("obj")
+        if row is not None:
+            self.looked(request, [row])
+            context["offered"] = self._offered(request, row)
+        return super().render_change_form(request, context, *args, **options)
+
+    def _column(self, request: HttpRequest, name: str) -> Callable[[Any], Any]:
+        """The column `name`, masked in the rows that this user may not read."""
+        shown = getattr(self, name, None) or (lambda row: getattr(row, name))
+        return self._named(name, lambda row: shown(row) if self.reads(request, row) else MASK)
+
+    def _all_masked(self, names: Iterable[Any]) -> list[Any]:
+        return [self._masked(name) if name in self.words else name for name in names]
+
+    def _masked(self, name: str) -> Callable[[Any], str]:
+        return self._named(name, lambda row: MASK)
+
+    def _named(self, name: str, column: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        column.__name__ = name
+        column.short_description = label_for_field(name, self.model, self)  # type: ignore[attr-defined]
+        return column
+
+    # --- what is looked for -----------------------------------------------------------------------------------------
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+        """By the filters of the page alone: by any other field words could be asked for, letter by letter."""
+        return lookup in {name for one in self.list_filter for name in _asked_by(one)}
+
+    def get_search_results(self, request: HttpRequest, queryset: QuerySet, search_term: str) -> tuple[QuerySet, bool]:
+        """Rows with that UUID; else those whose words this user may read, and hold the term."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        uuid = _uuid(term)
+        if uuid is not None:
+            return queryset.filter(reduce(or_, (Q(**{name: uuid}) for name in self._uuid_fields()), Q(pk=None))), False
+        if self.persona_path is not None and not request.user.has_perm(READ):
+            queryset = queryset.filter(**{self._owner_lookup(): request.user.pk})
+        return self.found(request, queryset, term)
+
+    def found(self, request: HttpRequest, rows: QuerySet, term: str) -> tuple[QuerySet, bool]:
+        """Those of `rows`, which may be searched by their words, that hold `term`."""
+        return super().get_search_results(request, rows, term)
+
+    def _uuid_fields(self) -> list[str]:
+        ends = ((name, get_fields_from_path(self.model, name)[-1]) for name in self.search_fields)
+        return [name for name, field in ends if isinstance(field, UUIDField)]
+
+    def _owner_lookup(self) -> str:
+        steps = [step for step in (self.persona_path or "").split(".") if step]
+        return "__".join([*steps, "owner"])
+
+    # --- what is done -----------------------------------------------------------------------------------------------
+
+    def waits(self, row: Any) -> bool:
+        """Whether the row waits for the actions of `on_page`."""
+        return True
+
+    def _offered(self, request: HttpRequest, row: Any) -> list[tuple[str, str]]:
+        """The names and labels of the actions of the list that the page of this row offers, too."""
+        actions = self.get_actions(request) if self.on_page and self.waits(row) else {}
+        return [(name, str(actions[name][2])) for name in self.on_page if name in actions]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nobody changes what they may not read."""
+        return super().has_change_permission(request, obj) and (obj is None or self.reads(request, obj))
+
+
+class Seen(Page):
+    """Rows that are looked at: neither added, nor changed, nor deleted here."""
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class WordsIndexed(Page):
+    """Rows whose words are found by a substring index."""
+
+    substrings: SubstringIndex
+    search_help_text = _("Words, or a UUID")
+
+    def found(self, request: HttpRequest, rows: QuerySet, term: str) -> tuple[QuerySet, bool]:
+        """By the index, where few rows hold the term; a common one is looked for in the rows, and soon found there."""
+        keys = self.substrings.find(connection, term, COMMON)
+        if len(keys) < COMMON:
+            return rows.filter(pk__in=keys), False
+        return rows.filter(**{f"{self.substrings.column}__icontains": term}), False
+
+
+class _FirstRows(BaseInlineFormSet):
+    """The first rows alone."""
+
+    def get_queryset(self) -> Any:
+        if not hasattr(self, "_first"):
+            self._first = list(super().get_queryset()[:MOST_INLINE])
+        return self._first
+
+
+class SeenInline(admin.TabularInline):
+    """Rows shown inside the page of what they belong to, the first twenty."""
+
+    extra = 0
+    can_delete = False
+    formset = _FirstRows
+    related: Sequence[str] = ()  # what is read with the rows, not row by row
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        rows = super().get_queryset(request)
+        return rows.select_related(*self.related) if self.related else rows
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """With the page that it stands in."""
+        return True
+
+
+def forget_address(kind: str, keys: Iterable[int]) -> str:
+    """The address of the preview of forgetting these; it holds keys alone."""
+    return f"{reverse('admin:forget')}?{urlencode([('kind', kind), *(('key', str(key)) for key in keys)])}"
+
+
+def page_of(row: Model, name: str = "") -> str:
+    """The address of a row's page; `name` where the model that is on the desk has another one than the row's."""
+    return reverse(f"admin:{row._meta.app_label}_{name or row._meta.model_name}_change", args=[row.pk])
+
+
+def _asked_by(one: Any) -> Iterable[str]:
+    """What a filter may be asked for in an address."""
+    if not isinstance(one, str | tuple):
+        return [one.parameter_name]
+    field = one if isinstance(one, str) else one[0]
+    return [f"{field}__{ending}" for ending in ("exact", "isnull", "isempty")]
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

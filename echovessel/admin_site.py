@@ -1,0 +1,89 @@
+"""The desk: Django's admin with its sections in layer order, and without what could run code or delete by stealth."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib.admin.sites import AdminSite
+from django.db.models import Model
+from django.http import HttpRequest
+from django.template.response import TemplateResponse
+from django.urls import path
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+# Changing a schedule runs any function by its path, and a queue row is a pickle: neither belongs on a desk where
+# staff review memories (platform.md, finding 8).
+NOT_ON_THE_DESK = {"django_q.Schedule", "django_q.OrmQ"}
+
+SECTIONS: list[tuple[Any, list[str]]] = [
+    (_("L1 · Identity"), ["persona.Persona", "persona.CoreBlock", "persona.CoreDraft"]),
+    (_("L2 · What was said"), ["chat.Session", "chat.Message", "chat.Turn", "chat.CrisisFlag"]),
+    (_("L3 · What happened"), ["memory.Event"]),
+    (_("L4 · What it means"), ["memory.Thought", "memory.Intention", "memory.Expectation", "memory.Question"]),
+    (_("L5 · Who and what"), ["memory.Entity", "memory.MergeProposal"]),
+    (_("L6 · Mood"), ["persona.MoodChange"]),
+    (_("Reaching out"), ["proactive.Outreach", "proactive.Consideration"]),
+    (_("Forgetting"), ["memory.Receipt", "memory.ImportRun", "audit.Look"]),
+    (
+        _("Work"),
+        [
+            "memory.Extraction",
+            "memory.ReflectionRun",
+            "memory.SlowCycleRun",
+            "llm.LLMCall",
+            "outbox.OutboxEvent",
+        ],
+    ),
+]
+
+
+class Desk(AdminSite):
+    """Django's admin site, ordered as memory is."""
+
+    site_header = _("EchoVessel · the desk")
+    site_title = _("EchoVessel")
+    index_title = _("See what remains, and where it came from")
+
+    def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
+        models: Iterable[type[Model]] = (
+            [model_or_iterable] if isinstance(model_or_iterable, type) else model_or_iterable
+        )
+        wanted = [model for model in models if model._meta.label not in NOT_ON_THE_DESK]
+        if wanted:
+            super().register(wanted, admin_class, **options)
+
+    def get_urls(self) -> list[Any]:
+        from memory.web.admin.forgetting import forget  # noqa: PLC0415  (its pages register themselves with this site)
+
+        return [path("forget/", self.admin_view(forget), name="forget"), *super().get_urls()]
+
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        """The sections, with what waits and how it goes."""
+        from memory.web.admin import dashboard  # noqa: PLC0415  (as above)
+
+        shown = dashboard.shown(request.user, timezone.now())
+        return super().index(request, {**shown, **(extra_context or {})})
+
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
+        apps = super().get_app_list(request, app_label)
+        if app_label is not None:
+            return apps
+        found = {model["model"]._meta.label: (app, model) for app in apps for model in app["models"]}
+        sections = [_section(title, labels, found) for title, labels in SECTIONS]
+        placed = {label for _title, labels in SECTIONS for label in labels}
+        rest = [
+            app | {"models": [model for model in app["models"] if model["model"]._meta.label not in placed]}
+            for app in apps
+        ]
+        return [app for app in [*sections, *rest] if app["models"]]
+
+
+def _section(title: Any, labels: list[str], found: dict[str, Any]) -> dict[str, Any]:
+    models = [found[label] for label in labels if label in found]
+    return {
+        "name": title,
+        "app_label": models[0][0]["app_label"] if models else "",
+        "app_url": models[0][0]["app_url"] if models else "",
+        "has_module_perms": True,
+        "models": [model for _app, model in models],
+    }

@@ -1,0 +1,1 @@
+"""What every section of the HTTP API shares: bodies, pages of lists, problems, documentation, tokens."""

@@ -1,0 +1,118 @@
+"""Errors of the API as problem objects (RFC 9457) with a code."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
+from django.http.multipartparser import MultiPartParserError
+from django.views.decorators.csrf import csrf_exempt
+from ninja import NinjaAPI, Schema
+from ninja.errors import AuthenticationError, HttpError, ValidationError
+
+from echovessel.process import redaction
+
+logger = logging.getLogger(__name__)
+
+MEDIA_TYPE = "application/problem+json"
+# What any operation may be answered with, and what it means there.
+STATUSES: Mapping[int, str] = {
+    400: "The body is not JSON, or the request holds more fields than one may.",
+    401: "Neither signed in nor with a token that opens something.",
+    403: "A login without its CSRF token.",
+    404: "There is nothing here for you; what is somebody else's does not exist.",
+    409: "It cannot be done as things stand; the code says why.",
+    413: "What is sent is larger than what is taken.",
+    422: "Something is missing or wrong; `fields` says what.",
+    429: "Asked too often; `Retry-After` says how many seconds to wait.",
+    503: "What it takes cannot be had just now; try again later.",
+}
+NOTHING_HERE = "There is nothing here for you."
+_CODES = {400: "unreadable", 403: "csrf"}
+
+
+class Problem(Schema):
+    """Why something was not done, as a code for programs and a title for people; some say more."""
+
+    status: int
+    code: str
+    title: str
+
+
+class Refused(Exception):
+    """What was asked cannot be done: answered with this status, code and title, and whatever else helps."""
+
+    def __init__(self, status: int, code: str, title: str, retry_after: int = 0, **more: Any) -> None:
+        super().__init__(title)
+        self.status, self.code, self.title, self.more = status, code, title, more
+        self.headers = {"Retry-After": str(retry_after)} if retry_after else {}
+
+
+def answer(status: int, code: str, title: str, headers: Mapping[str, str] | None = None) -> HttpResponse:
+    """A problem, told outside of any operation."""
+    told = {"status": status, "code": code, "title": title}
+    return JsonResponse(told, status=status, headers=headers, content_type=MEDIA_TYPE)
+
+
+@csrf_exempt
+@login_not_required
+def nowhere(request: HttpRequest, **_: str) -> HttpResponse:
+    """What is asked of an address that there is not."""
+    return answer(404, "not_found", NOTHING_HERE)
+
+
+def not_allowed(allowed: Sequence[str]) -> HttpResponse:
+    """What is asked by another method than those allowed."""
+    return answer(405, "method_not_allowed", "This address knows no such method.", {"Allow": ", ".join(allowed)})
+
+
+def install(api: NinjaAPI) -> None:
+    """Have every error of `api` answered as a problem."""
+
+    def problem(request: HttpRequest, status: int, code: str, title: str, **more: Any) -> HttpResponse:
+        response = api.create_response(request, {"status": status, "code": code, "title": title} | more, status=status)
+        response["Content-Type"] = MEDIA_TYPE
+        return response
+
+    @api.exception_handler(Http404)
+    def not_found(request: HttpRequest, error: Http404) -> HttpResponse:
+        return problem(request, 404, "not_found", NOTHING_HERE)
+
+    @api.exception_handler(AuthenticationError)
+    def not_signed_in(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
+        response = problem(request, 401, "not_signed_in", "Sign in first.")
+        response["WWW-Authenticate"] = "Bearer"
+        return response
+
+    @api.exception_handler(HttpError)
+    def http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
+        return problem(request, error.status_code, _CODES.get(error.status_code, "refused"), error.message)
+
+    @api.exception_handler(ValidationError)
+    def invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
+        fields = [".".join(str(part) for part in item["loc"]) for item in error.errors]
+        return problem(request, 422, "invalid", "Something in this request is missing or wrong.", fields=fields)
+
+    @api.exception_handler(RequestDataTooBig)
+    def too_large(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
+        return problem(request, 413, "too_large", "This is more than one request may hold.")
+
+    @api.exception_handler(SuspiciousOperation)
+    @api.exception_handler(MultiPartParserError)
+    @api.exception_handler(UnreadablePostError)
+    def unreadable(request: HttpRequest, error: Exception) -> HttpResponse:
+        return problem(request, 400, "unreadable", "This request cannot be read.")
+
+    @api.exception_handler(Refused)
+    def refused(request: HttpRequest, error: Refused) -> HttpResponse:
+        response = problem(request, error.status, error.code, error.title, **error.more)
+        for name, value in error.headers.items():
+            response[name] = value
+        return response
+
+    @api.exception_handler(Exception)
+    def broken(request: HttpRequest, error: Exception) -> HttpResponse:
+        logger.error("a request to the API broke: %s", redaction.told(error))
+        return problem(request, 500, "internal", "Something broke; it is in the server's log.")

@@ -1,0 +1,12 @@
+"""The app of the API's tokens."""
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class TokensConfig(AppConfig):
+    """Tokens with which programs come in."""
+
+    name = "echovessel.api.tokens"
+    label = "tokens"
+    verbose_name = _("Tokens")

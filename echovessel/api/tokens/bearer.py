@@ -1,0 +1,96 @@
+"""A request's token. A valid one always gets in; after five wrong ones from an address, further wrong ones from there
+are answered with how long to wait, as at the login.
+
+Nobody is kept out by what others guess: behind a proxy, or in one home, all of them share an address. A secret has 256
+bits, so that the lock protects the log and the database from noise, not the secret from being guessed.
+"""
+
+import math
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from axes.helpers import get_cool_off
+from django.conf import settings
+from django.http import HttpRequest
+
+from echovessel.api.tokens.secret import valid_token
+from echovessel.web.client_address import client_address
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+MOST_ADDRESSES = 10_000  # the one that failed longest ago is forgotten first
+_failures: OrderedDict[str, tuple[int, float]] = OrderedDict()
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Who came in with a token, and its key."""
+
+    user: "User"
+    token_id: int
+
+
+class WrongToken(Exception):
+    """The request shows a token that opens nothing."""
+
+
+class LockedOut(Exception):
+    """A wrong token, from an address that has sent too many; `seconds` until it is told again that one is wrong."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(f"locked out for {seconds} seconds")
+        self.seconds = seconds
+
+
+def bearer_of(request: HttpRequest, now: datetime) -> "User | None":
+    """Who shows a token in `Authorization: Bearer`, or None where there is none. Raises WrongToken, LockedOut.
+
+    It asks the database: from async code call it in a thread.
+    """
+    shown = shown_by(request, now)
+    return shown.user if shown else None
+
+
+def shown_by(request: HttpRequest, now: datetime) -> Shown | None:
+    """As `bearer_of`, together with which token it is."""
+    kind, _space, secret = request.headers.get("Authorization", "").partition(" ")
+    if kind.lower() != "bearer":
+        return None
+    token = valid_token(secret.strip(), now)  # looked up whatever the address: locked or not takes the same time
+    if token is not None:
+        return Shown(token.owner, token.pk)
+    address = client_address(request)
+    if seconds := _locked_for(address):
+        raise LockedOut(seconds)
+    _count_failure(address)
+    raise WrongToken
+
+
+def forget_failures() -> None:
+    """Let every address begin anew."""
+    _failures.clear()
+
+
+def _locked_for(address: str) -> int:
+    """Seconds, or 0."""
+    count, last = _failures.get(address, (0, 0.0))
+    left = last + _patience() - time.monotonic()
+    return max(1, math.ceil(left)) if count >= settings.AXES_FAILURE_LIMIT and left > 0 else 0
+
+
+def _count_failure(address: str) -> None:
+    now = time.monotonic()
+    count, last = _failures.pop(address, (0, now))
+    _failures[address] = (count + 1 if now - last < _patience() else 1, now)
+    while len(_failures) > MOST_ADDRESSES:
+        _failures.popitem(last=False)
+
+
+def _patience() -> float:
+    """Seconds after the last wrong one: as long as a login is locked."""
+    cool_off = get_cool_off()
+    return cool_off.total_seconds() if cool_off else 0.0

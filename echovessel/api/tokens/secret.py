@@ -1,0 +1,86 @@
+"""Secrets of tokens: made once, known again by their SHA-256."""
+
+import hashlib
+import secrets
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.apps import apps
+from django.db.models import Q
+from django.utils.crypto import constant_time_compare
+
+from echovessel.web import access_revocation
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from echovessel.api.tokens.models import ApiToken
+
+BEGINNING = "ev_"
+SHOWN = 8  # characters of a secret by which its owner tells it from others: five of forty-three
+# Use is noted no more often: it would be a write for every request.
+NOTED_EVERY = timedelta(minutes=1)
+_NO_DIGEST = hashlib.sha256(b"").hexdigest()
+
+
+def create(owner: "User", name: str, now: datetime, expires_at: datetime | None = None) -> tuple["ApiToken", str]:
+    """A new token and its secret, which nobody can be told again. The secret has 256 bits of chance."""
+    secret = BEGINNING + secrets.token_urlsafe(32)
+    token = _tokens().create(
+        owner=owner,
+        name=name.strip(),
+        prefix=secret[:SHOWN],
+        digest=digest_of(secret),
+        created_at=now,
+        expires_at=expires_at,
+    )
+    return token, secret
+
+
+def revoke(token: "ApiToken", now: datetime) -> bool:
+    """Have it open nothing from now on; False where it was revoked already."""
+    is_revoked = bool(_tokens().filter(pk=token.pk, revoked_at=None).update(revoked_at=now))
+    if is_revoked:
+        access_revocation.publish_change(token.owner_id)
+    return is_revoked
+
+
+def revoke_all(owner_id: int, now: datetime) -> int:
+    """Have no token of this owner open anything from now on; return how many did."""
+    count: int = _tokens().filter(owner_id=owner_id, revoked_at=None).update(revoked_at=now)
+    if count:
+        access_revocation.publish_change(owner_id)
+    return count
+
+
+def owner_of(secret: str, now: datetime) -> "User | None":
+    """Whose token this is, or None: unknown, revoked, run out, or of somebody who may not sign in. Use is noted."""
+    token = valid_token(secret, now)
+    return token.owner if token else None
+
+
+def valid_token(secret: str, now: datetime) -> "ApiToken | None":
+    """The token of this secret where it opens something. Known and unknown ones take the same way, and the same time:
+    both are hashed, looked up and compared. Use is noted."""
+    digest = digest_of(secret)
+    token: ApiToken | None = _tokens().valid(now).filter(digest=digest).select_related("owner").first()
+    is_right = constant_time_compare(token.digest if token else _NO_DIGEST, digest)
+    if token is None or not is_right:
+        return None
+    _note_use(token, now)
+    return token
+
+
+def digest_of(secret: str) -> str:
+    """SHA-256 in hex. No slow hash is wanted: what is hashed is chance, not a password."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _note_use(token: "ApiToken", now: datetime) -> None:
+    long_ago = Q(last_used_at=None) | Q(last_used_at__lte=now - NOTED_EVERY)
+    if token.last_used_at is None or token.last_used_at <= now - NOTED_EVERY:
+        _tokens().filter(long_ago, pk=token.pk).update(last_used_at=now)
+
+
+def _tokens() -> Any:
+    return apps.get_model("tokens", "ApiToken").objects

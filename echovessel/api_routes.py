@@ -1,0 +1,150 @@
+"""The HTTP API: a section per app, OpenAPI at /api/docs. Nobody's ids but one's own are found (404)."""
+
+import time
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, re_path
+from django.utils import timezone
+from ninja import NinjaAPI
+from ninja.errors import AuthenticationError
+from ninja.security import HttpBearer, SessionAuth
+
+import echovessel.llm.api
+import memory.web.api
+import persona.api
+import proactive.api  # noqa: F401  (its operations stand below a persona, as those of memory and chat do)
+from echovessel import seed_routes
+from echovessel.api import openapi, problems
+from echovessel.api.bodies import StrictParser
+from echovessel.api.problems import Refused
+from echovessel.api.tokens import bearer, knobs
+from echovessel.web.rate_limit import Pace
+
+DESCRIPTION = """A companion that remembers: personas, what was said, what remains, and recall with its x-ray.
+
+**Who is asking.** A login with its CSRF token, or `Authorization: Bearer ev_…` with a token that
+`manage.py create_api_token USERNAME` prints once. What belongs to somebody else does not exist (404).
+
+**Lists** come in pages, the newest first. `next` of a page is the `before` of the one after it, and null on the last.
+
+**Errors** are problem objects (RFC 9457): `status`, a `code` for programs, a `title` for people.
+
+**Events.** `GET /api/personas/{id}/events` is what happens to a persona as server-sent events (`text/event-stream`):
+her words as they come, talks that end, memories that are made. It goes on after `Last-Event-ID`, or `?after=`; 0 is all
+that is kept.
+
+**Clients of OpenAI** talk with her at `/v1/chat/completions`, by a token; `/v1/models` lists the caller's personas.
+
+**Paths without a persona** mean the caller's only one; whoever has several says which by `?persona=`.
+"""
+pace = Pace(knobs.requests_per_minute)
+
+
+class Token(HttpBearer):
+    """A token of the caller's, as `manage.py create_api_token` makes them."""
+
+    def __call__(self, request: HttpRequest) -> Any:
+        """Whoever shows a token comes in by it or not at all."""
+        try:
+            shown = bearer.shown_by(request, timezone.now())
+        except bearer.WrongToken as error:
+            raise AuthenticationError from error
+        except bearer.LockedOut as error:
+            title = "Too many wrong tokens came from here; wait a while."
+            raise Refused(429, "locked_out", title, retry_after=error.seconds) from error
+        if shown is None:
+            return None
+        _keep_pace(("token", shown.token_id))
+        request.user = shown.user
+        return shown.user
+
+    def authenticate(self, request: HttpRequest, token: str) -> Any:
+        """Not asked: the whole request is looked at above."""
+        raise NotImplementedError
+
+
+class Login(SessionAuth):
+    """A login of the page, with its CSRF token where something is changed."""
+
+    def authenticate(self, request: HttpRequest, key: str | None) -> Any:
+        user = super().authenticate(request, key)
+        if user is not None:
+            _keep_pace(("user", user.pk))
+        return user
+
+
+def _keep_pace(who: tuple[str, int]) -> None:
+    now = time.monotonic()
+    if not pace.admit(who, now):
+        raise Refused(429, "rate_limited", "Too many requests in a minute.", retry_after=pace.wait(who, now))
+
+
+def _to_whoever_may_ask(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """The document and its page, for a login or a token; anybody else is sent to the login page."""
+
+    @wraps(view)
+    def answered(request: HttpRequest, **options: Any) -> HttpResponse:
+        try:
+            shown = bearer.shown_by(request, timezone.now())
+        except (bearer.WrongToken, bearer.LockedOut):
+            return HttpResponse(status=401)
+        if shown is None and not request.user.is_authenticated:
+            return redirect_to_login(request.get_full_path())
+        return view(request, **options)
+
+    return answered
+
+
+class Api(NinjaAPI):
+    """The API, whose document says what its operations refuse with and gives examples."""
+
+    def get_openapi_schema(self, **options: Any) -> Any:
+        return openapi.complete(super().get_openapi_schema(**options))
+
+
+api = Api(
+    title="EchoVessel",
+    version="1",
+    description=DESCRIPTION,
+    auth=[Token(), Login()],
+    parser=StrictParser(),
+    docs_decorator=_to_whoever_may_ask,
+)
+problems.install(api)
+api.add_router("/personas", persona.api.addresses)
+api.add_router("", memory.web.api.account.router, tags=["account"])
+api.add_router("", echovessel.llm.api.router, tags=["account"])
+api.add_router("", seed_routes.router, tags=["the caller's own persona"])
+
+
+def _told_as_problems(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """The view, refusing what it does not know in the words of the API. Programs get a 401 from its own authentication,
+    not a redirect to the login page. Whoever asks for the head alone is given that of the answer to GET."""
+
+    @login_not_required
+    @wraps(view)
+    def answered(request: HttpRequest, **options: Any) -> HttpResponse:
+        response = _of_the_head(view, request, options) if request.method == "HEAD" else view(request, **options)
+        return problems.not_allowed(sorted(response["Allow"].split(", "))) if response.status_code == 405 else response
+
+    return answered
+
+
+def _of_the_head(view: Callable[..., HttpResponse], request: HttpRequest, options: dict[str, Any]) -> HttpResponse:
+    """The answer to GET; of what is asked for by HEAD servers send no body."""
+    request.method = "GET"
+    response = view(request, **options)
+    request.method = "HEAD"
+    return response
+
+
+urls = api.urls
+for pattern in urls[0]:
+    if isinstance(pattern, URLPattern) and pattern.name != "api-root":
+        pattern.callback = _told_as_problems(pattern.callback)
+urls[0].append(re_path("", problems.nowhere))

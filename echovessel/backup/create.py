@@ -1,0 +1,149 @@
+"""Making a backup, and deciding which older ones go."""
+
+import contextlib
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import mkdtemp
+
+from django.apps import apps
+from django.conf import settings
+from django.db import connection
+
+from echovessel.backup import copy as backup_copy
+from echovessel.backup import package, swap
+from echovessel.backup.manifest import DATABASE, FILES, Manifest, NotABackup
+from echovessel.jobs import process_identity
+
+FOLDER = "backups"
+STAMP = "%Y%m%dT%H%M%SZ"
+NAME = re.compile(r"echovessel-(\d{8}T\d{6}Z)\.tar")
+PART = ".echovessel-backup-"  # folders of backups that are being made
+WHOLE = "backup.tar"
+
+
+class CannotBackUp(Exception):
+    """No backup was made; the message says why."""
+
+
+def default_place(now: datetime) -> Path:
+    return named_by_its_moment(Path(settings.DATA_DIR) / FOLDER, now)
+
+
+def named_by_its_moment(folder: Path, now: datetime) -> Path:
+    """
+    >>> named_by_its_moment(Path("b"), datetime(2026, 3, 5, 12, 0, tzinfo=UTC)).name
+    'echovessel-20260305T120000Z.tar'
+    """
+    return folder / f"echovessel-{now.astimezone(UTC).strftime(STAMP)}.tar"
+
+
+def make(file: Path, now: datetime, progress: package.Progress) -> Manifest:
+    """Write a backup of the living installation; the file appears when it is whole. Raises CannotBackUp where another
+    file stands in its place, where there is no room, and where there is no database or a damaged one."""
+    _refuse_nothing()
+    _refuse_another_file(file)
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _refuse_a_full_disk(file.parent)
+    _clear_away(file.parent)
+    with _a_folder_beside(file) as folder:
+        manifest = _packed(folder / WHOLE, now, progress)
+        (folder / WHOLE).replace(file)
+    swap.sync(file.parent)
+    return manifest
+
+
+def outdated(files: Iterable[Path], now: datetime, keep: int | None, keep_days: int | None) -> list[Path]:
+    """Those of the backups named by their moment that go: beyond the newest `keep`, or older than `keep_days`. The
+    newest always stays."""
+    made = sorted(((_moment(file), file) for file in files if NAME.fullmatch(file.name)), reverse=True)
+    return [
+        file
+        for place, (at, file) in enumerate(made)
+        if place > 0
+        and ((keep is not None and place >= keep) or (keep_days is not None and now - at > timedelta(days=keep_days)))
+    ]
+
+
+def _moment(file: Path) -> datetime:
+    match = NAME.fullmatch(file.name)
+    assert match is not None
+    return datetime.strptime(match.group(1), STAMP).replace(tzinfo=UTC)
+
+
+def _packed(whole: Path, now: datetime, progress: package.Progress) -> Manifest:
+    """The parts beside it, then the whole."""
+    key = connection.settings_dict["OPTIONS"].get("key", "")
+    members = {name: whole.with_name(name) for name in (DATABASE, FILES)}
+    backup_copy.copy(connection, members[DATABASE])
+    package.pack_files(Path(settings.DATA_DIR), members[FILES], key)
+    with backup_copy.opened(members[DATABASE], key) as copy:
+        if backup_copy.damage(copy):
+            raise CannotBackUp("the database is damaged: look with manage.py check_memory")
+        counts, migrations = backup_copy.counts(copy, tables()), backup_copy.migrations(copy)
+    manifest = Manifest(
+        made_at=now,
+        encrypted=bool(key),
+        migrations=migrations,
+        counts=counts,
+        members={name: package.measured(path) for name, path in members.items()},
+    )
+    package.pack(whole, manifest, members, progress)
+    return manifest
+
+
+def _database() -> Path:
+    return Path(connection.settings_dict["NAME"])
+
+
+def tables() -> list[str]:
+    """The tables that a model has."""
+    return [model._meta.db_table for model in apps.get_models(include_auto_created=True) if not model._meta.proxy]
+
+
+# --- where it is made -----------------------------------------------------------------------------------------------
+def _refuse_another_file(file: Path) -> None:
+    """A backup may take the place of a backup, and of nothing else."""
+    if not file.exists():
+        return
+    try:
+        package.manifest_of(file)
+    except NotABackup as error:
+        raise CannotBackUp(f"{file} is there already, and is no backup") from error
+
+
+def _refuse_nothing() -> None:
+    if not _database().exists():
+        raise CannotBackUp(f"there is no database at {_database()}: nothing was begun here yet")
+
+
+def _refuse_a_full_disk(folder: Path) -> None:
+    needed = 2 * _database().stat().st_size
+    if shutil.disk_usage(folder).free < needed:
+        raise CannotBackUp(f"there is no room in {folder}: {needed // 1_000_000} MB are needed for a moment")
+
+
+@contextlib.contextmanager
+def _a_folder_beside(file: Path) -> Iterator[Path]:
+    folder = Path(mkdtemp(prefix=f"{PART}{process_identity.new_holder()}:", dir=file.parent))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _clear_away(folder: Path) -> None:
+    """What backups left behind that died while they were made."""
+    for left in folder.glob(f"{PART}*"):
+        if process_identity.is_dead(left.name.removeprefix(PART)):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def rotate(folder: Path, now: datetime, keep: int | None, keep_days: int | None) -> Sequence[Path]:
+    """Delete the backups that are outdated; returns them."""
+    gone = outdated(folder.iterdir(), now, keep, keep_days)
+    for file in gone:
+        file.unlink()
+    return gone

@@ -1,0 +1,99 @@
+"""Who is there: every process of an installation holds a shared lock as long as it lives, a restore the only one.
+
+The kernel lets go of a lock with its process, however that ended; nothing is left to clear away.
+"""
+
+import contextlib
+import fcntl
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from echovessel.backup import swap
+
+LOCK = "lock"
+PAUSE_SECONDS = 0.05
+# How long a restore waits for others: processes whose supervisor was killed need a few seconds to end (`lifeline`).
+PATIENCE_SECONDS = 10.0
+
+_held: dict[Path, int] = {}
+
+
+class Occupied(Exception):
+    """Another process of this installation is alive."""
+
+
+def enter(folder: Path) -> None:
+    """Be there from now on. Waits while a restore is under way, and ends one that died in its last moment."""
+    lock = _opened(folder)
+    while True:
+        _wait_for(lock)
+        if not swap.is_begun(folder):
+            break
+        with contextlib.suppress(Occupied), _alone(lock):
+            swap.finish(folder)
+        time.sleep(PAUSE_SECONDS)
+    _held[folder] = lock
+
+
+@contextlib.contextmanager
+def alone(folder: Path, patience_seconds: float = 0) -> Iterator[None]:
+    """While this lasts no other process of this installation is there, and who comes waits. Raises Occupied if others
+    are still there after `patience_seconds`."""
+    lock = _held[folder] if folder in _held else _opened(folder)
+    try:
+        _wait_for_others(lock, patience_seconds)
+        with _alone(lock):
+            yield
+    finally:
+        if folder not in _held:
+            os.close(lock)
+
+
+def others(folder: Path) -> list[int]:
+    """The ids of other processes that have the lock of this folder open, as far as the system tells (Linux)."""
+    lock, found = str((folder / LOCK).resolve()), set()
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):  # it ended meanwhile, or is somebody else's
+            if os.readlink(link) == lock:
+                found.add(int(link.parts[2]))
+    return sorted(found - {os.getpid()})
+
+
+def _wait_for_others(lock: int, seconds: float) -> None:
+    deadline, has_told = time.monotonic() + seconds, False
+    while time.monotonic() < deadline:
+        with contextlib.suppress(Occupied), _alone(lock):
+            return
+        if not has_told:
+            sys.stderr.write("EchoVessel is still there; waiting a few seconds for it to end.\n")
+            has_told = True
+        time.sleep(PAUSE_SECONDS)
+
+
+def _opened(folder: Path) -> int:
+    return os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def _wait_for(lock: int) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.stderr.write("A restore is under way; waiting until it is done.\n")
+        fcntl.flock(lock, fcntl.LOCK_SH)
+
+
+@contextlib.contextmanager
+def _alone(lock: int) -> Iterator[None]:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        fcntl.flock(lock, fcntl.LOCK_UN)  # of two who want to be alone at once, neither stands in the other's way
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        raise Occupied from error
+    try:
+        yield
+    finally:
+        fcntl.flock(lock, fcntl.LOCK_SH)

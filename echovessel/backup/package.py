@@ -1,0 +1,168 @@
+"""Packing: a backup's one file, out and in."""
+
+import hashlib
+import io
+import os
+import tarfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from echovessel.backup import contents, copy
+from echovessel.backup.manifest import MEMBERS, Manifest, Member, NotABackup, read, written
+from echovessel.db.sqlite.base import Database
+
+MANIFEST = "manifest.json"
+MANIFEST_MOST_BYTES = 4_000_000
+CHUNK_BYTES = 1 << 20
+# https://www.sqlite.org/sqlar.html
+SQLAR = "CREATE TABLE sqlar(name TEXT PRIMARY KEY, mode INT, mtime INT, sz INT, data BLOB)"
+
+Progress = Callable[[int], Any]
+
+
+def measured(file: Path) -> Member:
+    """Its size and hash. It is open in nobody's hands (`sqlite.raw_bytes` says why)."""
+    with file.open("rb") as content:
+        return Member(size=file.stat().st_size, sha256=hashlib.file_digest(content, "sha256").hexdigest())
+
+
+def pack(to: Path, manifest: Manifest, members: Mapping[str, Path], progress: Progress) -> None:
+    """Write the backup; it is on the disk when this returns, and its owner alone may read it."""
+    with (
+        open(to, "xb", opener=_for_the_owner_alone) as file,
+        tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar,
+    ):
+        content = written(manifest)
+        tar.addfile(_entry(MANIFEST, len(content), manifest), io.BytesIO(content))
+        for name in MEMBERS:
+            with members[name].open("rb") as source:
+                tar.addfile(_entry(name, manifest.members[name].size, manifest), _Told(source, progress))
+        tar.close()
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def manifest_of(file: Path) -> Manifest:
+    """What a backup says of itself. Raises NotABackup."""
+    with _opened(file) as tar:
+        return _manifest(tar)
+
+
+def unpack(file: Path, folder: Path, progress: Progress) -> Manifest:
+    """Write its members into `folder`, each compared with its hash. Raises NotABackup."""
+    with _opened(file) as tar:
+        manifest = _manifest(tar)
+        for name in MEMBERS:
+            _unpack(tar, name, manifest.members[name], folder / name, progress)
+    return manifest
+
+
+def _manifest(tar: tarfile.TarFile) -> Manifest:
+    return read(_next(tar, MANIFEST, MANIFEST_MOST_BYTES)[0].read())
+
+
+def _unpack(tar: tarfile.TarFile, name: str, member: Member, to: Path, progress: Progress) -> None:
+    source, size = _next(tar, name, member.size)
+    digest = hashlib.sha256()
+    with open(to, "xb", opener=_for_the_owner_alone) as out:
+        while chunk := source.read(CHUNK_BYTES):
+            digest.update(chunk)
+            out.write(chunk)
+            progress(len(chunk))
+        out.flush()
+        os.fsync(out.fileno())
+    if size != member.size or digest.hexdigest() != member.sha256:
+        raise NotABackup(f"{name} in it is not what was put there: the file is damaged")
+
+
+def _next(tar: tarfile.TarFile, name: str, most: int) -> tuple[IO[bytes], int]:
+    entry = tar.next()
+    if entry is None or entry.name != name or not entry.isreg() or entry.size > most:
+        raise NotABackup(f"{name} is not where it has to be in a backup")
+    source = tar.extractfile(entry)
+    assert source is not None  # a regular file has content
+    return source, entry.size
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[tarfile.TarFile]:
+    try:
+        with tarfile.open(file, "r:") as tar:
+            yield tar
+    except tarfile.TarError as error:
+        raise NotABackup(f"it is not a whole tar file ({error})") from error
+
+
+def _entry(name: str, size: int, manifest: Manifest) -> tarfile.TarInfo:
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode, entry.mtime = size, 0o600, int(manifest.made_at.timestamp())
+    return entry
+
+
+class _Told(io.RawIOBase):
+    """A file that tells how much of it was read."""
+
+    def __init__(self, source: IO[bytes], progress: Progress) -> None:
+        self.source, self.progress = source, progress
+
+    def read(self, size: int = -1) -> bytes:
+        chunk = self.source.read(size)
+        self.progress(len(chunk))
+        return chunk
+
+
+# --- files as an SQLite archive -------------------------------------------------------------------------------------
+def pack_files(folder: Path, to: Path, key: str) -> None:
+    """Write what belongs to the data folder into a new SQLite archive, under the key."""
+    to.touch(mode=0o600)
+    with copy.opened(to, key) as archive:
+        archive.execute(SQLAR)
+        archive.execute("BEGIN")
+        for name, file in contents.files(folder):
+            archive.execute("INSERT INTO sqlar VALUES (?, ?, ?, ?, ?)", _row(name, file))
+        archive.execute("COMMIT")
+
+
+def _row(name: str, file: Path) -> tuple[str, int, int, int, bytes]:
+    content, found = file.read_bytes(), file.stat()
+    return name, found.st_mode, int(found.st_mtime), len(content), min(zlib.compress(content), content, key=len)
+
+
+def unpack_files(archive_file: Path, folder: Path, key: str) -> None:
+    """Write its files into `folder`, for its owner alone. Raises NotABackup and NotReadable."""
+    with copy.opened(archive_file, key) as archive:
+        try:
+            for name, size, data in archive.execute("SELECT name, sz, data FROM sqlar"):
+                _write(folder, name, _content(name, size, data))
+        except Database.DatabaseError as error:
+            raise NotABackup("its files cannot be read") from error
+
+
+def _content(name: str, size: int, data: bytes) -> bytes:
+    if len(data) == size:
+        return data
+    try:
+        content = zlib.decompressobj().decompress(data, size + 1)
+    except zlib.error as error:
+        raise NotABackup(f"{name!r} in it cannot be read") from error
+    if len(content) != size:
+        raise NotABackup(f"{name!r} in it is not as long as it says")
+    return content
+
+
+def _write(folder: Path, name: str, content: bytes) -> None:
+    if not contents.belongs(name):
+        raise NotABackup(f"it holds a file that is none of an installation: {name!r}")
+    path = folder / name
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with open(path, "xb", opener=_for_the_owner_alone) as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _for_the_owner_alone(path: str, flags: int) -> int:
+    return os.open(path, flags, mode=0o600)

@@ -1,0 +1,264 @@
+"""Restoring a backup: everything is done beside the living installation, and looked at, before that is touched.
+
+nobody else is there; the backup is one that can be restored here, and whole
+what was forgotten, and which doors were closed, is read from the database that will be replaced
+the backup is unpacked beside it, its database brought to this version
+in it: what nobody will finish is settled, what was forgotten since is forgotten again, what was closed is closed
+it is whole, and memory is in order
+the one takes the other's place (`swapping`); the replaced one is kept aside
+"""
+
+import itertools
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.exceptions import ImproperlyConfigured
+from django.db import DatabaseError, connection, connections
+
+from echovessel.backup import contents, create, data_dir_lock, manifest, package, revocations, swap
+from echovessel.backup import copy as backup_copy
+from echovessel.backup.manifest import DATABASE, FILES, Manifest, NotABackup
+from echovessel.db.sqlite import erasure, migration_history
+from echovessel.db.sqlite.base import Database, key_pragma
+from echovessel.db.sqlite.temporary import throw_away
+from memory.forgetting import replay
+from memory.forgetting.replay import Done, Told
+from memory.store import checks
+
+STAGE = "restoring"
+ASIDE = "replaced"
+NOTHING_CLOSED = revocations.Closed()
+
+
+class Refused(Exception):
+    """Nothing was restored, and nothing touched; the message says why."""
+
+
+@dataclass(frozen=True)
+class Before:
+    """What the database that is replaced tells. `told` is None where it is not there, or cannot be read."""
+
+    is_there: bool
+    people: int = 0
+    told: Told | None = None
+    closed: revocations.Closed = NOTHING_CLOSED
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody would miss it."""
+        return not self.is_there or (self.told is not None and not self.people)
+
+
+@dataclass(frozen=True)
+class Restored:
+    """`counts` are what `checking.check` found; `aside` is where the replaced installation is, if there was one."""
+
+    manifest: Manifest
+    before: Before
+    done: Done | None
+    counts: Mapping[str, int]
+    aside: Path | None
+
+
+def restore(
+    file: Path, now: datetime, progress: package.Progress, *, force: bool = False, as_it_is: bool = False
+) -> Restored:
+    """Restore it. `force` replaces an installation that somebody has an account in, or that cannot be read;
+    `as_it_is` takes a memory that is not in order. Raises Refused, NotABackup, NotReadable, Occupied."""
+    with data_dir_lock.alone(_home(), data_dir_lock.PATIENCE_SECONDS):
+        said = package.manifest_of(file)
+        if fault := manifest.fault(said, migration_history.known(), has_key=bool(_key())):
+            raise Refused(fault)
+        if fault := migration_history.fault(said.applied_migrations):
+            raise Refused(fault)
+        before = _before(now)
+        if not before.is_empty and not force:
+            raise Refused(_what_there_is(before))
+        _refuse_a_full_disk(said)
+        with _nobody_else(before), _stages():
+            done, counts = _staged(file, before, now, progress)
+            _refuse_disorder(counts, done, as_it_is=as_it_is)
+            aside = _swap(now)
+    return Restored(said, before, done, counts, aside if before.is_there else None)
+
+
+# --- what is there --------------------------------------------------------------------------------------------------
+def _home() -> Path:
+    return Path(settings.DATA_DIR)
+
+
+def _database() -> Path:
+    return Path(connection.settings_dict["NAME"])
+
+
+def _key() -> str:
+    return str(connection.settings_dict["OPTIONS"].get("key") or "")
+
+
+def _before(now: datetime) -> Before:
+    """What the living database tells, of whatever state it is."""
+    if not _database().exists():
+        return Before(is_there=False)
+    try:
+        if not connection.introspection.table_names():
+            return Before(is_there=True, told=Told())
+        return Before(True, User.objects.count(), replay.told(), revocations.closed(now))
+    except (DatabaseError, ImproperlyConfigured):
+        return Before(is_there=True)
+    finally:
+        connections.close_all()
+
+
+def _what_there_is(before: Before) -> str:
+    if before.told is None:
+        return (
+            "the database that is there cannot be read by this version (migrate it first, or give its DATABASE_KEY). "
+            "What was forgotten in it cannot be forgotten again in the backup. Say --force to replace it all the same."
+        )
+    return (
+        f"{before.people} people have an account here. Say --force to replace it; what is there now is kept aside, in "
+        f"{ASIDE}-… of the data folder."
+    )
+
+
+@contextmanager
+def _nobody_else(before: Before) -> Iterator[None]:
+    """Hold the database that is replaced, so that no other program reads or writes it any more. Raises Occupied."""
+    if before.told is None:
+        yield  # there is none, or none that could be held
+        return
+    held = Database.connect(str(_database()), isolation_level=None, timeout=1.0)
+    try:
+        if _key():
+            held.execute(key_pragma(_key()))
+        try:
+            # Refused while anybody has it open. It leaves no log behind.
+            held.execute("PRAGMA journal_mode = DELETE").fetchone()
+            held.execute("BEGIN EXCLUSIVE")
+        except Database.OperationalError as error:
+            raise data_dir_lock.Occupied from error
+        yield
+    finally:
+        held.close()
+
+
+def _refuse_a_full_disk(said: Manifest) -> None:
+    needed = 3 * said.members[DATABASE].size + 2 * said.members[FILES].size
+    if shutil.disk_usage(_database().parent).free < needed:
+        raise Refused(f"there is no room beside the database: {needed // 1_000_000} MB are needed for a moment")
+
+
+# --- beside it ------------------------------------------------------------------------------------------------------
+@contextmanager
+def _stages() -> Iterator[None]:
+    """Empty folders for what takes its place: one beside the database, one in the data folder. They are often one."""
+    folders = {_home() / STAGE, _database().parent / STAGE}
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)  # of one that died
+        folder.mkdir(mode=0o700)
+    try:
+        yield
+    finally:
+        for folder in folders:
+            if not swap.is_begun(_home()):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _staged(
+    file: Path, before: Before, now: datetime, progress: package.Progress
+) -> tuple[Done | None, dict[str, int]]:
+    """Unpack it and bring it to the present: what was forgotten again, and what does not hold in it."""
+    folder = _database().parent / STAGE
+    package.unpack(file, folder, progress)
+    package.unpack_files(folder / FILES, _home() / STAGE, _key())
+    (folder / FILES).unlink()
+    _refuse_damage(folder / DATABASE)
+    with _with_its_key(), throw_away(keep=folder / DATABASE):
+        replay.settle(now)
+        revocations.close(before.closed, now)
+        done = replay.again(before.told, now) if before.told is not None else None
+        counts = checks.check(now)
+        erasure.checkpoint(connection)
+    swap.sync(folder / DATABASE)
+    return done, counts
+
+
+def _refuse_damage(database: Path) -> None:
+    with backup_copy.opened(database, _key()) as copy:
+        if backup_copy.damage(copy):
+            raise NotABackup("the database in it is damaged")
+
+
+@contextmanager
+def _with_its_key() -> Iterator[None]:
+    """While this lasts tombstones are made with the key that the restored installation will have: the one from the
+    environment where that gives one, else the one in the backup, else the one that stays."""
+    usual = settings.TOMBSTONE_KEY
+    here, staged = _home() / "tombstone_key", _home() / STAGE / "tombstone_key"
+    is_of_the_file = here.exists() and here.read_text().strip() == usual
+    if is_of_the_file and staged.exists():
+        settings.TOMBSTONE_KEY = staged.read_text().strip()
+    try:
+        yield
+    finally:
+        settings.TOMBSTONE_KEY = usual
+
+
+def _refuse_disorder(counts: Mapping[str, int], done: Done | None, *, as_it_is: bool) -> None:
+    if counts["pages_damaged"]:
+        raise NotABackup("the database in it is damaged")
+    if done is not None and (left := sorted({hit.place for hit in done.left if hit.form == "id"})):
+        raise Refused(f"what was forgotten since the backup could not be forgotten in it: see {', '.join(left)}")
+    wrong = [f"{name} {count}" for name, count in counts.items() if count]
+    if wrong and not as_it_is:
+        raise Refused(
+            f"its memory is not in order ({', '.join(wrong)}). Say --as-it-is to restore it all the same; where "
+            "tombstones are of another key, give that key in TOMBSTONE_KEY first."
+        )
+
+
+# --- in its place ---------------------------------------------------------------------------------------------------
+def _swap(now: datetime) -> Path:
+    """The moment. Returns the folder in which the replaced installation is."""
+    name = _unused(f"{ASIDE}-{now.strftime(create.STAMP)}")
+    swap.begin(_home(), [*_steps_of_database(name), *_steps_of_files(name)])
+    swap.finish(_home())
+    return _database().parent / name
+
+
+def _unused(name: str) -> str:
+    """It, or with a number, so that nothing lies there yet."""
+    numbered = (name if number == 1 else f"{name}-{number}" for number in itertools.count(1))
+    return next(one for one in numbered if not any((folder / one).exists() for folder in (_home(), _database().parent)))
+
+
+def how_far() -> str:
+    """What is to be said of a restore that could not be ended."""
+    if swap.is_begun(_home()):
+        return "The backup is taking its place: the next command goes on with it, once that is mended."
+    return "Nothing was touched."
+
+
+def _steps_of_database(aside: str) -> Iterator[swap.Step]:
+    database = _database()
+    folder = database.parent
+    for suffix in ("-wal", "-shm", "-journal"):
+        log = f"{database.name}{suffix}"
+        yield swap.Step(None, str(folder / log), str(folder / aside / log))
+    yield swap.Step(str(folder / STAGE / DATABASE), str(database), str(folder / aside / database.name))
+
+
+def _steps_of_files(aside: str) -> Iterator[swap.Step]:
+    home = _home()
+    staged = set(contents.entries(home / STAGE))
+    for name in sorted(staged | set(contents.entries(home))):
+        if name in staged or name not in contents.KEYS:
+            taken: Any = str(home / STAGE / name) if name in staged else None
+            yield swap.Step(taken, str(home / name), str(home / aside / name))

@@ -1,0 +1,1 @@
+"""The database: the SQLite engine, public ids, compiled queries."""

@@ -1,0 +1,188 @@
+"""Substring indexes: which rows of a table hold a piece of text, wherever in a word it begins.
+
+The index is FTS5 with its trigram tokenizer over one column of a plain table, whose rows it refers to and does not
+copy. Triggers keep it in step, whoever writes; forgetting is as in `text_index`.
+
+    index = SubstringIndex(table="chat_message", column="content", scope="persona_id")
+    index.ensure(connection)                              # in post_migrate
+    index.find(connection, "白猫叫", 50, scope=12)        # ids, the newest first
+
+FTS5 names the rows that hold all triples of characters of what is looked for, in whatever order; the text itself then
+says whether it holds it. (LIKE would ask it as well, but knows no letter case beyond ASCII, and asks nothing where
+signs are escaped.) What has fewer than three characters has no triple: the rows of the scope are looked through.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from django.db import DatabaseError
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from echovessel.db.sqlite.synced_index import KeptIndex
+from echovessel.db.sqlite.triggers import Trigger
+
+LENGTH = 3
+# More triples find hardly fewer rows.
+MOST_TRIPLES = 12
+READ_AT_ONCE = 200
+
+
+@dataclass(frozen=True)
+class SubstringIndex(KeptIndex):
+    """An index named `<table>_substring` over `column` of `table`, whose integer primary key is `key`.
+
+    `scope` is the column that tells whose row it is; without one there is one scope. Names are identifiers of ours and
+    are not escaped.
+    """
+
+    table: str
+    column: str
+    scope: str = ""
+    key: str = "id"
+
+    @property
+    def name(self) -> str:
+        return f"{self.table}_substring"
+
+    @property
+    def tables(self) -> dict[str, str]:
+        """The statement that makes the index, by the table that it makes."""
+        return {
+            self.name: f'CREATE VIRTUAL TABLE "{self.name}" USING fts5("{self.column}", content=\'{self.table}\', '
+            f"content_rowid='{self.key}', detail=none, columnsize=0, tokenize='trigram')"
+        }
+
+    @property
+    def triggers(self) -> list[Trigger]:
+        """The three that carry an insert, a delete and a change of the text into the index."""
+        remove = (
+            f'INSERT INTO "{self.name}"("{self.name}", rowid, "{self.column}") '
+            f'VALUES (\'delete\', old."{self.key}", old."{self.column}");'
+        )
+        add = f'INSERT INTO "{self.name}"(rowid, "{self.column}") VALUES (new."{self.key}", new."{self.column}");'
+        other = f'WHEN new."{self.column}" IS NOT old."{self.column}" OR new."{self.key}" <> old."{self.key}" '
+        return [
+            self._trigger("insert", "INSERT", add),
+            self._trigger("delete", "DELETE", remove),
+            self._trigger("update", f'UPDATE OF "{self.key}", "{self.column}"', f"{remove} {add}", other),
+        ]
+
+    def _trigger(self, which: str, event: str, body: str, when: str = "") -> Trigger:
+        name = f"{self.name}_{which}"
+        sql = f'CREATE TRIGGER "{name}" AFTER {event} ON "{self.table}" {when}BEGIN {body} END'
+        return Trigger(name=name, table=self.table, sql=sql)
+
+    def rebuild(self, connection: BaseDatabaseWrapper) -> None:
+        """Make the index anew from the table: of 300,000 lines in 3 s (2026-11-21)."""
+        with connection.cursor() as cursor:
+            cursor.execute(f'INSERT INTO "{self.name}"("{self.name}") VALUES (\'rebuild\')')
+            cursor.execute(f'INSERT INTO "{self.name}"("{self.name}") VALUES (\'optimize\')')
+
+    def add(self, connection: BaseDatabaseWrapper, first: int, last: int) -> None:
+        """Take in the rows of these keys, as the insert trigger would have done with each."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f'INSERT INTO "{self.name}"(rowid, "{self.column}") SELECT "{self.key}", "{self.column}" '
+                f'FROM "{self.table}" WHERE "{self.key}" BETWEEN %s AND %s ORDER BY "{self.key}"',
+                [first, last],
+            )
+
+    def is_whole(self, connection: BaseDatabaseWrapper) -> bool:
+        """Whether the index holds what the table does, and nothing else. It reads all of both."""
+        with connection.cursor() as cursor:
+            try:
+                cursor.execute(f'INSERT INTO "{self.name}"("{self.name}", rank) VALUES (\'integrity-check\', 1)')
+            except DatabaseError as error:
+                if not any(told in str(error) for told in ("malformed", "corruption")):
+                    raise
+                return False
+        return True
+
+    def find(
+        self,
+        connection: BaseDatabaseWrapper,
+        needle: str,
+        most: int,
+        *,
+        scope: int | None = None,
+        before: int | None = None,
+    ) -> list[int]:
+        """The keys of rows whose text holds `needle`, whatever its letter case: the `most` highest, the highest first;
+        with `scope` of its rows alone, with `before` of lower keys alone."""
+        if not needle or not _can_stand_in_a_text(needle):
+            return []
+        if len(needle) < LENGTH:
+            return self._looked_through(connection, needle, most, scope, before)
+        wanted, found = needle.lower(), list[int]()
+        for key, text in self._candidates(connection, needle, scope, before):
+            if wanted in text.lower():
+                found.append(key)
+                if len(found) == most:
+                    break
+        return found
+
+    def holding(self, connection: BaseDatabaseWrapper, needle: str) -> list[int]:
+        """The row ids that the index has for every triple of `needle`, whether there is such a row or not."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f'SELECT rowid FROM "{self.name}" WHERE "{self.name}" MATCH %s ORDER BY rowid', [_every_triple(needle)]
+            )
+            return [key for (key,) in cursor.fetchall()]
+
+    def _candidates(
+        self, connection: BaseDatabaseWrapper, needle: str, scope: int | None, before: int | None
+    ) -> Iterator[tuple[int, str]]:
+        """Rows that hold every triple, some at a time: a statement that stays open would hold up a checkpoint."""
+        within = f'AND t."{self.scope}" = %s' if scope is not None else ""
+        while True:
+            earlier = "AND f.rowid < %s" if before is not None else ""
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    f'SELECT t."{self.key}", t."{self.column}" FROM "{self.name}" f '
+                    f'CROSS JOIN "{self.table}" t ON t."{self.key}" = f.rowid {within} '
+                    f'WHERE "{self.name}" MATCH %s {earlier} ORDER BY f.rowid DESC LIMIT {READ_AT_ONCE}',
+                    [value for value in (scope, _every_triple(needle), before) if value is not None],
+                )
+                rows = cursor.fetchall()
+            yield from rows
+            if len(rows) < READ_AT_ONCE:
+                return
+            before = rows[-1][0]
+
+    def _looked_through(
+        self, connection: BaseDatabaseWrapper, needle: str, most: int, scope: int | None, before: int | None
+    ) -> list[int]:
+        spellings = _spellings(needle)
+        conditions = [f"({' OR '.join([f'instr({self.column}, %s)'] * len(spellings))})"]
+        conditions += [f'"{self.scope}" = %s'] if scope is not None else []
+        conditions += [f'"{self.key}" < %s'] if before is not None else []
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f'SELECT "{self.key}" FROM "{self.table}" WHERE {" AND ".join(conditions)} '
+                f'ORDER BY "{self.key}" DESC LIMIT %s',
+                [*spellings, *(value for value in (scope, before) if value is not None), most],
+            )
+            return [key for (key,) in cursor.fetchall()]
+
+
+def _can_stand_in_a_text(needle: str) -> bool:
+    """Whether the database can be asked for it: no NUL, which ends a question, and no half of a character."""
+    return "\0" not in needle and not any("\ud800" <= sign <= "\udfff" for sign in needle)
+
+
+def _every_triple(needle: str) -> str:
+    triples = list(dict.fromkeys(needle[place : place + LENGTH] for place in range(len(needle) - LENGTH + 1)))
+    step = max(1, len(triples) // MOST_TRIPLES)
+    quoted = (triple.replace('"', '""') for triple in triples[::step])
+    return " AND ".join(f'"{triple}"' for triple in quoted)
+
+
+def _spellings(needle: str) -> list[str]:
+    """A short text in all its letter cases.
+
+    >>> sorted(_spellings("ab"))
+    ['AB', 'Ab', 'aB', 'ab']
+    """
+    cases = [dict.fromkeys((sign, sign.lower(), sign.upper())) for sign in needle]
+    return ["".join(signs) for signs in product(*cases)]

@@ -1,0 +1,1 @@
+"""Sentence embeddings: texts to unit vectors, on this machine."""

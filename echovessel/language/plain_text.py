@@ -1,0 +1,77 @@
+"""Plain text: what is left of a text once everything is taken away that a reader does not see or does not mind. Pure.
+
+    plain_form       for patterns: case, width, unseen characters, marks, look-alike letters and the script of Chinese
+                     do not matter; signs, words and lines are where they were
+    comparable_form  for comparing: signs do not matter either, nor do spaces beside scripts that are written without
+
+Tombstones compare by the second, and the crisis detector looks for phrases in the first: no disguise that one of them
+sees through hides anything from the other.
+"""
+
+import re
+import unicodedata
+
+from echovessel.language.simplified import simplified
+
+# Letters of other scripts that look like Latin ones.
+_ALIKE = str.maketrans("аеорсухіѕјԁкмтнвɑɡοαερκντυιӏ", "aeopcyxisjdkmthbagoaepkntuii")
+_FOREIGN = re.compile(r"[\u0251\u0261\u0370-\u052f]")
+_UNSEEN = re.compile(r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+                     r"\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]")  # fmt: skip
+# Only these lose their marks: й, が and 한 are letters of their own.
+_MARKED = re.compile(r"[\u00c0-\u024f\u0300-\u036f\u0489\u1e00-\u1eff\u20d0-\u20ff]+")
+_QUOTES = re.compile("['\u2019\u2018`\u00b4\u02bc\uff07]")
+# The compatibility form has ASCII signs in Chinese, too; the Chinese phrases know the Chinese ones.
+_SIGN_ZH = re.compile(r"[,!?;:](?<=[\u3400-\u9fff].)")
+_WIDE = dict(zip(",!?;:", "，！？；：", strict=True))
+_SPACES = re.compile(r"[^\S\n]+")
+_LINE_END = re.compile(r" ?\n[ \n]*")
+_LONG = re.compile(r"([a-z])\1{2,}")
+
+# Thai, Lao, Burmese, Khmer; Han, kana, Bopomofo. Not Hangul: Korean puts spaces between words.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u312f\u31a0-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"
+_SIGNS = re.compile(r"[^\w\s]|_")
+_ASCII_SIGNS = {code: None if chr(code) in "'`" else " " for code in range(128) if not chr(code).isalnum()}
+_NEEDLESS_SPACE = re.compile(rf"(?<=[{_UNSPACED}])\s+|\s+(?=[{_UNSPACED}])")
+
+
+def plain_form(text: str) -> str:
+    """Compatibility forms and case folded, unseen characters and marks gone, simplified characters, single spaces, an
+    end of a line only where there is one; no apostrophes, for half of the world leaves them out."""
+    plain = _QUOTES.sub("", text.lower() if text.isascii() else _in_latin(text))
+    plain = _LINE_END.sub("\n", _SPACES.sub(" ", plain))
+    return _LONG.sub(r"\1", plain).strip()
+
+
+def comparable_form(text: str) -> str:
+    """The form in which two writings of the same words are equal; of a text that is nothing but signs, those remain.
+
+    >>> comparable_form("小黑 昨天走丟了！") == comparable_form("小\u200b黑昨天，走丢了")
+    True
+    >>> comparable_form("Milo's  DEAD…"), comparable_form("?!")
+    ('milos dead', '?!')
+    """
+    if text.isascii():  # the same, 20 times as fast
+        words = " ".join(text.lower().translate(_ASCII_SIGNS).split())
+        return _LONG.sub(r"\1", words) or " ".join(plain_form(text).split())
+    plain = plain_form(text)
+    words = " ".join(_SIGNS.sub(_without_sign, plain).split())
+    return _NEEDLESS_SPACE.sub("", words) or " ".join(plain.split())
+
+
+def _without_sign(found: re.Match[str]) -> str:
+    """A space; but a vowel sign (Thai, Hindi) is a part of its letter."""
+    return found[0] if unicodedata.category(found[0])[0] == "M" else " "
+
+
+def _in_latin(text: str) -> str:
+    plain = _UNSEEN.sub("", unicodedata.normalize("NFKC", text).casefold())
+    plain = _MARKED.sub(_unmarked, plain)
+    if _FOREIGN.search(plain):
+        plain = plain.translate(_ALIKE)
+    plain = simplified(plain)
+    return _SIGN_ZH.sub(lambda found: _WIDE[found[0]], plain)
+
+
+def _unmarked(found: re.Match[str]) -> str:
+    return "".join(one for one in unicodedata.normalize("NFKD", found[0]) if not unicodedata.combining(one))

@@ -1,0 +1,241 @@
+"""The paths that the seeds name (001 §1 and §6): the API for the caller's own persona. `admin` means the owner's own
+administration of her persona, not Django's staff.
+
+`?persona=` says who is meant where the caller has several; without it that is a 409, `which_persona`.
+"""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Query, Router, Status
+from pydantic import Field
+
+import chat.api as chats
+import persona.api as personas
+from chat.api import MessageOut, SessionOut
+from echovessel.api import pagination
+from echovessel.api.bodies import Body
+from echovessel.api.pagination import PageOf
+from echovessel.api.problems import Refused
+from memory.models import ConceptNode
+from memory.web.api import curation, entities, forgetting, imports, memories, slow_cycle
+from memory.web.api.curation import Trace
+from memory.web.api.entities import PairIn, ProposalOut
+from memory.web.api.forgetting import AffectedOut, ForgetQuery, ReceiptOut
+from memory.web.api.imports import ChoicesIn
+from memory.web.api.memories import EntityOut, NodeDetail, NodeFilters, NodeOut
+from memory.web.api.slow_cycle import RunPage
+from memory.web.serializers import serialize_node, serialize_node_detail
+from persona.api import PersonaDetail, PersonaIn, Text
+from persona.models import Persona
+
+router = Router()
+Which = Annotated[UUID | None, Query(description="Whom of your personas; not needed where there is only one.")]
+THOUGHTS = ("thought", "intention", "expectation")
+NO_PERSONA = "You have no persona yet."
+
+
+class PersonaPart(Body):
+    """What is to be otherwise; what is left out stays. The style has a path of its own."""
+
+    name: personas.Name | None = None
+    user_name: personas.Called | None = None
+    timezone: personas.Zone | None = None
+    language: Persona.Language | None = None
+    facts: personas.Facts | None = None
+    persona: Text | None = None
+    user: Text | None = None
+
+
+class StyleIn(Body):
+    """ForgetQuery to speak, from now on."""
+
+    style: Text
+
+
+class OnboardingIn(PersonaIn):
+    """Whom to meet. `material` is an import that was handed over at `/api/imports` and waits for an answer: she begins
+    with it, read as `choices` says."""
+
+    material: UUID | None = None
+    choices: ChoicesIn = ChoicesIn()
+
+
+class OtherIn(Body):
+    """The one that is the same."""
+
+    other: UUID
+
+
+class SearchQuery(pagination.Asked):
+    """What is looked for among the lines."""
+
+    q: str = Field(min_length=1, max_length=200, pattern=r"\S", description="Words as they stand in a line.")
+
+
+def own(request: HttpRequest, which: UUID | None) -> Persona:
+    """The caller's persona that is meant. Raises Refused where that cannot be said, Http404 for anybody else's."""
+    found = Persona.objects.owned_by(request.user).select_related("owner")
+    if which is not None:
+        return get_object_or_404(found, uuid=which)
+    only = list(found[:2])
+    if len(only) > 1:
+        raise Refused(409, "which_persona", "You have several personas: say which by ?persona=.")
+    if not only:
+        raise Refused(404, "no_persona", NO_PERSONA)
+    return only[0]
+
+
+# --- what was said --------------------------------------------------------------------------------------------------
+@router.get("/chat/history", response=PageOf[MessageOut], summary="What was said, newest first")
+def history(request: HttpRequest, asked: Query[pagination.Asked], persona: Which = None) -> Any:
+    """As `/api/personas/{id}/messages`."""
+    return chats.list_messages(request, own(request, persona).uuid, asked)
+
+
+@router.get("/admin/memory/search", response=PageOf[MessageOut], summary="Search what was said")
+def search(request: HttpRequest, asked: Query[SearchQuery], persona: Which = None) -> Any:
+    """As `POST /api/personas/{id}/messages/search`, but that the words stand in the address."""
+    return memories.lines_page(own(request, persona), asked, asked.q)
+
+
+@router.delete("/admin/memory/messages/{uuid:of}", response=ReceiptOut, summary="Forget a line, for good")
+def forget_message(request: HttpRequest, of: UUID, how: Query[ForgetQuery], persona: Which = None) -> Any:
+    """As `DELETE /api/personas/{id}/messages/{message}`."""
+    return forgetting.forget_message(request, own(request, persona).uuid, of, how)
+
+
+@router.get("/admin/memory/sessions", response=PageOf[SessionOut], summary="The talks, newest first")
+def sessions(request: HttpRequest, asked: Query[pagination.Asked], persona: Which = None) -> Any:
+    """As `/api/personas/{id}/sessions`."""
+    return chats.list_sessions(request, own(request, persona).uuid, asked)
+
+
+@router.delete("/admin/memory/sessions/{uuid:of}", response=ReceiptOut, summary="Forget a talk, for good")
+def forget_session(request: HttpRequest, of: UUID, how: Query[ForgetQuery], persona: Which = None) -> Any:
+    """As `DELETE /api/personas/{id}/sessions/{session}`."""
+    return forgetting.forget_session(request, own(request, persona).uuid, of, how)
+
+
+# --- who she is -----------------------------------------------------------------------------------------------------
+@router.get("/admin/persona", response=PersonaDetail, summary="Your persona, her blocks and her mood")
+def get_persona(request: HttpRequest, persona: Which = None) -> dict[str, Any]:
+    """As `/api/personas/{id}`, with `episodic_state`."""
+    return personas.told(own(request, persona))
+
+
+@router.post("/admin/persona", response=PersonaDetail, summary="Change part of her")
+def post_persona(request: HttpRequest, body: PersonaPart, persona: Which = None) -> dict[str, Any]:
+    """Her name and the like, and the blocks of who she is and who you are; all of it or nothing. A key that is not
+    known is a 422."""
+    given = body.model_dump(exclude_none=True)
+    blocks: dict[str, str] = {label: given.pop(label) for label in ("persona", "user") if label in given}
+    return personas.told(personas.edited(request, own(request, persona), given, blocks))
+
+
+@router.post("/admin/persona/style", response=PersonaDetail, summary="Say how she is to speak")
+def post_style(request: HttpRequest, body: StyleIn, persona: Which = None) -> dict[str, Any]:
+    """The style block, and nothing else."""
+    return personas.told(personas.edited(request, own(request, persona), {}, {"style": body.style}))
+
+
+@router.post("/admin/persona/onboarding", response={201: PersonaDetail}, summary="Meet your first persona")
+def post_onboarding(request: HttpRequest, body: OnboardingIn) -> Status[dict[str, Any]]:
+    """As `POST /api/personas`, for whoever has none yet; 409 `met_already` for others. With a `material` it begins as
+    `POST /api/imports/{id}/confirm` has it."""
+    if Persona.objects.owned_by(request.user).exists():
+        raise Refused(409, "met_already", "You have met somebody already: make another one at /api/personas.")
+    whom = PersonaIn(**body.model_dump(exclude={"material", "choices"}))
+    if body.material is None:
+        return personas.post_persona(request, whom)
+    job = imports.begun_with(request, imports.own_import(request, body.material), whom, body.choices)
+    assert job.persona is not None  # it was made just now
+    return Status(201, personas.told(job.persona))
+
+
+# --- what remains ---------------------------------------------------------------------------------------------------
+@router.get("/admin/memory/events", response=PageOf[NodeOut], summary="What happened (L3), newest first")
+def events(request: HttpRequest, asked: Query[pagination.Asked], persona: Which = None) -> dict[str, Any]:
+    """The events; with filters they are found at `/api/personas/{id}/nodes`."""
+    return memories.nodes_page(own(request, persona), asked, NodeFilters(kind="event"))
+
+
+@router.get("/admin/memory/events/{uuid:of}", response=NodeDetail, summary="One event with its evidence")
+def event(request: HttpRequest, of: UUID, persona: Which = None) -> dict[str, Any]:
+    """An event and the words it came from."""
+    return serialize_node_detail(_node(request, persona, of, ("event",)))
+
+
+@router.get(
+    "/admin/memory/events/{uuid:of}/dependents",
+    response=list[AffectedOut],
+    summary="What would go with an event",
+)
+def dependents(request: HttpRequest, of: UUID, persona: Which = None) -> list[dict[str, Any]]:
+    """What was concluded from it, and rests on nothing else."""
+    node = _node(request, persona, of, ("event",))
+    return forgetting.list_dependents(request, node.persona.uuid, "nodes", node.uuid)
+
+
+@router.delete("/admin/memory/events/{uuid:of}", response=ReceiptOut, summary="Forget an event, for good")
+def forget_event(request: HttpRequest, of: UUID, how: Query[ForgetQuery], persona: Which = None) -> dict[str, Any]:
+    """With what was concluded from it (`mode=cascade`), or without (`orphan`)."""
+    node = _node(request, persona, of, ("event",))
+    return forgetting.forget_node(request, node.persona.uuid, node.uuid, how)
+
+
+@router.get("/admin/memory/thoughts", response=PageOf[NodeOut], summary="What it means (L4), newest first")
+def thoughts(request: HttpRequest, asked: Query[pagination.Asked], persona: Which = None) -> Any:
+    """Thoughts, intentions and expectations."""
+    found = ConceptNode.objects.of(own(request, persona)).filter(kind__in=THOUGHTS)
+    return pagination.page(found, asked, serialize_node, ("created_at", "id"))
+
+
+@router.get("/admin/memory/thoughts/{uuid:of}", response=NodeDetail, summary="One thought with its grounds")
+def thought(request: HttpRequest, of: UUID, persona: Which = None) -> dict[str, Any]:
+    """A thought, and what it was concluded from."""
+    return serialize_node_detail(_node(request, persona, of, THOUGHTS))
+
+
+@router.get("/admin/memory/thoughts/{uuid:of}/trace", response=Trace, summary="A thought, traced both ways")
+def trace(request: HttpRequest, of: UUID, persona: Which = None) -> dict[str, Any]:
+    """As `/api/personas/{id}/nodes/{node}/trace`."""
+    node = _node(request, persona, of, THOUGHTS)
+    return curation.trace_node(request, node.persona.uuid, node.uuid)
+
+
+@router.delete("/admin/memory/thoughts/{uuid:of}", response=ReceiptOut, summary="Forget a thought, for good")
+def forget_thought(request: HttpRequest, of: UUID, how: Query[ForgetQuery], persona: Which = None) -> dict[str, Any]:
+    """With what was concluded from it (`mode=cascade`), or without (`orphan`)."""
+    node = _node(request, persona, of, THOUGHTS)
+    return forgetting.forget_node(request, node.persona.uuid, node.uuid, how)
+
+
+@router.get("/admin/memory/entities", response=PageOf[EntityOut], summary="Who and what (L5), newest first")
+def list_entities(request: HttpRequest, asked: Query[pagination.Asked], persona: Which = None) -> Any:
+    """As `/api/personas/{id}/entities`."""
+    return memories.list_entities(request, own(request, persona).uuid, asked)
+
+
+@router.post("/admin/memory/entities/{uuid:of}/merge", response=ProposalOut, summary="Make two one")
+def merge_entities(request: HttpRequest, of: UUID, body: OtherIn, persona: Which = None) -> dict[str, Any]:
+    """The one of the path and the `other`; as `/api/personas/{id}/entities/merge`."""
+    return entities.merge_entities(request, own(request, persona).uuid, PairIn(one=of, other=body.other))
+
+
+@router.get("/admin/slow-tick/transcripts", response=RunPage, summary="What was made between talks")
+def transcripts(
+    request: HttpRequest,
+    before: slow_cycle.Below | None = None,
+    limit: slow_cycle.Limit = 50,
+    persona: Which = None,
+) -> dict[str, Any]:
+    """As `/api/personas/{id}/slow-cycle`."""
+    return slow_cycle.runs_page(own(request, persona), before, limit)
+
+
+def _node(request: HttpRequest, which: UUID | None, of: UUID, kinds: tuple[str, ...]) -> ConceptNode:
+    nodes = ConceptNode.objects.of(own(request, which)).filter(kind__in=kinds).select_related("persona")
+    return get_object_or_404(nodes, uuid=of)

@@ -1,4 +1,0 @@
-"""Storage: a database engine on `sqlcipher3` with sqlite-vec, and two things Django's models cannot say.
-
-ENGINE is "echovessel.sqlite"; `triggers` and `text_index` declare triggers and full-text indexes as data.
-"""

@@ -1,0 +1,39 @@
+"""Files that are made while they are sent: nothing of them is kept, neither in memory nor on a disk.
+
+Given an ordinary iterator, Django's ASGI handler makes the whole answer before it sends the first byte of it.
+"""
+
+from collections.abc import AsyncIterator, Iterator
+
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest, StreamingHttpResponse
+
+from echovessel.process.threads import in_thread
+
+AT_ONCE_BYTES = 64 * 1024
+
+
+def download(request: HttpRequest, pieces: Iterator[bytes], media_type: str, name: str) -> StreamingHttpResponse:
+    """The answer that sends the pieces as they come, to be saved under `name` (ASCII, no quotation marks)."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Accel-Buffering": "no"}
+    gathered = _gathered(pieces)
+    content = _one_by_one(gathered) if isinstance(request, ASGIRequest) else gathered
+    return StreamingHttpResponse(content, content_type=media_type, headers=headers)
+
+
+def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The same in larger pieces."""
+    held = bytearray()
+    for piece in pieces:
+        held += piece
+        if len(held) >= AT_ONCE_BYTES:
+            yield bytes(held)
+            held.clear()
+    if held:
+        yield bytes(held)
+
+
+async def _one_by_one(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """Each is made on a thread once the one before is sent."""
+    while piece := await in_thread(next, pieces, b""):
+        yield piece

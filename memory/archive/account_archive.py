@@ -1,0 +1,58 @@
+"""All that is an owner's, as one zip: an archive for each persona, which `import_archive` restores as it is.
+
+It is made while it is sent: nothing is kept, neither in memory nor in a file of ours. Names in it are ours, not
+people's: they are a persona's number and uuid.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from datetime import datetime
+from typing import IO, TYPE_CHECKING, cast
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from memory.archive import write as archive_write
+from persona.models import Persona
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+CHUNK = 64 * 1024
+
+
+class _Outlet:
+    """What a zip is written into, and taken out of again as it comes. It cannot be sought in, so that the zip says
+    sizes after what it holds."""
+
+    def __init__(self) -> None:
+        self._chunks: deque[bytes] = deque()
+        self.size = 0
+
+    def write(self, data: bytes) -> int:
+        self._chunks.append(bytes(data))
+        self.size += len(data)
+        return len(data)
+
+    def flush(self) -> None:
+        return None
+
+    def taken(self) -> bytes:
+        whole = b"".join(self._chunks)
+        self._chunks.clear()
+        self.size = 0
+        return whole
+
+
+def zipped(owner: "User", now: datetime) -> Iterator[bytes]:
+    """The bytes of the zip, as they come."""
+    outlet = _Outlet()
+    with ZipFile(cast(IO[bytes], outlet), "w", ZIP_DEFLATED) as archive:
+        for number, persona in enumerate(Persona.objects.owned_by(owner).order_by("pk"), start=1):
+            entry = ZipInfo(f"{number:02}-{persona.uuid}.jsonl", now.timetuple()[:6])
+            entry.compress_type = ZIP_DEFLATED
+            entry.external_attr = 0o600 << 16
+            with archive.open(entry, "w", force_zip64=True) as file:
+                for line in archive_write.lines(persona, now):
+                    file.write(line)
+                    if outlet.size >= CHUNK:
+                        yield outlet.taken()
+    yield outlet.taken()

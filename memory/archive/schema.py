@@ -1,0 +1,837 @@
+"""What an archive's lines may say: one pydantic type per kind of line, and the reader. Pure but for reading bytes.
+
+A line is JSON of one object with a `type`; the first one is the header, the rest come in any order. What refers to
+another line does so by its id. `by` says that it was the owner; who else it was is nobody's business elsewhere.
+"""
+
+import binascii
+import json
+import math
+import re
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from functools import cache, cached_property
+from typing import Annotated, Any, BinaryIO, Generic, Literal, NamedTuple, Self, TypeVar, get_args
+from uuid import UUID
+
+import numpy as np
+from django.core.exceptions import ValidationError as NotValid
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+
+from memory.models.node import MAX_DESCRIPTION, MAX_IMPACT
+from memory.models.slow_cycle import MAX_QUESTION
+from persona.models.core_block import MAX_CHARACTERS
+from persona.models.mood_change import MAX_MOOD, MAX_SIGNAL
+from persona.models.persona import validate_timezone
+
+FORMAT = "echovessel-archive"
+VERSION = 1
+# No honest line is longer; a file without line breaks must not fill the memory.
+LONGEST_LINE_BYTES = 16 * 1024 * 1024
+# So many lines are stored in one transaction, or fewer where they are long.
+BATCH = 2_000
+BATCH_BYTES = 16 * 1024 * 1024
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# How a line begins that says its type first, as ours do.
+_BEGUN = re.compile(rb'\{ ?"type": ?"([a-z_]{1,40})"')
+
+# How other files begin that are taken for archives, and what they are.
+_MISTAKEN = {
+    b"\x1f\x8b": "it is packed by gzip; unpack it first",
+    b"PK\x03\x04": "it is a zip; unpack it first",
+    b"\xff\xfe": "it is UTF-16; an archive is UTF-8",
+    b"\xfe\xff": "it is UTF-16; an archive is UTF-8",
+}
+# Nothing of ours is as deep; what is may be no more than a way to exhaust who reads it.
+DEEPEST = 32
+
+# No database can seek a name that has a NUL in it.
+Id = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120, pattern=r"^[^\x00]*$")]
+Wordless = Annotated[str, StringConstraints(max_length=200)]
+# Times with which can be reckoned, in any zone.
+Moment = Annotated[AwareDatetime, Field(ge=datetime(1000, 1, 1, tzinfo=UTC), le=datetime(9000, 1, 1, tzinfo=UTC))]
+Day = Annotated[date, Field(ge=date(2, 1, 1), le=date(9000, 1, 1))]
+# What every database can hold as a number.
+Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Ordinal = Annotated[int, Field(ge=1, le=2**31 - 1)]
+Digest = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
+Uuid = Annotated[str, StringConstraints(pattern="^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$")]
+By = Literal["owner"] | None
+EntityKind = Literal["person", "place", "org", "pet", "other"]
+EntityStatus = Literal["confirmed", "uncertain", "merged"]
+Answer = Literal["open", "merged", "kept_apart", "undone"]
+Era = Annotated[int, Field(ge=0, le=100_000)]
+Verification = Literal["unverified", "confirmed", "disputed"]
+
+
+def _storable(value: dict[str, Any]) -> dict[str, Any]:
+    """What has no fields of ours is taken as it is, if a database can hold it."""
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise ValueError("it holds what cannot be stored") from error
+    if _is_deeper(value, DEEPEST):
+        raise ValueError(f"it is nested more than {DEEPEST} deep")
+    return value
+
+
+def _is_deeper(value: Any, depth: int) -> bool:
+    inner: Iterable[Any] = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(depth == 0 or _is_deeper(one, depth - 1) for one in inner)
+
+
+def _of_a_kind(item: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(item.get("kind"), str):
+        raise ValueError("it does not say of what kind it is")
+    return item
+
+
+def _in_a_zone(name: str) -> str:
+    """A time zone that is known here. Raises ValueError."""
+    try:
+        validate_timezone(name or "UTC")
+    except NotValid as error:
+        raise ValueError("; ".join(error.messages)) from error
+    return name
+
+
+def _felt(value: dict[str, Any]) -> dict[str, Any]:
+    """A mood as it is read later on; what it says besides is kept."""
+    try:
+        felt = MoodState.model_validate(value)
+    except ValidationError as error:
+        raise ValueError(_told(error)) from error
+    at = {"updated_at": felt.updated_at.isoformat()} if felt.updated_at else {}
+    return value | {"mood": felt.mood, "energy": felt.energy, **at} if value else value
+
+
+Things = Annotated[dict[str, Any], AfterValidator(_storable)]
+RelationalTag = Literal["identity-bearing", "unresolved", "vulnerability", "turning-point", "correction", "commitment"]
+
+
+class ArchiveError(Exception):
+    """The archive as a whole cannot be read; the message says why."""
+
+
+class BrokenLine(ArchiveError):
+    """One line cannot be taken. `number` counts from 1."""
+
+    def __init__(self, number: int, reason: str) -> None:
+        super().__init__(f"line {number}: {reason}")
+        self.number = number
+        self.reason = reason
+
+
+class Open(BaseModel):
+    """What may say more than we know: that is in `model_extra`, and reported."""
+
+    model_config = ConfigDict(extra="allow", allow_inf_nan=False)
+
+
+class Record(Open):
+    """What all lines have in common. `place` is the one among the lines of its type, for the order in a file may be
+    another one."""
+
+    type: str = ""
+    place: Annotated[int, Field(ge=1, le=2**53)] | None = None
+
+
+class HeaderRecord(Record):
+    format: Literal["echovessel-archive"]
+    version: int
+    exported_at: Moment | None = None
+    embedding_model: str | None = None
+    source: str | None = None
+
+
+BlockText = Annotated[str, StringConstraints(max_length=MAX_CHARACTERS)]
+
+
+class BlocksRecord(Open):
+    persona: BlockText | None = None
+    user: BlockText | None = None
+    style: BlockText | None = None
+
+    def written(self) -> dict[str, str]:
+        """The texts that are there, by label."""
+        texts = {"persona": self.persona, "user": self.user, "style": self.style}
+        return {label: text for label, text in texts.items() if text is not None}
+
+
+class MoodState(Open):
+    mood: Annotated[str, StringConstraints(max_length=MAX_MOOD)] = ""
+    energy: Annotated[int, Field(ge=0, le=10)] = 5
+    last_user_signal: Annotated[str, StringConstraints(max_length=MAX_SIGNAL)] | None = None
+    updated_at: Moment | None = None
+
+
+class PersonaRecord(Record):
+    id: Id
+    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
+    user_name: Annotated[str, StringConstraints(max_length=80)] = ""
+    timezone: Annotated[str, AfterValidator(_in_a_zone)] = "UTC"
+    language: Literal["en", "zh"] | None = None
+    blocks: BlocksRecord = BlocksRecord()
+    facts: Things | None = None
+    mood: Annotated[Things, AfterValidator(_felt)] | None = None
+    uuid: UUID | None = None
+    created_at: Moment | None = None
+    care_until: Moment | None = None
+
+
+class BlockVersionRecord(Record):
+    """A core block as it was; the last one of a label is the one of the persona line."""
+
+    label: Literal["persona", "user", "style"]
+    version: Ordinal
+    content: BlockText
+    by: By = None
+    edited_at: Moment
+
+
+class TombstoneRecord(Record):
+    """The keyed digest of what was forgotten. It holds nothing but for who has the key, which no archive has."""
+
+    kind: Literal["text", "line", "name", "external"]
+    digest: Digest
+    key: Annotated[str, StringConstraints(max_length=8)]
+    refused: Count = 0
+    created_at: Moment
+
+
+class TurnRecord(Record):
+    """A burst and its reply. What it was made from (the x-ray) is of the installation that made it."""
+
+    id: Id
+    session: Id
+    status: Literal["done", "failed", "stopped"] = "done"
+    spoke_first: bool = False
+    is_cut: bool = False
+    error: Annotated[str, StringConstraints(max_length=40)] = ""
+    partial: str = ""
+    created_at: Moment
+    started_at: Moment | None = None
+    first_token_at: Moment | None = None
+    finished_at: Moment | None = None
+    usage: Things | None = None
+
+
+class FlagRecord(Open):
+    """That somebody who may should look at a line soon."""
+
+    raised_at: Moment
+    by: By = None
+    # None in archives that were written before it was kept: then the rules say.
+    by_detector: bool | None = None
+    by_model: bool = False
+    seen_at: Moment | None = None
+    seen_by: By = None
+
+
+class SessionRecord(Record):
+    id: Id
+    channel: Annotated[str, StringConstraints(min_length=1, max_length=40)] = "web"
+    status: Literal["open", "closing", "consolidating", "closed", "failed"] = "closed"
+    started_at: Moment
+    last_message_at: Moment | None = None
+    closed_at: Moment | None = None
+    close_reason: Literal["", "idle", "explicit", "length", "shutdown", "import"] = "import"
+    summary: Annotated[str, StringConstraints(max_length=400)] | None = None
+    failure: Annotated[str, StringConstraints(max_length=400)] | None = None
+    trivial: bool = False
+    off_the_record: bool = False
+    file: Id | None = None
+
+
+class MessageRecord(Record):
+    id: Id
+    session: Id
+    role: Literal["user", "persona", "system"]
+    speaker: Annotated[str, StringConstraints(max_length=80)] = ""
+    content: str
+    created_at: Moment
+    withheld: bool = False
+    turn: Id | None = None
+    day: Day | None = None
+    flagged: FlagRecord | None = None
+    file: Id | None = None
+
+
+class EventTime(Open):
+    """Days from `start` to `end`; without an end, that one day."""
+
+    start: Day
+    end: Day | None = None
+
+    @model_validator(mode="after")
+    def in_order(self) -> Self:
+        if self.end is not None and self.end < self.start:
+            raise ValueError("event_time ends before it starts")
+        return self
+
+
+class EvidenceRecord(Open):
+    """Words of a message; `start` is said where it is not the first place in it at which they stand."""
+
+    message: Id
+    quote: Annotated[str, StringConstraints(min_length=1)]
+    start: Annotated[int, Field(ge=0)] | None = None
+
+    def place_in(self, content: str) -> int:
+        """Where in `content`, which holds the quote, it begins."""
+        if self.start is not None and content.startswith(self.quote, self.start):
+            return self.start
+        return content.index(self.quote)
+
+
+class NodeRecord(Record):
+    id: Id
+    kind: Literal["event", "thought", "intention", "expectation"]
+    subject: Literal["user", "persona", "shared"] = "user"
+    description: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_DESCRIPTION)]
+    emotional_impact: Annotated[int, Field(ge=-MAX_IMPACT, le=MAX_IMPACT, strict=True)] = 0
+    emotion_tags: Annotated[list[str], Field(max_length=4, default_factory=list)]
+    relational_tags: Annotated[list[RelationalTag], Field(max_length=3, default_factory=list)]
+    event_time: EventTime | None = None
+    session: Id | None = None
+    messages: Annotated[list[Id], Field(default_factory=list)]
+    evidence: list[EvidenceRecord] | None = None
+    filling: list[Id] | None = None
+    superseded_by: Id | None = None
+    status: Literal["active", "hidden", "superseded", "archived", "quarantined"] | None = None
+    source: Literal["extraction", "reflection", "slow_cycle", "import", "person"] = "import"
+    confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
+    verification: Verification = "unverified"
+    mention_count: Count = 1
+    last_mentioned_at: Moment | None = None
+    access_count: Count = 0
+    last_accessed_at: Moment | None = None
+    outcome: Literal["open", "fulfilled", "violated", "expired"] = "open"
+    resolved_at: Moment | None = None
+    pinned: bool = False
+    archived_because: Literal["", "expired", "settled", "old", "person"] = ""
+    resolved_by: Id | None = None
+    orphaned: Annotated[int, Field(ge=0, le=1_000)] = 0
+    file: Id | None = None
+    created_at: Moment
+    embedding: str | None = None
+
+    def vector(self, dimension: int) -> np.ndarray:
+        """The stored vector: (dimension,) float32, unit length. Raises ValueError."""
+        try:
+            found = np.frombuffer(binascii.a2b_base64(self.embedding or "", strict_mode=True), dtype="<f4")
+        except (binascii.Error, ValueError) as error:
+            raise ValueError(f"the embedding is not base64 of float32: {error}") from error
+        if found.shape != (dimension,):
+            raise ValueError(f"the embedding has {found.size} numbers, not {dimension}")
+        length = math.sqrt(found @ found)
+        if not abs(length - 1) <= 1e-3:
+            raise ValueError(f"the embedding is not of unit length ({length:.3f})")
+        return found
+
+
+class NodeVersionRecord(Record):
+    """What a node said before a person corrected it."""
+
+    node: Id
+    version: Ordinal
+    description: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DESCRIPTION)]
+    emotional_impact: Annotated[int, Field(ge=-MAX_IMPACT, le=MAX_IMPACT, strict=True)] = 0
+    emotion_tags: Annotated[list[str], Field(max_length=4, default_factory=list)]
+    relational_tags: Annotated[list[RelationalTag], Field(max_length=3, default_factory=list)]
+    event_time: EventTime | None = None
+    verification: Verification = "unverified"
+    by: By = None
+    edited_at: Moment
+
+
+class EntityRecord(Record):
+    id: Id
+    name: Name
+    kind: EntityKind = "other"
+    aliases: list[Name] = []
+    description: Annotated[str, StringConstraints(max_length=400)] | None = None
+    described_by: Literal["", "slow_cycle", "person"] = ""
+    status: EntityStatus = "confirmed"
+    nodes: list[Id] = []
+    merged_into: Id | None = None
+    described_through: Id | None = None
+    file: Id | None = None
+    created_at: Moment | None = None
+
+
+class BeforeRecord(Open):
+    """That the two had been kept apart."""
+
+    by: By = None
+    decided_at: Moment | None = None
+    confirmed: list[Id] = []
+
+
+class MergeRecord(Open):
+    """What undoing a merge needs; `memory.archive.merges` says what each means."""
+
+    at: Moment | None = None
+    survivor: Id
+    loser: Id
+    kind: EntityKind
+    kind_after: EntityKind
+    status: EntityStatus
+    loser_status: EntityStatus
+    mentioned: list[Id] = []
+    aliases: list[tuple[Id, str]] = []
+    mentions: list[tuple[Id, Id]] = []
+    doubled: list[tuple[Id, Era]] = []
+    earlier: list[Id] = []
+    proposals: list[tuple[Id, Id, Answer]] = []
+    settled: list[tuple[Id, Answer, By, Moment | None]] = []
+    description: Id | bool = False
+    era: Era = 0
+    since: list[tuple[Id, Id]] = []
+    before: BeforeRecord | None = None
+
+
+class SnapshotRecord(Open):
+    """What undoing a decision about two names needs."""
+
+    confirmed: list[Id] = []
+    merge: MergeRecord | None = None
+
+
+class ProposalRecord(Record):
+    """Two entities of which it was asked, or decided, whether they are one."""
+
+    id: Id
+    a: Id
+    b: Id
+    score: float
+    reasons: list[Wordless] = []
+    status: Answer = "open"
+    by: By = None
+    decided_at: Moment | None = None
+    hinted_at: Moment | None = None
+    created_at: Moment
+    snapshot: SnapshotRecord | None = None
+
+
+class MoodRecord(Record):
+    id: Id
+    mood: Annotated[str, StringConstraints(max_length=MAX_MOOD)]
+    energy: Annotated[int, Field(ge=0, le=10)]
+    last_user_signal: Annotated[str, StringConstraints(max_length=MAX_SIGNAL)] | None = None
+    session: Id | None = None
+    at: Moment
+
+
+class ReflectionRecord(Record):
+    """One decision about reflecting: the gate counts them."""
+
+    session: Id | None = None
+    reason: Literal["shock", "timer", "hard_gate", "not_due", "nothing_new"]
+    thoughts: Annotated[int, Field(ge=0, le=1_000)] = 0
+    dropped: Annotated[int, Field(ge=0, le=1_000)] = 0
+    at: Moment
+
+
+class SlowCycleRecord(Record):
+    """Where the slow cycle stands: it has read through that event."""
+
+    through: Id | None = None
+    wanted_at: Moment | None = None
+    wanted_by: Id | None = None
+
+
+class QuestionRecord(Record):
+    """Something she wonders about."""
+
+    id: Id
+    text: Annotated[str, StringConstraints(min_length=1, max_length=MAX_QUESTION)]
+    status: Literal["open", "answered", "dropped"] = "open"
+    nodes: list[Id] = []
+    asked_at: Moment
+    settled_at: Moment | None = None
+    answered_by: Id | None = None
+
+
+class SlowCycleRunRecord(Record):
+    """One run of the slow cycle: what it was given and what it made, by ids."""
+
+    id: Id
+    session: Id | None = None
+    reason: Literal["first", "rested", "shock", "correction"]
+    outcome: Literal["done", "failed"]
+    failure: Wordless = ""
+    given: dict[str, list[Id]] = {}
+    made: list[Annotated[Things, AfterValidator(_of_a_kind)]] = []
+    through: Id | None = None
+    tokens_in: Count = 0
+    tokens_out: Count = 0
+    dropped: Annotated[int, Field(ge=0, le=1_000)] = 0
+    at: Moment
+
+
+class ReceiptRecord(Record):
+    """What was forgotten, in numbers, ids and digests."""
+
+    id: Id
+    targets: list[tuple[Wordless, Wordless]] = []
+    choice: Things = {}
+    counts: dict[Wordless, Count] = {}
+    erased: dict[Wordless, list[Uuid]] = {}
+    prints: list[Wordless] = []
+    stones: list[Digest] = []
+    by: By = None
+    at: Moment
+    status: Literal["pending", "done"] = "done"
+    finished_at: Moment | None = None
+
+
+class FileRecord(Record):
+    """A file that was taken in. What came in by it says so by `file`."""
+
+    id: Id
+    format: Annotated[str, StringConstraints(max_length=40)] = ""
+    file_size: Annotated[int, Field(ge=0, le=2**60)] = 0
+    file_digest: Digest | Literal[""] = ""
+    status: Literal["remembering", "drafting", "done", "cancelled", "refused", "failed"] = "done"
+    failure: Wordless = ""
+    found: Things = {}
+    choices: Things = {}
+    counts: dict[Annotated[str, StringConstraints(max_length=40)], Annotated[int, Field(ge=0, le=10**9)]] = {}
+    gone_through: Annotated[int, Field(ge=0, le=10**9)] = 0
+    created_at: Moment
+    confirmed_at: Moment
+    finished_at: Moment | None = None
+
+
+class PieceRecord(Record):
+    """What of a file was taken in at once."""
+
+    file: Id
+    number: Annotated[int, Field(ge=0, le=10**9)]
+    digest: Annotated[str, StringConstraints(min_length=1, max_length=64)]
+    kind: Literal["talk", "prose", "notes"]
+    dated: bool = True
+    session: Id | None = None
+
+
+class QuotedRecord(Open):
+    """Words that a draft rests on: in a line, or at a place of a file."""
+
+    quote: Annotated[str, StringConstraints(min_length=1)]
+    message: Id | None = None
+    said_at: Moment | None = None
+    where: Annotated[str, StringConstraints(max_length=200)] = ""
+
+
+class DraftRecord(Record):
+    """What could stand in a core block, and whether a person let it in."""
+
+    id: Id
+    label: Literal["persona", "user", "style"]
+    text: Annotated[str, StringConstraints(min_length=1, max_length=MAX_CHARACTERS)]
+    status: Literal["open", "accepted", "rejected"] = "open"
+    quotes: list[QuotedRecord] = []
+    file: Id | None = None
+    by: By = None
+    created_at: Moment
+    decided_at: Moment | None = None
+
+
+R = TypeVar("R", bound=Record)
+
+
+class Numbered(NamedTuple, Generic[R]):
+    """A record and the line it stands in."""
+
+    number: int
+    record: R
+
+
+TYPES: Mapping[str, type[Record]] = {
+    "header": HeaderRecord,
+    "persona": PersonaRecord,
+    "session": SessionRecord,
+    "message": MessageRecord,
+    "node": NodeRecord,
+    "entity": EntityRecord,
+    "block_version": BlockVersionRecord,
+    "tombstone": TombstoneRecord,
+    "turn": TurnRecord,
+    "node_version": NodeVersionRecord,
+    "proposal": ProposalRecord,
+    "mood": MoodRecord,
+    "reflection": ReflectionRecord,
+    "slow_cycle": SlowCycleRecord,
+    "slow_cycle_run": SlowCycleRunRecord,
+    "question": QuestionRecord,
+    "receipt": ReceiptRecord,
+    "file": FileRecord,
+    "piece": PieceRecord,
+    "draft": DraftRecord,
+}
+
+
+@dataclass
+class RawLine:
+    """One line as it stands in the file, without its byte order mark. `size` is in bytes, with its line break."""
+
+    number: int
+    size: int
+    content: bytes
+    at: int = 0
+
+    @cached_property
+    def type(self) -> str:
+        """The type that it says; empty where it is no line of an archive."""
+        if begun := _BEGUN.match(self.content):
+            return begun[1].decode()
+        try:
+            return str(self.data["type"])
+        except BrokenLine:
+            return ""
+
+    @property
+    def storable(self) -> bytes:
+        """The line without NULs, which are dropped at every door (`echovessel.web.storable`)."""
+        return _NUL.sub(rb"\1", self.content) if rb"\u0000" in self.content else self.content
+
+    @cached_property
+    def data(self) -> Mapping[str, Any]:
+        """What it says. Raises BrokenLine."""
+        if len(self.content) > LONGEST_LINE_BYTES:
+            raise BrokenLine(self.number, "the line is longer than 16 MB")
+        try:
+            data = json.loads(self.storable.decode(), object_pairs_hook=_object, parse_constant=_no_number)
+            json.dumps(data, ensure_ascii=False).encode()
+        except UnicodeDecodeError as error:
+            raise BrokenLine(self.number, f"not UTF-8: {error.reason} at byte {error.start}") from error
+        except UnicodeEncodeError as error:
+            raise BrokenLine(self.number, "it holds half a surrogate pair, which is no character") from error
+        except (ValueError, RecursionError) as error:
+            raise BrokenLine(self.number, f"not JSON: {error}") from error
+        if not isinstance(data, dict) or not isinstance(data.get("type"), str):
+            raise BrokenLine(self.number, "not an object with a type")
+        return data
+
+
+_NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")  # as JSON writes it
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)[:40]!r} is said twice")
+    return found
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number")
+
+
+@dataclass
+class Places:
+    """Where in a file the lines of one type are: bytes from its start, numbers of lines, and their length in bytes;
+    what orders them; and the hashes of their ids, where the type has any."""
+
+    kind: str
+    type: type["Record"]
+    at: "array[int]" = field(default_factory=lambda: array("Q"))
+    numbers: "array[int]" = field(default_factory=lambda: array("Q"))
+    sizes: "array[int]" = field(default_factory=lambda: array("L"))
+    places: "array[int]" = field(default_factory=lambda: array("Q"))
+    moments: "array[float]" = field(default_factory=lambda: array("d"))
+    names: "array[int]" = field(default_factory=lambda: array("q"))
+
+    def note(self, line: RawLine, found: "Record") -> None:
+        self.at.append(line.at)
+        self.numbers.append(line.number)
+        self.sizes.append(line.size)
+        self.places.append(found.place or 0)
+        self.moments.append(_moment(found))
+        if "id" in self.type.model_fields:
+            self.names.append(hash(found.id))  # type: ignore[attr-defined]
+
+    def drop(self, numbers: set[int]) -> None:
+        """Leave out the lines of these numbers."""
+        keep = [place for place, number in enumerate(self.numbers) if number not in numbers]
+        if len(keep) < len(self.numbers):
+            for name in ("at", "numbers", "sizes", "places", "moments", "names"):
+                values = getattr(self, name)
+                setattr(self, name, array(values.typecode, (values[place] for place in keep) if values else ()))
+
+    def in_order(self) -> list[int]:
+        """Indices as the lines follow each other: by the place that they say, else by their time, else as in the
+        file."""
+        keys = (np.asarray(self.numbers), np.asarray(self.moments), np.asarray(self.places))
+        return [int(place) for place in np.lexsort(keys)]
+
+    def at_once(self) -> Iterator[list[int]]:
+        """The same, so many at a time as are stored at once."""
+        some: list[int] = []
+        size = 0
+        for place in self.in_order():
+            some.append(place)
+            size += self.sizes[place]
+            if len(some) >= BATCH or size >= BATCH_BYTES:
+                yield some
+                some, size = [], 0
+        if some:
+            yield some
+
+
+_MOMENTS = ("created_at", "started_at", "asked_at", "edited_at", "first_at", "wanted_at", "at")
+
+
+@cache
+def _says_when(kind: type["Record"]) -> str | None:
+    return next((name for name in _MOMENTS if name in kind.model_fields), None)
+
+
+def _moment(found: "Record") -> float:
+    """When it was, as far as lines of its type say so."""
+    name = _says_when(type(found))
+    at: datetime | None = getattr(found, name) if name else None
+    return at.timestamp() if at else 0.0
+
+
+def raw_lines(file: BinaryIO) -> Iterator[RawLine]:
+    """The lines of a file from its start, one at a time; empty ones are left out, and what follows one that is too
+    long."""
+    file.seek(0)
+    number = at = 0
+    while line := file.readline(LONGEST_LINE_BYTES + 1):
+        number += 1
+        if line.strip():
+            yield RawLine(number, len(line), line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line, at)
+        if len(line) > LONGEST_LINE_BYTES:
+            return
+        at += len(line)
+
+
+def line_at(file: BinaryIO, at: int, number: int) -> RawLine:
+    """The line that `raw_lines` found there."""
+    if file.tell() != at:
+        file.seek(at)
+    content = file.readline(LONGEST_LINE_BYTES + 1)
+    return RawLine(number, len(content), content, at)
+
+
+def record(line: RawLine, types: Mapping[str, type[Record]] = TYPES) -> Record | None:
+    """The line as its type; None where the type is none of `types`. Raises BrokenLine.
+
+    Read at once where it says its type first; what is then not sound is looked at once more, for the reason.
+    """
+    if (expected := types.get(line.type)) is not None and line.size <= LONGEST_LINE_BYTES:
+        try:
+            found = expected.model_validate_json(line.storable)
+        except ValidationError:
+            return _looked_at(line, types)
+        if found.type == line.type:
+            return found
+    return _looked_at(line, types)
+
+
+def _looked_at(line: RawLine, types: Mapping[str, type[Record]]) -> Record | None:
+    """Null says nothing: it is as if it were not there."""
+    kind = line.data["type"]
+    if kind not in types:
+        return None
+    try:
+        return types[kind].model_validate({name: value for name, value in line.data.items() if value is not None})
+    except ValidationError as error:
+        raise BrokenLine(line.number, _told(error)) from error
+
+
+def checked(line: RawLine, types: Mapping[str, type[Record]] = TYPES) -> tuple[Record | None, list[str]]:
+    """The same for a line that is seen for the first time, and what it says that we do not know. A name that is said
+    twice in it is found by counting: only where the numbers differ is it looked at closely."""
+    found = record(line, types)
+    unknown: list[str] = []
+    if found is not None and _names_said(found, "", unknown) != line.content.count(b'":'):
+        line.data  # noqa: B018  # raises BrokenLine
+    return found, unknown
+
+
+def _names_said(found: Open, within: str, unknown: list[str]) -> int:
+    """How many fields are said in it; those that we do not know are added to `unknown`."""
+    count = len(found.model_fields_set)
+    if found.model_extra:
+        unknown += [f"{within}{name}" for name in found.model_extra]
+    for name in _nesting(type(found)):
+        inner = getattr(found, name)
+        for one in inner if isinstance(inner, list) else () if inner is None else (inner,):
+            count += _names_said(one, f"{within}{name}.", unknown)
+    return count
+
+
+@cache
+def _nesting(kind: type[Open]) -> tuple[str, ...]:
+    """The fields in which others stand."""
+    return tuple(name for name, known in kind.model_fields.items() if _holds_others(known.annotation))
+
+
+def _holds_others(annotation: Any) -> bool:
+    if isinstance(annotation, type) and issubclass(annotation, Open):
+        return True
+    return any(map(_holds_others, get_args(annotation)))
+
+
+def read(
+    file: BinaryIO, places: Places, chosen: Sequence[int], progress: Callable[[int], None] = lambda size: None
+) -> list[Numbered[Any]]:
+    """The lines of these indices of `places`, which are known to be good. They are read as they stand in the file, so
+    that of a zip little is unpacked again."""
+    found: dict[int, Numbered[Any]] = {}
+    for index in sorted(chosen, key=places.at.__getitem__):
+        line = line_at(file, places.at[index], places.numbers[index])
+        progress(line.size)
+        said = record(line, {places.kind: places.type})
+        assert said is not None
+        found[index] = Numbered(line.number, said)
+    return [found[index] for index in chosen]
+
+
+def header(file: BinaryIO) -> HeaderRecord:
+    """The first line. Raises ArchiveError where it is no header, or one of another format or version."""
+    first = next(raw_lines(file), None)
+    if first is None:
+        raise ArchiveError("the file is empty")
+    if not _begins_archive(first):
+        what = next((what for begun, what in _MISTAKEN.items() if first.content.startswith(begun)), "")
+        raise ArchiveError(
+            f"line {first.number}: this is no archive: {what or f'it must be a header with the format {FORMAT!r}'}"
+        )
+    if (version := first.data.get("version")) != VERSION:
+        raise ArchiveError(
+            f"line {first.number}: the archive has version {version!r}; this program reads version {VERSION}"
+        )
+    found = record(first)
+    assert isinstance(found, HeaderRecord)
+    return found
+
+
+def _begins_archive(first: RawLine) -> bool:
+    try:
+        return first.data["type"] == "header" and first.data.get("format") == FORMAT
+    except BrokenLine:
+        return False
+
+
+def _told(error: ValidationError) -> str:
+    """The validator's faults in one sentence, without the words that were found."""
+    faults = error.errors(include_url=False, include_input=False, include_context=False)
+    return "; ".join(f"{'.'.join(map(str, fault['loc'])) or 'line'}: {fault['msg']}" for fault in faults)

@@ -1,0 +1,343 @@
+"""The first reading of an archive, before anything is written: every line is looked at, and what it refers to is there.
+
+A line may refer to one of the same file, or to what the persona knows already. Ids are remembered as hashes, 8 bytes
+each, so that years of talk fit into little memory. What is left out takes along what refers to it.
+"""
+
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+import numpy as np
+from django.db.models import Model
+
+from chat.models import Message, Session, Turn
+from echovessel.embeddings import embedding
+from memory.archive import parts, schema
+from memory.archive.parts import Known
+from memory.archive.schema import (
+    BrokenLine,
+    DraftRecord,
+    EntityRecord,
+    HeaderRecord,
+    MessageRecord,
+    NodeRecord,
+    Numbered,
+    PersonaRecord,
+    Places,
+    RawLine,
+    Record,
+)
+from memory.models import ConceptNode, Entity, ImportJob
+
+LANGUAGE_SAMPLE = 4_000
+LINKED = "node that refers to others"
+# So many quotes are looked for at once, in lines that are read for them.
+QUOTES_AT_ONCE = 4_000
+
+Progress = Callable[[int], None]
+Report = Callable[[str], None]
+
+# What lines refer to by the ids that these fields hold.
+_REFERS: Mapping[str, Mapping[str, str]] = {
+    "turn": {"session": "session"},
+    "message": {"session": "session", "turn": "turn"},
+    "node": {
+        "session": "session",
+        "messages": "message",
+        "filling": "node",
+        "superseded_by": "node",
+        "resolved_by": "node",
+    },
+    "node_version": {"node": "node"},
+    "entity": {"nodes": "node", "merged_into": "entity"},
+    "proposal": {"a": "entity", "b": "entity"},
+    "mood": {"session": "session"},
+    "reflection": {"session": "session"},
+    "question": {"nodes": "node", "answered_by": "node"},
+    "piece": {"file": "file", "session": "session"},
+}
+_MODELS: Mapping[str, type[Model]] = {
+    "session": Session,
+    "turn": Turn,
+    "message": Message,
+    "node": ConceptNode,
+    "entity": Entity,
+    "file": ImportJob,
+}
+_KINDS = tuple(_MODELS)
+
+
+@dataclass
+class Survey:
+    """What the first reading finds: the persona, and where the good lines are, by type."""
+
+    file: BinaryIO
+    header: HeaderRecord
+    skip_bad: bool
+    report: Report
+    types: Mapping[str, type[Record]]
+    places: dict[str, Places] = field(default_factory=dict)
+    persona: PersonaRecord | None = None
+    sample: str = ""
+    unknown: Counter[str] = field(default_factory=Counter)
+    rejected: int = 0
+    size: int = 0
+    has_header: bool = False
+    # What is referred to: its kind, the hash of its id, and the line that does.
+    to: "array[int]" = field(default_factory=lambda: array("B"))
+    keys: "array[int]" = field(default_factory=lambda: array("q"))
+    by: "array[int]" = field(default_factory=lambda: array("Q"))
+    # Words that must stand in a message: the line that says so, the message's id, and they.
+    quotes: list[tuple[int, str, str]] = field(default_factory=list)
+    merged: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    def batches(self, kind: str, progress: Progress = lambda size: None) -> Iterator[list[Numbered[Any]]]:
+        """The good lines of this type in their order, some at a time."""
+        places = self.places.get(kind)
+        for some in places.at_once() if places else ():
+            yield schema.read(self.file, places, some, progress)  # type: ignore[arg-type]
+
+    def called(self, kind: str, ids: Iterable[str | None]) -> list[Numbered[Any]]:
+        """The lines of this type that have these ids, as they follow each other in the file."""
+        wanted = {one for one in ids if one}
+        places = self.places.get(kind)
+        if not wanted or places is None:
+            return []
+        names = np.asarray(places.names)
+        hashes = np.fromiter(map(hash, wanted), np.int64, len(wanted))
+        found = schema.read(self.file, places, np.flatnonzero(np.isin(names, hashes)).tolist())
+        return [one for one in found if one.record.id in wanted]
+
+    def note(self, line: RawLine, found: Record) -> None:
+        self._of(found.type, found).note(line, found)
+        if isinstance(found, NodeRecord) and (links(found) or found.orphaned):
+            self._of(LINKED, found).note(line, found)
+        if isinstance(found, NodeRecord | DraftRecord):
+            self.quotes += ((line.number, message, quote) for message, quote in _quotes(found))
+        if isinstance(found, EntityRecord) and found.merged_into:
+            self.merged[hash(found.id)] = hash(found.merged_into), line.number
+        for kind, one in _refers(found):
+            self.to.append(_KINDS.index(kind))
+            self.keys.append(hash(one))
+            self.by.append(line.number)
+
+    def leave_out(self, reasons: Mapping[int, str]) -> None:
+        """Reject the lines of these numbers. Raises BrokenLine for the first of them, unless bad lines are skipped."""
+        for number, reason in sorted(reasons.items()):
+            self.reject(number, reason)
+        self.drop(set(reasons))
+
+    def reject(self, number: int, reason: str) -> None:
+        broken = BrokenLine(number, reason)
+        if not self.skip_bad:
+            raise broken
+        self.rejected += 1
+        self.report(f"rejected, {broken}")
+
+    def drop(self, numbers: set[int]) -> None:
+        """What stands in these lines is not there."""
+        for places in self.places.values():
+            places.drop(numbers)
+        self.quotes = [one for one in self.quotes if one[0] not in numbers]
+        keep = [place for place, number in enumerate(self.by) if number not in numbers]
+        for name in ("to", "keys", "by"):
+            values = getattr(self, name)
+            setattr(self, name, array(values.typecode, (values[place] for place in keep)))
+
+    def _of(self, name: str, found: Record) -> Places:
+        if name not in self.places:
+            self.places[name] = Places(found.type, type(found))
+        return self.places[name]
+
+
+def surveyed(file: BinaryIO, skip_bad: bool, progress: Progress, report: Report) -> Survey:
+    """Every line by itself. Raises ArchiveError, or BrokenLine unless bad lines are skipped."""
+    types = {**schema.TYPES, **{part.kind: part.record for part in parts.of_others()}}
+    survey = Survey(file, schema.header(file), skip_bad, report, types)
+    for line in schema.raw_lines(file):
+        progress(line.size)
+        survey.size += line.size
+        try:
+            _note(survey, line)
+        except BrokenLine as broken:
+            survey.reject(broken.number, broken.reason)
+    return survey
+
+
+def _note(survey: Survey, line: RawLine) -> None:
+    found, unknown = schema.checked(line, survey.types)
+    if found is None:
+        survey.unknown[f"lines of type {line.data['type'][:40]!r}"] += 1
+        return
+    survey.unknown.update(f"field {name[:80]!r} of {found.type}" for name in unknown)
+    if isinstance(found, PersonaRecord):
+        if survey.persona is not None:
+            raise BrokenLine(line.number, "an archive holds one persona; this is a second one")
+        survey.persona = found
+    elif isinstance(found, HeaderRecord):
+        if survey.has_header:
+            raise BrokenLine(line.number, "a second header")
+        survey.has_header = True
+    elif isinstance(found, NodeRecord):
+        _check_node(survey.header, line.number, found)
+    elif isinstance(found, EntityRecord) and found.merged_into == found.id:
+        raise BrokenLine(line.number, "it lives on in itself")
+    if len(survey.sample) < LANGUAGE_SAMPLE and isinstance(found, MessageRecord | NodeRecord):
+        survey.sample += found.content if isinstance(found, MessageRecord) else found.description
+    survey.note(line, found)
+
+
+def _check_node(header: HeaderRecord, number: int, node: NodeRecord) -> None:
+    """What of a memory can be told by itself. Raises BrokenLine."""
+    if node.id in links(node):
+        raise BrokenLine(number, "it refers to itself")
+    if has_our_vector(header, node):
+        try:
+            node.vector(embedding.DIMENSION)
+        except ValueError as error:
+            raise BrokenLine(number, str(error)) from error
+
+
+def has_our_vector(header: HeaderRecord, node: NodeRecord) -> bool:
+    """Whether the archive holds the vector that the model in use here would make."""
+    made_by = header.embedding_model
+    return node.embedding is not None and made_by is not None and embedding.alike(made_by, node.description)
+
+
+def links(node: NodeRecord) -> list[str]:
+    """The ids of the memories that one refers to."""
+    return [*(node.filling or ()), *(other for other in (node.superseded_by, node.resolved_by) if other)]
+
+
+# --- what lines refer to ----------------------------------------------------------------------------------------------
+def _refers(found: Record) -> Iterator[tuple[str, str]]:
+    for name, kind in _REFERS.get(found.type, {}).items():
+        given = getattr(found, name)
+        for one in given if isinstance(given, list) else (given,):
+            if one is not None:
+                yield kind, one
+    if isinstance(found, NodeRecord | DraftRecord):
+        yield from (("message", message) for message, _ in _quotes(found))
+
+
+def _quotes(found: NodeRecord | DraftRecord) -> list[tuple[str, str]]:
+    """Ids of messages, and words that stand in them."""
+    quotes = found.evidence or () if isinstance(found, NodeRecord) else found.quotes
+    return [(one.message, one.quote) for one in quotes if one.message is not None]
+
+
+def settle(survey: Survey, known: Known | None) -> None:
+    """Leave out what cannot be taken because of other lines, and all that refers to it; `known` is the persona who has
+    some of it already. Raises BrokenLine unless bad lines are skipped."""
+    _settle_twins(survey)
+    elsewhere = _elsewhere(survey, known)
+    _settle_references(survey, elsewhere)
+    _settle_circles(survey)
+    while wrong := dict(_misquotes(survey, known)):
+        survey.leave_out(wrong)
+        _settle_references(survey, elsewhere)
+
+
+def _settle_twins(survey: Survey) -> None:
+    """Of lines that say the same of the same id one is taken; one that says something else is wrong."""
+    twins: set[int] = set()
+    wrong: dict[int, str] = {}
+    for kind in survey.types.keys() & survey.places.keys():
+        places = survey.places[kind]
+        _, group, sizes = np.unique(np.asarray(places.names), return_inverse=True, return_counts=True)
+        several = np.flatnonzero(sizes[group] > 1) if len(group) else ()
+        first: dict[str, Numbered[Any]] = {}
+        for one in schema.read(survey.file, places, [int(place) for place in several]):
+            if one is (other := first.setdefault(one.record.id, one)):
+                continue
+            if _without_place(one.record) == _without_place(other.record):
+                twins.add(one.number)
+            else:
+                wrong[one.number] = f"another {kind} has the id {one.record.id!r}, too: line {other.number}"
+    if twins:
+        survey.report(f"said twice, and taken once: {len(twins)} lines")
+        survey.drop(twins)
+    if wrong:
+        survey.leave_out(wrong)
+
+
+def _without_place(found: Record) -> Record:
+    return found.model_copy(update={"place": None})
+
+
+def _elsewhere(survey: Survey, known: Known | None) -> Mapping[str, set[int]]:
+    """The hashes of ids that are not in the file, but known."""
+    found: dict[str, set[int]] = defaultdict(set)
+    missing = _missing(survey, found)
+    if known is not None and missing:
+        wanted: dict[str, set[str]] = defaultdict(set)
+        for one in _lines(survey, missing):
+            for kind, given in _refers(one.record):
+                wanted[kind].add(given)
+        for kind, ids in wanted.items():
+            found[kind] = {hash(given) for given in known.rows(_MODELS[kind], ids)}
+    return found
+
+
+def _settle_references(survey: Survey, elsewhere: Mapping[str, set[int]]) -> None:
+    while missing := _missing(survey, elsewhere):
+        there = {kind: _names(survey, kind, elsewhere) for kind in _KINDS}
+        lines = _lines(survey, missing if survey.skip_bad else {min(missing)})
+        survey.leave_out({one.number: _what_is_missing(one.record, there) for one in lines})
+
+
+def _missing(survey: Survey, elsewhere: Mapping[str, set[int]]) -> set[int]:
+    """The numbers of lines that refer to what is not there."""
+    to, keys, by = np.asarray(survey.to), np.asarray(survey.keys), np.asarray(survey.by)
+    found: set[int] = set()
+    for place, kind in enumerate(_KINDS):
+        mine = to == place
+        there = np.isin(keys[mine], np.asarray(_names(survey, kind, elsewhere), np.int64))
+        found.update(by[mine][~there].tolist())
+    return found
+
+
+def _names(survey: Survey, kind: str, elsewhere: Mapping[str, set[int]]) -> list[int]:
+    places = survey.places.get(kind)
+    return [*(places.names if places else ()), *elsewhere.get(kind, ())]
+
+
+def _lines(survey: Survey, numbers: Collection[int]) -> Iterator[Numbered[Any]]:
+    for kind in survey.types.keys() & survey.places.keys():
+        places = survey.places[kind]
+        chosen = np.flatnonzero(np.isin(np.asarray(places.numbers), list(numbers)))
+        yield from schema.read(survey.file, places, chosen.tolist())
+
+
+def _what_is_missing(found: Record, there: Mapping[str, Collection[int]]) -> str:
+    kind, given = next((kind, one) for kind, one in _refers(found) if hash(one) not in there[kind])
+    return f"there is no {kind} {given!r}"
+
+
+def _settle_circles(survey: Survey) -> None:
+    """Nobody lives on in somebody who lives on in them."""
+    wrong: dict[int, str] = {}
+    for start, (_, number) in survey.merged.items():
+        seen, at = {start}, start
+        while at in survey.merged and (at := survey.merged[at][0]) not in seen:
+            seen.add(at)
+        if at in survey.merged:
+            wrong[number] = "it lives on in nobody: a circle"
+    if wrong:
+        survey.leave_out(wrong)
+
+
+def _misquotes(survey: Survey, known: Known | None) -> Iterator[tuple[int, str]]:
+    """The numbers of lines that quote what was not said, and why."""
+    for first in range(0, len(survey.quotes), QUOTES_AT_ONCE):
+        quotes = survey.quotes[first : first + QUOTES_AT_ONCE]
+        cited = {message for _, message, _ in quotes}
+        said = {one.record.id: one.record.content for one in survey.called("message", cited)}
+        if known is not None and (others := cited - said.keys()):
+            said |= {given: content for given, (_, content) in known.contents(others).items()}
+        for number, message, quote in quotes:
+            if quote not in said.get(message, ""):
+                yield number, f"the quote does not occur in message {message!r}"

@@ -1,0 +1,161 @@
+"""How long a page waits for the first word of a reply while a large file comes in, against before and after.
+
+Web server and job worker run as `up` runs them, with the offline voice, which answers at once. Two pages talk in turn:
+that of the persona into whose memory the file goes, and one of somebody else. First the worker has nothing to do; then
+the file is handed over to it, looked through, stored and, as long as it is measured, remembered. In the end the worker
+is gone, and what is left is what a larger memory costs.
+"""
+
+import asyncio
+import time
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from itertools import cycle
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tqdm import tqdm
+from websockets.asyncio.client import ClientConnection
+
+from memory import imports
+from memory.bench import server, turns
+from memory.bench.figures import spread
+from memory.bench.importing import MEGABYTE, write_export
+from memory.imports.readers import Source
+from memory.models import ImportJob
+from persona.models import Persona
+
+Status = ImportJob.Status
+ALONE = BEFORE, AFTER = "before", "after"
+# Of these steps the whole is measured; of what follows them as many turns as were wanted.
+WHOLE = (Status.LOOKING, Status.ASKING, Status.WRITING)
+OTHERS_NODES = 1_000
+QUESTIONS = 500
+
+Waits = dict[str, list[float]]
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--megabytes", type=int, default=188, help="size of the file (ChatGPT's export)")
+    parser.add_argument("--nodes", type=int, default=10_000, help="memories of the persona into which it goes")
+    parser.add_argument("--turns", type=int, default=100, help="of each page: before, while it is remembered, after")
+
+
+def measured(path: Path, megabytes: int, nodes: int, count: int) -> dict[str, Any]:
+    """Milliseconds to the first word, of each page, by what went on; seconds that the whole steps took beside it."""
+    asking = {"this persona": turns.page(0, nodes, QUESTIONS), "another": turns.page(1, OTHERS_NODES, QUESTIONS)}
+    with ExitStack() as stack:
+        folder = stack.enter_context(TemporaryDirectory(prefix="echovessel-bench-"))
+        file = Path(folder) / "conversations.json"
+        lines = write_export(file, megabytes * MEGABYTE)
+        _process, port = stack.enter_context(server.running(path, server.DAPHNE, {}))
+        server.wait_for(f"http://127.0.0.1:{port}/healthz")
+        talks = stack.enter_context(_Talks(f"127.0.0.1:{port}", asking))
+        with server.worker(path):
+            talks.rounds(turns.WARMING, "")
+            talks.rounds(count, BEFORE)
+            job = _handed_over(file)
+            seconds = _beside(talks, job, count)
+        talks.rounds(count, AFTER)
+        found = {name: _told(talk.waits) for name, talk in talks.pages.items()}
+    return {
+        "megabytes": megabytes,
+        "lines": lines,
+        "stored": job.counts.get("lines", 0),
+        "first_token_ms": found,
+        "seconds": seconds,
+        "worst_ratio": max(steps[step]["ratio"] for steps in found.values() for step in steps if step not in ALONE),
+    }
+
+
+def table(figures: Mapping[str, Any]) -> Iterator[str]:
+    """The figures for people."""
+    yield f"{figures['megabytes']} MB, {figures['lines']} lines, {figures['stored']} of them stored"
+    yield f"{'from a line to the first word':36}{'median':>10}{'p95':>10}{'ratio':>10}{'turns':>10}"
+    for name, steps in figures["first_token_ms"].items():
+        for step, ms in steps.items():
+            yield f"{f'{name}, {step}':36}{ms['p50']:10.0f}{ms['p95']:10.0f}{ms['ratio']:10.2f}{ms['turns']:10}"
+    yield ", ".join(f"{step} took {seconds:.0f} s" for step, seconds in figures["seconds"].items())
+    yield f"at the 95th percentile at most {figures['worst_ratio']:.2f} times as long as alone"
+
+
+def _handed_over(file: Path) -> ImportJob:
+    """The import of the file into the persona of the first page: kept, and in the worker's queue."""
+    persona = Persona.objects.get(owner__username=turns.name_of(0))
+    with Source(file) as source:
+        job = imports.begin(persona.owner, persona, source, datetime.now(UTC), keep=True)
+    imports.enqueue(job, job.created_at)
+    return job
+
+
+def _beside(talks: "_Talks", job: ImportJob, most: int) -> dict[str, float]:
+    """Turns as long as the import goes on, of what comes after the whole steps no more than `most`; the seconds of
+    each whole step. A turn counts for the step in which it began."""
+    seconds: dict[str, float] = {}
+    job.refresh_from_db()
+    while not job.is_over and (job.status in WHOLE or talks.rounds_of(job.status) < most):
+        began, step = time.perf_counter(), job.status
+        if step == Status.ASKING:
+            imports.confirm(job, imports.suggested(job), datetime.now(UTC))
+        else:
+            talks.rounds(1, step)
+            if step in WHOLE:
+                seconds[step] = round(seconds.get(step, 0.0) + time.perf_counter() - began, 1)
+        job.refresh_from_db()
+    return seconds
+
+
+def _told(waits: Waits) -> dict[str, dict[str, float]]:
+    """Median and 95th percentile of each step, and how many times that of before and after together the latter is."""
+    alone = spread([*waits[BEFORE], *waits[AFTER]])["p95"]
+    spreads = {step: spread(found) for step, found in waits.items()}
+    return {
+        step: {**found, "ratio": round(found["p95"] / alone, 2), "turns": len(waits[step])}
+        for step, found in spreads.items()
+    }
+
+
+class _Talk:
+    """A page that talks, and how long it waited for each first word, by what went on."""
+
+    def __init__(self, socket: ClientConnection, page: turns.Page) -> None:
+        self.socket = socket
+        self.questions = cycle(page.questions)
+        self.waits: Waits = {}
+
+    async def turn(self, meanwhile: str) -> None:
+        waited = await turns.first_word(self.socket, next(self.questions))
+        await asyncio.sleep(turns.RESTING_SECONDS)
+        if meanwhile:
+            self.waits.setdefault(meanwhile, []).append(waited)
+
+
+class _Talks:
+    """Pages that talk one after the other, as long as this is open."""
+
+    def __init__(self, address: str, pages: Mapping[str, turns.Page]) -> None:
+        self._runner = asyncio.Runner()
+        self._asking = pages
+        self._address = address
+        self.pages: dict[str, _Talk] = {}
+
+    def __enter__(self) -> "_Talks":
+        for name, page in self._asking.items():
+            self.pages[name] = _Talk(self._runner.run(turns.opened(self._address, page)), page)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for talk in self.pages.values():
+            self._runner.run(talk.socket.close())
+        self._runner.close()
+
+    def rounds(self, count: int, meanwhile: str) -> None:
+        for _ in tqdm(range(count), desc=meanwhile or "warming", unit="", disable=count == 1):
+            for talk in self.pages.values():
+                self._runner.run(talk.turn(meanwhile))
+
+    def rounds_of(self, step: str) -> int:
+        return min(len(talk.waits.get(step, ())) for talk in self.pages.values())

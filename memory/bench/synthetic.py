@@ -1,0 +1,272 @@
+"""A made-up life: as many memories and lines of talk as wanted, the same ones each time, in English and Chinese.
+
+Every talk has a topic. The words of a line come half from its topic and half from a vocabulary whose frequencies
+follow Zipf's law. The vector of a topic is the real model's, that of a memory lies around it. Left out: sense.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from itertools import accumulate
+
+import numpy as np
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.db import transaction
+from tqdm import tqdm
+
+from chat import search
+from chat.models import Message, Session
+from echovessel.embeddings import embedding
+from echovessel.llm.prompt_sections import tokens
+from memory.models import Alias, ConceptNode, Entity, Evidence, Mention
+from memory.store import vectors
+from persona.models import Persona
+from persona.onboarding.creation import create_persona
+
+TOPICS = 400
+TOPIC_WORDS = 12
+VOCABULARY = 20_000
+LINES_A_TALK = 24
+NODES_AN_ENTITY = 50
+DATED = 0.5  # share of the memories of which the day is known
+MENTIONED = 0.3  # share of the memories that mention an entity
+SPREAD = 0.8  # length of the noise around a topic's vector: cosines of about 0.6 within a topic
+QUOTED = 12  # characters of a line that a memory quotes
+BATCH = 2_000
+BEGINNING = datetime(2020, 1, 1, 8, tzinfo=UTC)
+NOW = datetime(2026, 1, 1, 8, tzinfo=UTC)
+
+_ENGLISH = """
+garden violin harbour bicycle sister teacher hospital lantern kitchen letter mountain river market winter summer
+painting coffee window blanket journey doctor neighbour festival recipe camera orchard ticket station marathon puppy
+kitten wedding funeral exam office manager salary rent moving boxes guitar choir theatre novel poem island ferry
+passport luggage desert storm umbrella candle birthday cake dinner noodles soup bakery library museum concert football
+tennis swimming climbing fever medicine dentist surgery allergy sleep dream nightmare anger hope promise secret
+"""
+_ENGLISH_GLUE = "I we she the a my and but of to in with was is that it so had for on"
+_SYLLABLES = "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo za"
+_CHINESE = """
+花园 小提琴 港口 自行车 妹妹 老师 医院 灯笼 厨房 信件 高山 河流 市场 冬天 夏天 油画
+咖啡 窗户 毯子 旅行 医生 邻居 节日 菜谱 相机 果园 车票 车站 马拉松 小狗 小猫 婚礼 葬礼
+考试 办公室 经理 工资 房租 搬家 箱子 吉他 合唱 剧院 小说 诗歌 海岛 渡轮 护照 行李 沙漠
+暴雨 雨伞 蜡烛 生日 蛋糕 晚饭 面条 汤羹 面包
+图书馆 博物馆 音乐会 足球 网球 游泳 攀岩 发烧 药片 牙医 手术 过敏 睡眠 梦境 噩梦 愤怒 希望 承诺 秘密
+"""
+_CHINESE_GLUE = "我 你 的 了 在 是 和 也 就 都 很 她 他 我们 有 不"
+_ENGLISH_DAYS = ["yesterday", "last week", "last month", "in March 2024", "last summer", "in 2022"]
+_CHINESE_DAYS = ["昨天", "上周", "上个月", "2024年3月", "去年夏天", "2022年"]
+_CHARACTERS = [chr(code) for code in range(0x4E00, 0x4E00 + 3_000, 2)]
+
+
+@dataclass(frozen=True)
+class Tongue:
+    """A language: its words, the most frequent first, and the small ones that hold a sentence together."""
+
+    words: Sequence[str]
+    glue: Sequence[str]
+    joint: str
+    end: str
+    question: str
+    days: Sequence[str]
+
+    @cached_property
+    def cumulated(self) -> list[float]:
+        return list(accumulate(1 / (rank + 3) for rank in range(len(self.words))))
+
+
+def _tongues() -> list[Tongue]:
+    dice = random.Random(7)
+    english = ["".join(dice.choices(_SYLLABLES.split(), k=dice.choice((2, 3, 3, 4)))) for _ in range(VOCABULARY)]
+    chinese = ["".join(dice.choices(_CHARACTERS, k=2)) for _ in range(VOCABULARY)]
+    return [
+        Tongue([*_ENGLISH.split(), *english], _ENGLISH_GLUE.split(), " ", ".", "What about {}?", _ENGLISH_DAYS),
+        Tongue([*_CHINESE.split(), *chinese], _CHINESE_GLUE.split(), "", "。", "{}怎么样了？", _CHINESE_DAYS),
+    ]
+
+
+@dataclass
+class Life:
+    """Makes lines, memories and questions; the same `seed` makes the same."""
+
+    seed: int
+    tongues: list[Tongue] = field(default_factory=_tongues)
+
+    def __post_init__(self) -> None:
+        self.dice = random.Random(self.seed)
+        self.topics = [
+            self.dice.choices(tongue.words, cum_weights=tongue.cumulated, k=TOPIC_WORDS)
+            for tongue in (self.tongues[number % 2] for number in range(TOPICS))
+        ]
+
+    @cached_property
+    def meanings(self) -> "Meanings":
+        return Meanings(self)
+
+    def line(self, topic: int) -> str:
+        """A line of four to eleven words with meaning."""
+        tongue = self.tongues[topic % 2]
+        spoken: list[str] = []
+        for _ in range(self.dice.randint(2, 5)):
+            spoken += self.dice.choices(tongue.glue, k=1)
+            spoken += self.dice.choices(self.topics[topic], k=1)
+            spoken += self.dice.choices(tongue.words, cum_weights=tongue.cumulated, k=1)
+        return tongue.joint.join(spoken) + tongue.end
+
+    def question(self, *, dated: bool = False) -> list[str]:
+        """Four lines of one topic, the last one a question; `dated` asks about certain days."""
+        topic = self.dice.randrange(TOPICS)
+        tongue = self.tongues[topic % 2]
+        asked = self.dice.sample(self.topics[topic], k=2) + (self.dice.choices(tongue.days) if dated else [])
+        return [*(self.line(topic) for _ in range(3)), tongue.question.format(tongue.joint.join(asked))]
+
+    def name(self, number: int) -> str:
+        """The name of an entity, different for each number."""
+        parts = [_SYLLABLES.split()[number // 20**place % 20] for place in range(3)]
+        if number % 2:
+            return "".join(parts).capitalize()
+        return "小" + _CHARACTERS[number % len(_CHARACTERS)] + _CHARACTERS[number // len(_CHARACTERS)]
+
+
+@dataclass(frozen=True)
+class Said:
+    """What is known of a line that a memory may rest on."""
+
+    message: int
+    session: int
+    topic: int
+    quote: str
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much there is of a persona."""
+
+    nodes: int
+    messages: int
+
+
+def live(
+    owner: AbstractBaseUser, size: Size, *, seed: int = 1, life: Life | None = None, progress: bool = True
+) -> Persona:
+    """A persona of `owner` with a made-up life in the database: that of `seed`, or what comes next in `life`."""
+    life = life or Life(seed)
+    persona = create_persona(owner, f"Mira {seed}", user_name="Ana")  # type: ignore[arg-type]
+    lines = _talk(persona, life, size.messages, progress)
+    _remember(persona, life, size.nodes, lines, progress)
+    return persona
+
+
+def _talk(persona: Persona, life: Life, count: int, progress: bool) -> list[Said]:
+    """Store `count` lines in talks."""
+    talks = max(1, count // LINES_A_TALK)
+    step = (NOW - BEGINNING) / (talks + 1)
+    stored: list[Said] = []
+    with tqdm(total=count, desc="lines", unit="", disable=not progress) as bar:
+        for first in range(0, talks, BATCH // LINES_A_TALK):
+            numbers = range(first, min(talks, first + BATCH // LINES_A_TALK))
+            with transaction.atomic():
+                sessions = Session.objects.bulk_create(
+                    Session(persona=persona, status=Session.Status.CLOSED, started_at=BEGINNING + number * step)
+                    for number in numbers
+                )
+                topics = [life.dice.randrange(TOPICS) for _ in sessions]
+                made = [
+                    message
+                    for session, topic in zip(sessions, topics, strict=True)
+                    for message in _lines(session, life, topic)
+                ]
+                Message.objects.bulk_create(made)
+                search.index(made)
+            topic_of = {session.pk: topic for session, topic in zip(sessions, topics, strict=True)}
+            stored += [
+                Said(line.pk, line.session_id, topic_of[line.session_id], line.content[:QUOTED]) for line in made
+            ]
+            bar.update(len(made))
+    return stored
+
+
+def _lines(session: Session, life: Life, topic: int) -> Iterator[Message]:
+    for place in range(LINES_A_TALK):
+        content = life.line(topic)
+        at = session.started_at + timedelta(seconds=40 * place)
+        role = Message.Role.PERSONA if place % 2 else Message.Role.USER
+        yield Message(
+            session=session,
+            persona_id=session.persona_id,
+            role=role,
+            content=content,
+            token_count=tokens(content),
+            day=at.date(),
+            created_at=at,
+        )
+
+
+def _remember(persona: Persona, life: Life, count: int, lines: Sequence[Said], progress: bool) -> None:
+    """Store `count` memories, each resting on a line of its topic, and the entities some of them mention."""
+    entities = _entities(persona, life, max(1, count // NODES_AN_ENTITY))
+    with tqdm(total=count, desc="memories", unit="", disable=not progress) as bar:
+        for first in range(0, count, BATCH):
+            sources = life.dice.choices(lines, k=min(BATCH, count - first))
+            made = [_node(persona, life, source) for source in sources]
+            places = life.meanings.around([source.topic for source in sources])
+            with transaction.atomic():
+                ConceptNode.objects.bulk_create(made)
+                vectors.index(made, places)
+                Evidence.objects.bulk_create(
+                    Evidence(node=node, message_id=said.message, quote=said.quote, start=0, end=len(said.quote))
+                    for node, said in zip(made, sources, strict=True)
+                )
+                named = [node for node in made if life.dice.random() < MENTIONED]
+                Mention.objects.bulk_create(Mention(node=node, entity=life.dice.choice(entities)) for node in named)
+            bar.update(len(made))
+
+
+def _node(persona: Persona, life: Life, said: Said) -> ConceptNode:
+    """A memory of what was said; of every other one the day is known."""
+    at = BEGINNING + (NOW - BEGINNING) * life.dice.random()
+    day = at.date() if life.dice.random() < DATED else None
+    return ConceptNode(
+        persona=persona,
+        kind=life.dice.choices(["event", "thought", "expectation"], [8, 2, 0.1])[0],
+        description=life.line(said.topic),
+        emotional_impact=life.dice.randint(-6, 8),
+        relational_tags=["unresolved"] if life.dice.random() < 0.1 else [],
+        session_id=said.session,
+        source=ConceptNode.Source.EXTRACTION,
+        event_time_start=day,
+        event_time_end=day,
+        created_at=at,
+        content_hash=str(life.dice.getrandbits(64)),
+        embedding_model=embedding.name(),
+    )
+
+
+def _entities(persona: Persona, life: Life, count: int) -> list[Entity]:
+    made = Entity.objects.bulk_create(
+        Entity(persona=persona, canonical_name=life.name(number), kind=Entity.Kind.PERSON) for number in range(count)
+    )
+    Alias.objects.bulk_create(
+        Alias(persona=persona, entity=entity, text=entity.canonical_name, normalized=entity.canonical_name.casefold())
+        for entity in made
+    )
+    return made
+
+
+class Meanings:
+    """Vectors around those of the topics; a topic is embedded when it is first needed."""
+
+    def __init__(self, life: Life) -> None:
+        self.life = life
+        self.centres: dict[int, np.ndarray] = {}
+        self.noise = np.random.default_rng(life.seed)
+
+    def around(self, topics: Sequence[int]) -> np.ndarray:
+        """One unit vector per topic: (n, 384) float32."""
+        new = [topic for topic in dict.fromkeys(topics) if topic not in self.centres]
+        self.centres |= zip(new, embedding.embed([self.life.line(topic) for topic in new]), strict=True)
+        noise = self.noise.standard_normal((len(topics), embedding.DIMENSION), dtype=np.float32)
+        noise *= SPREAD / np.linalg.norm(noise, axis=1, keepdims=True)
+        found = np.stack([self.centres[topic] for topic in topics]) + noise
+        return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)

@@ -1,0 +1,383 @@
+"""The shape of the model's answers, and how leniently each item is read.
+
+Form is forgiven ("+4", "4", 4.0, an impact of 12, a tag outside the vocabulary, a date that is none). A bad item is
+dropped and counted, never the whole answer with it. Only an answer in which not one of the given events (or thoughts)
+can be read is refused: to take it for an empty one would lose what was said.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic.json_schema import SkipJsonSchema
+
+from memory.store.writing import clamped_impact, emotion_tags, in_one_line, relational_tags
+
+LONGEST_SUMMARY = 200
+LONGEST_MOOD = 40
+LONGEST_NAME = 120
+LONGEST_SIGNAL = 200
+UNSURE = 0.5
+_NUMBER = re.compile(r"[+-]?\d{1,9}(?:\.\d+)?")
+MOST_ENERGY = 10
+Item = TypeVar("Item", bound=BaseModel)
+
+
+# --- single values ------------------------------------------------------------------------------------------------
+def _whole(value: Any) -> int:
+    """A whole number from what models write for one: 4, 4.0, "4", "+4", "−4"."""
+    written = str(value).strip().replace("\u2212", "-")
+    if isinstance(value, bool) or not _NUMBER.fullmatch(written):
+        raise ValueError("should be a whole number")
+    return round(float(written))
+
+
+def _confidence(value: Any) -> float:
+    try:
+        return max(0.0, min(1.0, float(value)))
+    except (TypeError, ValueError):
+        return UNSURE
+
+
+def _filled(value: Any) -> str:
+    text = _text(value)
+    if not text:
+        raise ValueError("should not be empty")
+    return text
+
+
+def _text(value: Any) -> str:
+    return in_one_line(value) if isinstance(value, str) else ""
+
+
+def _encodable(value: Any) -> Any:
+    """The same without halves of surrogate pairs, which JSON can say ("\\ud83d") and no database can store."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "ignore").decode()
+    if isinstance(value, dict):
+        return {key: _encodable(item) for key, item in value.items()}
+    return [_encodable(item) for item in value] if isinstance(value, list) else value
+
+
+def _strings(value: Any) -> list[str]:
+    return list(filter(None, map(_text, value if isinstance(value, list) else [value])))
+
+
+def _positions(value: Any) -> list[int]:
+    items = value if isinstance(value, list) else [value]
+    return [int(item) for item in items if isinstance(item, int | str) and str(item).isdecimal()]
+
+
+def _choice(value: Any) -> Any:
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+def _kind(value: Any) -> str:
+    return _choice(value) if _choice(value) in ("person", "place", "org", "pet") else "other"
+
+
+def _or_none(schema: type[BaseModel]) -> BeforeValidator:
+    """Read the value where it can be read, else take None: a date or a mood that is none costs no event."""
+
+    def read(value: Any) -> BaseModel | None:
+        try:
+            return schema.model_validate(value)
+        except ValidationError:
+            return None
+
+    return BeforeValidator(read)
+
+
+def _one_or_many(schema: type[BaseModel]) -> BeforeValidator:
+    """One, none, or of a list those that can be read: models that were asked for one sometimes give several."""
+
+    def read(value: Any) -> BaseModel | list[BaseModel] | None:
+        found = [item for _, item in _readable(value if isinstance(value, list) else [value], schema)]
+        return found if isinstance(value, list) else next(iter(found), None)
+
+    return BeforeValidator(read)
+
+
+def _list_of(schema: type[BaseModel]) -> BeforeValidator:
+    """Keep the items that can be read."""
+    return BeforeValidator(lambda value: [item for _, item in _readable(value, schema)])
+
+
+Filled = Annotated[str, BeforeValidator(_filled)]
+Text = Annotated[str, BeforeValidator(_text)]
+Words = Annotated[list[str], BeforeValidator(_strings)]
+Impact = Annotated[
+    int,
+    BeforeValidator(lambda value: clamped_impact(_whole(value))),
+    Field(description="-10 to 10, plain digits, no plus sign"),
+]
+Energy = Annotated[
+    int, BeforeValidator(lambda value: max(0, min(MOST_ENERGY, _whole(value)))), Field(description="0 to 10")
+]
+Day = Annotated[
+    date,
+    BeforeValidator(lambda value: value.strip()[:10] if isinstance(value, str) else value),
+    WithJsonSchema({"type": "string", "description": "YYYY-MM-DD"}),
+]
+Subject = Annotated[Literal["user", "persona", "shared"], BeforeValidator(_choice)]
+EmotionTags = Annotated[list[str], BeforeValidator(lambda value: emotion_tags(_strings(value)))]
+RelationalTag = Literal["identity-bearing", "unresolved", "vulnerability", "turning-point", "correction", "commitment"]
+RelationalTags = Annotated[list[RelationalTag], BeforeValidator(lambda value: relational_tags(_strings(value)))]
+
+
+# --- items --------------------------------------------------------------------------------------------------------
+class Cited(BaseModel):
+    """Words of one message. `message_id` is one of the given ids, such as "m12"."""
+
+    message_id: str
+    quote: str
+
+
+class EventTime(BaseModel):
+    """When it happened, to the day; a single day is its own end."""
+
+    start: Day
+    end: Day
+
+    @model_validator(mode="before")
+    @classmethod
+    def _whole_range(cls, data: Any) -> Any:
+        if isinstance(data, dict):
+            start, end = data.get("start") or data.get("end"), data.get("end") or data.get("start")
+            return {"start": start, "end": end}
+        return {"start": data, "end": data}
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "EventTime":
+        self.start, self.end = sorted((self.start, self.end))
+        return self
+
+
+Evidence = Annotated[list[Cited], _list_of(Cited)]
+
+
+class ExtractedEvent(BaseModel):
+    """One thing worth keeping."""
+
+    description: Filled
+    emotional_impact: Impact
+    emotion_tags: EmotionTags = []
+    relational_tags: RelationalTags = []
+    subject: Subject
+    event_time: Annotated[EventTime | None, _or_none(EventTime)] = None
+    evidence: Evidence = []
+    supersedes: Words = []
+    confidence: Annotated[float, BeforeValidator(_confidence)] = UNSURE
+
+
+class ExtractedIntention(BaseModel):
+    """An explicit promise of the persona, with the day it is due."""
+
+    description: Filled
+    due: Day
+    evidence: Evidence = []
+
+
+class MentionedEntity(BaseModel):
+    """Somebody or something with a name. `in_events` are positions in `events`, from 0."""
+
+    canonical_name: Annotated[str, BeforeValidator(lambda value: _filled(value)[:LONGEST_NAME])]
+    aliases: Annotated[Words, AfterValidator(lambda names: [name for name in names if len(name) <= LONGEST_NAME])] = []
+    kind: Annotated[Literal["person", "place", "org", "pet", "other"], BeforeValidator(_kind)] = "other"
+    in_events: Annotated[list[int], BeforeValidator(_positions)] = []
+
+
+class EntityClarification(BaseModel):
+    """What the user said about whether two names mean the same."""
+
+    first: Filled
+    second: Filled
+    same: bool
+
+
+# One is asked for; more are taken.
+Clarification = Annotated[
+    EntityClarification | SkipJsonSchema[list[EntityClarification]] | None, _one_or_many(EntityClarification)
+]
+
+
+class MoodSignal(BaseModel):
+    """How the talk leaves the persona, and what the user last gave off."""
+
+    mood: Annotated[str, BeforeValidator(lambda value: _filled(value)[:LONGEST_MOOD])]
+    energy: Energy
+    last_user_signal: Annotated[str | None, BeforeValidator(lambda value: _text(value)[:LONGEST_SIGNAL] or None)] = None
+
+
+class ImportedThought(BaseModel):
+    """What a writer concluded or felt about it. `filling` are positions in `events`, from 0."""
+
+    description: Filled
+    emotional_impact: Impact
+    subject: Subject
+    filling: Annotated[list[int], BeforeValidator(_positions)]
+
+
+class ReflectedThought(BaseModel):
+    """One quiet impression. `filling` are ids of given events, such as "e3"."""
+
+    description: Filled
+    emotional_impact: Impact
+    subject: Subject
+    filling: Words
+
+
+# --- whole answers ------------------------------------------------------------------------------------------------
+class LenientAnswer(BaseModel):
+    """An answer whose lists lose their bad items before they are validated; `dropped` counts them."""
+
+    lists: ClassVar[dict[str, type[BaseModel]]] = {}
+    essential: ClassVar[str] = ""
+    _dropped: int = PrivateAttr(default=0)
+
+    @property
+    def dropped(self) -> int:
+        return self._dropped
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _without_bad_items(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        if not isinstance(data, dict):
+            return handler(data)
+        data = _encodable(data)
+        given = {name: data[name] for name in cls.lists if isinstance(data.get(name), list)}
+        kept = {name: list(_readable(items, cls.lists[name])) for name, items in given.items()}
+        cls._demand_something(given, kept)
+        rest = {name: value for name, value in data.items() if name not in cls.lists or name == cls.essential}
+        answer = handler(rest | {name: [item for _, item in items] for name, items in kept.items()})
+        answer._dropped = sum(len(given[name]) - len(kept[name]) for name in given)
+        answer._moved({name: [position for position, _ in items] for name, items in kept.items()})
+        return answer
+
+    @classmethod
+    def _demand_something(cls, given: dict[str, list[Any]], kept: dict[str, list[Any]]) -> None:
+        items = given.get(cls.essential)
+        if items and not kept[cls.essential]:
+            problem = _problem(items[0], cls.lists[cls.essential])
+            raise ValueError(f"none of the {cls.essential} can be read; the first: {problem}")
+
+    def _moved(self, positions: dict[str, list[int]]) -> None:
+        """Told for each list which of the given positions were kept."""
+
+
+class ExtractionAnswer(LenientAnswer):
+    """What is worth remembering of a talk."""
+
+    lists: ClassVar = {
+        "events": ExtractedEvent,
+        "mentioned_entities": MentionedEntity,
+        "intentions": ExtractedIntention,
+    }
+    essential: ClassVar = "events"
+
+    events: list[ExtractedEvent]
+    mentioned_entities: list[MentionedEntity] = []
+    intentions: list[ExtractedIntention] = []
+    entity_clarification: Clarification = None
+    session_mood_signal: Annotated[MoodSignal | None, _or_none(MoodSignal)] = None
+    session_summary: Annotated[str, BeforeValidator(lambda value: _text(value)[:LONGEST_SUMMARY])] = ""
+    crisis_messages: Annotated[
+        Words, Field(description="ids of messages of the user that speak of suicide, self-harm or danger")
+    ] = []
+    self_check_notes: Text = ""
+
+    def _moved(self, positions: dict[str, list[int]]) -> None:
+        """Where a bad event fell out, the positions that entities name move with the others."""
+        now_at = {old: new for new, old in enumerate(positions.get("events", []))}
+        for entity in self.mentioned_entities:
+            entity.in_events = [now_at[old] for old in entity.in_events if old in now_at]
+
+    @property
+    def clarifications(self) -> list[EntityClarification]:
+        """What was said of names that mean the same, or do not."""
+        said = self.entity_clarification
+        return said if isinstance(said, list) else [said] if said else []
+
+    def only(self, wanted: Callable[["ExtractedEvent | ExtractedIntention"], bool]) -> "ExtractionAnswer":
+        """The answer with those of its events and intentions that are wanted."""
+        kept = [position for position, event in enumerate(self.events) if wanted(event)]
+        answer = self.model_copy(
+            update={
+                "events": [self.events[position] for position in kept],
+                "intentions": [intention for intention in self.intentions if wanted(intention)],
+                "mentioned_entities": [entity.model_copy() for entity in self.mentioned_entities],
+            }
+        )
+        answer._moved({"events": kept})
+        return answer
+
+
+class ImportAnswer(ExtractionAnswer):
+    """What is worth remembering of prose that somebody brought: a diary, notes. A thought that rests on no event is
+    dropped."""
+
+    lists: ClassVar = {
+        "events": ExtractedEvent,
+        "mentioned_entities": MentionedEntity,
+        "thoughts": ImportedThought,
+    }
+
+    thoughts: list[ImportedThought] = []
+    intentions: SkipJsonSchema[Annotated[list[ExtractedIntention], BeforeValidator(lambda _value: [])]] = []
+    entity_clarification: SkipJsonSchema[Annotated[None, BeforeValidator(lambda _value: None)]] = None
+    session_mood_signal: SkipJsonSchema[Annotated[None, BeforeValidator(lambda _value: None)]] = None
+    crisis_messages: SkipJsonSchema[Annotated[list[str], BeforeValidator(lambda _value: [])]] = []
+
+    def _moved(self, positions: dict[str, list[int]]) -> None:
+        """Thoughts move with their events, and fall with the last one."""
+        super()._moved(positions)
+        now_at = {old: new for new, old in enumerate(positions.get("events", []))}
+        found = [[now_at[old] for old in thought.filling if old in now_at] for thought in self.thoughts]
+        moved = zip(self.thoughts, found, strict=True)
+        self.thoughts = [thought.model_copy(update={"filling": filling}) for thought, filling in moved if filling]
+        self._dropped += len(found) - len(self.thoughts)
+
+
+class ReflectionAnswer(LenientAnswer):
+    """Quiet impressions of what happened lately."""
+
+    lists: ClassVar = {"thoughts": ReflectedThought}
+    essential: ClassVar = "thoughts"
+
+    thoughts: list[ReflectedThought]
+
+
+def stored(answer: Mapping[str, Any]) -> ExtractionAnswer:
+    """A stored answer, as what it was given: of prose an `ImportAnswer`."""
+    return (ImportAnswer if "thoughts" in answer else ExtractionAnswer).model_validate(answer)
+
+
+def _readable(items: Any, schema: type[Item]) -> Iterator[tuple[int, Item]]:
+    """The items that can be read, each with its position in the list given."""
+    for position, item in enumerate(items if isinstance(items, list) else []):
+        try:
+            yield position, schema.model_validate(item)
+        except ValidationError:
+            continue
+
+
+def _problem(item: Any, schema: type[BaseModel]) -> str:
+    """What is wrong with an item, by field, without its words."""
+    try:
+        schema.model_validate(item)
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_context=False, include_input=False)
+        return "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in problems[:5])
+    return ""

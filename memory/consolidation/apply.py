@@ -1,0 +1,351 @@
+"""Applying: from the stored answers of a session to memory, all at once and once only."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from django.db import transaction
+from django.db.models import F
+
+from chat.models import Message, Session, Turn
+from echovessel.embeddings import embedding
+from echovessel.jobs.lease import Lease, LeaseLost
+from memory import knobs
+from memory.consolidation import entity_names, evidence
+from memory.consolidation.answer_schema import (
+    Cited,
+    ExtractedEvent,
+    ExtractedIntention,
+    ExtractionAnswer,
+    ImportAnswer,
+    ImportedThought,
+    stored,
+)
+from memory.consolidation.imported import Material, is_from_elsewhere, is_past, material_of
+from memory.consolidation.prompt import message_id, node_id
+from memory.entities.clarify import settle, was_said
+from memory.entities.comparison import Circle, circle_of
+from memory.entities.similarity import Profile
+from memory.models import ConceptNode, Extraction
+from memory.models.node import RELATIONAL_TAGS
+from memory.store.active_model import follow, with_one_model
+from memory.store.corrections import Replaced, repeats
+from memory.store.writing import Draft, Quote, tidied, write
+from persona import mood as moods
+from persona.models import Persona
+
+COMMITMENT = RELATIONAL_TAGS[-1]
+LONGEST_SUMMARY = 400
+LEAST_OF_A_SUMMARY = 20
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One stored answer, ready to be written: drafts, thoughts that were concluded from these, and the vectors of both,
+    outside any transaction."""
+
+    extraction: Extraction
+    answer: ExtractionAnswer
+    left_out: int
+    drafts: Sequence[Draft]
+    thoughts: Sequence[tuple[ImportedThought, Draft]]
+    vectors: np.ndarray
+    profiles: Sequence[Profile]
+
+
+@with_one_model
+def apply(lease: Lease[Session]) -> None:
+    """Write everything that the session's stored answers hold and that is not written yet.
+
+    Embeds first, then one transaction. A repeat finds nothing left to do. Raises EmbeddingUnavailable and LeaseLost.
+    """
+    session, model = lease.row, follow()
+    waiting = session.extractions.filter(applied_at=None).order_by("chunk")
+    now, material = lease.clock(), material_of(session)
+    prepared = [_prepared(session, material, extraction, now) for extraction in waiting]
+    if not prepared:
+        return
+    answers = [one.answer for one in prepared]
+    circle = circle_of(session.persona, [profile for one in prepared for profile in one.profiles])
+    with transaction.atomic():
+        lease.checkpoint()
+        for one in prepared:
+            _note_applied(one, now)
+            _write_all(session, one, model, circle, now)
+        _tell_mood(session, answers, now)
+        _summarise(session)
+
+
+def _note_applied(one: Prepared, now: datetime) -> None:
+    """Raises LeaseLost where the answer is gone: something that it was made of was forgotten meanwhile."""
+    stored = Extraction.objects.filter(pk=one.extraction.pk, applied_at=None)
+    if not stored.update(applied_at=now, dropped=F("dropped") + one.left_out):
+        raise LeaseLost
+
+
+def _prepared(session: Session, material: Material, extraction: Extraction, now: datetime) -> Prepared:
+    messages = {message.pk: message for message in session.messages.shown_to_models()}
+    answer, nothing_new = without_what_was_read(stored(extraction.answer), messages, extraction.after())
+    answer, too_late = without_promises_that_are_over(session, material, answer, now)
+    answer, too_many = bounded(answer, _most(material))
+    events = [_as_brought(session, material, _event(session, event, messages)) for event in answer.events]
+    drafts = [*events, *(_intention(session, intention, messages) for intention in answer.intentions)]
+    thoughts = [(thought, _thought(session, thought, events)) for thought in _thoughts(answer)]
+    texts = [tidied(draft.description) for draft in (*drafts, *(draft for _, draft in thoughts))]
+    vectors = embedding.embed(texts)
+    profiles = entity_names.profiles_of(answer, texts, vectors)
+    left_out = nothing_new + too_late + too_many
+    return Prepared(extraction, answer, left_out, drafts, thoughts, vectors, profiles)
+
+
+def _most(material: Material) -> int:
+    return knobs.import_events_per_piece() if material.is_prose else knobs.events_per_chunk()
+
+
+def _thoughts(answer: ExtractionAnswer) -> Sequence[ImportedThought]:
+    return answer.thoughts[: knobs.import_thoughts_per_piece()] if isinstance(answer, ImportAnswer) else ()
+
+
+def without_what_was_read(
+    answer: ExtractionAnswer, messages: dict[int, Message], after: int
+) -> tuple[ExtractionAnswer, int]:
+    """The answer without events and promises whose words all stand in lines up to `after`, which were only given as
+    context, and how many these were."""
+
+    def is_new(item: ExtractedEvent | ExtractedIntention) -> bool:
+        quotes, _sound = quoted(item.evidence, messages)
+        return not quotes or any(quote.message.pk > after for quote in quotes)
+
+    kept = answer.only(is_new)
+    return kept, len(answer.events) - len(kept.events) + len(answer.intentions) - len(kept.intentions)
+
+
+def bounded(answer: ExtractionAnswer, most: int) -> tuple[ExtractionAnswer, int]:
+    """The answer with at most so many events and promises, the first ones, and how many were left out."""
+    events, intentions = answer.events[:most], answer.intentions[:most]
+    left_out = len(answer.events) - len(events) + len(answer.intentions) - len(intentions)
+    return answer.model_copy(update={"events": events, "intentions": intentions}), left_out
+
+
+def without_promises_that_are_over(
+    session: Session, material: Material, answer: ExtractionAnswer, now: datetime
+) -> tuple[ExtractionAnswer, int]:
+    """The answer without promises of a talk from elsewhere for which nobody waits any more, or whose day is not known,
+    and how many these were."""
+    if not is_from_elsewhere(session):
+        return answer, 0
+    today = now.astimezone(session.persona.zone).date()
+    kept = [one for one in answer.intentions if material.is_dated and one.due >= today]
+    return answer.model_copy(update={"intentions": kept}), len(answer.intentions) - len(kept)
+
+
+def _as_brought(session: Session, material: Material, draft: Draft) -> Draft:
+    """The event as it can be known of what was said elsewhere: on no day, where nobody knows when that was; and in the
+    place of nothing that was told after it."""
+    if not is_from_elsewhere(session):
+        return draft
+    earlier = [node for node in draft.supersedes if draft.created_at and node.created_at <= draft.created_at]
+    return replace(draft, event_time=draft.event_time if material.is_dated else None, supersedes=earlier)
+
+
+def _event(session: Session, event: ExtractedEvent, messages: dict[int, Message]) -> Draft:
+    quotes, sound = quoted(event.evidence, messages)
+    speaker = None if event.subject == ConceptNode.Subject.PERSONA else Message.Role.USER
+    return Draft(
+        kind=ConceptNode.Kind.EVENT,
+        description=event.description,
+        source=ConceptNode.Source.EXTRACTION,
+        subject=event.subject,
+        emotional_impact=event.emotional_impact,
+        emotion_tags=event.emotion_tags,
+        relational_tags=event.relational_tags,
+        event_time=(event.event_time.start, event.event_time.end) if event.event_time else None,
+        session=session,
+        confidence=event.confidence,
+        status=status_of(quotes, sound, speaker),
+        evidence=quotes,
+        supersedes=_given(session.persona, event.supersedes),
+        created_at=_said_at(session, quotes),
+        import_uuid=_import_of(session),
+    )
+
+
+def _intention(session: Session, intention: ExtractedIntention, messages: dict[int, Message]) -> Draft:
+    quotes, sound = quoted(intention.evidence, messages)
+    due: date = intention.due
+    return Draft(
+        kind=ConceptNode.Kind.INTENTION,
+        description=intention.description,
+        source=ConceptNode.Source.EXTRACTION,
+        subject=ConceptNode.Subject.PERSONA,
+        relational_tags=[COMMITMENT],
+        event_time=(due, due),
+        session=session,
+        status=status_of(quotes, sound, Message.Role.PERSONA),
+        evidence=quotes,
+        created_at=_said_at(session, quotes),
+        import_uuid=_import_of(session),
+    )
+
+
+def _thought(session: Session, thought: ImportedThought, events: Sequence[Draft]) -> Draft:
+    """Its filling is known when the events are written."""
+    told_at = (events[place].created_at for place in thought.filling if place < len(events))
+    return Draft(
+        kind=ConceptNode.Kind.THOUGHT,
+        description=thought.description,
+        source=ConceptNode.Source.IMPORT,
+        subject=thought.subject,
+        emotional_impact=thought.emotional_impact,
+        session=session,
+        created_at=max(filter(None, told_at), default=session.last_message_at),
+        import_uuid=_import_of(session),
+    )
+
+
+def _import_of(session: Session) -> UUID | None:
+    """What was brought keeps what brought it, so that it can be taken back as a whole."""
+    return session.import_uuid if is_from_elsewhere(session) else None
+
+
+def _said_at(session: Session, quotes: Sequence[Quote]) -> datetime:
+    """When the newest of the words was said. A talk may be read days after it, and its memories are as old as it."""
+    return max((quote.message.created_at for quote in quotes), default=session.last_message_at)
+
+
+def quoted(cited: Sequence[Cited], messages: dict[int, Message]) -> tuple[list[Quote], bool]:
+    """The quotes found in the messages they name, and whether all were. Ids of no given message are dropped."""
+    found: list[Quote] = []
+    sound = True
+    for one in cited:
+        message = messages.get(message_id(one.message_id) or 0)
+        if message is None:
+            continue
+        span = evidence.find(one.quote, message.content)
+        if span is None:
+            sound = False
+        else:
+            found.append(Quote(message, span.text, span.start, span.end))
+    return found, sound
+
+
+def status_of(quotes: Sequence[Quote], sound: bool, speaker: str | None) -> str:
+    """Active, or quarantined: without any words, with words nobody said, or without words of `speaker`, where the
+    claim is one that only they can make."""
+    spoken = [quote for quote in quotes if speaker is None or quote.message.role == speaker]
+    return ConceptNode.Status.ACTIVE if sound and spoken else ConceptNode.Status.QUARANTINED
+
+
+def _given(persona: Persona, cited: Sequence[str]) -> list[ConceptNode]:
+    """The nodes behind ids that extraction had given to the model; it has dropped all others."""
+    return list(ConceptNode.objects.of(persona).filter(pk__in=[pk for one in cited if (pk := node_id(one))]))
+
+
+def _write_all(session: Session, prepared: Prepared, model: str, circle: Circle, now: datetime) -> None:
+    persona = session.persona
+    said = len(prepared.drafts)
+    drafts = zip(prepared.drafts, prepared.vectors[:said], strict=True)
+    nodes = [write(persona, draft, vector, model, now).node for draft, vector in drafts]
+    for (thought, draft), vector in zip(prepared.thoughts, prepared.vectors[said:], strict=True):
+        filling = _filling(thought, nodes[: len(prepared.answer.events)])
+        nodes.append(write(persona, replace(draft, filling=filling), vector, model, now).node if filling else None)
+    tried = [*prepared.drafts, *(draft for _thought, draft in prepared.thoughts)]
+    _keep_without(prepared.extraction, {d.description for d, node in zip(tried, nodes, strict=True) if node is None})
+    entity_names.name_all(persona, prepared.answer, prepared.profiles, nodes, circle)
+    _settle_all(session, prepared.answer, now)
+
+
+def _keep_without(extraction: Extraction, refused: Collection[str]) -> None:
+    """Keep the answer without what was refused: it may say what was forgotten."""
+    if not refused:
+        return
+    answer = {
+        name: [one for one in value if not isinstance(one, dict) or one.get("description") not in refused]
+        if isinstance(value, list)
+        else value
+        for name, value in extraction.answer.items()
+    }
+    Extraction.objects.filter(pk=extraction.pk).update(answer=answer)
+
+
+def _filling(thought: ImportedThought, events: Sequence[ConceptNode | None]) -> list[ConceptNode]:
+    """The events that it was concluded from, those that got in. A thought on none of them is none."""
+    named = [events[place] for place in thought.filling if place < len(events)]
+    return [event for event in named if event is not None]
+
+
+def _settle_all(session: Session, answer: ExtractionAnswer, now: datetime) -> None:
+    """Do what was said of names that mean the same, or do not, where the talk can have said it."""
+    if not answer.clarifications:
+        return
+    lines = list(session.messages.shown_to_models().values_list("content", flat=True))
+    for said in answer.clarifications:
+        if was_said(session.persona, said.first, said.second, lines):
+            settle(session.persona, said.first, said.second, said.same, now)
+
+
+def _tell_mood(session: Session, answers: Sequence[ExtractionAnswer], now: datetime) -> None:
+    """The mood in which the talk left her, as of its end; a talk that is read late overrules no later one."""
+    signals = [answer.session_mood_signal for answer in answers if answer.session_mood_signal]
+    if not signals or is_past(session, now):
+        return
+    persona = Persona.objects.get(pk=session.persona_id)
+    at = min(session.last_message_at, now)
+    known: dict[str, Any] = persona.episodic_state
+    if known and datetime.fromisoformat(known["updated_at"]) > at:
+        return
+    signal = signals[-1]
+    mood = moods.Mood.clamped(signal.mood, signal.energy, signal.last_user_signal)
+    moods.change(persona, mood, session.uuid, at)
+
+
+def _summarise(session: Session) -> None:
+    """What all readings of the talk said it was about; where that is too long, an equal part of each, or of the first
+    ones of very many."""
+    answers = session.extractions.order_by("chunk").values_list("answer", flat=True)
+    told = dict.fromkeys(filter(None, (answer.get("session_summary") for answer in answers)))
+    replaced = _replaced_in(session)
+    parts = [part for part in told if not any(repeats(part, one) for one in replaced)]
+    session.summary = " ".join(parts)
+    if len(session.summary) > LONGEST_SUMMARY:
+        room = max(LEAST_OF_A_SUMMARY, LONGEST_SUMMARY // len(parts) - len("… "))
+        shortened = " ".join(part if len(part) <= room else part[:room].rstrip() + "…" for part in parts)
+        session.summary = shortened[:LONGEST_SUMMARY]
+    Session.objects.filter(pk=session.pk).update(summary=session.summary)
+
+
+def _replaced_in(session: Session) -> list[Replaced]:
+    """What was told in the talk at first, and put right in it later."""
+    superseded = session.nodes.exclude(superseded_by=None).values_list("description", "superseded_by__description")
+    return [Replaced(before, now) for before, now in superseded]
+
+
+def count_access(session: Session, now: datetime) -> None:
+    """Count what the session's replies recalled, once for each turn. Call in the transaction that closes it."""
+    recalled: Counter[str] = Counter()
+    for turn in Turn.objects.filter(session=session).only("xray"):
+        recalled.update(_chosen(turn.xray))
+    for times in set(recalled.values()):
+        uuids = [uuid for uuid, count in recalled.items() if count == times]
+        found = ConceptNode.objects.filter(persona_id=session.persona_id, uuid__in=uuids)
+        found.update(access_count=F("access_count") + times, last_accessed_at=now)
+
+
+def _chosen(xray: Any) -> set[str]:
+    """The public ids of the nodes that a turn's x-ray names as chosen; passages (L2) are counted nowhere."""
+    recollections = xray.get("recollections") if isinstance(xray, dict) else None
+    chosen = recollections.get("chosen") if isinstance(recollections, dict) else None
+    items = [item for item in chosen or [] if isinstance(item, dict) and item.get("layer") != "L2"]
+    return {str(item["id"]) for item in items if _is_uuid(item.get("id"))}
+
+
+def _is_uuid(value: Any) -> bool:
+    try:
+        UUID(str(value))
+    except ValueError:
+        return False
+    return True

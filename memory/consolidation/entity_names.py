@@ -1,0 +1,104 @@
+"""Naming: the names of one stored answer, made ready outside any transaction and then resolved inside one."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from echovessel.language.person_names import normalized, occurs
+from memory.consolidation.answer_schema import ExtractionAnswer, MentionedEntity
+from memory.entities.comparison import Circle
+from memory.entities.resolve import Named, resolve
+from memory.entities.similarity import Profile, compatible
+from memory.models import ConceptNode, Entity
+from persona.models import Persona
+
+
+def profiles_of(answer: ExtractionAnswer, texts: Sequence[str], vectors: np.ndarray) -> list[Profile]:
+    """What the answer's memories tell of each of its names. `texts` begin with the descriptions of its events, so that
+    positions in the one are positions in the other; `vectors` are theirs."""
+    entities = answer.mentioned_entities
+    places = [_places(answer, at, texts) for at in range(len(entities))]
+    return [_profile(entities, at, places, texts, vectors) for at in range(len(entities))]
+
+
+def name_all(
+    persona: Persona,
+    answer: ExtractionAnswer,
+    profiles: Sequence[Profile],
+    nodes: Sequence[ConceptNode | None],
+    circle: Circle,
+) -> None:
+    """Resolve the names of one answer. Its nodes begin with its events; None stands for one that was refused."""
+    resolved: dict[int, Entity] = {}
+    for at, entity in enumerate(answer.mentioned_entities):
+        told = [nodes[place] for place in _about(answer, at, len(nodes))]
+        named = Named(
+            [entity.canonical_name, *entity.aliases],
+            entity.kind,
+            [node for node in told if node is not None],
+            profiles[at],
+            twins=[resolved[twin] for twin in _twins(answer, at) if twin in resolved],
+            beside=list(resolved.values()),
+        )
+        if found := resolve(persona, named, circle):
+            resolved[at] = found.entity
+
+
+def _about(answer: ExtractionAnswer, at: int, count: int) -> list[int]:
+    """The places of the memories that are about the entity at `at`: all, for models miscount, but where two entities
+    of the answer share a name, those it is said to be in."""
+    said = [place for place in answer.mentioned_entities[at].in_events if place < len(answer.events)]
+    return said if said and _namesakes(answer, at) else list(range(count))
+
+
+def _places(answer: ExtractionAnswer, at: int, texts: Sequence[str]) -> list[int]:
+    """Those of them in which it is named."""
+    names = _names(answer.mentioned_entities[at])
+    return [place for place in _about(answer, at, len(texts)) if any(occurs(name, texts[place]) for name in names)]
+
+
+def _twins(answer: ExtractionAnswer, at: int) -> list[int]:
+    """The entities of the same name and a compatible kind that the answer tells apart from this one: they are in other
+    events."""
+    entities = answer.mentioned_entities
+    return [
+        other
+        for other in _namesakes(answer, at)
+        if compatible(entities[at].kind, entities[other].kind)
+        and entities[at].in_events
+        and entities[other].in_events
+        and not set(entities[at].in_events) & set(entities[other].in_events)
+    ]
+
+
+def _namesakes(answer: ExtractionAnswer, at: int) -> list[int]:
+    names = [normalized(entity.canonical_name) for entity in answer.mentioned_entities]
+    return [other for other, name in enumerate(names) if other != at and name == names[at]]
+
+
+def _names(entity: MentionedEntity) -> list[str]:
+    return [entity.canonical_name, *entity.aliases]
+
+
+def _profile(
+    entities: Sequence[MentionedEntity],
+    at: int,
+    places: Sequence[Sequence[int]],
+    texts: Sequence[str],
+    vectors: np.ndarray,
+) -> Profile:
+    names = _names(entities[at])
+    theirs = {normalized(name) for name in names}
+    company = {
+        normalized(name)
+        for other, entity in enumerate(entities)
+        if set(places[other]) & set(places[at])
+        for name in _names(entity)
+    }
+    return Profile(
+        names=tuple(names),
+        kind=entities[at].kind,
+        texts=tuple(texts[place] for place in places[at]),
+        vectors=vectors[list(places[at])],
+        company=frozenset(company - theirs),
+    )

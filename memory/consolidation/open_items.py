@@ -1,0 +1,157 @@
+"""What is awaited, promises (intentions) and expectations, and how that ends: fulfilled, violated or expired.
+
+Open ones stand in every prompt. A settled one stays a memory, told with how it ended, until it leaves recall long
+after (`memory.curation.lifecycle`). What is told again, or opened again by a person, after its day is still awaited:
+its days of grace begin anew.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from django.db import transaction
+
+from echovessel.outbox import events
+from memory import knobs
+from memory.curation.restatements import names_of, telling_words
+from memory.models import ConceptNode
+from memory.models.node import NodeQuerySet
+from persona.models import Persona
+
+Kind, Outcome, Status = ConceptNode.Kind, ConceptNode.Outcome, ConceptNode.Status
+
+KINDS = (Kind.INTENTION, Kind.EXPECTATION)
+ENDED = (Outcome.FULFILLED, Outcome.VIOLATED, Outcome.EXPIRED)
+AT_ONCE = 50  # 80 ms of writing
+MOST_A_MINUTE = 2_000
+MOST_LOOKED_AT = 200  # of what is awaited, the newest
+
+
+def settle(node: ConceptNode, outcome: str, by: ConceptNode | None, now: datetime) -> bool:
+    """Say how it ended, and by which memory that was told; False where it was not open (any more).
+
+    Raises ValueError for what is no end, and for a memory of somebody else or the node itself.
+    """
+    if outcome not in ENDED:
+        raise ValueError(f"nothing ends as {outcome!r}")
+    if by is not None and (by.persona_id != node.persona_id or by.pk == node.pk):
+        raise ValueError("it can be settled by another memory of the same persona only")
+    with transaction.atomic():
+        still_open = _awaited().filter(pk=node.pk, outcome=Outcome.OPEN)
+        if not still_open.update(outcome=outcome, resolved_at=now, resolved_by=by):
+            return False
+        _publish(node, outcome, by)
+    node.refresh_from_db(fields=["outcome", "resolved_at", "resolved_by"])
+    return True
+
+
+def reopen(node: ConceptNode, now: datetime) -> bool:
+    """Await it again, as if it had been told just now; False where it was open. What left recall because it was
+    settled comes back."""
+    with transaction.atomic():
+        ended = _awaited().filter(pk=node.pk).exclude(outcome=Outcome.OPEN)
+        values = {"outcome": Outcome.OPEN, "resolved_at": None, "resolved_by": None, "last_mentioned_at": now}
+        if not ended.update(**values):
+            return False
+        put_away = ConceptNode.objects.filter(pk=node.pk, status=Status.ARCHIVED)
+        settled_long_ago = put_away.filter(archived_because=ConceptNode.ArchivedBecause.SETTLED)
+        settled_long_ago.update(status=Status.ACTIVE, archived_because="")
+        _publish(node, "reopened", None)
+    node.refresh_from_db(fields=[*values, "status", "archived_because"])
+    return True
+
+
+# What a person says of it, by the name of the deed.
+BY_HAND: Mapping[str, Callable[[ConceptNode, datetime], bool]] = {
+    "came_true": lambda node, now: settle(node, Outcome.FULFILLED, None, now),
+    "did_not": lambda node, now: settle(node, Outcome.VIOLATED, None, now),
+    "reopen": reopen,
+}
+
+
+class Waiting(NamedTuple):
+    """What decides whether it is still awaited. `timezone` is the owner's."""
+
+    pk: int
+    kind: str
+    due: date | None
+    created_at: datetime
+    last_told_at: datetime
+    timezone: str
+
+
+def expire(now: datetime) -> int:
+    """End what nothing more was heard of; returns how many. The longest due first, so many a minute."""
+    overdue = [waiting.pk for waiting in _perhaps_overdue(now) if is_overdue(waiting, now)][:MOST_A_MINUTE]
+    return sum(_expire_some(overdue[first : first + AT_ONCE], now) for first in range(0, len(overdue), AT_ONCE))
+
+
+def is_overdue(waiting: Waiting, now: datetime) -> bool:
+    """Whether nobody waits for it any more, by the days of its owner's zone.
+
+    >>> from datetime import UTC
+    >>> told, friday = datetime(2026, 3, 2, tzinfo=UTC), date(2026, 3, 6)
+    >>> result = Waiting(1, "expectation", friday, told, told, "UTC")
+    >>> is_overdue(result, datetime(2026, 3, 9, 12, tzinfo=UTC)), is_overdue(result, datetime(2026, 3, 10, tzinfo=UTC))
+    (False, True)
+    """
+    if waiting.due is None:
+        return waiting.kind == Kind.EXPECTATION and now - waiting.last_told_at > _undated_grace()
+    zone = ZoneInfo(waiting.timezone)
+    told_again = waiting.last_told_at > waiting.created_at
+    since = max(waiting.due, waiting.last_told_at.astimezone(zone).date()) if told_again else waiting.due
+    return (now.astimezone(zone).date() - since).days > _grace_days(waiting.kind)
+
+
+def may_be_settled(persona: Persona, lines: Sequence[str]) -> bool:
+    """Whether lines of the user may tell how something ended that is awaited: they share a telling word with it. Short
+    news is news."""
+    names = names_of(persona)
+    said = {word for line in lines for word in telling_words(line, names)}
+    if not said:
+        return False
+    waiting = _awaited().recallable().filter(persona=persona, outcome=Outcome.OPEN).order_by("-id")
+    told = waiting.values_list("description", flat=True)[:MOST_LOOKED_AT]
+    return any(said & telling_words(description, names) for description in told)
+
+
+def _perhaps_overdue(now: datetime) -> Iterator[Waiting]:
+    """Nowhere on earth is it more than a day later than in UTC. (Two searches, for with OR none would be by a day.)"""
+    still_open = _awaited().recallable().filter(outcome=Outcome.OPEN).order_by("event_time_end", "created_at")
+    days = min(map(_grace_days, KINDS))
+    before = now - _undated_grace()
+    dated = still_open.filter(event_time_end__lt=now.date() + timedelta(days=1 - days))
+    undated = still_open.filter(event_time_end=None, created_at__lt=before, kind=Kind.EXPECTATION)
+    for found in (dated, undated):
+        rows = found.values_list("pk", "kind", "event_time_end", "created_at", "last_mentioned_at", "persona__timezone")
+        yield from (Waiting(*row) for row in rows)
+
+
+def _expire_some(keys: list[int], now: datetime) -> int:
+    with transaction.atomic():
+        nodes = ConceptNode.objects.filter(pk__in=keys).select_related("persona")
+        return sum(settle(node, Outcome.EXPIRED, None, now) for node in nodes.order_by("persona", "id"))
+
+
+def _awaited() -> NodeQuerySet:
+    return ConceptNode.objects.filter(kind__in=KINDS)
+
+
+def _grace_days(kind: str) -> int:
+    return knobs.promise_grace_days() if kind == Kind.INTENTION else knobs.expectation_grace_days()
+
+
+def _undated_grace() -> timedelta:
+    return timedelta(days=knobs.undated_expectation_days())
+
+
+def _publish(node: ConceptNode, change: str, by: ConceptNode | None) -> None:
+    events.publish(
+        node.persona.uuid,
+        "memory.node.updated",
+        node_id=str(node.uuid),
+        kind=node.kind,
+        change=change,
+        resolved_by=str(by.uuid) if by else None,
+    )

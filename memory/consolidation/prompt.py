@@ -1,0 +1,102 @@
+"""What consolidation says to a model: templates by language, and the words of people kept inside marked blocks."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from echovessel import llm
+from echovessel.llm.prompt_text import Neutral, indented, lines_of, one_line, render_prompt
+from echovessel.llm.request import Tier
+from memory.consolidation.messages import Line
+from memory.models import ConceptNode
+from persona.models import Persona
+
+MOST_NAMED = 8
+_DATELESS = "????-??-??"
+
+
+def render(name: str, persona: Persona, **values: Any) -> Neutral:
+    """The prompt `templates/prompts/<name>.<language>.txt`."""
+    return render_prompt(name, persona.language, persona_name=persona.name, user_name=persona.called, **values)
+
+
+def request(
+    persona: Persona,
+    purpose: str,
+    *,
+    template: str = "",
+    tier: Tier,
+    max_tokens: int,
+    session_uuid: UUID | None = None,
+    values: dict[str, Any],
+    material: dict[str, Any],
+) -> llm.Request:
+    """A request of this purpose: the template, which bears the name of the purpose where none is given, is its system
+    prompt, `<template>_input` what it is given."""
+    template = template or purpose
+    return llm.Request(
+        system=render(template, persona),
+        user=render(f"{template}_input", persona, **values),
+        tier=tier,
+        purpose=purpose,
+        max_tokens=max_tokens,
+        material={"language": persona.language, "persona_name": persona.name, "user_name": persona.called} | material,
+        owner_id=persona.owner_id,
+        persona_uuid=persona.uuid,
+        session_uuid=session_uuid,
+    )
+
+
+def said(persona: Persona, lines: Sequence[Line], *, dated: bool = True) -> Neutral:
+    """The lines as "[m12] 2026-01-03 Sat 21:04 Ana: …"; what goes on in a new line is indented, so that no message can
+    look like another. What somebody else said has no id to be cited by: "[-] …"."""
+    return lines_of(
+        Neutral(
+            f"[{'-' if line.by_another else f'm{line.id}'}] {_moment(persona, line) if dated else _DATELESS} "
+            f"{one_line(_speaker(persona, line))}: {indented(line.content)}"
+        )
+        for line in lines
+    )
+
+
+def _moment(persona: Persona, line: Line) -> str:
+    return f"{line.at.astimezone(persona.zone):%Y-%m-%d %a %H:%M}"
+
+
+def _speaker(persona: Persona, line: Line) -> str:
+    speaker = line.speaker or (persona.called if line.by_user else persona.name)
+    return f"{speaker} → {', '.join(line.to[:MOST_NAMED])}" if line.to else speaker
+
+
+def remembered(persona: Persona, nodes: Iterable[ConceptNode]) -> Neutral:
+    """The nodes as "[e7] 2026-01-03 (impact -4) …": the day they are about, else the day they were written."""
+    return lines_of(
+        Neutral(f"[e{node.pk}] {_day(persona, node)} (impact {node.emotional_impact}) {one_line(node.description)}")
+        for node in nodes
+    )
+
+
+def node_id(cited: str) -> int | None:
+    """The key in "e7"."""
+    return _key(cited, "e")
+
+
+def message_id(cited: str) -> int | None:
+    """The key in "m12"."""
+    return _key(cited, "m")
+
+
+def question_id(cited: str) -> int | None:
+    """The key in "q3"."""
+    return _key(cited, "q")
+
+
+def _key(cited: str, letter: str) -> int | None:
+    plain = cited.strip().strip("[]").lower().removeprefix(letter)
+    return int(plain) if plain.isascii() and plain.isdecimal() and len(plain) < 19 else None
+
+
+def _day(persona: Persona, node: ConceptNode) -> str:
+    if node.event_time_start and node.event_time_start != node.event_time_end:
+        return f"{node.event_time_start:%Y-%m-%d} … {node.event_time_end:%Y-%m-%d}"
+    return f"{node.event_time_start or node.created_at.astimezone(persona.zone):%Y-%m-%d}"

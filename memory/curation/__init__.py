@@ -1,0 +1,1 @@
+"""What people change in memory by hand: add, correct, hide, dispute, remember."""

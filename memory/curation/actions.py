@@ -1,0 +1,102 @@
+"""Curating: what a person says of a memory without changing its words. All of it can be undone.
+
+Each action is one conditional update and one event of the stream; where there is nothing to do it returns False and
+publishes nothing.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from django.db import transaction
+
+from echovessel.outbox import events
+from memory.models import ConceptNode
+from memory.models.node import NodeQuerySet
+from memory.store.derived_text import undescribe
+
+Status, Verification, Because = ConceptNode.Status, ConceptNode.Verification, ConceptNode.ArchivedBecause
+
+
+def hide(node: ConceptNode) -> bool:
+    """List it still, and never recall it; nor what was written out of it of those whom it mentions."""
+    with transaction.atomic():
+        hidden = _changed(node, "hidden", _of(node).filter(status=Status.ACTIVE), status=Status.HIDDEN)
+        if hidden:
+            undescribe(node)
+    return hidden
+
+
+def show(node: ConceptNode) -> bool:
+    """Recall what was hidden again."""
+    return _changed(node, "shown", _of(node).filter(status=Status.HIDDEN), status=Status.ACTIVE)
+
+
+def confirm(node: ConceptNode) -> bool:
+    """It is so: it weighs more in recall, and neither expires nor grows old."""
+    return _verified(node, "confirmed", Verification.CONFIRMED)
+
+
+def dispute(node: ConceptNode) -> bool:
+    """It may not be so: it weighs less in recall."""
+    return _verified(node, "disputed", Verification.DISPUTED)
+
+
+def pin(node: ConceptNode) -> bool:
+    """It is to stay: it neither expires, nor settles, nor grows old."""
+    return _changed(node, "pinned", _of(node).filter(pinned=False), pinned=True)
+
+
+def unpin(node: ConceptNode) -> bool:
+    """Let it be as any other."""
+    return _changed(node, "unpinned", _of(node).filter(pinned=True), pinned=False)
+
+
+def archive(node: ConceptNode) -> bool:
+    """Put away what is not to be recalled any more, though nothing is wrong with it."""
+    active = _of(node).filter(status=Status.ACTIVE)
+    return _changed(node, "archived", active, status=Status.ARCHIVED, archived_because=Because.PERSON)
+
+
+def unarchive(node: ConceptNode) -> bool:
+    """Recall what was archived again, by whomever it was."""
+    archived = _of(node).filter(status=Status.ARCHIVED)
+    return _changed(node, "unarchived", archived, status=Status.ACTIVE, archived_because="")
+
+
+def release_from_quarantine(node: ConceptNode) -> bool:
+    """Believe what was quarantined for want of evidence."""
+    quarantined = _of(node).filter(status=Status.QUARANTINED)
+    return _changed(node, "let_in", quarantined, status=Status.ACTIVE)
+
+
+Action = Literal["hide", "show", "confirm", "dispute", "pin", "unpin", "archive", "unarchive", "let_in"]
+# What page, admin and API offer, by the name in their addresses.
+NODE_ACTIONS: Mapping[Action, Callable[[ConceptNode], bool]] = {
+    "hide": hide,
+    "show": show,
+    "confirm": confirm,
+    "dispute": dispute,
+    "pin": pin,
+    "unpin": unpin,
+    "archive": archive,
+    "unarchive": unarchive,
+    "let_in": release_from_quarantine,
+}
+
+
+def _of(node: ConceptNode) -> NodeQuerySet:
+    return ConceptNode.objects.filter(pk=node.pk)
+
+
+def _verified(node: ConceptNode, change: str, verification: str) -> bool:
+    return _changed(node, change, _of(node).exclude(verification=verification), verification=verification)
+
+
+def _changed(node: ConceptNode, change: str, where: NodeQuerySet, **values: Any) -> bool:
+    """Change the node if it is found `where` it should be, and tell of it."""
+    with transaction.atomic():
+        if not where.update(**values):
+            return False
+        events.publish(node.persona.uuid, "memory.node.updated", node_id=str(node.uuid), kind=node.kind, change=change)
+    node.refresh_from_db(fields=[*values])
+    return True

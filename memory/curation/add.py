@@ -1,0 +1,91 @@
+"""Adding a memory by hand: a person says what happened or what it means, and on what it rests.
+
+Also a person's memory rests on something: an event on lines that were said, a conclusion on lines or on memories.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+
+from chat.models import Message
+from echovessel.embeddings import embedding
+from memory.curation.remember import NotRemembered
+from memory.entities.mentions import note_named
+from memory.models import ConceptNode
+from memory.store.active_model import follow, with_one_model
+from memory.store.deduplication import DateRange
+from memory.store.writing import Draft, Quote, Written, clamped_impact, emotion_tags, relational_tags, tidied, write
+from persona.models import Persona
+
+
+class WithoutGround(ValueError):
+    """It rests on nothing: an event needs a line that was said, anything else a line or a memory."""
+
+
+@dataclass(frozen=True)
+class Addition:
+    """What is to be remembered. `lines` are quoted whole; `grounds` are memories it was concluded from."""
+
+    kind: str
+    description: str
+    subject: str = ConceptNode.Subject.USER
+    emotional_impact: int = 0
+    emotion_tags: Sequence[str] = ()
+    relational_tags: Sequence[str] = ()
+    event_time: DateRange | None = None
+    lines: Sequence[Message] = ()
+    grounds: Sequence[ConceptNode] = ()
+
+
+@with_one_model
+def add(persona: Persona, addition: Addition, now: datetime) -> Written:
+    """What became of it at the gate that every memory passes; confirmed, for a person says so.
+
+    No transaction may be open. Raises WithoutGround, NotRemembered, ValueError for an empty description or days out of
+    order, and EmbeddingUnavailable.
+    """
+    _check(addition.lines)
+    draft = _draft(addition)
+    model = follow()
+    [vector] = embedding.embed([draft.description])
+    with transaction.atomic():
+        Persona.objects.select_for_update().get(pk=persona.pk)
+        written = write(persona, draft, vector, model, now)
+        if written.node is None:
+            raise NotRemembered("forgotten")
+        note_named(written.node, draft.description)
+    return written
+
+
+def _check(lines: Sequence[Message]) -> None:
+    for line in lines:
+        if line.session.off_the_record:
+            raise NotRemembered("off_the_record")
+        if line.withheld or line.role == Message.Role.SYSTEM:
+            raise NotRemembered("withheld")
+
+
+def _draft(addition: Addition) -> Draft:
+    is_event = addition.kind == ConceptNode.Kind.EVENT
+    if not addition.lines and (is_event or not addition.grounds):
+        raise WithoutGround
+    if not (description := tidied(addition.description)):
+        raise ValueError("a node needs a description")
+    if addition.event_time and addition.event_time[1] < addition.event_time[0]:
+        raise ValueError("an event cannot end before it begins")
+    return Draft(
+        kind=addition.kind,
+        description=description,
+        source=ConceptNode.Source.PERSON,
+        subject=addition.subject,
+        emotional_impact=clamped_impact(addition.emotional_impact),
+        emotion_tags=emotion_tags(addition.emotion_tags),
+        relational_tags=relational_tags(addition.relational_tags),
+        event_time=addition.event_time,
+        session=addition.lines[0].session if addition.lines else None,
+        verification=ConceptNode.Verification.CONFIRMED,
+        evidence=[Quote(line, line.content, 0, len(line.content)) for line in addition.lines],
+        filling=() if is_event else addition.grounds,
+    )

@@ -1,0 +1,170 @@
+"""Correcting: a person says how it was. The memory has their words from then on; what it said before is its history.
+
+What rests on it stays, and its page says that it rests on a corrected memory: a person who puts a date right has not
+said that what was concluded is wrong.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from typing import Any, Literal
+
+import numpy as np
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+
+from echovessel.embeddings import embedding
+from echovessel.language import tokenizer
+from echovessel.outbox import events
+from memory.entities.mentions import follow_words
+from memory.models import ConceptNode, NodeText, NodeVersion
+from memory.store import tombstones, vectors
+from memory.store.active_model import expect, follow, with_one_model
+from memory.store.corrections import Replaced
+from memory.store.deduplication import DateRange, content_hash
+from memory.store.derived_text import outdate
+from memory.store.writing import clamped_impact, emotion_tags, relational_tags, tidied
+from persona.models import Persona
+
+
+class Unchanged(Enum):
+    """Says that a value which may be None is left as it is."""
+
+    UNCHANGED = "unchanged"
+
+
+TELLING = frozenset(("description", "event_time_start", "event_time_end"))
+UNCHANGED: Literal[Unchanged.UNCHANGED] = Unchanged.UNCHANGED
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What is to be otherwise; what is None is left as it is. `event_time` is (first day, last day), or None for no
+    day."""
+
+    description: str | None = None
+    emotional_impact: int | None = None
+    emotion_tags: Sequence[str] | None = None
+    relational_tags: Sequence[str] | None = None
+    event_time: DateRange | Literal[Unchanged.UNCHANGED] | None = UNCHANGED
+
+
+class Forgotten(Exception):
+    """The words of a correction were forgotten for good: nothing was changed."""
+
+
+@with_one_model
+def correct(node: ConceptNode, change: Correction, by: AbstractBaseUser | None, now: datetime) -> ConceptNode:
+    """Make a new version of the node, confirmed by `by`; without any difference nothing happens.
+
+    No transaction may be open. Raises Forgotten, ValueError for an empty description or a time that ends before it
+    begins, EmbeddingUnavailable, and ConceptNode.DoesNotExist where it was forgotten meanwhile.
+    """
+    values = _values(change)
+    model = follow()
+    [vector] = embedding.embed([values["description"]]) if "description" in values else [None]
+    return _rewritten(node, values, vector, model, by, now)
+
+
+@with_one_model
+def restore(node: ConceptNode, version: NodeVersion, by: AbstractBaseUser | None, now: datetime) -> ConceptNode:
+    """Have the node say again what it said in one of its versions, with the verification that it had; what it says now
+    becomes history. Raises as `correct` does."""
+    start, end = version.event_time_start, version.event_time_end
+    change = Correction(
+        version.description,
+        version.emotional_impact,
+        version.emotion_tags,
+        version.relational_tags,
+        (start, end) if start and end else None,
+    )
+    values = _values(change) | {"verification": version.verification}
+    model = follow()
+    [vector] = embedding.embed([values["description"]])
+    return _rewritten(node, values, vector, model, by, now)
+
+
+def _values(change: Correction) -> dict[str, Any]:
+    """The columns that are to change, as they are stored."""
+    values: dict[str, Any] = {}
+    if change.description is not None:
+        values["description"] = tidied(change.description)
+        if not values["description"]:
+            raise ValueError("a node needs a description")
+    if change.emotional_impact is not None:
+        values["emotional_impact"] = clamped_impact(change.emotional_impact)
+    if change.emotion_tags is not None:
+        values["emotion_tags"] = emotion_tags(change.emotion_tags)
+    if change.relational_tags is not None:
+        values["relational_tags"] = relational_tags(change.relational_tags)
+    if change.event_time is not UNCHANGED:
+        start, end = change.event_time or (None, None)
+        if start and end and end < start:
+            raise ValueError("an event cannot end before it begins")
+        values |= {"event_time_start": start, "event_time_end": end}
+    return values
+
+
+def _rewritten(
+    node: ConceptNode,
+    values: dict[str, Any],
+    vector: np.ndarray | None,
+    model: str,
+    by: AbstractBaseUser | None,
+    now: datetime,
+) -> ConceptNode:
+    """The node with these values, if any of them is another one; `vector` is of its description, by `model`."""
+    with transaction.atomic():
+        Persona.objects.select_for_update().get(pk=node.persona_id)
+        stored = ConceptNode.objects.select_related("persona").get(pk=node.pk)
+        differing = {name: value for name, value in values.items() if getattr(stored, name) != value}
+        if not differing:
+            return stored
+        expect(model)
+        text = differing.get("description")
+        if text is not None and tombstones.refuses(stored.persona, [text]):
+            raise Forgotten
+        _keep_version(stored, by, now)
+        if not differing.keys().isdisjoint(TELLING):
+            outdate(stored, Replaced(stored.description, text or stored.description))
+        _update(stored, {"verification": ConceptNode.Verification.CONFIRMED} | differing)
+        if text is not None and vector is not None:
+            _reword(stored, vector, model)
+        _tell(stored)
+    return stored
+
+
+def _keep_version(node: ConceptNode, by: AbstractBaseUser | None, now: datetime) -> None:
+    last = node.versions.first()
+    NodeVersion.objects.create(
+        node=node,
+        version=last.version + 1 if last else 1,
+        description=node.description,
+        emotional_impact=node.emotional_impact,
+        emotion_tags=node.emotion_tags,
+        relational_tags=node.relational_tags,
+        event_time_start=node.event_time_start,
+        event_time_end=node.event_time_end,
+        verification=node.verification,
+        edited_by_id=by.pk if by else None,
+        edited_at=now,
+    )
+
+
+def _update(node: ConceptNode, values: dict[str, Any]) -> None:
+    if "description" in values:
+        values = values | {"content_hash": content_hash(values["description"])}
+    ConceptNode.objects.filter(pk=node.pk).update(**values)
+    node.refresh_from_db(fields=[*values])
+
+
+def _reword(node: ConceptNode, vector: np.ndarray, model: str) -> None:
+    """All that follows from another description: vector, cut words, whom it names."""
+    vectors.replace({node.pk: vector}, model)
+    NodeText.objects.filter(node=node).update(body=" ".join(tokenizer.cut(node.description)))
+    follow_words(node)
+
+
+def _tell(node: ConceptNode) -> None:
+    events.publish(node.persona.uuid, "memory.node.updated", node_id=str(node.uuid), kind=node.kind, change="corrected")

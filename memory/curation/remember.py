@@ -1,0 +1,207 @@
+"""Remembering because somebody asked for it: the words themselves, confirmed, with the line they stand in as evidence.
+
+Seed 004 calls it the conscious commit. It does not wait for the talk to rest, and no model puts the words in its own.
+What consolidation makes of the same words, before or after, ends up in the same memory (see `memory.store.writing`).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.translation import gettext_lazy as _
+
+from chat.models import Message
+from chat.models.message import MessageQuerySet
+from echovessel.embeddings import embedding
+from memory.curation import actions, remember_signals
+from memory.curation.remember_signals import Place
+from memory.entities.mentions import note_named
+from memory.models import ConceptNode, Evidence
+from memory.models.node import MAX_DESCRIPTION, NodeQuerySet
+from memory.store.active_model import follow, with_one_model
+from memory.store.writing import Draft, Quote, emotion_tags, relational_tags, tidied, write
+from persona.models import Persona
+
+Role, Status = Message.Role, ConceptNode.Status
+SAID = {"en": "{name}: “{words}”", "zh": "{name}：“{words}”"}
+MOST_LINES_BACK = 10
+
+WORDS = {
+    "off_the_record": _("This talk is off the record: nothing of it is remembered."),
+    "withheld": _("This line was put away and is not remembered."),
+    "empty": _("There are no words in this line."),
+    "forgotten": _("This was forgotten for good, and is not remembered again."),
+}
+
+
+class NotRemembered(Exception):
+    """It cannot be remembered; `code` says why, the message in words."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(WORDS[code])
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """A line that somebody asked to have remembered, and the words of it that are."""
+
+    message: Message
+    words: str
+    is_whole: bool
+
+
+@with_one_model
+def remember(message: Message, now: datetime, words: Place | None = None, within: Place | None = None) -> ConceptNode:
+    """The memory of a line, made if it is not there yet: of all of it, or of its `words`; `within` is what belongs to
+    them, as the request that they be remembered.
+
+    No transaction may be open. Raises NotRemembered and EmbeddingUnavailable.
+    """
+    quote, said = _quoted(message, words, within)
+    if known := _known(quote):
+        return known
+    draft = _draft(message, quote, said)
+    model = follow()
+    [vector] = embedding.embed([tidied(draft.description)])
+    persona = message.persona
+    with transaction.atomic():
+        Persona.objects.select_for_update().get(pk=persona.pk)  # two presses of one button queue up here
+        if known := _known(quote):
+            return known
+        absorbed = list(_made_of(quote))
+        written = write(persona, _with_what_was_made(draft, absorbed), vector, model, now)
+        if written.node is None:
+            raise NotRemembered("forgotten")
+        actions.show(written.node)
+        note_named(written.node, said)
+    return written.node
+
+
+def remember_what_was_asked(lines: Iterable[Message], now: datetime) -> list[ConceptNode]:
+    """The memories of the lines of users in which it is asked for, each made once: one that was hidden, corrected or
+    archived since stays so, however often the line is looked at. What cannot be remembered is passed over."""
+    found: list[ConceptNode] = []
+    for line in lines:
+        asked = remember_signals.asked_to_remember(line.content) if line.role == Role.USER else None
+        if asked and (node := _remember_asked(line, asked, now)):
+            found.append(node)
+    return found
+
+
+def remembered_among(messages: MessageQuerySet) -> list[Remembered]:
+    """Those of `messages` that somebody asked to have remembered and that are, each once."""
+    rows = Evidence.objects.filter(
+        message__in=messages, node__source=ConceptNode.Source.PERSON, node__status=Status.ACTIVE
+    )
+    found = {row.message_id: row for row in rows.select_related("message__persona__owner", "node").order_by("-node")}
+    return [_remembered(row.message, row.node) for row in found.values()]
+
+
+def _remembered(message: Message, node: ConceptNode) -> Remembered:
+    before, _sign, after = _described(message, "\0").partition("\0")
+    words = node.description.removeprefix(before).removesuffix(after)
+    return Remembered(message, words, is_whole=words == tidied(message.content))
+
+
+def _remember_asked(line: Message, asked: remember_signals.Asked, now: datetime) -> ConceptNode | None:
+    meant, within = (_line_before(line), None) if asked.words is None else (line, asked.all)
+    if meant is None:
+        return None
+    try:
+        quote, _said = _quoted(meant, asked.words, within)
+        return _asked_for(quote).first() or remember(meant, now, asked.words, within)
+    except NotRemembered:
+        return None
+
+
+def _line_before(line: Message) -> Message | None:
+    """What the user said before it in the same talk, and was not itself but such a request."""
+    theirs = Message.objects.filter(session=line.session_id, role=Role.USER, withheld=False).before(line)
+    for earlier in theirs.select_related("session", "persona__owner").order_by("-created_at", "-id")[:MOST_LINES_BACK]:
+        asked = remember_signals.asked_to_remember(earlier.content)
+        if asked is None or asked.words is not None:
+            return earlier
+    return None
+
+
+def _quoted(message: Message, words: Place | None, within: Place | None) -> tuple[Quote, str]:
+    """The evidence, and the words. What is too long for a memory is cut in both, so that what a cut leaves out can
+    still become a memory of its own."""
+    if message.session.off_the_record:
+        raise NotRemembered("off_the_record")
+    if message.withheld or message.role == Role.SYSTEM:
+        raise NotRemembered("withheld")
+    content = message.content
+    start, end = (words.start, words.end) if words else (0, len(content))
+    said = content[start : min(end, start + MAX_DESCRIPTION - len(_described(message, "")))]
+    if not said.strip():
+        raise NotRemembered("empty")
+    whole = start + len(said) == end
+    first = within.start if within else start
+    last = within.end if within and whole else start + len(said)
+    return Quote(message, content[first:last], first, last), said
+
+
+def _described(message: Message, words: str) -> str:
+    persona = message.persona
+    speaker = persona.called if message.role == Role.USER else persona.name
+    return SAID.get(persona.language, SAID["en"]).format(name=speaker, words=words)
+
+
+def _draft(message: Message, quote: Quote, said: str) -> Draft:
+    by_user = message.role == Role.USER
+    return Draft(
+        kind=ConceptNode.Kind.EVENT,
+        description=_described(message, said.strip()),
+        source=ConceptNode.Source.PERSON,
+        subject=ConceptNode.Subject.USER if by_user else ConceptNode.Subject.PERSONA,
+        session=message.session,
+        verification=ConceptNode.Verification.CONFIRMED,
+        evidence=[quote],
+        created_at=message.created_at,
+    )
+
+
+def _asked_for(quote: Quote) -> NodeQuerySet:
+    """The memories of these words that somebody asked for before, whatever became of them since."""
+    asked_for = ConceptNode.objects.filter(source=ConceptNode.Source.PERSON)
+    return _within(asked_for, quote, around=True).order_by("id")
+
+
+def _known(quote: Quote) -> ConceptNode | None:
+    """The one of them that is there still, shown again if it was hidden."""
+    node = _asked_for(quote).filter(status__in=[Status.ACTIVE, Status.HIDDEN]).first()
+    if node is not None:
+        actions.show(node)
+    return node
+
+
+def _made_of(quote: Quote) -> NodeQuerySet:
+    """What consolidation has made of these words, and of no others, already."""
+    made = ConceptNode.objects.filter(source=ConceptNode.Source.EXTRACTION, kind=ConceptNode.Kind.EVENT)
+    beyond = Evidence.objects.exclude(message=quote.message, start__gte=quote.start, end__lte=quote.end)
+    inside = _within(made.filter(status__in=[Status.ACTIVE, Status.HIDDEN]), quote, around=False)
+    return inside.exclude(evidence__in=beyond.filter(node__in=inside)).distinct()
+
+
+def _within(nodes: NodeQuerySet, quote: Quote, *, around: bool) -> NodeQuerySet:
+    """Those with evidence in the place of the quote: all around it, or inside."""
+    evidence = Evidence.objects.filter(message=quote.message)
+    if around:
+        return nodes.filter(evidence__in=evidence.filter(start__lte=quote.start, end__gte=quote.end))
+    return nodes.filter(evidence__in=evidence.filter(start__gte=quote.start, end__lte=quote.end))
+
+
+def _with_what_was_made(draft: Draft, made: Sequence[ConceptNode]) -> Draft:
+    """The draft in the place of these memories, with what they know beyond its words."""
+    times = ((node.event_time_start, node.event_time_end) for node in made)
+    return replace(
+        draft,
+        emotional_impact=max((node.emotional_impact for node in made), key=abs, default=0),
+        emotion_tags=emotion_tags(tag for node in made for tag in node.emotion_tags),
+        relational_tags=relational_tags(tag for node in made for tag in node.relational_tags),
+        event_time=next(((first, last) for first, last in times if first and last), None),
+        supersedes=made,
+    )

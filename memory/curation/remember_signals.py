@@ -1,0 +1,335 @@
+"""What a line of the user asks of memory at once: that it be remembered, or that nobody miss it. Pure.
+
+A request to remember is understood where it is asked of the persona: at the beginning of a sentence or clause, as an
+order, a wish or a polite question. What only speaks of remembering ("do you remember", "I can't remember", 「我记得」,
+「记住密码好难」) asks for nothing. Made to be precise: what is missed here is still read when the talk rests.
+
+Only what stands around a few words is looked at, with patterns of bounded length, so that the time grows with the line
+and no faster: below 10 ms for the longest line there may be (measured 2026-11-21).
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from echovessel.language.simplified import simplified
+from memory.consolidation.gate import has_strong_emotion
+
+SENTENCE_LOOKED_AT = 400  # characters in which the end of a sentence is looked for
+QUOTING_LOOKED_AT = 24
+AROUND_LOOKED_AT = 400
+LEADING, TRAILING = 120, 40  # how far before a key word its request may begin, and how far after it may end
+MOST_LOOKED_AT = 60  # key words; what follows so many that were no request is not looked at
+
+_KEY = re.compile(r"remember|memori|memory|forget|mind|note|down|[记忘]", re.IGNORECASE)
+_BREAK = r"(?:^|(?<=[.!?…,;:\n\r—–(。！？，；：、~～（]))[^\S\n]{0,3}"
+
+# --- English ---------------------------------------------------------------------------------------------------------
+_LEADS = (
+    r"(?:(?:and|but|so|also|oh|ok|okay|hey|hi|well|now|then|just|please|pls|always|listen|look|by the way|btw|"
+    r"(?:hey|hi|dear) \w{1,20}|one more thing)\b[\s,]{1,3}){0,4}"
+)
+_ASKING = (
+    r"(?:(?:can|could|would) you(?: also| just| maybe)? |i(?:'d like| would like| want| need) you to |"
+    r"(?:you (?:should|must|have to|need to)|(?:make|be) sure (?:you|to)|try to) )?(?:please |always |also )?"
+)
+_VERBS = (
+    r"(?:(?P<plain>remember|memori[sz]e|note(?= that\b)|(?:keep|bear) in mind|(?:make|take) a (?:mental )?note(?: of)?|"
+    r"(?:don't|do not|never)(?: you)?(?: ever)? forget)|"
+    r"(?P<pointing>(?:keep|bear|have) (?:this|that|it) in mind|(?:write|jot|note) (?:this|that|it) down|"
+    r"(?:save|add|commit|store|put) (?:this|that|it) (?:to|in|into) (?:your )?memory))(?![\w'])"
+)
+_ENGLISH = re.compile(f"{_BREAK}(?P<request>{_LEADS}{_ASKING}{_VERBS})", re.IGNORECASE)
+_POLITE_ENGLISH = re.compile(r"\b(?:please|pls|like you to|want you to|need you to|sure (?:you|to))\b", re.IGNORECASE)
+_ABLE_ENGLISH = re.compile(r"\b(?:can|could|would) you\b", re.IGNORECASE)
+_TAIL = (
+    r"(?:[\s,]{1,2}(?:for me|for later|for next time|next time|from now on|for the future|in (?:the )?future|forever|"
+    r"always|please|pls|ok|okay|alright|thanks|thank you|will you|would you|too|as well|about me|though|well)\b){0,3}"
+)
+_POINTS_ENGLISH = re.compile(
+    r"\s{0,2}(?:this|that|it|these|the following|this fact|one thing|two things|something(?: important| about me)?|"
+    r"what i(?: just)? (?:said|told you|wrote)|these things)\b" + _TAIL + r"(?=\s{0,3}(?:[.!?…:,;—–\n)]|$))",
+    re.IGNORECASE,
+)
+_NOTHING_MORE = re.compile(_TAIL + r"(?=\s{0,3}(?:[.!?…:,;—–\n)]|$))", re.IGNORECASE)
+_CLAUSE = re.compile(r"\s{0,2}(?:[:—–]|,?\s{0,2}that\b|,)?\s{0,3}(?=\S)", re.IGNORECASE)
+_TELLS_THE_TALE = (
+    r"(?!(?:told|said|mentioned|asked|used to|talked|spoke|showed|sent|(?:was|were) (?:tell|say|talk)ing)\b)"
+)
+_THAT_CLAUSE = re.compile(
+    rf"(?:(?:i|we)(?:'\w{{1,2}})? {_TELLS_THE_TALE}\w|(?:my|our|he|she|they|it|his|her|their|the|there|tomorrow|on|"
+    r"next|every|nobody|no one|i'\w+|it's|[A-Z]\w{1,20} (?:is|was|has|had|will|can't|doesn't|likes|loves|hates|lives))"
+    r"\b(?! time\b| day\b| night\b))",
+    re.IGNORECASE,
+)
+_BARE_CLAUSE = re.compile(
+    r"(?:i'm|i am|i've|i have|i (?:do not|don't|can't|cannot|won't|never|always|only|also|really|hate|love|like|prefer|"
+    r"need|want|work|live|take|eat|drink|sleep|go|get|stopped|quit|moved)|we're|we are|we (?:live|moved|don't|can't)|"
+    r"(?:my|our) (?:[\w'-]{1,30} ){1,4}(?:is|isn't|are|aren't|was|has|have|had|will|can't|doesn't|died|likes|loves|"
+    r"hates|lives|works|starts|comes|goes|gets))\b",
+    re.IGNORECASE,
+)
+_ERRAND = re.compile(r"\s{0,2}to (?:ask|remind|tell|wish|check|congratulate)\b", re.IGNORECASE)
+_NO_MATTER = re.compile(
+    r"\s{0,2}(?:to\b|when (?:we|i|you)\b|the (?:time|day|night) (?:we|i|you|when)\b|(?:about )?(?:me|us|you)\b(?! )|"
+    r"(?:about )?(?:me|us)(?:$|[.!,…])|how to\b|who\b|what (?:happened|you)\b)",
+    re.IGNORECASE,
+)
+
+# --- Chinese ---------------------------------------------------------------------------------------------------------
+_LEADS_ZH = (
+    r"(?:(?:我想让你|我想请你|我希望你|我要你|想让你|想请你|希望你|能不能|可不可以|可以|麻烦你?|拜托你?|请|帮我|替我|帮忙|"
+    r"一定|千万|务必|必须|应该|以后|永远|好好|对了|还有|另外|顺便|所以|那么|那|好|嗯|哦|喂|先|再|也|就|都|你们|你|您|能|得|要)"
+    r"[，,\s]{0,2}){0,6}"
+)
+_POINTED_ZH = (
+    r"(?:这个|这一点|这点|这件事|这事|这句话|这些话|这些|这条|下面(?:这些|这个|的话|这件事)?|以下(?:内容|几点|这些)?|"
+    r"一件事|几件事|它|(?:我)?(?:刚才|刚刚|上面)?说的(?:话|这些|这个|事)?)"
+)
+_CHINESE = re.compile(
+    f"{_BREAK}(?P<request>(?P<leads>{_LEADS_ZH})"
+    rf"(?:(?P<plain>记住|记好|记牢|牢记|记着|记一下|记录一下|记下来|记下|记个事|记件事|记(?=[：:])|"
+    rf"(?:别|不要|不能|不许)(?:再)?(?:忘了|忘记|忘))|(?P<pointing>把{_POINTED_ZH}(?:都|也|好好|帮我|给我)?"
+    rf"记(?:住|下来|下|一下|着|好|牢))|(?P<recall>记得)(?!住|很|清|不|起|吗|么|没)))"
+    r"(?P<mood>了?[哦喔噢啊呀哈啦喽哟嘛吧]{0,2})"
+)
+_POLITE_ZH = re.compile("麻烦|拜托|请|帮我|替我|帮忙|希望你|让你|要你")
+_STRONG_ZH = re.compile("请|帮我|替我|要|得|必须|应该|一定|千万|务必|以后|希望你|让你|拜托|麻烦")
+_ABLE_ZH = re.compile("能|可以|可不可以")
+_TAIL_ZH = (
+    r"(?:[，,\s]{0,2}(?:好吗|好不好|好嘛|行吗|行不行|可以吗|可不可以|谢谢[你您啦]?|拜托了?|就行|就好|ok吗?)){0,2}"
+)
+_POINTS_ZH = re.compile(
+    rf"(?:一下)?{_POINTED_ZH}?[哦喔噢啊呀哈啦喽哟嘛吧]{{0,2}}{_TAIL_ZH}(?=\s{{0,3}}(?:[。！？，；：、…,.!?:;—\n）)~～]|$))"
+)
+_SELF_ZH = re.compile("我|咱|俺")
+_WHEN_ZH = re.compile("我|咱|俺|明天|后天|今天|今晚|下周|这周|下个?月|[0-9一二三四五六七八九十]{1,3}[月号]")
+_HARD_ZH = re.compile("[好太真很挺有不](?:难|容易|简单|累|点难)|才能|就得")
+_ONLY_ME_ZH = re.compile(r"(?:我|我们|咱|咱们|俺)[哦喔噢啊呀哈啦喽哟嘛吧了]*$")
+_ASKS_ZH = re.compile(r"[?？]|[吗么没]\s*[。！!~～]*$|(?:没有|了没)\s*$")
+_TAG_AT_END = re.compile(
+    r"[，,\s]{0,2}(?:好吗|好不好|好嘛|行吗|行不行|可以吗|知道吗|谢谢[你您啦]?|"
+    r",? ?(?:ok|okay|alright|please|thanks|thank you|will you))\s{0,2}[?？。.!！~～]{0,3}\s{0,3}$",
+    re.IGNORECASE,
+)
+
+# --- both ------------------------------------------------------------------------------------------------------------
+_SENTENCE_END = re.compile(r"[.!?。！？\n]|$")
+_QUOTING = re.compile(
+    r"(?:\b(?:said|says|say|saying|told (?:me|us|him|her|them)|wrote|goes|reads)|说|讲|写道|写着|告诉我|提醒我)"
+    r"[,:，：]?\s{0,3}$",
+    re.IGNORECASE,
+)
+_IDLE = re.compile(
+    r"\b(?:hi|hey|hello|ok|okay|yes|no|oh|well|so|and|but|please|dear|thanks|thank you|by the way|btw|one more thing|"
+    r"listen|look|right|sure)\b|对了|还有|另外|好的|好吧|知道了|谢谢你?|是的|嗯|哦|对|好|那|喂",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W\u3400-\u9fff]+(?:['-]\w+)*")
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_SPACE_AND_SIGNS = " \t\r\n:：,，、;；—–-.。!！?？"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A piece of a line: `line[start:end]`."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request to remember: its place with everything that belongs to it, and that of the words to be remembered;
+    without any, the line before is meant."""
+
+    all: Place
+    words: Place | None
+
+
+@dataclass(frozen=True)
+class Signals:
+    """What a line asks of memory at once."""
+
+    is_strong: bool
+    asked: Asked | None
+
+    def __bool__(self) -> bool:
+        return self.is_strong or self.asked is not None
+
+
+def scan(line: str) -> Signals:
+    """What `line` asks of memory at once.
+
+    >>> line = "Please remember that I'm allergic to nuts."
+    >>> asked = scan(line).asked
+    >>> line[asked.words.start : asked.words.end]
+    "I'm allergic to nuts."
+    >>> bool(scan("Do you remember my cat?"))
+    False
+    """
+    return Signals(has_strong_emotion([line]), asked_to_remember(line))
+
+
+def asked_to_remember(line: str) -> Asked | None:
+    """The first request to remember in `line`."""
+    plain = simplified(line.replace("\u2019", "'"))
+    english = (_after_english(plain, request) for request in _requests(_ENGLISH, plain))
+    chinese = (_after_chinese(plain, request) for request in _requests(_CHINESE, plain))
+    first = [asked for found in (english, chinese) if (asked := next(filter(None, found), None))]
+    return min(first, key=lambda asked: asked.all.start, default=None)
+
+
+def _requests(pattern: re.Pattern[str], line: str) -> Iterator[re.Match[str]]:
+    """What may be a request: where a key word stands, in nobody else's mouth."""
+    for start, end in _around_keys(line):
+        for found in pattern.finditer(line, start, end):
+            if not _is_quoted(line, found.start("request")):
+                yield found
+
+
+def _around_keys(line: str) -> list[tuple[int, int]]:
+    """The pieces of `line` in which a key word stands, with what may belong to it; no character is in two."""
+    pieces: list[tuple[int, int]] = []
+    for key in islice(_KEY.finditer(line), MOST_LOOKED_AT):
+        start, end = max(0, key.start() - LEADING), key.end() + TRAILING
+        if pieces and start <= pieces[-1][1]:
+            start = pieces.pop()[0]
+        pieces.append((start, end))
+    return pieces
+
+
+def _after_english(line: str, request: re.Match[str]) -> Asked | None:
+    """What a verb that may ask to remember asks for, going by what follows it."""
+    end, said = request.end(), request["request"]
+    polite = bool(_POLITE_ENGLISH.search(said))
+    able = bool(_ABLE_ENGLISH.search(said))
+    points = (_NOTHING_MORE if request["pointing"] else _POINTS_ENGLISH).match(line, end)
+    if points is None and request["plain"] and polite:
+        points = _NOTHING_MORE.match(line, end)
+    if points:
+        politely_put = (
+            polite or _has_tag(points[0]) or (able and (request["pointing"] or "for me" in points[0].lower()))
+        )
+        if _is_question(line, points.end()) and not politely_put:
+            return None
+        return _pointed_at(line, request.start("request"), points.end())
+    clause = _CLAUSE.match(line, end)
+    if clause is None or (not _ERRAND.match(line, end) and _NO_MATTER.match(line, end)):
+        return None
+    if _asks_for_clause(line, end, clause, polite=polite, able=able):
+        return _following(line, request.start("request"), clause.end())
+    return None
+
+
+def _asks_for_clause(line: str, verb_end: int, clause: re.Match[str], *, polite: bool, able: bool) -> bool:
+    begins, joint = clause.end(), clause[0].strip()
+    if polite or _ERRAND.match(line, verb_end):
+        return True
+    if able:
+        return joint.endswith("that") or joint in (":", "—", "–")
+    if _is_question(line, begins):
+        return False
+    if joint in (":", "—", "–"):
+        return True
+    return bool((_THAT_CLAUSE if joint.endswith("that") else _BARE_CLAUSE).match(line, begins))
+
+
+def _after_chinese(line: str, request: re.Match[str]) -> Asked | None:
+    end, leads = request.end(), request["leads"]
+    polite = bool(_POLITE_ZH.search(leads))
+    if request["recall"] and not _STRONG_ZH.search(leads):
+        return None
+    perfective = request["mood"] == "了" and request["plain"] and not request["plain"].endswith("忘")
+    points = _POINTS_ZH.match(line, end)
+    if points:
+        wholly_said = perfective and line[points.end() : points.end() + 1] not in ("，", ",", "：", ":")
+        if wholly_said or (_is_question(line, points.end()) and not polite and not _has_tag(points[0])):
+            return None
+        return _pointed_at(line, request.start("request"), points.end())
+    sentence = _sentence(line, end)
+    if perfective or sentence.startswith(("呢", "来了", "来过")) or _ONLY_ME_ZH.match(_bare(sentence)):
+        return None
+    if not _asks_for_sentence(request, sentence, polite=polite):
+        return None
+    return _following(line, request.start("request"), end)
+
+
+def _asks_for_sentence(request: re.Match[str], sentence: str, *, polite: bool) -> bool:
+    asks = bool(_ASKS_ZH.search(sentence)) and not _TAG_AT_END.search(sentence)
+    if asks and not polite:
+        return False
+    if request["recall"] or (request["plain"] or "").find("忘") > 0:
+        return bool(_SELF_ZH.search(sentence))
+    if polite:
+        return True
+    return bool(_WHEN_ZH.match(sentence)) and not _HARD_ZH.search(sentence) and not _ABLE_ZH.search(request["leads"])
+
+
+def _pointed_at(line: str, start: int, end: int) -> Asked | None:
+    """ "Remember this": what follows a colon, else what stands before it, else what follows, else the line before."""
+    before, after = _before(line, start), line[end : end + AROUND_LOOKED_AT]
+    if after.lstrip()[:1] in (":", "：", "，", ",", "—", "–") and _says_something(after, least=1):
+        return _following(line, start, end)
+    if _says_something(before):
+        return _preceding(line, start, end)
+    if _says_something(after):
+        return _following(line, start, end)
+    return Asked(Place(start, end), None)
+
+
+def _following(line: str, start: int, end: int) -> Asked | None:
+    words = _trimmed(line, end, len(line))
+    if words is None:
+        return None
+    return Asked(Place(start if _says_something(_before(line, start)) else 0, words.end), words)
+
+
+def _preceding(line: str, start: int, end: int) -> Asked | None:
+    words = _trimmed(line, 0, start)
+    return Asked(Place(words.start, end), words) if words else None
+
+
+def _trimmed(line: str, start: int, end: int) -> Place | None:
+    """The words between the two places, without signs around them, but with the sign that ends them."""
+    said = line[start:end]
+    if tag := _TAG_AT_END.search(said, max(0, len(said) - 40)):
+        said = said[: tag.start()]
+    begins = start + len(said) - len(said.lstrip(_SPACE_AND_SIGNS))
+    ends = start + len(said.rstrip(" \t\r\n,，、:：;；—–"))
+    return Place(begins, ends) if begins < ends else None
+
+
+def _before(line: str, start: int) -> str:
+    return line[max(0, start - AROUND_LOOKED_AT) : start]
+
+
+def _says_something(text: str, least: int = 2) -> bool:
+    """Whether `text` is more than a greeting, a name or a yes."""
+    plain = _IDLE.sub(" ", text)
+    return len(_WORD.findall(plain)) >= least or len(_HAN.findall(plain)) > least
+
+
+def _sentence(line: str, start: int) -> str:
+    """What follows, to the end of the sentence, with its sign."""
+    end = _SENTENCE_END.search(line, start, start + SENTENCE_LOOKED_AT)
+    return line[start : end.end() if end else start + SENTENCE_LOOKED_AT].strip()
+
+
+def _is_question(line: str, start: int) -> bool:
+    sentence = _sentence(line, start)
+    return sentence.endswith(("?", "？")) and not _TAG_AT_END.search(sentence)
+
+
+def _has_tag(text: str) -> bool:
+    return bool(_TAG_AT_END.search(text))
+
+
+def _bare(sentence: str) -> str:
+    return sentence.strip("。！？，.!?,~～… ")
+
+
+def _is_quoted(line: str, start: int) -> bool:
+    """Whether somebody else's words are reported here."""
+    return bool(_QUOTING.search(line[max(0, start - QUOTING_LOOKED_AT) : start]))

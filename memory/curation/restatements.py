@@ -1,0 +1,83 @@
+"""Echoes: whether a text repeats what is to be forgotten. Pure.
+
+A reply says again what it was told ("You told me that your cat died"), and so does a later one that recalled it. What
+tells it in entirely other words is not found; the preview says so.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import cached_property
+
+from echovessel.language import tokenizer
+from echovessel.language.common_words import everyday
+from echovessel.language.person_names import LETTERS_OF_UNSPACED, occurs
+from echovessel.language.plain_text import comparable_form
+from memory.store.tombstones import is_telling
+from persona.models import Persona
+
+LEAST_SHARED = 2
+# Said to be kind, whatever the talk is about.
+COURTESIES = frozenset(
+    tokenizer.cut(
+        "thank thanks wow glad awesome amazing excited support appreciate help enjoy hope cool share stay wait "
+        "谢谢 开心 希望 加油 支持 享受 期待 分享"
+    )
+)
+PART_SHARED = 3  # a third of the shorter one: two long lines share two words by chance
+_UNSPACED = re.compile(LETTERS_OF_UNSPACED)
+
+
+class Said:
+    """What is to be forgotten in words: the description, earlier versions and quotes of one memory, or one line."""
+
+    def __init__(self, texts: Iterable[str], names: frozenset[str]) -> None:
+        self.texts = sorted({plain for text in texts if (plain := comparable_form(text))})
+        self._names = names
+
+    @cached_property
+    def telling(self) -> frozenset[str]:
+        return frozenset(token for text in self.texts for token in telling_words(text, self._names))
+
+    @cached_property
+    def literal(self) -> list[str]:
+        """Those that tell so much that nobody says them by chance."""
+        return [text for text in self.texts if is_telling(text)]
+
+    def is_repeated_by(self, reply: str) -> bool:
+        """Whether a reply that may speak of it does: it contains it, or shares telling words with it, of which neither
+        has many more."""
+        theirs = telling_words(reply, self._names)
+        shared = len(self.telling & theirs)
+        is_much = shared * PART_SHARED >= min(len(self.telling), len(theirs))
+        return (shared >= LEAST_SHARED and is_much) or self.is_contained_in(reply)
+
+    def is_contained_in(self, text: str) -> bool:
+        """Whether a text has it word for word, up to case, signs and spaces."""
+        return contains(text, self.literal)
+
+
+def contains(text: str, wanted: Iterable[str]) -> bool:
+    """Whether one of `wanted`, normalised texts, stands in `text` as whole words."""
+    padded = _padded(comparable_form(text))
+    return any(_padded(one) in padded if not _UNSPACED.search(one) else one in padded for one in wanted)
+
+
+def is_named(name: str, content: str) -> bool:
+    """Whether a line names somebody. Will and May are only meant where they are written as they are called."""
+    is_word = all(tokenizer.is_function_word(token) or token in everyday() for token in tokenizer.cut(name))
+    return occurs(name, content) and (name in content or not is_word)
+
+
+def telling_words(text: str, names: frozenset[str]) -> set[str]:
+    """The words of a text that say what it is about: none that everybody says every day, and no name of the two."""
+    telling = (token for token in tokenizer.content_words(text) if len(token) > 1 or not _UNSPACED.match(token))
+    return {token for token in telling if token not in everyday() and token not in names and token not in COURTESIES}
+
+
+def names_of(persona: Persona) -> frozenset[str]:
+    """The words of the names of the two who talk."""
+    return frozenset(tokenizer.cut(f"{persona.name} {persona.called}"))
+
+
+def _padded(plain: str) -> str:
+    return f" {plain} "

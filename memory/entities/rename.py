@@ -1,0 +1,129 @@
+"""The names of an entity, as people change them: another canonical name, a name more, a name less.
+
+A mention says that a name of the entity stands in the memory. So a name that is learned links the memories that it
+stands in, unless somebody else bears it as well and it tells nothing; and a name that is taken away lets those go in
+which no other name of the entity stands.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from django.db import transaction
+from django.utils.translation import gettext_lazy as _
+
+from echovessel.language.person_names import is_name, normalized, occurs
+from memory.entities.resolve import LONGEST_NAME, learn_aliases, link
+from memory.entities.stream_events import announce_changed
+from memory.models import Alias, ConceptNode, Entity, Mention
+
+LONGEST_DESCRIPTION = 400
+WORDS = {
+    "no_name": _("This cannot be anybody's name."),
+    "too_long": _("This is too long for a name."),
+    "talking": _("This is a name of one of the two who talk."),
+    "merged": _("This one lives on in another one."),
+    "only_name": _("No other name of it stands in what is remembered of it."),
+}
+
+
+class NameRefused(ValueError):
+    """It cannot be named so, or not without that name; `code` says why, the message in words."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(WORDS[code])
+        self.code = code
+
+
+def rename(entity: Entity, name: str) -> None:
+    """Give the entity another canonical name; it bears the one it had as well. Raises NameRefused."""
+    with transaction.atomic():
+        add_alias(entity, name)
+        entity.canonical_name = " ".join(name.split())
+        entity.save(update_fields=["canonical_name"])
+        announce_changed(entity, "renamed")
+
+
+def change(entity: Entity, name: str | None, aliases: Iterable[str], description: str | None) -> None:
+    """All of it or nothing: another canonical name, names that it bears as well, what a person says of it (empty for
+    nothing). None leaves it as it is. Raises NameRefused."""
+    with transaction.atomic():
+        if name is not None:
+            rename(entity, name)
+        for alias in aliases:
+            add_alias(entity, alias)
+        if description is not None:
+            describe(entity, description)
+
+
+def describe(entity: Entity, description: str) -> None:
+    """What a person says of it; with nothing said the slow cycle may describe it again."""
+    said = description.strip()[:LONGEST_DESCRIPTION]
+    described_by = Entity.DescribedBy.PERSON if said else ""
+    Entity.objects.filter(pk=entity.pk).update(description=said, described_by=described_by)
+
+
+def add_alias(entity: Entity, name: str) -> Alias:
+    """Have the entity bear this name, too: the name, the one it bears already where that differs in nothing that
+    matters. Raises NameRefused."""
+    name = " ".join(name.split())
+    with transaction.atomic():
+        _check(entity, name)
+        is_known = entity.aliases.filter(normalized=normalized(name)).exists()
+        learn_aliases(entity, [name])
+        if not is_known:
+            _link_memories(entity, name)
+            announce_changed(entity, "named")
+        return entity.aliases.get(normalized=normalized(name))
+
+
+def remove_alias(alias: Alias) -> None:
+    """Take this name away from the one who bears it. Raises NameRefused where no other one is left, or none that
+    stands in a memory."""
+    entity = alias.entity
+    with transaction.atomic():
+        entity.refresh_from_db()
+        left = list(entity.aliases.exclude(pk=alias.pk))
+        unnamed = _named_by_this_alone(alias, left)
+        if entity.status == Entity.Status.MERGED:
+            raise NameRefused("merged")
+        if not left or (unnamed and len(unnamed) == entity.mentions.count()):
+            raise NameRefused("only_name")
+        Mention.objects.filter(pk__in=unnamed).delete()
+        Alias.objects.filter(pk=alias.pk).delete()
+        if normalized(entity.canonical_name) == alias.normalized:
+            entity.canonical_name = left[0].text
+            entity.save(update_fields=["canonical_name"])
+        announce_changed(entity, "unnamed")
+
+
+def names_in(names: Iterable[str], text: str) -> list[str]:
+    """Those of the names that stand in the text."""
+    return [name for name in names if occurs(name, text)]
+
+
+def _check(entity: Entity, name: str) -> None:
+    talking = {normalized(entity.persona.name), normalized(entity.persona.called)}
+    refused = {
+        "too_long": len(name) > LONGEST_NAME,
+        "no_name": not is_name(name),
+        "talking": normalized(name) in talking,
+        "merged": Entity.objects.filter(pk=entity.pk, status=Entity.Status.MERGED).exists(),
+    }
+    for code in (code for code, holds in refused.items() if holds):
+        raise NameRefused(code)
+
+
+def _link_memories(entity: Entity, name: str) -> None:
+    """The memories that the name stands in, where it is nobody else's."""
+    others = Alias.objects.filter(persona=entity.persona_id, normalized=normalized(name)).exclude(entity=entity)
+    if others.exclude(entity__status=Entity.Status.MERGED).exists():
+        return
+    told = ConceptNode.objects.filter(persona=entity.persona_id).values_list("pk", "description")
+    standing = [pk for pk, description in told.iterator() if occurs(name, description)]
+    link(entity, ConceptNode.objects.filter(pk__in=standing))
+
+
+def _named_by_this_alone(alias: Alias, left: Sequence[Alias]) -> list[int]:
+    """Keys of the mentions in whose memory this name stands, and none of those that are left."""
+    mentions = Mention.objects.filter(entity=alias.entity_id).values_list("pk", "node__description")
+    names = [other.text for other in left]
+    return [pk for pk, text in mentions if occurs(alias.text, text) and not names_in(names, text)]

@@ -1,0 +1,42 @@
+"""Ways out: a persona as a file to take along, in our own format or in one that others read.
+
+The archive holds everything, and is restored as it was. Portable AI Memory holds what was said and what remains of it,
+for another system of its kind. A character card says who she is, and may be given away: it holds nothing of the owner.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from memory.archive import write
+from memory.exports import card, pam
+from persona.models import Persona
+
+
+@dataclass(frozen=True)
+class Way:
+    """One format: `written` gives its bytes as they come, `suffix` ends the file's name."""
+
+    name: str
+    label: str | Promise
+    suffix: str
+    media_type: str
+    written: Callable[[Persona, datetime], Iterator[bytes]]
+
+    def file_name(self, persona: Persona, now: datetime) -> str:
+        """A name for the file in which nobody's words stand."""
+        return f"echovessel-{persona.uuid}-{now:%Y-%m-%d}{self.suffix}"
+
+
+WAYS = {
+    way.name: way
+    for way in (
+        Way("archive", _("EchoVessel archive: everything"), ".jsonl", "application/x-ndjson", write.lines),
+        Way("pam", _("Portable AI Memory: talks and memories"), ".zip", "application/zip", pam.written),
+        Way("card", _("Character card, V3: who they are"), ".json", "application/json", card.written),
+        Way("card_png", _("Character card, V3, as a picture"), ".png", "image/png", card.drawn),
+    )
+}

@@ -1,0 +1,51 @@
+"""A persona as a character card that others read. Cards are given around: who the user is, and whatever was said or is
+remembered, stays here."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from echovessel.language import person_names
+from memory.imports.readers import card_writing
+from memory.imports.readers.types import Card
+from persona.models import Persona
+from persona.models.core_block import Label
+
+# What stands for whoever talks with her: each reader puts the name of its own user there.
+USER = "{{user}}"
+
+
+def written(persona: Persona, now: datetime) -> Iterator[bytes]:
+    """The card as JSON."""
+    yield card_writing.as_bytes(_card(persona, now), 3)
+
+
+def drawn(persona: Persona, now: datetime) -> Iterator[bytes]:
+    """The card in a picture, for readers of V3 and V2."""
+    yield from card_writing.as_picture(_card(persona, now), 3)
+
+
+def _card(persona: Persona, now: datetime) -> Card:
+    blocks = {
+        label: person_names.replaced(persona.user_name, USER, content)
+        for label, content in persona.core_blocks.values_list("label", "content")
+    }
+    return Card(
+        name=persona.name,
+        nickname="",
+        description=blocks.get(Label.PERSONA, ""),
+        personality="",
+        scenario="",
+        example_messages="",
+        post_history=blocks.get(Label.STYLE, ""),
+        greetings=(),
+        lore=(),
+        source_id=str(persona.uuid),
+        where="",
+        rest={
+            "data": {
+                "creation_date": int(persona.created_at.timestamp()),
+                "modification_date": int(now.timestamp()),
+                "extensions": {"echovessel": {"language": persona.language}},
+            }
+        },
+    )

@@ -1,0 +1,161 @@
+"""What was said with a persona and what remains of it, as Portable AI Memory 1.0.
+
+The specification has no word for "for nobody's prompt": lines that are withheld are left out, and memories that are
+hidden or quarantined come as deprecated. Talks off the record are in no file at all.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime
+from typing import Any
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+from chat.models import Message
+from memory.archive.parts import at_once, in_order
+from memory.imports.readers.pam import RELATIONS
+from memory.imports.readers.pam_writing import Export, write
+from memory.imports.readers.types import Line, Remembered, Role, Talk
+from memory.models import ConceptNode, Entity, Evidence, Filling
+from persona.models import Persona
+from persona.models.core_block import Label
+
+_STATUSES = {"active": "active", "superseded": "superseded", "archived": "archived"}
+# Kinds of the specification; the others keep our names as kinds of their own.
+_TYPES = {"intention": "goal"}
+_BLOCKS = {Label.USER: "identity", Label.STYLE: "instruction", Label.PERSONA: "companion"}
+_TAG = re.compile("[a-z0-9][a-z0-9_-]*")
+
+
+def written(persona: Persona, now: datetime) -> Iterator[bytes]:
+    """The bytes of the zip."""
+    export_id = str(uuid5(NAMESPACE_URL, f"{persona.uuid} {now.isoformat()}"))
+    export = Export(owner=persona.owner.get_username(), now=now, export_id=export_id)
+    yield from write(_memories(persona), _talks(persona), export)
+
+
+# --- talks ------------------------------------------------------------------------------------------------------------
+def _talks(persona: Persona) -> Iterator[Talk]:
+    for session in in_order(persona.sessions.filter(off_the_record=False).order_by("started_at", "pk")):
+        said = in_order(session.messages.filter(withheld=False).order_by("created_at", "pk"))
+        lines = (line for message in said if (line := _line(persona, message)))
+        for some in at_once(lines):
+            yield Talk(session.summary, str(session.uuid), tuple(some), "")
+
+
+def _line(persona: Persona, message: Message) -> Line | None:
+    """The line, with who said it; a notice of the system is none."""
+    names: Mapping[str, tuple[Role, str]] = {
+        Message.Role.USER: ("user", persona.called),
+        Message.Role.PERSONA: ("persona", persona.name),
+    }
+    role, speaker = names.get(message.role, ("other", message.speaker))
+    if not speaker:
+        return None
+    if role == "other" and speaker.casefold() in (persona.called.casefold(), persona.name.casefold()):
+        # Readers ask who is who by name.
+        speaker = f"{speaker} (other)"
+    return Line(speaker, message.content, message.created_at, str(message.uuid), "", role)
+
+
+# --- memories ---------------------------------------------------------------------------------------------------------
+def _memories(persona: Persona) -> Iterator[Remembered]:
+    yield from _blocks(persona)
+    links = _Links(persona)
+    for node in in_order(persona.nodes.order_by("pk")):
+        yield _memory(node, links)
+    described = persona.entities.exclude(status=Entity.Status.MERGED).exclude(description="").order_by("pk")
+    yield from (_somebody(entity) for entity in in_order(described.prefetch_related("aliases")))
+
+
+def _blocks(persona: Persona) -> Iterator[Remembered]:
+    """What people wrote of the three: an instruction, an identity, and who the companion is."""
+    for block in persona.core_blocks.exclude(content="").order_by("label"):
+        if block.content.strip():
+            rest = _rest(block.edited_at, method="manual")
+            kind = _BLOCKS[Label(block.label)]
+            yield Remembered(block.content, kind, None, 1.0, f"{persona.uuid}-{block.label}", "", rest)
+
+
+class _Links:
+    """What memories came from and what took their place, by uuids: the first line of each, and its relations."""
+
+    def __init__(self, persona: Persona) -> None:
+        self.nodes = dict(persona.nodes.values_list("pk", "uuid"))
+        self.said_in: dict[int, tuple[UUID, UUID]] = {}
+        evidence = Evidence.objects.filter(node__persona=persona, message__withheld=False).order_by("message_id")
+        for node, message, session in evidence.values_list("node_id", "message__uuid", "message__session__uuid"):
+            self.said_in.setdefault(node, (message, session))
+        self.grounds: dict[int, list[int]] = defaultdict(list)
+        edges = Filling.objects.filter(parent__persona=persona, orphaned=False).order_by("pk")
+        for parent, child in edges.values_list("parent_id", "child_id"):
+            self.grounds[parent].append(child or 0)
+
+    def relations(self, node: ConceptNode) -> list[dict[str, Any]]:
+        """From the memory to those it was concluded from."""
+        grounds = (self.nodes[key] for key in self.grounds[node.pk] if key in self.nodes)
+        return [
+            {
+                "id": f"{node.uuid}-{ground}",
+                "from": str(node.uuid),
+                "to": str(ground),
+                "type": "derived_from",
+                "created_at": node.created_at.isoformat(),
+            }
+            for ground in grounds
+        ]
+
+
+def _memory(node: ConceptNode, links: _Links) -> Remembered:
+    relations = links.relations(node)
+    rest = _rest(node.created_at, method="manual" if node.source == "person" else "llm_inference")
+    rest["temporal"] |= _times(node, links)
+    rest["provenance"] |= _said_in(links.said_in.get(node.pk))
+    rest |= {
+        "status": _STATUSES.get(node.status, "deprecated"),
+        "tags": [tag for tag in (*node.emotion_tags, *node.relational_tags) if _TAG.fullmatch(tag)],
+        "metadata": _own(node),
+    }
+    rest |= {RELATIONS: relations} if relations else {}
+    kind = _TYPES.get(node.kind, node.kind)
+    return Remembered(node.description, kind, node.event_time_start, node.confidence, str(node.uuid), "", rest)
+
+
+def _times(node: ConceptNode, links: _Links) -> dict[str, Any]:
+    """When it was; the days of what happened are whole ones, in no zone of their own."""
+    start, end = node.event_time_start, node.event_time_end
+    days = {"valid_from": _midnight(start), "valid_until": _midnight(end)} if start and end else {}
+    successor = links.nodes.get(node.superseded_by_id or 0)
+    superseded = {"superseded_by": str(successor)} if successor else {}
+    return {"updated_at": node.last_mentioned_at.isoformat()} | days | superseded
+
+
+def _midnight(day: date) -> str:
+    return f"{day.isoformat()}T00:00:00+00:00"
+
+
+def _said_in(place: tuple[UUID, UUID] | None) -> dict[str, str]:
+    return {"message_ref": str(place[0]), "conversation_ref": str(place[1])} if place else {}
+
+
+def _own(node: ConceptNode) -> dict[str, Any]:
+    """What the specification has no word for."""
+    names = ("kind", "subject", "status", "emotional_impact", "emotion_tags", "relational_tags", "verification")
+    return {name: getattr(node, name) for name in (*names, "outcome", "pinned", "mention_count")}
+
+
+def _somebody(entity: Entity) -> Remembered:
+    names = [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name]
+    rest = _rest(entity.created_at, method="manual" if entity.described_by == "person" else "llm_inference")
+    rest["metadata"] = {"name": entity.canonical_name, "kind": entity.kind, "aliases": names}
+    text = f"{entity.canonical_name}: {entity.description}"
+    kind = "relationship" if entity.kind == Entity.Kind.PERSON else "context"
+    return Remembered(text, kind, None, None, str(entity.uuid), "", rest)
+
+
+def _rest(at: datetime, method: str) -> dict[str, Any]:
+    """What the specification wants to be told of every memory."""
+    return {
+        "temporal": {"created_at": at.isoformat()},
+        "provenance": {"platform": Export.platform, "extraction_method": method},
+    }

@@ -1,0 +1,113 @@
+"""After a forgetting is committed: the bytes go from the file and its log, the arrays and caches from memory.
+
+A receipt is pending until the whole file was written anew and its log emptied. That is done at once where the file is
+small, else by a job; whatever did not come to it (somebody was reading, the disk was full, the process died) is done by
+the job of every minute, and one writing serves all receipts that were there when it began.
+"""
+
+import logging
+import re
+from collections.abc import Mapping
+from datetime import datetime
+
+from django.db import OperationalError, connection
+from django.db.models import F
+from django_q.tasks import async_task
+
+from chat.care import classifier
+from echovessel.db.sqlite import erasure
+from echovessel.embeddings import embedding
+from echovessel.language import person_names, tokenizer
+from echovessel.process.redaction import told
+from memory import knobs
+from memory.entities import similarity, spelling
+from memory.models import Receipt
+from memory.recall import snapshot
+from persona.models import Persona
+
+logger = logging.getLogger(__name__)
+
+_PENDING, _DONE = Receipt.Status.PENDING, Receipt.Status.DONE
+
+
+def finish(receipt: Receipt, now: datetime) -> bool:
+    """Erase the bytes of what `receipt` tells. False where it stays pending: the database is large, and a job does it;
+    or it cannot be done now, and the job of every minute does. Inside a transaction nothing can be erased."""
+    let_go(receipt.persona_id)
+    if connection.in_atomic_block:
+        return False
+    if erasure.size_mb(connection) > knobs.vacuum_at_once_mb():
+        async_task("memory.tasks.finish_erasures")
+        return False
+    finish_pending(now)
+    receipt.refresh_from_db(fields=["status", "finished_at", "attempts"])
+    return receipt.status == _DONE
+
+
+def finish_pending(now: datetime) -> int:
+    """Erase the bytes of all that was forgotten and is pending; returns how many receipts are done by it."""
+    pending = dict(Receipt.objects.filter(status=_PENDING).values_list("pk", "persona"))
+    if not pending or connection.in_atomic_block:
+        return 0
+    for persona_id in set(pending.values()):
+        let_go(persona_id)
+    receipts = Receipt.objects.filter(pk__in=pending, status=_PENDING)
+    if not _erased(list(pending)):
+        receipts.update(attempts=F("attempts") + 1)
+        return 0
+    done = receipts.update(status=_DONE, finished_at=now, attempts=F("attempts") + 1)
+    erasure.checkpoint(connection)  # of this note alone, so that the log is left empty
+    return done
+
+
+def erase_refused(*, was_refused: bool) -> bool:
+    """Erase the bytes of a file that was read and is gone: of lines that were refused, nothing may be left in the
+    write-ahead log, nor between the rows. False where a job does it, or somebody reads all the while; then whatever
+    empties the log next does. Inside a transaction nothing can be erased."""
+    if connection.in_atomic_block:
+        return False
+    if was_refused and erasure.size_mb(connection) > knobs.vacuum_at_once_mb():
+        async_task("memory.tasks.erase_refused")
+        return erasure.checkpoint(connection)
+    return _erased([]) if was_refused else erasure.checkpoint(connection)
+
+
+def erase_now() -> bool:
+    """Write every page anew, and empty the log; False where it cannot be done now."""
+    return not connection.in_atomic_block and _erased([])
+
+
+def note_erasure(persona: Persona, kind: str, counts: Mapping[str, int], now: datetime) -> Receipt:
+    """A receipt for what went without a plan, such as a talk off the record. Call it in the transaction in which that
+    goes, and `finish` after it."""
+    return Receipt.objects.create(
+        persona=persona,
+        persona_uuid=persona.uuid,
+        owner_id=persona.owner_id,
+        targets=[[kind, str(persona.uuid)]],
+        counts=dict(counts),
+        at=now,
+    )
+
+
+def let_go(persona_id: int | None) -> None:
+    """Hold nothing of this persona in this process, or of nobody: no vectors, no words, no names. Other processes find
+    by a stamp in the database that what they hold is not true any more."""
+    snapshot.let_go(persona_id)
+    embedding.forget_lately()
+    classifier.forget_lately()
+    for module in (tokenizer, person_names, spelling, similarity):
+        module.let_go()
+    re.purge()  # patterns are made of names
+
+
+def _erased(receipts: list[int]) -> bool:
+    try:
+        erasure.vacuum(connection, knobs.vacuum_at_once_mb())
+        empty = erasure.checkpoint(connection)
+    except OperationalError as error:
+        logger.warning("receipts %s stay pending: %s", receipts or "of no forgetting", told(error))
+        return False
+    if not empty:
+        logger.info("receipts %s stay pending: somebody is reading", receipts)
+    return empty

@@ -1,0 +1,107 @@
+"""Kept: the messages and memories that were not chosen and say the same words, and what was made of them.
+
+Their words are no trace of what was forgotten, wherever these rows lead: into their own index, quotes and events, the
+summary of their session, the memories that rest on them. A copy that leads to none of them is a trace. What people
+wrote into core blocks and descriptions is theirs, and no trace either.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Q
+
+from chat.models import Message, MessageText
+from echovessel.db.text_columns import OnForget
+from memory.forgetting import fingerprints
+from memory.forgetting.database_values import Value
+from memory.forgetting.rows import among
+from memory.models import ConceptNode, Entity, Evidence, Filling, Mention, NodeText
+
+_UUID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+# The columns by which a row leads to a message, memory, session or turn; of their own tables, the key.
+_LEADS = {"message_id": "message", "node_id": "node", "session_id": "session", "turn_id": "turn"}
+_OWN = {
+    "chat_message": "message",
+    "memory_conceptnode": "node",
+    "memory_entity": "entity",
+    "chat_session": "session",
+    "chat_turn": "turn",
+}
+
+
+@dataclass
+class Kept:
+    """The printed words of what was kept, by what leads to them: (kind, key), or a uuid in hex."""
+
+    by: dict[Any, set[str]] = field(default_factory=lambda: defaultdict(set))
+    prints: set[str] = field(default_factory=set)
+    messages: int = 0
+
+    @classmethod
+    def of(cls, printed: Collection[str], gone: Collection[str]) -> "Kept":
+        """What was kept of what these prints are of; `gone` are the ids, in hex, of what was forgotten."""
+        kept = cls()
+        if printed:
+            kept._read_messages(printed, gone)
+            kept._read_nodes(printed, gone)
+        return kept
+
+    def accounting_for(self, value: Value, texts: Iterable[str]) -> set[str]:
+        """The prints of what the row of this value leads to."""
+        row: Mapping[str, Any] = value.row
+        keys: set[Any] = {(kind, row[column]) for column, kind in _LEADS.items() if row.get(column) is not None}
+        if value.table in _OWN:
+            keys.add((_OWN[value.table], row["id"]))
+        named = (text for text in [*texts, *map(str, row.values())])
+        keys |= {found.replace("-", "") for text in named for found in _UUID.findall(text)}
+        return set().union(*(self.by[key] for key in keys if key in self.by))
+
+    def _read_messages(self, printed: Collection[str], gone: Collection[str]) -> None:
+        bodies = MessageText.objects.order_by().values_list("message_id", "body").iterator(chunk_size=500)
+        found = _with_prints(bodies, printed)
+        known = Message.objects.filter(pk__in=among(found)).values_list(
+            "pk", "uuid", "session_id", "session__uuid", "turn_id", "turn__uuid"
+        )
+        for pk, uuid, session, session_uuid, turn, turn_uuid in known:
+            if uuid.hex in gone:
+                continue
+            self.messages += 1
+            self._note(found[pk], ("message", pk), uuid, ("session", session), session_uuid, ("turn", turn), turn_uuid)
+
+    def _read_nodes(self, printed: Collection[str], gone: Collection[str]) -> None:
+        """Memories that rest on something; one that rests on nothing is a copy that leads nowhere."""
+        bodies = NodeText.objects.order_by().values_list("node_id", "body").iterator(chunk_size=500)
+        found = _with_prints(bodies, printed)
+        quoted = Exists(Evidence.objects.filter(node=OuterRef("pk")))
+        concluded = Exists(Filling.objects.filter(parent=OuterRef("pk"), child__isnull=False))
+        brought = Q(source=ConceptNode.Source.PERSON) | Q(import_uuid__isnull=False)
+        grounded = ConceptNode.objects.filter(quoted | concluded | brought, pk__in=among(found))
+        for pk, uuid, session, session_uuid in grounded.values_list("pk", "uuid", "session_id", "session__uuid"):
+            if uuid.hex not in gone:
+                self._note(found[pk], ("node", pk), uuid, ("session", session), session_uuid)
+        mentions = Mention.objects.filter(node__in=among(found)).values_list("entity_id", "node_id")
+        for entity, node in mentions:
+            self.by["entity", entity] |= self.by.get(("node", node), set())
+
+    def _note(self, found: set[str], *leads: Any) -> None:
+        self.prints |= found
+        for lead in leads:
+            if lead is not None:
+                self.by[lead.hex if isinstance(lead, UUID) else lead] |= found
+
+
+def is_written_by_people(value: Value) -> bool:
+    """Whether the owner wrote it: into a core block or the persona's facts, or of somebody."""
+    return value.declaration.on_forget is OnForget.OWNERS or (
+        value.name == "memory_entity.description" and value.row["described_by"] == Entity.DescribedBy.PERSON
+    )
+
+
+def _with_prints(bodies: Iterable[tuple[int, str]], printed: Collection[str]) -> dict[int, set[str]]:
+    """The printed words in each body of cut words that has any."""
+    found = ((key, {one for one in fingerprints.in_tokens(body.split()) if one in printed}) for key, body in bodies)
+    return {key: those for key, those in found if those}

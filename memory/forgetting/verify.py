@@ -1,0 +1,286 @@
+"""Proof: where what was forgotten still stands. Everything is looked through, nothing is taken for granted.
+
+text     a value of a table that holds the words, whatever their case, signs and wrapping
+digest   a hash of the words, by which a guess can be tried
+words    rows of a text index, or triples of a substring index, whose line or memory is gone
+vector   the vector of the words with a memory that does not say them
+bytes    the words or their vector in a file, where no living row accounts for it
+id       the id of what was forgotten
+print    eight words in a row of what was forgotten (`prints`)
+sealed   a value that cannot be unwrapped, so that nothing can be said of it
+
+By a receipt, the same words in a message or memory that was not chosen are no trace: they are counted as kept
+(`memory.forgetting.kept_copies`), with what was made of those very rows. Bytes that no row uses are looked through,
+too.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from django.conf import settings
+from django.db import connection
+
+from chat import search as lines
+from echovessel.db import text_columns
+from echovessel.db.sqlite import erasure
+from echovessel.db.sqlite.substrings import LENGTH, SubstringIndex
+from echovessel.db.sqlite.text_index import JOINT, TextIndex
+from echovessel.embeddings import embedding
+from echovessel.language import tokenizer
+from memory.forgetting import database_values, fingerprints
+from memory.forgetting.database_values import Value
+from memory.forgetting.kept_copies import Kept, is_written_by_people
+from memory.models import NodeVector, Receipt
+from memory.store import deduplication, vectors
+
+Form = Literal["text", "digest", "words", "vector", "bytes", "id", "print", "sealed"]
+
+SAME_VECTOR = 0.999
+_SLICE = 64
+# Events that name what was forgotten by its id, on purpose, so that the pages drop it.
+_TOLD = {"memory.node.forgotten", "chat.session.erased"}
+_ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
+_KEYS = {"secret_key", "tombstone_key"}
+
+
+@dataclass(frozen=True, order=True)
+class Hit:
+    """Where something stands: a table and column, or a file; the row id, where there is one; and in what form."""
+
+    place: str
+    key: int | None = field(compare=False)
+    form: Form
+
+
+def of_texts(texts: Iterable[str]) -> list[Hit]:
+    """Where any of these texts stands in the database, its indexes and vectors, or in the files of the installation."""
+    wanted = [text for text in dict.fromkeys(texts) if deduplication.normalized(text)]
+    if not wanted:
+        return []
+    made = _vectors(wanted)
+    in_files = erasure.traces(files(), _bytes_of(wanted, made))
+    found = _Search(wanted, in_files)
+    return [
+        *(hit for value in database_values.values() for hit in found.in_value(value)),
+        *found.unaccounted(),
+        *(hit for text in wanted for hit in _in_indexes(text)),
+        *_with_vectors(wanted, made),
+    ]
+
+
+def of_receipt(receipt: Receipt) -> list[Hit]:
+    """Where an id of what was forgotten by `receipt` stands, and where eight words in a row of it."""
+    return of_receipts([receipt])
+
+
+def of_receipts(receipts: Iterable[Receipt]) -> list[Hit]:
+    """Where anything stands of what was forgotten by these receipts."""
+    return prove(receipts).hits
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Where something is left, and in how many messages the same words stand that were not chosen."""
+
+    hits: list[Hit]
+    kept_messages: int
+
+
+def prove(receipts: Iterable[Receipt]) -> Proof:
+    """Look everywhere for what was forgotten by these receipts."""
+    gone, printed = set[str](), set[str]()
+    for receipt in receipts:
+        gone |= {str(uuid).replace("-", "") for ids in receipt.erased.values() for uuid in ids}
+        printed |= set(receipt.prints)
+    kept = Kept.of(printed, gone)
+    hits = [hit for value in database_values.values() for hit in _left_of(value, gone, printed, kept)]
+    return Proof([*hits, *_unused_bytes(printed - kept.prints)], kept.messages)
+
+
+def _unused_bytes(printed: set[str]) -> Iterator[Hit]:
+    """Files of the database with printed words where no row stands. Words of what was kept are no trace there: where
+    tables grow, rows move and leave their bytes behind."""
+    for path, texts in (erasure.leftovers(erasure.files(connection)) if printed else {}).items():
+        if any(one in printed for text in texts for form in _written(text) for one in fingerprints.in_text(form)):
+            yield Hit(path.name, None, "bytes")
+
+
+def _written(text: str) -> list[str]:
+    """The text; and where JSON has written it with escapes, what it says."""
+    if "\\u" not in text:
+        return [text]
+    return [text, _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)]
+
+
+def files() -> list[Path]:
+    """Every file in which words may stand: the database, its log, and what the data folder holds, media and all. Not
+    keys, and not what is served as it was shipped."""
+    static = Path(settings.STATIC_ROOT)
+    kept = {path for root in (settings.DATA_DIR, settings.MEDIA_ROOT) for path in Path(root).rglob("*")}
+    found = {path for path in kept if path.is_file() and static not in path.parents and path.name not in _KEYS}
+    return sorted(found | set(erasure.files(connection)))
+
+
+class _Search:
+    """Texts that are looked for in one value after another, and the bytes of theirs that were found in files."""
+
+    def __init__(self, texts: Sequence[str], in_files: dict[bytes, list[Path]]) -> None:
+        self.plain = [deduplication.normalized(text) for text in texts]
+        self.cut = [f" {' '.join(tokenizer.cut(text))} " for text in texts if tokenizer.cut(text)]
+        self.hashes = {deduplication.content_hash(text) for text in texts}
+        self.in_files = in_files
+        self.accounted = set[bytes]()
+
+    def in_value(self, value: Value) -> Iterator[Hit]:
+        self._account_for(value)
+        if value.declaration.form == "terms":
+            if any(cut in f" {value.stored!s} " for cut in self.cut):
+                yield Hit(value.name, value.key, "words")
+            return
+        if value.stored in self.hashes:
+            yield Hit(value.name, value.key, "digest")
+        if value.sealed:
+            yield Hit(value.name, value.key, "sealed")
+        said = [deduplication.normalized(text) for text in value.texts()]
+        if any(plain in text for plain in self.plain for text in said):
+            yield Hit(value.name, value.key, "text")
+
+    def _account_for(self, value: Value) -> None:
+        """The bytes that a living row holds are no trace of one that is gone."""
+        stored = value.stored if isinstance(value.stored, bytes) else value.stored.encode(errors="surrogatepass")
+        self.accounted |= {needle for needle in self.in_files.keys() - self.accounted if needle in stored}
+
+    def unaccounted(self) -> list[Hit]:
+        """Bytes in files that no row accounts for; in another file than the database's they always are a trace."""
+        database = set(erasure.files(connection))
+        return sorted(
+            {
+                Hit(path.name, None, "bytes")
+                for needle, paths in self.in_files.items()
+                for path in paths
+                if path not in database or needle not in self.accounted
+            }
+        )
+
+
+def _vectors(texts: Sequence[str]) -> np.ndarray:
+    """The vectors of the texts; none where no memory has one."""
+    return embedding.embed(texts if NodeVector.objects.exists() else [])
+
+
+def _bytes_of(texts: Sequence[str], made: np.ndarray) -> list[bytes]:
+    written = [window for text in texts for form in erasure.forms(text) for window in erasure.windows(form)]
+    for vector in made:
+        stored = vector.astype("<f4").tobytes()
+        written += [stored[first : first + _SLICE] for first in range(0, len(stored), 8 * _SLICE)]
+        written.append(_signs(vector))
+    return written
+
+
+def _signs(vector: np.ndarray) -> bytes:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT vec_quantize_binary(%s)", [vector.astype("<f4").tobytes()])
+        return bytes(cursor.fetchone()[0])
+
+
+def _in_indexes(text: str) -> list[Hit]:
+    """Rows that an index has for all words of the text, or for all its triples, and the table beneath it has not."""
+    hits: list[Hit] = []
+    for index in (lines.INDEX, vectors.TEXT):
+        hits += [Hit(index.name, key, "words") for key in _gone(index.table, index.key, _rows_with_all(index, text))]
+    for substrings in (lines.SUBSTRINGS, vectors.SUBSTRINGS):
+        held = _rows_with_every_triple(substrings, text)
+        hits += [Hit(substrings.name, key, "words") for key in _gone(substrings.table, substrings.key, held)]
+    return hits
+
+
+def _rows_with_all(index: TextIndex, text: str) -> set[int]:
+    """In whatever scope: that of somebody who is gone, as well."""
+    wanted = tokenizer.content_words(text)
+    if not wanted:
+        return set()
+    with connection.cursor() as cursor:
+        for name, kind in (("terms", "row"), ("docs", "instance")):
+            cursor.execute(f"CREATE VIRTUAL TABLE temp.{name} USING fts5vocab(main, '{index.name}', '{kind}')")
+        try:
+            cursor.execute(
+                f"SELECT substr(term, 1, instr(term, '{JOINT}')), group_concat(term, char(10)) FROM temp.terms "
+                f"WHERE substr(term, instr(term, '{JOINT}') + 1) IN (SELECT value FROM json_each(%s)) GROUP BY 1",
+                [json.dumps(wanted)],
+            )
+            scopes = [terms.split("\n") for _, terms in cursor.fetchall()]
+            return {row for terms in scopes if len(terms) == len(wanted) for row in _with_all(cursor, terms)}
+        finally:
+            cursor.execute("DROP TABLE temp.terms")
+            cursor.execute("DROP TABLE temp.docs")
+
+
+def _with_all(cursor: Any, terms: Sequence[str]) -> set[int]:
+    found: list[set[int]] = []
+    for term in terms:
+        cursor.execute("SELECT DISTINCT doc FROM temp.docs WHERE term = %s", [term])
+        found.append({row for (row,) in cursor.fetchall()})
+    return set.intersection(*found)
+
+
+def _rows_with_every_triple(index: SubstringIndex, text: str) -> set[int]:
+    return set(index.holding(connection, text)) if len(text) >= LENGTH and "\0" not in text else set()
+
+
+def _gone(table: str, key: str, rows: set[int]) -> list[int]:
+    """Those of the rows that the table does not have."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f'SELECT value FROM json_each(%s) WHERE value NOT IN (SELECT "{key}" FROM "{table}")',
+            [json.dumps(sorted(rows))],
+        )
+        return [row for (row,) in cursor.fetchall()]
+
+
+def _with_vectors(texts: Sequence[str], made: np.ndarray) -> list[Hit]:
+    """Memories with the vector of a text that they do not say."""
+    if not len(made):
+        return []
+    plain = [deduplication.normalized(text) for text in texts]
+    hits: list[Hit] = []
+    for model, name, _column in text_columns.of_form("vector"):
+        rows = model._default_manager.values_list("node_id", "node__description", name)
+        for key, description, stored in rows.iterator(chunk_size=database_values.READ_AT_ONCE):
+            if len(stored) != made.shape[1] * 4:
+                continue
+            near = np.flatnonzero(made @ np.frombuffer(stored, dtype="<f4") >= SAME_VECTOR)
+            said = deduplication.normalized(description or "")
+            if any(plain[place] not in said for place in near):
+                hits.append(Hit(f"{model._meta.db_table}.{name}", key, "vector"))
+    return hits
+
+
+def _left_of(value: Value, gone: set[str], printed: set[str], kept: Kept) -> Iterator[Hit]:
+    if isinstance(value.stored, bytes) or _may_name(value):
+        return
+    texts = value.texts()
+    if gone and any(found.replace("-", "") in gone for text in texts for found in _ID.findall(text)):
+        yield Hit(value.name, value.key, "id")
+    if printed and not value.declaration.cut_in and not is_written_by_people(value):
+        is_cut = value.declaration.form == "terms"
+        tokens = (text.split() if is_cut else tokenizer.cut(text) for text in texts if not _is_one_word(text))
+        found = {one for cut in tokens for one in fingerprints.in_tokens(cut) if one in printed}
+        if found and not found <= kept.accounting_for(value, texts):
+            yield Hit(value.name, value.key, "print")
+
+
+def _may_name(value: Value) -> bool:
+    if value.table in text_columns.tables_that_may_name_forgotten():
+        return True
+    return value.table == "outbox_outboxevent" and value.row["name"] in _TOLD
+
+
+def _is_one_word(text: str) -> bool:
+    """A key, a digest, a code: most values are, and need not be cut."""
+    return text.isascii() and text.isalnum()

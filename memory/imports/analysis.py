@@ -1,0 +1,431 @@
+"""Looking: once through the whole file, in constant memory, before anybody is asked anything."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import islice
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from chat import knobs as chat_knobs
+from echovessel.jobs import knobs as job_knobs
+from echovessel.jobs.lease import LeaseLost
+from memory import knobs
+from memory.imports import archive_files, store, summary
+from memory.imports.choices import Choices, NotAsking, chosen
+from memory.imports.chunks import Cuts, chunked, name_of
+from memory.imports.leases import ImportLease, acquire
+from memory.imports.order import Order, seconds_between
+from memory.imports.readers import format_named, mapper, recognised, speakers, table
+from memory.imports.readers import read as read_file
+from memory.imports.readers.fields import Mapping as Fields
+from memory.imports.readers.source import Source
+from memory.imports.readers.speakers import role_after
+from memory.imports.readers.types import (
+    Card,
+    Entry,
+    Format,
+    Found,
+    ImportRejected,
+    Line,
+    Lore,
+    Options,
+    Remembered,
+    Role,
+    Skipped,
+    Talk,
+    is_between_people,
+)
+from memory.models import ImportJob
+
+Alive = Callable[[], None]
+# What of the choices says how the file is to be read.
+HOW_TO_READ = ("format", "day_first", "mapping", "kind")
+QUESTIONS = {"ask_day_first": "day_first", "ask_mapping": "mapping", "ask_chat_or_notes": "kind"}
+_COUNTED_AS: dict[type, str] = {Entry: "entries", Card: "cards", Lore: "lore", Remembered: "remembered"}
+_MOST_SPEAKERS = 200
+_MOST_NAMES = 10_000
+_SAMPLE_LINES = 8
+_SAMPLE_CHARACTERS = 200
+_MOST_FIELDS = 60
+# Of the talks of a file, those in which whoever took it along speaks.
+_NEARLY_ALL = 0.8
+_SOON_SECONDS = 600
+_FEWEST_SOON = 2
+# What names of files and fields say where all of it is one person's own.
+_OF_DIARIES = re.compile(
+    r"(?<![^\W\d_])(?:entry|entries|diary|diaries|journals?|notes?|moods?|memos?|tagebuch|eintr(?:a|ä)ge?|notiz(?:en)?"
+    r"|stimmung|diario|notas?|entradas?|humor|humeur|carnet|дневник|заметк[аи]|запис[ьи]|настроение)(?![^\W\d_])"
+    r"|日记|日記|日志|日誌|心情|随笔|隨筆|笔记|筆記|手记|备忘|備忘|メモ|気分|일기|메모|기분"
+)
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def look(job: ImportJob, source: Source, choices: Choices | None = None, found: dict[str, Any] | None = None) -> None:
+    """Look through the file at once, for whoever holds it and waits; `choices` say how to read it where that is known,
+    `found` what `survey` gave where that was done. Raises LeaseLost where somebody else is at it."""
+    lease = acquire(job.pk, timezone.now, has_file=True)
+    if lease is None:
+        raise LeaseLost
+    if choices is not None:
+        lease.row.choices = choices.as_stored()
+        lease.held().update(choices=lease.row.choices)
+    if found is None:
+        look_through(lease, source)
+    else:
+        _step(lease, status=ImportJob.Status.ASKING, found=found, format=found["format"])
+    job.refresh_from_db()
+
+
+def look_again(job: ImportJob, choices: Choices, now: datetime) -> None:
+    """Have the file looked through once more, read as the choices say; where it cannot be read so, it stands again as
+    it was read before. Raises NotAsking."""
+    looking: dict[str, Any] = {
+        "status": ImportJob.Status.LOOKING,
+        "holder": "",
+        "lease_until": None,
+        "attempts": 0,
+        "refusal": {},
+    }
+    before = {name: job.choices.get(name) for name in HOW_TO_READ}
+    with transaction.atomic():
+        asking = ImportJob.objects.filter(pk=job.pk, status=ImportJob.Status.ASKING)
+        if not asking.update(**looking, choices=choices.as_stored() | {"before": before}):
+            raise NotAsking
+        job.refresh_from_db()
+        summary.publish(job)
+
+
+def look_through(lease: ImportLease, source: Source) -> None:
+    """Note with the job what is found in the file, or why it cannot be read. What was found before stands where it
+    cannot be read in another way than it was. Raises LeaseLost."""
+    job = lease.row
+    choices = chosen(job.choices) if job.choices else Choices()
+    try:
+        found = survey(source, choices, Keeping(lease))
+        if "before" in job.choices and not (found["questions"] or any(found["counts"].values())):
+            raise ImportRejected("nothing_found")
+    except ImportRejected as error:
+        _turn_down(lease, error)
+        return
+    _step(lease, status=ImportJob.Status.ASKING, found=found, format=found["format"])
+
+
+def survey(source: Source, choices: Choices, alive: Alive = lambda: None) -> dict[str, Any]:
+    """What is found in the file, read as the choices say; what has to be asked before it can be read is among
+    "questions". `alive` is called now and then. Raises ImportRejected."""
+    if choices.format == archive_files.NAME or (choices.format is None and archive_files.is_archive(source)):
+        return archive_files.survey(source, alive) | {"chunks": archive_files.STEPS, "naive": 0}
+    chosen_format = format_of(source, choices)
+    between = is_between_people(chosen_format)
+    looking = _looked(source, chosen_format, _Looking(chosen_format.name, choices, alive, between))
+    if (order := looking.order).begins_with_the_newest:
+        turned = _Looking(chosen_format.name, choices, alive, between, True, order.keeps_what_was_said_at_once)
+        looking = _looked(source, chosen_format, turned)
+    unsaid = isinstance(chosen_format, table.Table | mapper.Mapped) and choices.kind is None
+    if unsaid and looking.may_be_a_chat(source):
+        looking = _Looking(chosen_format.name, choices, alive, questions=["kind"], sample=looking.sample)
+    return looking.told() | {"label": str(chosen_format.label)} | _mapping_of(source, chosen_format, choices, looking)
+
+
+def foreseen(job: ImportJob, source: Source, choices: Choices, now: datetime) -> Mapping[str, int]:
+    """What taking the file in would count of talks, lines and entries, as it was found in `job.found` and chosen.
+    Nothing is stored."""
+    persona, found = job.persona, job.found
+    if persona is None or found["format"] == archive_files.NAME:
+        return {}
+    read = read_file(source, format_of(source, choices, found["format"]), options_of(source, choices))
+    return store.foreseen(persona, chunked(read, found["format"], choices, cuts_of(found, now)))
+
+
+def cuts_of(found: Mapping[str, Any], until: datetime) -> Cuts:
+    """Where to cut a file in which that was found."""
+    order = {name: bool(found.get(name)) for name in ("newest_first", "keeps_at_once")}
+    return cuts(**order, undated=found.get("undated", 0), until=until)
+
+
+def _looked(source: Source, chosen_format: Format, looking: "_Looking") -> "_Looking":
+    try:
+        looking.through(read_file(source, chosen_format, options_of(source, looking.choices)))
+    except ImportRejected as error:
+        if error.code not in QUESTIONS:
+            raise
+        looking.questions.append(QUESTIONS[error.code])
+    return looking
+
+
+def format_of(source: Source, choices: Choices, known: str = "") -> Format:
+    """Raises ImportRejected where no format is chosen or `known`, and none is recognised."""
+    name = choices.format or known
+    return format_named(name) if name else recognised(source)
+
+
+def options_of(source: Source, choices: Choices) -> Options:
+    """How to read the file."""
+    return Options(choices.day_first, _said(choices, source), source.limits, choices.kind)
+
+
+def _said(choices: Choices, source: Source) -> Fields | None:
+    """The mapping as a person said it; where the records stand in JSON is found out where they did not say that. Of
+    notes no field says who speaks: all of them are the owner's."""
+    if not choices.mapping:
+        return None
+    said = Fields(**choices.mapping)
+    said = replace(said, speaker="") if choices.kind == "notes" else said
+    guess = None if "records" in choices.mapping else mapper.guess(source)
+    return replace(said, records=guess.records) if guess else said
+
+
+def cuts(
+    *, newest_first: bool = False, keeps_at_once: bool = False, undated: int = 0, until: datetime | None = None
+) -> Cuts:
+    """Where to cut, by the knobs of today."""
+    return Cuts(
+        hours=knobs.import_gap_hours(),
+        lines=chat_knobs.longest_session_messages(),
+        tokens=min(knobs.chunk_tokens(), chat_knobs.longest_session_tokens()),
+        entry_tokens=min(knobs.import_entry_tokens(), knobs.chunk_tokens()),
+        newest_first=newest_first,
+        keeps_at_once=keeps_at_once,
+        undated=undated,
+        until=until.isoformat() if until else "",
+    )
+
+
+# --- what becomes of it -------------------------------------------------------------------------------------------
+def _turn_down(lease: ImportLease, error: ImportRejected) -> None:
+    facts = {name: str(value) for name, value in error.facts.items()}
+    refusal = {"code": error.code, "where": error.where, "facts": facts}
+    choices = lease.row.choices
+    if "before" in choices:
+        refusal |= {"read_as": choices["format"] or ""}
+        as_before = {name: value for name, value in choices.items() if name != "before"} | choices["before"]
+        _step(lease, status=ImportJob.Status.ASKING, refusal=refusal, choices=as_before)
+        return
+    over = {"status": ImportJob.Status.REFUSED, "refusal": refusal, "finished_at": lease.clock()}
+    _step(lease, **over, **without_names(lease.row))
+
+
+def without_names(job: ImportJob) -> dict[str, Any]:
+    """What an import that is over keeps of what was found and chosen: no line, and nobody's name."""
+    said = ("sample", "speakers", "mapping", "fields", "called", "roles", "before")
+    found = {name: value for name, value in job.found.items() if name not in said}
+    choices = {name: value for name, value in job.choices.items() if name not in said}
+    return {"found": found, "choices": choices}
+
+
+def _step(lease: ImportLease, **values: Any) -> None:
+    with transaction.atomic():
+        lease.release(attempts=0, **values)
+        lease.row.refresh_from_db()
+        summary.publish(lease.row)
+
+
+class Keeping:
+    """Keeps the import in our hands while the file is gone through: to be called now and then. Raises LeaseLost."""
+
+    def __init__(self, lease: ImportLease) -> None:
+        self.lease = lease
+        self.often = timedelta(seconds=job_knobs.lease_seconds() / 4)
+        self.kept_at = lease.clock()
+
+    def __call__(self) -> None:
+        now = self.lease.clock()
+        if now - self.kept_at >= self.often:
+            self.kept_at = now
+            self.lease.renew()
+
+
+# --- what is seen -------------------------------------------------------------------------------------------------
+@dataclass
+class _Looking:
+    """What was seen of the file so far."""
+
+    format: str
+    choices: Choices
+    alive: Alive
+    between_people: bool = False
+    newest_first: bool = False
+    keeps_at_once: bool = False
+    counts: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    lines: Counter[str] = field(default_factory=Counter)
+    roles: dict[str, Role] = field(default_factory=dict)
+    titles: set[str] = field(default_factory=set)
+    sample: list[dict[str, str]] = field(default_factory=list)
+    questions: list[str] = field(default_factory=list)
+    days: set[date] = field(default_factory=set)
+    order: Order = field(default_factory=Order)
+    entry: Line | None = None
+    entry_pairs: int = 0
+    soon: int = 0
+    undated: int = 0
+    naive: int = 0
+    tokens: int = 0
+    chunks: int = 0
+    sessions: int = 0
+    talking: tuple[str, str] | None = None
+    speaking: set[str] = field(default_factory=set)
+    talks_of: Counter[str] = field(default_factory=Counter)
+
+    def through(self, found: Iterable[Found]) -> None:
+        """Go through all that is found, and note where it would be cut."""
+        everybody = replace(self.choices, roles={}, limit=None)
+        for chunk in chunked(self._noting(found), self.format, everybody, self._cuts()):
+            self.chunks += 1
+            self.sessions += bool(chunk.lines)
+            self.tokens += chunk.tokens
+
+    def _cuts(self) -> Cuts:
+        return cuts(newest_first=self.newest_first, keeps_at_once=self.keeps_at_once)
+
+    def _noting(self, found: Iterable[Found]) -> Iterator[Found]:
+        for one in found:
+            self.alive()
+            if isinstance(one, Skipped):
+                self.skipped[one.reason] += 1
+            elif isinstance(one, Talk):
+                self._note_talk(one)
+            else:
+                self._note_thing(one)
+            yield one
+
+    def _note_talk(self, talk: Talk) -> None:
+        if self.talking != (talk.source_id, talk.title):
+            self.counts["talks"] += 1
+            self.speaking = set()
+        self.talking = (talk.source_id, talk.title)
+        self.counts["lines"] += len(talk.lines)
+        if len(self.titles) < _MOST_NAMES:
+            self.titles.add(talk.title)
+        for line in talk.lines:
+            self._note_line(line)
+        self.order.note(talk.lines)
+
+    def _note_line(self, line: Line) -> None:
+        name = name_of(line)
+        if name in self.lines or len(self.lines) < _MOST_NAMES:
+            self.lines[name] += 1
+        if name in self.lines:
+            self.roles[name] = role_after(self.roles.get(name), line.role)
+            self.talks_of[name] += name not in self.speaking
+            self.speaking.add(name)
+        self._note_time(line.at)
+        self._note_sample(name, line.text, line.at, line.where)
+
+    def _note_thing(self, one: Entry | Card | Lore | Remembered) -> None:
+        self.talking = None
+        self.counts[_COUNTED_AS[type(one)]] += 1
+        if isinstance(one, Entry):
+            at = one.at or (datetime.combine(one.day, time(), UTC) if one.day else None)
+            self._note_time(at)
+            self._note_entry(Line("", "", at, one.source_id, ""), has_clock=one.at is not None)
+            self._note_sample(one.title, one.text, at, one.where)
+
+    def _note_entry(self, entry: Line, *, has_clock: bool) -> None:
+        before, self.entry = self.entry, entry
+        if before is None:
+            return
+        self.order.note([before, entry])
+        self.entry_pairs += 1
+        passed = seconds_between(before.at, entry.at)
+        self.soon += has_clock and passed is not None and abs(passed) <= _SOON_SECONDS
+
+    def may_be_a_chat(self, source: Source) -> bool:
+        """Whether records in which nobody is said to speak may be what others said: as long as nothing calls them a
+        diary, and, whatever they are called, where they follow each other as quickly as lines of a chat."""
+        return self.follows_quickly or bool(self.counts["entries"] and not is_called_a_diary(source))
+
+    @property
+    def follows_quickly(self) -> bool:
+        """Whether entries follow each other within minutes, as lines of a chat do and a diary's do not."""
+        return self.soon >= _FEWEST_SOON and 2 * self.soon >= self.entry_pairs
+
+    def _note_time(self, at: datetime | None) -> None:
+        if at is None:
+            self.undated += 1
+            return
+        self.naive += at.tzinfo is None
+        day = at.date()
+        if len(self.days) < 2 or not min(self.days) <= day <= max(self.days):
+            self.days = {min(self.days | {day}), max(self.days | {day})}
+
+    def _note_sample(self, speaker: str, text: str, at: datetime | None, where: str) -> None:
+        if len(self.sample) < _SAMPLE_LINES:
+            when = at.isoformat() if at else ""
+            self.sample.append(
+                {"speaker": speaker[:80], "text": text[:_SAMPLE_CHARACTERS], "at": when, "where": where[:80]}
+            )
+
+    def told(self) -> dict[str, Any]:
+        days = sorted(day.isoformat() for day in self.days)
+        return {
+            "format": self.format,
+            "counts": dict.fromkeys(_COUNTED_AS.values(), 0) | {"talks": 0, "lines": 0} | self.counts,
+            "skipped": dict(self.skipped),
+            "first_day": days[0] if days else None,
+            "last_day": days[-1] if days else None,
+            "undated": self.undated,
+            "naive": self.naive,
+            "newest_first": self.newest_first,
+            "keeps_at_once": self.keeps_at_once,
+            "between_people": self.between_people,
+            "speakers": self._speakers(),
+            "tokens": self.tokens,
+            "sessions": self.sessions,
+            "chunks": self.chunks,
+            "questions": self.questions,
+            "sample": self.sample,
+        }
+
+    def _speakers(self) -> list[dict[str, Any]]:
+        """Everybody who speaks, the most first."""
+        said = tuple(Line(name, "", None, "", "", self.roles.get(name, "")) for name in self.lines)
+        talks = [Talk("", "", said, ""), *(Talk(title, "", (), "") for title in self.titles)]
+        guesses = {one.name: one.guess for one in speakers(talks, between_people=self.between_people)}
+        if self.between_people and "user" not in guesses.values() and (name := self._in_every_talk()):
+            guesses = {one: "user" if one == name else "other" for one in guesses}
+        most = self.lines.most_common(_MOST_SPEAKERS)
+        return [{"name": name, "lines": count, "guess": guesses[name]} for name, count in most]
+
+    def _in_every_talk(self) -> str:
+        """Who alone speaks in nearly all of several talks: whoever took them along; "" where that is nobody."""
+        talks = self.counts["talks"]
+        often = [name for name, count in self.talks_of.items() if count > 1 and count >= _NEARLY_ALL * talks]
+        return often[0] if len(often) == 1 else ""
+
+
+def _mapping_of(source: Source, looked_for: Format, choices: Choices, looking: _Looking) -> dict[str, Any]:
+    """What the fields of records hold, where a person has to say that: as it was said, else as it is guessed."""
+    if not (isinstance(looked_for, mapper.Mapped) or choices.mapping or "mapping" in looking.questions):
+        unread = looking.questions and not (looking.sample or source.members)
+        return {"mapping": None, "fields": []} | ({"sample": _first_lines(source)} if unread else {})
+    mapping = _said(choices, source) or mapper.guess(source)
+    records = mapper.with_records(source)
+    fields = _fields(records, mapping.records if mapping else "")
+    sample = {} if looking.sample else {"sample": _first_lines(records)}
+    return {"mapping": asdict(mapping) if mapping else None, "fields": fields} | sample
+
+
+def _fields(source: Source, records: str) -> list[str]:
+    """The fields that a person may choose from: of the records in JSON, or the columns of a table."""
+    paths = source.sample.paths
+    if not paths:
+        return table.columns(source)[:_MOST_FIELDS]
+    inside = f"{records}." if records else ""
+    return sorted(path.removeprefix(inside) for path in paths if path.startswith(inside))[:_MOST_FIELDS]
+
+
+def is_called_a_diary(source: Source) -> bool:
+    """Whether the file's name, or a name of its fields, says that it holds entries or notes of one person."""
+    names = [source.name, *(source.sample.paths or table.columns(source))]
+    return any(_OF_DIARIES.search(_CAMEL.sub(" ", name).casefold()) for name in names)
+
+
+def _first_lines(source: Source) -> list[dict[str, str]]:
+    lines = islice((line for line in source.lines() if line.text.strip()), _SAMPLE_LINES)
+    return [{"speaker": "", "text": line.text[:_SAMPLE_CHARACTERS], "at": "", "where": ""} for line in lines]

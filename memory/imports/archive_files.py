@@ -1,0 +1,216 @@
+"""Archives of EchoVessel among the files that people bring: what another persona remembers, taken in as it stands.
+
+It is no talk that would have to be read: memories come with their evidence, and no model is asked. Of the persona who
+takes it in nothing changes, but that it learns how its owner is called where it did not know; what the archive says in
+core blocks becomes drafts, word for word.
+"""
+
+import io
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Any, BinaryIO
+from uuid import UUID
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.archive import ArchiveError, BrokenLine, import_archive, parts, schema
+from memory.archive.read import PASSES
+from memory.archive.schema import MessageRecord, PersonaRecord
+from memory.imports.readers import Source
+from memory.imports.readers.types import ImportRejected
+from memory.models import ImportRun
+from memory.store import tombstones
+from persona.models import Persona
+from persona.onboarding import drafts
+from persona.onboarding.drafts import Words
+
+NAME = "archive"
+LABEL = gettext_lazy("EchoVessel archive")
+_SUFFIX = ".jsonl"
+_MARK = f'"{schema.FORMAT}"'.encode()
+# So many bytes are read between two signs of life.
+_SIGN_OF_LIFE_BYTES = 512 * 1024
+# In so many steps it is told how much is gone through.
+STEPS = 100
+# Types of line, as people are told of them.
+_COUNTED = {"session": "talks", "message": "lines", "node": "remembered", "entity": "entities"}
+
+
+@dataclass
+class Taken:
+    """What came of it, by "talks", "lines", "remembered", "entities" and "drafts": how much is here through this
+    import, and how much was left out because it was forgotten here."""
+
+    added: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+
+    def counts(self, found: Mapping[str, int]) -> dict[str, int]:
+        """As an import counts, of what was found in the file: what was added, and how many lines, memories and people
+        were refused or known."""
+        brought = {name: count for name, count in found.items() if name in ("lines", "remembered", "entities")}
+        known = sum(count - self.refused[name] - self.added[name] for name, count in brought.items())
+        return dict(self.added) | {"refused": self.refused.total(), "known": max(0, known)}
+
+
+def is_archive(source: Source) -> bool:
+    """Whether the file is an archive, or a zip with one or several of them."""
+    if source.sample.members:
+        return bool(_members(source))
+    return _begins_as_one(source.sample.head)
+
+
+def survey(source: Source, alive: Callable[[], None] = lambda: None) -> dict[str, Any]:
+    """What is found in it, every line checked; `alive` is called with each. Raises ImportRejected for the
+    first that is broken."""
+    seen = _Seen()
+    with _opened(source) as file:
+        schema.header(file)
+        types = {**schema.TYPES, **{part.kind: part.record for part in parts.of_others()}}
+        for line in schema.raw_lines(file):
+            alive()
+            seen.note(line.type, schema.record(line, types))
+    if not seen.has_persona:
+        raise ImportRejected("archive_broken", reason=_("it has no persona line"))
+    return seen.as_found()
+
+
+def take_in(
+    persona: Persona, run: ImportRun, source: Source, now: datetime, alive: Callable[[float], None] = lambda part: None
+) -> Taken:
+    """Store what the persona does not have yet; what comes in bears the uuid of `run`.
+
+    Once more after a kill, it goes on. `alive` is told now and then how much is done (0…1); what it raises ends it.
+    Raises ImportRejected and embedding.EmbeddingUnavailable. No transaction may be open.
+    """
+    with _opened(source) as file:
+        reading = _Reading(file.seek(0, io.SEEK_END) * PASSES, alive)
+        result = import_archive(file, persona.owner, into=persona, run=run, progress=reading.more)
+        refused = {_told(what): count for what, count in result.refused.items()}
+        refused["drafts"] = _propose(persona, run, _persona_line(file), now)
+    taken = Taken(here_through(run.persona, run.uuid), +Counter(refused))
+    ImportRun.objects.filter(pk=run.pk).update(counts=dict(taken.added))
+    return taken
+
+
+# --- the file ---------------------------------------------------------------------------------------------------------
+def _begins_as_one(head: bytes) -> bool:
+    first = head.split(b"\n", 1)[0]
+    return _MARK in first and b'"header"' in first
+
+
+def _members(source: Source) -> list[str]:
+    """The archives in a zip."""
+    named = [name for name in source.sample.members if PurePosixPath(name).suffix == _SUFFIX]
+    return [name for name in named if _begins_as_one(source.sample.inside(name).head)]
+
+
+@contextmanager
+def _opened(source: Source) -> Iterator[BinaryIO]:
+    """The archive's bytes; what is wrong with them is told in the words of an import."""
+    members = _members(source)
+    if len(members) > 1:
+        raise ImportRejected("several_archives")
+    try:
+        with source.open(members[0] if members else "") as file:
+            yield file
+    except BrokenLine as error:
+        raise ImportRejected("archive_broken", _("line %d") % error.number, reason=error.reason) from error
+    except ArchiveError as error:
+        raise ImportRejected("archive_broken", reason=str(error)) from error
+
+
+def _persona_line(file: BinaryIO) -> PersonaRecord:
+    for line in schema.raw_lines(file):
+        if line.type == "persona" and isinstance(found := schema.record(line), PersonaRecord):
+            return found
+    raise ArchiveError("the archive has no persona line")
+
+
+# --- what is in it ----------------------------------------------------------------------------------------------------
+@dataclass
+class _Seen:
+    counts: Counter[str] = field(default_factory=Counter)
+    unknown: int = 0
+    has_persona: bool = False
+    called: str = ""
+    first: datetime | None = None
+    last: datetime | None = None
+
+    def note(self, kind: str, found: schema.Record | None) -> None:
+        self.unknown += found is None
+        if isinstance(found, PersonaRecord):
+            self.has_persona, self.called = True, found.user_name
+        if kind in _COUNTED:
+            self.counts[_COUNTED[kind]] += 1
+        if isinstance(found, MessageRecord):
+            self.first = min(self.first or found.created_at, found.created_at)
+            self.last = max(self.last or found.created_at, found.created_at)
+
+    def as_found(self) -> dict[str, Any]:
+        return {
+            "format": NAME,
+            "label": str(LABEL),
+            "counts": dict.fromkeys(("talks", "lines", "entries", "cards", "lore", "remembered"), 0) | self.counts,
+            "skipped": {"unknown": self.unknown} if self.unknown else {},
+            "first_day": self.first.date().isoformat() if self.first else None,
+            "last_day": self.last.date().isoformat() if self.last else None,
+            "undated": 0,
+            "speakers": [],
+            "tokens": 0,
+            "sessions": 0,
+            "questions": [],
+            "mapping": None,
+            "sample": [],
+            "called": self.called,
+        }
+
+
+# --- what comes of it -------------------------------------------------------------------------------------------------
+@dataclass
+class _Reading:
+    """How far it was read, told now and then."""
+
+    whole: int
+    alive: Callable[[float], None]
+    read: int = 0
+    told_at: int = 0
+
+    def more(self, size: int) -> None:
+        self.read += size
+        if self.read - self.told_at >= _SIGN_OF_LIFE_BYTES:
+            self.told_at = self.read
+            self.alive(min(1.0, self.read / max(1, self.whole)))
+
+
+def _propose(persona: Persona, run: ImportRun, given: PersonaRecord, now: datetime) -> int:
+    """The archive's core blocks as drafts; returns how many were forgotten here, and are not proposed again."""
+    written = {label: text.strip() for label, text in given.blocks.written().items() if text.strip()}
+    with transaction.atomic():
+        if not ImportRun.objects.filter(pk=run.pk).exists():
+            raise ArchiveError("it was forgotten while it was read")
+        fresh = {label: text for label, text in written.items() if not tombstones.refuses_draft(persona, label, text)}
+        for label, text in fresh.items():
+            drafts.propose(persona, label, text, [Words(text, where=_("core block of the archive"))], run.uuid, now)
+    return len(written) - len(fresh)
+
+
+def here_through(persona: Persona, uuid: UUID) -> Counter[str]:
+    """How much bears the uuid of the import: the same after any number of tries."""
+    rows = {
+        "talks": persona.sessions.filter(import_uuid=uuid),
+        "lines": persona.messages.filter(import_uuid=uuid),
+        "remembered": persona.nodes.filter(import_uuid=uuid),
+        "entities": persona.entities.filter(import_uuid=uuid),
+        "drafts": persona.core_drafts.filter(import_uuid=uuid),
+    }
+    return +Counter({name: found.count() for name, found in rows.items()})
+
+
+def _told(what: str) -> str:
+    return {"sessions": "talks", "messages": "lines", "nodes": "remembered"}.get(what, what)

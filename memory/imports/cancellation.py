@@ -1,0 +1,110 @@
+"""Cancelling an import: what was remembered of it stays, and can be forgotten as a whole; of what was not read yet
+nothing is left, and the same file brought again goes on with that."""
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime
+
+from django.db import transaction
+
+from chat.models import Message, Session
+from chat.models.session import SessionQuerySet
+from memory.consolidation import off_the_record, replies
+from memory.forgetting import cleanup
+from memory.forgetting.types import CANCELLED_IMPORT
+from memory.imports import archive_files
+from memory.imports.chunks import PART
+from memory.imports.store import JOURNAL
+from memory.imports.unread import UNREAD, sessions_of
+from memory.models import ConceptNode, Entity, ImportChunk, ImportJob, ImportRun, Receipt, Tombstone
+from persona.models import CoreDraft, Persona
+
+AT_ONCE = 5
+Status = Session.Status
+BROUGHT = (Session, Message, ConceptNode, Entity, CoreDraft)
+
+
+def erase_unread(job: ImportJob, now: datetime, most: int | None = None) -> int:
+    """Erase the talks of the job of which nothing is remembered, some `most` of them where that is said, with what says
+    that they were taken in; returns how many. One that was read in part ends where its reading stopped.
+
+    Nothing of theirs is written after it by whoever has one in hand. Once more after a kill, it goes on. No transaction
+    may be open.
+    """
+    erased = looked_at = 0
+    while (most is None or looked_at < most) and (found := list(_not_remembered(job)[:AT_ONCE])):
+        with transaction.atomic():
+            gone = [counts for session in found if (counts := _ended(session))]
+            _note(job, gone, now)
+        erased += len(gone)
+        looked_at += len(found)
+    if not is_something_left(job):
+        _finish(job, now)
+    return erased
+
+
+def erase_bytes(job: ImportJob) -> None:
+    """What was read of its file and not taken in is gone, in the write-ahead log, too: where something was forgotten
+    before, or the file was turned down. The sample of its lines has to be emptied by then."""
+    was_refused = bool(job.counts.get("refused"))
+    turned_down = job.status in (ImportJob.Status.REFUSED, ImportJob.Status.CANCELLED)
+    if was_refused or turned_down or Tombstone.objects.filter(persona__owner=job.owner_id).exists():
+        cleanup.erase_refused(was_refused=was_refused)
+
+
+def is_something_left(job: ImportJob) -> bool:
+    """Whether there are talks of it that are still to be erased."""
+    return _not_remembered(job).exists()
+
+
+def counts_of_what_stayed(job: ImportJob) -> dict[str, int]:
+    """The counts of the import, with as many talks and lines as are left of it; those of an archive are told at its
+    end alone, and else by what is here."""
+    if job.format == archive_files.NAME and job.persona is not None:
+        return dict(archive_files.here_through(job.persona, job.uuid))
+    whole = Message.objects.filter(import_uuid=job.uuid).exclude(external_id__contains=PART)
+    left = {
+        "talks": Session.objects.filter(import_uuid=job.uuid).count(),
+        "lines": whole.exclude(session__channel=JOURNAL).count(),
+        "entries": whole.filter(session__channel=JOURNAL).count(),
+    }
+    return {name: left.get(name, count) for name, count in job.counts.items()}
+
+
+def _not_remembered(job: ImportJob) -> SessionQuerySet:
+    waiting = sessions_of(job).filter(status__in=[*UNREAD, Status.FAILED])
+    return waiting.exclude(status=Status.FAILED, extractions__applied_at__isnull=False)
+
+
+def _ended(session: Session) -> Mapping[str, int]:
+    """How many rows went with it, by table; none where something of it is remembered."""
+    if not session.extractions.exclude(applied_at=None).exists():
+        ImportChunk.objects.filter(session=session).delete()
+        return off_the_record.erase(session)
+    replies.delete(session)
+    session.extractions.filter(applied_at=None).delete()
+    Session.objects.filter(pk=session.pk).update(status=Status.CLOSED, holder="", lease_until=None, waiting_for="")
+    return {}
+
+
+def _note(job: ImportJob, gone: list[Mapping[str, int]], now: datetime) -> None:
+    """One receipt for all of it, as long as its bytes are not erased."""
+    if not gone or job.persona is None:
+        return
+    receipt = _receipt(job, job.persona) or cleanup.note_erasure(job.persona, CANCELLED_IMPORT, {}, now)
+    counts = sum(map(Counter, gone), Counter(receipt.counts))
+    Receipt.objects.filter(pk=receipt.pk).update(counts=dict(counts), targets=[[CANCELLED_IMPORT, str(job.uuid)]])
+
+
+def _receipt(job: ImportJob, persona: Persona) -> Receipt | None:
+    pending = Receipt.objects.filter(persona=persona, status=Receipt.Status.PENDING)
+    return next((one for one in pending if one.targets == [[CANCELLED_IMPORT, str(job.uuid)]]), None)
+
+
+def _finish(job: ImportJob, now: datetime) -> None:
+    """Nothing is left to be forgotten as a whole where nothing of it stayed; and the bytes go."""
+    if not any(model._default_manager.filter(import_uuid=job.uuid).exists() for model in BROUGHT):
+        ImportRun.objects.filter(uuid=job.uuid).delete()
+    receipt = _receipt(job, job.persona) if job.persona else None
+    if receipt is not None:
+        cleanup.finish(receipt, now)

@@ -1,0 +1,97 @@
+"""What a person says about a file before anything of it is stored: who is who, and how to read what can be read in two
+ways."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from memory.imports.readers.types import Kind
+
+# A format that is said for none: as the file itself shows.
+AUTO = "auto"
+KINDS = ("chat", "notes")
+SIDES = ("user", "persona", "other", "skip")
+_OPPOSITE = {"user": "persona", "persona": "user"}
+
+
+class WrongChoice(Exception):
+    """The choices do not fit the file. `code` is for programs, `message` a sentence for people in their language."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class NotAsking(WrongChoice):
+    """Nobody is asked any more: it was answered before, perhaps in another tab, or is over."""
+
+    def __init__(self) -> None:
+        super().__init__("not_asking", _("This import does not wait for an answer any more."))
+
+
+def followed(likely: Mapping[str, str], said: Mapping[str, str], *, between_people: bool = False) -> dict[str, str]:
+    """Who is likely who, with what is said of some: of two people one is what the other one is not, also where that was
+    guessed the other way round. `between_people` what one of them is not is somebody else.
+
+    >>> followed({"Ana": "user", "Mira": "persona"}, {"Mira": "user"})
+    {'Ana': 'persona', 'Mira': 'user'}
+    >>> followed({"Ana": "user", "Ben": "other"}, {"Ben": "user"}, between_people=True)
+    {'Ana': 'other', 'Ben': 'user'}
+    """
+    roles = {**likely, **said}
+    if between_people:
+        return _followed_among_people(roles, said)
+    two = [name for name, role in roles.items() if role not in ("other", "skip")]
+    if len(two) == 2:
+        for name, other in (two, reversed(two)):
+            turned = other in said and roles[other] not in ("", likely.get(other))
+            if not roles[name] or (name not in said and turned and roles[name] == roles[other]):
+                roles[name] = _OPPOSITE.get(roles[other], "")
+    return roles
+
+
+def _followed_among_people(roles: Mapping[str, str], said: Mapping[str, str]) -> dict[str, str]:
+    """Everybody else is somebody else once it is said who the user is; and the user is who alone is left."""
+    left = [name for name in roles if name not in said]
+    if "user" in said.values():
+        return {name: role if name in said or role == "skip" else "other" for name, role in roles.items()}
+    if len(left) == 1 and said:
+        return {**roles, left[0]: "user"}
+    return dict(roles)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """`roles` says of every speaker in the file which side that is: one of SIDES. `zone` is where times without a zone
+    were told, `undated` the day of lines without a date, `limit` how many talks and entries are taken at most. `kind`
+    says whether the file is a "chat" or the owner's own "notes", where it does not tell. `called` is the owner's name,
+    for a persona that knows none. `without_owner` says that none of the speakers is the owner."""
+
+    roles: Mapping[str, str] = field(default_factory=dict)
+    day_first: bool | None = None
+    mapping: Mapping[str, Any] | None = None
+    format: str | None = None
+    zone: str = "UTC"
+    undated: date | None = None
+    limit: int | None = None
+    kind: Kind | None = None
+    called: str = ""
+    without_owner: bool = False
+
+    def as_stored(self) -> dict[str, Any]:
+        """As JSON holds it; `chosen` makes it again."""
+        return asdict(self) | {"undated": self.undated.isoformat() if self.undated else None}
+
+
+def chosen(stored: Mapping[str, Any]) -> Choices:
+    """What `Choices.as_stored` gave; what else stands beside it is left out."""
+    given = {name: stored[name] for name in Choices.__dataclass_fields__ if name in stored}
+    day = given.get("undated")
+    return Choices(**given | {"undated": date.fromisoformat(day) if day else None})

@@ -1,0 +1,341 @@
+"""Chunking: what is found in a file, cut into what is stored at once. Pure, and the same for the same file and choices.
+
+A talk is cut where nobody spoke for long and where it grows too long; entries of a diary that lie near each other are
+read together; what is no line that somebody said comes in notes. Lines keep their order, and every line its words.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cached_property
+from itertools import chain, groupby, islice
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+from chat.models.message import MAX_CHARACTERS
+from echovessel.llm.prompt_sections import tokens
+from memory.consolidation.chunks import PER_LINE
+from memory.imports.choices import Choices
+from memory.imports.readers.types import Card, Entry, Found, Line, Lore, Remembered, Talk, digest
+
+NOBODY = "?"
+NAME_CHARACTERS = 80
+# A talk in which times go back by so much is still in order: clocks are set, and servers differ.
+LITTLE = timedelta(hours=2)
+_SECOND = timedelta(seconds=1)
+_DAY = timedelta(days=1)
+_ENTRIES_WITHIN = timedelta(days=7)
+_THINGS_AT_ONCE = 50
+_LONGEST_ID = 150
+# Before the number of a further part of what is too long for one message.
+PART = "#"
+_NOON = time(12)
+
+Kind = Literal["talk", "prose", "notes"]
+Role = Literal["user", "persona", "system"]
+Thing = Card | Lore | Remembered
+_ROLES: dict[str, Role] = {"user": "user", "persona": "persona"}
+
+
+@dataclass(frozen=True)
+class Said:
+    """A line as it will be stored: whole, or a part of one that is too long. `speaker` is named where it is neither of
+    the two; `other_id` is for a line whose id in the file another one bears."""
+
+    external_id: str
+    role: Role
+    speaker: str
+    content: str
+    at: datetime
+    tokens: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it counts: of one in several parts the first does."""
+        return PART not in self.external_id
+
+    @property
+    def other_id(self) -> str:
+        return f"{self.external_id}~{hashlib.sha256(self.content.encode()).hexdigest()[:12]}"
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """What is stored at once. `left_out` are lines before its end whose speakers are to be left out; behind the last
+    such chunk one may come that has nothing else."""
+
+    format: str
+    kind: Kind
+    dated: bool = True
+    lines: tuple[Said, ...] = ()
+    things: tuple[Thing, ...] = ()
+    left_out: int = 0
+
+    @cached_property
+    def digest(self) -> str:
+        """The same for the same words in whatever file they come, whoever is said to have spoken them."""
+        hashed = hashlib.sha256(f"{self.format} {self.kind}".encode())
+        for line in self.lines:
+            hashed.update(f"\x1e{line.external_id}\x1f{line.content}".encode())
+        for thing in self.things:
+            hashed.update(f"\x1e{thing!r}".encode("utf-8", "replace"))
+        return hashed.hexdigest()
+
+    @property
+    def tokens(self) -> int:
+        return sum(line.tokens for line in self.lines)
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """Where to cut: fixed when somebody confirms, so that a repeat cuts as the first run did. A talk of `tokens` is
+    read in one piece. `newest_first` says that the file has what was said last at its top, `keeps_at_once` that even
+    then lines with one time stand in their order; `undated` are the lines without a time, which fit into their day
+    `until`."""
+
+    hours: int
+    lines: int
+    tokens: int
+    entry_tokens: int
+    newest_first: bool = False
+    undated: int = 0
+    until: str = ""
+    keeps_at_once: bool = False
+
+
+def name_of(line: Line) -> str:
+    """Who speaks, as people are asked about them."""
+    return line.speaker[:NAME_CHARACTERS]
+
+
+def chunked(found: Iterable[Found], format_name: str, choices: Choices, cuts: Cuts) -> Iterator[Chunk]:
+    """The chunks of a file, in its order; what was skipped is not among them."""
+    chunking = _Chunking(format_name, choices, cuts)
+    for kind, group in groupby(found, _kind_of):
+        if kind in _KINDS:
+            yield from getattr(chunking, kind)(group)
+    if chunking.left_out:
+        yield Chunk(format_name, "talk", left_out=chunking.left_out)
+
+
+def parts(text: str, most: int = MAX_CHARACTERS) -> list[str]:
+    """`text` in parts of at most `most` characters, cut behind the end of a paragraph where there is one, else of a
+    line, a sentence or a word. Nothing is lost: joined they are the text.
+
+    >>> parts("One. Two.\\n\\nThree.", 12), parts("abcdef", 4)
+    (['One. Two.\\n\\n', 'Three.'], ['abcd', 'ef'])
+    """
+    found = []
+    while len(text) > most:
+        cut = _cut(text[:most])
+        found.append(text[:cut])
+        text = text[cut:]
+    return [*found, text]
+
+
+def _cut(text: str) -> int:
+    """Where to cut behind the last end of something in the second half of `text`."""
+    for ends in (("\n\n",), ("\n",), ("。", "！", "？", ". ", "! ", "? "), (" ",)):
+        cut = max(place + len(end) if (place := text.rfind(end)) >= 0 else 0 for end in ends)
+        if cut > len(text) // 2:
+            return cut
+    return len(text)
+
+
+_KINDS = ("talk", "prose", "notes")
+
+
+def _kind_of(found: Found) -> str:
+    if isinstance(found, Talk):
+        return "talk"
+    if isinstance(found, Entry):
+        return "prose"
+    return "notes" if isinstance(found, Card | Lore | Remembered) else ""
+
+
+@dataclass
+class _Gathering:
+    """What will be a chunk: lines, each in its parts."""
+
+    lines: list[Sequence[Said]] = field(default_factory=list)
+    times: list[datetime | None] = field(default_factory=list)
+    dated: bool = False
+    tokens: int = 0
+
+    def add(self, line: Sequence[Said], at: datetime | None = None, *, dated: bool) -> None:
+        self.lines.append(line)
+        self.times.append(at)
+        self.tokens += _cost(line)
+        self.dated = self.dated or dated
+
+
+class _Chunking:
+    """One file being cut."""
+
+    def __init__(self, format_name: str, choices: Choices, cuts: Cuts) -> None:
+        self.format = format_name
+        self.choices = choices
+        self.cuts = cuts
+        self.zone = ZoneInfo(choices.zone)
+        self.undated = _Undated(choices.undated, self.zone, cuts)
+        self.latest = datetime.fromisoformat(cuts.until) if cuts.until else datetime.max.replace(tzinfo=UTC)
+        self.taken = 0
+        self.left_out = 0  # lines, since the last chunk
+
+    # --- talks ------------------------------------------------------------------------------------------------------
+    def talk(self, talks: Iterable[Any]) -> Iterator[Chunk]:
+        for _talk, pieces in groupby(talks, lambda talk: (talk.source_id, talk.title)):
+            lines = chain.from_iterable(self._timed(pieces))
+            if self._takes_one_more():
+                yield from self._cut_talk(lines)
+
+    def _takes_one_more(self) -> bool:
+        """Whether the limit allows another talk or entry, which is then taken."""
+        self.taken += 1
+        return self.choices.limit is None or self.taken <= self.choices.limit
+
+    def _timed(self, pieces: Iterable[Talk]) -> Iterator[list[tuple[Line, datetime | None]]]:
+        """The lines of a talk that are wanted, with their times. One without its own has that of the line before it;
+        at the beginning that of the line behind it."""
+        last: datetime | None = None
+        for piece in pieces:
+            times = [self._moment(line.at) for line in piece.lines]
+            last = last or next(filter(None, times), None)
+            timed = []
+            for line, at in zip(piece.lines, times, strict=True):
+                last = at or last
+                if self.choices.roles.get(name_of(line), "other") == "skip":
+                    self.left_out += 1
+                else:
+                    timed.append((line, last))
+            yield timed
+
+    def _cut_talk(self, lines: Iterable[tuple[Line, datetime | None]]) -> Iterator[Chunk]:
+        gathered, last = _Gathering(), None
+        for line, told in lines:
+            at = told or self.undated.next()
+            if last is not None and (self._is_apart(last, at) or self._is_full(gathered, line)):
+                yield self._talk_of(gathered)
+                gathered, last = _Gathering(), None
+            last = at if last is None else self._in_order(last, at)
+            gathered.add(self._said(line, last), told, dated=told is not None)
+        if gathered.lines:
+            yield self._talk_of(gathered)
+
+    def _is_apart(self, last: datetime, at: datetime) -> bool:
+        """Whether what was said begins another talk."""
+        passed = last - at if self.cuts.newest_first else at - last
+        return passed > timedelta(hours=self.cuts.hours) or passed < -LITTLE
+
+    def _is_full(self, gathered: _Gathering, line: Line) -> bool:
+        """Whether the talk has grown so long that the line is not read together with it."""
+        longer = gathered.tokens + tokens(line.text) + PER_LINE > self.cuts.tokens
+        return longer or len(gathered.lines) >= self.cuts.lines
+
+    def _in_order(self, last: datetime, at: datetime) -> datetime:
+        return min(last, at) if self.cuts.newest_first else max(last, at)
+
+    def _talk_of(self, gathered: _Gathering) -> Chunk:
+        lines = self._turned(gathered) if self.cuts.newest_first else gathered.lines
+        left_out, self.left_out = self.left_out, 0
+        return Chunk(self.format, "talk", gathered.dated, tuple(chain.from_iterable(lines)), left_out=left_out)
+
+    def _turned(self, gathered: _Gathering) -> list[Sequence[Said]]:
+        """The lines of a file that begins with the newest, in the order in which they were said."""
+        if not self.cuts.keeps_at_once:
+            return gathered.lines[::-1]
+        at_once = groupby(zip(gathered.times, gathered.lines, strict=True), key=lambda pair: pair[0])
+        return [line for _at, group in reversed([(at, list(group)) for at, group in at_once]) for _at, line in group]
+
+    def _said(self, line: Line, at: datetime) -> list[Said]:
+        role = _ROLES.get(self.choices.roles.get(name_of(line), "other"), "system")
+        speaker = (name_of(line).strip() or NOBODY) if role == "system" else ""
+        return self._parts(line.text, line.source_id, at, role, speaker)
+
+    def _parts(self, text: str, source_id: str, at: datetime, role: Role, speaker: str = "") -> list[Said]:
+        external_id = f"{self.format}:{source_id if _is_plain(source_id) else digest(source_id)}"
+        told = [part for part in parts(text) if part.strip()]
+        return [
+            Said(external_id if number == 1 else f"{external_id}{PART}{number}", role, speaker, part, at, tokens(part))
+            for number, part in enumerate(told, start=1)
+        ]
+
+    # --- prose ------------------------------------------------------------------------------------------------------
+    def prose(self, entries: Iterable[Any]) -> Iterator[Chunk]:
+        gathered, first = _Gathering(), None
+        for entry in entries:
+            if not self._takes_one_more():
+                continue
+            told = self._entry_moment(entry)
+            at = told or self.undated.next()
+            lines = self._parts(_with_title(entry), entry.source_id, at, "user")
+            if first is not None and self._stands_apart(gathered, first, at, told is not None, lines):
+                yield self._prose_of(gathered)
+                gathered, first = _Gathering(), None
+            first = first or at
+            gathered.add(lines, told, dated=told is not None)
+        if gathered.lines:
+            yield self._prose_of(gathered)
+
+    def _stands_apart(
+        self, gathered: _Gathering, first: datetime, at: datetime, dated: bool, lines: Sequence[Said]
+    ) -> bool:
+        """Whether an entry is not read together with those that were gathered so far."""
+        full = gathered.tokens + _cost(lines) > self.cuts.entry_tokens
+        return full or dated != gathered.dated or abs(at - first) > _ENTRIES_WITHIN
+
+    def _prose_of(self, gathered: _Gathering) -> Chunk:
+        told = self._turned(gathered) if self.cuts.newest_first else gathered.lines
+        lines = sorted(told, key=lambda line: line[0].at)
+        return Chunk(self.format, "prose", gathered.dated, tuple(chain.from_iterable(lines)))
+
+    def _entry_moment(self, entry: Entry) -> datetime | None:
+        """When it was written; of a day without an hour its noon, which is the same day wherever one lives."""
+        if entry.at is None and entry.day is not None:
+            return self._moment(datetime.combine(entry.day, _NOON))
+        return self._moment(entry.at)
+
+    # --- notes ------------------------------------------------------------------------------------------------------
+    def notes(self, things: Iterable[Any]) -> Iterator[Chunk]:
+        rest = iter(things)
+        while some := tuple(islice(rest, _THINGS_AT_ONCE)):
+            yield Chunk(self.format, "notes", things=some)
+
+    def _moment(self, at: datetime | None) -> datetime | None:
+        """In UTC; a time without a zone is that of the person who brought the file. What is dated ahead was written
+        by then: a line of times to come would stand as the newest in every prompt till then."""
+        if at is None or not datetime.min.year < at.year < datetime.max.year:
+            return None  # no clock was right then, and it cannot be told in other zones
+        return min((at if at.tzinfo else at.replace(tzinfo=self.zone)).astimezone(UTC), self.latest)
+
+
+def _is_plain(source_id: str) -> bool:
+    """Whether it can stand in an id as it is: it does not look like one that is made here of another."""
+    return len(source_id) <= _LONGEST_ID and not {"~", PART} & {*source_id}
+
+
+def _cost(lines: Iterable[Said]) -> int:
+    return sum(line.tokens + PER_LINE for line in lines)
+
+
+def _with_title(entry: Entry) -> str:
+    title = entry.title.strip()
+    if not title or entry.text.lstrip("# \n").startswith(title):
+        return entry.text
+    return f"{title}\n\n{entry.text}"
+
+
+class _Undated:
+    """Times for what has none: one after the other on the day that a person named."""
+
+    def __init__(self, day: date | None, zone: ZoneInfo, cuts: Cuts) -> None:
+        self.at = datetime.combine(day or date(1970, 1, 1), time.min, zone).astimezone(UTC)
+        end = self.at + _DAY - _SECOND
+        if cuts.until:
+            end = max(self.at, min(end, datetime.fromisoformat(cuts.until)))
+        self.step = min(_SECOND, (end - self.at) / max(1, cuts.undated))
+
+    def next(self) -> datetime:
+        at, self.at = self.at, self.at + self.step
+        return at

@@ -1,0 +1,83 @@
+"""Estimating: what an import will cost, before anybody agrees to it."""
+
+from dataclasses import dataclass
+
+from django.apps import apps
+from django.db.models import Avg
+
+from echovessel.llm.budget import FREE, caps
+from echovessel.llm.choosing import chosen_provider
+from echovessel.llm.ledger import cost
+from echovessel.llm.request import Usage
+from memory.imports.choices import Choices, chosen
+from memory.models import ImportJob
+
+PURPOSE = "import"
+# What a call takes beside the lines: instructions, core blocks, names and memories that are known. And what it answers.
+TOKENS_IN_A_CALL = 3_000
+TOKENS_OUT_A_CALL = 900
+# Until there were calls to measure.
+SECONDS_A_CALL = 8.0
+SECONDS_A_FREE_CALL = 0.2
+_LATELY = 50
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """`dollars` is None where the prices of the model are not known; `days` how many further days it takes because a
+    day's budget does not hold all of it. Without a model, `is_connected` is False: nobody is called and nothing is
+    paid, and what is kept is read by rule."""
+
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    dollars: float | None
+    seconds: int
+    days: int
+    is_connected: bool = True
+
+
+def estimate(job: ImportJob) -> Estimate:
+    """What remembering it will take, of what was found in the file."""
+    return estimated(job.found.get("sessions", 0), job.found.get("tokens", 0), limit=_share(job))
+
+
+def estimated(calls: int, tokens: int, *, limit: float = 1.0) -> Estimate:
+    """The same of so many calls over so many tokens, of which a part only is wanted."""
+    calls, tokens = round(calls * limit), round(tokens * limit)
+    provider = chosen_provider()
+    if provider.name == FREE:
+        return Estimate(0, 0, 0, None, round(calls * SECONDS_A_FREE_CALL), 0, is_connected=False)
+    usage = Usage(tokens + calls * TOKENS_IN_A_CALL, 0, calls * TOKENS_OUT_A_CALL)
+    dollars = cost(usage, provider.price(provider.model("small")))
+    return Estimate(
+        calls,
+        usage.tokens_in,
+        usage.tokens_out,
+        None if dollars is None else round(float(dollars), 4),
+        round(calls * _seconds_a_call(provider.name)),
+        _further_days(usage.tokens_in + usage.tokens_out),
+    )
+
+
+def _share(job: ImportJob) -> float:
+    """The part of the talks and entries that a limit leaves."""
+    choices: Choices | None = chosen(job.choices) if job.choices else None
+    counts = job.found.get("counts", {})
+    whole = counts.get("talks", 0) + counts.get("entries", 0)
+    if choices is None or choices.limit is None or not whole:
+        return 1.0
+    return min(1.0, choices.limit / whole)
+
+
+def _seconds_a_call(provider: str) -> float:
+    """How long such calls took lately."""
+    calls = apps.get_model("llm", "LLMCall").objects.filter(provider=provider, outcome="ok")
+    lately = calls.filter(purpose__in=(PURPOSE, "extraction")).order_by("-id").values("latency_ms")[:_LATELY]
+    found = lately.aggregate(mean=Avg("latency_ms"))["mean"]
+    return SECONDS_A_CALL if found is None else found / 1000
+
+
+def _further_days(tokens: int) -> int:
+    most, _dollars = caps(PURPOSE)
+    return (tokens - 1) // most if most and tokens else 0

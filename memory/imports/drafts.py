@@ -1,0 +1,239 @@
+"""Drafting: what the lines that an import brought say of the three core blocks, asked of a model once, for people to
+accept or not.
+
+One request, whatever was brought: a sample of the lines, half of it those on which the weightiest memories rest, half
+the beginnings of talks from all the time. The answer is kept until the import is over, so that a repeat asks nobody; a
+draft that was proposed is not proposed again.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from heapq import nlargest
+from typing import Annotated, ClassVar, Literal, TypeVar
+
+from django.db import transaction
+from pydantic import BaseModel, BeforeValidator
+
+from chat.models import Message, Session
+from chat.models.message import MessageQuerySet
+from echovessel import llm
+from echovessel.jobs.lease import Lease
+from echovessel.jobs.reply_store import LeasedReplyStore
+from echovessel.llm.prompt_sections import shortened
+from echovessel.llm.prompt_text import neutral
+from memory import knobs
+from memory.consolidation import prompt
+from memory.consolidation.answer_schema import Evidence, Filled, LenientAnswer
+from memory.consolidation.apply import quoted
+from memory.consolidation.chunks import PER_LINE
+from memory.consolidation.imported import material_of
+from memory.consolidation.language import in_another_script
+from memory.consolidation.messages import Line
+from memory.consolidation.prompt import message_id
+from memory.models import ConceptNode, ImportJob, ModelReply
+from memory.models import Evidence as EvidenceRow
+from memory.store import tombstones
+from memory.store.tombstones import Burial, of_draft
+from memory.store.writing import Quote
+from persona.models import Persona
+from persona.models.core_block import MAX_CHARACTERS
+from persona.onboarding import drafts
+
+LINE_TOKENS = 300  # of a line that is longer, its beginning is shown
+BLOCK_TOKENS = 400
+LONGEST_DRAFT = 1_000
+MOST_QUOTES = 3
+WEIGHTIEST = 120
+SPOKEN = (Message.Role.USER, Message.Role.PERSONA)
+Item = TypeVar("Item")
+
+
+class Drafted(BaseModel):
+    """A sentence or two for one of the three texts, and the words that it rests on."""
+
+    label: Annotated[
+        Literal["persona", "user", "style"],
+        BeforeValidator(lambda value: value.strip().lower() if isinstance(value, str) else value),
+    ]
+    text: Filled
+    evidence: Evidence = []
+
+
+class DraftsAnswer(LenientAnswer):
+    """What the lines say of who the two are, and of how they speak."""
+
+    lists: ClassVar = {"drafts": Drafted}
+    essential: ClassVar = "drafts"
+
+    drafts: list[Drafted]
+
+
+def draft(lease: Lease[ImportJob]) -> int:
+    """Ask, and store the drafts that rest on words that were said; returns how many are new.
+
+    No transaction may be open. Raises LLMError, AnswerUnreadable and LeaseLost; a repeat pays for no answer twice.
+    """
+    job = lease.row
+    persona = job.persona
+    lines = sample(job) if persona else []
+    if persona is None or not lines:
+        return 0
+    answer = llm.answer_now(
+        _request(persona, lines),
+        DraftsAnswer,
+        replies=LeasedReplyStore(lease, ModelReply.objects, persona_id=persona.pk, session=None, step=_step(job)),
+        doubt=lambda answer: _doubt(persona, answer, lines),
+    ).value
+    with transaction.atomic():
+        lease.checkpoint()
+        return sum(_propose(lease, persona, *one) for one in _sound(job, answer))
+
+
+def delete_replies(job: ImportJob) -> None:
+    """Delete what the model said. Call in the transaction that ends the import."""
+    ModelReply.objects.filter(persona=job.persona, session=None, step=_step(job)).delete()
+
+
+def _step(job: ImportJob) -> str:
+    return f"drafting:{job.pk}"
+
+
+# --- what is asked ------------------------------------------------------------------------------------------------
+def _request(persona: Persona, lines: Sequence[Line]) -> llm.Request:
+    blocks = drafts.written(persona)
+    return prompt.request(
+        persona,
+        "onboarding",
+        tier="medium",
+        max_tokens=knobs.import_drafts_tokens(),
+        values={"said": prompt.said(persona, lines)}
+        | {f"{label}_block": neutral(shortened(text.strip(), BLOCK_TOKENS)) for label, text in blocks.items()},
+        material={
+            "lines": [
+                {"id": f"m{line.id}", "role": line.role, "content": line.content, "at": line.at.isoformat()}
+                | ({"others": list(line.to)} if line.to else {})
+                for line in lines
+            ]
+        },
+    )
+
+
+def _doubt(persona: Persona, answer: DraftsAnswer, lines: Sequence[Line]) -> str:
+    """What to ask for once more; "" where every draft is in the language of the lines that it cites."""
+    said = {line.id: line.content for line in lines}
+    for one in answer.drafts:
+        cited = " ".join(said.get(message_id(words.message_id) or 0, "") for words in one.evidence)
+        if in_another_script(one.text, cited):
+            return prompt.render("onboarding_language", persona)
+    return ""
+
+
+def sample(job: ImportJob) -> list[Line]:
+    """Lines of both that the import brought, as many as the knob allows, in the order of their times."""
+    room = knobs.import_sample_tokens()
+    weighty = _fitting(_resting_on(job), room // 2)
+    begun = _fitting(_beginnings(job, room - sum(map(_cost, weighty))), room - sum(map(_cost, weighty)))
+    once = {line.id: line for line in (*weighty, *begun)}
+    return _addressed(sorted(once.values(), key=lambda line: (line.at, line.id)))
+
+
+def _addressed(lines: Sequence[Line]) -> list[Line]:
+    """The lines with those to whom they were said, where the persona took no part."""
+    talks = Message.objects.select_related("session").in_bulk([line.id for line in lines])
+    sessions = {message.session_id: message.session for message in talks.values()}
+    others = {key: material_of(session).others for key, session in sessions.items()}
+    return [replace(line, to=others[talks[line.id].session_id]) if line.id in talks else line for line in lines]
+
+
+def _resting_on(job: ImportJob) -> Iterator[Line]:
+    """The user's lines on which the weightiest memories rest, those first that say who they are."""
+    cited = EvidenceRow.objects.filter(
+        message__in=_brought(job).filter(role=Message.Role.USER), node__status=ConceptNode.Status.ACTIVE
+    )
+    rows = cited.values_list("message_id", "node__relational_tags", "node__emotional_impact").order_by("pk")
+    weights: dict[int, tuple[bool, int]] = defaultdict(lambda: (False, 0))
+    for key, tags, impact in rows.iterator():
+        weights[key] = max(weights[key], ("identity-bearing" in tags, abs(impact)))
+    best = nlargest(WEIGHTIEST, weights, key=lambda key: (*weights[key], -key))
+    found = Message.objects.in_bulk(best)
+    yield from (_line(found[key]) for key in best if key in found)
+
+
+def _beginnings(job: ImportJob, room: int) -> Iterator[Line]:
+    """The first lines of talks that lie evenly over the whole time, with the same room for each."""
+    talks = Session.objects.filter(import_uuid=job.uuid, message_count__gt=0).order_by("started_at", "pk")
+    chosen = spread(list(talks.values_list("pk", flat=True)), knobs.import_sample_talks())
+    for key in chosen:
+        said = _brought(job).filter(session=key).order_by("created_at", "pk")
+        yield from _fitting((_line(message) for message in said.iterator(chunk_size=50)), room // len(chosen))
+
+
+def spread(items: Sequence[Item], most: int) -> list[Item]:
+    """At most so many of the items, evenly over all of them.
+
+    >>> spread([0, 1, 2, 3, 4, 5, 6], 3), spread([0, 1], 3)
+    ([0, 2, 4], [0, 1])
+    """
+    if len(items) <= most:
+        return list(items)
+    return [items[number * len(items) // most] for number in range(most)]
+
+
+def _brought(job: ImportJob) -> MessageQuerySet:
+    """What either of the two said, as far as models may read it."""
+    return Message.objects.filter(import_uuid=job.uuid, role__in=SPOKEN, persona=job.persona).shown_to_models()
+
+
+def _line(message: Message) -> Line:
+    shown = shortened(message.content, LINE_TOKENS)
+    return Line(message.pk, message.role, shown, message.created_at, min(message.token_count, LINE_TOKENS))
+
+
+def _fitting(lines: Iterable[Line], room: int) -> list[Line]:
+    """The first of the lines that fit into `room` tokens."""
+    kept: list[Line] = []
+    for line in lines:
+        room -= _cost(line)
+        if room < 0:
+            break
+        kept.append(line)
+    return kept
+
+
+def _cost(line: Line) -> int:
+    return line.tokens + PER_LINE
+
+
+# --- what is made of the answer -----------------------------------------------------------------------------------
+def _sound(job: ImportJob, answer: DraftsAnswer) -> Iterator[tuple[Drafted, list[Quote]]]:
+    """The drafts that rest on words that stand where they are said to stand, as many as a block takes."""
+    cited = {message_id(words.message_id) for one in answer.drafts for words in one.evidence} - {None}
+    messages = _brought(job).in_bulk([key for key in cited if key is not None])
+    count: dict[str, int] = defaultdict(int)
+    size: dict[str, int] = defaultdict(int)
+    for one in answer.drafts:
+        quotes = quoted(one.evidence, messages)[0][:MOST_QUOTES]
+        is_full = count[one.label] >= knobs.import_drafts_per_block() or (
+            size[one.label] + len(one.text) > MAX_CHARACTERS
+        )
+        if not is_full and len(one.text) <= LONGEST_DRAFT and _may_rest_on(one.label, quotes):
+            count[one.label] += 1
+            size[one.label] += len(one.text)
+            yield one, quotes
+
+
+def _may_rest_on(label: str, quotes: Sequence[Quote]) -> bool:
+    """Whether these are words for such a claim: of the user nobody else can make one."""
+    by_user = any(quote.message.role == Message.Role.USER for quote in quotes)
+    return by_user or (bool(quotes) and label != "user")
+
+
+def _propose(lease: Lease[ImportJob], persona: Persona, one: Drafted, quotes: Sequence[Quote]) -> bool:
+    """Whether it is new; what was forgotten is not proposed."""
+    said = {(text, quote.message.day) for quote in quotes for text in (quote.text, quote.message.content)}
+    lines = {Burial(kind, text, day) for text, day in said for kind in ("text", "line")}
+    if tombstones.refused_among(persona, {of_draft(one.label, one.text), Burial("text", one.text), *lines}):
+        return False
+    words = [drafts.Words(quote.text, quote.message.uuid, quote.message.created_at) for quote in quotes]
+    return drafts.propose(persona, one.label, one.text, words, lease.row.uuid, lease.clock()) is not None

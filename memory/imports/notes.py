@@ -1,0 +1,192 @@
+"""Notes: what a file brings that nobody said in a talk: character cards, lorebooks, memories of other systems. What of
+them is for a core block is proposed to people; the rest comes in unverified, and all of it with the import's mark."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, time
+from uuid import UUID
+
+import numpy as np
+from django.db.models import Q
+
+from echovessel.embeddings import embedding
+from echovessel.language.person_names import normalized, occurs
+from memory.archive.parts import uuids_among
+from memory.entities.mentions import note_named
+from memory.entities.resolve import learn_aliases, link, usable_names
+from memory.imports.note_rules import LONGEST_DESCRIPTION, Memory, Names, Note, Passage, Somebody, SortedOut, sorted_out
+from memory.imports.readers.types import digest
+from memory.models import Alias, ConceptNode, Entity
+from memory.slow_cycle.entity_descriptions import shortened
+from memory.store import tombstones
+from memory.store.active_model import follow
+from memory.store.tombstones import Burial, of_external
+from memory.store.writing import Draft, in_one_line, tidied, write
+from persona.models import Persona
+from persona.onboarding import drafts
+
+MOST_NAMES = 12
+_NOON = time(12)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Notes, sorted and embedded, ready to be stored. `vectors` are of the memories, by their ids."""
+
+    sorted_out: SortedOut
+    vectors: Mapping[str, np.ndarray]
+    model: str
+
+
+def prepared(persona: Persona, notes: Sequence[Note], import_uuid: UUID, now: datetime) -> Prepared:
+    """What the notes may become. Embeds: no transaction may be open. Raises EmbeddingUnavailable."""
+    model, found = follow(), sorted_out(notes, Names(persona.name, persona.called))
+    memories = found.all_memories()
+    vectors = embedding.embed([tidied(memory.text) for memory in memories])
+    by_id = {memory.external_id: vector for memory, vector in zip(memories, vectors, strict=True)}
+    return Prepared(found, by_id, model)
+
+
+def store(persona: Persona, ready: Prepared, import_uuid: UUID, now: datetime) -> Mapping[str, int]:
+    """Write all of it, once, in the caller's transaction; how much of what: "drafts", "nodes", "entities", "known",
+    "refused", and what was left out, by why. Raises ModelChanged where another embedding model came into use since it
+    was prepared."""
+    storing = _Storing(persona, ready, import_uuid, now)
+    for passage in ready.sorted_out.passages:
+        storing.propose(passage)
+    for memory in ready.sorted_out.memories:
+        storing.remember(memory)
+    for somebody in ready.sorted_out.somebodies:
+        storing.introduce(somebody)
+    return storing.counts
+
+
+@dataclass
+class _Storing:
+    """Notes being stored."""
+
+    persona: Persona
+    ready: Prepared
+    import_uuid: UUID
+    now: datetime
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.counts.update(self.ready.sorted_out.left_out)
+
+    # --- L1, for people to accept -----------------------------------------------------------------------------------
+    def propose(self, passage: Passage) -> None:
+        if tombstones.refuses_draft(self.persona, passage.label, passage.text, passage.quote):
+            self.counts["refused"] += 1
+            return
+        words = drafts.Words(passage.quote, where=passage.where)
+        is_new = drafts.propose(self.persona, passage.label, passage.text, [words], self.import_uuid, self.now)
+        self.counts["drafts" if is_new else "known"] += 1
+
+    # --- L3 ---------------------------------------------------------------------------------------------------------
+    def remember(self, memory: Memory) -> ConceptNode | None:
+        """Through the gate; None where it was forgotten before. One that came before, or is her own and comes back, is
+        left as it is by now."""
+        if self._is_here(memory.external_id):
+            self.counts["known"] += 1
+            return None
+        if tombstones.refused_among(self.persona, [of_external("node", _id(memory.external_id))]):
+            self.counts["refused"] += 1
+            return None
+        vector = self.ready.vectors[memory.external_id]
+        written = write(self.persona, self._draft(memory), vector, self.ready.model, self.now)
+        outcome = {"new": "nodes", "refused": "refused"}.get(written.outcome, "known")
+        self.counts[outcome] += 1
+        if written.node is not None and outcome == "nodes":
+            note_named(written.node, written.node.description)
+        return written.node
+
+    def _is_here(self, external_id: str) -> bool:
+        own = list(uuids_in([external_id]))
+        return (
+            self.persona.nodes.filter(Q(external_id=_id(external_id)) | Q(uuid__in=own)).exists()
+            or self.persona.entities.filter(uuid__in=own).exists()
+        )
+
+    def _draft(self, memory: Memory) -> Draft:
+        return Draft(
+            kind=memory.kind,
+            description=memory.text,
+            source=ConceptNode.Source.IMPORT,
+            subject=memory.subject,
+            emotional_impact=memory.emotional_impact,
+            emotion_tags=memory.emotion_tags,
+            relational_tags=memory.relational_tags,
+            event_time=memory.event_time,
+            confidence=memory.confidence,
+            external_id=_id(memory.external_id),
+            created_at=self._remembered_at(memory),
+            import_uuid=self.import_uuid,
+        )
+
+    def _remembered_at(self, memory: Memory) -> datetime | None:
+        """Noon of the day on which the other system did, where the persona's owner lives; never in times to come."""
+        if memory.day is None:
+            return None
+        return min(datetime.combine(memory.day, _NOON, self.persona.zone), self.now)
+
+    # --- L5 ---------------------------------------------------------------------------------------------------------
+    def introduce(self, somebody: Somebody) -> None:
+        """Somebody new and uncertain; of who is known, or has no name, the words are a memory."""
+        names = usable_names(self.persona, somebody.names)
+        if self.persona.entities.filter(external_id=_id(somebody.external_id)).exists():
+            self.counts["known"] += 1
+            return
+        if self._is_forgotten(somebody, names):
+            self.counts["refused"] += 1
+            return
+        if not names or self._is_borne(names):
+            self._remember_all(somebody)
+            return
+        made = self._made(somebody, names)
+        if len(in_one_line(somebody.text)) > LONGEST_DESCRIPTION:
+            link(made, [node for node in self._remember_all(somebody) if _names(node, made)])
+
+    def _remember_all(self, somebody: Somebody) -> list[ConceptNode]:
+        return [node for memory in somebody.memories if (node := self.remember(memory))]
+
+    def _is_forgotten(self, somebody: Somebody, names: Collection[str]) -> bool:
+        """Whether they were forgotten here by name, or what is told of them."""
+        brought = [of_external("entity", _id(somebody.external_id)), Burial("text", somebody.text)]
+        brought += [Burial("name", name) for name in list(names)[:1]]
+        return bool(tombstones.refused_among(self.persona, brought))
+
+    def _is_borne(self, names: Collection[str]) -> bool:
+        bearing = Alias.objects.filter(persona=self.persona, normalized__in=[normalized(name) for name in names])
+        return bearing.exists()
+
+    def _made(self, somebody: Somebody, names: Sequence[str]) -> Entity:
+        made = Entity.objects.create(
+            persona=self.persona,
+            external_id=_id(somebody.external_id),
+            canonical_name=names[0],
+            description=shortened(in_one_line(somebody.text)),
+            status=Entity.Status.UNCERTAIN,
+            import_uuid=self.import_uuid,
+        )
+        buried = tombstones.refused_among(self.persona, [Burial("name", name) for name in names])
+        learn_aliases(made, [name for name in names if Burial("name", name) not in buried][:MOST_NAMES])
+        self.counts["entities"] += 1
+        return made
+
+
+def uuids_in(ids: Iterable[str]) -> dict[UUID, str]:
+    """Those of the ids that end with a uuid, as of what was taken away from here and comes back, by that."""
+    ends = {name.partition(":")[2]: name for name in ids}
+    return {uuid: ends[str(uuid)] for uuid in uuids_among(ends)}
+
+
+def _names(node: ConceptNode, entity: Entity) -> bool:
+    return any(occurs(alias.text, node.description) for alias in entity.aliases.all())
+
+
+def _id(external_id: str) -> str:
+    """The id under which it is stored: as it is, else a digest of it."""
+    longest = ConceptNode._meta.get_field("external_id").max_length or 0
+    return external_id if len(external_id) <= longest else digest(external_id)

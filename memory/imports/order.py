@@ -1,0 +1,111 @@
+"""Order: whether a file has what was said last at its top, by the times of the whole file. Pure.
+
+In a file that begins with the newest, the time goes back in nearly every pair of lines next to each other. A line or
+two that came late, or a clock that was set, turn no file around. Where no two times differ, or few pairs go back, the
+file's own numbers tell. Of lines that have one time, a file that is turned around is turned around as well, unless its
+numbers rise or its questions stand above their answers, as in lists of what was asked and answered at one moment.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import pairwise
+
+from memory.imports.readers.types import Line
+
+# Of two lines next to each other the later one is the upper one so many times as often as it is the lower one.
+_MOSTLY = 2
+# So many lines may have come late.
+_A_FEW = 2
+_LONGEST_NUMBER = 30
+
+
+@dataclass
+class _Pairs:
+    """Pairs of lines next to each other: how many go forth, and how many back."""
+
+    forth: int = 0
+    back: int = 0
+
+    def note(self, step: float) -> None:
+        self.forth += step > 0
+        self.back += step < 0
+
+    @property
+    def go_back(self) -> bool:
+        return self.back > 0 and self.back >= _MOSTLY * self.forth
+
+
+@dataclass
+class Order:
+    """What the talks of a file say of its order, piece by piece."""
+
+    times: _Pairs = field(default_factory=_Pairs)
+    numbers: _Pairs = field(default_factory=_Pairs)
+    # Of lines with one time: their numbers, and whether the answer stands above its question.
+    numbers_at_once: _Pairs = field(default_factory=_Pairs)
+    answers_at_once: _Pairs = field(default_factory=_Pairs)
+    # Pairs of lines with one time that are no question and its answer.
+    at_once: int = 0
+
+    def note(self, lines: Sequence[Line]) -> None:
+        """Take what the lines say, which follow each other in the file."""
+        for upper, lower in pairwise(lines):
+            self.numbers.note(_counted(upper, lower))
+        for upper, lower in pairwise(line for line in lines if line.at):
+            step = seconds_between(upper.at, lower.at)
+            self.times.note(step or 0)
+            if step == 0:
+                self.numbers_at_once.note(_counted(upper, lower))
+                answer = _ANSWERS.get((upper.role, lower.role), 0)
+                self.answers_at_once.note(answer)
+                self.at_once += not answer
+
+    @property
+    def begins_with_the_newest(self) -> bool:
+        is_timed, is_numbered = self.times.forth or self.times.back, self.numbers.forth != self.numbers.back
+        if is_timed and (self.times.back > _A_FEW or not self.times.go_back):
+            return self.times.go_back
+        if is_numbered or not is_timed:
+            return self.numbers.go_back
+        # One that goes back among many with one time came late.
+        return self.at_once <= self.times.back
+
+    @property
+    def keeps_what_was_said_at_once(self) -> bool:
+        """Whether lines with one time stand in their own order, also in a file that begins with the newest."""
+        for pairs in (self.numbers_at_once, self.answers_at_once):
+            if pairs.forth != pairs.back:
+                return pairs.forth > pairs.back
+        return False
+
+
+_ANSWERS = {("user", "persona"): 1, ("persona", "user"): -1}
+
+
+def seconds_between(upper: datetime | None, lower: datetime | None) -> float | None:
+    """From the upper to the lower one; None where that cannot be told."""
+    if upper is None or lower is None:
+        return None
+    if (upper.tzinfo is None) != (lower.tzinfo is None):
+        return None
+    return (lower - upper).total_seconds()
+
+
+def _counted(upper: Line, lower: Line) -> int:
+    """By how much the number of the lower one is higher; 0 where either has none."""
+    return _number(lower) - _number(upper) if _is_numbered(upper) and _is_numbered(lower) else 0
+
+
+def _is_numbered(line: Line) -> bool:
+    number = _last_part(line)
+    return number.isascii() and number.isdecimal() and len(number) <= _LONGEST_NUMBER
+
+
+def _number(line: Line) -> int:
+    return int(_last_part(line))
+
+
+def _last_part(line: Line) -> str:
+    """The number of a message in its chat, as in "chat/17"."""
+    return line.source_id.rpartition("/")[2]

@@ -1,0 +1,154 @@
+"""Reading what people bring from elsewhere: their files to plain things, and nothing is written.
+
+    with Source(path) as source:
+        for found in read(source):
+            …
+
+`recognised` says which format a file is of; a person may say otherwise. What a reader gives is in `types`, why it
+leaves something out in `reasons`.
+"""
+
+from collections.abc import Iterator
+
+from memory.imports.readers import (
+    cards,
+    character_ai,
+    chatgpt,
+    chatlog,
+    claude,
+    day_one,
+    day_one_text,
+    deepseek,
+    discord,
+    discord_package,
+    gemini,
+    gemini_page,
+    google_chat,
+    imessage,
+    journal,
+    journey,
+    kakao_table,
+    letta,
+    mapper,
+    memory_dumps,
+    messenger,
+    pam,
+    replika,
+    replika_text,
+    role_messages,
+    roleplay,
+    sillytavern,
+    slack,
+    sms_backup,
+    table,
+    telegram,
+    transcript,
+    wechat,
+    whatsapp,
+)
+from memory.imports.readers.contents import contents_of
+from memory.imports.readers.members import held, read_members
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.speakers import Speaker, speakers
+from memory.imports.readers.types import Format, Found, ImportRejected, Options
+from memory.imports.readers.web_pages import is_page, refuse_page, refuse_pages
+
+__all__ = ["FORMATS", "Source", "Speaker", "format_named", "read", "recognised", "speakers"]
+
+# In the order in which people are offered them; where two are equally likely, the earlier is taken.
+FORMATS: tuple[Format, ...] = (
+    *chatgpt.FORMATS,
+    *claude.FORMATS,
+    *gemini.FORMATS,
+    *gemini_page.FORMATS,
+    *deepseek.FORMATS,
+    *whatsapp.FORMATS,
+    *imessage.FORMATS,
+    *sms_backup.FORMATS,
+    *telegram.FORMATS,
+    *discord.FORMATS,
+    *messenger.FORMATS,
+    *discord_package.FORMATS,
+    *slack.FORMATS,
+    *google_chat.FORMATS,
+    *wechat.FORMATS,
+    *kakao_table.FORMATS,
+    *sillytavern.FORMATS,
+    *roleplay.FORMATS,
+    *character_ai.FORMATS,
+    *role_messages.FORMATS,
+    *cards.FORMATS,
+    *pam.FORMATS,
+    *letta.FORMATS,
+    *memory_dumps.FORMATS,
+    *replika.FORMATS,
+    *replika_text.FORMATS,
+    *day_one.FORMATS,
+    *day_one_text.FORMATS,
+    *journey.FORMATS,
+    *transcript.FORMATS,
+    *chatlog.FORMATS,
+    *journal.FORMATS,
+    *table.FORMATS,
+    *mapper.FORMATS,
+)
+# Below this a file resembles nothing.
+_LEAST_LIKENESS = 0.25
+# From this on a zip is of a format as a whole, and its files need not be looked at one by one.
+_SURE_OF_ZIP = 0.75
+
+
+def recognised(source: Source) -> Format:
+    """The format that the beginning of the file resembles most. Raises ImportRejected where it resembles none, or is
+    empty, damaged or no text."""
+    if not source.size:
+        raise ImportRejected("empty")
+    likeness, best = _likeliest(source.sample)
+    if source.members and likeness < _SURE_OF_ZIP:
+        inside = held(source, _likeliest)
+        if inside and inside[0] >= max(likeness, _LEAST_LIKENESS):
+            return inside[1]
+    if likeness >= _LEAST_LIKENESS:
+        return best
+    refuse_page(source.sample)
+    contents = contents_of(source)
+    if not source.members and not contents.startswith(("kind:", "zip:")):
+        # Whatever is wrong with the text is a better answer.
+        next(iter(source.texts()), None)
+    refuse_pages(source.sample)
+    labels = ", ".join(str(one.label) for one in FORMATS)
+    raise ImportRejected("unknown_format", source.name, formats=labels, **({"contents": contents} if contents else {}))
+
+
+def _likeliest(sample: Sample) -> tuple[float, Format]:
+    # A page may be read only by who reads pages: to others it is text with many signs.
+    formats = [one for one in FORMATS if getattr(one, "reads_pages", False) or not is_page(sample)]
+    return max(((one.resembles(sample), one) for one in formats), key=lambda pair: pair[0])
+
+
+def _nothing_found(source: Source) -> ImportRejected:
+    contents = contents_of(source)
+    return ImportRejected("nothing_found", source.name, **({"contents": contents} if contents else {}))
+
+
+def format_named(name: str) -> Format:
+    """Raises KeyError."""
+    return {one.name: one for one in FORMATS}[name]
+
+
+def read(source: Source, chosen: Format | None = None, options: Options | None = None) -> Iterator[Found]:
+    """All that is found in the file, in its order. Raises ImportRejected while it is gone through: before anything if
+    the file is not recognised or holds nothing, and also after some of it."""
+    known, options = chosen or recognised(source), options or Options(limits=source.limits)
+    in_members = bool(source.members) and known.resembles(source.sample) < _LEAST_LIKENESS
+    found = read_members(source, known, _likeliest, options) if in_members else known.read(source, options)
+    try:
+        first = next(found, None)
+    except ImportRejected as rejected:
+        if rejected.code == "nothing_found":
+            raise _nothing_found(source) from rejected
+        raise
+    if first is None:
+        raise _nothing_found(source)
+    yield first
+    yield from found

@@ -1,0 +1,112 @@
+"""Records and a mapping of their fields make lines of talks, or entries of a diary where nobody is said to speak."""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby, islice
+from typing import Any
+
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.day_order import Numbers, day_first
+from memory.imports.readers.fields import Mapping, is_of_a_chat, is_of_program, value_at, who
+from memory.imports.readers.lines import said, storable, talks, word
+from memory.imports.readers.quotes import without_quote
+from memory.imports.readers.types import Entry, Found, ImportRejected, Limits, Line, Options, Skipped, digest
+from memory.imports.readers.when import When, as_date, read_when
+
+# Where a record stands, for people; and the record, or why it could not be read.
+Record = tuple[str, Any]
+_SAMPLE = 200
+
+
+def ask_whose(mapping: Mapping, likely: Mapping | None, fields: Iterable[str], options: Options) -> None:
+    """Raises ImportRejected where nobody is said to speak and the records look like several people's: these words are
+    the owner's only if they say so."""
+    if mapping.speaker or options.kind == "notes":
+        return
+    if options.kind == "chat":
+        raise ImportRejected("ask_mapping")
+    if (likely and likely.speaker) or is_of_a_chat(fields, mapping.text):
+        raise ImportRejected("ask_chat_or_notes")
+
+
+def order_of_days(records: Callable[[], Iterable[Record]], mapping: Mapping, options: Options) -> bool | None:
+    """Whether the day is first in dates like 3/4/2024; None where no date is written so.
+
+    Raises ImportRejected where they are and nothing tells. `records` is read once more only where the first ones have
+    such dates.
+    """
+    if options.day_first is not None or not any(_open_dates(islice(records(), _SAMPLE), mapping)):
+        return options.day_first
+    order = day_first(_open_dates(records(), mapping))
+    if order is None:
+        raise ImportRejected("ask_day_first")
+    return order
+
+
+def _open_dates(records: Iterable[Record], mapping: Mapping) -> Iterator[Numbers]:
+    for _where, record in records:
+        heading = as_date(value_at(record, mapping.at))
+        if heading and heading.written.order_open:
+            yield heading.written.month, heading.written.day, heading.written.year or 0
+
+
+class Applying:
+    """A mapping in use on one file; talks without a title are known by its `name`."""
+
+    def __init__(self, mapping: Mapping, order: bool | None, limits: Limits, name: str) -> None:
+        self.mapping = mapping
+        self.order = order
+        self.limits = limits
+        self.name = name
+        # Of the whole file, so that the same words in two conversations of it are told apart.
+        self.places = Places()
+        self.talks = 0
+
+    def found(self, records: Iterable[Record], title: str, where: str, partner: str = "") -> Iterator[Found]:
+        """What the records say, in their order. Records of one conversation have to stand together. `partner` is who
+        speaks in it where only one's own lines are marked."""
+        if not self.mapping.speaker:
+            yield from (self._entry(*record) for record in records)
+            return
+        for talk, group in groupby(records, lambda record: word(value_at(record[1], self.mapping.talk))):
+            begun = self.places.begun(talk, title or self.name, group, self._words)
+            lines = (self._line(*record, partner) for record in begun)
+            self.talks += 1
+            yield from talks(title or talk, talk or digest("talk", title, self.talks), where, lines, self.limits)
+
+    def _words(self, record: Record) -> str:
+        return word(value_at(record[1], self.mapping.text))
+
+    def _line(self, where: str, record: Any, partner: str) -> Line | Skipped:
+        if isinstance(record, Skipped):
+            return record
+        text = value_at(record, self.mapping.text)
+        if isinstance(text, dict | list):
+            return Skipped(where, "unknown")
+        if is_of_program(record):
+            return Skipped(where, "notice")
+        speaker, role = who(record, self.mapping, partner)
+        when = self._when(record)
+        at = when.as_moment() if when else None
+        return said(speaker, without_quote(word(text)), at, where, self.limits, self.places, self._id(record), role)
+
+    def _entry(self, where: str, record: Any) -> Entry | Skipped:
+        """Some diaries keep what fits into one line as a title alone."""
+        if isinstance(record, Skipped):
+            return record
+        title, text = (storable(word(value_at(record, path))) for path in (self.mapping.title, self.mapping.text))
+        title, text = (title, text) if text.strip() else ("", title)
+        if not text.strip():
+            return Skipped(where, "empty")
+        if len(text.encode()) > self.limits.message_bytes:
+            return Skipped(where, "too_long")
+        when = self._when(record)
+        day, at = (when.day, when.at) if when else (None, None)
+        return Entry(title, text, day, at, self._id(record) or self.places.id_of_entry(title, text, day), where)
+
+    def _when(self, record: Any) -> When | None:
+        value, clock = value_at(record, self.mapping.at), value_at(record, self.mapping.clock)
+        with_clock = read_when(f"{value} {clock}", self.order) if clock else None
+        return with_clock or read_when(value, self.order)
+
+    def _id(self, record: Any) -> str:
+        return storable(word(value_at(record, self.mapping.source_id)))

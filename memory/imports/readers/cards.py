@@ -1,0 +1,157 @@
+"""Character cards V1, V2 and V3, as JSON, in a PNG or APNG, and as .charx; lorebooks that come without a card.
+
+The texts stay as they are written, macros ({{char}}, {{user}}) too. Whatever has no field of its own in `Card` is in
+its `rest`, in the shape of the card, so that `card_writing` can write the same card again. No link is followed.
+"""
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers import png
+from memory.imports.readers.decoding import decoded
+from memory.imports.readers.lorebooks import book_entries, has_entries, is_named, is_text, standalone, taken
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.types import Card, Found, ImportRejected, Lore, Options, Skipped, digest
+from memory.imports.readers.whole_json import loaded
+
+# A card is a few kilobytes of text; pictures that some carry inside make it megabytes.
+MOST_CHARACTERS = 16 * 1024**2
+KEYWORDS = ("ccv3", "chara")
+# Field of the card → field of ours.
+TEXTS = {
+    "name": "name",
+    "description": "description",
+    "personality": "personality",
+    "scenario": "scenario",
+    "mes_example": "example_messages",
+    "post_history_instructions": "post_history",
+}
+# What Pygmalion's cards call them, which some sites still give out.
+_PYGMALION = {
+    "char_name": "name", "char_persona": "description", "world_scenario": "scenario", "char_greeting": "first_mes",
+    "example_dialogue": "mes_example",
+}  # fmt: skip
+_TELLING = {"data.first_mes", "data.mes_example", "first_mes", "mes_example", "data.character_book", "data.personality"}
+# Lists of entries, by what they hold in which programs: card books, NovelAI, Agnai, RisuAI.
+_BOOKS = (
+    {"data.entries.item.keys", "data.entries.item.content"},
+    {"entries.item.keys", "entries.item.content"},
+    {"entries.item.keys", "entries.item.text", "lorebookVersion"},
+    {"entries.item.keywords", "entries.item.entry"},
+    {"data.item.key", "data.item.content", "data.item.insertorder"},
+)
+_WORLD_INFO = re.compile(r"entries\.[^.]+\.(?:key|content)$")
+
+
+class CharacterCard:
+    name = "character_card"
+    label = gettext_lazy("Character card (V1, V2 or V3; JSON, PNG or charx)")
+
+    def resembles(self, sample: Sample) -> float:
+        if sample.head.startswith(png.SIGNATURE) or "card.json" in sample.members:
+            return 0.95
+        if b"chara_card_v" in sample.head:
+            return 0.95
+        return 0.9 if len(_TELLING & sample.paths) >= 2 or {"char_name", "char_persona"} <= sample.paths else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        yield from found_in(_document(source, options))
+
+
+def _document(source: Source, options: Options) -> Any:
+    if "card.json" in source.members:
+        return loaded(source.texts("card.json"), options.limits, MOST_CHARACTERS)
+    if source.members:
+        raise ImportRejected("member_missing")
+    if source.sample.head.startswith(png.SIGNATURE[:4]):
+        with source.open() as file:
+            return loaded(decoded([_in_picture(file)], "utf-8"), options.limits, MOST_CHARACTERS)
+    return loaded(source.texts(), options.limits, MOST_CHARACTERS)
+
+
+def _in_picture(file: BinaryIO) -> bytes:
+    """The JSON in a picture: a `ccv3` is preferred to a `chara`, which is then a copy for older readers."""
+    try:
+        texts = png.texts_of(file, KEYWORDS)
+    except png.BrokenPNG as error:
+        raise ImportRejected("picture_broken", _("byte %d") % error.byte) from error
+    text = next((texts[keyword] for keyword in KEYWORDS if keyword in texts), None)
+    if text is None:
+        raise ImportRejected("picture_without_card")
+    return _decoded(text)
+
+
+def _decoded(text: bytes) -> bytes:
+    """The text of the chunk is Base64, which some write over lines or without its padding, and a few leave out."""
+    bare = b"".join(text.split())
+    if bare.startswith(b"{"):
+        return text
+    try:
+        return base64.b64decode(bare.rstrip(b"=") + b"=" * (-len(bare.rstrip(b"=")) % 4), validate=True)
+    except binascii.Error as error:
+        raise ImportRejected("picture_broken", "Base64") from error
+
+
+def found_in(document: Any) -> Iterator[Card | Skipped]:
+    """The card of a JSON document, and what of its lorebook could not be read."""
+    if not isinstance(document, dict):
+        raise ImportRejected("nothing_found")
+    document = {_PYGMALION.get(name, name): value for name, value in document.items()}
+    data: Any = document.get("data")
+    nested = isinstance(data, dict) and ("spec" in document or "name" in data)
+    fields = dict(data if nested else document)
+    entries = list(book_entries(fields.get("character_book"), _("lorebook")))
+    card = _card(document, fields, nested, tuple(entry for entry in entries if isinstance(entry, Lore)))
+    if not (card.name or card.description or card.personality or card.greetings):
+        raise ImportRejected("nothing_found")
+    yield card
+    yield from (entry for entry in entries if isinstance(entry, Skipped))
+
+
+def _card(document: dict[str, Any], fields: dict[str, Any], nested: bool, lore: tuple[Lore, ...]) -> Card:
+    texts = {ours: taken(fields, theirs, is_text, "") for theirs, ours in TEXTS.items()}
+    nickname = taken(fields, "nickname", is_named, "")
+    greetings = _greetings(fields)
+    if has_entries(fields.get("character_book")):
+        fields["character_book"] = {key: value for key, value in fields["character_book"].items() if key != "entries"}
+    rest = {**document, "data": fields} if nested else {"data": fields}
+    source_id = digest("card", json.dumps(document, sort_keys=True, ensure_ascii=False))
+    return Card(**texts, nickname=nickname, greetings=greetings, lore=lore, source_id=source_id, where="", rest=rest)
+
+
+def _greetings(fields: dict[str, Any]) -> tuple[str, ...]:
+    """The first message and its alternatives; where there are alternatives alone, the first is empty."""
+    first = taken(fields, "first_mes", is_text, "")
+    others = taken(fields, "alternate_greetings", _is_texts, [])
+    return (first, *others) if first or others else ()
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+class Lorebook:
+    name = "lorebook"
+    label = gettext_lazy("Lorebook (V3, or SillyTavern's world info)")
+
+    def resembles(self, sample: Sample) -> float:
+        if b'"lorebook_v3"' in sample.head or any(marks <= sample.paths for marks in _BOOKS):
+            return 0.95
+        fields = {match[0].rpartition(".")[2] for path in sample.paths if (match := _WORLD_INFO.match(path))}
+        return 0.9 if len(fields) == 2 else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        document = loaded(source.texts(), options.limits, MOST_CHARACTERS)
+        if not isinstance(document, dict):
+            raise ImportRejected("nothing_found")
+        yield from standalone(document, options.limits)
+
+
+FORMATS = (CharacterCard(), Lorebook())

@@ -1,0 +1,94 @@
+"""Character.AI's chats as its site holds them and tools around it save them: turns, newest first or last, each with the
+answers that were offered. What counts of those is the one that was chosen.
+
+    {turns: [{turn_key, create_time, author: {name, is_human?}, candidates: [{raw_content, …}], primary_candidate_id}]}
+
+Tools put that into an array, or under "chats" or "messages" in an object, one for each conversation.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.json_values import Unread, values
+from memory.imports.readers.lines import array, moment, placed, said, table, talks, word
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.types import Found, Limits, Line, Options, Role, Skipped, digest
+
+# Where lists of turns stand.
+_HELD = ("", "item.", "chats.item.", "histories.item.", "chat.")
+_TURNS = tuple(f"{held}turns" for held in _HELD)
+
+
+class CharacterAI:
+    name = "character_ai"
+    label = gettext_lazy("Character.AI chats (turns)")
+
+    def resembles(self, sample: Sample) -> float:
+        marks = {"candidates.item.raw_content", "author"}
+        told = any({f"{turns}.item.{mark}" for mark in marks} <= sample.paths for turns in _TURNS)
+        return 0.95 if told else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        places = Places()
+        for number, (_place, turns) in enumerate(values(source, _TURNS), start=1):
+            where = _("conversation %d") % number
+            if isinstance(turns, list):
+                yield from _conversation(turns, source.name, number, places, where, options.limits)
+            else:
+                yield Skipped(where, turns.reason if isinstance(turns, Unread) else "broken")
+
+
+def _conversation(
+    turns: list[Any], file: str, number: int, places: Places, where: str, limits: Limits
+) -> Iterator[Found]:
+    turns = _in_order(turns)
+    key = table(table(turns[0]).get("turn_key")) if turns else {}
+    people = [table(table(turn).get("author")) for turn in turns]
+    character = next((word(one.get("name")) for one in people if not one.get("is_human")), "")
+    chat_id = word(key.get("chat_id"))
+    begun = places.begun(chat_id, digest(file, character), turns, _words)
+    source_id = chat_id or digest("character_ai", number, character)
+    yield from talks(character, source_id, where, _lines(begun, places, where, limits), limits)
+
+
+def _in_order(turns: list[Any]) -> list[Any]:
+    """The site gives what was said last first."""
+    times = [word(table(turn).get("create_time")) for turn in turns]
+    return turns[::-1] if times and times[0] > times[-1] else turns
+
+
+def _lines(turns: Iterable[Any], places: Places, where: str, limits: Limits) -> Iterator[Line | Skipped]:
+    for place, turn in placed(turns, where):
+        if isinstance(turn, dict):
+            yield from _turn(turn, places, place, limits)
+        else:
+            yield Skipped(place, "broken")
+
+
+def _offered(turn: dict[str, Any]) -> list[dict[str, Any]]:
+    return [table(one) for one in array(turn.get("candidates"))]
+
+
+def _words(turn: Any) -> str:
+    """What was said in a turn: of what was offered, that which was chosen."""
+    turn = table(turn)
+    offered = _offered(turn)
+    chosen = [one for one in offered if one.get("candidate_id") == turn.get("primary_candidate_id")] or offered
+    return word(chosen[0].get("raw_content")) if chosen else ""
+
+
+def _turn(turn: dict[str, Any], places: Places, where: str, limits: Limits) -> Iterator[Line | Skipped]:
+    author = table(turn.get("author"))
+    speaker, human = word(author.get("name")), bool(author.get("is_human"))
+    at, source_id = moment(turn.get("create_time")), word(table(turn.get("turn_key")).get("turn_id"))
+    role: Role = "user" if human else "persona"
+    speaker = speaker or ("user" if human else "character")
+    yield said(speaker, _words(turn), at, where, limits, places, source_id, role)
+    yield from (Skipped(where, "not_chosen") for _other in _offered(turn)[1:])
+
+
+FORMATS = (CharacterAI(),)

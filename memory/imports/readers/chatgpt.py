@@ -1,0 +1,350 @@
+"""ChatGPT's export: conversations.json, or its newer parts conversations-000.json …, alone or in the zip they come in.
+Tools around it save one conversation by itself, or one a line, or the data of a shared link: those are read, too.
+
+A conversation is a tree in which every edit and regeneration is a branch. What counts is the branch that ends at
+`current_node`; messages of the others are told as not chosen. Where a tool left out the links, all messages count, in
+the order of `linear_conversation`, else of their times. Marks at which the program shows a source or a card are
+no words: they are taken off, but for the names in them.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers.branches import way_to
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.json_values import Unread, objects, values
+from memory.imports.readers.lines import array, moment, said, storable, table, talks, word
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Role, Skipped, digest
+
+_CONVERSATIONS = re.compile(r"(?:^|/)conversations(?:-\d+)?\.json$")
+# Where the keys of a file stand that holds many conversations, and of one that is one, or has one a line.
+_AROUND = ("item", "", "conversations.item", "data", "serverResponse.data", "props.pageProps.serverResponse.data")
+_HOLDERS = ("mapping", "linear_conversation", "messages")
+_NODES = re.compile(r"(?:mapping\.[^.]+|linear_conversation\.item)\.message\.(?:author|content)$")
+# Messages or nodes without anything around them, and messages in a list.
+_FLAT = re.compile(r"(?:messages\.)?item\.(?:message\.)?content\.(?P<what>content_type|parts)$")
+_AUTHOR = re.compile(r"(?:messages\.)?item\.(?:message\.)?author\.role$")
+# Nodes without anything around them that are held: they are one conversation.
+_MAX_FLAT = 50_000
+_ROLES: Mapping[str, Role] = {"user": "user", "assistant": "persona"}
+_THOUGHTS = ("thoughts", "reasoning_recap")
+_TOOLS = (
+    "code", "execution_output", "tether_quote", "tether_browsing_display", "tether_browsing_code", "system_error",
+    "computer_output", "sonic_webpage", "citable_code_output",
+)  # fmt: skip
+# What a model says to itself has a channel of its own.
+_ASIDE = "analysis"
+# Marks of sources: 【12†source】, 【oaicite:0】, and newer ones between signs that no letter has. Of those some are
+# shown as a name: entity ["city","Berlin"], url Berlin https://…
+_OLD_MARK = re.compile(r"【(?:\d+(?::\d+)?†[^】\n]{0,200}|oaicite:\d+)】|:contentReference\[oaicite:\d+\]\{index=\d+\}")
+_NEW_MARK = re.compile(r"\ue200(?P<kind>[a-z_]+)(?P<rest>[^\ue200\ue201]*)\ue201")
+_SIGNS = re.compile(r"[\ue200-\ue206]")
+_NAMED_BY = {
+    "entity": re.compile(r'\ue202\["[^"]*","(?P<name>[^"]+)"'),
+    "url": re.compile(r"\ue202(?P<name>[^\ue202]+)"),
+}
+# What was remembered of the user: "1. [2024-05-01]. Likes tea."
+_KEPT = re.compile(r"^\s*\d+\.\s+\[(?P<day>\d{4}-\d\d-\d\d)\]\.?\s*", re.MULTILINE)
+# What the zip holds beside conversations: chat.html is the same once more, for reading.
+_SAME_AGAIN = "chat.html"
+# Keys that tell conversations without an id apart; the first one is the same in many.
+_FIRST_NODES = 3
+_Node = dict[str, Any]
+
+
+class ChatGPT:
+    name = "chatgpt"
+    label = gettext_lazy("ChatGPT export")
+
+    def resembles(self, sample: Sample) -> float:
+        first = next(iter(_conversation_files(sample.members)), None)
+        paths = (sample.inside(first) if first else sample).paths
+        around = _around(paths)
+        if around is None:
+            return 0.95 if _is_flat(paths) else 0.0
+        inside = [path.removeprefix(f"{around}.") for path in paths]
+        if any(map(_NODES.match, inside)) or _is_flat(inside):
+            return 0.95
+        return 0.5 if {"mapping", "linear_conversation"} & {*inside} else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        files = _conversation_files(source.members)
+        if source.members and not files:
+            raise ImportRejected("member_missing")
+        yield from _beside(source.members, files)
+        number, places = 0, Places()
+        known: set[str] = set()
+        for file in files or [""]:
+            for conversation in _conversations(source, file):
+                number += 1
+                yield from _once(_conversation(conversation, number, places, options.limits), known)
+
+
+def _around(paths: frozenset[str]) -> str | None:
+    """The place of the conversations in a file; None where none is known."""
+    known = (around for around in _AROUND if any(_place(around, holder) in paths for holder in _HOLDERS))
+    return next(known, None)
+
+
+def _place(around: str, key: str) -> str:
+    return f"{around}.{key}" if around else key
+
+
+def _is_flat(paths: Iterable[str]) -> bool:
+    """Whether there is a list of messages or nodes: with authors, or at least with kinds of content called as here."""
+    known = list(paths)
+    held = {match["what"] for match in map(_FLAT.match, known) if match}
+    return "content_type" in held or (bool(held) and any(map(_AUTHOR.match, known)))
+
+
+def _conversations(source: Source, file: str) -> Iterator[Any]:
+    paths = source.sample.inside(file).paths if file else source.sample.paths
+    around = _around(paths)
+    if around is None and _is_flat(paths):
+        yield {"messages": list(islice(objects(source, file), _MAX_FLAT))}
+    elif around in ("item", "", None):
+        yield from objects(source, file)
+    else:
+        yield from (value for _place, value in values(source, [around], file))
+
+
+def _conversation_files(members: Iterable[str]) -> list[str]:
+    return [name for name in members if _CONVERSATIONS.search(name)]
+
+
+def _beside(members: Iterable[str], files: list[str]) -> Iterator[Skipped]:
+    for name in members:
+        if name in files:
+            continue
+        data = "settings" if name.endswith(".json") else "media"
+        yield Skipped(name, "duplicate" if name.endswith(_SAME_AGAIN) else data)
+
+
+def _once(found: Iterable[Found], known: set[str]) -> Iterator[Found]:
+    """What is known of the user stands in every conversation anew: it is handed over once."""
+    for one in found:
+        if isinstance(one, Remembered):
+            if one.source_id in known:
+                continue
+            known.add(one.source_id)
+        yield one
+
+
+def _conversation(conversation: Any, number: int, places: Places, limits: Limits) -> Iterator[Found]:
+    where = _("conversation %d") % number
+    nodes, lost = _nodes(conversation) if isinstance(conversation, dict) else (None, 0)
+    if nodes is None:
+        yield Skipped(where, conversation.reason if isinstance(conversation, Unread) else "broken")
+        return
+    yield from (Skipped(where, "broken") for _lost in range(lost))
+    parents = _parents(nodes)
+    branch = _branch(nodes, parents, conversation.get("current_node"))
+    title = word(conversation.get("title"))
+    known = word(conversation.get("conversation_id") or conversation.get("id"))
+    places.begin(known or digest(title, *branch[:_FIRST_NODES]))
+    found = list(_messages([nodes[key] for key in branch], places, where, limits))
+    yield from (one for one in found if isinstance(one, Remembered))
+    source_id = known or digest(number, title, *branch)
+    spoken = (one for one in found if not isinstance(one, Remembered))
+    yield from talks(title, source_id, where, spoken, limits)
+    yield from _not_chosen(nodes, set(branch), where, limits)
+
+
+def _messages(
+    nodes: Iterable[_Node], places: Places, where: str, limits: Limits
+) -> Iterator[Line | Skipped | Remembered]:
+    message_number = _("%(talk)s, message %(number)d")
+    for number, node in enumerate(nodes, start=1):
+        place = message_number % {"talk": where, "number": number}
+        yield from _message(node, places, place, limits)
+
+
+def _nodes(conversation: Mapping[str, Any]) -> tuple[dict[str, _Node] | None, int]:
+    """The nodes by their keys, in the order of the file, and how many are none; None where there is nothing of the
+    kind. What has no links is put in order by its list, or by its times."""
+    linear, mapping = conversation.get("linear_conversation"), conversation.get("mapping")
+    held = mapping if isinstance(mapping, dict | list) else None
+    if isinstance(held, dict) and _is_linked({key: node for key, node in held.items() if isinstance(node, dict)}):
+        return {key: node for key, node in held.items() if isinstance(node, dict)}, _others(held.values())
+    listed = next(
+        (some for some in (linear, held, conversation.get("messages")) if isinstance(some, dict | list)), None
+    )
+    if listed is None:
+        return None, 0
+    pairs = list(listed.items()) if isinstance(listed, dict) else [("", node) for node in listed]
+    nodes: dict[str, _Node] = {}
+    for number, (key, node) in enumerate(pairs):
+        if isinstance(node, dict):
+            nodes[_key(key or word(node.get("id")), number, nodes)] = _as_node(node)
+    if not _is_linked(nodes) and listed is not linear:
+        nodes = dict(sorted(nodes.items(), key=_by_time(nodes)))
+    return nodes, _others(value for _key, value in pairs)
+
+
+def _others(values: Iterable[Any]) -> int:
+    return sum(not isinstance(value, dict) for value in values)
+
+
+def _key(known: str, number: int, nodes: Mapping[str, _Node]) -> str:
+    return known if known and known not in nodes else f"#{number}"
+
+
+def _as_node(node: _Node) -> _Node:
+    """A message that stands by itself is a node without links."""
+    return node if "message" in node else {"message": node} if "content" in node else node
+
+
+def _by_time(nodes: Mapping[str, _Node]) -> Callable[[tuple[str, _Node]], float]:
+    """By when each was written; one without a time stays behind the one before it."""
+    last, times = 0.0, {}
+    for key, node in nodes.items():
+        last = _written_at(node) or last
+        times[key] = last
+    return lambda pair: times[pair[0]]
+
+
+def _parents(nodes: Mapping[str, _Node]) -> dict[str, str]:
+    """The parent of each node: as it says itself, else as another names it among its children."""
+    children = {word(child): key for key, node in nodes.items() for child in array(node.get("children"))}
+    named = {key: word(node.get("parent")) for key, node in nodes.items()}
+    return {key: parent if parent in nodes else children.get(key, "") for key, parent in named.items()}
+
+
+def _is_linked(nodes: Mapping[str, _Node]) -> bool:
+    return any(_parents(nodes).values()) or sum(node.get("message") is not None for node in nodes.values()) < 2
+
+
+def _branch(nodes: Mapping[str, _Node], parents: Mapping[str, str], current: Any) -> list[str]:
+    """The keys of the nodes from the root to `current`; where that is missing, to the leaf that was written last. All
+    nodes where nothing links them."""
+    if not _is_linked(nodes):
+        return list(nodes)
+    last = current if isinstance(current, str) and current in nodes else _last_leaf(nodes, parents)
+    return way_to(last, parents)
+
+
+def _last_leaf(nodes: Mapping[str, _Node], parents: Mapping[str, str]) -> str:
+    inner = set(parents.values())
+    leaves = [key for key in nodes if key not in inner]
+    return max(leaves, key=lambda key: _written_at(nodes[key]), default="")
+
+
+def _written_at(node: _Node) -> float:
+    at = moment(table(node.get("message")).get("create_time"))
+    return at.timestamp() if at else 0.0
+
+
+def _not_chosen(nodes: Mapping[str, _Node], branch: set[str], where: str, limits: Limits) -> Iterator[Skipped]:
+    """One for each message beside the branch that would have been a line in it."""
+    for key, node in nodes.items():
+        if key not in branch and any(isinstance(one, Line) for one in _message(node, Places(), where, limits)):
+            yield Skipped(where, "not_chosen")
+
+
+def _message(node: _Node, places: Places, where: str, limits: Limits) -> Iterator[Line | Skipped | Remembered]:
+    message = node.get("message")
+    if message is None:
+        return
+    if not isinstance(message, dict):
+        yield Skipped(where, "broken")
+        return
+    content = table(message.get("content"))
+    remembered = list(_about_the_user(message, content, where))
+    if remembered:
+        yield from remembered
+        return
+    reason = _why_not(message, content)
+    if reason:
+        yield Skipped(where, reason)
+        return
+    author = table(message.get("author"))
+    role = _role(message)
+    text, others = _words(content)
+    text = unmarked(text) if role == "assistant" else text
+    if others:
+        yield Skipped(where, "media")
+    if text or not others:
+        at = moment(message.get("create_time"))
+        yield said(
+            word(author.get("name")) or role, text, at, where, limits, places, word(message.get("id")), _ROLES[role]
+        )
+
+
+def _why_not(message: Mapping[str, Any], content: Mapping[str, Any]) -> str:
+    """Why the message is not something that one of the two said to the other; "" where it is."""
+    kind = content.get("content_type")
+    role = _role(message)
+    if kind in _THOUGHTS or message.get("channel") == _ASIDE:
+        return "thinking"
+    if kind in ("user_editable_context", "model_editable_context"):
+        return "empty"
+    if kind in _TOOLS or role == "tool" or message.get("recipient", "all") != "all":
+        return "tool"
+    hidden = table(message.get("metadata")).get("is_visually_hidden_from_conversation")
+    if hidden or message.get("weight") == 0 or role == "system":
+        return "hidden"
+    known = kind in (None, "text", "multimodal_text") and role in _ROLES
+    return "" if known else "unknown"
+
+
+def _role(message: Mapping[str, Any]) -> str:
+    return word(table(message.get("author")).get("role")) or word(message.get("role"))
+
+
+def _words(content: Mapping[str, Any]) -> tuple[str, bool]:
+    """The words of a message, spoken ones too, and whether there was more to it."""
+    parts = array(content.get("parts"))
+    words = [part if isinstance(part, str) else _transcription(part) for part in parts]
+    wordless = any(not isinstance(part, str) and not _transcription(part) for part in parts)
+    return "\n".join(filter(None, words)), wordless
+
+
+def _transcription(part: Any) -> str:
+    found = table(part)
+    return word(found.get("text")) if found.get("content_type") == "audio_transcription" else ""
+
+
+def unmarked(text: str) -> str:
+    """`text` as it was shown: without marks of sources, and with the names that stood in some of them.
+
+    >>> unmarked("It is open【4†source】 in \ue200entity\ue202[\\"city\\",\\"Berlin\\"]\ue201.")
+    'It is open in Berlin.'
+    """
+    return _SIGNS.sub("", _NEW_MARK.sub(_name_in, _OLD_MARK.sub("", text)))
+
+
+def _name_in(mark: re.Match[str]) -> str:
+    pattern = _NAMED_BY.get(mark["kind"])
+    named = pattern.match(mark["rest"]) if pattern else None
+    return named["name"] if named else ""
+
+
+def _about_the_user(message: Mapping[str, Any], content: Mapping[str, Any], where: str) -> Iterator[Remembered]:
+    """What she wrote of herself, without the sentences around it that the model was given; and what was kept of her."""
+    kind = content.get("content_type")
+    if kind == "user_editable_context":
+        bare = table(table(message.get("metadata")).get("user_context_message_data"))
+        profile = bare.get("about_user_message") or content.get("user_profile")
+        yield from _noted(profile, "user_profile", where)
+        instructions = bare.get("about_model_message") or content.get("user_instructions")
+        yield from _noted(instructions, "user_instructions", where)
+    elif kind == "model_editable_context":
+        _before, *kept = _KEPT.split(word(content.get("model_set_context")))
+        for day, text in zip(kept[::2], kept[1::2], strict=True):
+            yield from _noted(text.strip(), "memory", where, moment(day))
+
+
+def _noted(value: Any, kind: str, where: str, at: datetime | None = None) -> Iterator[Remembered]:
+    text = storable(word(value))
+    if text.strip():
+        yield Remembered(text, kind, at.date() if at else None, None, digest(kind, text), where)
+
+
+FORMATS = (ChatGPT(),)

@@ -1,0 +1,444 @@
+"""Chats as text, as other messengers write them or as people copy them: a stamp and a name, then the words.
+
+QQ, WeChat       2024-01-05 10:22:33 张三(12345) ⏎ words       张三 2024/1/5 10:22:33 ⏎ words
+LINE             21:05 ⇥ Ana ⇥ words, under a line with the day
+KakaoTalk        [민수] [오후 10:22] words, under a line with the day       2024년 1월 5일 오후 10:22, 민수 : words
+IRC              [21:05] <ana> words, under a line with the day       2024-01-05 21:05:33 ⇥ ana ⇥ words
+WeFlow           2024-01-05 10:22:33 '张三' ⏎ words
+others           [21:05] Ana: words       Ana [2024-01-05 21:05]: words       [1/5/2024 10:22 PM] ana ⏎ words
+
+The style that begins the most lines of the beginning is that of all. Where a stamp says no day, the line with the day
+above it does; where there is none, or it says no year, the message has no time.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from itertools import islice
+from pathlib import PurePath
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers import day_order
+from memory.imports.readers.called import is_form, is_label, may_be_called
+from memory.imports.readers.chat_notices import KAKAO_TALK_MEDIA, invited_in, is_deleted, without_notices
+from memory.imports.readers.clock_words import HALF_AHEAD, HALF_BEHIND
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.journal import Journal
+from memory.imports.readers.lines import Gathered, Names, gathered, role_named, said, something, talks
+from memory.imports.readers.localized_times import WEEKDAY, moment_in
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Skipped, digest
+from memory.imports.readers.weekday_order import told_by_weekdays
+from memory.imports.readers.when import as_date
+
+_GAP = r"[ \u00a0\u202f]"
+_CLOCK = rf"(?:{HALF_AHEAD}{_GAP}?)?\d{{1,2}}[:：]\d{{2}}(?:[:：]\d{{2}})?(?:{_GAP}?(?:{HALF_BEHIND}|Uhr\b))?"
+_CLOCK_OF_SECONDS = rf"(?:{HALF_AHEAD}{_GAP}?)?\d{{1,2}}[:：]\d{{2}}[:：]\d{{2}}(?:{_GAP}?{HALF_BEHIND})?"
+_WORD = r"[^\W\d_]{3,10}"
+_DATE = (
+    rf"(?:\d{{4}}{_GAP}?[-/.年년]{_GAP}?\d{{1,2}}{_GAP}?[-/.月월]{_GAP}?\d{{1,2}}(?:{_GAP}?[日일]|\.)?"
+    r"|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}"
+    rf"|{_WORD}\.?{_GAP}\d{{1,2}}(?:st|nd|rd|th)?,?{_GAP}\d{{4}}"
+    rf"|\d{{1,2}}(?:\.|st|nd|rd|th)?{_GAP}(?:de{_GAP}|of{_GAP})?{_WORD}\.?,?{_GAP}(?:del?{_GAP})?\d{{4}})"
+)
+_WEEKDAY_THERE = rf"[(（]?(?:{WEEKDAY})[)）]?\.?"
+_FULL = (
+    rf"(?:{_WEEKDAY_THERE},?{_GAP})?{_DATE}(?:,|，|T|{_GAP}(?:at|um|à|a las?|às|alle|kl\.?|klo|o|в)\b)?{_GAP}{{0,3}}"
+    rf"(?:{_WEEKDAY_THERE},?{_GAP}{{0,2}})?{_CLOCK}"
+)
+_WITHOUT_YEAR = rf"\d{{1,2}}[/.]\d{{1,2}}\.?,? {_CLOCK}"
+_STAMP = rf"(?P<stamp>{_FULL}|{_WITHOUT_YEAR}|{_CLOCK})"
+_NAME = r"(?P<name>[^\s:：<>\[\]\t][^:：<>\t\n]{0,59}?)"
+_SAID = r"(?:：|:(?=\s|$))\s?(?P<words>.*)"
+# What groups of QQ call their members, before the names.
+_TITLE = re.compile(r"【[^】\n]{1,20}】\s?(?=\S)")
+# Where copies say no date: "Ana — Today at 10:14 AM". Nobody knows when that was.
+_RELATIVE = (
+    r"(?:(?:today|yesterday|heute|gestern|hoy|ayer|hoje|ontem|aujourd['’]hui|hier|oggi|ieri|vandaag|gisteren|сегодня|вчера"
+    r"|dziś|dzisiaj|wczoraj|bugün|dün|今天|昨天|今日|昨日|오늘|어제)"
+    rf",?(?:{_GAP}?(?:at|um|a las?|às|à|alle|в|om|o|saat)\b)?{_GAP}*)"
+)
+_DASH = rf"(?:[—–|•·]{_GAP}*)?"
+_NUMBER = r"[(（<](?P<number>[A-Za-z]{0,4}\d{5,12}|[^()<>\s]{1,60}@[^()<>\s]{1,60})[)）>]"
+_WEEKDAY = r"[(（]?(?:[^\s\d()（）]{1,12}\.?)[)）]?"
+_DAY = re.compile(
+    rf"(?P<framed>[-=–—]{{3}})?[-=–— ]*(?:{_WEEKDAY},?\s+)?(?P<date>{_DATE})[.,]?(?P<weekday>\s*{_WEEKDAY})?[-=–— ]*"
+    rf"|--- (?:Day changed|Log opened) \w{{3}} (?P<day>\w{{3}} \d{{1,2}})(?: [\d:]{{8}})? (?P<year>\d{{4}})",
+    re.I,
+)
+_RULE = re.compile(r"={10,}\s*$|={4,} ?\w")
+_MARKDOWN_HEADING = re.compile(r"#{1,6}\s+[^\w\s]*\s*")
+_ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+\-.!>~|])")
+_MARKDOWN_FRAME = re.compile(r"[_*]{1,2}(?P<inside>\[[^\]\n]{1,20}\])[_*]{1,2}")
+_MEDIA = re.compile(
+    r"\[(?:图片|表情|表情包|动画表情|语音|语音消息|视频|文件|照片|位置|名片|链接|小程序|红包|转账"
+    r"|圖片|影片|貼圖|檔案|語音訊息|聯絡資訊|位置資訊"
+    r"|スタンプ|写真|画像|動画|ファイル|ボイスメッセージ|連絡先|位置情報|プレゼント"
+    r"|사진|동영상|스티커|파일|음성메시지|음성 메시지|연락처|위치 정보|위치"
+    r"|รูป|รูปภาพ|รูปถ่าย|สติกเกอร์|สติ๊กเกอร์|วิดีโอ|ไฟล์|ข้อความเสียง|ตำแหน่ง|ที่ตั้ง|ผู้ติดต่อ|รายชื่อติดต่อ"
+    r"|photos?|pictures?|stickers?|videos?|voice messages?|voice|audio|files?|gif|images?|location|contacts?|link"
+    r"|fotos?|stiker|vídeo|archivo|arquivo|datei|berkas|suara|lokasi|kontak|imagen|imagem|figurinha|ubicación)\]"
+    r"|\[(?:アルバム|ノート|相簿|記事本|앨범|노트|อัลบั้ม|โน้ต|album|note|álbum|catatan)\][^\n]{0,100}",
+    re.I,
+)
+_SAVED = re.compile(rf"[^\d\n]{{3,40}}[:：]\s?(?P<stamp>{_FULL})\s*", re.I)
+_CALL = "☎"
+_SYSTEM = ("系统消息", "系统消息(10000)", "系統訊息")
+_ONLY_CLOCK = re.compile(_CLOCK, re.I)
+_COLONS = re.compile("[:：]")
+_LONGEST_DAY = 80
+_SAMPLE_LINES = 200
+_LEAST_SHARE = 0.1
+_MOST_NAMES = 50
+_LIKENESS = 0.78
+# Front matter makes no diary of an archive.
+_MARKDOWN_LIKENESS = 0.87
+# A diary with dates above its entries resembles one less.
+_UNSURE_LIKENESS = 0.77
+_HAS_WORD = re.compile(r"[^\W\d_]{3}")
+
+
+@dataclass(frozen=True)
+class _Style:
+    """`begins` matches the whole of a line that begins a message: `stamp`, `name` (else it is the next line), `number`
+    and `words`; `notice` one that is the program's. Where `most_names` is set, lines of diaries and lists begin so,
+    too: then there are at most so many names, and they come again. `quotes`: what has several lines is in quotes.
+    `media` is what the program writes in place of a picture, without any mark."""
+
+    begins: re.Pattern[str]
+    most_names: int = 0
+    notice: re.Pattern[str] | None = None
+    quotes: bool = False
+    media: re.Pattern[str] | None = None
+    # Nobody's diary looks so, though names stand there once only.
+    is_framed: bool = False
+    # What the beginning of the file has to hold; even then it is asked whether it is a chat.
+    beside: re.Pattern[str] | None = None
+    # Dates are headings, and what would be a sign of Markdown has a backslash before it.
+    is_markdown: bool = False
+
+    @property
+    def is_name_first(self) -> bool:
+        """Whether a name and a whole time behind it stand in a line of their own, as titles of diaries do not."""
+        return self.begins.groupindex["name"] < self.begins.groupindex["stamp"] and "words" in self.begins.groupindex
+
+
+def _pattern(written: str) -> re.Pattern[str]:
+    return re.compile(written, re.I)
+
+
+_LINE = _Style(
+    _pattern(rf"(?P<stamp>{_CLOCK})\t(?P<name>[^\t\n]{{1,60}})\t(?P<words>.*)"),
+    notice=_pattern(rf"{_CLOCK}\t(?:\t.*|[^\t]*)"),
+    quotes=True,
+)
+_KAKAO_TALK = _Style(
+    _pattern(rf"\[(?P<name>[^\]\n]{{1,60}})\] \[(?P<stamp>{_CLOCK})\] ?(?P<words>.*)"), media=KAKAO_TALK_MEDIA
+)
+_KAKAO_TALK_OF_PHONES = _Style(
+    _pattern(rf"(?P<stamp>{_FULL}), (?P<name>[^:\n]{{1,60}}?) : (?P<words>.*)"),
+    notice=_pattern(rf"{_FULL}(?:[,:] (?:(?! : ).)*)?"),
+    media=KAKAO_TALK_MEDIA,
+)
+_IRC = _Style(
+    _pattern(rf"\[?{_STAMP}\]?\s+<[ @+%&~]?(?P<name>[^>\s]{{1,40}})>(?: (?P<words>.*))?"),
+    notice=_pattern(rf"\[?(?:{_FULL}|{_CLOCK})\]?\s+(?:\*|-!-|-->|<--|--).*|--- Log closed.*"),
+)
+_IRC_OF_WEECHAT = _Style(
+    _pattern(rf"(?P<stamp>{_FULL})\t[@+%&~]?(?P<name>[^\t\s]{{1,40}})\t(?P<words>.*)"),
+    notice=_pattern(rf"{_FULL}\t ?(?:-->|<--|--|\*|=!=)?\t.*"),
+)
+_ZOOM = _Style(_pattern(rf"(?P<stamp>{_CLOCK})\s+From {_NAME}(?: to [^:\n]{{1,60}}?)?\s?:\s?(?P<words>.*)"))
+_QQ = _Style(_pattern(rf"(?P<stamp>{_FULL}) +(?:{_NAME})?{_NUMBER}\s*(?P<words>)"))
+_QQ_COPIED = _Style(_pattern(rf"{_NAME}{_NUMBER} +(?P<stamp>{_FULL})\s*(?P<words>)"))
+_WE_FLOW = _Style(_pattern(rf"(?P<stamp>{_FULL}) '(?P<name>[^\n]{{1,60}})'(?P<words>)"))
+# Names end at the first blank: where they have some themselves, nobody can tell.
+_LINE_OF_COMPUTERS = _Style(
+    _pattern(rf"(?P<stamp>{_CLOCK}) (?P<name>[^\s:：]{{1,40}}) (?P<words>.+)"),
+    _MOST_NAMES,
+    beside=re.compile(r"^\[LINE\]|^\d{4}\.\d{2}\.\d{2} [^\s\d]{1,12}$", re.M),
+    media=re.compile(
+        r"photos?|stickers?|videos?|files?|voice messages?|contact info|location|写真|画像|スタンプ|動画|ファイル"
+        r"|ボイスメッセージ|圖片|照片|貼圖|影片|檔案|語音訊息|รูป|สติกเกอร์|วิดีโอ|사진|스티커|동영상",
+        re.I,
+    ),
+)
+# Archives in Markdown: "- **Ana** `21:05` — words", "**Ana** (21:05): words", under a heading with the day.
+_BOLD = _Style(
+    _pattern(
+        rf"(?:[-*+>] |#{{1,6}} )?(?P<mark>\*\*|__)(?P<name>[^*_\n`]{{1,60}}?)[:：]?(?P=mark){_GAP}*"
+        rf"[(\[`*_]{{0,3}}{_RELATIVE}?(?P<stamp>{_FULL}|{_WITHOUT_YEAR}|{_CLOCK})[)\]`*_]{{0,3}}{_GAP}*(?:[:：—–-]{_GAP}*)?(?P<words>.*)"
+    ),
+    _MOST_NAMES,
+    is_framed=True,
+    is_markdown=True,
+)
+_STYLES = (
+    _LINE, _KAKAO_TALK, _KAKAO_TALK_OF_PHONES, _IRC, _IRC_OF_WEECHAT, _ZOOM, _QQ, _QQ_COPIED, _WE_FLOW, _BOLD,
+    _Style(_pattern(rf"\[{_STAMP}\] ?[-,]? ?{_NAME}{_SAID}"), _MOST_NAMES, is_framed=True),
+    _Style(_pattern(rf"{_NAME} ?[(\[]{_STAMP}[)\]] ?{_SAID}"), _MOST_NAMES),
+    _Style(_pattern(rf"(?P<stamp>{_FULL}) *[-,:]? *{_NAME}{_SAID}"), _MOST_NAMES),
+    _Style(_pattern(rf"(?P<stamp>{_CLOCK}) *[-,]? *{_NAME}{_SAID}"), 2),
+    _Style(_pattern(rf"\[{_STAMP}\] {_NAME}(?P<words>)"), _MOST_NAMES),
+    _Style(_pattern(rf"{_NAME} +[(\[]{_STAMP}[)\]](?P<words>)"), _MOST_NAMES),
+    _Style(_pattern(rf"(?P<stamp>{_FULL}) +{_NAME}(?P<words>)"), _MOST_NAMES),
+    _Style(_pattern(rf"{_NAME}[:：]?{_GAP}+{_DASH}(?P<stamp>{_FULL})(?P<words>)"), _MOST_NAMES),
+    _Style(_pattern(rf"{_NAME}{_GAP}+{_DASH}{_RELATIVE}?(?P<stamp>{_CLOCK})(?P<words>)"), _MOST_NAMES),
+    # Who writes by hand writes no seconds.
+    _Style(_pattern(rf"{_NAME}[:：]{_GAP}*(?P<stamp>{_CLOCK_OF_SECONDS})(?P<words>)"), _MOST_NAMES),
+    _LINE_OF_COMPUTERS,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Head:
+    """What begins: a message with its stamp, or, without a stamp, something that nobody says. `day` stands above it."""
+
+    stamp: str = ""
+    name: str = ""
+    number: str = ""
+    day: str = ""
+    reason: str = ""
+
+
+class Chatlog:
+    name = "chatlog"
+    label = gettext_lazy("Chat as text (LINE, KakaoTalk, QQ, WeChat, WeLink, WeFlow, IRC and the like)")
+    between_people = True
+
+    def resembles(self, sample: Sample) -> float:
+        if sample.members or sample.paths:
+            return 0.0
+        lines = sample.text.split("\n")
+        if style := _style(lines):
+            return _MARKDOWN_LIKENESS if style.is_markdown else _LIKENESS
+        return _UNSURE_LIKENESS if _is_unclear(lines) else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        if options.kind == "notes":
+            yield from Journal().read(source, options)
+            return
+        beginning = [line.text for line in islice(source.lines(), 2 * _SAMPLE_LINES)]
+        style = _style(beginning)
+        if style is None and options.kind is None and _is_unclear(beginning):
+            raise ImportRejected("ask_chat_or_notes", source.name)
+        style = style or _style(beginning, sure=False)
+        if style is None:
+            raise ImportRejected("not_this", format=str(self.label))
+        day_first = _day_first(source, style, options.day_first)
+        title = PurePath(source.name).stem
+        known = frozenset(_names(style, beginning))
+        known |= frozenset(name for line in beginning for name in invited_in(line, known))
+        messages = gathered(source.lines(), _Beginnings(style).of, options.limits)
+        places = Places()
+        messages = places.begun("", title, messages, lambda message: message.text.strip())
+        found = _lines(messages, style, known, day_first, places, options.limits)
+        yield from something(talks(title, digest("chatlog", title), title or _("the chat"), found, options.limits))
+
+
+def _style(lines: Iterable[str], *, sure: bool = True) -> _Style | None:
+    """The style that begins the most of the first lines, None where none begins enough of them. Where it need not be
+    `sure`, because a person says that it is a chat, names need not come again."""
+    beginning = _beginning(lines)
+    counted = [(_count(style, beginning, sure), style) for style in _STYLES]
+    most, best = max(counted, key=lambda pair: pair[0])
+    return best if most >= (max(2, _LEAST_SHARE * len(beginning)) if sure else 1) else None
+
+
+def _beginning(lines: Iterable[str]) -> list[str]:
+    return [line.removesuffix("\r") for line in islice((line for line in lines if line.strip()), _SAMPLE_LINES)]
+
+
+def _begun_in(style: _Style, lines: Iterable[str]) -> Iterator[re.Match[str]]:
+    return (begun for line in lines if (begun := style.begins.fullmatch(line)) and _is_message(begun))
+
+
+def _is_message(begun: re.Match[str]) -> bool:
+    """Whether a line in the style begins a message: "Jan 5, 2024 9:05 | PM" is a time and nobody called PM."""
+    groups = begun.groupdict(default="")
+    return _is_stamp(groups["stamp"]) and (bool(groups.get("number")) or may_be_called(groups["name"]))
+
+
+def _name_in(begun: re.Match[str]) -> str:
+    """Who speaks: without a title, and by the number where the name is empty."""
+    groups = begun.groupdict(default="")
+    return _TITLE.sub("", groups["name"].strip(), count=1) or groups.get("number", "")
+
+
+@lru_cache(maxsize=4_000)
+def _is_stamp(stamp: str) -> bool:
+    """Whether the words of a stamp, if it has any, are those of a date."""
+    return not _HAS_WORD.search(stamp) or _ONLY_CLOCK.fullmatch(stamp) is not None or moment_in(stamp) is not None
+
+
+def _count(style: _Style, lines: list[str], sure: bool) -> int:
+    """How many lines begin messages; none where these may as well be headings of something else."""
+    if style.beside and (sure or not style.beside.search("\n".join(lines))):
+        return 0
+    names = _names(style, lines)
+    if not (sure and style.most_names):
+        return len(names)
+    different = set(names)
+    come_again = 2 * len(different) <= len(names) + 1
+    return len(names) if 1 < len(different) <= style.most_names and come_again else 0
+
+
+def _names(style: _Style, lines: list[str]) -> list[str]:
+    """Who speaks, line by line."""
+    return [_name_in(begun) for begun in _begun_in(style, lines)]
+
+
+def _is_unclear(lines: Iterable[str]) -> bool:
+    """Whether times and what stands beside them may be a chat and may be notes: some name comes again or stands before
+    a whole time, and it is no label, and names do not follow each other as those of a form do."""
+    beginning = _beginning(lines)
+    for style in _STYLES:
+        begun = list(_begun_in(style, beginning)) if style.most_names else []
+        names = [_name_in(one) for one in begun]
+        if style.beside and not style.beside.search("\n".join(beginning)):
+            continue
+        if not names or len(names) < _LEAST_SHARE * len(beginning) or all(map(is_label, names)) or is_form(names):
+            continue
+        whole = style.is_name_first and all(not one["words"] and _is_whole(one["stamp"]) for one in begun)
+        if whole or (style.is_framed and len(names) > 1) or len(names) > len(set(names)):
+            return True
+    return False
+
+
+def _is_whole(stamp: str) -> bool:
+    """Whether a stamp says the day or the second, as nobody writes by hand."""
+    return _ONLY_CLOCK.fullmatch(stamp) is None or len(_COLONS.findall(stamp)) > 1
+
+
+def _day_first(source: Source, style: _Style, chosen: bool | None) -> bool:
+    """Raises ImportRejected where dates can be read in two ways."""
+    if chosen is not None:
+        return chosen
+    told = day_order.day_first(_open_dates(source, style))
+    if told is None:
+        told = told_by_weekdays(line.text for line in source.lines() if len(line.text) <= _LONGEST_DAY)
+    if told is None:
+        raise ImportRejected("ask_day_first", source.name)
+    return told
+
+
+def _open_dates(source: Source, style: _Style) -> Iterator[day_order.Numbers]:
+    """In their order; the day on which the chat was saved is the last."""
+    begin, has_begun, saved = _Beginnings(style).of, False, None
+    for line in source.lines():
+        begun = begin(line.text)
+        has_begun = has_begun or begun is not None
+        if not has_begun and (found := _SAVED.fullmatch(line.text[:_LONGEST_DAY])):
+            saved = _open_numbers(found["stamp"])
+        stamp = begun[0].stamp or begun[0].day if begun else ""
+        if numbers := _open_numbers(stamp):
+            yield numbers
+    if saved:
+        yield saved
+
+
+@lru_cache(maxsize=1_000)
+def _open_numbers(stamp: str) -> day_order.Numbers | None:
+    """The numbers of a date in which the order of day and month is open."""
+    moment = moment_in(stamp)
+    if moment:
+        return (moment.month, moment.day, moment.year) if moment.open_order else None
+    date = as_date(stamp) if stamp[:1].isdecimal() and not stamp[:4].isdecimal() else None
+    if date and date.written.order_open and date.written.year:
+        return date.written.month, date.written.day, date.written.year
+    return None
+
+
+class _Beginnings:
+    """What begins at a line, and what follows in it. The day of the line above is kept; where stamps say their own, a
+    line with nothing but a date is somebody's words."""
+
+    def __init__(self, style: _Style) -> None:
+        self.style = style
+        self.day = ""
+        self.says_days = False
+        self.apart = True
+
+    def of(self, text: str) -> tuple[_Head, str] | None:
+        begun = self._begun(text)
+        self.apart = not text.strip()
+        return begun
+
+    def _begun(self, text: str) -> tuple[_Head, str] | None:
+        if self.style.notice and self.style.notice.fullmatch(text):
+            return _Head(reason="notice"), text
+        if (found := self.style.begins.fullmatch(text)) and _is_message(found):
+            groups = found.groupdict(default="")
+            self.says_days = _ONLY_CLOCK.fullmatch(found["stamp"]) is None
+            day = "" if self.says_days else self.day
+            return _Head(found["stamp"], _name_in(found), groups.get("number", ""), day), groups["words"]
+        if day := self._day_in(text):
+            self.day = day
+            return _Head(day=day), ""
+        return (_Head(reason="document"), text) if _RULE.match(text) else None
+
+    def _day_in(self, text: str) -> str:
+        if self.style.is_markdown and (heading := _MARKDOWN_HEADING.match(text)):
+            text = text[heading.end() :].strip()
+        found = None if self.says_days or len(text) > _LONGEST_DAY else _DAY.fullmatch(text)
+        if found is None or not (self.apart or found["framed"] or found["weekday"] or found["day"]):
+            return ""
+        return found["date"] or f"{found['day']}, {found['year']}"
+
+
+def _lines(
+    messages: Iterable[Gathered[_Head]],
+    style: _Style,
+    known: frozenset[str],
+    day_first: bool,
+    places: Places,
+    limits: Limits,
+) -> Iterator[Line | Skipped]:
+    """Blank lines around messages belong to the layout."""
+    line, names = _("line %d"), Names()
+    for message in messages:
+        where, head = line % message.number, message.head
+        if head is None or not head.stamp:
+            if message.text.strip():
+                yield Skipped(where, (head and head.reason) or "nobody")
+            continue
+        name, text = _spoken(head, message.text.strip("\n"), names, style)
+        text, notices = without_notices(text, known)
+        yield from (Skipped(where, "notice") for _notice in range(notices))
+        if reason := _why_not(name, text, style):
+            yield Skipped(where, reason)
+            continue
+        at = _time(head.day, head.stamp, day_first)
+        yield said(name, text, at, where, limits, places, role=role_named(name))
+
+
+def _spoken(head: _Head, text: str, names: Names, style: _Style) -> tuple[str, str]:
+    name = head.name.strip().strip("*").rstrip(",").strip() or head.name.strip()
+    if style.quotes and "\n" in text and text.startswith('"') and text.endswith('"'):
+        text = text[1:-1].replace('""', '"')
+    if style.is_markdown:
+        text = "\n".join(line.removeprefix("  ") for line in text.split("\n"))
+        text = framed["inside"] if (framed := _MARKDOWN_FRAME.fullmatch(text.strip())) else _ESCAPED.sub(r"\1", text)
+    return names.of(head.number, name) if head.number else name, text.strip("\n").lstrip("\t")
+
+
+def _why_not(name: str, text: str, style: _Style) -> str:
+    bare = text.strip()
+    if name in _SYSTEM or text.startswith(_CALL):
+        return "notice"
+    if is_deleted(bare):
+        return "deleted"
+    return "media" if _MEDIA.fullmatch(bare) or (style.media and style.media.fullmatch(bare)) else ""
+
+
+@lru_cache(maxsize=1_000)
+def _time(day: str, stamp: str, day_first: bool) -> datetime | None:
+    moment = moment_in(f"{day} {stamp}" if day else stamp)
+    return moment.at(day_first) if moment else None
+
+
+FORMATS = (Chatlog(),)

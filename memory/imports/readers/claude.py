@@ -1,0 +1,181 @@
+"""Claude's export: conversations.json (an array, or an object a line), alone or in its zip; and memories.json.
+
+Where messages say which one they answer, those count that led to the last one (or to the one that is open); where
+something was said anew, what had been said before is told as not chosen. A message's `text` is what was said, unless it
+has blocks of other kinds as well: then `text` holds stand-ins for those, and the blocks that are text are taken.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers.branches import beside, way_to
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.json_values import Unread, objects, values
+from memory.imports.readers.lines import array, moment, said, storable, table, talks, word
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Role, Skipped, digest
+
+_CONVERSATIONS = re.compile(r"(?:^|/)conversations\.jsonl?$")
+_MEMORIES = re.compile(r"(?:^|/)memories\.json$")
+_PROJECTS = re.compile(r"(?:^|/)projects\.json$|(?:^|/)projects/[^/]+\.json$")
+_ROLES: Mapping[str, Role] = {"human": "user", "assistant": "persona"}
+_BLOCKS = {
+    "thinking": "thinking", "redacted_thinking": "thinking", "tool_use": "tool", "tool_result": "tool",
+    "server_tool_use": "tool", "image": "media", "document": "document", "token_budget": "settings", "flag": "notice",
+}  # fmt: skip
+
+
+class Claude:
+    name = "claude"
+    label = gettext_lazy("Claude export")
+
+    def resembles(self, sample: Sample) -> float:
+        paths = sample.paths
+        for name in filter(_CONVERSATIONS.search, sample.members):
+            paths = sample.inside(name).paths
+        if {"item.chat_messages", "chat_messages"} & paths:
+            return 0.95
+        return 0.9 if {"item.conversations_memory", "conversations_memory"} & paths else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        if not source.members:
+            yield from _file(source, "", options.limits)
+            return
+        if not any(_CONVERSATIONS.search(name) or _MEMORIES.search(name) for name in source.members):
+            raise ImportRejected("member_missing")
+        for name in source.members:
+            yield from _member(source, name, options.limits)
+
+
+def _member(source: Source, name: str, limits: Limits) -> Iterator[Found]:
+    if _CONVERSATIONS.search(name) or _MEMORIES.search(name):
+        yield from _file(source, name, limits)
+    elif _PROJECTS.search(name):
+        yield from _project_documents(source, name)
+    else:
+        yield Skipped(name, "settings")
+
+
+def _file(source: Source, member: str, limits: Limits) -> Iterator[Found]:
+    """Each object of the file is a conversation, or what Claude remembers."""
+    places = Places()
+    for number, one in enumerate(objects(source, member), start=1):
+        if isinstance(one, dict) and "conversations_memory" in one:
+            yield from _memories(one)
+        else:
+            yield from _conversation(one, number, places, limits)
+
+
+def _conversation(conversation: Any, number: int, places: Places, limits: Limits) -> Iterator[Found]:
+    where = _("conversation %d") % number
+    if not isinstance(conversation, dict) or not isinstance(conversation.get("chat_messages"), list):
+        yield Skipped(where, conversation.reason if isinstance(conversation, Unread) else "broken")
+        return
+    title = word(conversation.get("name"))
+    known, begun_at = word(conversation.get("uuid")), word(conversation.get("created_at"))
+    places.begin(known or digest(title, begun_at))
+    messages = _in_order(conversation["chat_messages"])
+    found = _messages(messages, _not_chosen(messages, conversation), places, where, limits)
+    source_id = known or digest(number, title, begun_at)
+    yield from talks(title, source_id, where, found, limits)
+
+
+def _not_chosen(messages: list[Any], conversation: Mapping[str, Any]) -> set[str]:
+    """The ids of messages that were said anew, and of what followed them."""
+    parents = {
+        word(message.get("uuid")): word(message.get("parent_message_uuid"))
+        for message in map(table, messages)
+        if message.get("uuid") and message.get("parent_message_uuid")
+    }
+    if len(set(parents.values())) == len(parents):
+        return set()
+    opened = word(conversation.get("current_leaf_message_uuid"))
+    return beside(way_to(opened if opened in parents else list(parents)[-1], parents), parents)
+
+
+def _messages(
+    messages: list[Any], not_chosen: set[str], places: Places, where: str, limits: Limits
+) -> Iterator[Line | Skipped]:
+    message_number = _("%(talk)s, message %(number)d")
+    for number, message in enumerate(messages, start=1):
+        place = message_number % {"talk": where, "number": number}
+        if isinstance(message, dict) and word(message.get("uuid")) in not_chosen:
+            yield Skipped(place, "not_chosen")
+        elif isinstance(message, dict):
+            yield from _message(message, places, place, limits)
+        else:
+            yield Skipped(place, "broken")
+
+
+def _in_order(messages: list[Any]) -> list[Any]:
+    """By time, where every message has one; else as they stand."""
+    times = [moment(table(message).get("created_at")) for message in messages]
+    if None in times:
+        return messages
+    return sorted(messages, key=_seconds)
+
+
+def _seconds(message: Mapping[str, Any]) -> float:
+    at = moment(message["created_at"])
+    return (at if at and at.tzinfo else at.replace(tzinfo=UTC)).timestamp() if at else 0.0
+
+
+def _message(message: Mapping[str, Any], places: Places, where: str, limits: Limits) -> Iterator[Line | Skipped]:
+    blocks = [table(block) for block in array(message.get("content"))]
+    left_out = [*_left_out(blocks), *_attached(message)]
+    yield from (Skipped(where, reason) for reason in left_out)
+    sender, text = word(message.get("sender")), _words(message, blocks)
+    if text.strip() or not left_out:
+        at = moment(message.get("created_at"))
+        yield said(sender, text, at, where, limits, places, word(message.get("uuid")), _ROLES.get(sender, ""))
+
+
+def _words(message: Mapping[str, Any], blocks: list[dict[str, Any]]) -> str:
+    texts = [word(block.get("text")) for block in blocks if block.get("type") == "text"]
+    text = word(message.get("text"))
+    if text.strip() and len(texts) == len(blocks):
+        return text
+    return "\n\n".join(filter(None, texts)) or ("" if blocks else text)
+
+
+def _left_out(blocks: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    for block in blocks:
+        kind = word(block.get("type"))
+        if kind != "text":
+            yield _BLOCKS.get(kind, "tool" if kind.endswith(("tool_use", "tool_result")) else "unknown")
+
+
+def _attached(message: Mapping[str, Any]) -> Iterator[str]:
+    for attachment in array(message.get("attachments")):
+        yield "document" if table(attachment).get("extracted_content") else "media"
+    yield from ("media" for _file in array(message.get("files")))
+
+
+def _memories(memories: Mapping[str, Any]) -> Iterator[Remembered]:
+    yield from _memory(memories.get("conversations_memory"), "conversations_memory", "", {})
+    for project, text in table(memories.get("project_memories")).items():
+        yield from _memory(text, "project_memory", project, {"project": project})
+
+
+def _memory(text: Any, kind: str, project: str, rest: Mapping[str, Any]) -> Iterator[Remembered]:
+    words = storable(word(text))
+    if words.strip():
+        yield Remembered(words, kind, None, None, digest(kind, project, words), f"{kind} {project}".strip(), rest)
+
+
+def _project_documents(source: Source, member: str) -> Iterator[Skipped]:
+    """A project's documents are not what anybody said; each is told."""
+    places = ["item.docs.item", "docs.item"]
+    count = 0
+    for count, _document in enumerate(values(source, [], member, dict.fromkeys(places, "document")), start=1):
+        yield Skipped(_("%(file)s, document %(number)d") % {"file": member, "number": count}, "document")
+    if not count:
+        yield Skipped(member, "settings")
+
+
+FORMATS = (Claude(),)

@@ -1,0 +1,76 @@
+"""By what lines and entries are known that have no ids in their file. Pure.
+
+The same words have the same id at every reading, also of a later export that begins or ends elsewhere or goes back in
+time. So nothing that another export changes is in an id: no line number, no number of a conversation, no translation.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from datetime import date, datetime
+from itertools import chain, islice
+from typing import TypeVar
+
+from memory.imports.readers.types import digest
+
+# Lines, and talks, that are held while the same ones are counted.
+_MOST_HELD = 30_000
+# So many lines tell how a talk begins: many begin with "Hi".
+_BEGINNING = 3
+
+T = TypeVar("T")
+
+
+class Places:
+    """Where things stand in one file. A line with a time is known by how many of the same were said at that moment,
+    one without by its place in its talk; an entry by how many of the same there are of that day.
+
+    >>> places, noon = Places(), datetime(2024, 1, 5, 12)
+    >>> first, again = places.id_of("Ana", "Hi", noon), places.id_of("Ana", "Hi", noon)
+    >>> first != again, first == Places().id_of("Ana", "Hi", noon)
+    (True, True)
+    """
+
+    def __init__(self) -> None:
+        self._talks: Counter[int] = Counter()
+        self._talk = ""
+        self._number = 0
+        self._same: Counter[int] = Counter()
+        self._moment = ""
+
+    def begin(self, talk: str) -> None:
+        """What follows is another talk; its order tells it from others of the same name."""
+        key = hash(talk) if len(self._talks) < _MOST_HELD else 0
+        self._talks[key] += 1
+        self._talk = digest(talk, self._talks[key])
+        self._number = 0
+
+    def begun(self, talk_id: str, name: str, things: Iterable[T], words: Callable[[T], str]) -> Iterator[T]:
+        """The things of another talk; without an id it is known by its `name` and by the words that it begins with."""
+        rest = iter(things)
+        first = [] if talk_id else list(islice(rest, _BEGINNING))
+        self.begin(talk_id or digest(name, *map(words, first)))
+        return chain(first, rest)
+
+    def id_of(self, speaker: str, text: str, at: datetime | None) -> str:
+        times = self._times(str(at), speaker, text) if at else 0
+        return digest(times or self._next_place(), speaker, at, text)
+
+    def id_of_entry(self, title: str, text: str, day: date | None) -> str:
+        known = digest("entry", day, title, text)
+        times = self._times(str(day), known)
+        return known if times < 2 else digest(known, times)
+
+    def _next_place(self) -> str:
+        self._number += 1
+        return f"{self._talk} {self._number}"
+
+    def _times(self, moment: str, *what: str) -> int:
+        """How many times it has been there at that moment; 0 where more than are held are of one moment."""
+        if len(self._same) >= _MOST_HELD:
+            if moment == self._moment:
+                return 0
+            self._same.clear()
+        self._moment = moment
+        key = hash((moment, *what))
+        self._same[key] += 1
+        return self._same[key]

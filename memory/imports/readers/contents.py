@@ -1,0 +1,99 @@
+"""What is in a file that nothing was found in: its kind, the kinds of files in a zip, or the fields of its JSON.
+
+As one word that can be stored, and that `reasons.describe_contents` puts into a sentence in the language of whoever
+reads it. No value of the file is in it, and no name of a field that could be anybody's.
+"""
+
+import json
+import re
+from collections import Counter
+from itertools import islice
+
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.types import ImportRejected
+
+_SUFFIXES = {
+    "pictures": "jpg jpeg png gif webp heic heif bmp tif tiff svg avif",
+    "videos": "mp4 mov avi mkv webm 3gp m4v",
+    "recordings": "mp3 m4a aac ogg opus wav amr flac silk",
+    "pages": "html htm xhtml mhtml",
+    "texts": "txt md markdown rtf log",
+    "json": "json jsonl ndjson",
+    "tables": "csv tsv",
+    "documents": "pdf doc docx odt pages xls xlsx ods ppt pptx epub vcf ics xml",
+    "archives": "zip rar 7z gz tar tgz bz2 xz",
+}
+_KIND_OF = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes.split()}
+_MAGIC = (
+    (b"%PDF", "pdf"), (b"SQLite format 3", "database"), (b"\xff\xd8\xff", "picture"), (b"\x89PNG", "picture"),
+    (b"GIF8", "picture"), (b"BM", "picture"), (b"OggS", "recording"), (b"ID3", "recording"), (b"fLaC", "recording"),
+    (b"#!AMR", "recording"), (b"\x1f\x8b", "packed"), (b"Rar!", "packed"), (b"7z\xbc\xaf", "packed"),
+    (b"BZh", "packed"), (b"\xfd7zXZ", "packed"), (b"\xd0\xcf\x11\xe0", "document"), (b"{\\rtf", "document"),
+)  # fmt: skip
+_OFFICE = (
+    ("word/document.xml", "document"), ("xl/workbook.xml", "spreadsheet"), ("ppt/presentation.xml", "presentation"),
+    ("META-INF/container.xml", "book"), ("content.xml", "document"),
+)  # fmt: skip
+# A name of a field as programs give it; longer and other ones may be of people.
+_FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,29}")
+_MAX_FIELDS = 6
+_MAX_LINES = 1_000_000
+
+
+def contents_of(source: Source) -> str:
+    """ "kind:pdf", "zip:pictures=214,pages=3", "json:a,b", "text:12"; "" where nothing is to be said. Never raises."""
+    try:
+        members = source.members
+    except ImportRejected:
+        return ""
+    sample = source.sample
+    if members or sample.head.startswith(b"PK"):
+        office = next((kind for name, kind in _OFFICE if name in members), "")
+        return f"kind:{office}" if office else f"zip:{_counts(members)}"
+    kind = _kind(sample)
+    if kind:
+        return f"kind:{kind}"
+    fields = _fields(sample)
+    if fields or sample.text.strip()[:1] in ("[", "{"):
+        return f"json:{','.join(fields)}" if fields else _bare_json(sample)
+    return f"text:{_line_count(source)}" if sample.text.strip() else ""
+
+
+def _bare_json(sample: Sample) -> str:
+    """JSON without fields: an empty one, one of bare values, or none at all."""
+    try:
+        return "" if json.loads(sample.text) else "json:"
+    except (ValueError, RecursionError):
+        return "damaged:"
+
+
+def _line_count(source: Source) -> int:
+    try:
+        return sum(1 for line in islice(source.lines(), _MAX_LINES) if line.text.strip())
+    except ImportRejected:
+        return 0
+
+
+def _counts(members: tuple[str, ...]) -> str:
+    kinds = Counter(map(kind_of_name, members))
+    return ",".join(f"{kind}={count}" for kind, count in kinds.most_common())
+
+
+def kind_of_name(name: str) -> str:
+    """What kind of file has such a name: "pictures", "json", … or "others"."""
+    return _KIND_OF.get(name.rpartition(".")[2].casefold(), "others")
+
+
+def _kind(sample: Sample) -> str:
+    head = sample.head
+    if head[4:8] == b"ftyp":
+        return "video"
+    known = next((kind for magic, kind in _MAGIC if head.startswith(magic)), "")
+    # Words may begin like a picture.
+    return "" if known == "picture" and sample.text else known
+
+
+def _fields(sample: Sample) -> list[str]:
+    """The names of the outermost fields that say something: of an array's elements theirs."""
+    names = {path.removeprefix("item.").removeprefix("item.").partition(".")[0] for path in sample.paths}
+    return sorted(name for name in names if _FIELD.fullmatch(name) and name != "item")[:_MAX_FIELDS]

@@ -1,0 +1,149 @@
+"""The plain text of the diary app Day One, of today and of Day One Classic: alone or in the zip beside its photographs.
+
+    ⇥Date:⇥May 24, 2020 at 10:14:22 AM GMT+2
+    ⇥Weather:⇥15°C Sunny
+    ⇥Location:⇥Hauptstraße 1, Berlin, Germany
+
+    The words of the entry, in paragraphs.
+
+Lines above an entry tell of it, each behind a tab: its date first, whatever the app calls it in the writer's language.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from itertools import chain
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers import day_order
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.headings import heading_in
+from memory.imports.readers.lines import storable
+from memory.imports.readers.localized_times import Moment, moment_in
+from memory.imports.readers.source import Sample, Source, TextLine
+from memory.imports.readers.types import Entry, Found, ImportRejected, Limits, Options, Skipped
+
+_ABOUT = re.compile(r"\t\s*(?P<label>[^\t:：\n]{1,30})[:：]\s*(?P<value>\S.*)")
+_TITLE_LABELS = frozenset({"title", "titel", "titre", "título", "标题", "標題"})
+_PICTURE_LABELS = frozenset({"photo", "photos", "foto", "fotos", "video", "audio", "pdf", "照片", "写真", "사진"})
+_PLACE_OF_PHOTO = re.compile(r"!\[[^\]]{0,200}\]\((?:dayone-moment:|photos/)[^)\s]{0,200}\)|\[Photo\]")
+# Between "at" and the time stands a narrow blank in some; the name of the zone is left out, but for its numbers.
+_ZONE_NAME = re.compile(r"\s+(?:[A-Z][a-z]+/[A-Z][A-Za-z_]+|[A-Z][a-z]+(?: [A-Z][a-z]+)* Time)$")
+
+
+@dataclass
+class _Entry:
+    number: int
+    written: str
+    title: str = ""
+    pictures: int = 0
+    lines: list[str] = field(default_factory=list)
+    size: int = 0
+
+
+class DayOneText:
+    name = "day_one_text"
+    label = gettext_lazy("Day One (plain text, or the zip with its photographs)")
+
+    def resembles(self, sample: Sample) -> float:
+        if sample.members:
+            return 0.9 if _texts(sample) else 0.0
+        return 0.96 if not sample.paths and _begins_with_date(sample.text) else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        members = _texts(source.sample) if source.members else [""]
+        if not members:
+            raise ImportRejected("member_missing")
+        yield from (Skipped(member, "media") for member in source.members if member not in members)
+        day_first = _day_first(source, members, options)
+        places = Places()
+        for member in members:
+            for entry in _entries(source.lines(member), options.limits):
+                yield from _read(entry, member, day_first, places, options.limits)
+
+
+def _texts(sample: Sample) -> list[str]:
+    names = [name for name in sample.members if name.casefold().endswith(".txt")]
+    return [name for name in names if _begins_with_date(sample.inside(name).text)]
+
+
+def _begins_with_date(text: str) -> bool:
+    first = next((line for line in text.split("\n") if line.strip()), "")
+    return _date_in(first.rstrip("\r")) != ""
+
+
+def _date_in(line: str) -> str:
+    """The date of a line that begins an entry, as it is written."""
+    found = _ABOUT.fullmatch(line) if line.startswith("\t") else None
+    value = _ZONE_NAME.sub("", found["value"].strip()) if found else ""
+    return value if value and (moment_in(value) or _day_in(value)) else ""
+
+
+def _day_in(value: str) -> date | None:
+    heading = heading_in(value, begins=True)
+    if heading is None or heading.words or heading.title or not heading.written.year:
+        return None
+    return heading.written.as_day()
+
+
+def _day_first(source: Source, members: Iterable[str], options: Options) -> bool:
+    """Raises ImportRejected where dates can be read in two ways."""
+    if options.day_first is not None:
+        return options.day_first
+    lines = chain.from_iterable(source.lines(member) for member in members)
+    moments = (moment for line in lines if (moment := _moment(_date_in(line.text))))
+    dates = [(one.month, one.day, one.year) for one in moments if one.open_order]
+    told = day_order.day_first(dates) if dates else False
+    if told is None:
+        raise ImportRejected("ask_day_first", source.name)
+    return told
+
+
+def _moment(written: str) -> Moment | None:
+    return moment_in(written) if written else None
+
+
+def _entries(lines: Iterable[TextLine], limits: Limits) -> Iterator[_Entry]:
+    entry: _Entry | None = None
+    heads = True
+    for line in lines:
+        written = _date_in(line.text)
+        about = _ABOUT.fullmatch(line.text)
+        if written and not (entry and heads and not entry.lines):
+            if entry:
+                yield entry
+            entry, heads = _Entry(line.number, written), True
+        elif entry and heads and about:
+            label = about["label"].strip().casefold()
+            entry.title = about["value"].strip() if label in _TITLE_LABELS else entry.title
+            entry.pictures += label in _PICTURE_LABELS
+        elif entry:
+            heads = False
+            entry.size += len(line.text) + 1
+            # What is too long already need not be held.
+            if entry.size <= limits.message_bytes:
+                entry.lines.append(line.text)
+    if entry:
+        yield entry
+
+
+def _read(entry: _Entry, member: str, day_first: bool, places: Places, limits: Limits) -> Iterator[Entry | Skipped]:
+    line = _("line %d") % entry.number
+    where = f"{member}, {line}" if member else line
+    text = storable(_PLACE_OF_PHOTO.sub("", "\n".join(entry.lines)).strip())
+    if entry.size > limits.message_bytes or len(text.encode()) > limits.message_bytes:
+        yield Skipped(where, "too_long")
+        return
+    if not text:
+        yield Skipped(where, "media" if entry.pictures else "empty")
+        return
+    moment = moment_in(entry.written)
+    at: datetime | None = moment.at(day_first) if moment else None
+    day = at.date() if at else _day_in(entry.written)
+    yield Entry(entry.title, text, day, at, places.id_of_entry(entry.title, text, day), where)
+
+
+FORMATS = (DayOneText(),)

@@ -1,0 +1,142 @@
+"""Bytes to text: which encoding they are in, and the text of them piece by piece. Pure.
+
+UTF-8, UTF-16 and GBK (as GB18030) are told apart; everything else is refused rather than guessed, since wrong letters
+would be remembered for good.
+"""
+
+import codecs
+from collections.abc import Iterable, Iterator
+
+from django.utils.translation import gettext as _
+
+from echovessel.web.storable import NUL
+from memory.imports.readers.types import ImportRejected
+
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_UTF_32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+# Chinese text is made of GB 2312: its punctuation, and hanzi in common use. Other alphabets read as GBK are not.
+_PUNCTUATION = range(0xA1, 0xAA)
+_HANZI = range(0xB0, 0xF8)
+_SHARE_OF_GB2312 = 0.8
+_SHARE_OF_TEXT = 0.95
+MOST_ZEROS = 3  # of a short file; of a longer one a hundredth
+
+
+def encoding_of(chunks: Iterable[bytes]) -> str:
+    """The codec for what begins with `chunks`. Only as many are read as the decision takes: the first, or, where that
+    is plain ASCII, up to the first that is not. Raises ImportRejected."""
+    read = 0
+    for chunk in chunks:
+        found = _encoding_of_first(chunk) if not read else _encoding_without_mark(chunk)
+        if found:
+            return found
+        read += len(chunk)
+    return "utf-8"
+
+
+def decoded(chunks: Iterable[bytes], encoding: str) -> Iterator[str]:
+    """The text of `chunks`, without a byte order mark. Raises ImportRejected with line and byte of what is no text."""
+    decoder = codecs.getincrementaldecoder(encoding)("strict")
+    fed, lines, first = 0, 1, True
+    zeros = read = 0
+    for chunk, last in _with_last(chunks):
+        fed += len(chunk)
+        try:
+            text = decoder.decode(chunk, last)
+        except UnicodeDecodeError as error:
+            line = lines + error.object[: error.start].count(b"\n")
+            raise ImportRejected("encoding", _place(line, fed - len(error.object) + error.start)) from error
+        if first and text:
+            text, first = text.removeprefix("\ufeff"), False
+        zeros, read = zeros + text.count(NUL), read + len(text)
+        if not _are_few(zeros, read):
+            raise ImportRejected("binary", _line(lines + text[: text.index(NUL)].count("\n")))
+        lines += text.count("\n")
+        if text := text.replace(NUL, ""):
+            yield text
+
+
+def _encoding_of_first(chunk: bytes) -> str:
+    if chunk.startswith(_UTF_32):
+        raise ImportRejected("encoding", _place(1, 0))
+    for mark, encoding in _MARKS:
+        if chunk.startswith(mark):
+            return encoding
+    if b"\0" in chunk and not _is_text_with_zeros(chunk):
+        return _utf_16_without_mark(chunk)
+    return _encoding_without_mark(chunk)
+
+
+def _encoding_without_mark(chunk: bytes) -> str:
+    """The codec, or "" where `chunk` is plain ASCII and says nothing."""
+    if chunk.isascii():
+        return ""
+    start = _decodes(chunk, "utf-8")
+    if start is None:
+        return "utf-8"
+    if _decodes(chunk, "gb18030") is None and _looks_chinese(chunk):
+        return "gb18030"
+    # Let the reading of it as UTF-8 say where it breaks.
+    return "utf-8"
+
+
+def _utf_16_without_mark(chunk: bytes) -> str:
+    """The zeros of UTF-16 stand in every second place, those of blanks and digits at least; a few like 一 (4E00) have
+    them in the other. What comes out has to be text."""
+    encoding = "utf-16-le" if chunk[1::2].count(0) > chunk[::2].count(0) else "utf-16-be"
+    if _decodes(chunk, encoding) is None and _is_text(chunk.decode(encoding, "ignore")):
+        return encoding
+    raise ImportRejected("binary", _place(chunk[: chunk.index(0)].count(b"\n") + 1, chunk.index(0)))
+
+
+def _is_text_with_zeros(chunk: bytes) -> bool:
+    """Whether it is text in which a few zeros went astray: they are dropped, as at every other door."""
+    rest = chunk.replace(b"\0", b"")
+    is_utf_8 = _decodes(rest, "utf-8") is None and _is_text(rest.decode("utf-8", "ignore"))
+    return is_utf_8 and _are_few(len(chunk) - len(rest), len(chunk))
+
+
+def _are_few(zeros: int, length: int) -> bool:
+    return zeros <= max(MOST_ZEROS, length // 100) and 8 * zeros <= length
+
+
+def _is_text(letters: str) -> bool:
+    readable = sum(letter.isprintable() or letter.isspace() for letter in letters)
+    return "\0" not in letters and readable >= _SHARE_OF_TEXT * len(letters)
+
+
+def _decodes(chunk: bytes, encoding: str) -> int | None:
+    """None where `chunk` is the beginning of text in `encoding`, else where it breaks."""
+    try:
+        codecs.getincrementaldecoder(encoding)("strict").decode(chunk, final=False)
+    except UnicodeDecodeError as error:
+        return error.start
+    return None
+
+
+def _looks_chinese(chunk: bytes) -> bool:
+    pairs = usual = place = 0
+    while place < len(chunk) - 1:
+        lead, trail = chunk[place], chunk[place + 1]
+        if lead < 0x80:
+            place += 1
+            continue
+        pairs += 1
+        usual += trail >= 0xA1 and (lead in _PUNCTUATION or lead in _HANZI)
+        place += 2
+    return pairs > 0 and usual >= _SHARE_OF_GB2312 * pairs
+
+
+def _with_last(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """Each chunk, and an empty last one marked as such."""
+    for chunk in chunks:
+        yield chunk, False
+    yield b"", True
+
+
+def _place(line: int, byte: int) -> str:
+    return _("line %(line)d, byte %(byte)d") % {"line": line, "byte": byte}
+
+
+def _line(line: int) -> str:
+    return _("line %d") % line

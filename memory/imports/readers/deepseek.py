@@ -1,0 +1,101 @@
+"""DeepSeek's export: conversations.json, alone or in its zip. A tree as ChatGPT's, with messages made of fragments.
+
+What counts is the branch that ends at the message written last.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers.branches import way_to
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.json_values import Unread, objects
+from memory.imports.readers.lines import array, moment, said, table, talks, word
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+
+_CONVERSATIONS = re.compile(r"(?:^|/)conversations\.json$")
+_FRAGMENTS = re.compile(r"(?:item\.)?mapping\.[^.]+\.message\.(?:fragments|inserted_at)$")
+_SIDES: Mapping[str, tuple[str, Role]] = {"REQUEST": ("user", "user"), "RESPONSE": ("assistant", "persona")}
+_THOUGHT = "THINK"
+
+
+class DeepSeek:
+    name = "deepseek"
+    label = gettext_lazy("DeepSeek export")
+
+    def resembles(self, sample: Sample) -> float:
+        inside = [sample.inside(name) for name in sample.members if _CONVERSATIONS.search(name)] or [sample]
+        return 0.96 if any(map(_FRAGMENTS.match, inside[0].paths)) else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        files = [name for name in source.members if _CONVERSATIONS.search(name)]
+        if source.members and not files:
+            raise ImportRejected("member_missing")
+        yield from (Skipped(name, "settings") for name in source.members if name not in files)
+        places = Places()
+        for file in files or [""]:
+            for number, conversation in enumerate(objects(source, file), start=1):
+                yield from _conversation(conversation, number, places, options.limits)
+
+
+def _conversation(conversation: Any, number: int, places: Places, limits: Limits) -> Iterator[Found]:
+    where = _("conversation %d") % number
+    if not isinstance(conversation, dict) or not isinstance(conversation.get("mapping"), dict):
+        yield Skipped(where, conversation.reason if isinstance(conversation, Unread) else "broken")
+        return
+    nodes = {key: table(node) for key, node in conversation["mapping"].items()}
+    title = word(conversation.get("title"))
+    known = word(conversation.get("id"))
+    places.begin(known or title)
+    source_id = known or digest("deepseek", number, title)
+    yield from talks(title, source_id, where, _lines(nodes, known, places, where, limits), limits)
+
+
+def _lines(
+    nodes: Mapping[str, Mapping[str, Any]], talk: str, places: Places, where: str, limits: Limits
+) -> Iterator[Line | Skipped]:
+    parents = {key: word(node.get("parent")) for key, node in nodes.items()}
+    leaves = [key for key in nodes if key not in set(parents.values())]
+    branch = way_to(max(leaves, key=lambda key: _written_at(nodes[key]), default=""), parents)
+    message_number = _("%(talk)s, message %(number)d")
+    for number, key in enumerate(branch, start=1):
+        place = message_number % {"talk": where, "number": number}
+        source_id = f"{talk}/{key}" if talk else ""
+        yield from _message(table(nodes[key].get("message")), source_id, places, place, limits)
+    for key in nodes.keys() - set(branch):
+        yield from (Skipped(where, "not_chosen") for _said in _spoken(table(nodes[key].get("message"))))
+
+
+def _written_at(node: Mapping[str, Any]) -> float:
+    at = moment(table(node.get("message")).get("inserted_at"))
+    return at.timestamp() if at else 0.0
+
+
+def _message(
+    message: Mapping[str, Any], source_id: str, places: Places, where: str, limits: Limits
+) -> Iterator[Line | Skipped]:
+    """Each side's words in one message; its ids are those of places in the tree, which differ by conversation only."""
+    for fragment in map(table, array(message.get("fragments"))):
+        if word(fragment.get("type")) not in _SIDES:
+            yield Skipped(where, "thinking" if fragment.get("type") == _THOUGHT else "tool")
+    at = moment(message.get("inserted_at"))
+    for kind, text in _spoken(message):
+        speaker, role = _SIDES[kind]
+        yield said(speaker, text, at, where, limits, places, source_id, role)
+    yield from (Skipped(where, "media") for _file in array(message.get("files")))
+
+
+def _spoken(message: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """The side and the words of a message; nothing where it has none."""
+    fragments = [table(fragment) for fragment in array(message.get("fragments"))]
+    words = {
+        kind: "\n\n".join(word(one.get("content")) for one in fragments if one.get("type") == kind) for kind in _SIDES
+    }
+    return [(kind, text) for kind, text in words.items() if text]
+
+
+FORMATS = (DeepSeek(),)

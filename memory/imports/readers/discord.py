@@ -1,0 +1,141 @@
+"""The JSON of DiscordChatExporter: one channel, or one talk between people."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.json_values import Unread, values
+from memory.imports.readers.lines import Names, array, moment, said, table, talks, word
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.zips import within
+
+_HEAD = ("guild.id", "guild.name", "channel.id", "channel.name", "channel.type")
+# Kinds that the exporter has no name for are numbers: of Discord's own, commands of bots are spoken.
+_SPOKEN = ("Default", "Reply", "ChatInputCommand", "ContextMenuCommand", "0", "19", "20", "23")
+_LAST_KNOWN_KIND = 46
+# Members that are looked at, to find out what a zip holds.
+_LOOKED_AT = 20
+_FILES = ("attachments", "stickers")
+# A talk between people has no guild.
+_NO_GUILD = "0"
+
+
+@dataclass
+class _Channel:
+    known: dict[str, str] = field(default_factory=dict)
+    names: Names = field(default_factory=Names)
+
+    @property
+    def title(self) -> str:
+        guild = self.known.get("guild.name", "") if self.known.get("guild.id") != _NO_GUILD else ""
+        return " / ".join(filter(None, (guild, self.known.get("channel.name"))))
+
+    def name_of(self, author: dict[str, Any]) -> str:
+        return self.names.of(word(author.get("id")), word(author.get("nickname")) or word(author.get("name")))
+
+    def role_of(self, author: dict[str, Any]) -> Role:
+        """In a talk of two a bot is a companion; in a channel it is one of many."""
+        if not author.get("isBot"):
+            return ""
+        return "persona" if self.known.get("channel.type") == "DirectTextChat" else "other"
+
+
+class Discord:
+    name = "discord"
+    label = gettext_lazy("Discord export (DiscordChatExporter)")
+    between_people = True
+
+    def resembles(self, sample: Sample) -> float:
+        if not sample.members:
+            return 0.95 if _is_channel(sample) else 0.0
+        return 0.95 if any(_is_channel(sample.inside(name)) for name in _files(sample.members)[:_LOOKED_AT]) else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        files = [name for name in _files(source.members) if _is_channel(source.sample.inside(name))]
+        if source.members and not files:
+            raise ImportRejected("member_missing")
+        for name in source.members:
+            if name not in files:
+                yield Skipped(name, "unknown" if name.endswith(".json") else "media")
+        for file in files or [""]:
+            with within(file):
+                yield from _channel(source, file, options.limits)
+
+
+def _files(members: tuple[str, ...]) -> list[str]:
+    return [name for name in members if name.endswith(".json")]
+
+
+def _is_channel(sample: Sample) -> bool:
+    return sample.text.lstrip().startswith("{") and {"guild.id", "channel.id"} <= sample.paths
+
+
+def _channel(source: Source, file: str, limits: Limits) -> Iterator[Found]:
+    channel = _Channel()
+    messages = _messages(source, file, channel)
+    # The head of the file is read on the way to its first message.
+    first = list(islice(messages, 1))
+    source_id = channel.known.get("channel.id") or digest("discord", channel.title)
+    places = Places()
+    places.begin(source_id)
+    found = _lines(channel, chain(first, messages), places, limits)
+    yield from talks(channel.title, source_id, channel.title or _("the channel"), found, limits)
+
+
+def _messages(source: Source, file: str, channel: _Channel) -> Iterator[Any]:
+    for place, value in values(source, [*_HEAD, "messages.item"], file):
+        if place in _HEAD:
+            channel.known[place] = word(value)
+        else:
+            yield value
+
+
+def _lines(channel: _Channel, messages: Iterable[Any], places: Places, limits: Limits) -> Iterator[Line | Skipped]:
+    where = _("message %d")
+    for number, message in enumerate(messages, start=1):
+        yield from _message(channel, message, places, where % number, limits)
+
+
+def _message(channel: _Channel, message: Any, places: Places, where: str, limits: Limits) -> Iterator[Line | Skipped]:
+    if not isinstance(message, dict):
+        yield Skipped(where, message.reason if isinstance(message, Unread) else "broken")
+        return
+    kind = word(message.get("type"))
+    if kind not in _SPOKEN and not (kind.isdecimal() and int(kind[:9]) > _LAST_KNOWN_KIND):
+        yield Skipped(where, "notice")
+        return
+    yield from _forwarded(channel, message, places, where, limits)
+    text = word(message.get("content"))
+    # What is embedded beside words is mostly a link's preview.
+    with_media = any(array(message.get(key)) for key in (_FILES if text.strip() else (*_FILES, "embeds")))
+    if with_media:
+        yield Skipped(where, "media")
+    if text.strip() or not (with_media or message.get("forwardedMessage")):
+        author = table(message.get("author"))
+        speaker = channel.name_of(author)
+        at, source_id = moment(message.get("timestamp")), word(message.get("id"))
+        yield said(speaker, text, at, where, limits, places, source_id, channel.role_of(author))
+
+
+def _forwarded(
+    channel: _Channel, message: dict[str, Any], places: Places, where: str, limits: Limits
+) -> Iterator[Line | Skipped]:
+    """What was forwarded was said by somebody whom the export does not name."""
+    forwarded = table(message.get("forwardedMessage"))
+    text = word(forwarded.get("content"))
+    if any(array(forwarded.get(key)) for key in (_FILES if text.strip() else (*_FILES, "embeds"))):
+        yield Skipped(where, "media")
+    if text.strip():
+        speaker = f"{channel.name_of(table(message.get('author')))} (forwarded)"
+        known = word(message.get("id"))
+        source_id = f"{known}/forwarded" if known else ""
+        yield said(speaker, text, moment(message.get("timestamp")), where, limits, places, source_id, "other")
+
+
+FORMATS = (Discord(),)

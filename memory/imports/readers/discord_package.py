@@ -1,0 +1,166 @@
+"""Discord's own data package: what the owner wrote, and nothing of what others did.
+
+    messages/c123/messages.json (or .csv)   [{ID, Timestamp, Contents, Attachments}], the latest message first
+    messages/c123/channel.json              {id, type, name?, guild: {id, name}?, recipients?}
+    messages/index.json                     {"123": "Direct Message with ben#0"}
+    account/user.json                       {id, username, global_name}
+
+The folders on top are called in the language of the account. One messages file by itself is read, too.
+"""
+
+import csv
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.json_values import Unread, objects, values
+from memory.imports.readers.lines import moment, placed, said, table, talks, word
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.table import records, shape_of
+from memory.imports.readers.time_order import oldest_first, weight
+from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Skipped, digest
+from memory.imports.readers.whole_json import loaded
+from memory.imports.readers.zips import within
+
+_MESSAGES = re.compile(r"(?:^|/)c?\d+/messages\.(?:json|csv)$|^c?\d*/?messages\.(?:json|csv)$", re.I)
+_FIELDS = frozenset({"ID", "Timestamp", "Contents"})
+_MEMBERS_LOOKED_AT = 40
+_MAX_INDEX = 16 * 1024 * 1024
+_OWNER = "me"
+# "Direct Message with ben#0"; in other languages the name stands last, too, or alone.
+_WITH = re.compile(r"^direct message with (?P<name>.+?)(?:#\d{1,4})?$", re.I)
+_NUMBER = re.compile(r"#0+$")
+_DIRECT = ("1", "DM")
+
+
+class DiscordPackage:
+    name = "discord_package"
+    label = gettext_lazy("Discord's own data package")
+    between_people = True
+
+    def resembles(self, sample: Sample) -> float:
+        inside = [sample.inside(name) for name in _files(sample.members)[:_MEMBERS_LOOKED_AT]]
+        return 0.96 if any(map(_is_messages, inside if sample.members else [sample])) else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        files = [name for name in _files(source.members) if _is_readable(source.sample.inside(name))]
+        if source.members and not files:
+            raise ImportRejected("member_missing")
+        for name in source.members:
+            if name not in files:
+                yield Skipped(name, "settings" if name.casefold().endswith((".json", ".csv", ".txt")) else "media")
+        names, owner, places = _index(source), _owner(source), Places()
+        for number, file in enumerate(files or [""], start=1):
+            with within(file):
+                channel = _channel(source, file)
+                known = word(channel.get("id")) or (file.rpartition("/")[0].rpartition("/")[2].lstrip("cC"))
+                title = _title(channel, names.get(known, ""))
+                source_id = f"discord:{known}" if known else digest("discord_package", title, number)
+                where = title or _("channel %d") % number
+                places.begin(source_id)
+                ordered = oldest_first(_messages(source, file), _at, weight, options.limits, newest_first=True)
+                found = _lines(ordered, owner, places, where, options.limits)
+                yield from talks(title, source_id, where, found, options.limits)
+
+
+def _files(members: Iterable[str]) -> list[str]:
+    return [name for name in members if _MESSAGES.search(name)]
+
+
+def _is_messages(sample: Sample) -> bool:
+    if sample.paths:
+        return {f"item.{name}" for name in _FIELDS} <= sample.paths
+    shape = shape_of(sample.text) if sample.text else None
+    return shape is not None and {*shape.columns} >= _FIELDS
+
+
+def _is_readable(sample: Sample) -> bool:
+    """A channel in which nothing was written is an empty list."""
+    return _is_messages(sample) or sample.text.strip() == "[]"
+
+
+def _index(source: Source) -> dict[str, str]:
+    """What the package calls each channel."""
+    found = next((name for name in source.members if name.casefold().endswith("messages/index.json")), "")
+    folder = next((name.rpartition("/c")[0] for name in _files(source.members) if "/c" in name), "")
+    return {key: word(value) for key, value in _small(source, found or f"{folder}/index.json").items()}
+
+
+def _channel(source: Source, file: str) -> dict[str, Any]:
+    return _small(source, f"{file.rpartition('/')[0]}/channel.json")
+
+
+def _small(source: Source, member: str) -> dict[str, Any]:
+    """What a small file says; nothing where it is missing or damaged."""
+    if member not in source.members:
+        return {}
+    try:
+        return table(loaded(source.texts(member), source.limits, _MAX_INDEX))
+    except ImportRejected:
+        return {}
+
+
+def _owner(source: Source) -> str:
+    """Who the package was made for, by name."""
+    wanted = ("global_name", "username")
+    for member in source.members:
+        if member.casefold().endswith("/user.json") or member == "user.json":
+            try:
+                found = {place: word(value) for place, value in values(source, wanted, member)}
+            except ImportRejected:
+                continue
+            return next((found[place] for place in wanted if found.get(place)), _OWNER)
+    return _OWNER
+
+
+def _title(channel: dict[str, Any], indexed: str) -> str:
+    """The server and the channel; of a talk of two whoever it is with."""
+    guild = word(table(channel.get("guild")).get("name"))
+    name = word(channel.get("name"))
+    if guild or name:
+        return " / ".join(filter(None, (guild, name)))
+    with_whom = _WITH.match(indexed)
+    return _NUMBER.sub("", with_whom["name"] if with_whom else indexed)
+
+
+def _messages(source: Source, file: str) -> Iterator[Any]:
+    sample = source.sample.inside(file) if file else source.sample
+    if sample.paths or sample.text.lstrip().startswith("["):
+        yield from objects(source, file)
+        return
+    if not file:
+        shape = shape_of(sample.text)
+        yield from (record for _where, record in records(source, shape)) if shape else ()
+        return
+    lines = (f"{line.text}\n" for line in source.lines(file))
+    try:
+        yield from csv.DictReader(lines, strict=True)
+    except csv.Error as error:
+        raise ImportRejected("table_broken", file) from error
+
+
+def _at(message: Any) -> datetime | None:
+    """In UTC, whether the file says so or not."""
+    written = word(table(message).get("Timestamp"))
+    at = moment(written)
+    return moment(f"{written}Z") if at and at.tzinfo is None else at
+
+
+def _lines(messages: Iterable[Any], owner: str, places: Places, talk: str, limits: Limits) -> Iterator[Line | Skipped]:
+    for where, message in placed(messages, talk):
+        if not isinstance(message, dict):
+            yield Skipped(where, message.reason if isinstance(message, Unread | Skipped) else "broken")
+            continue
+        text, media = word(message.get("Contents")), word(message.get("Attachments")).strip()
+        if media:
+            yield Skipped(where, "media")
+        if text.strip() or not media:
+            yield said(owner, text, _at(message), where, limits, places, word(message.get("ID")), "user")
+
+
+FORMATS = (DiscordPackage(),)

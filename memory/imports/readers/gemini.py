@@ -1,0 +1,187 @@
+"""Gemini's part of a Google Takeout: MyActivity.json, alone or in the zip. What was asked and answered, newest first.
+
+An activity is a prompt in its title and the answer as HTML. Conversations have no ids in it: all of it is one talk,
+which is cut where nobody spoke for long. What was done otherwise (a file shared, a verdict given) is told as a notice.
+
+Takeouts are written in the language of the account: folders and the file itself have other names, and other words stand
+before (or behind) what was asked. The file is known by what is in it, and the words by standing at every prompt.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.html_text import words_of
+from memory.imports.readers.json_values import Unread, objects
+from memory.imports.readers.lines import array, moment, said, table, talks, word
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.time_order import oldest_first, weight
+from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.zips import within
+
+_TITLE = "Gemini"
+# What an activity is of, as its header and its product are called in every language; it was called Bard before.
+PRODUCT = re.compile(r"Gemini|Bard")
+_OF_GEMINI = re.compile(r'"(?:header|products)"\s*:\s*\[?\s*"[^"]{0,60}(?:Gemini|Bard)')
+_MARKS = frozenset({"item.header", "item.title", "item.time"})
+_MEMBERS_LOOKED_AT = 60
+# In English. Elsewhere the words around what was asked are found out, or known by one of these in front of a colon.
+PROMPTED = ("Prompted ", "Asked ", "Said ")
+USED = "Used "
+_STEMS = (
+    "prompt", "requête", "petición", "pregunt", "solicit", "comando", "pedido", "richiesta", "domand", "запрос",
+    "запит", "提示", "提示词", "輸入", "输入", "提问", "提問", "询问", "詢問", "プロンプト", "入力", "質問", "送信",
+    "指示", "프롬프트", "질문", "입력", "zapytan", "poleceni", "monit", "opdracht", "vraag", "istem", "eingabe",
+    "eingegeben", "gefragt", "anfrage", "demand", "invite", "dotaz", "výzv", "kérdés", "fråg", "spørs", "kehot",
+    "întreb",
+)  # fmt: skip
+_BEFORE_COLON = re.compile(rf"^[^:：\n]{{0,30}}(?:{'|'.join(_STEMS)})[^:：\n]{{0,12}}[:：]\s*", re.I)
+_BREAK = re.compile(r"[\s:：\"“”„«»「」『』]")
+_MAX_WRAPPING = 40
+_MAX_TITLES = 2_000
+_MOSTLY = 0.8
+# At so many prompts the same words are the program's even if none of them is known.
+_MANY_PROMPTS = 12
+_QUOTES = ("“”", '""', "„“", "«»", "「」", "『』", "‘’")
+_USER, _PERSONA = "user", "Gemini"
+_ROLES: Mapping[str, Role] = {_USER: "user", _PERSONA: "persona"}
+
+
+@dataclass(frozen=True)
+class Wrapping:
+    """What stands before and behind everything that was asked."""
+
+    before: str = ""
+    behind: str = ""
+
+    def is_around(self, title: str) -> bool:
+        around = title.startswith(self.before) and title.endswith(self.behind)
+        return bool(self.before or self.behind) and around
+
+    def taken_off(self, title: str) -> str:
+        known = next((prefix for prefix in PROMPTED if title.startswith(prefix)), "")
+        if known:
+            return title.removeprefix(known)
+        if self.is_around(title):
+            return title.removeprefix(self.before).removesuffix(self.behind)
+        return _BEFORE_COLON.sub("", title)
+
+
+class Gemini:
+    name = "gemini"
+    label = gettext_lazy("Gemini (Google Takeout, MyActivity.json)")
+
+    def resembles(self, sample: Sample) -> float:
+        inside = [sample.inside(name) for name in _candidates(sample.members)] if sample.members else [sample]
+        return 0.95 if any(map(_is_activities, inside)) else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        files = [name for name in _candidates(source.members) if _is_activities(source.sample.inside(name))]
+        if source.members and not files:
+            raise ImportRejected("member_missing")
+        yield from (Skipped(name, "settings") for name in source.members if name not in files)
+        places = Places()
+        for file in files or [""]:
+            with within(file):
+                wrapping = wrapping_of(islice(_titles(source, file), _MAX_TITLES))
+                activities = oldest_first(objects(source, file), _at, weight, options.limits, newest_first=True)
+                found = _lines(activities, wrapping, places, options.limits)
+                yield from talks(_TITLE, digest("gemini", file), _TITLE, found, options.limits)
+
+
+def _candidates(members: Iterable[str]) -> list[str]:
+    """JSON files of the zip, likelier ones first."""
+    names = [name for name in members if name.casefold().endswith(".json")]
+    return sorted(names, key=lambda name: not PRODUCT.search(name))[:_MEMBERS_LOOKED_AT]
+
+
+def _is_activities(sample: Sample) -> bool:
+    return sample.paths >= _MARKS and _OF_GEMINI.search(sample.text) is not None
+
+
+def _is_of_gemini(activity: Mapping[str, Any]) -> bool:
+    """One file may hold what was done elsewhere, too; what does not say is taken for Gemini's."""
+    named = " ".join([word(activity.get("header")), *map(word, array(activity.get("products")))])
+    return not named.strip() or PRODUCT.search(named) is not None
+
+
+def _titles(source: Source, file: str) -> Iterator[str]:
+    """What stands over activities that were answered."""
+    for activity in objects(source, file):
+        if isinstance(activity, dict) and _is_of_gemini(activity) and _answer(activity):
+            yield word(activity.get("title"))
+
+
+def wrapping_of(titles: Iterable[str]) -> Wrapping:
+    """The words that stand before and behind nearly all titles, and are the program's."""
+    known = [title for title in titles if title and not title.startswith(PROMPTED)]
+    before = _common(known)
+    behind = _common([title[::-1] for title in known])[::-1]
+    if before and behind and _are_quotes(before, behind):
+        return Wrapping(before, behind)
+    return Wrapping(before if _is_the_programs(before, len(known)) else "", behind if _is_known(behind) else "")
+
+
+def _common(titles: list[str]) -> str:
+    """The longest beginning, up to the end of a word, that nearly all of several titles have."""
+    counts: Counter[str] = Counter()
+    for title in titles:
+        ends = (match.end() for match in _BREAK.finditer(title, 0, _MAX_WRAPPING))
+        counts.update({title[:end] for end in ends if title[:end].strip()})
+    common = [begin for begin, count in counts.items() if count >= max(2, _MOSTLY * len(titles))]
+    return max(common, key=len, default="")
+
+
+def _is_known(words: str) -> bool:
+    return any(stem in words.casefold() for stem in _STEMS)
+
+
+def _is_the_programs(words: str, titles: int) -> bool:
+    return bool(words) and (_is_known(words) or (titles >= _MANY_PROMPTS and words.rstrip()[-1] in ":："))
+
+
+def _are_quotes(before: str, behind: str) -> bool:
+    return any(before.rstrip().endswith(pair[0]) and behind.lstrip().startswith(pair[1]) for pair in _QUOTES)
+
+
+def _at(activity: Any) -> datetime | None:
+    return moment(table(activity).get("time"))
+
+
+def _lines(activities: Iterator[Any], wrapping: Wrapping, places: Places, limits: Limits) -> Iterator[Line | Skipped]:
+    for number, activity in enumerate(activities, start=1):
+        where = _("activity %d") % number
+        if isinstance(activity, dict):
+            yield from _activity(activity, wrapping, places, where, limits)
+        else:
+            yield Skipped(where, activity.reason if isinstance(activity, Unread) else "broken")
+
+
+def _answer(activity: Mapping[str, Any]) -> str:
+    return "\n\n".join(words_of(word(table(one).get("html"))) for one in array(activity.get("safeHtmlItem")))
+
+
+def _activity(
+    activity: Mapping[str, Any], wrapping: Wrapping, places: Places, where: str, limits: Limits
+) -> Iterator[Line | Skipped]:
+    title, at = word(activity.get("title")), moment(activity.get("time"))
+    answer = _answer(activity)
+    asked = title.startswith(PROMPTED) or wrapping.is_around(title)
+    if not _is_of_gemini(activity) or (not asked and (not answer or title.startswith(USED))):
+        yield Skipped(where, "notice")
+        return
+    for side, text in ((_USER, wrapping.taken_off(title)), (_PERSONA, answer)):
+        yield said(side, text, at, where, limits, places, role=_ROLES[side])
+    files = [*array(activity.get("attachedFiles")), *array(activity.get("imageFile"))]
+    yield from (Skipped(where, "media") for _file in files)
+
+
+FORMATS = (Gemini(),)

@@ -1,0 +1,209 @@
+"""Gemini's part of a Google Takeout as a web page (My Activity.html), alone or in the zip, in any language.
+
+    <div class="outer-cell …">…<p class="mdl-typography--title">Gemini Apps<br></p>…
+      <div class="content-cell …">Prompted&nbsp;the question<br>May 19, 2026, 7:07:02 PM GMT-03:00<br>
+      <p>the answer</p></div>…
+
+Each activity is a card, the newest first. What stands before the time was asked, behind the words that all questions
+have in front; what stands behind it was answered.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers import day_order
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.gemini import PRODUCT, PROMPTED, USED, Wrapping, wrapping_of
+from memory.imports.readers.html_text import words_of
+from memory.imports.readers.lines import said, talks
+from memory.imports.readers.localized_times import Moment, moment_in
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.time_order import oldest_first
+from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.web_pages import is_page
+
+_TITLE = "Gemini"
+_USER, _PERSONA = "user", "Gemini"
+_CARD = '<div class="outer-cell'
+_HEADER = re.compile(r'<div class="header-cell[^>]*>(?P<words>.{0,400}?)</div>', re.S)
+_CELL = re.compile(r'<div class="content-cell(?P<kind>[^"]*)"[^>]*>')
+_BREAK = re.compile(r"<br\s*/?>", re.I)
+_TAG = re.compile(r"<[^>]{0,300}>")
+_LINK = re.compile(r"^\s*-(?:&nbsp;|\s)*<a\s", re.I)
+_ATTACHED = re.compile(r"\s*[^<>\n]{0,60}\d[^<>\n]{0,60}\s*")
+_SUFFIXES = (".html", ".htm")
+_MEMBERS_LOOKED_AT = 20
+_CARDS_LOOKED_AT = 3
+_MAX_TITLES = 2_000
+_MOSTLY = 0.8
+_LONGEST_PREFIX = 40
+_HARD_SPACE = "\u00a0"
+
+
+@dataclass(frozen=True)
+class _Activity:
+    """A card: what stands over its time, and what below; `files` were attached."""
+
+    title: str
+    moment: Moment
+    answer: str
+    files: int
+
+
+class GeminiPage:
+    name = "gemini_page"
+    label = gettext_lazy("Gemini (Google Takeout, My Activity as a web page)")
+    reads_pages = True
+
+    def resembles(self, sample: Sample) -> float:
+        inside = [sample.inside(name) for name in _candidates(sample.members)] if sample.members else [sample]
+        return 0.9 if any(map(_is_of_gemini, inside)) else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        files = [name for name in _candidates(source.members) if _is_of_gemini(source.sample.inside(name))]
+        if source.members and not files:
+            raise ImportRejected("member_missing")
+        yield from (Skipped(name, "settings") for name in source.members if name not in files)
+        places = Places()
+        for file in files or [""]:
+            day_first = _day_first(source, file, options)
+            wrapping = _wrapping(_activities(source, file, options.limits))
+            activities = oldest_first(
+                _activities(source, file, options.limits),
+                lambda one: one.moment.at(day_first) if isinstance(one, _Activity) else None,  # noqa: B023
+                lambda one: len(one.title) + len(one.answer) if isinstance(one, _Activity) else 0,
+                options.limits,
+                newest_first=True,
+            )
+            found = _lines(activities, wrapping, day_first, places, options.limits)
+            yield from talks(_TITLE, digest("gemini", file), _TITLE, found, options.limits)
+
+
+def _candidates(members: Iterable[str]) -> list[str]:
+    """Pages of the zip, likelier ones first."""
+    names = [name for name in members if name.casefold().endswith(_SUFFIXES)]
+    return sorted(names, key=lambda name: not PRODUCT.search(name))[:_MEMBERS_LOOKED_AT]
+
+
+def _is_of_gemini(sample: Sample) -> bool:
+    if not is_page(sample):
+        return False
+    cards = sample.page.split(_CARD)[1:]
+    return any(_is_its_card(card) for card in cards[:_CARDS_LOOKED_AT])
+
+
+def _is_its_card(card: str) -> bool:
+    header = _HEADER.search(card)
+    return bool(header and PRODUCT.search(header["words"]) and _CELL.search(card))
+
+
+# --- cards ------------------------------------------------------------------------------------------------------------
+def _cards(source: Source, file: str, limits: Limits) -> Iterator[str]:
+    """What stands between the beginnings of cards, one at a time; of what is far too long, its beginning."""
+    rest, begun = "", False
+    for piece in source.texts(file):
+        *whole, rest = (rest + piece).split(_CARD)
+        for part in whole:
+            if begun:
+                yield part
+            begun = True
+        if len(rest) > limits.item_bytes:
+            rest = rest[: limits.item_bytes // 2]
+    if begun and rest:
+        yield rest
+
+
+def _activities(source: Source, file: str, limits: Limits) -> Iterator[_Activity | str]:
+    """The activities of a page, and of what is none, why it is left out."""
+    for card in _cards(source, file, limits):
+        yield _activity(card) if _is_its_card(card) else "notice"
+
+
+def _activity(card: str) -> _Activity | str:
+    begin, *others = _CELL.finditer(card)
+    inside = card[begin.end() : others[0].start() if others else len(card)]
+    parts = _BREAK.split(inside.rstrip().removesuffix("</div>"))
+    timed = ((number, moment) for number, part in enumerate(parts) if (moment := moment_in(_plain(part))))
+    number, moment = next(timed, (0, None))
+    if moment is None:
+        return "broken"
+    asked = parts[:number]
+    links = [place for place, part in enumerate(asked) if _LINK.search(part)]
+    if links and links[0] and _ATTACHED.fullmatch(asked[links[0] - 1]):
+        asked = asked[: links[0] - 1]
+    elif links:
+        asked = asked[: links[0]]
+    answer = words_of("<br>".join(parts[number + 1 :]))
+    return _Activity("\n".join(map(_plain, asked)).strip(), moment, answer, len(links))
+
+
+def _plain(html: str) -> str:
+    """A line of a card. The blank behind the words in front of a question is a hard one, and is kept."""
+    first, mark, rest = html.partition("&nbsp;")
+    if not mark:
+        first, mark, rest = html.partition(_HARD_SPACE)
+    begin = words_of(_TAG.sub("", first))
+    return begin + _HARD_SPACE + words_of(rest) if mark and begin else words_of(html).strip(_HARD_SPACE + " ")
+
+
+def _day_first(source: Source, file: str, options: Options) -> bool:
+    """Raises ImportRejected where dates can be read in two ways."""
+    if options.day_first is not None:
+        return options.day_first
+    moments = (one.moment for one in _activities(source, file, options.limits) if isinstance(one, _Activity))
+    dates = [(one.month, one.day, one.year) for one in moments if one.open_order]
+    told = day_order.day_first(dates) if dates else False
+    if told is None:
+        raise ImportRejected("ask_day_first", file or source.name)
+    return told
+
+
+# --- what was asked ---------------------------------------------------------------------------------------------------
+def _wrapping(activities: Iterable[_Activity | str]) -> Wrapping:
+    """The words in front of all questions: those before a hard blank, else as in the other form of the export."""
+    answered = (one.title for one in activities if isinstance(one, _Activity) and one.answer)
+    titles = list(islice(answered, _MAX_TITLES))
+    counts = Counter(title.partition(_HARD_SPACE)[0] for title in titles if _HARD_SPACE in title[:_LONGEST_PREFIX])
+    before, count = counts.most_common(1)[0] if counts else ("", 0)
+    if before and count >= _MOSTLY * len(titles):
+        return Wrapping(before=before + _HARD_SPACE)
+    return wrapping_of([title.replace(_HARD_SPACE, " ") for title in titles])
+
+
+def _lines(
+    activities: Iterator[_Activity | str], wrapping: Wrapping, day_first: bool, places: Places, limits: Limits
+) -> Iterator[Line | Skipped]:
+    for number, activity in enumerate(activities, start=1):
+        where = _("activity %d") % number
+        if isinstance(activity, str):
+            yield Skipped(where, activity)
+            continue
+        yield from _said(activity, activity.moment.at(day_first), wrapping, where, places, limits)
+
+
+def _said(
+    activity: _Activity, at: datetime | None, wrapping: Wrapping, where: str, places: Places, limits: Limits
+) -> Iterator[Line | Skipped]:
+    title = activity.title if wrapping.is_around(activity.title) else activity.title.replace(_HARD_SPACE, " ")
+    asked = title.startswith(PROMPTED) or wrapping.is_around(title)
+    if not asked and (not activity.answer or title.startswith(USED)):
+        yield Skipped(where, "notice")
+        return
+    sides: tuple[tuple[str, str, Role], ...] = (
+        (_USER, wrapping.taken_off(title), "user"),
+        (_PERSONA, activity.answer, "persona"),
+    )
+    for side, text, role in sides:
+        if text.strip() or side == _USER:
+            yield said(side, text.replace(_HARD_SPACE, " "), at, where, limits, places, role=role)
+    yield from (Skipped(where, "media") for _file in range(activity.files))
+
+
+FORMATS = (GeminiPage(),)

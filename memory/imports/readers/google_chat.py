@@ -1,0 +1,129 @@
+"""Google Chat in a Google Takeout: a folder for each talk and space, alone or in the zip.
+
+    Google Chat/Groups/DM abc/messages.json     {messages: [{creator: {name, email}, created_date, text, message_id}]}
+    Google Chat/Groups/DM abc/group_info.json   {name?, members: [{name, email}]}
+    Google Chat/Users/User 1/user_info.json     {user: {name, email}}: whose account it is
+
+Folders are called in the language of the account, and dates written in it: "Tuesday, May 24, 2020 at 10:14:22 AM UTC".
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.json_values import Unread, values
+from memory.imports.readers.lines import Names, array, moment, placed, said, table, talks, word
+from memory.imports.readers.localized_times import moment_in
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.time_order import oldest_first, weight
+from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.whole_json import loaded
+from memory.imports.readers.zips import within
+
+_MESSAGES = "messages.json"
+_MARKS = frozenset({"messages.item.creator", "messages.item.created_date"})
+_MEMBERS_LOOKED_AT = 40
+_MAX_INFO = 16 * 1024 * 1024
+_MEDIA = ("attached_files", "annotations")
+
+
+class GoogleChat:
+    name = "google_chat"
+    label = gettext_lazy("Google Chat (Google Takeout)")
+    between_people = True
+
+    def resembles(self, sample: Sample) -> float:
+        inside = [sample.inside(name) for name in _files(sample.members)[:_MEMBERS_LOOKED_AT]]
+        return 0.95 if any(map(_is_chat, inside if sample.members else [sample])) else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        files = [name for name in _files(source.members) if _is_chat(source.sample.inside(name))]
+        if source.members and not files:
+            raise ImportRejected("member_missing")
+        for name in source.members:
+            if name not in files:
+                yield Skipped(name, "settings" if name.casefold().endswith(".json") else "media")
+        owner, places = _owner(source), Places()
+        for number, file in enumerate(files or [""], start=1):
+            with within(file):
+                folder = file.rpartition("/")[0].rpartition("/")[2]
+                info = _info(source, file)
+                members = [table(one) for one in array(info.get("members"))]
+                title = word(info.get("name")) or _others(members, owner) or folder
+                source_id = folder or digest("google_chat", source.name)
+                where = title or _("chat %d") % number
+                places.begin(source_id)
+                messages = (value for _place, value in values(source, ["messages.item"], file))
+                ordered = oldest_first(messages, _at, weight, options.limits)
+                found = _lines(ordered, owner, places, where, options.limits)
+                yield from talks(title, source_id, where, found, options.limits)
+
+
+def _files(members: Iterable[str]) -> list[str]:
+    return [name for name in members if name.rpartition("/")[2].casefold() == _MESSAGES]
+
+
+def _is_chat(sample: Sample) -> bool:
+    return sample.paths >= _MARKS
+
+
+def _owner(source: Source) -> str:
+    """Whose account it is, by address or name; "" where that is not said."""
+    for member in source.members:
+        if member.casefold().endswith("user_info.json"):
+            try:
+                user = table(table(loaded(source.texts(member), source.limits, _MAX_INFO)).get("user"))
+            except ImportRejected:
+                continue
+            return word(user.get("email")) or word(user.get("name"))
+    return ""
+
+
+def _info(source: Source, file: str) -> dict[str, Any]:
+    member = f"{file.rpartition('/')[0]}/group_info.json"
+    if not file or member not in source.members:
+        return {}
+    try:
+        return table(loaded(source.texts(member), source.limits, _MAX_INFO))
+    except ImportRejected:
+        return {}
+
+
+def _others(members: list[dict[str, Any]], owner: str) -> str:
+    names = (word(one.get("name")) for one in members if owner not in (word(one.get("email")), word(one.get("name"))))
+    return ", ".join(filter(None, names)) if owner else ""
+
+
+def _at(message: Any) -> datetime | None:
+    written = word(table(message).get("created_date"))
+    found = moment_in(written) if written else None
+    at = found.at() if found else moment(written)
+    return at.replace(tzinfo=UTC) if at and at.tzinfo is None else at
+
+
+def _lines(messages: Iterable[Any], owner: str, places: Places, talk: str, limits: Limits) -> Iterator[Line | Skipped]:
+    names = Names()
+    for where, message in placed(messages, talk):
+        if not isinstance(message, dict):
+            yield Skipped(where, message.reason if isinstance(message, Unread) else "broken")
+            continue
+        text = word(message.get("text"))
+        with_media = any(message.get(kind) for kind in _MEDIA)
+        if message.get("attached_files") or (with_media and not text.strip()):
+            yield Skipped(where, "media")
+        if "DELETED" in word(message.get("message_state")) or (not text.strip() and message.get("deletion_metadata")):
+            yield Skipped(where, "deleted")
+        elif text.strip() or not with_media:
+            creator = table(message.get("creator"))
+            person, name = word(creator.get("email")), word(creator.get("name"))
+            role: Role = "user" if owner and owner in (person, name) else ""
+            role = "other" if "bot" in word(creator.get("user_type")).casefold() else role
+            speaker = names.of(person, name or person) if person else name
+            yield said(speaker, text, _at(message), where, limits, places, word(message.get("message_id")), role)
+
+
+FORMATS = (GoogleChat(),)

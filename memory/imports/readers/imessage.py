@@ -1,0 +1,416 @@
+"""iMessage and SMS as imessage-exporter writes them: text files, alone or in a zip beside their attachments.
+
+    May 24, 2020 10:14:22 AM (Read by you after 5 seconds)
+    Mira
+    Hello
+    Tapbacks:
+        Loved by Me
+        May 24, 2020 10:15:00 AM
+        Me
+        An answer stands within what it answers, and once more where it was said
+
+    May 24, 2020 11:00:00 AM You named the conversation Us
+
+The time and the sender have lines of their own. The shape of the times is that of most of the first lines: whatever
+language or clock it is in, a line of another shape is somebody's words.
+"""
+
+import heapq
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import chain, islice, zip_longest
+from pathlib import PurePosixPath
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers import day_order
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.imessage_words import is_announcement, is_edit, words_in
+from memory.imports.readers.journal import Journal
+from memory.imports.readers.lines import role_named, said, talks
+from memory.imports.readers.localized_times import Moment, moment_in
+from memory.imports.readers.source import Sample, Source, TextLine
+from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+
+_SAMPLE_LINES = 600
+_LONGEST_STAMP = 60
+_LONGEST_NAME = 80
+_MOST_WORDS_IN_NAME = 5
+# What imessage-exporter writes: May 24, 2020 10:14:22 AM.
+_ITS_SHAPE = "a 9, 9 9:9:9 a"
+_INDENT = 4
+_MOST_HELD = 10_000
+_RECEIPT = re.compile(r"\((?P<words>[^()\n]{1,120})\)")
+_READ_BY = re.compile(r"Read by (?P<who>.{1,80}?) after ")
+_CLOCK = re.compile(r"\d{1,2}[:.]\d\d")
+_PARTS = re.compile(r"\d+|[^\W\d_]+\.?|\s+|[^\w\s]|_")
+_SIGN = re.compile(
+    r"^.*\d \(Read by .{1,80} after .*\)$|^(?:Tapbacks|Reactions):$|^This message responded to an earlier message\.$"
+    r"|^Edited .* later: |unsent (?:a message|this message part)|^.*[AP]M .+ (?:named the conversation"
+    r"|left the conversation"
+    r"\.|to the conversation\.|from the conversation\.|the group photo\.)",
+    re.M,
+)
+_ADDRESS = re.compile(r"\+?\d[\d ()-]{5,18}\d|\S+@\S+\.\S+")
+_SENTENCE = re.compile(r"[.!?,;:。！？，；：…]\s*$|[。！？]|, ")
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """How times are written in a file: numbers and words in a fixed order."""
+
+    key: str
+    pattern: re.Pattern[str]
+
+    def begins(self, line: str) -> tuple[int, str, str] | None:
+        """How far a line that begins with a time is indented, its time, and what follows."""
+        found = self.pattern.match(line)
+        if found is None or moment_in(found["stamp"]) is None:
+            return None
+        return len(found["indent"]), found["stamp"], line[found.end() :].strip()
+
+    def after(self, line: str) -> str | None:
+        begun = self.begins(line)
+        return begun[2] if begun else None
+
+
+@dataclass
+class _Message:
+    """A message as it stands in the file, with its lines; `number` is that of its first line."""
+
+    number: int
+    stamp: str = ""
+    receipt: str = ""
+    sender: str = ""
+    lines: list[str] = field(default_factory=list)
+    size: int = 0
+    is_notice: bool = False
+    is_nested: bool = False
+
+    def take(self, text: str, most: int) -> None:
+        self.size += len(text) + 1
+        # What is too long already need not be held.
+        if self.size <= most:
+            self.lines.append(text)
+
+
+class IMessage:
+    name = "imessage"
+    label = gettext_lazy("iMessage and SMS (imessage-exporter, text)")
+    between_people = True
+
+    def resembles(self, sample: Sample) -> float:
+        if sample.members:
+            files = _chat_files(sample)
+            return 0.93 if files else 0.0
+        if sample.paths:
+            return 0.0
+        lines = sample.text.split("\n")[:_SAMPLE_LINES]
+        shape = _shape_of(lines)
+        return _likeness(lines, shape) if shape else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        files = _chat_files(source.sample) if source.members else [""]
+        if not files:
+            raise ImportRejected("member_missing")
+        for name in source.members:
+            if name not in files:
+                yield Skipped(name, "media")
+        for file in files:
+            yield from _chat(source, file, options)
+
+
+def _chat_files(sample: Sample) -> list[str]:
+    texts = [name for name in sample.members if name.lower().endswith(".txt")]
+    return [name for name in texts if _is_chat(sample.inside(name).text.split("\n")[:_SAMPLE_LINES])]
+
+
+def _is_chat(lines: list[str]) -> bool:
+    shape = _shape_of(lines)
+    return shape is not None and _likeness(lines, shape) > 0.8
+
+
+def _chat(source: Source, file: str, options: Options) -> Iterator[Found]:
+    beginning = [line.text for line in islice(source.lines(file), _SAMPLE_LINES)]
+    shape = _shape_of(beginning)
+    if shape is None:
+        raise ImportRejected("not_this", format=str(IMessage.label))
+    if options.kind == "notes":
+        yield from Journal().read(source, options)
+        return
+    if options.kind is None and _likeness(beginning, shape) < 0.8:
+        raise ImportRejected("ask_chat_or_notes", file or source.name)
+    survey = _Survey(source.lines(file), shape)
+    day_first = _day_first(survey, options.day_first, file or source.name)
+    title = PurePosixPath(file or source.name).stem
+    messages = _in_order(_messages(source.lines(file), shape, options.limits), shape, day_first)
+    found = _lines(messages, survey.owners, options.limits)
+    yield from talks(title, digest("imessage", title), title or _("the chat"), found, options.limits)
+
+
+# --- what stamps look like --------------------------------------------------------------------------------------------
+def _key(stamp: str) -> str:
+    """
+    >>> _key("May 24, 2020  5:14:22 PM"), _key("24. Mai 2020 um 17:14")
+    ('a 9, 9 9:9:9 a', '9. a 9 a 9:9')
+    """
+    return "".join("9" if part[0].isdecimal() else " " if part.isspace() else "a" if part[0].isalpha() else part
+                   for part in _PARTS.findall(stamp.strip()))  # fmt: skip
+
+
+def _shape(stamp: str) -> _Shape:
+    written = "".join(
+        r"\d{1,4}" if part[0].isdecimal() else r"\s{1,3}" if part.isspace()
+        else r"[^\W\d_]{1,14}\.?" if part[0].isalpha() else re.escape(part)
+        for part in _PARTS.findall(stamp.strip())
+    )  # fmt: skip
+    return _Shape(_key(stamp), re.compile(rf"(?P<indent>[ \t]*)(?P<stamp>{written})(?!\S)"))
+
+
+def _shape_of(lines: Iterable[str]) -> _Shape | None:
+    """The shape of the lines that hold a time, perhaps a receipt, and nothing else: the one that most of them have."""
+    counts: Counter[str] = Counter()
+    first: dict[str, str] = {}
+    for line in lines:
+        stamp = _stamp_alone(line)
+        if stamp:
+            key = _key(stamp)
+            counts[key] += 1
+            first.setdefault(key, stamp)
+    return _shape(first[counts.most_common(1)[0][0]]) if counts else None
+
+
+def _stamp_alone(line: str) -> str:
+    bare = line.strip()
+    if bare.endswith(")") and (receipt := _RECEIPT.search(bare, max(0, bare.rfind("(")))):
+        bare = bare[: receipt.start()].rstrip()
+    if not bare or len(bare) > _LONGEST_STAMP or not _CLOCK.search(bare):
+        return ""
+    return bare if moment_in(bare) else ""
+
+
+def _likeness(lines: list[str], shape: _Shape) -> float:
+    """A time on a line of its own is above entries of diaries, too: then nobody's name comes again below them."""
+    names = [
+        below.strip()
+        for line, below in zip_longest(lines, lines[1:], fillvalue="")
+        if (begun := shape.begins(line)) and (not begun[2] or _RECEIPT.fullmatch(begun[2]))
+    ]
+    names = [name for name in names if not is_announcement(name)]
+    called = [name for name in names if name and not _SENTENCE.search(name) and len(name) <= _LONGEST_NAME]
+    if not called or len(called) < 0.8 * len([name for name in names if name]):
+        return 0.0
+    if any(len(name.split()) > _MOST_WORDS_IN_NAME for name in called):
+        return 0.0
+    different = len(set(called))
+    is_its_own = shape.key == _ITS_SHAPE
+    comes_again = 2 * different <= len(called) + 1 and len(called) > 1
+    if _SIGN.search("\n".join(lines)) or any(role_named(name) or _ADDRESS.fullmatch(name) for name in called):
+        return 0.96
+    if comes_again and (different > 1 or is_its_own):
+        return 0.9
+    # One name again and again, or names of which each stands there once: below which it is to be asked.
+    return 0.77 if different < len(called) or is_its_own else 0.0
+
+
+# --- what the whole file says -----------------------------------------------------------------------------------------
+class _Survey:
+    """Who owns the phone, by the receipts, and the dates in which the order of day and month is open."""
+
+    def __init__(self, lines: Iterable[TextLine], shape: _Shape) -> None:
+        self.owners: set[str] = set()
+        self._order = _Order()
+        mine = False
+        for line in lines:
+            if mine:
+                self.owners.add(line.text.strip())
+                mine = False
+            begun = shape.begins(line.text)
+            if begun is None:
+                continue
+            self._order.take(moment_in(begun[1]))
+            read = _READ_BY.search(begun[2])
+            if read and read["who"] == "them":
+                mine = True
+            elif read and read["who"] != "you":
+                self.owners.add(read["who"])
+        self.owners.discard("")
+
+    def day_first(self) -> bool | None:
+        return self._order.day_first()
+
+
+class _Order:
+    """Open dates without those that repeat the one before: a long chat has few of them."""
+
+    def __init__(self) -> None:
+        self.dates: list[day_order.Numbers] = []
+
+    def take(self, moment: Moment | None) -> None:
+        if moment and moment.open_order:
+            numbers = moment.month, moment.day, moment.year
+            if not self.dates or self.dates[-1] != numbers:
+                self.dates.append(numbers)
+
+    def day_first(self) -> bool | None:
+        return day_order.day_first(self.dates) if self.dates else False
+
+
+def _day_first(survey: _Survey, chosen: bool | None, where: str) -> bool:
+    """Raises ImportRejected where dates can be read in two ways."""
+    told = survey.day_first() if chosen is None else chosen
+    if told is None:
+        raise ImportRejected("ask_day_first", where)
+    return told
+
+
+# --- messages ---------------------------------------------------------------------------------------------------------
+def _messages(lines: Iterator[TextLine], shape: _Shape, limits: Limits) -> Iterator[_Message]:
+    """All that begins with a time, an answer right behind what it stands in."""
+    reading = _Reading(shape, limits.message_bytes)
+    coming = chain(lines, [None])
+    line = next(coming)
+    while line is not None:
+        following = next(coming)
+        yield from reading.take(line, following.text if following else "")
+        line = following
+    yield from reading.ended()
+
+
+class _Reading:
+    """Lines put together to messages. An answer is indented in what it answers; older versions of the exporter indent
+    only the first line of what has several."""
+
+    def __init__(self, shape: _Shape, most: int) -> None:
+        self.shape, self.most = shape, most
+        self.top: _Message | None = None
+        self.answers: list[_Message] = []
+        self.within: _Message | None = None
+        self.names_next = False
+        self.blank = self.gap = True
+        self.in_tapbacks = False
+
+    def take(self, line: TextLine, following: str) -> Iterator[_Message]:
+        begun = self.shape.begins(line.text)
+        if begun and (not begun[2] or _RECEIPT.fullmatch(begun[2])):
+            yield from self._begin(line.number, *begun)
+        elif begun and self.blank and not begun[0] and not self.names_next and not is_edit(following):
+            yield from self.ended()
+            yield _Message(line.number, is_notice=True)
+        elif self.names_next and self.within:
+            self.within.is_notice = is_announcement(line.text) and not following.strip()
+            self.within.sender, self.names_next = line.text.strip(), False
+        else:
+            self._grow(line)
+        self.blank = not line.text.strip()
+
+    def _begin(self, number: int, indent: int, stamp: str, receipt: str) -> Iterator[_Message]:
+        nested = indent > 0 and self.top is not None
+        message = _Message(number, stamp, receipt, is_nested=nested)
+        if nested:
+            self.answers.append(message)
+        else:
+            yield from self.ended()
+            self.top = message
+        self.within, self.names_next, self.gap, self.in_tapbacks = message, True, False, False
+
+    def _grow(self, line: TextLine) -> None:
+        if self.within is None:
+            if line.text.strip():
+                self.top = self.within = _Message(line.number)
+            else:
+                return
+        text = line.text
+        if self.within.is_nested and self.top:
+            if not text.strip():
+                self.gap = True
+            elif text.startswith((" " * _INDENT, "\t")):
+                text = text[1 if text[0] == "\t" else _INDENT :]
+            elif self.gap:
+                self.within = self.top
+        self.within.take(text, self.most)
+
+    def ended(self) -> Iterator[_Message]:
+        if self.top:
+            yield self.top
+            yield from self.answers
+        self.top = self.within = None
+        self.answers, self.names_next = [], False
+
+
+@dataclass(order=True)
+class _Timed:
+    at: datetime
+    place: int
+    message: _Message = field(compare=False)
+    text: str = field(compare=False)
+    left_out: list[str] = field(compare=False)
+
+
+def _in_order(
+    messages: Iterator[_Message], shape: _Shape, day_first: bool
+) -> Iterator[tuple[_Message, datetime | None, str, list[str]]]:
+    """Messages with their times and words. An answer comes where its time is, once: it stands in what it answers and
+    among all others, too."""
+    held: list[_Timed] = []
+    for place, message in enumerate(messages):
+        words = words_in(message.lines, shape.after)
+        moment = moment_in(message.stamp) if message.stamp else None
+        at = moment.at(day_first) if moment else None
+        if message.is_nested and at:
+            heapq.heappush(held, _Timed(at.replace(tzinfo=None), place, message, words.text, words.left_out))
+            if len(held) > _MOST_HELD:
+                yield _as_told(heapq.heappop(held))
+            continue
+        while held and at and held[0].at < at.replace(tzinfo=None):
+            yield _as_told(heapq.heappop(held))
+        if at:
+            same = next((one for one in held if _same(one, at, message.sender, words.text)), None)
+            if same:
+                held.remove(same)
+                heapq.heapify(held)
+                yield same.message, None, "", ["duplicate"]
+        yield message, at, words.text, words.left_out
+    while held:
+        yield _as_told(heapq.heappop(held))
+
+
+def _as_told(timed: _Timed) -> tuple[_Message, datetime, str, list[str]]:
+    return timed.message, timed.at, timed.text, timed.left_out
+
+
+def _same(timed: _Timed, at: datetime, sender: str, text: str) -> bool:
+    """Older versions of the exporter lose lines of an answer in what it answers: then its beginning counts."""
+    if timed.at != at.replace(tzinfo=None) or timed.message.sender != sender:
+        return False
+    return timed.text == text or text.startswith(timed.text) or timed.text.startswith(text)
+
+
+def _lines(
+    messages: Iterable[tuple[_Message, datetime | None, str, list[str]]], owners: set[str], limits: Limits
+) -> Iterator[Line | Skipped]:
+    line, places = _("line %d"), Places()
+    for message, at, text, left_out in messages:
+        where = line % message.number
+        if message.is_notice:
+            yield Skipped(where, "notice")
+            continue
+        if not message.stamp:
+            yield Skipped(where, "nobody")
+            continue
+        if not message.sender:
+            yield Skipped(where, "broken")
+            continue
+        yield from (Skipped(where, reason) for reason in left_out)
+        if message.size > limits.message_bytes:
+            yield Skipped(where, "too_long")
+        elif text or not left_out:
+            role: Role = "user" if message.sender in owners else role_named(message.sender)
+            yield said(message.sender, text, at, where, limits, places, role=role)
+
+
+FORMATS = (IMessage(),)

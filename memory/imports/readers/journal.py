@@ -1,0 +1,362 @@
+"""Diaries and notes: plain text and Markdown, one file split at its dated headings, or a folder of notes in a zip.
+
+A note whose name is a date (2024-01-05.md) is one entry of that day, as Obsidian's daily notes are. A front-matter date
+holds for what stands above the first heading. What has no date is an entry without a day.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from itertools import chain, islice
+from pathlib import PurePosixPath
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.day_order import Numbers, day_first
+from memory.imports.readers.headings import (
+    Heading,
+    Written,
+    at_clock,
+    day_in_name,
+    day_of_month_in,
+    heading_in,
+    month_in,
+    nearest_year,
+    year_in,
+    year_in_name,
+)
+from memory.imports.readers.source import Sample, Source, TextLine
+from memory.imports.readers.types import Entry, Found, ImportRejected, Limits, Options, Skipped
+from memory.imports.readers.weekday_order import told_by_weekdays
+
+_MARKDOWN = (".md", ".markdown")
+_PROSE = (*_MARKDOWN, ".txt")
+_TABLES = (".csv", ".tsv")
+_DOCUMENTS = (*_TABLES, ".pdf", ".docx", ".doc", ".rtf", ".odt", ".epub", ".html", ".htm", ".json", ".canvas", ".org")
+# What Notion puts behind the names of pages.
+_PAGE_ID = re.compile(r"\s[0-9a-f]{32}$")
+_MARKDOWN_TITLE = re.compile(r"#{1,6}\s+(?P<title>\S.*)")
+_LONGEST_FRONT = 200
+_LONGEST_FRONT_LINE = 1_000
+_FRONT_DATE = re.compile(
+    r"(?:date|created|created_at|day|日期|创建时间)\s*:\s*[\"']?(?P<date>.+?)[\"']?\s*$", re.IGNORECASE
+)
+_FRONT_TITLE = re.compile(r"(?:title|标题)\s*:\s*[\"']?(?P<title>.+?)[\"']?\s*$", re.IGNORECASE)
+# Blank lines between a month and its first day.
+_MOST_HELD = 5
+# Folders of notes that are to be filled in, and what in a note is to be.
+_TEMPLATE_FOLDERS = frozenset(
+    {
+        "templates",
+        "template",
+        "_templates",
+        "vorlagen",
+        "modèles",
+        "plantillas",
+        "modelos",
+        "模板",
+        "テンプレート",
+        "템플릿",
+    }
+)
+_TO_FILL_IN = re.compile(r"\{\{\s*(?:date|time|title|yesterday|tomorrow)\b[^{}\n]{0,60}\}\}|<%[*-]?\s*tp\.")
+_EMBEDDED = re.compile(r"!\[\[[^\[\]\n]{1,300}\]\]")
+_LINKED = re.compile(r"\[\[(?:[^\[\]\n|]{1,300}\|)?(?P<shown>[^\[\]\n|]{1,300})\]\]")
+_FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
+
+
+class Journal:
+    name = "journal"
+    label = gettext_lazy("Diary or notes (text, Markdown, or a folder of them in a zip)")
+
+    def resembles(self, sample: Sample) -> float:
+        if sample.members:
+            return _share([PurePosixPath(name).suffix.casefold() in _PROSE for name in sample.members]) * 0.7
+        if not sample.text.strip() or sample.paths or sample.name.casefold().endswith(_TABLES):
+            return 0.0
+        return _likeness(sample)
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        members = [member for member in sorted(source.members) if _is_prose(member)]
+        if source.members and not members:
+            raise ImportRejected("member_missing")
+        templates = [member for member in members if _is_template(source, member)]
+        members = [member for member in members if member not in templates]
+        yield from (Skipped(member, "settings") for member in templates)
+        if source.members and not members:
+            return
+        yield from (Skipped(member, _why_not(member)) for member in source.members if not _is_prose(member))
+        order = _order(source, members or [""], options)
+        for member in members or [""]:
+            splitting = _Splitting(member or source.name, bool(member), order, options.limits)
+            yield from splitting.entries(source.lines(member))
+
+
+def _share(truths: list[bool]) -> float:
+    return sum(truths) / max(1, len(truths))
+
+
+def _likeness(sample: Sample) -> float:
+    """A diary has headings with something beneath them; where every line begins with a date it is rather a list. Front
+    matter is what only notes have."""
+    if _front_matter(_as_lines(sample.text))[0]:
+        return 0.85
+    lines = [line for line in sample.text.splitlines() if line.strip()]
+    headed = [heading for line in lines if (heading := heading_in(line, begins=True))]
+    headed = headed or [heading for _line, heading in _headed(_as_lines(sample.text), fences=False) if heading]
+    plain = 0.35 if sample.name.casefold().endswith(_PROSE) else 0.15
+    if not headed:
+        return 0.6 if day_in_name(sample.name) else plain
+    if len(lines) > 3 and sum(bool(heading.words) for heading in headed) > len(lines) * 0.6:
+        return 0.4
+    return 0.75 if len(headed) > 1 else 0.6
+
+
+def _as_lines(text: str) -> Iterator[TextLine]:
+    return (TextLine(number, line.removesuffix("\r")) for number, line in enumerate(text.split("\n"), 1))
+
+
+def _is_prose(member: str) -> bool:
+    return member.casefold().endswith(_PROSE) and not _is_hidden(member)
+
+
+def _is_template(source: Source, member: str) -> bool:
+    """Whether a note is there to be filled in, by its folder or what stands in it in place of a date."""
+    if any(part.casefold() in _TEMPLATE_FOLDERS for part in PurePosixPath(member).parts[:-1]):
+        return True
+    return _is_markdown(member) and _TO_FILL_IN.search(source.sample.inside(member).text) is not None
+
+
+def _is_hidden(member: str) -> bool:
+    return any(part.startswith(".") for part in PurePosixPath(member).parts)
+
+
+def _why_not(member: str) -> str:
+    if _is_hidden(member):
+        return "settings"
+    return "document" if PurePosixPath(member).suffix.casefold() in _DOCUMENTS else "media"
+
+
+def _order(source: Source, members: Iterable[str], options: Options) -> bool:
+    """Whether the day is first where a date is two numbers. Raises ImportRejected where nobody can tell."""
+    if options.day_first is not None:
+        return options.day_first
+    split = [member for member in members if not day_in_name(PurePosixPath(member or source.name).name)]
+    order = day_first(chain.from_iterable(_open_dates(source, member) for member in split))
+    if order is None:
+        headed = (
+            line for member in split for line in _headed(source.lines(member), _is_markdown(member or source.name))
+        )
+        order = told_by_weekdays(line.text for line, heading in headed if heading and heading.written.order_open)
+    if order is None:
+        raise ImportRejected("ask_day_first")
+    return order
+
+
+def _open_dates(source: Source, member: str) -> Iterator[Numbers]:
+    for _line, heading in _headed(source.lines(member), _is_markdown(member or source.name)):
+        if heading and heading.written.order_open:
+            yield heading.written.month, heading.written.day, heading.written.year or 0
+
+
+def _is_markdown(name: str) -> bool:
+    return name.casefold().endswith(_MARKDOWN)
+
+
+def _headed(lines: Iterable[TextLine], fences: bool) -> Iterator[tuple[TextLine, Heading | None]]:
+    """Each line with the heading that it is. Where there are `fences`, as in Markdown, code in them has none. The line
+    of a month, above one that says a weekday and a day, is left out: it is part of the headings below."""
+    begins, fenced = True, False
+    month: tuple[int, int] | None = None
+    held: list[TextLine] = []
+    for line in lines:
+        fenced ^= fences and _FENCE.match(line.text) is not None
+        if held and (not line.text.strip() or fenced):
+            held.append(line)
+            if len(held) <= _MOST_HELD:
+                continue
+        if held:
+            if day_of_month_in(line.text):
+                month = month_in(held[0].text)
+            else:
+                yield from ((one, None) for one in held)
+            held = []
+        heading = (
+            None if fenced else heading_in(line.text, begins) or (_day_under(month, line.text) if begins else None)
+        )
+        if heading is None and begins and not fenced and month_in(line.text):
+            held = [line]
+            continue
+        begins = heading is not None or not line.text.strip()
+        yield line, heading
+    yield from ((one, None) for one in held)
+
+
+def _day_under(month: tuple[int, int] | None, text: str) -> Heading | None:
+    day = day_of_month_in(text) if month else None
+    written = Written(*month, day) if month and day else None
+    return Heading(written, None, "", "") if written and written.as_day() else None
+
+
+@dataclass(frozen=True)
+class _Beginning:
+    """What is known of an entry before its words."""
+
+    title: str = ""
+    day: date | None = None
+    at: datetime | None = None
+    number: int = 1
+
+
+class _Words:
+    """Lines of an entry, no more of them than a message may be long."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
+        self.lines: list[str] = []
+        self.size = 0
+
+    def take(self, text: str) -> bool:
+        """Whether there was room for one line more."""
+        size = len(text.encode()) + 1
+        if self.size + size > self.most_bytes:
+            return False
+        self.lines.append(text)
+        self.size += size
+        return True
+
+    def given_out(self) -> str:
+        """The lines without the blank ones above and below them; then there are none."""
+        first = next((number for number, line in enumerate(self.lines) if line.strip()), len(self.lines))
+        text = "\n".join(self.lines[first:]).rstrip()
+        self.lines, self.size = [], 0
+        return text
+
+
+class _Splitting:
+    """One file cut into its entries; one entry is held at a time."""
+
+    def __init__(self, name: str, is_member: bool, day_first: bool, limits: Limits) -> None:
+        path = PurePosixPath(name)
+        self.member = name if is_member else ""
+        self.markdown = _is_markdown(name)
+        self.day_first = day_first
+        self.words = _Words(limits.message_bytes)
+        self.places = Places()
+        self.named = day_in_name(path.name)
+        self.year = year_in_name(path.stem)
+        self.last: date | None = self.named
+        title = _PAGE_ID.sub("", path.stem) if is_member and not self.named else ""
+        self.beginning = _Beginning(title, self.named)
+
+    def entries(self, lines: Iterator[TextLine]) -> Iterator[Entry | Skipped]:
+        front, rest = _front_matter(lines)
+        yield from self._taken_from(front)
+        for line, heading in _headed(rest, self.markdown):
+            if heading and self._is_own_day(heading):
+                continue
+            following = self._following(line, heading)
+            if following and heading:
+                yield from self._begun(following, heading)
+                yield from self._grown(line.number, heading.words)
+            elif self.named is None and (year := year_in(line.text)):
+                self.year = year
+            else:
+                yield from self._grown(line.number, line.text)
+        yield from self._ended()
+
+    def _begun(self, following: _Beginning, heading: Heading) -> Iterator[Entry | Skipped]:
+        """Ends what was gathered. A title alone above the first date is no entry: a note's, whose date is named as
+        such, belongs to what follows; a diary's says nothing of a day."""
+        title = self._title_alone()
+        if not title:
+            yield from self._ended()
+        else:
+            self.words.given_out()
+            following = replace(following, title=title) if heading.labelled else following
+            if not heading.labelled:
+                yield Skipped(self._where(self.beginning.number), "empty")
+        self.beginning = following
+
+    def _title_alone(self) -> str:
+        lines = [line for line in self.words.lines if line.strip()]
+        match = _MARKDOWN_TITLE.match(lines[0]) if len(lines) == 1 and self.beginning.day is None else None
+        return match["title"].rstrip(" #") if match else ""
+
+    def _taken_from(self, front: list[TextLine]) -> Iterator[Skipped]:
+        """Front matter is about a note, not in it; what is not used of it is told."""
+        title = _first_match(_FRONT_TITLE, front, "title") or self.beginning.title
+        heading = heading_in(_first_match(_FRONT_DATE, front, "date"), begins=True)
+        self.last = self.named or (heading.written.as_day(day_first=self.day_first) if heading else None)
+        clock = heading.clock if heading and heading.written.as_day(day_first=self.day_first) == self.last else None
+        self.beginning = _Beginning(title, self.last, at_clock(self.last, clock))
+        if any(not (_FRONT_DATE.match(line.text) or _FRONT_TITLE.match(line.text)) for line in front):
+            yield Skipped(self._where(front[0].number), "settings")
+
+    def _is_own_day(self, heading: Heading) -> bool:
+        """Whether a heading above everything else says the day for which the note is named, and nothing more."""
+        if self.named is None or heading.title or heading.words or any(line.strip() for line in self.words.lines):
+            return False
+        return heading.written.as_day(self.named.year, self.day_first) == self.named
+
+    def _following(self, line: TextLine, heading: Heading | None) -> _Beginning | None:
+        """How the next entry begins, if this line is the heading of one."""
+        if heading is None or self.named is not None:
+            return None
+        year = nearest_year(heading.written, self.last, self.year)
+        day = heading.written.as_day(year, self.day_first)
+        if day is None:
+            return None
+        self.last = day
+        return _Beginning(heading.title, day, at_clock(day, heading.clock), line.number)
+
+    def _grown(self, number: int, text: str) -> Iterator[Entry | Skipped]:
+        """Takes the line in; an entry longer than a message may be goes on in another of the same day."""
+        if self.words.take(text):
+            return
+        if self.words.lines:
+            yield from self._ended()
+            self.beginning = replace(self.beginning, number=number)
+        if not self.words.take(text):
+            yield Skipped(self._where(number), "too_long")
+
+    def _ended(self) -> Iterator[Entry | Skipped]:
+        text, begun = self.words.given_out(), self.beginning
+        if self.markdown and "[[" in text:
+            text = _LINKED.sub(lambda link: link["shown"], _EMBEDDED.sub("", text)).strip()
+        if text:
+            source_id = self.places.id_of_entry(begun.title, text, begun.day)
+            yield Entry(begun.title, text, begun.day, begun.at, source_id, self._where(begun.number))
+        elif begun.day or begun.title:
+            yield Skipped(self._where(begun.number), "empty")
+
+    def _where(self, number: int) -> str:
+        line = _("line %d") % number
+        return f"{self.member}, {line}" if self.member else line
+
+
+def _first_match(pattern: re.Pattern[str], lines: list[TextLine], group: str) -> str:
+    return next((match[group] for line in lines if (match := pattern.match(line.text))), "")
+
+
+def _front_matter(lines: Iterator[TextLine]) -> tuple[list[TextLine], Iterator[TextLine]]:
+    """The lines between a leading "---" and the next one, and the lines after; none where there is no such block."""
+    first = next(lines, None)
+    if first is None:
+        return [], lines
+    if first.text.rstrip() != "---":
+        return [], chain([first], lines)
+    block: list[TextLine] = []
+    for line in islice(lines, _LONGEST_FRONT):
+        if line.text.rstrip() in ("---", "..."):
+            return block, lines
+        block.append(line)
+        if len(line.text) > _LONGEST_FRONT_LINE:
+            break
+    return [], chain([first, *block], lines)
+
+
+FORMATS = (Journal(),)

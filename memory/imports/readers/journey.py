@@ -1,0 +1,54 @@
+"""Journey's export: a zip with a JSON file for each entry of the diary, beside its photographs."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers.day_one import local, zone_named
+from memory.imports.readers.html_text import words_of
+from memory.imports.readers.json_values import Unread, objects
+from memory.imports.readers.lines import moment, storable, word
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.types import Entry, Found, ImportRejected, Options, Skipped, digest
+
+_LOOKED_AT = 3
+
+
+class Journey:
+    name = "journey"
+    label = gettext_lazy("Journey (the zip with its photographs)")
+
+    def resembles(self, sample: Sample) -> float:
+        some = [sample.inside(name) for name in _entries(sample.members)[:_LOOKED_AT]]
+        return 0.95 if any({"date_journal", "text"} <= each.paths for each in some) else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        members = _entries(source.members)
+        if not members:
+            raise ImportRejected("member_missing")
+        yield from (Skipped(member, "media") for member in source.members if member not in members)
+        for member in members:
+            for value in objects(source, member):
+                yield _entry(value, member, options)
+
+
+def _entries(members: tuple[str, ...]) -> list[str]:
+    return [name for name in members if name.endswith(".json")]
+
+
+def _entry(value: Any, where: str, options: Options) -> Entry | Skipped:
+    if not isinstance(value, dict):
+        return Skipped(where, value.reason if isinstance(value, Unread) else "broken")
+    written = word(value.get("text"))
+    text = storable(words_of(written) if value.get("type") == "html" or written.startswith("<p") else written)
+    if not text.strip():
+        return Skipped(where, "media" if value.get("photos") else "empty")
+    if len(text.encode()) > options.limits.message_bytes:
+        return Skipped(where, "too_long")
+    at = local(moment(value.get("date_journal")), zone_named(value.get("timezone")))
+    source_id = storable(word(value.get("id"))) or digest("entry", at, text)
+    return Entry("", text, at.date() if at else None, at, source_id, where)
+
+
+FORMATS = (Journey(),)

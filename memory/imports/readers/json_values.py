@@ -1,0 +1,297 @@
+"""JSON in constant memory: of a file of any size, the values that stand at wanted places, one at a time.
+
+Places are written as in ijson: "item" is each element of an array at the top, "chats.list.item.name" a key further in.
+What is not wanted is read over without being built. A value that would be too large or too deep to be held is not built
+either: `Unread` stands for it.
+"""
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import ijson
+from django.utils.translation import gettext as _
+
+from memory.imports.readers.source import Source
+from memory.imports.readers.types import ImportRejected, Limits
+
+_STARTS = ("start_map", "start_array")
+_ENDS = ("end_map", "end_array")
+# What one value may consist of: a million small things are some hundred megabytes of Python.
+_MOST_PARTS = 1_000_000
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.S)
+_NO_BRACKET = re.compile(r"[^\[\]{}]+")
+
+
+@dataclass(frozen=True)
+class Unread:
+    """Stands for a value that was not built; `reason` is a key of reasons.SKIPS."""
+
+    reason: str
+
+
+class _NotJSON(Exception):
+    """The parser stopped somewhere in what was fed to it last."""
+
+
+Event = tuple[str, Any]
+_NO_EVENT: Event = ("", None)
+
+
+def values(
+    source: Source, wanted: Collection[str], member: str = "", aside: Mapping[str, str] | None = None
+) -> Iterator[tuple[str, Any]]:
+    """Place and value of everything that stands at one of the `wanted` places, in the order of the file.
+
+    What stands at a place of `aside` is not built: `Unread` with the reason named there. Raises ImportRejected where
+    the file is no JSON, with line and character of the first thing wrong, after all that stands before it.
+    """
+    walk = _Walk(frozenset(wanted), aside or {}, _around({*wanted, *(aside or ())}), source.limits)
+    for events, size in _batches(source, member):
+        yield from walk.take(iter(events))
+        walk.weigh(size)
+
+
+def loads(text: str, limits: Limits) -> Any:
+    """The value of one small JSON text. Raises ValueError where it is none, or is nested too deeply."""
+    try:
+        value = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    if _depth(text, limits.nesting) > limits.nesting:
+        raise ValueError("nested too deeply")
+    return value
+
+
+def objects(source: Source, member: str = "") -> Iterator[Any]:
+    """The elements of an array at the top, the values of lines that are JSON each, or the one object that the file is.
+    `Unread` stands for a line that is none. Raises ImportRejected as `values` does."""
+    if next((piece.lstrip() for piece in source.texts(member) if piece.strip()), "").startswith("["):
+        yield from (value for _place, value in values(source, ["item"], member))
+    elif is_one_a_line(source, member):
+        yield from (_of_line(line.text, source.limits) for line in source.lines(member) if line.text.strip())
+    else:
+        yield from (value for _place, value in values(source, [""], member))
+
+
+def is_one_a_line(source: Source, member: str = "") -> bool:
+    """Whether there are several lines and the first is an object by itself; one that is laid out over lines is not."""
+    try:
+        first, *more = islice((line.text for line in source.lines(member) if line.text.strip()), 2)
+    except (ImportRejected, ValueError):
+        return False
+    return bool(more) and isinstance(_of_line(first, source.limits), dict)
+
+
+def _of_line(text: str, limits: Limits) -> Any:
+    try:
+        return loads(text, limits)
+    except ValueError:
+        return Unread("broken")
+
+
+@dataclass
+class _Walk:
+    """Where in the file we are. `open` holds the places of the containers around us, `here` the next value's."""
+
+    wanted: frozenset[str]
+    aside: Mapping[str, str]
+    # Places of containers in which something is wanted.
+    around: frozenset[str]
+    limits: Limits
+    open: list[str] = field(default_factory=list)
+    here: str = ""
+    # Levels of a container that is read over.
+    ignored: int = 0
+    building: "_Building | None" = None
+
+    def take(self, events: Iterator[Event]) -> Iterator[tuple[str, Any]]:
+        """What is complete, and wanted, with these events."""
+        while True:
+            if self.building is not None and self.building.take(events):
+                built, self.building = self.building.value, None
+                yield self.here, built
+            event, value = next(events, _NO_EVENT)
+            if not event:
+                return
+            found = self._step(event, value)
+            if found is not None:
+                yield found
+
+    def _step(self, event: str, value: Any) -> tuple[str, Any] | None:
+        if self.ignored:
+            self.ignored += (event in _STARTS) - (event in _ENDS)
+        elif event == "map_key":
+            self.here = f"{self.open[-1]}.{value}" if self.open[-1] else value
+        elif event in _ENDS:
+            self.here = self.open.pop()
+        else:
+            return self._begin(event, value)
+        return None
+
+    def weigh(self, size: int) -> None:
+        """`size` bytes more have been read."""
+        if self.building is not None:
+            self.building.weigh(size)
+
+    def _begin(self, event: str, value: Any) -> tuple[str, Any] | None:
+        if self.here not in self.wanted:
+            place = self.here
+            if event in _STARTS:
+                self._enter(event)
+            return (place, Unread(self.aside[place])) if place in self.aside else None
+        if event not in _STARTS:
+            return self.here, value
+        self.building = _Building(event, self.limits)
+        return None
+
+    def _enter(self, event: str) -> None:
+        if self.here not in self.around:
+            self.ignored = 1
+            return
+        self.open.append(self.here)
+        if event == "start_array":
+            self.here = f"{self.here}.item" if self.here else "item"
+
+
+def _around(places: Iterable[str]) -> frozenset[str]:
+    """
+    >>> sorted(_around(["chats.list.item", "name"]))
+    ['', 'chats', 'chats.list']
+    """
+    steps = [place.split(".") for place in places if place]
+    return frozenset(".".join(step[:depth]) for step in steps for depth in range(len(step)))
+
+
+class _Building:
+    """One container in the making; where it grows too large or deep, it is dropped, and its end waited for."""
+
+    def __init__(self, event: str, limits: Limits) -> None:
+        self.value: Any = {} if event == "start_map" else []
+        self._limits = limits
+        # The containers around the next value; empty when this is dropped.
+        self._stack: list[Any] = [self.value]
+        self._key = ""
+        self._depth = 1
+        self._parts = 0
+        self._bytes = 0
+
+    def take(self, events: Iterator[Event]) -> bool:
+        """Whether the value is complete; no more events are taken than that."""
+        for event, value in events:
+            if event == "map_key":
+                self._key = value
+            elif event in _ENDS:
+                self._depth -= 1
+                if self._stack:
+                    self._stack.pop()
+                if not self._depth:
+                    return True
+            elif event in _STARTS:
+                self._depth += 1
+                self._enter({} if event == "start_map" else [])
+            elif self._stack:
+                self._add(value)
+        return False
+
+    def weigh(self, size: int) -> None:
+        self._bytes += size
+        if self._bytes > self._limits.item_bytes or self._parts > _MOST_PARTS:
+            self._drop("too_long")
+
+    def _drop(self, reason: str) -> None:
+        self._stack.clear()
+        self.value = Unread(reason)
+
+    def _enter(self, container: Any) -> None:
+        if self._depth > self._limits.nesting and self._stack:
+            self._drop("too_deep")
+        if self._stack:
+            self._add(container)
+            self._stack.append(container)
+
+    def _add(self, value: Any) -> None:
+        self._parts += 1
+        around = self._stack[-1]
+        if isinstance(around, list):
+            around.append(value)
+        else:
+            around[self._key] = value
+
+
+def _batches(source: Source, member: str) -> Iterator[tuple[list[Event], int]]:
+    """The parser's events, as many as a piece of the file holds, and how long that piece is."""
+    events, feed = _parser()
+    silent = 0
+    for number, piece in enumerate(source.texts(member)):
+        size = len(piece)
+        try:
+            feed(piece.encode())
+        except _NotJSON as error:
+            yield events, size
+            raise ImportRejected("not_json", _breaking_place(source, member, number)) from error
+        silent = 0 if events else silent + size
+        if silent > source.limits.item_bytes:
+            raise ImportRejected("too_big")
+        yield events, size
+        events.clear()
+    try:
+        feed(b"")
+    except _NotJSON as error:
+        raise ImportRejected("not_json", _("the end of the file")) from error
+    yield events, 0
+
+
+def _parser() -> tuple[list[Event], Callable[[bytes], None]]:
+    """A list in which events gather, and what to feed the text to; b"" is its end."""
+    events = ijson.sendable_list()
+    coroutine = ijson.basic_parse_coro(events, use_float=True)
+
+    def feed(text: bytes) -> None:
+        try:
+            coroutine.send(text)
+        except StopIteration:
+            pass
+        except (ijson.JSONError, ValueError, OverflowError) as error:
+            raise _NotJSON from error
+
+    return events, feed
+
+
+def _breaking_place(source: Source, member: str, number: int) -> str:
+    """Where in piece `number` of the text the JSON breaks: it is read once more, that piece letter by letter."""
+    events, feed = _parser()
+    line, column = 1, 0
+    for now, piece in enumerate(source.texts(member)):
+        if now < number:
+            feed(piece.encode())
+            events.clear()
+            line, column = _moved(line, column, piece)
+            continue
+        for letter in piece:
+            line, column = _moved(line, column, letter)
+            try:
+                feed(letter.encode())
+            except _NotJSON:
+                return _("line %(line)d, character %(column)d") % {"line": line, "column": column}
+        break
+    return _("line %d") % line
+
+
+def _moved(line: int, column: int, text: str) -> tuple[int, int]:
+    breaks = text.count("\n")
+    return line + breaks, len(text) - text.rindex("\n") - 1 if breaks else column + len(text)
+
+
+def _depth(text: str, enough: int) -> int:
+    """How deep the brackets of valid JSON go; it is not counted beyond `enough`."""
+    depth = deepest = 0
+    for bracket in _NO_BRACKET.sub("", _STRING.sub("", text)):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+        if deepest > enough:
+            break
+    return deepest

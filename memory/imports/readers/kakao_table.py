@@ -1,0 +1,69 @@
+"""KakaoTalk on a Mac: a table of Date, User and Message. What the app itself says, and what stands in place of what is
+no text, is known by the same words as in its text files."""
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers.chat_notices import KAKAO_TALK_MEDIA, is_deleted, is_notice
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.lines import moment, said, talks
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.table import Shape, records, shape_of
+from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Skipped, digest
+
+_COLUMNS = ("date", "user", "message")
+_MOST_PEOPLE = 5_000
+
+
+class KakaoTable:
+    name = "kakao_table"
+    label = gettext_lazy("KakaoTalk (CSV)")
+    between_people = True
+
+    def resembles(self, sample: Sample) -> float:
+        if sample.members or sample.paths or not sample.text:
+            return 0.0
+        shape = shape_of(sample.text)
+        return 0.95 if shape and tuple(name.casefold() for name in shape.columns) == _COLUMNS else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        shape = shape_of(source.sample.text)
+        if shape is None or len(shape.columns) != len(_COLUMNS):
+            raise ImportRejected("nothing_found")
+        people: set[str] = set()
+        for _where, row in records(source, shape):
+            if isinstance(row, dict) and len(people) < _MOST_PEOPLE:
+                people.add(row.get(shape.columns[1], "").strip())
+        places = Places()
+        source_id = digest(self.name, source.name)
+        places.begin(source.name)
+        yield from talks("", source_id, "", _lines(source, shape, people, places, options.limits), options.limits)
+
+
+def _lines(
+    source: Source, shape: Shape, people: Collection[str], places: Places, limits: Limits
+) -> Iterator[Line | Skipped]:
+    for where, row in records(source, shape):
+        if isinstance(row, Skipped):
+            yield row
+            continue
+        date, user, text = (row.get(column, "") for column in shape.columns)
+        if reason := _why_not(text.strip(), people):
+            yield Skipped(where, reason)
+        elif not user.strip():
+            yield Skipped(where, "notice")
+        else:
+            yield said(user.strip(), text, moment(date), where, limits, places)
+
+
+def _why_not(text: str, people: Collection[Any]) -> str:
+    if KAKAO_TALK_MEDIA.fullmatch(text):
+        return "media"
+    if is_deleted(text):
+        return "deleted"
+    return "notice" if is_notice(text, people) else ""
+
+
+FORMATS = (KakaoTable(),)

@@ -1,0 +1,167 @@
+"""Letta's agent files (.af): what an agent has kept of the person and of itself, its archive, and what was said.
+
+    since 2025-07   {agents: [{name, block_ids, messages, …}], blocks: [{id, label, value}], files, …}
+    before          {name, agent_type, core_memory: [{label, value}], messages: [{role, content, tool_calls}], …}
+
+The block "human" is a draft for the block of the user, "persona" for that of the persona, any other a memory, as each
+passage of the archive is. An agent speaks by its tool `send_message`; what it writes beside that are its thoughts.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.json_values import loads
+from memory.imports.readers.lines import array, moment, placed, said, storable, table, talks, word
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Skipped, digest
+from memory.imports.readers.whole_json import loaded
+
+_MARKS = ("agents.item.block_ids", "agents.item.agent_type", "agents.item.core_memory", "core_memory.item.label")
+# Some tools write the file as one JSON text within another.
+_WITHIN_TEXT = ('"{\\"agents\\"', '"{\\n', '"{ ')
+_MAX_CHARACTERS = 32 * 1024 * 1024
+_KINDS = {"human": "user_profile", "user": "user_profile", "persona": "companion"}
+_PASSAGES = ("passages", "archival_memory", "archival_passages", "archival", "archival_memories")
+_SPEAKS = "send_message"
+_SILENT = {"system": "hidden", "developer": "hidden", "tool": "tool", "function": "tool", "approval": "tool"}
+_USER, _AGENT = "user", "assistant"
+
+
+class Letta:
+    name = "letta"
+    label = gettext_lazy("Letta agent (.af)")
+
+    def resembles(self, sample: Sample) -> float:
+        if sample.members:
+            return 0.0
+        begins = sample.text.lstrip()[:40].replace(" ", "")
+        within = (
+            begins.startswith(tuple(mark.replace(" ", "") for mark in _WITHIN_TEXT))
+            and '\\"agent_type\\"' in sample.text
+        )
+        return 0.95 if within or any(mark in sample.paths for mark in _MARKS) else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        document = loaded(source.texts(), options.limits, _MAX_CHARACTERS)
+        if isinstance(document, str):
+            document = _unwrapped(document, options.limits)
+        if not isinstance(document, dict):
+            raise ImportRejected("not_this", format=str(self.label))
+        places = Places()
+        yield from _blocks(document, options.limits)
+        agents = [table(one) for one in array(document.get("agents"))] or [document]
+        for number, agent in enumerate(agents, start=1):
+            if agent is not document:
+                yield from _blocks(agent, options.limits)
+            yield from _conversation(agent, number, places, options.limits)
+        for file in array(document.get("files")):
+            yield Skipped(word(table(file).get("file_name")), "document")
+
+
+def _unwrapped(text: str, limits: Limits) -> Any:
+    try:
+        return loads(text, limits)
+    except ValueError as error:
+        raise ImportRejected("not_json") from error
+
+
+def _blocks(holder: Mapping[str, Any], limits: Limits) -> Iterator[Remembered | Skipped]:
+    blocks = [*array(holder.get("blocks")), *array(holder.get("core_memory")), *array(holder.get("memory_blocks"))]
+    for block in map(table, blocks):
+        label = word(block.get("label")) or "memory"
+        where = _("memory block “%s”") % label
+        text = storable(word(block.get("value")))
+        yield _remembered(text, _KINDS.get(label, label), "", None, where, limits)
+    number, place = 0, _("memory %d")
+    for held in _PASSAGES:
+        for passage in array(holder.get(held)):
+            number += 1
+            one = table(passage)
+            text = passage if isinstance(passage, str) else word(one.get("text")) or word(one.get("content"))
+            at = word(one.get("created_at")) or word(one.get("timestamp"))
+            yield _remembered(storable(text), "memory", word(one.get("id")), at, place % number, limits)
+
+
+def _remembered(text: str, kind: str, known: str, at: Any, where: str, limits: Limits) -> Remembered | Skipped:
+    if not text.strip():
+        return Skipped(where, "empty")
+    if len(text.encode()) > limits.message_bytes:
+        return Skipped(where, "too_long")
+    when = moment(at)
+    return Remembered(text, kind, when.date() if when else None, None, known or digest(kind, text), where)
+
+
+def _conversation(agent: Mapping[str, Any], number: int, places: Places, limits: Limits) -> Iterator[Found]:
+    where = _("conversation %d") % number
+    name = word(agent.get("name")) or _AGENT
+    source_id = word(agent.get("id")) or digest("letta", name, number)
+    places.begin(source_id)
+    found = _lines(array(agent.get("messages")), name, places, where, limits)
+    yield from talks(name, source_id, where, found, limits)
+
+
+def _lines(messages: Iterable[Any], name: str, places: Places, talk: str, limits: Limits) -> Iterator[Line | Skipped]:
+    for where, message in placed(messages, talk):
+        if not isinstance(message, dict):
+            yield Skipped(where, "broken")
+            continue
+        role = word(message.get("role")) or word(message.get("message_type")).removesuffix("_message")
+        known, at = word(message.get("id")), moment(message.get("created_at") or message.get("date"))
+        if role in _SILENT:
+            yield Skipped(where, _SILENT[role])
+        elif role == _USER:
+            text, event = _from_user(_text(message))
+            yield Skipped(where, "notice") if event else said(_USER, text, at, where, limits, places, known, "user")
+        elif role == _AGENT:
+            spoken, left_out = _from_agent(message)
+            yield from (Skipped(where, reason) for reason in left_out)
+            for text in spoken:
+                yield said(name, text, at, where, limits, places, known if len(spoken) == 1 else "", "persona")
+        else:
+            yield Skipped(where, "unknown")
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    if content is None:
+        content = message.get("text")
+    if not isinstance(content, list):
+        return word(content)
+    parts = [table(part) for part in content]
+    return "\n\n".join(filter(None, (word(part.get("text")) for part in parts if part.get("type", "text") == "text")))
+
+
+def _from_user(text: str) -> tuple[str, bool]:
+    """The words, out of the event that they are packed in; and whether that is of the program."""
+    event = _event(text)
+    kind = word(event.get("type"))
+    if kind == "user_message":
+        return word(event.get("message")), False
+    return text, bool(kind) and ("time" in event or "reason" in event)
+
+
+def _event(text: str) -> dict[str, Any]:
+    if not text.lstrip().startswith("{"):
+        return {}
+    try:
+        return table(json.loads(text))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _from_agent(message: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """What the agent said, and why other parts of its message are left out."""
+    calls = [table(table(call).get("function")) for call in array(message.get("tool_calls"))]
+    if not calls:
+        return [_text(message)], []
+    spoken = [word(_event(word(call.get("arguments"))).get("message")) for call in calls if call.get("name") == _SPEAKS]
+    left_out = ["thinking"] if _text(message).strip() else []
+    return spoken, left_out + ["tool" for call in calls if call.get("name") != _SPEAKS]
+
+
+FORMATS = (Letta(),)

@@ -1,0 +1,200 @@
+"""From what a file says to lines and talks: the rules that hold for every format of talk."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar
+
+from django.utils.translation import gettext as _
+
+from echovessel.web.storable import NUL
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.source import TextLine
+from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Role, Skipped, Talk
+
+# Nobody chatted before, and no clock of today is right after.
+_FIRST_YEAR, _LAST_YEAR = 1970, 2200
+_MILLISECONDS_FROM = 10**11
+_BEYOND_REASON = 10**17
+# Beyond so many nobody tells them apart.
+_MOST_PEOPLE = 100_000
+# What files call the two sides where they do not call them by name.
+_USERS = frozenset({"user", "human", "you", "me", "self", "myself", "我", "你", "用户", "本人", "ich", "du"})
+_PERSONAS = frozenset(
+    {
+        "assistant", "ai", "bot", "model", "character", "char", "persona", "chatgpt", "gpt", "claude", "gemini",
+        "replika", "rep", "机器人", "助手", "ai助手",
+    }
+)  # fmt: skip
+
+T = TypeVar("T")
+
+
+def said(
+    speaker: str,
+    text: str,
+    at: datetime | None,
+    where: str,
+    limits: Limits,
+    places: Places,
+    source_id: str = "",
+    role: Role = "",
+) -> Line | Skipped:
+    """A line, or why it is none. Without an id in the file it gets one from its place, speaker, time and text."""
+    text = storable(text)
+    if not text.strip():
+        return Skipped(where, "empty")
+    if 4 * len(text) > limits.message_bytes < len(text.encode()):
+        return Skipped(where, "too_long")
+    speaker, source_id = storable(speaker), storable(source_id)
+    return Line(speaker, text, at, source_id or places.id_of(speaker, text, at), where, role)
+
+
+def placed(messages: Iterable[T], talk: str) -> Iterator[tuple[str, T]]:
+    """Each message of a talk with where it stands, for people."""
+    message_number = _("%(talk)s, message %(number)d")
+    for number, message in enumerate(messages, start=1):
+        yield message_number % {"talk": talk, "number": number}, message
+
+
+def storable(text: str) -> str:
+    """`text` without NUL, and with halves of letters (broken off by whoever wrote the file) marked: no database takes
+    them, and neither is a word."""
+    return text.replace(NUL, "").encode("utf-8", "replace").decode() if not text.isprintable() else text
+
+
+def talks(
+    title: str, source_id: str, where: str, found: Iterable[Line | Skipped], limits: Limits
+) -> Iterator[Talk | Skipped]:
+    """The lines of one conversation as talks of at most `limits.talk_lines`; what was skipped passes through."""
+    lines: list[Line] = []
+    for one in found:
+        if isinstance(one, Skipped):
+            yield one
+            continue
+        lines.append(one)
+        if len(lines) >= limits.talk_lines:
+            yield Talk(title, source_id, tuple(lines), where)
+            lines.clear()
+    if lines:
+        yield Talk(title, source_id, tuple(lines), where)
+
+
+def something(found: Iterable[Found]) -> Iterator[Found]:
+    """All of `found`. Raises ImportRejected at its end where nobody sent anything, and there were only notices."""
+    is_empty = True
+    for one in found:
+        is_empty = is_empty and isinstance(one, Skipped) and one.reason in ("notice", "nobody", "document")
+        yield one
+    if is_empty:
+        raise ImportRejected("nothing_found")
+
+
+@dataclass(frozen=True)
+class Gathered(Generic[T]):
+    """A line that begins something, and all lines that go on with it. `head` is None for what nothing began."""
+
+    number: int
+    head: T | None
+    text: str
+
+
+def gathered(
+    lines: Iterable[TextLine], begins: Callable[[str], tuple[T, str] | None], limits: Limits
+) -> Iterator[Gathered[T]]:
+    """The messages of a text file. `begins` is a line's head and the words after it, None where it goes on with the
+    message before."""
+    number, head = 1, None
+    parts: list[str] = []
+    length = 0
+    for line in lines:
+        begun = begins(line.text)
+        if begun is None:
+            length += len(line.text)
+            # What is too long already need not be held.
+            if length <= limits.message_bytes:
+                parts.append(line.text)
+            continue
+        if parts:
+            yield Gathered(number, head, "\n".join(parts))
+        number, (head, words), length = line.number, begun, 0
+        parts = [words]
+    if parts:
+        yield Gathered(number, head, "\n".join(parts))
+
+
+def moment(value: Any) -> datetime | None:
+    """A time as exports write it: ISO 8601 (aware where it says its zone), or seconds since 1970 (UTC) or thousandths
+    or millionths of them, as a number or in a string. None where it is none, or lies outside of all reason.
+
+    >>> moment("2023-12-31T21:05:00Z") == moment(1704056700) == moment("1704056700000")
+    True
+    """
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, str):
+        return _number(value) if value.strip().lstrip("-").replace(".", "", 1).isdecimal() else _iso(value)
+    return _number(value) if isinstance(value, int | float) else None
+
+
+def word(value: Any) -> str:
+    """`value` where it is a string or a number, as text; "" for anything else that stands where a word should."""
+    return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+
+
+def table(value: Any) -> dict[str, Any]:
+    """`value` where it is an object, else an empty one: a file may have left it out, or filled in something else."""
+    return value if isinstance(value, dict) else {}
+
+
+def array(value: Any) -> list[Any]:
+    """`value` where it is an array, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def role_named(speaker: str) -> Role:
+    """The side that a plain label is for, "" for the names of people.
+
+    >>> role_named("Human"), role_named("assistant"), role_named("Ana")
+    ('user', 'persona', '')
+    """
+    folded = speaker.strip().casefold()
+    return "user" if folded in _USERS else "persona" if folded in _PERSONAS else ""
+
+
+class Names:
+    """Names for people who are known by ids: where two have the same name, the later one's has its id behind it."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        self._taken: set[str] = set()
+
+    def of(self, person: str, name: str) -> str:
+        name = name or person
+        if person not in self._names:
+            if len(self._names) >= _MOST_PEOPLE:
+                return name
+            self._names[person] = f"{name} ({person})" if name in self._taken else name
+            self._taken.add(self._names[person])
+        return self._names[person]
+
+
+def _number(value: str | float) -> datetime | None:
+    try:
+        seconds = float(value)
+        while _MILLISECONDS_FROM <= abs(seconds) < _BEYOND_REASON:
+            seconds /= 1000
+        return _within_reason(datetime.fromtimestamp(seconds, UTC))
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _iso(value: str) -> datetime | None:
+    try:
+        return _within_reason(datetime.fromisoformat(value.strip()))
+    except ValueError:
+        return None
+
+
+def _within_reason(at: datetime) -> datetime | None:
+    return at if _FIRST_YEAR <= at.year <= _LAST_YEAR else None

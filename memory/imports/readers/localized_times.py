@@ -1,0 +1,253 @@
+"""Moments as apps write them for people, in the language of the phone: a date, a time of day, perhaps a zone. Pure.
+
+    May 24, 2020 10:14:22 AM       24. Mai 2020 um 10:14:22 MESZ       10 de mai. de 2026, 03:46:09 BRT
+    2020年5月24日 下午10:14          2020. 5. 24. 오후 10:14             24 мая 2020 г., 10:14:22
+
+Only numbers that say how far they are from Greenwich are a zone; letters (CST) name several, and are left out: what is
+written so is the local time of whoever exported it.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
+from functools import lru_cache
+
+from memory.imports.readers.clock_words import HALF_AHEAD, HALF_BEHIND, hour_of
+
+_LONGEST = 90
+# How the names of months begin: the longest beginning that fits counts.
+_STEMS: dict[str, int] = {
+    stem: number
+    for number, stems in enumerate(
+        (
+            "jan jän gen ene ian janv янв січ oca sty led tammi ιαν ינו ม.ค มกรา يناير जन",
+            "feb fév fev fév febr фев лют şub lut úno helmi φεβ פבר ก.พ กุมภา فبراير फ़र फर",
+            "mar mär maa már mars бер мар brez bře maalis μαρ μάρ מרץ มี.ค มีนา مارس मार्च",
+            "apr avr abr апр кві nis kwi dub ápr huhti απρ אפר เม.ย เมษา أبريل ابريل अप्रैल",
+            "may mai mag maj mei máj май мая тра kvě touko μαΐ μαι μάι מאי พ.ค พฤษภา مايو मई",
+            "jun juin giu haz cze čvn čer jún iun kesä июн чер ιουν ιούν יונ มิ.ย มิถุนา يونيو जून",
+            "jul juil lug tem lip čvc jún·l júl iul heinä июл лип ιουλ ιούλ יול ก.ค กรกฎา يوليو जुल",
+            "aug aoû aou ago agu ağu sie srp elo авг сер αυγ αύγ אוג ส.ค สิงหา أغسطس اغسطس अग",
+            "sep set eyl wrz zář szept syys сен вер σεπ ספט ก.ย กันยา سبتمبر सित",
+            "oct okt ott out eki paź říj loka окт жов οκτ אוק ต.ค ตุลา أكتوبر اكتوبر अक्त",
+            "nov kas lis marras noi ноя лис νοε נוב พ.ย พฤศจิ نوفمبر नव",
+            "dec déc dez dic des ara gru pro joulu дек гру δεκ דצמ ธ.ค ธันวา ديسمبر दिस",
+        ),
+        start=1,
+    )
+    for stem in stems.split()
+}
+# Thai phones count the years from the death of the Buddha.
+_BUDDHIST_FROM, _BUDDHIST_AHEAD = 2400, 543
+_LAST_CENTURY = 70
+_GAP = r"[ \t\u00a0\u202f]"
+_WORD = r"[^\W\d_]+(?:\.[^\W\d_]+)*\.?"
+_ZONE = re.compile(
+    rf"{_GAP}*[(\[]?(?P<zone>Z(?!\w)|(?:UTC|GMT)?{_GAP}?(?P<sign>[+\-−])(?P<hours>\d{{1,2}})(?::?(?P<minutes>\d{{2}}))?"
+    rf"(?!\d)|UTC(?!\w)|GMT(?!\w))[)\]]?"
+)
+_CLOCK = re.compile(
+    rf"(?P<ahead>(?<![^\W\d_]){HALF_AHEAD})?{_GAP}*(?<![\d.:/-])(?P<hour>\d{{1,2}})(?:[:：.](?P<minute>\d{{2}})|{_GAP}?[h時时시]"
+    rf"{_GAP}?(?P<minute_h>\d{{2}})(?:{_GAP}?[分분])?)(?:[:：.](?P<second>\d{{2}})(?:[.,]\d{{1,9}})?)?(?!\d)"
+    rf"(?:{_GAP}*(?P<behind>{HALF_BEHIND}))?",
+    re.I,
+)
+_DATES = (
+    rf"(?P<y1>\d{{4}}){_GAP}*(?:年|년|[-/.]){_GAP}*(?P<m1>\d{{1,2}}){_GAP}*(?:月|월|[-/.]){_GAP}*(?P<d1>\d{{1,2}})"
+    rf"(?:{_GAP}*[日일]|\.(?!\d))?(?!\d)",
+    rf"(?P<w2>{_WORD}){_GAP}+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?!\d),?{_GAP}+(?P<y2>\d{{4}})(?!\d)",
+    rf"(?P<d3>\d{{1,2}})(?:\.|er|º|°)?{_GAP}*(?:de{_GAP}+|of{_GAP}+)?(?:thg|tháng)?{_GAP}*(?P<w3>{_WORD}|\d{{1,2}}(?=,))"
+    rf",?{_GAP}+(?:del?{_GAP}+)?(?P<y3>\d{{4}})(?!\d)",
+    r"(?<![\d.:/-])(?P<a4>\d{1,2})(?P<mark>[-/.])[ \u00a0]?(?P<b4>\d{1,2})(?P=mark)[ \u00a0]?(?P<y4>\d{4}|\d{2})(?!\d)",
+)
+_DATE = re.compile("|".join(_DATES))
+# What may stand around a date and a time beside weekdays: prepositions, "Uhr", "г.", and the letters of a zone.
+_MARKS = re.compile(r"[\s,，、.()（）|·\u200e\u200f\u202a-\u202e–-]+")
+_PREPOSITIONS = frozenset(
+    {
+        "t", "at", "on", "the", "um", "am", "den", "uhr", "à", "a", "le", "la", "las", "los", "el", "às", "as",
+        "alle", "ore", "il", "kl", "klo", "kello", "om", "de", "del", "di", "o", "ob", "godz", "dia", "pukul", "pada",
+        "tanggal", "lúc", "ngày", "saat", "в", "во", "г", "р", "года", "о", "ve", "και", "στις", "στο",
+    }
+)  # fmt: skip
+_ZONE_LETTERS = re.compile(r"[A-Z]{2,5}")
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A date and a time of day as they are written. Where `open_order`, `month` is the first of two numbers and `day`
+    the second, and which is which only the whole file tells."""
+
+    year: int
+    month: int
+    day: int
+    clock: time | None
+    open_order: bool = False
+
+    def at(self, day_first: bool = False) -> datetime | None:
+        """None where no calendar has such a day, or no time of day is written."""
+        month, day = (self.day, self.month) if self.open_order and day_first else (self.month, self.day)
+        try:
+            return datetime.combine(date(self.year, month, day), self.clock) if self.clock else None
+        except ValueError:
+            return None
+
+
+@lru_cache(maxsize=4_000)
+def moment_in(text: str) -> Moment | None:
+    """The moment that the whole of `text` is, or None where it is something else or says more.
+
+    >>> moment_in("Montag, 24. Mai 2020 um 10:14:22").at()
+    datetime.datetime(2020, 5, 24, 10, 14, 22)
+    >>> moment_in("24 May 2020, 10:14 PM and so on"), moment_in("Ana 24 May 2020, 10:14")
+    (None, None)
+    """
+    if len(text) > _LONGEST:
+        return None
+    dated = next((found for found in _DATE.finditer(text) if _numbers(found)), None)
+    if dated is None:
+        return None
+    ahead, behind = text[: dated.start()], text[dated.end() :]
+    clocked = _CLOCK.search(behind) or _CLOCK.search(ahead)
+    if clocked is None:
+        return None
+    inside = behind if clocked.string is behind else ahead
+    zone_at = _ZONE.match(inside, clocked.end())
+    between = inside[: clocked.start()]
+    if zone_at is None and (zone_at := _ZONE.match(between)):
+        # Chinese: the zone stands before the time.
+        between = between[zone_at.end() :]
+        rest = between, inside[clocked.end() :]
+    else:
+        rest = between, inside[zone_at.end() if zone_at else clocked.end() :]
+    others = [*rest, ahead if inside is behind else behind]
+    if not all(_is_filling(part) for part in others):
+        return None
+    clock = _clock(clocked, _zone(zone_at) if zone_at else None)
+    numbers = _numbers(dated)
+    return Moment(*numbers[:3], clock, numbers[3]) if numbers and clock else None
+
+
+def _is_filling(text: str) -> bool:
+    """Whether `text` is what stands around dates: a weekday, a preposition, the letters of a zone."""
+    words = [word for word in _MARKS.split(text) if word]
+    return all(_ZONE_LETTERS.fullmatch(word) or word.casefold() in _PREPOSITIONS or is_weekday(word) for word in words)
+
+
+_WEEKDAYS = frozenset(
+    {
+        "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "montag", "dienstag",
+        "mittwoch", "donnerstag", "freitag", "samstag", "sonnabend", "sonntag", "lundi", "mardi", "mercredi", "jeudi",
+        "vendredi", "samedi", "dimanche", "lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo",
+        "lunedì", "martedì", "mercoledì", "giovedì", "venerdì", "sabato", "domenica", "segunda", "terça", "quarta",
+        "quinta", "sexta", "feira", "maandag", "dinsdag", "woensdag", "donderdag", "vrijdag", "zaterdag", "zondag",
+        "måndag", "tisdag", "onsdag", "torsdag", "fredag", "lördag", "söndag", "mandag", "tirsdag", "lørdag",
+        "søndag", "понедельник", "вторник", "среда", "четверг", "пятница", "суббота", "воскресенье", "понеділок",
+        "вівторок", "середа", "четвер", "п'ятниця", "субота", "неділя", "poniedziałek", "wtorek", "środa", "czwartek",
+        "piątek", "sobota", "niedziela", "pazartesi", "çarşamba", "perşembe", "cuma", "cumartesi", "pazar", "senin",
+        "selasa", "rabu", "kamis", "jumat", "sabtu", "minggu", "hétfő", "kedd", "szerda", "csütörtök", "péntek",
+        "szombat", "vasárnap", "星期一", "星期二", "星期三", "星期四", "星期五", "星期六", "星期日", "月曜日",
+        "火曜日", "水曜日", "木曜日", "金曜日", "土曜日", "日曜日", "월요일", "화요일", "수요일", "목요일", "금요일",
+        "토요일", "일요일",
+    }
+)  # fmt: skip
+
+
+_SHORT_WEEKDAYS = frozenset(
+    {
+        "mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun", "mo", "di", "mi", "do", "fr", "sa",
+        "so", "lun", "mar", "mer", "jeu", "ven", "sam", "dim", "mié", "mie", "jue", "vie", "sáb", "sab", "dom", "gio",
+        "seg", "ter", "qua", "qui", "sex", "ma", "wo", "vr", "za", "zo", "mån", "tis", "ons", "tor", "tors", "fre",
+        "lör", "sön", "man", "tir", "lør", "пн", "вт", "ср", "чт", "пт", "сб", "вс", "нд", "pn", "wt", "śr", "czw",
+        "pt", "niedz", "sob", "日", "月", "火", "水", "木", "金", "土", "월", "화", "수", "목", "금", "토", "일",
+        "周一", "周二", "周三", "周四", "周五", "周六", "周日", "週一", "週二", "週三", "週四", "週五", "週六",
+        "週日", "礼拜一", "礼拜二", "礼拜三", "礼拜四", "礼拜五", "礼拜六", "礼拜天", "星期天",
+    }
+)  # fmt: skip
+
+
+# Any of them, longest first, for patterns.
+WEEKDAY = "|".join(sorted(map(re.escape, _WEEKDAYS | _SHORT_WEEKDAYS), key=len, reverse=True))
+
+
+def is_weekday(word: str) -> bool:
+    """Whether `word` is the name of a day of the week, whole or as it is shortened."""
+    return is_full_weekday(word) or word.strip(" .,").casefold() in _SHORT_WEEKDAYS
+
+
+def is_full_weekday(word: str) -> bool:
+    return word.strip(" .,").casefold() in _WEEKDAYS
+
+
+def month_of(word: str) -> int | None:
+    """The month that is named so in any of the known languages.
+
+    >>> month_of("Mai"), month_of("maalisk."), month_of("мая"), month_of("Maria")
+    (5, 3, 5, 3)
+    """
+    folded = word.casefold()
+    return next((_STEMS[folded[:size]] for size in range(min(len(folded), 9), 1, -1) if folded[:size] in _STEMS), None)
+
+
+def _numbers(found: re.Match[str]) -> tuple[int, int, int, bool] | None:
+    """Year, month and day, and whether the order of the last two is open."""
+    if found["y1"]:
+        numbers = _year(found["y1"]), int(found["m1"]), int(found["d1"]), False
+    elif found["y2"]:
+        numbers = _year(found["y2"]), month_of(found["w2"]) or 0, int(found["d2"]), False
+    elif found["y3"]:
+        written = found["w3"]
+        month = int(written) if written.isdecimal() else month_of(written)
+        numbers = _year(found["y3"]), month or 0, int(found["d3"]), False
+    elif found["mark"] == ".":
+        numbers = _year(found["y4"]), int(found["b4"]), int(found["a4"]), False
+    else:
+        numbers = _year(found["y4"]), int(found["a4"]), int(found["b4"]), True
+    year, month, day, _open = numbers
+    return numbers if 1900 <= year <= 2200 and _is_day(month, day) else None
+
+
+def _is_day(month: int, day: int) -> bool:
+    return 1 <= month <= 31 and 1 <= day <= 31 and min(month, day) <= 12
+
+
+def _year(digits: str) -> int:
+    year = int(digits)
+    if len(digits) > 2:
+        return year - _BUDDHIST_AHEAD if year > _BUDDHIST_FROM else year
+    return year + (1900 if year >= _LAST_CENTURY else 2000)
+
+
+def _clock(found: re.Match[str], zone: tzinfo | None) -> time | None:
+    hour = hour_of(int(found["hour"]), found["ahead"] or found["behind"] or "")
+    try:
+        return time(hour, int(found["minute"] or found["minute_h"]), int(found["second"] or 0), tzinfo=zone)
+    except ValueError:
+        return None
+
+
+def _zone(found: re.Match[str]) -> tzinfo:
+    if not found["hours"]:
+        return UTC
+    distance = timedelta(hours=int(found["hours"]), minutes=int(found["minutes"] or 0))
+    return timezone(distance if found["sign"] == "+" else -distance) if distance < timedelta(hours=24) else UTC
+
+
+_MONTH_NAMES = frozenset(
+    {
+        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+        "december", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "januar",
+        "februar", "märz", "mai", "juni", "juli", "oktober", "dezember", "janvier", "février", "mars", "avril",
+        "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre", "enero", "febrero", "marzo",
+        "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre", "janeiro",
+        "fevereiro", "março", "maio", "junho", "julho", "setembro", "outubro", "novembro", "dezembro", "gennaio",
+        "febbraio", "aprile", "maggio", "giugno", "luglio", "settembre", "ottobre", "dicembre",
+        "januari", "februari", "maart", "mei", "augustus", "marts", "luty", "marzec", "maj", "czerwiec", "lipiec",
+        "listopad", "ocak", "mart", "nisan", "haziran", "temmuz", "ekim", "desember", "agustus",
+    }
+)  # fmt: skip
+
+
+def is_month(word: str) -> bool:
+    """Whether `word` is the whole name of a month, or a usual short one."""
+    return word.casefold().strip(".") in _MONTH_NAMES

@@ -1,0 +1,115 @@
+"""Entries of a lorebook, and back: the book of a card, one on its own (lorebook_v3), SillyTavern's world info, and what
+NovelAI, Agnai and RisuAI save.
+
+The keys of an entry are words to look for. Some books call them regular expressions; nobody's patterns are run here.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from memory.imports.readers.types import ImportRejected, Limits, Lore, Skipped, digest
+
+# Under this key `rest` keeps the decorators, the lines that begin with "@@" above the content. A field of the entry
+# that is itself called so is kept there in a list.
+DECORATORS = "@@"
+# What the fields of an entry are called elsewhere.
+_NAMED = {
+    "key": "keys", "keywords": "keys", "comment": "name", "displayName": "name", "text": "content", "entry": "content",
+}  # fmt: skip
+_WORDS_APART = re.compile(r"\s*[,，]\s*")
+
+
+def book_entries(book: Any, where: str) -> Iterator[Lore | Skipped]:
+    """Each entry of a book as the card specifications have it, in order."""
+    for number, entry in enumerate(book["entries"] if has_entries(book) else (), 1):
+        place = _("%(book)s, entry %(number)d") % {"book": where, "number": number}
+        yield _lore(dict(entry), place) if isinstance(entry, dict) else Skipped(place, "broken")
+
+
+def standalone(document: Mapping[str, Any], limits: Limits) -> Iterator[Lore | Skipped]:
+    """The entries of a book that comes without a card, those apart that say nothing or too much."""
+    for item in _entries(document):
+        yield _told(item, limits) if isinstance(item, Lore) else item
+
+
+def _entries(document: Mapping[str, Any]) -> Iterator[Lore | Skipped]:
+    """SillyTavern keys its entries by number; most have a list of them, some under "data"."""
+    data = document.get("data")
+    held = document.get("entries", data.get("entries") if isinstance(data, dict) else data)
+    if not held or not isinstance(held, dict | list):
+        raise ImportRejected("nothing_found")
+    for number, entry in enumerate(held.values() if isinstance(held, dict) else held, 1):
+        place = _("%(book)s, entry %(number)d") % {"book": _("lorebook"), "number": number}
+        yield _lore(_as_of_a_book(entry), place) if isinstance(entry, dict) else Skipped(place, "broken")
+
+
+def _as_of_a_book(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The entry with its fields named, and its keys listed, as card specifications do it; what a book has under such a
+    name itself stays."""
+    known = {name: value for name, value in entry.items() if name not in _NAMED and name != "disable"}
+    renamed = {_NAMED[name]: value for name, value in entry.items() if name in _NAMED}
+    named = {name: value for name, value in renamed.items() if name not in known} | known
+    if isinstance(named.get("keys"), str):
+        named["keys"] = [key for key in _WORDS_APART.split(named["keys"].strip()) if key]
+    return named | ({"enabled": not entry["disable"]} if "disable" in entry else {})
+
+
+def _told(lore: Lore, limits: Limits) -> Lore | Skipped:
+    if not lore.content.strip():
+        return Skipped(lore.where, "empty")
+    return lore if len(lore.content.encode()) <= limits.message_bytes else Skipped(lore.where, "too_long")
+
+
+def _lore(rest: dict[str, Any], where: str) -> Lore:
+    keys = tuple(taken(rest, "keys", _is_words, ()))
+    name = taken(rest, "name", is_named, "")
+    enabled = taken(rest, "enabled", lambda value: isinstance(value, bool), True)
+    content = taken(rest, "content", is_text, "")
+    decorators, content = _apart(content) if DECORATORS not in rest else ([rest[DECORATORS]], content)
+    rest |= {DECORATORS: decorators} if decorators else {}
+    return Lore(keys, content, name, enabled, digest("lore", keys, name, content), where, rest)
+
+
+def _apart(content: str) -> tuple[str, str]:
+    """The decorators above a content, and the content itself; together they are what was there."""
+    lines = content.splitlines(keepends=True)
+    last = next((number for number, line in enumerate(lines) if line.strip() and not line.startswith("@@")), len(lines))
+    if not lines or not lines[0].startswith("@@"):
+        return "", content
+    return "".join(lines[:last]), "".join(lines[last:])
+
+
+def entry_of(lore: Lore) -> dict[str, Any]:
+    """The entry as a book has it, what `rest` kept included."""
+    rest = dict(lore.rest)
+    kept = rest.pop(DECORATORS, "")
+    rest |= {DECORATORS: kept[0]} if isinstance(kept, list) else {}
+    named = {"name": lore.name} if lore.name else {}
+    content = lore.content if isinstance(kept, list) else kept + lore.content
+    own = {"keys": list(lore.keys), "content": content, "enabled": lore.enabled}
+    needed = {"extensions": {}, "insertion_order": 100}
+    return needed | own | named | rest
+
+
+def has_entries(book: Any) -> bool:
+    return isinstance(book, dict) and isinstance(book.get("entries"), list)
+
+
+def taken(rest: dict[str, Any], key: str, fits: Callable[[Any], bool], otherwise: Any) -> Any:
+    """The value under `key`, moved out of `rest`; what does not fit stays there."""
+    return rest.pop(key) if key in rest and fits(rest[key]) else otherwise
+
+
+def is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def is_named(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _is_words(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(word, str) for word in value)

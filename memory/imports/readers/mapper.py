@@ -1,0 +1,222 @@
+"""Any JSON, CSV or TSV of records: which field is what is guessed, and read as the person confirms it.
+
+For what has no published structure (exports of Character.AI, Replika and the like, and tools around them):
+`guess(source)` looks at the beginning of the file; a person confirms or corrects the Mapping; `Options.mapping` brings
+it back. A guess is never used unasked.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any
+
+import ijson
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers import table
+from memory.imports.readers.applying import Applying, Record, ask_whose, order_of_days
+from memory.imports.readers.fields import Mapping, guessed, partner_in, value_at
+from memory.imports.readers.json_values import Unread, loads, values
+from memory.imports.readers.lines import table as table_of
+from memory.imports.readers.lines import word
+from memory.imports.readers.members import likely_members
+from memory.imports.readers.source import Member, Sample, Source
+from memory.imports.readers.types import Found, ImportRejected, Options, Skipped
+
+_MOST_VALUES = 200
+_MOST_FIELDS = 400
+_MOST_PLACES = 400
+_LONGEST_VALUE = 400
+_BEGINNING = 1024 * 1024
+_DEEPEST = 16
+# Bytes that are parsed before their depth is looked at: the parser's places grow with it.
+_AT_A_TIME = 256
+_TITLES = ("title", "name")
+
+
+class Mapped:
+    name = "mapped"
+    label = gettext_lazy("Other JSON or table: you say which field is what")
+
+    def resembles(self, sample: Sample) -> float:
+        if sample.members or not sample.paths:
+            return 0.0
+        mapping = _best(_beginning_of(sample.text))
+        return 0.0 if mapping is None else 0.5 if mapping.sure else 0.4 if mapping.speaker else 0.3
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        mapping, likely = options.mapping, guess(source)
+        if mapping is None and likely is None:
+            raise ImportRejected("nothing_found")
+        if not isinstance(mapping, Mapping):
+            raise ImportRejected("ask_mapping")
+        if not source.sample.paths:
+            yield from table.Table().read(source, options)
+            return
+        ask_whose(mapping, likely, (path.removeprefix(f"{mapping.records}.") for path in source.sample.paths), options)
+        order = order_of_days(lambda: _records(source, mapping), mapping, options)
+        applying = Applying(mapping, order, options.limits, source.name)
+        above = partner_in(_beginning_of(_first_megabyte(source)).fields.get("", {})) if mapping.records else ""
+        for title, where, records, partner in _conversations(source, mapping):
+            yield from applying.found(records, title, where, partner or above)
+
+
+def guess(source: Source) -> Mapping | None:
+    """Which fields hold who spoke, what was said and when; None where nothing in the file could be that. Of a zip it is
+    the file in it of which that is plainest."""
+    if source.members:
+        inside = with_records(source)
+        return None if inside is source else guess(inside)
+    if not source.sample.paths:
+        return table.guess(source)
+    return _best(_beginning_of(_first_megabyte(source)))
+
+
+def with_records(source: Source) -> Source:
+    """The file that holds the records: of a zip the one in it of which that is plainest."""
+    best, found = (False, False, False), source
+    for name in likely_members(source):
+        member = Member(source, name)
+        try:
+            likely = guess(member)
+        except ImportRejected:
+            continue  # Another file may hold records.
+        if likely and (found is source or (likely.sure, bool(likely.speaker), bool(likely.at)) > best):
+            best, found = (likely.sure, bool(likely.speaker), bool(likely.at)), member
+    return found
+
+
+def _first_megabyte(source: Source) -> str:
+    pieces: list[str] = []
+    for piece in source.texts():
+        pieces.append(piece)
+        if sum(map(len, pieces)) >= _BEGINNING:
+            break
+    return "".join(pieces)
+
+
+@dataclass
+class _Seen:
+    """What the beginning of a file says: for each place of records, some values of their fields."""
+
+    fields: dict[str, dict[str, list[Any]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
+
+    def take(self, place: str, value: Any) -> None:
+        around, item, path = place.rpartition("item.")
+        records = f"{around}item" if item else ""
+        if records not in self.fields and len(self.fields) >= _MOST_PLACES:
+            return
+        seen = self.fields[records]
+        if path and (path in seen or len(seen) < _MOST_FIELDS) and len(seen[path]) < _MOST_VALUES:
+            seen[path].append(value[:_LONGEST_VALUE] if isinstance(value, str) else value)
+
+
+def _beginning_of(text: str) -> _Seen:
+    seen = _Seen()
+    scalars = {"string", "number", "boolean", "null", "integer", "double"}
+    beginning = BytesIO(text.encode())
+    try:
+        for place, event, value in ijson.parse(beginning, _AT_A_TIME, multiple_values=True, use_float=True):
+            if place.count(".") >= _DEEPEST:
+                break
+            if event in scalars:
+                seen.take(place, value)
+    except (ijson.JSONError, ValueError):
+        pass  # A beginning ends somewhere; what was seen until there stands.
+    return seen
+
+
+def _best(seen: _Seen) -> Mapping | None:
+    """The likeliest place of records: one where the names leave no doubt, and of those the one with the most."""
+    guesses = [(guessed(fields, records), fields) for records, fields in seen.fields.items()]
+    # At the top there are records only where each line is one.
+    told = [(found, len(fields[found.text])) for found, fields in guesses if found]
+    told = [(found, count) for found, count in told if found.records or count > 1]
+    weighed = sorted(told, key=lambda each: (each[0].sure, bool(each[0].speaker), each[1]), reverse=True)
+    return weighed[0][0] if weighed else None
+
+
+def _conversations(source: Source, mapping: Mapping) -> Iterator[tuple[str, str, Iterator[Record], str]]:
+    """Title, place and records of each conversation, and whom it is with where that stands above them: those that lie
+    within another array's elements belong together."""
+    outer, inner = _around(mapping.records)
+    lines = _is_lines(source)
+    if not lines and not outer:
+        yield "", "", _numbered_values(values(source, (mapping.records,))), ""
+        return
+    if lines and not mapping.records:
+        yield "", "", _numbered_values(_values_of_lines(source)), ""
+        return
+    found = _values_of_lines(source) if lines else values(source, (outer,))
+    for number, (_place, value) in enumerate(found, 1):
+        where = _("conversation %d") % number
+        records = value if isinstance(value, Unread) else value_at(value, inner)
+        yield _title(value), where, _numbered(records, where), _partner(value)
+
+
+def _is_lines(source: Source) -> bool:
+    """Whether every line is a JSON value of its own."""
+    first, _end, following = _first_megabyte(source).lstrip().partition("\n")
+    return following.lstrip().startswith("{") and not isinstance(_value_of(first, source), Unread)
+
+
+def _values_of_lines(source: Source) -> Iterator[tuple[str, Any]]:
+    return (("", _value_of(line.text, source)) for line in source.lines() if line.text.strip())
+
+
+def _value_of(text: str, source: Source) -> Any:
+    try:
+        return loads(text, source.limits)
+    except ValueError:
+        return Unread("broken")
+
+
+def _title(conversation: Any) -> str:
+    return next(
+        (word(conversation[key]) for key in _TITLES if isinstance(conversation, dict) and key in conversation), ""
+    )
+
+
+def _partner(conversation: Any) -> str:
+    above = table_of(conversation)
+    inside = {f"{key}.{name}": [one] for key, value in above.items() for name, one in table_of(value).items()}
+    return partner_in({key: [value] for key, value in above.items()} | inside)
+
+
+def _numbered_values(found: Iterable[tuple[str, Any]]) -> Iterator[Record]:
+    place = _("message %d")
+    for number, (_place, value) in enumerate(found, 1):
+        where = place % number
+        yield where, _readable(value, where)
+
+
+def _around(records: str) -> tuple[str, str]:
+    """The place of the conversations around records, and the path from one to its array; "" where there is none."""
+    outer, item, inner = records.removesuffix(".item").rpartition("item.")
+    return f"{outer}item" if item else "", inner
+
+
+def _records(source: Source, mapping: Mapping) -> Iterator[Record]:
+    """Every record of the file, whatever conversation it is of."""
+    for _title, _where, records, _with in _conversations(source, mapping):
+        yield from records
+
+
+def _numbered(found: Any, around: str) -> Iterator[Record]:
+    if isinstance(found, Unread):
+        yield around, Skipped(around, found.reason)
+    place = _("message %d")
+    for number, value in enumerate(found if isinstance(found, list) else (), 1):
+        where = f"{around}, {place % number}"
+        yield where, _readable(value, where)
+
+
+def _readable(value: Any, where: str) -> Any:
+    if isinstance(value, Unread):
+        return Skipped(where, value.reason)
+    return value if isinstance(value, dict) else Skipped(where, "broken")
+
+
+FORMATS = (Mapped(),)

@@ -1,0 +1,108 @@
+"""A zip that no format knows as a whole: each file in it is read as it would be by itself.
+
+Which format a file is of is judged by what is in it. Of chats between people and of talks with a persona only the kind
+is read that the zip holds more of: who the speakers are is asked once for all of it.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from itertools import islice
+
+from memory.imports.readers.contents import kind_of_name
+from memory.imports.readers.source import Member, Sample, Source
+from memory.imports.readers.types import (
+    Format,
+    Found,
+    ImportRejected,
+    Options,
+    Skipped,
+    Talk,
+    digest,
+    is_between_people,
+)
+from memory.imports.readers.zips import within
+
+Judge = Callable[[Sample], tuple[float, Format]]
+_NO_DATA = frozenset({"pictures", "videos", "recordings", "archives"})
+_DOCUMENTS_READ = (".xml",)
+# Files that are looked at to find out what a zip holds, from all over it.
+_LOOKED_AT = 24
+# Below this a file among others resembles nothing: settings have fields, too.
+LEAST_LIKENESS = 0.35
+# From this on there is hardly a doubt.
+_PLAIN_LIKENESS = 0.75
+
+
+def held(source: Source, judge: Judge) -> tuple[float, Format] | None:
+    """The format that most of the files in a zip are plainly of, and how plainly; None where they resemble nothing."""
+    likeness: dict[str, list[float]] = defaultdict(list)
+    formats: dict[str, Format] = {}
+    names = [name for name in source.members if _may_be_read(name)]
+    for name in islice(names[:: len(names) // _LOOKED_AT or 1], _LOOKED_AT):
+        likely, known = judge(source.sample.inside(name))
+        if likely >= LEAST_LIKENESS:
+            likeness[known.name].append(likely)
+            formats[known.name] = known
+    if not formats:
+        return None
+    best = max(likeness, key=lambda name: (max(likeness[name]) >= _PLAIN_LIKENESS, sum(likeness[name])))
+    return max(likeness[best]), formats[best]
+
+
+def read_members(source: Source, chosen: Format, judge: Judge, options: Options) -> Iterator[Found]:
+    """What the files say that are of the chosen format, or as plainly of another one of its kind."""
+    known_talks: set[str] = set()
+    begun = False
+    for name in source.members:
+        known = _format_of(source.sample.inside(name), chosen, judge) if _may_be_read(name) else None
+        if known is None:
+            yield Skipped(name, "media" if kind_of_name(name) in _NO_DATA else "unknown")
+            continue
+        begun = True
+        with within(name):
+            yield from _told_apart(name, _read(source, name, known, options), known_talks)
+    if not begun:
+        raise ImportRejected("member_missing")
+
+
+def _read(source: Source, name: str, known: Format, options: Options) -> Iterator[Found]:
+    """A file in which nothing is leaves the others as they are."""
+    try:
+        yield from known.read(Member(source, name), options)
+    except ImportRejected as rejected:
+        if rejected.code != "nothing_found":
+            raise
+        yield Skipped(name, "empty")
+
+
+def _told_apart(name: str, found: Iterator[Found], known_talks: set[str]) -> Iterator[Found]:
+    """Talks that have the same id in two files are two."""
+    own: set[str] = set()
+    for one in found:
+        if isinstance(one, Talk):
+            own.add(one.source_id)
+            yield replace(one, source_id=digest(name, one.source_id)) if one.source_id in known_talks else one
+        else:
+            yield replace(one, where=f"{name}, {one.where}") if isinstance(one, Skipped) and one.where != name else one
+    known_talks |= own
+
+
+def _format_of(sample: Sample, chosen: Format, judge: Judge) -> Format | None:
+    if chosen.resembles(sample) >= _PLAIN_LIKENESS:
+        return chosen
+    likely, known = judge(sample)
+    if known.name == chosen.name:
+        return chosen if likely >= LEAST_LIKENESS else None
+    is_kin = is_between_people(known) == is_between_people(chosen)
+    return known if likely >= _PLAIN_LIKENESS and is_kin else None
+
+
+def _may_be_read(name: str) -> bool:
+    kind = kind_of_name(name)
+    return kind not in _NO_DATA and (kind != "documents" or name.casefold().endswith(_DOCUMENTS_READ))
+
+
+def likely_members(source: Source) -> Collection[str]:
+    """Files of a zip that may hold records."""
+    return [name for name in source.members if kind_of_name(name) in ("json", "tables", "texts")][:_LOOKED_AT]

@@ -1,0 +1,218 @@
+"""What other memory systems have kept of somebody: mem0 and Zep, as their clients return it and people save it.
+
+mem0   {results: [{id, memory, created_at, updated_at, user_id, categories, metadata}]}, {memories: […]}, or the list
+Zep    {facts: […]}, {edges: [{uuid, fact, valid_at, invalid_at, created_at, name}]}, {nodes: [{name, summary}]}, or
+       sessions and threads with {messages: [{role, role_type, content}], facts?, summary?}
+
+A memory is not what somebody said: it becomes a `Remembered`, with the day on which it was so.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.json_values import Unread, objects, values
+from memory.imports.readers.lines import array, moment, placed, role_named, said, storable, table, talks, word
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.types import Found, Limits, Line, Options, Remembered, Role, Skipped, digest
+
+_LISTS = ("results", "memories", "data")
+_MEM0_BESIDE = frozenset(
+    {"user_id", "agent_id", "app_id", "run_id", "hash", "categories", "metadata", "created_at", "updated_at", "score"}
+)
+_OPEN_MEMORY_BESIDE = frozenset({"state", "categories", "app_id", "user_id", "archived_at", "deleted_at"})
+_MEM0 = tuple(f"{held}item" for held in ("", *(f"{name}." for name in _LISTS)))
+_GONE = ("invalid_at", "expired_at", "deleted_at", "archived_at")
+_ZEP_LISTS = ("facts", "edges", "nodes", "episodes", "sessions", "threads", "relevant_facts", "messages", "entities")
+_AROUND = ("", "memory.", "data.", "graph.", "user.", "context.")
+_SESSIONS = ("sessions", "threads")
+_ROLES: Mapping[str, Role] = {"user": "user", "human": "user", "assistant": "persona", "ai": "persona"}
+_SILENT = {"system": "hidden", "tool": "tool", "function": "tool", "norole": "hidden"}
+
+
+class Mem0:
+    name = "mem0"
+    label = gettext_lazy("mem0 (memories)")
+
+    def resembles(self, sample: Sample) -> float:
+        if sample.members:
+            return 0.0
+        for place in _MEM0:
+            inside = {path.removeprefix(f"{place}.") for path in sample.paths if path.startswith(f"{place}.")}
+            if "memory" in inside and inside & _MEM0_BESIDE:
+                return 0.9
+            # OpenMemory, its desktop app, writes so.
+            if place == "memories.item" and "content" in inside and inside & _OPEN_MEMORY_BESIDE:
+                return 0.9
+        lines = {path for path in sample.paths if "." not in path}
+        return 0.9 if "memory" in lines and len(lines & _MEM0_BESIDE) > 1 else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        for number, value in enumerate(_values_at(source, _MEM0), start=1):
+            yield from _memory(value, _("memory %d") % number, options.limits)
+
+
+def _values_at(source: Source, places: Iterable[str]) -> Iterator[Any]:
+    """What stands at the places in an object, the elements of a list, or the values of lines."""
+    wanted = [place for place in places if place != "item"]
+    first = next((piece.lstrip() for piece in source.texts() if piece.strip()), "")
+    paths = source.sample.paths
+    in_object = first.startswith("{") and any(place.partition(".")[0] in paths for place in wanted)
+    yield from (value for _place, value in values(source, wanted)) if in_object else objects(source)
+
+
+def _memory(value: Any, where: str, limits: Limits) -> Iterator[Found]:
+    if not isinstance(value, dict):
+        text = value if isinstance(value, str) else ""
+        yield _remembered(text, "memory", {}, where, limits) if text else Skipped(where, _reason(value))
+        return
+    text = next((word(value[key]) for key in ("memory", "data", "text", "content") if word(value.get(key))), "")
+    categories = [word(one) for one in array(value.get("categories"))]
+    yield _remembered(text, next(filter(None, categories), "memory"), value, where, limits)
+
+
+def _reason(value: Any) -> str:
+    return value.reason if isinstance(value, Unread) else "broken"
+
+
+def _remembered(text: str, kind: str, rest: Mapping[str, Any], where: str, limits: Limits) -> Remembered | Skipped:
+    text = storable(text)
+    if not text.strip():
+        return Skipped(where, "empty")
+    if len(text.encode()) > limits.message_bytes:
+        return Skipped(where, "too_long")
+    if any(word(rest.get(key)) for key in _GONE) or rest.get("deleted") is True:
+        return Skipped(where, "outdated")
+    known = storable(word(rest.get("id") or rest.get("uuid") or rest.get("uuid_")))
+    return Remembered(text, kind, _day(rest), _confidence(rest), known or digest("memory", text), where)
+
+
+def _day(rest: Mapping[str, Any]) -> date | None:
+    """When it was so, else when it was noted."""
+    times = (moment(rest.get(key)) for key in ("valid_at", "created_at", "createdAt", "updated_at"))
+    return next((at.date() for at in times if at), None)
+
+
+def _confidence(rest: Mapping[str, Any]) -> float | None:
+    """What a system says of that itself; how well it fitted a search is not that."""
+    value = rest.get("confidence", rest.get("rating"))
+    usual = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    return float(value) if usual and value is not None else None
+
+
+class Zep:
+    name = "zep"
+    label = gettext_lazy("Zep (facts and sessions)")
+
+    def resembles(self, sample: Sample) -> float:
+        if sample.members:
+            return 0.0
+        paths = sample.paths
+        for around in _AROUND:
+            if f"{around}edges.item.fact" in paths or f"{around}facts.item.fact" in paths:
+                return 0.9
+            if f"{around}facts" in paths and {"messages.item.role_type", "session_id"} & paths:
+                return 0.9
+            if (
+                f"{around}sessions.item.messages.item.role_type" in paths
+                or f"{around}relevant_facts.item.fact" in paths
+            ):
+                return 0.9
+        bare = {"item.fact", "fact"} & paths and {"item.valid_at", "valid_at", "item.created_at", "item.uuid"} & paths
+        if bare or {"messages.item.role_type", "messages.item.content"} <= paths:
+            return 0.85
+        if any(f"{held}item.messages.item.role_type" in paths for held in ("", "sessions.", "threads.")):
+            return 0.85
+        return 0.8 if _is_list_of_facts(sample) else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        wanted = [f"{around}{name}.item" for around in _AROUND for name in _ZEP_LISTS if name != "messages"]
+        wanted += [f"{around}summary" for around in _AROUND]
+        places, number = Places(), 0
+        first = next((piece.lstrip() for piece in source.texts() if piece.strip()), "")
+        if first.startswith("[") or "fact" in source.sample.paths:
+            for value in objects(source):
+                number += 1
+                yield from _piece("facts", value, number, places, options.limits)
+            return
+        for place, value in values(source, wanted):
+            number += 1
+            kind = place.removesuffix(".item").rpartition(".")[2]
+            yield from _piece(kind, value, number, places, options.limits)
+        for around in _AROUND:
+            if (
+                f"{around}messages.item.role" in source.sample.paths
+                or f"{around}messages.item.role_type" in source.sample.paths
+            ):
+                messages = (value for _place, value in values(source, [f"{around}messages.item"]))
+                yield from _session({"messages": messages}, 1, places, options.limits)
+                break
+
+
+def _is_list_of_facts(sample: Sample) -> bool:
+    """{"facts": ["…", "…"]}, and not much else."""
+    top = {path for path in sample.paths if "." not in path}
+    return "facts" in top and top <= {"facts", "user_id", "session_id", "summary", "created_at", "uuid", "metadata"}
+
+
+def _piece(kind: str, value: Any, number: int, places: Places, limits: Limits) -> Iterator[Found]:
+    where = _("memory %d") % number
+    if kind in _SESSIONS or (isinstance(value, dict) and isinstance(value.get("messages"), list)):
+        yield from _session(value, number, places, limits)
+        return
+    if isinstance(value, str):
+        yield _remembered(value, "summary" if kind == "summary" else "fact", {}, where, limits)
+        return
+    if not isinstance(value, dict):
+        if value is not None:
+            yield Skipped(where, _reason(value))
+        return
+    if kind in ("nodes", "entities"):
+        name, summary = word(value.get("name")), word(value.get("summary"))
+        text = summary if name.casefold() in summary.casefold() else f"{name}: {summary}"
+        yield _remembered(text, "entity", value, where, limits) if summary else Skipped(where, "empty")
+    elif kind == "summary":
+        yield _remembered(word(value.get("content")), "summary", value, where, limits)
+    elif kind == "episodes":
+        yield Skipped(where, "document")
+    else:
+        yield _remembered(word(value.get("fact")) or word(value.get("content")), "fact", value, where, limits)
+
+
+def _session(value: Any, number: int, places: Places, limits: Limits) -> Iterator[Found]:
+    session = table(value)
+    where = _("conversation %d") % number
+    known = word(session.get("session_id") or session.get("thread_id") or session.get("uuid"))
+    places.begin(known or f"zep {number}")
+    for fact in (*array(session.get("facts")), *array(session.get("relevant_facts"))):
+        yield from _piece("facts", fact, number, places, limits)
+    messages = session.get("messages")
+    if messages is None:
+        yield Skipped(where, "empty")
+        return
+    lines = _messages(messages if not isinstance(messages, dict | str) else [], places, where, limits)
+    yield from talks(word(session.get("name")), known or digest("zep", number), where, lines, limits)
+
+
+def _messages(messages: Iterable[Any], places: Places, talk: str, limits: Limits) -> Iterator[Line | Skipped]:
+    """`role` is a name in older versions, and `role_type` the side."""
+    for where, message in placed(messages, talk):
+        if not isinstance(message, dict):
+            yield Skipped(where, _reason(message))
+            continue
+        side = (word(message.get("role_type")) or word(message.get("role"))).casefold()
+        if side in _SILENT:
+            yield Skipped(where, _SILENT[side])
+            continue
+        name = word(message.get("name")) or word(message.get("role")) or side
+        role = _ROLES.get(side) or role_named(name)
+        known = word(message.get("uuid") or message.get("uuid_"))
+        at = moment(message.get("created_at"))
+        yield said(name, word(message.get("content")), at, where, limits, places, known, role)
+
+
+FORMATS = (Mem0(), Zep())

@@ -1,0 +1,224 @@
+"""Messenger's and Instagram's JSON: one chat, or all chats of the zip that Meta hands out.
+
+    messages/inbox/<chat>/message_1.json …  {participants: [{name}], messages: [{sender_name, timestamp_ms, content}]}
+    <chat>_12.json (end-to-end encrypted)   {participants: ["…"], threadName, messages: [{senderName, timestamp, text}]}
+
+A chat of many messages has several files, the latest messages in the first, and the latest message first in each: they
+are put in order. Folder names depend on the language of the account, so that files are known by what is in them.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.json_values import Unread, values
+from memory.imports.readers.lines import array, moment, said, table, talks, word
+from memory.imports.readers.messenger_words import is_notice
+from memory.imports.readers.mojibake import is_garbled, repair
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.time_order import oldest_first, weight
+from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.zips import within
+
+_NUMBERED = re.compile(r"(?:^|/)message_(\d{1,6})\.json$", re.I)
+_SENDERS = frozenset({"messages.item.sender_name", "messages.item.senderName"})
+_ENCRYPTED = "messages.item.senderName"
+_EMPTY_CHATS = frozenset({"thread_path", "threadName", "is_still_participant"})
+_HEAD = ("title", "threadName", "thread_path")
+_PEOPLE = ("participants.item.name", "participants.item")
+_MEDIA = ("photos", "videos", "audio_files", "gifs", "files", "sticker", "media", "image")
+_OF_THE_NETWORK = re.compile(
+    r"(?:https?://)?(?:[\w-]+\.)*(?:instagram\.com|facebook\.com|fb\.watch|fb\.com)(?:/|\Z)", re.I
+)
+_SUFFIX = re.compile(r"_\d+$")
+# Members that are looked at, to find out what a zip holds.
+_MEMBERS_LOOKED_AT = 40
+_MAX_PEOPLE = 1_000
+# Where the zip says who it was made for, beside names that differ from export to export.
+_PROFILES = ("profile_information.json", "personal_information.json")
+_PROFILE_NAMES = ("profile_v2.name.full_name", "profile.name.full_name", "profile_user.item.string_map_data.Name.value")
+
+
+@dataclass
+class _Chat:
+    """One chat, and what its files say of it beside its messages. `files` are in the order of time."""
+
+    files: list[str]
+    garbled: bool = False
+    title: str = ""
+    thread: str = ""
+    people: list[str] = field(default_factory=list)
+
+    @property
+    def source_id(self) -> str:
+        return self.thread or digest("messenger", self.title, *sorted(self.people))
+
+
+class Messenger:
+    name = "messenger"
+    label = gettext_lazy("Messenger or Instagram (JSON, or the whole zip)")
+    between_people = True
+
+    def resembles(self, sample: Sample) -> float:
+        if not sample.members:
+            return 0.95 if _is_chat(sample) else 0.0
+        names = sorted(_json_files(sample.members), key=lambda name: not _NUMBERED.search(name))
+        return 0.95 if any(_is_chat(sample.inside(name)) for name in names[:_MEMBERS_LOOKED_AT]) else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        files = [name for name in _json_files(source.members) if _is_chat(source.sample.inside(name))]
+        if source.members and not files:
+            raise ImportRejected("member_missing")
+        for name in source.members:
+            if name not in files:
+                yield Skipped(name, "settings" if name.casefold().endswith(".json") else "media")
+        chats = [_chat(source, group) for group in _grouped(files or [""])]
+        owner = _owner(source, chats)
+        places = Places()
+        for number, chat in enumerate(chats, start=1):
+            where = _("chat %d") % number
+            places.begin(chat.source_id)
+            found = _lines(source, chat, owner, places, where, options.limits)
+            yield from talks(chat.title, chat.source_id, where, found, options.limits)
+
+
+def _json_files(members: Iterable[str]) -> list[str]:
+    return [name for name in members if name.casefold().endswith(".json")]
+
+
+def _is_chat(sample: Sample) -> bool:
+    """Whether it holds a chat; one without messages has other marks."""
+    paths = sample.paths
+    return "participants" in paths and "messages" in paths and bool(paths & (_SENDERS | _EMPTY_CHATS))
+
+
+def _grouped(files: Iterable[str]) -> list[list[str]]:
+    """The files of each chat, the earliest messages first: those of one folder that differ by their number."""
+    chats: dict[str, list[tuple[int, str]]] = {}
+    for name in files:
+        numbered = _NUMBERED.search(name)
+        key = name[: numbered.start()] if numbered else f"{name}\0"
+        chats.setdefault(key, []).append((int(numbered[1]) if numbered else 0, name))
+    return [[name for _number, name in sorted(found, reverse=True)] for found in chats.values()]
+
+
+def _chat(source: Source, files: list[str]) -> _Chat:
+    chat = _Chat(files)
+    for file in files:
+        with within(file):
+            chat.garbled = chat.garbled or is_garbled(source.texts(file))
+    known: dict[str, str] = {}
+    for file in files[:1]:
+        with within(file):
+            for place, value in values(source, (*_HEAD, *_PEOPLE[:1], "participants"), file):
+                if place == "participants":
+                    chat.people += [word(one) or word(table(one).get("name")) for one in array(value)[:_MAX_PEOPLE]]
+                else:
+                    known.setdefault(place, word(value))
+    chat.people = [repair(name, chat.garbled) for name in chat.people if name]
+    title = known.get("title") or _SUFFIX.sub("", known.get("threadName", ""))
+    chat.title = repair(title, chat.garbled)
+    chat.thread = known.get("thread_path") or known.get("threadName", "")
+    return chat
+
+
+def _owner(source: Source, chats: list[_Chat]) -> str:
+    """Whose zip it is: as the profile in it says, else who takes part in all of several chats; of two people in a chat
+    it is the one for whom it is not named. "" where nothing tells."""
+    people = [frozenset(chat.people) for chat in chats if len(chat.people) > 1]
+    everybody = frozenset().union(*people)
+    for member in source.members:
+        if member.casefold().endswith(_PROFILES):
+            name = _profile_name(source, member)
+            if name in everybody:
+                return name
+    counts = Counter(name for names in set(people) for name in names)
+    common = [name for name, count in counts.items() if count == len(set(people)) > 1]
+    if len(common) == 1:
+        return common[0]
+    others = {chat.title for chat in chats if len(chat.people) == 2 and chat.title in chat.people}
+    rest = {name for chat in chats if len(chat.people) == 2 and chat.title in others for name in chat.people} - others
+    return rest.pop() if len(rest) == 1 else ""
+
+
+def _profile_name(source: Source, member: str) -> str:
+    try:
+        found = dict(values(source, _PROFILE_NAMES, member))
+        garbled = is_garbled(source.texts(member))
+    except ImportRejected:
+        return ""
+    return repair(next((word(found[place]) for place in _PROFILE_NAMES if word(found.get(place))), ""), garbled)
+
+
+def _lines(
+    source: Source, chat: _Chat, owner: str, places: Places, where: str, limits: Limits
+) -> Iterator[Line | Skipped]:
+    number, people = 0, frozenset(chat.people)
+    place = _("%(talk)s, message %(number)d")
+    for file in chat.files:
+        with within(file):
+            messages = (value for _place, value in values(source, ["messages.item"], file))
+            # Where no times tell, files of encrypted chats begin with the earliest message, and others with the latest.
+            paths = (source.sample.inside(file) if file else source.sample).paths
+            newest_first = _ENCRYPTED not in paths
+            for message in oldest_first(messages, _at, weight, limits, newest_first=newest_first):
+                number += 1
+                at = place % {"talk": where, "number": number}
+                yield from _message(repair(message, chat.garbled), owner, people, places, at, limits)
+
+
+def _at(message: Any) -> datetime | None:
+    message = table(message)
+    return moment(message.get("timestamp_ms") or message.get("timestamp"))
+
+
+def _text(message: dict[str, Any]) -> str:
+    return word(message.get("content") or message.get("text"))
+
+
+def _message(
+    message: Any, owner: str, people: frozenset[str], places: Places, where: str, limits: Limits
+) -> Iterator[Line | Skipped]:
+    if not isinstance(message, dict):
+        yield Skipped(where, message.reason if isinstance(message, Unread) else "broken")
+        return
+    text = _text(message)
+    speaker = word(message.get("sender_name") or message.get("senderName"))
+    if message.get("is_unsent") or message.get("isUnsent"):
+        yield Skipped(where, "deleted")
+        return
+    with_media = any(message.get(key) for key in _MEDIA)
+    if with_media:
+        yield Skipped(where, "media")
+    if "call_duration" in message or word(message.get("type")) in ("Call", "Subscribe", "Unsubscribe", "call"):
+        yield Skipped(where, "notice")
+    elif text and is_notice(text, people | {speaker}):
+        if not with_media:
+            yield Skipped(where, "notice")
+    elif text.strip() or not (with_media or message.get("share") or message.get("type") in ("media", "placeholder")):
+        role: Role = "user" if owner and speaker == owner else ""
+        yield said(speaker, text, _at(message), where, limits, places, role=role)
+    elif not with_media:
+        yield from _shared(message, speaker, owner, places, where, limits)
+
+
+def _shared(
+    message: dict[str, Any], speaker: str, owner: str, places: Places, where: str, limits: Limits
+) -> Iterator[Line | Skipped]:
+    """A link alone is what was said; what somebody else wrote beneath it, or put on the same network, is not."""
+    share = table(message.get("share"))
+    link = word(share.get("link"))
+    if not link or _OF_THE_NETWORK.match(link) or word(share.get("original_content_owner")):
+        yield Skipped(where, "media")
+        return
+    yield said(speaker, link, _at(message), where, limits, places, role="user" if owner and speaker == owner else "")
+
+
+FORMATS = (Messenger(),)

@@ -1,0 +1,254 @@
+"""Portable AI Memory 1.0, read: `memory-store.json`, alone or in a zip with its `conversations/*.json`.
+
+By the published specification of 2026-02-17 (portable-ai-memory.org). Memories come with everything else that is said
+of them in `rest`, their relations included; of a conversation with branches, the one that was spoken last. Hashes are
+verified, and what does not fit its own is told, though it is read. Nothing is asked of the network; signatures (whose
+key would have to be looked up there) and embeddings are left aside. `pam_writing` is the other direction.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.json_values import Unread, values
+from memory.imports.readers.lines import array, moment, said, storable, table, talks, word
+from memory.imports.readers.pam_hashes import Checksum, fits
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Role, Skipped, digest
+
+STORE = "portable-ai-memory"
+CONVERSATION = "portable-ai-memory-conversation"
+STORE_NAME = "memory-store.json"
+# Under this key `rest` keeps the relations that lead from a memory to others.
+RELATIONS = "relations"
+ROLES: Mapping[str, Role] = {"user": "user", "assistant": "persona"}
+# Under "side" in the metadata of a message of ours: neither of the two said it, whatever its role.
+OTHER: Role = "other"
+_SILENT = {"system": "settings", "tool": "tool"}
+_HEAD = ("schema", "schema_version", "id", "title")
+_NEWEST_MAJOR = 1
+
+
+class PortableMemory:
+    name = "portable_ai_memory"
+    label = gettext_lazy("Portable AI Memory 1.0 (JSON or zip)")
+
+    def resembles(self, sample: Sample) -> float:
+        if any(PurePosixPath(name).name == STORE_NAME for name in sample.members):
+            return 0.95
+        marked = b'"portable-ai-memory' in sample.head and "schema" in sample.paths
+        return 0.95 if marked else 0.9 if sample.paths >= {"memories.item.content_hash", "owner.id"} else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        if not source.members:
+            yield from _document(source, "", options.limits)
+            return
+        stores = [name for name in source.members if PurePosixPath(name).name == STORE_NAME]
+        if not stores:
+            raise ImportRejected("member_missing")
+        for store in stores:
+            yield from _store(source, store, options.limits)
+        for member in source.members:
+            if member not in stores:
+                yield from _companion(source, member, options.limits)
+
+
+def _document(source: Source, member: str, limits: Limits) -> Iterator[Found]:
+    """A file by itself: what it is, it says at its top."""
+    if _head(source, member).get("schema") == CONVERSATION:
+        yield from _conversation(source, member, limits)
+    else:
+        yield from _store(source, member, limits)
+
+
+def _companion(source: Source, member: str, limits: Limits) -> Iterator[Found]:
+    if PurePosixPath(member).suffix.casefold() != ".json":
+        yield Skipped(member, "media")
+    elif _head(source, member).get("schema") == CONVERSATION:
+        yield from _conversation(source, member, limits)
+    else:
+        yield Skipped(member, "document")
+
+
+def _head(source: Source, member: str) -> dict[str, Any]:
+    return dict(values(source, _HEAD, member))
+
+
+def _expect(head: Mapping[str, Any], schema: str, where: str) -> None:
+    major = word(head.get("schema_version")).partition(".")[0]
+    if head.get("schema") != schema or not major.isdecimal() or int(major) > _NEWEST_MAJOR:
+        raise ImportRejected("not_this", where, format="Portable AI Memory 1.0")
+
+
+# Memories
+
+
+def _store(source: Source, member: str, limits: Limits) -> Iterator[Found]:
+    _expect(_head(source, member), STORE, member)
+    relations = _relations(source, member)
+    told = dict(values(source, ("integrity.total_memories", "integrity.checksum"), member))
+    checksum = Checksum(limits.item_bytes if told else 0)
+    number = 0
+    for number, (_place, value) in enumerate(values(source, ("memories.item",), member), 1):
+        where = _("memory %d") % number
+        yield _memory(value, relations, where, limits)
+        if not _is_as_hashed(value):
+            yield Skipped(where, "altered")
+        checksum.take(value)
+    counted = told.get("integrity.total_memories", number)
+    if counted != number:
+        yield Skipped(_("memories counted in the file: %s") % word(counted), "broken")
+    if not checksum.fits(told.get("integrity.checksum")):
+        yield Skipped(_("all memories of the file"), "altered")
+    yield from _missing_conversations(source, member)
+
+
+def _is_as_hashed(value: Any) -> bool:
+    """Whether its words are still those that it was given its hash for; without one they are believed."""
+    content, told = table(value).get("content"), table(value).get("content_hash")
+    return not isinstance(content, str) or not isinstance(told, str) or fits(content, told)
+
+
+def _relations(source: Source, member: str) -> dict[str, list[Any]]:
+    """The relations by the memory they lead from."""
+    found: dict[str, list[Any]] = defaultdict(list)
+    for _place, value in values(source, ("relations.item",), member):
+        found[word(table(value).get("from"))].append(value)
+    return found
+
+
+def _memory(value: Any, relations: Mapping[str, list[Any]], where: str, limits: Limits) -> Remembered | Skipped:
+    if not isinstance(value, dict) or not isinstance(value.get("content"), str):
+        return Skipped(where, value.reason if isinstance(value, Unread) else "broken")
+    text = storable(value["content"])
+    if value.get("status") == "retracted":
+        return Skipped(where, "deleted")
+    if not text.strip():
+        return Skipped(where, "empty")
+    if len(text.encode()) > limits.message_bytes:
+        return Skipped(where, "too_long")
+    return _remembered(value, text, relations, where)
+
+
+def _remembered(value: dict[str, Any], text: str, relations: Mapping[str, list[Any]], where: str) -> Remembered:
+    temporal = table(value.get("temporal"))
+    at = moment(temporal.get("valid_from")) or moment(temporal.get("created_at"))
+    kind = word(value.get("type"))
+    kind = word(value.get("custom_type")) or kind if kind == "custom" else kind
+    source_id = storable(word(value.get("id")))
+    rest = {name: item for name, item in value.items() if name not in ("id", "content")}
+    rest |= {RELATIONS: relations[source_id]} if source_id in relations else {}
+    confidence = _confidence(table(value.get("confidence")))
+    day = at.date() if at else None
+    return Remembered(text, kind, day, confidence, source_id or digest("memory", kind, text), where, rest)
+
+
+def _confidence(block: Mapping[str, Any]) -> float | None:
+    """As it stands now, else as it was at first."""
+    told = (block.get(name) for name in ("current", "initial"))
+    numbers = (value for value in told if isinstance(value, int | float) and not isinstance(value, bool))
+    return next((float(value) for value in numbers if 0 <= value <= 1), None)
+
+
+def _missing_conversations(source: Source, member: str) -> Iterator[Skipped]:
+    """Conversations that the store speaks of and does not bring along."""
+    folder = PurePosixPath(member).parent
+    for _place, value in values(source, ("conversations_index.item",), member):
+        entry = table(value)
+        ref = word(table(entry.get("storage")).get("ref"))
+        if not ref or str(folder / ref) not in source.members:
+            name = word(entry.get("title")) or word(entry.get("id"))
+            yield Skipped(_("conversation “%s”") % name[:80], "broken")
+
+
+# Conversations
+
+
+@dataclass
+class _Outline:
+    """What has to be known of a conversation before its first line: who takes part, and which message answers which."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    parents: dict[str, str] = field(default_factory=dict)
+    last: str = ""
+
+    def spoken(self) -> frozenset[str] | None:
+        """The ids of the messages that led to the last one; None where there are no branches."""
+        parents = [parent for parent in self.parents.values() if parent]
+        if len(parents) == len(set(parents)):
+            return None
+        chosen: set[str] = set()
+        here = self.last
+        while here in self.parents and here not in chosen:
+            chosen.add(here)
+            here = self.parents[here]
+        return frozenset(chosen)
+
+
+def _conversation(source: Source, member: str, limits: Limits) -> Iterator[Found]:
+    head = _head(source, member)
+    _expect(head, CONVERSATION, member)
+    title, source_id = (storable(word(head.get(key))) for key in ("title", "id"))
+    outline = _outline(source, member)
+    places = Places()
+    places.begin(source_id or title)
+    lines = _lines(source, member, outline, places, limits)
+    yield from talks(title, source_id or digest("talk", member, title), member, lines, limits)
+
+
+def _outline(source: Source, member: str) -> _Outline:
+    outline = _Outline()
+    named: dict[str, list[str]] = defaultdict(list)
+    for place, value in values(source, ("participants.item", "messages.item"), member):
+        if place == "participants.item":
+            named[word(table(value).get("role"))].append(word(table(value).get("name")))
+        elif isinstance(value, dict):
+            outline.last = word(value.get("id"))
+            outline.parents[outline.last] = word(value.get("parent_id"))
+    outline.names = {role: names[0] for role, names in named.items() if len(names) == 1 and names[0]}
+    return outline
+
+
+def _lines(source: Source, member: str, outline: _Outline, places: Places, limits: Limits) -> Iterator[Line | Skipped]:
+    spoken = outline.spoken()
+    for number, (_place, value) in enumerate(values(source, ("messages.item",), member), 1):
+        where = _("message %d") % number
+        where = f"{member}, {where}" if member else where
+        if isinstance(value, dict) and spoken is not None and word(value.get("id")) not in spoken:
+            yield Skipped(where, "not_chosen")
+        else:
+            yield _line(value, outline, places, where, limits)
+
+
+def _line(value: Any, outline: _Outline, places: Places, where: str, limits: Limits) -> Line | Skipped:
+    if not isinstance(value, dict):
+        return Skipped(where, value.reason if isinstance(value, Unread) else "broken")
+    role = word(value.get("role"))
+    if value.get("is_thought") is True:
+        return Skipped(where, "thinking")
+    if role not in ROLES:
+        return Skipped(where, _SILENT.get(role, "unknown"))
+    text = _text(table(value.get("content")))
+    if not text and (value.get("attachments") or table(value.get("content")).get("parts")):
+        return Skipped(where, "media")
+    ours = table(value.get("raw_metadata"))
+    speaker = word(ours.get("speaker")) or outline.names.get(role, role)
+    side = OTHER if ours.get("side") == OTHER else ROLES[role]
+    return said(speaker, text, moment(value.get("created_at")), where, limits, places, word(value.get("id")), side)
+
+
+def _text(content: Mapping[str, Any]) -> str:
+    """The words of a message; its parts are paragraphs."""
+    if isinstance(content.get("text"), str):
+        return content["text"]
+    parts = (table(part) for part in array(content.get("parts")))
+    return "\n\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
+
+
+FORMATS = (PortableMemory(),)

@@ -1,0 +1,65 @@
+"""The hashes of Portable AI Memory 1.0: of what a memory says (section 6), and of all of a store (section 15)."""
+
+import hashlib
+import re
+import unicodedata
+from typing import Any
+
+from memory.imports.readers.canonical import canonical
+from memory.imports.readers.lines import word
+
+
+def content_hash(text: str) -> str:
+    """The hash by which the same memory is known in exports of several systems.
+
+    >>> content_hash("  Likes  TEA ") == content_hash("likes tea")
+    True
+    """
+    return _of_words(re.sub(r" {2,}", " ", _folded(text)))
+
+
+def fits(text: str, told: str) -> bool:
+    """Whether `told` is the hash of `text`: by the words of the specification, which make one space of several, or by
+    its authors' program, which makes one of any whitespace."""
+    return told in (content_hash(text), _of_words(re.sub(r"\s+", " ", _folded(text))))
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text.strip().lower())
+
+
+def _of_words(text: str) -> str:
+    return sha256(hashlib.sha256(text.encode("utf-8", "replace")))
+
+
+def sha256(hashed: Any) -> str:
+    return f"sha256:{hashed.hexdigest()}"
+
+
+class Checksum:
+    """The checksum of memories that come one at a time, in whatever order. Held until the end, as they are sorted; of
+    more than `most_bytes` nothing is said."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self.left = most_bytes
+        self.held: list[tuple[str, bytes]] | None = []
+
+    def take(self, memory: Any) -> None:
+        if self.held is None:
+            return
+        try:
+            written = canonical(memory)
+        except (ValueError, TypeError, RecursionError):
+            self.held = None
+            return
+        self.left -= len(written)
+        self.held.append((word(memory.get("id")) if isinstance(memory, dict) else "", written))
+        if self.left < 0:
+            self.held = None
+
+    def fits(self, told: Any) -> bool:
+        """Whether it is the one that is told; what says nothing is believed."""
+        if self.held is None or not isinstance(told, str):
+            return True
+        in_order = (written for _id, written in sorted(self.held, key=lambda pair: pair[0]))
+        return told == sha256(hashlib.sha256(b"[" + b",".join(in_order) + b"]"))

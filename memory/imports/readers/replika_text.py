@@ -1,0 +1,48 @@
+"""The diary that a Replika keeps, as text: dates, and below each what it wrote about its owner.
+
+The words are Replika's, not the owner's: each entry is a memory, as in the other forms of the diary.
+"""
+
+import re
+from collections.abc import Iterator
+
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers.headings import heading_in
+from memory.imports.readers.journal import Journal
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.types import Entry, Found, Options, Remembered, Skipped
+
+_LONGEST_TITLE = 60
+_SAMPLE_LINES = 200
+_WORDS = "diary|diaries|memories|memory|journal|tagebuch|erinnerungen|diario|diário|mémoires|日记|日記|记忆|記憶|일기"
+# In the name of the file or the title above it: who writes of a Replika in a diary of their own does not call it so.
+_DIARY = re.compile(rf"replika.{{0,12}}(?:{_WORDS})|(?:{_WORDS}).{{0,12}}replika", re.I)
+_TEXTS = (".txt", ".md", ".markdown", "")
+
+
+class ReplikaText:
+    name = "replika_text"
+    label = gettext_lazy("Replika (diary as text)")
+
+    def resembles(self, sample: Sample) -> float:
+        if sample.members or sample.paths or not sample.name.casefold().endswith(_TEXTS):
+            return 0.0
+        lines = sample.text.split("\n")[:_SAMPLE_LINES]
+        title = next((line for line in lines if line.strip()), "")
+        is_called_so = _DIARY.search(sample.name) or (len(title) <= _LONGEST_TITLE and _DIARY.search(title))
+        is_dated = any(heading_in(line, begins=True) for line in lines)
+        return 0.87 if is_dated and is_called_so else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        for found in Journal().read(source, options):
+            if not isinstance(found, Entry) or options.kind == "notes":
+                yield found
+            elif not found.day:
+                yield Skipped(found.where, "document")
+            else:
+                text = f"{found.title}\n{found.text}" if found.title else found.text
+                yield Remembered(text, "diary", found.day, None, found.source_id, found.where)
+
+
+FORMATS = (ReplikaText(),)

@@ -1,0 +1,133 @@
+"""Messages with roles, as programs hand them to a language model and keep them.
+
+OpenAI      [{role, content}], {messages: [{role, content}]}, one of either a line, or an array of them
+ShareGPT    [{conversations: [{from, value}]}], or one a line
+Extensions  {metadata: {title}, messages: [{role: "Prompt" | "Response", say}]}
+
+`content` is a text, or parts of which those are taken that are text. What is for the model or for tools is told.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.json_values import Unread, objects
+from memory.imports.readers.lines import moment, placed, role_named, said, table, talks, word
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.types import Found, Limits, Line, Options, Role, Skipped, digest
+
+# Where the messages of a conversation stand, and what their fields are called.
+_HELD = ("messages", "conversations", "conversation")
+_SPEAKER = ("role", "from", "role")
+_TEXT = ("content", "value", "say")
+_TIMES = ("created_at", "createdAt", "timestamp", "create_time", "time", "date")
+_TITLES = ("title", "name")
+_ROLES: Mapping[str, Role] = {
+    "user": "user",
+    "human": "user",
+    "assistant": "persona",
+    "gpt": "persona",
+    "model": "persona",
+    "Prompt": "user",
+    "Response": "persona",
+}
+_SILENT = {"system": "hidden", "developer": "hidden", "tool": "tool", "function": "tool", "function_call": "tool"}
+_PARTS = {"text": "", "input_text": "", "output_text": "", "thinking": "thinking", "reasoning": "thinking"}
+_SHAPES = ("", "item.", "item.item.", *(f"{start}{held}.item." for start in ("", "item.") for held in _HELD))
+
+
+class RoleMessages:
+    name = "role_messages"
+    label = gettext_lazy("Messages with roles (OpenAI, ShareGPT)")
+
+    def resembles(self, sample: Sample) -> float:
+        if sample.members:
+            return 0.0
+        pairs = tuple(zip(_SPEAKER, _TEXT, strict=True))
+        at_home = any({shape + role, shape + text} <= sample.paths for shape in _SHAPES for role, text in pairs)
+        known = (f'"{role}"' in sample.text for role in (*_ROLES, "system"))
+        return 0.8 if at_home and any(known) else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        """Messages that stand by themselves, in an array or one a line, are one conversation."""
+        number, places = 0, Places()
+        for several, group in groupby(objects(source), _is_conversation):
+            for one in group if several else [group]:
+                number += 1
+                yield from _conversation(one, source.name, number, places, options.limits)
+
+
+def _is_conversation(value: Any) -> bool:
+    return isinstance(value, list) or _first(table(value), _HELD) is not None
+
+
+def _conversation(one: Any, file: str, number: int, places: Places, limits: Limits) -> Iterator[Found]:
+    """`one` holds messages, or is a list of them, or yields them."""
+    where = _("conversation %d") % number
+    messages = _first(one, _HELD) if isinstance(one, dict) else one
+    if isinstance(messages, str) or not isinstance(messages, Iterable):
+        yield Skipped(where, "broken")
+        return
+    title = word(_first(table(one), _TITLES))
+    known = word(table(one).get("id"))
+    begun = places.begun(known, title or file, messages, _beginning)
+    source_id = known or digest("role_messages", number, title)
+    yield from talks(title, source_id, where, _lines(begun, places, where, limits), limits)
+
+
+def _beginning(message: Any) -> str:
+    return _words(_first(table(message), _TEXT))[0]
+
+
+def _first(record: Mapping[str, Any], keys: Iterable[str]) -> Any:
+    """The first of those values that is there."""
+    return next((record[key] for key in keys if record.get(key) is not None), None)
+
+
+def _lines(messages: Iterable[Any], places: Places, where: str, limits: Limits) -> Iterator[Line | Skipped]:
+    for place, message in placed(messages, where):
+        if isinstance(message, dict):
+            yield from _message(message, places, place, limits)
+        else:
+            yield Skipped(place, message.reason if isinstance(message, Unread) else "broken")
+
+
+def _message(message: Mapping[str, Any], places: Places, where: str, limits: Limits) -> Iterator[Line | Skipped]:
+    side = word(_first(message, _SPEAKER))
+    if side in _SILENT:
+        yield Skipped(where, _SILENT[side])
+        return
+    text, left_out = _words(_first(message, _TEXT))
+    yield from (Skipped(where, reason) for reason in left_out)
+    if text or not (left_out or message.get("tool_calls")):
+        at, speaker = moment(_first(message, _TIMES)), word(message.get("name")) or side
+        role = _ROLES.get(side) or role_named(side)
+        yield said(speaker, text, at, where, limits, places, word(message.get("id")), role)
+    elif message.get("tool_calls"):
+        yield Skipped(where, "tool")
+
+
+def _words(content: Any) -> tuple[str, list[str]]:
+    """The words of a message, and why other parts of it are left out."""
+    if not isinstance(content, list):
+        return word(content), []
+    parts = [table(part) if isinstance(part, dict) else {"type": "text", "text": part} for part in content]
+    kinds = [word(part.get("type")) for part in parts]
+    texts = (_text(part.get("text")) for part, kind in zip(parts, kinds, strict=True) if _PARTS.get(kind) == "")
+    return "\n\n".join(filter(None, texts)), [_why_not(kind) for kind in kinds if _PARTS.get(kind) != ""]
+
+
+def _text(value: Any) -> str:
+    """In threads the text of a part is itself a record: {value, annotations}."""
+    return word(table(value).get("value")) if isinstance(value, dict) else word(value)
+
+
+def _why_not(kind: str) -> str:
+    return _PARTS.get(kind) or ("tool" if "tool" in kind else "media")
+
+
+FORMATS = (RoleMessages(),)

@@ -1,0 +1,155 @@
+"""SillyTavern's chats: a header, then a message a line (.jsonl), alone or many in a zip. Chub's are the same with `mes`
+as an object.
+
+A line that cannot be read is left out, as SillyTavern does. `mes` is the swipe that was chosen; the others are told.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from itertools import chain
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.json_values import loads
+from memory.imports.readers.lines import array, said, table, talks, word
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.when import read_when
+from memory.imports.readers.zips import within
+
+# What older ones wrote: "2023-6-19@14h20m30s", "2023-6-19 @14h 20m 30s 123ms".
+_NARRATOR = "narrator"
+# What the header of a group's chat has for names.
+_NO_NAME = "unused"
+# Members that are looked at, to find out what a zip holds.
+_LOOKED_AT = 20
+_HOUSE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})\s*@\s*(\d{1,2})h\s*(\d{1,2})m\s*(\d{1,2})s(?:\s*\d{1,3}ms)?")
+
+
+class SillyTavern:
+    name = "sillytavern"
+    label = gettext_lazy("SillyTavern chat")
+
+    def resembles(self, sample: Sample) -> float:
+        if not sample.members:
+            return 0.95 if _is_chat(sample) else 0.0
+        return 0.9 if any(_is_chat(sample.inside(name)) for name in _files(sample.members)[:_LOOKED_AT]) else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        files = [name for name in _files(source.members) if _is_chat(source.sample.inside(name))]
+        if source.members and not files:
+            raise ImportRejected("member_missing")
+        for name in source.members:
+            if name not in files:
+                yield Skipped(name, _why_not(source.sample.inside(name)))
+        for file in files or [""]:
+            with within(file):
+                yield from _chat(source, file, options.limits)
+
+
+def _files(members: tuple[str, ...]) -> list[str]:
+    return [name for name in members if name.endswith(".jsonl")]
+
+
+def _is_chat(sample: Sample) -> bool:
+    return (
+        sample.text.lstrip().startswith("{")
+        and "is_user" in sample.paths
+        and bool({"mes", "mes.message"} & sample.paths)
+    )
+
+
+def _why_not(sample: Sample) -> str:
+    """Chats in which nobody said anything yet are told as such, and so is what else a backup holds."""
+    if sample.name.endswith(".jsonl"):
+        return "empty" if "user_name" in sample.paths else "unknown"
+    if sample.name.endswith(".json"):
+        return "settings"
+    return "document" if sample.name.endswith((".txt", ".md")) else "media"
+
+
+def _chat(source: Source, file: str, limits: Limits) -> Iterator[Found]:
+    lines = _objects(source, file, limits)
+    number, head = next(lines, (1, None))
+    if head is None:
+        raise ImportRejected("not_this", _("line %d") % number, format=str(SillyTavern.label))
+    if "mes" in head:
+        head, lines = {}, chain([(number, head)], lines)
+    title = word(head.get("character_name"))
+    title = "" if title == _NO_NAME else title
+    chat_id = _chat_id(head, file or source.name)
+    # Of its own for each chat: many are copies of others up to where they part.
+    places = Places()
+    places.begin(chat_id)
+    yield from talks(title, chat_id, title or _("the chat"), _lines(lines, places, limits), limits)
+
+
+def send_date(value: Any) -> datetime | None:
+    """The time of a message in any way in which SillyTavern has written it; naive where that says no zone.
+
+    >>> send_date("June 19, 2023 2:20pm") == send_date("2023-6-19@14h20m00s") == datetime(2023, 6, 19, 14, 20)
+    True
+    """
+    found = _HOUSE.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found is None:
+        when = read_when(value)
+        return when.as_moment() if when else None
+    year, month, day, hour, minute, second = map(int, found.groups())
+    try:
+        return datetime(year, month, day, hour, minute, second)
+    except ValueError:
+        return None
+
+
+def _objects(source: Source, file: str, limits: Limits) -> Iterator[tuple[int, dict[str, Any] | None]]:
+    """The number of each line with its object, None where it holds none."""
+    for line in source.lines(file):
+        if line.text.strip():
+            yield line.number, _object(line.text, limits)
+
+
+def _object(text: str, limits: Limits) -> dict[str, Any] | None:
+    try:
+        value = loads(text, limits)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _chat_id(head: dict[str, Any], file: str) -> str:
+    integrity = word(table(head.get("chat_metadata")).get("integrity"))
+    begun = word(head.get("create_date"))
+    return integrity or digest("sillytavern", word(head.get("character_name")), begun, *([] if begun else [file]))
+
+
+def _lines(
+    messages: Iterable[tuple[int, dict[str, Any] | None]], places: Places, limits: Limits
+) -> Iterator[Line | Skipped]:
+    line = _("line %d")
+    for number, message in messages:
+        if message is None or "mes" not in message:
+            yield Skipped(line % number, "broken")
+        else:
+            yield from _message(message, places, line % number, limits)
+
+
+def _message(message: dict[str, Any], places: Places, where: str, limits: Limits) -> Iterator[Line | Skipped]:
+    others = len(array(message.get("swipes"))) - 1
+    yield from (Skipped(where, "not_chosen") for _swipe in range(others))
+    if message.get("is_system"):
+        yield Skipped(where, "hidden")
+        return
+    mes = message["mes"]
+    text = word(table(mes).get("message")) if isinstance(mes, dict) else word(mes)
+    role: Role = "user" if message.get("is_user") else "persona"
+    if table(message.get("extra")).get("type") == _NARRATOR:
+        role = "other"
+    at = send_date(message.get("send_date"))
+    yield said(word(message.get("name")) or role, text, at, where, limits, places, role=role)
+
+
+FORMATS = (SillyTavern(),)

@@ -1,0 +1,207 @@
+"""Slack's export: a zip with a folder for each channel, in it a file for each day; or one such file.
+
+    users.json                   [{id, name, real_name, profile: {display_name, real_name}, is_bot}]
+    channels.json, groups.json   [{id, name, members}], dms.json, mpims.json [{id, members}]
+    general/2024-01-05.json      [{type: "message", subtype?, user, text, ts, thread_ts?, files?}]
+
+Texts have marks for people, channels and links, and three signs escaped: <@U2>, <#C1|general>, <https://…|words>, &lt;.
+"""
+
+import html
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.json_values import Unread, objects
+from memory.imports.readers.lines import Names, array, moment, said, table, talks, word
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.time_order import oldest_first, weight
+from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.zips import within
+
+_DAY = re.compile(r"(?P<folder>(?:.*/)?(?P<channel>[^/]+))/\d{4}-\d\d-\d\d\.json$")
+_LISTS = ("channels", "groups", "dms", "mpims")
+_MARKS = frozenset({"item.type", "item.ts", "item.text"})
+_MEMBERS_LOOKED_AT = 20
+_MAX_PEOPLE = 100_000
+# Subtypes in which somebody speaks; in all others Slack does.
+_SPOKEN = ("", "thread_broadcast", "file_share", "me_message", "reply_broadcast", "file_comment")
+_BOTS = ("bot_message",)
+_DELETED = ("tombstone", "message_deleted")
+_MARK = re.compile(r"<(?P<sign>[@#!]?)(?P<what>[^<>|\n]{1,2000})(?:\|(?P<words>[^<>\n]{0,2000}))?>")
+_MAIL = re.compile(r"^mailto:|^tel:")
+
+
+@dataclass
+class _Workspace:
+    people: dict[str, str] = field(default_factory=dict)
+    bots: set[str] = field(default_factory=set)
+    channels: dict[str, str] = field(default_factory=dict)
+    # By the name of its folder: the id, and who takes part.
+    folders: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
+    names: Names = field(default_factory=Names)
+
+    def name_of(self, person: str, otherwise: str = "") -> str:
+        return self.names.of(person or otherwise, self.people.get(person) or otherwise or person)
+
+    def title_of(self, folder: str) -> str:
+        """The channel; of a talk without a name whoever takes part."""
+        known, members = self.folders.get(folder, ("", []))
+        named = self.channels.get(known)
+        return named or ", ".join(self.people.get(person, person) for person in members[:8]) or folder
+
+
+class Slack:
+    name = "slack"
+    label = gettext_lazy("Slack export (the whole zip)")
+    between_people = True
+
+    def resembles(self, sample: Sample) -> float:
+        if not sample.members:
+            return 0.9 if _is_day(sample) else 0.0
+        days = [name for name in sample.members if _DAY.search(name)]
+        known = {name.rpartition("/")[2] for name in sample.members} & {"users.json", "channels.json", "dms.json"}
+        if not days or not (known or any(_is_day(sample.inside(name)) for name in days[:_MEMBERS_LOOKED_AT])):
+            return 0.0
+        if any(_is_day(sample.inside(name)) for name in days[:_MEMBERS_LOOKED_AT]):
+            return 0.95
+        # The lists of people and channels beside days tell as much, also where the days looked at are damaged or empty.
+        return 0.8 if len(known) > 1 else 0.3
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        channels: dict[str, list[str]] = defaultdict(list)
+        for name in source.members:
+            day = _DAY.search(name)
+            if day:
+                channels[day["folder"]].append(name)
+            else:
+                yield Skipped(name, "settings" if name.casefold().endswith(".json") else "media")
+        if source.members and not channels:
+            raise ImportRejected("member_missing")
+        workspace, places = _workspace(source), Places()
+        for folder, files in (channels or {"": [""]}).items():
+            known = folder.rpartition("/")[2]
+            title = workspace.title_of(known)
+            source_id = workspace.folders.get(known, (known, []))[0] or digest("slack", known or source.name)
+            places.begin(source_id)
+            found = _lines(source, sorted(files), workspace, source_id, places, title or _("channel"), options.limits)
+            yield from talks(title, source_id, title or _("channel"), found, options.limits)
+
+
+def _is_day(sample: Sample) -> bool:
+    return sample.paths >= _MARKS and bool(sample.paths & {"item.user", "item.bot_id", "item.user_profile"})
+
+
+def _workspace(source: Source) -> _Workspace:
+    workspace = _Workspace()
+    for member in source.members:
+        name = member.rpartition("/")[2].casefold().removesuffix(".json")
+        if _DAY.search(member) or name not in (*_LISTS, "users"):
+            continue
+        with within(member):
+            for one in objects(source, member):
+                if isinstance(one, dict) and len(workspace.people) < _MAX_PEOPLE:
+                    _take(workspace, name, one)
+    return workspace
+
+
+def _take(workspace: _Workspace, kind: str, one: Mapping[str, Any]) -> None:
+    known, name = word(one.get("id")), word(one.get("name"))
+    if kind == "users":
+        profile = table(one.get("profile"))
+        real = word(one.get("real_name")) or word(profile.get("real_name"))
+        workspace.people[known] = real or word(profile.get("display_name")) or name
+        workspace.bots |= {known} if one.get("is_bot") else set()
+        return
+    members = [word(person) for person in array(one.get("members"))]
+    if name and kind in ("channels", "groups"):
+        workspace.channels[known] = name
+    # A talk of two has its id as its folder, all others their name.
+    workspace.folders[name or known] = workspace.folders[known] = (known, members)
+
+
+def _lines(
+    source: Source, files: list[str], workspace: _Workspace, talk_id: str, places: Places, talk: str, limits: Limits
+) -> Iterator[Line | Skipped]:
+    number, place = 0, _("%(talk)s, message %(number)d")
+    for file in files:
+        with within(file):
+            for message in oldest_first(objects(source, file), _at, weight, limits):
+                number += 1
+                where = place % {"talk": talk, "number": number}
+                yield from _message(message, workspace, talk_id, places, where, limits)
+
+
+def _at(message: Any) -> datetime | None:
+    return moment(table(message).get("ts"))
+
+
+def _message(
+    message: Any, workspace: _Workspace, talk_id: str, places: Places, where: str, limits: Limits
+) -> Iterator[Line | Skipped]:
+    if not isinstance(message, dict):
+        yield Skipped(where, message.reason if isinstance(message, Unread) else "broken")
+        return
+    subtype = word(message.get("subtype"))
+    if subtype in _DELETED or message.get("hidden"):
+        yield Skipped(where, "deleted")
+        return
+    if message.get("type") != "message" or subtype not in (*_SPOKEN, *_BOTS):
+        yield Skipped(where, "notice" if message.get("type") == "message" else "unknown")
+        return
+    text = readable(word(message.get("text")), workspace.people, workspace.channels)
+    with_media = bool(message.get("files") or message.get("file") or message.get("attachments"))
+    if with_media and (message.get("files") or message.get("file") or not text.strip()):
+        yield Skipped(where, "media")
+    if text.strip() or not with_media:
+        speaker, role = _speaker(message, subtype, workspace)
+        known = word(message.get("ts"))
+        source_id = f"{talk_id}/{known}/{word(message.get('user') or message.get('bot_id'))}" if known else ""
+        yield said(speaker, text, _at(message), where, limits, places, source_id, role)
+
+
+def _speaker(message: Mapping[str, Any], subtype: str, workspace: _Workspace) -> tuple[str, Role]:
+    """By real name; a program is nobody's persona."""
+    person = word(message.get("user"))
+    profile = table(message.get("user_profile"))
+    named = word(profile.get("real_name")) or word(profile.get("display_name"))
+    is_bot = subtype in _BOTS or person in workspace.bots or bool(message.get("bot_id") and not person)
+    bot = (
+        word(message.get("username"))
+        or word(table(message.get("bot_profile")).get("name"))
+        or word(message.get("bot_id"))
+    )
+    name = workspace.name_of(person or word(message.get("bot_id")), named or (bot if is_bot else ""))
+    return name, "other" if is_bot else ""
+
+
+def readable(text: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:
+    """`text` as it was shown: with names instead of ids, links by their words, and nothing escaped.
+
+    >>> readable("&lt;3 <@U2> in <#C1|general>: <https://a.example/?a=1&amp;b=2|the plan>", {"U2": "Ben"}, {})
+    '<3 @Ben in #general: the plan (https://a.example/?a=1&b=2)'
+    """
+    return html.unescape(_MARK.sub(lambda mark: _shown(mark, people, channels), text))
+
+
+def _shown(mark: re.Match[str], people: Mapping[str, str], channels: Mapping[str, str]) -> str:
+    sign, what, words = mark["sign"], mark["what"], mark["words"] or ""
+    if sign == "@":
+        return f"@{people.get(what) or words or what}"
+    if sign == "#":
+        return f"#{words or channels.get(what) or what}"
+    if sign == "!":
+        command, _sign, rest = what.partition("^")
+        return words or rest or f"@{command}"
+    bare = _MAIL.sub("", what)
+    return f"{words} ({what})" if words and words != bare and words != what else words or bare
+
+
+FORMATS = (Slack(),)

@@ -1,0 +1,74 @@
+"""Who speaks in what was read, for the question "which of them is you?", with a guess. Pure."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from memory.imports.readers.lines import role_named
+from memory.imports.readers.types import Found, Role, Talk
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """`guess` is "" where nothing speaks for any side."""
+
+    name: str
+    lines: int
+    guess: Role
+
+
+def speakers(found: Iterable[Found], *, between_people: bool = False) -> tuple[Speaker, ...]:
+    """Everybody who speaks, the most first. The guess rests on what the file says of its lines, on plain labels
+    ("assistant"), and on titles: an exported talk is named for the other one. Of two,
+    one follows from the other. In chats `between_people` nobody is the persona, and at most one is the user."""
+    lines: Counter[str] = Counter()
+    roles: dict[str, Role] = {}
+    titles: set[str] = set()
+    for talk in found:
+        if isinstance(talk, Talk):
+            titles.add(talk.title)
+            lines.update(line.speaker for line in talk.lines)
+            for line in talk.lines:
+                roles[line.speaker] = role_after(roles.get(line.speaker), line.role)
+    guesses = {name: roles.get(name) or role_named(name) for name in lines}
+    if between_people:
+        guesses = among_people(guesses, titles)
+        return tuple(Speaker(name, count, guesses[name]) for name, count in lines.most_common())
+    two = {name: role for name, role in guesses.items() if role != "other"}
+    if len(two) == 2:
+        guesses |= _of_two(two, titles)
+    return tuple(Speaker(name, count, guesses[name]) for name, count in lines.most_common())
+
+
+def role_after(before: Role | None, told: Role) -> Role:
+    """What the lines of one name say together: somebody else is only who speaks nowhere else in the file, as those do
+    not whose words others forward."""
+    if before is None or before == "other":
+        return told
+    return told if told not in ("", "other") else before
+
+
+def among_people(guesses: Mapping[str, Role], titles: Collection[str]) -> dict[str, Role]:
+    """The same of people who talk with each other: one of them is the user, everybody else somebody else, and nobody
+    the persona. "" for all who may be the user where neither the file nor its titles tell.
+
+    >>> among_people({"Ana": "", "Ben": ""}, {"Ben"})
+    {'Ana': 'user', 'Ben': 'other'}
+    >>> among_people({"Ana": "user", "Ben": "user"}, ())
+    {'Ana': '', 'Ben': ''}
+    """
+    users = [name for name, role in guesses.items() if role == "user"]
+    others = {name for name, role in guesses.items() if role in ("other", "persona")}
+    if not users:
+        others |= guesses.keys() & set(titles)
+    possible = users or [name for name in guesses if name not in others]
+    if len(possible) == 1 and (users or others):
+        return {name: "user" if name in possible else "other" for name in guesses}
+    return {name: "" if name in possible else "other" for name in guesses}
+
+
+def _of_two(guesses: Mapping[str, Role], titles: set[str]) -> dict[str, Role]:
+    told = {name: role or ("persona" if name in titles else "") for name, role in guesses.items()}
+    rest: dict[Role, Role] = {"user": "persona", "persona": "user"}
+    (first, one), (second, other) = told.items()
+    return {first: one or rest.get(other, ""), second: other or rest.get(one, "")}

@@ -1,0 +1,195 @@
+"""Tables as CSV or TSV: a conversation with date, from and text, or a diary with date and text.
+
+The delimiter and the meaning of the columns are told from the file; where their names do not say it plainly, a person
+is asked (`ask_mapping`) and her answer comes back as `Options.mapping`.
+"""
+
+import csv
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers.applying import Applying, Record, ask_whose, order_of_days
+from memory.imports.readers.fields import NAMES, Mapping, guessed
+from memory.imports.readers.source import Sample, Source, TextLine
+from memory.imports.readers.types import Found, ImportRejected, Options, Skipped
+from memory.imports.readers.when import read_when
+
+_DELIMITERS = (",", "\t", ";", "|")
+# Excel's way of saying the delimiter, in a line of its own above the table.
+_SAID = re.compile(r"\ufeff?\"?sep=(?P<delimiter>[,;\t|])\"?\s*")
+_RULE = re.compile(r"\s*:?-+:?\s*")
+_SAMPLE_ROWS = 200
+_KNOWN = {name for names in NAMES.values() for name in names}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How a table is written, and what its columns are called. Without a heading row they are called 1, 2, 3 …"""
+
+    delimiter: str
+    quoted: bool
+    columns: tuple[str, ...]
+    headed: bool
+
+
+class Table:
+    name = "table"
+    label = gettext_lazy("Table (CSV or TSV) of messages or diary entries")
+
+    def resembles(self, sample: Sample) -> float:
+        if sample.members or sample.paths or not sample.text:
+            return 0.0
+        shape = shape_of(sample.text)
+        if shape is None:
+            return 0.0
+        by_name = sample.name.casefold().endswith((".csv", ".tsv"))
+        if not shape.headed:
+            return 0.5 if by_name else 0.0
+        mapping = guessed(sampled(_rows_of(sample.text, shape), shape))
+        return 0.9 if mapping and mapping.sure else 0.6 if by_name else 0.3
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        shape = _shape(source)
+        likely = guess(source)
+        mapping = options.mapping or likely
+        if not isinstance(mapping, Mapping) or (options.mapping is None and not mapping.sure):
+            raise ImportRejected("ask_mapping")
+        ask_whose(mapping, likely, shape.columns, options)
+        order = order_of_days(lambda: records(source, shape), mapping, options)
+        applying = Applying(mapping, order, options.limits, source.name)
+        yield from applying.found(records(source, shape), "", "")
+
+
+def guess(source: Source) -> Mapping | None:
+    """What the columns hold, as far as the first rows tell."""
+    shape = _shape(source)
+    return guessed(sampled(islice(records(source, shape), _SAMPLE_ROWS), shape))
+
+
+def columns(source: Source) -> list[str]:
+    """What the columns are called. Raises ImportRejected where the file is no table."""
+    return list(_shape(source).columns)
+
+
+def _shape(source: Source) -> Shape:
+    shape = shape_of(source.sample.text)
+    if shape is None:
+        # Whatever is wrong with the text is a better answer.
+        next(iter(source.texts()), None)
+        raise ImportRejected("nothing_found")
+    return shape
+
+
+def shape_of(text: str) -> Shape | None:
+    """How a table that begins with `text` is written; None where it is no table."""
+    beginning = text[: text.rfind("\n") + 1] or text
+    said = _said_in(beginning.partition("\n")[0])
+    beginning = beginning.partition("\n")[2] if said else beginning
+    shapes = [(delimiter, quoted) for delimiter in said or _DELIMITERS for quoted in (True, False)]
+    best = max(shapes, key=lambda shape: _evenness(beginning, *shape))
+    if _evenness(beginning, *best) == 0:
+        return None
+    first, second = [*_first_rows(beginning, *best), [], []][:2]
+    headed = _is_heading(first, second)
+    names = first if headed else [str(number) for number, _cell in enumerate(first, 1)]
+    return Shape(*best, tuple(name.strip() for name in names), headed)
+
+
+def _said_in(line: str) -> str:
+    """The delimiter that a line above the table says; "" where it is a line of the table."""
+    match = _SAID.fullmatch(line)
+    return match["delimiter"] if match else ""
+
+
+def _is_heading(first: list[str], second: list[str]) -> bool:
+    """Whether the first row names the columns: in known words, or by holding no time where the next one does."""
+    times = [any(read_when(cell, day_first=True) for cell in row) for row in (first, second)]
+    return any(_plain(cell) in _KNOWN for cell in first) or times == [False, True]
+
+
+def _evenness(text: str, delimiter: str, quoted: bool) -> float:
+    """How much it looks like a table when read so: the share of rows as wide as the first; 0 where it cannot be."""
+    rows = _first_rows(text, delimiter, quoted)
+    if not rows or len(rows[0]) < 2:
+        return 0.0
+    even = sum(len(row) == len(rows[0]) for row in rows) / len(rows)
+    return even + (0.001 if quoted else 0)
+
+
+def _first_rows(text: str, delimiter: str, quoted: bool) -> list[list[str]]:
+    lines = [f"{line}\n" for line in text.split("\n")]
+    # One line more, so that a cell cut off at the end of the sample is told from one that is broken.
+    reader = _reader([*lines, "\n"], delimiter, quoted)
+    rows: list[list[str]] = []
+    try:
+        rows.extend(row for row in islice(reader, _SAMPLE_ROWS) if row)
+    except csv.Error:
+        return rows if reader.line_num > len(lines) else []
+    return rows
+
+
+def _reader(lines: Iterable[str], delimiter: str, quoted: bool) -> Any:
+    if quoted:
+        return csv.reader(lines, delimiter=delimiter, strict=True)
+    return csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE, strict=True)
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
+
+
+def _rows_of(text: str, shape: Shape) -> Iterator[Record]:
+    above = bool(_said_in(text.partition("\n")[0]))
+    rows = _first_rows(text, shape.delimiter, shape.quoted)[above + shape.headed :]
+    return (("", _as_record(row, shape)) for row in rows)
+
+
+def sampled(rows: Iterable[Record], shape: Shape) -> dict[str, list[Any]]:
+    """Some values of each column."""
+    taken = [record for _where, record in rows if isinstance(record, dict)]
+    return {column: [record.get(column, "") for record in taken] for column in shape.columns}
+
+
+def records(source: Source, shape: Shape) -> Iterator[Record]:
+    """Each row with its place, as what stands under each column. Raises ImportRejected where a row never ends."""
+    lines = source.lines()
+    first = next(lines, None)
+    above = int(first is not None and bool(_said_in(first.text)))
+    lines = lines if first is None or above else chain([first], lines)
+    reader = _reader(_with_ends(lines), shape.delimiter, shape.quoted)
+    before, place = above, _("line %d")
+    try:
+        for number, row in enumerate(reader):
+            where = place % (before + 1)
+            before = above + reader.line_num
+            if row and not (shape.headed and number == 0) and not _is_rule(row):
+                yield where, _as_record(row, shape) or Skipped(where, "broken")
+    except csv.Error as error:
+        raise ImportRejected("table_broken", place % (before + 1)) from error
+
+
+def _is_rule(row: list[str]) -> bool:
+    """The line beneath the heading of a table in Markdown."""
+    return any(row) and all(_RULE.fullmatch(cell) for cell in row if cell)
+
+
+def _with_ends(lines: Iterable[TextLine]) -> Iterator[str]:
+    return (f"{line.text}\n" for line in lines)
+
+
+def _as_record(row: list[str], shape: Shape) -> dict[str, str] | None:
+    """The row by columns. A row that is too long has delimiters in its last cell, which some writers do not quote."""
+    row = [cell.strip() for cell in row] if shape.delimiter == "|" else row
+    width = len(shape.columns)
+    if len(row) > width:
+        row = [*row[: width - 1], shape.delimiter.join(row[width - 1 :])]
+    return dict(zip(shape.columns, row, strict=False)) if len(row) > 1 else None
+
+
+FORMATS = (Table(),)

@@ -1,0 +1,246 @@
+"""Telegram Desktop's result.json: one chat, or all chats of an account.
+
+What somebody forwarded was said by whom it is forwarded from, and stands under that name. A list is what is to be done
+in it; a poll is nobody's words, as in other messengers, whose exports only say that there was one.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.json_values import Unread, values
+from memory.imports.readers.lines import Names, array, moment, said, table, talks, word
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.zips import within
+
+_SINGLE = ("name", "type", "id")
+_CHATS = ("chats.list.item", "left_chats.list.item")
+_ME = "personal_information.user_id"
+_WANTED = (
+    *_SINGLE, "messages.item", _ME,
+    *(f"{chat}.{key}" for chat in _CHATS for key in (*_SINGLE, "messages.item")),
+)  # fmt: skip
+_SPEAKERS = (
+    *_SINGLE, "messages.item.from", "messages.item.from_id", _ME,
+    *(f"{chat}.{key}" for chat in _CHATS for key in (*_SINGLE, "messages.item.from", "messages.item.from_id")),
+)  # fmt: skip
+_MAX_SPEAKERS = 3
+_MAX_CHATS = 100_000
+_ASIDE = dict.fromkeys(
+    (
+        "contacts", "frequent_contacts", "sessions", "web_sessions", "other_data", "stories",
+        "profile_pictures", "ips",
+    ),
+    "settings",
+)  # fmt: skip
+_MEDIA = (
+    "photo", "file", "media_type", "sticker_emoji", "location_information", "contact_information",
+    "game_title", "invoice_information", "place_name", "poll",
+)  # fmt: skip
+
+
+_FILE = re.compile(r"result( ?\(\d+\))?\.json")
+_ASKED = {"todo_list": ("title", "answers")}
+_NOBODY = "unknown"
+# As Telegram itself shows who has no account any more; the name is empty in the file.
+_GONE = "Deleted Account"
+
+
+@dataclass(eq=False)
+class _Chat:
+    """What is known of a chat when its first message comes: an export names it before."""
+
+    number: int
+    me: str
+    # Who speaks in each chat of two people, by id with their names; of more than two it is of no use.
+    speakers: Sequence[dict[str, str]] = ()
+    known: dict[str, str] = field(default_factory=dict)
+    names: Names = field(default_factory=Names)
+    begun: bool = False
+
+    @property
+    def title(self) -> str:
+        return self.known.get("name", "")
+
+    @property
+    def source_id(self) -> str:
+        return self.known.get("id") or digest("telegram", self.title)
+
+    def role_of(self, person: str) -> Role:
+        """A chat of two people has the other one's id, or at least name; where neither speaks in it, and it is not said
+        whose export it is, nothing tells who is who. A bot is nobody else's persona."""
+        kind, partner = self.known.get("type"), self.known.get("id")
+        if person == self.me or kind == "saved_messages":
+            return "user"
+        if kind == "bot_chat":
+            return "persona" if person == partner else "user"
+        if self.me or kind != "personal_chat" or self.number > len(self.speakers):
+            return ""
+        others = {other for other in self.speakers[self.number - 1] if other != partner}
+        if len(others) > 1:
+            others = {other for other, name in self.speakers[self.number - 1].items() if name != self.title}
+        return "user" if others == {person} else ""
+
+
+class Telegram:
+    name = "telegram"
+    label = gettext_lazy("Telegram export")
+    between_people = True
+
+    def resembles(self, sample: Sample) -> float:
+        files = _files(sample.members)
+        paths = (sample.inside(files[0]) if files else sample).paths
+        whole = {"chats.about", "chats.list", "personal_information.user_id"} & paths
+        return 0.95 if whole or {"messages.item.date", "messages.item.type", "type"} <= paths else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        files = _files(source.members)
+        if source.members and not files:
+            raise ImportRejected("member_missing")
+        yield from (Skipped(name, "media") for name in source.members if name not in files)
+        for file in files or [""]:
+            with within(file):
+                yield from _chats(source, file, options.limits)
+
+
+def _files(members: tuple[str, ...]) -> list[str]:
+    return [name for name in members if _FILE.fullmatch(name.rpartition("/")[2])]
+
+
+def _chats(source: Source, file: str, limits: Limits) -> Iterator[Found]:
+    places = Places()
+    me, speakers = _speakers(source, file)
+    for chat, messages in groupby(_messages(source, file, me, speakers), key=lambda pair: pair[0]):
+        found = _lines(chat, (message for _chat, message in messages), places, limits)
+        yield from talks(chat.title, chat.source_id, _where(chat), found, limits)
+
+
+def _speakers(source: Source, file: str) -> tuple[str, list[dict[str, str]]]:
+    """Whose export it is, "" where nothing tells; and who speaks in each chat."""
+    chats: list[dict[str, str]] = [{}]
+    known: set[str] = set()
+    personal: Counter[str] = Counter()
+    name = kind = ""
+    begun = False
+    for place, value in values(source, _SPEAKERS, file):
+        key = place.rpartition(".")[2]
+        if place == _ME:
+            return word(value), []
+        if key in _SINGLE:
+            if begun or key in known:
+                chats += [{}] if len(chats) < _MAX_CHATS else []
+                known, kind, begun = set(), "", False
+            known.add(key)
+            kind = word(value) if key == "type" else kind
+            continue
+        begun = True
+        if key == "from":
+            name = word(value)
+        elif (person := _person(value) or name) not in chats[-1] and len(chats[-1]) < _MAX_SPEAKERS:
+            chats[-1][person] = name
+            personal[person] += kind == "personal_chat"
+    everywhere = [person for person, count in personal.items() if count > 1]
+    return everywhere[0] if len(everywhere) == 1 else "", chats
+
+
+def _messages(source: Source, file: str, me: str, speakers: Sequence[dict[str, str]]) -> Iterator[tuple["_Chat", Any]]:
+    """Each message with its chat, and what stands beside the chats as `Skipped` of none of them."""
+    aside, chat = _Chat(0, ""), _Chat(1, me, speakers)
+    for place, value in values(source, _WANTED, file, _ASIDE):
+        key = place.rpartition(".")[2]
+        if place in _ASIDE:
+            yield aside, Skipped(place, value.reason)
+        elif place == _ME:
+            chat.me = word(value)
+        elif key in _SINGLE:
+            if chat.begun or key in chat.known:
+                chat = _Chat(chat.number + 1, chat.me, speakers)
+            chat.known[key] = word(value)
+        else:
+            chat.begun = True
+            yield chat, value
+
+
+def _lines(chat: _Chat, messages: Iterator[Any], places: Places, limits: Limits) -> Iterator[Line | Skipped]:
+    places.begin(chat.source_id)
+    number, place, talk = 0, _("%(talk)s, message %(number)d"), _where(chat)
+    for message in messages:
+        if isinstance(message, Skipped):
+            yield message
+            continue
+        number += 1
+        where = place % {"talk": talk, "number": number}
+        if isinstance(message, Unread):
+            yield Skipped(where, message.reason)
+        elif isinstance(message, dict):
+            yield from _message(chat, message, places, where, limits)
+        else:
+            yield Skipped(where, "broken")
+
+
+def _message(
+    chat: _Chat, message: dict[str, Any], places: Places, where: str, limits: Limits
+) -> Iterator[Line | Skipped]:
+    if message.get("type") != "message":
+        yield Skipped(where, "notice" if message.get("type") == "service" else "unknown")
+        return
+    text = _text(message)
+    with_media = any(message.get(key) for key in _MEDIA)
+    if with_media:
+        yield Skipped(where, "media")
+    if text.strip() or not with_media:
+        speaker, role = _speaker(chat, message)
+        source_id = f"{chat.source_id}/{message['id']}" if word(message.get("id")) else ""
+        yield said(speaker, text, _at(message), where, limits, places, source_id, role)
+
+
+def _speaker(chat: _Chat, message: dict[str, Any]) -> tuple[str, Role]:
+    """Who hides, or has left, is named by nothing where what they said is forwarded."""
+    if "forwarded_from" in message or "forwarded_from_id" in message:
+        original = _person(message.get("forwarded_from_id"))
+        name = word(message.get("forwarded_from")) or original or _NOBODY
+        return name, "user" if original and original == chat.me else "other"
+    person = _person(message.get("from_id")) or word(message.get("from"))
+    name = word(message.get("from")) or (_GONE if "from" in message else "")
+    return chat.names.of(person, name), chat.role_of(person)
+
+
+def _person(known_as: Any) -> str:
+    return word(known_as).removeprefix("user")
+
+
+def _text(message: dict[str, Any]) -> str:
+    """Plain, or in pieces of which some are links, bold and the like; or what a list says."""
+    text = _joined(message.get("text") or message.get("text_entities"))
+    for kind, (asked, answers) in _ASKED.items():
+        asking = table(message.get(kind))
+        choices = [_joined(table(answer).get("text")) for answer in array(asking.get(answers))]
+        text = "\n".join(filter(None, (text, _joined(asking.get(asked)), *choices)))
+    return text
+
+
+def _joined(text: Any) -> str:
+    if isinstance(text, str):
+        return text
+    return "".join(piece if isinstance(piece, str) else word(table(piece).get("text")) for piece in array(text))
+
+
+def _at(message: dict[str, Any]) -> datetime | None:
+    """Seconds since 1970; older exports have the local time alone."""
+    return moment(message.get("date_unixtime")) or moment(message.get("date"))
+
+
+def _where(chat: _Chat) -> str:
+    return _("chat %d") % chat.number
+
+
+FORMATS = (Telegram(),)

@@ -1,0 +1,78 @@
+"""Messages of one file in the order in which they were said, whichever way the file runs. Pure.
+
+>>> from datetime import datetime
+>>> hours = [datetime(2024, 1, 5, 12), None, datetime(2024, 1, 5, 11)]
+>>> list(oldest_first("cba", at=lambda letter: hours["cba".index(letter)], size=len, limits=Limits()))
+['a', 'b', 'c']
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any, TypeVar
+
+from memory.imports.readers.types import Limits
+
+# Messages of a file that are held at most to put them in order.
+MAX_HELD = 200_000
+# What a number, a list and the like count as, in characters.
+_SMALL = 50
+
+T = TypeVar("T")
+
+
+def oldest_first(
+    items: Iterable[T],
+    at: Callable[[T], datetime | None],
+    size: Callable[[T], int],
+    limits: Limits,
+    *,
+    newest_first: bool = False,
+) -> Iterator[T]:
+    """`items` by their times. Those of one time, and those without one, stay in the order in which the file runs: that
+    is judged by all of it, and is `newest_first` where no time tells. A file with more than can be held (of `size`
+    characters each) keeps its order."""
+    rest = iter(items)
+    held: list[T] = []
+    characters = 0
+    for item in rest:
+        held.append(item)
+        characters += size(item)
+        if len(held) > MAX_HELD or characters > limits.item_bytes:
+            yield from held
+            yield from rest
+            return
+    if runs_back([at(item) for item in held], newest_first=newest_first):
+        held.reverse()
+    last = datetime.min.replace(tzinfo=UTC)
+    keys: list[datetime] = []
+    for item in held:
+        last = _aware(at(item)) or last
+        keys.append(last)
+    for index in sorted(range(len(held)), key=keys.__getitem__):
+        yield held[index]
+
+
+def runs_back(times: Iterable[datetime | None], *, newest_first: bool = False) -> bool:
+    """Whether the times mostly fall."""
+    known = [aware for aware in map(_aware, times) if aware]
+    falls = sum(later < earlier for earlier, later in pairwise(known))
+    rises = sum(later > earlier for earlier, later in pairwise(known))
+    return falls > rises or (falls == rises and newest_first)
+
+
+def weight(value: Any) -> int:
+    """About how many characters a value of JSON holds.
+
+    >>> weight({"text": "Hello", "n": [1, 2]})
+    255
+    """
+    if isinstance(value, str):
+        return _SMALL + len(value)
+    if isinstance(value, dict):
+        return _SMALL + sum(map(weight, value.values()))
+    return _SMALL + (sum(map(weight, value)) if isinstance(value, list) else 0)
+
+
+def _aware(at: datetime | None) -> datetime | None:
+    return at.replace(tzinfo=UTC) if at and at.tzinfo is None else at

@@ -1,0 +1,360 @@
+"""A talk written down as "Name: text", a message a line or over several; names can be bold, and lines have ISO stamps.
+
+A line with a colon in it is not yet somebody speaking. Who speaks is found out first: names that begin lines more than
+once; where there are fewer than two of those, all names that begin lines. What is copied out of QQ and the like has a
+name in one line and the words below it. Forms and lists look like either: where the file does not tell, it is asked.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, time
+from functools import lru_cache, partial
+from itertools import islice, pairwise, takewhile
+from pathlib import PurePath
+from typing import Literal
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers.called import is_form, is_label, may_be_called
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.headings import heading_in
+from memory.imports.readers.journal import Journal
+from memory.imports.readers.lines import Gathered, gathered, moment, role_named, said, talks
+from memory.imports.readers.localized_times import moment_in
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Skipped, digest
+
+# More names than people who talk with each other: what is counted of a file that is none.
+# Names held while they are counted; beyond, those that stood there once are forgotten.
+_MOST_NAMES = 10_000
+_SAMPLE_LINES = 200
+_LEAST_SHARE = 0.3
+_MOST_WORDS = 4
+_NAME = r"[^\W\d_][^:：\n*<>|\"“”!?;,。，！？；]{0,39}"
+# A Chinese colon needs no space behind it; an address (http://…) and a time (12:30) have none either.
+_COLON = r"(?:：|:(?=[*_]{0,2}(?:\s|$)))"
+_STAMP = r"\[?(?P<at>\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)\]?,?\s(?:-\s)?"
+_LONGEST_NAME_ALONE = 20
+_LONGEST_DAY = 60
+_LONGEST_HEAD = 6
+_LONGEST_CLOCK = 16
+_LEAST_SHARE_OF_NAMES = 0.2
+_LEAST_BLOCKS = 3
+_MOST_PEOPLE = 30
+_MARKDOWN = (".md", ".markdown")
+# A diary with dates above its entries resembles one less.
+_UNSURE_LIKENESS, _DATED_LIKENESS, _FRONTED_LIKENESS = 0.77, 0.76, 0.86
+_MOST_PROSE = 0.2
+_FROM = frozenset(
+    {
+        "from", "von", "de", "da", "van", "från", "fra", "от", "от кого", "发件人", "寄件者", "差出人",
+        "보낸사람", "보낸 사람",
+    }
+)  # fmt: skip
+_MAIL_FIELD = re.compile(
+    r"\s{0,3}[*_>]{0,3}\s?(?P<field>from|to|cc|subject|sent|date|von|an|betreff|gesendet|datum|de|à|objet|envoyé"
+    r"|para|asunto|assunto|enviado|fecha|da|a|oggetto|inviato|van|aan|onderwerp|verzonden|från|till|ämne|fra|til|emne"
+    r"|от|от кого|кому|тема|дата|发件人|收件人|主题|发送时间|日期|寄件者|收件者|主旨|差出人|宛先|件名|日時|送信日時"
+    r"|보낸 ?사람|받는 ?사람|제목|날짜)[*_]{0,3}\s?[:：][*_]{0,3}\s?(?P<value>\S.*)",
+    re.I,
+)
+_ADDRESS = re.compile(r"\s*<[^<>\s]{1,200}>|\s*\[mailto:[^\]\s]{1,200}\]")
+_DECORATION = re.compile(r"^#{1,6}\s+|\*\*|__|[:：]\s*$")
+_SENTENCE = re.compile(r"[.!?,;:。！？，；：…~～]\s*$")
+_BEGINNING = re.compile(
+    rf"(?:{_STAMP})?"
+    rf"(?:(?P<mark>\*\*|__)(?P<bold>{_NAME})(?:{_COLON}(?P=mark)|(?P=mark){_COLON})|(?P<plain>{_NAME}){_COLON}) ?"
+)
+
+
+@dataclass(frozen=True)
+class _Beginning:
+    name: str
+    at: datetime | None
+    words: str
+    # A time of day in a line of its own, which holds for what is said below.
+    clock: time | None = None
+    is_mail: bool = False
+
+
+# What the beginning of a file is: a chat, or what may as well be notes; "" where nobody speaks.
+Kind = Literal["chat", "unclear", ""]
+
+
+class Transcript:
+    name = "transcript"
+    label = gettext_lazy("Transcript (Name: text)")
+    between_people = True
+
+    def resembles(self, sample: Sample) -> float:
+        if sample.members or sample.paths:
+            return 0.0
+        beginning, has_front = _behind_front(sample.text.split("\n")[:_SAMPLE_LINES])
+        kind = _kind(beginning, sample.name)
+        if kind and has_front:
+            return _FRONTED_LIKENESS
+        if kind == "unclear":
+            return _UNSURE_LIKENESS
+        lines = [line for line in beginning if line.strip()]
+        names = _speaking(lines)
+        spoken = [begun for line in lines if (begun := _beginning(line)) and begun.name in names]
+        likeness = 0.4 + 0.4 * len(spoken) / len(lines) if kind else 0.0
+        # Dates above what people say make no diary of it.
+        dated = kind and (any(map(_day_in, lines)) or not names)
+        return max(likeness, _DATED_LIKENESS) if dated else likeness
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        if options.kind == "notes":
+            yield from Journal().read(source, options)
+            return
+        beginning, _front = _behind_front([line.text for line in islice(source.lines(), _SAMPLE_LINES)])
+        if options.kind is None and _kind(beginning, source.name) == "unclear":
+            raise ImportRejected("ask_chat_or_notes", source.name)
+        begins = _beginnings(source, beginning)
+        if begins is None:
+            raise ImportRejected("not_this", format=str(self.label))
+        title = PurePath(source.name).stem
+        messages = gathered(source.lines(), begins, options.limits)
+        found = _lines(messages, title, options.limits)
+        yield from talks(title, digest("transcript", title), title or _("the talk"), found, options.limits)
+
+
+def _beginnings(source: Source, beginning: Sequence[str]) -> Callable[[str], tuple[_Beginning, str] | None] | None:
+    """How messages begin in the file: behind a name and a colon, or below a name; None where nobody speaks."""
+    if alone := _names_alone(beginning):
+        return partial(_begins_below, alone)
+    names = _speaking(line.text for line in source.lines())
+    if _are_mails(beginning):
+        return _begins_mail
+    if not names:
+        return None
+    return partial(_begins, names, _are_clocks_above(beginning, names))
+
+
+def _kind(beginning: Sequence[str], file_name: str) -> Kind:
+    lines = [line for line in beginning if line.strip()]
+    if _are_mails(lines):
+        return "unclear"
+    names = [begun.name for line in lines if (begun := _beginning(line)) and not is_label(begun.name)]
+    counts = Counter(names)
+    again = [name for name, count in counts.items() if count > 1 or role_named(name)]
+    if not names or len(names) < _LEAST_SHARE * len(lines):
+        alone = _names_alone(beginning)
+        return "" if not alone else "chat" if len(alone) > 1 and all(map(role_named, alone)) else "unclear"
+    if any(map(role_named, counts)) and len(counts) > 1:
+        return "chat"
+    if len(again) > 1 or len(counts) == 2:
+        is_form_like = is_form(names) or _is_filled_in_by_day(lines) or _is_prose_by_day(lines)
+        return "unclear" if is_form_like else "chat"
+    if again or len(counts) == 1:
+        return "unclear" if again or 2 * len(names) > len(lines) else ""
+    if len(counts) > _MOST_PEOPLE:
+        return ""
+    is_list = file_name.casefold().endswith(_MARKDOWN) or any(heading_in(line, begins=True) for line in lines)
+    return "" if is_list or 2 * len(names) < len(lines) else "unclear"
+
+
+def _is_filled_in_by_day(lines: Iterable[str]) -> bool:
+    """Whether under each of several dates every name stands once at most: fields of a diary, or a chat of few words."""
+    days, since = 0, set[str]()
+    for line in lines:
+        begun = _beginning(line)
+        if begun is not None and begun.at is None:
+            if begun.name in since:
+                return False
+            since.add(begun.name)
+        elif begun is None and heading_in(line, begins=True):
+            days, since = days + 1, set()
+    return days > 1
+
+
+def _is_prose_by_day(lines: Sequence[str]) -> bool:
+    """Whether much under dates is said by nobody: a diary that tells who said what."""
+    days = sum(_day_in(line) is not None for line in lines)
+    others = sum(_beginning(line) is None and _clock_in(line.strip()) is None for line in lines) - days
+    return days > 0 and others > _MOST_PROSE * len(lines)
+
+
+def _behind_front(lines: list[str]) -> tuple[list[str], bool]:
+    """The lines behind the front matter of a note, and whether there is some."""
+    if not lines or lines[0].rstrip() != "---":
+        return lines, False
+    end = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), 0)
+    return lines[end + 1 :] if end else lines, bool(end)
+
+
+def _names_alone(lines: Sequence[str]) -> frozenset[str]:
+    """Names that stand alone in lines above what was said, if the beginning of a file looks so: short lines of which
+    some come again, above nearly everything else."""
+    blocks = _blocks(lines)
+    if not blocks or any(_beginning(line) for block in blocks for line in block):
+        return frozenset()
+    if above := _above_times([line for block in blocks for line in block]):
+        return above
+    starts = [block[0] for block in blocks]
+    by_blocks = len(blocks) >= _LEAST_BLOCKS and all(len(block) > 1 and _may_stand_alone(block[0]) for block in blocks)
+    if by_blocks and len(set(starts)) < len(starts):
+        return frozenset(starts)
+    every = [line for block in blocks for line in block]
+    counts = Counter(line for line in every if _may_stand_alone(line))
+    names = {name for name, count in counts.items() if count > 1 or role_named(name)}
+    stand = [line in names for line in every]
+    follow = any(first and second for first, second in pairwise(stand))
+    few = len(names) < 2 or sum(stand) < max(3, _LEAST_SHARE_OF_NAMES * len(every))
+    return frozenset() if few or follow or not stand[0] or stand[-1] else frozenset(names)
+
+
+def _above_times(lines: Sequence[str]) -> frozenset[str]:
+    """The lines above those that hold a time of day and nothing else, if all of these may be names."""
+    above = [line for line, below in pairwise(lines) if _clock_in(below)]
+    return frozenset(above) if len(above) > 1 and all(map(_may_stand_alone, above)) else frozenset()
+
+
+@lru_cache(maxsize=1_000)
+def _clock_in(line: str) -> time | None:
+    moment = moment_in(f"2000-01-01 {line}") if len(line) <= _LONGEST_CLOCK and line[:1] not in "-/" else None
+    return moment.clock if moment else None
+
+
+def _blocks(lines: Iterable[str]) -> list[list[str]]:
+    """Lines, bare, in groups between blank ones."""
+    blocks: list[list[str]] = [[]]
+    for line in lines:
+        if bare := _bare(line):
+            blocks[-1].append(bare)
+        elif blocks[-1]:
+            blocks.append([])
+    return [block for block in blocks if block]
+
+
+def _bare(line: str) -> str:
+    """A line without what makes a heading of it, or bold."""
+    return _DECORATION.sub("", line.strip()).strip()
+
+
+def _may_stand_alone(line: str) -> bool:
+    return (
+        len(line) <= _LONGEST_NAME_ALONE
+        and len(line.split()) <= _MOST_WORDS
+        and _SENTENCE.search(line) is None
+        and line[0].isalpha()
+        and not any(word[0].islower() and word.isascii() for word in line.split()[1:])
+        and may_be_called(line)
+        and not is_label(line)
+        and heading_in(line, begins=True) is None
+    )
+
+
+def _begins_below(names: Container[str], line: str) -> tuple[_Beginning, str] | None:
+    name = _bare(line)
+    if name in names:
+        return _Beginning(name, None, ""), ""
+    day = _day_in(line)
+    return (_Beginning("", day, ""), "") if day else None
+
+
+def _speaking(lines: Iterable[str]) -> frozenset[str]:
+    """Who of the names that begin lines are people that speak."""
+    counts: Counter[str] = Counter()
+    for line in lines:
+        if (begun := _beginning(line)) and not is_label(begun.name):
+            counts[begun.name] += 1
+        if len(counts) > _MOST_NAMES:
+            counts = Counter({name: count for name, count in counts.items() if count > 1})
+    again = frozenset(name for name, count in counts.items() if count > 1 or role_named(name))
+    return again if len(again) > 1 else frozenset(counts)
+
+
+def _beginning(line: str) -> _Beginning | None:
+    found = _BEGINNING.match(line)
+    name = (found["bold"] or found["plain"]).strip() if found else ""
+    if found is None or len(name.split()) > _MOST_WORDS or not may_be_called(name):
+        return None
+    return _Beginning(name, moment(found["at"]), line[found.end() :])
+
+
+def _are_clocks_above(lines: Iterable[str], names: Container[str]) -> bool:
+    """Whether a time of day and nothing else stands in the line above most of what is said."""
+    clocks = spoken = 0
+    before = ""
+    for line in lines:
+        if (begun := _beginning(line)) and begun.name in names:
+            spoken += 1
+            clocks += _clock_in(before) is not None
+        before = line.strip() or before
+    return clocks > 1 and 2 * clocks > spoken
+
+
+def _are_mails(lines: Iterable[str]) -> bool:
+    """Whether the head of a mail stands first: who wrote it, and to whom or about what."""
+    head = [_MAIL_FIELD.match(line) for line in islice((line for line in lines if line.strip()), _LONGEST_HEAD)]
+    fields = [found["field"].casefold() for found in takewhile(bool, head) if found]
+    return any(field in _FROM for field in fields) and any(field not in _FROM for field in fields)
+
+
+def _begins_mail(line: str) -> tuple[_Beginning, str] | None:
+    """A mail begins where its head says who wrote it; what else the head says nobody says."""
+    found = _MAIL_FIELD.match(line)
+    if found is None or found["field"].casefold() not in _FROM:
+        return None
+    name = _ADDRESS.sub("", found["value"]).strip(" \"'") or found["value"].strip(" <>")
+    return (_Beginning(name, None, "", is_mail=True), "") if name else None
+
+
+def _begins(names: Container[str], clocks: bool, line: str) -> tuple[_Beginning, str] | None:
+    begun = _beginning(line)
+    if begun and begun.name in names:
+        return begun, begun.words
+    if clocks and (clock := _clock_in(line.strip())):
+        return _Beginning("", None, "", clock), ""
+    day = _day_in(line)
+    return (_Beginning("", day, ""), "") if day else None
+
+
+@lru_cache(maxsize=1_000)
+def _day_in(line: str) -> datetime | None:
+    """The day that a line is and says nothing else, as it stands above what was said on it."""
+    heading = heading_in(line, begins=True) if len(line) <= _LONGEST_DAY else None
+    if heading is None or heading.title or heading.words or heading.written.order_open:
+        return None
+    day = heading.written.as_day() if heading.written.year else None
+    return datetime.combine(day, heading.clock or time.min) if day else None
+
+
+def _lines(messages: Iterable[Gathered[_Beginning]], title: str, limits: Limits) -> Iterator[Line | Skipped]:
+    """Blank lines around messages belong to the layout."""
+    line, places = _("line %d"), Places()
+    day: datetime | None = None
+    clock: time | None = None
+    for message in places.begun("", title, messages, lambda message: message.text.strip()):
+        where, begun, text = line % message.number, message.head, message.text.strip("\n")
+        if begun is not None and not begun.name:
+            clock, day = begun.clock, day if begun.clock else begun.at
+            if text.strip():
+                yield Skipped(where, "nobody")
+        elif begun is not None:
+            if begun.is_mail:
+                text = _below_head(text)
+            first, _end, below = text.partition("\n")
+            if not begun.words and (found := _clock_in(first.strip())):
+                text, at = below.strip("\n"), datetime.combine(day.date(), found) if day else None
+                yield said(begun.name, text, at, where, limits, places, role=role_named(begun.name))
+                continue
+            at = datetime.combine(day.date(), clock) if day and clock else day
+            clock = None
+            yield said(begun.name, text, begun.at or at, where, limits, places, role=role_named(begun.name))
+        elif text.strip():
+            yield Skipped(where, "nobody")
+
+
+def _below_head(text: str) -> str:
+    """The words of a mail without the fields of its head."""
+    lines = text.split("\n")
+    fields = next((number for number, line in enumerate(lines) if not _MAIL_FIELD.match(line)), len(lines))
+    return "\n".join(lines[fields:]).strip("\n")
+
+
+FORMATS = (Transcript(),)

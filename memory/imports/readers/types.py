@@ -1,0 +1,206 @@
+"""What the readers of files hand over: plain frozen things, in the words and the order of the file.
+
+Nothing in here is trusted, nothing is stored, and nothing is ever looked up on a network. A reader yields what it
+finds; what it leaves out it says (`Skipped`), and a file that cannot be read as its format is `ImportRejected`. It may
+raise after it has yielded: whoever stores reads to the end first, or stores so that it can be taken back.
+
+A module of formats exports `FORMATS`, a tuple of its `Format`s; `memory/imports/readers/__init__.py` puts them in
+order.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from django.utils.functional import Promise
+
+from memory.imports.readers.reasons import REJECTIONS, SKIPS, describe_contents
+
+if TYPE_CHECKING:
+    from memory.imports.readers.source import Sample, Source
+
+Role = Literal["user", "persona", "other", ""]
+# What a person calls a file that may be either: what several people said, or the owner's own prose.
+Kind = Literal["chat", "notes"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much of a file is read at most."""
+
+    file_bytes: int = 2 * 1024**3
+    message_bytes: int = 64 * 1024
+    # One conversation of a file of many: what has to be held at a time.
+    item_bytes: int = 64 * 1024**2
+    # One line of a text file.
+    line_characters: int = 16 * 1024**2
+    # Lines that one Talk holds; a longer one comes in pieces.
+    talk_lines: int = 2_000
+    nesting: int = 32
+    zip_ratio: int = 100
+    zip_entries: int = 100_000
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a person says about a file. `day_first` None: the file decides, and where it cannot, ImportRejected with the
+    code "ask_day_first". `kind` None: the same, with "ask_chat_or_notes"; "chat" has it read as said by the speakers
+    that it names, "notes" as the owner's own prose. `limits` are those of the source. No time zone: naive times are
+    local times of whoever confirms the import."""
+
+    day_first: bool | None = None
+    mapping: Any = None
+    limits: Limits = field(default_factory=Limits)
+    kind: Kind | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """What somebody said, verbatim: only the file's own framing is taken off, never words.
+
+    `speaker` is named as in the file. `at` is aware where the file says the zone, else naive. `source_id` is the file's
+    id of it, else `digest(…)`. `where` is for people: "conversation 3, message 12". `role` is what the file itself says
+    about who that is, "" where it says nothing.
+    """
+
+    speaker: str
+    text: str
+    at: datetime | None
+    source_id: str
+    where: str
+    role: Role = ""
+
+
+@dataclass(frozen=True)
+class Talk:
+    """Lines in the order in which they were said. A long talk comes in pieces that share `source_id` and `title` and
+    follow each other, so that no file has to be held as a whole."""
+
+    title: str
+    source_id: str
+    lines: tuple[Line, ...]
+    where: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Prose: an entry of a diary, a note."""
+
+    title: str
+    text: str
+    day: date | None
+    at: datetime | None
+    source_id: str
+    where: str
+
+
+@dataclass(frozen=True)
+class Lore:
+    """One entry of a lorebook. `keys` are plain words even where the book calls them patterns; `rest` is everything
+    else of it, unchanged."""
+
+    keys: tuple[str, ...]
+    content: str
+    name: str
+    enabled: bool
+    source_id: str
+    where: str
+    rest: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Card:
+    """A character card. The texts are as they stand in the card, macros too; `rest` is everything else, unchanged, so
+    that the card can be written again without loss."""
+
+    name: str
+    nickname: str
+    description: str
+    personality: str
+    scenario: str
+    example_messages: str
+    post_history: str
+    greetings: tuple[str, ...]
+    lore: tuple[Lore, ...]
+    source_id: str
+    where: str
+    rest: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """A memory of another system. `type` is in that system's words, `confidence` 0…1."""
+
+    text: str
+    type: str
+    day: date | None
+    confidence: float | None
+    source_id: str
+    where: str
+    rest: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """What was left out: `reason` is a key of `reasons.SKIPS`."""
+
+    where: str
+    reason: str
+
+    def __post_init__(self) -> None:
+        if self.reason not in SKIPS:
+            raise ValueError(f"{self.reason} is not a reason to skip")
+
+
+Found = Talk | Entry | Card | Lore | Remembered | Skipped
+
+
+class ImportRejected(Exception):
+    """The file cannot be read as this format. `code` is a key of `reasons.REJECTIONS`, `where` a position for people
+    ("" where there is none), `facts` what the sentence names."""
+
+    def __init__(self, code: str, where: str = "", **facts: object) -> None:
+        super().__init__(code, where)
+        self.code = code
+        self.where = where
+        self.facts = facts
+
+    @property
+    def reason(self) -> str:
+        """A sentence for people, in the language of the moment: what is in the file, where nothing was found in it."""
+        if "contents" in self.facts:
+            return describe_contents(str(self.facts["contents"]))
+        return str(REJECTIONS[self.code]) % self.facts
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.reason}" if self.where else self.reason
+
+
+class Format(Protocol):
+    """A kind of file that can be read. `resembles` is 0…1 and never raises.
+
+    A format may have `between_people = True`: human beings talk in it with each other, and none of them is the persona
+    unless a person says so. `is_between_people` asks for it; without the attribute it is False.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def label(self) -> str | Promise: ...
+
+    def resembles(self, sample: "Sample") -> float: ...
+
+    def read(self, source: "Source", options: Options) -> Iterator[Found]: ...
+
+
+def is_between_people(known: Format) -> bool:
+    """Whether files of the format hold chats of human beings with each other."""
+    return bool(getattr(known, "between_people", False))
+
+
+def digest(*parts: object) -> str:
+    """An id for what has none in its file: the same parts, in the same order, give the same id at every reading."""
+    return hashlib.sha256("\x1f".join(map(str, parts)).encode("utf-8", "replace")).hexdigest()[:32]

@@ -1,0 +1,42 @@
+"""Exports as web pages (HTML): for reading, not for reading in. Each of these programs writes something else, too, and
+the refusal says which. Pure.
+"""
+
+import re
+from itertools import islice
+
+from memory.imports.readers.source import Sample
+from memory.imports.readers.types import ImportRejected
+
+_PAGE = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
+_SUFFIXES = (".html", ".htm", ".xhtml")
+# What stands near the beginning of the pages of each.
+_SIGNS = (
+    ("page_of_telegram", re.compile(r"<title>Exported Data</title>|class=\"page_wrap\"", re.I)),
+    ("page_of_chatgpt", re.compile(r"<title>ChatGPT\b|var jsonData\s*=|\boai_shared_conversation", re.I)),
+    ("page_of_discord", re.compile(r"chatlog__|DiscordChatExporter|class=\"?preamble\b|discord(?:app)?\.com", re.I)),
+)
+_UNKNOWN = "web_page"
+_MEMBERS_LOOKED_AT = 20
+
+
+def is_page(sample: Sample) -> bool:
+    return _PAGE.match(sample.text) is not None
+
+
+def refuse_page(sample: Sample) -> None:
+    """Raises ImportRejected where the file is a web page."""
+    if is_page(sample):
+        raise ImportRejected(_whose(sample.text), sample.name)
+
+
+def refuse_pages(sample: Sample) -> None:
+    """The same of a zip that nothing else was found in, where a page in it is of a program that writes something else,
+    too."""
+    for name in islice((name for name in sample.members if name.lower().endswith(_SUFFIXES)), _MEMBERS_LOOKED_AT):
+        if is_page(inside := sample.inside(name)) and _whose(inside.text) != _UNKNOWN:
+            refuse_page(inside)
+
+
+def _whose(text: str) -> str:
+    return next((code for code, sign in _SIGNS if sign.search(text)), _UNKNOWN)

@@ -1,0 +1,316 @@
+"""WhatsApp's "export chat": a text file, alone or in a zip (iOS: _chat.txt; Android: called by whom it is with).
+
+    31/12/2023, 21:05 - Name: text          [31/12/2023, 21:05:33] Name: text          2023/12/31 下午9:05 - 名: …
+
+What is copied out of WhatsApp Web has the time first: [21:05, 31/12/2023] Name: text. The shape of the first stamp is
+that of all: a line without one goes on with the message before. Whether the day or the month comes first is decided
+once, by all dates of the file. Times have no zone.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from functools import lru_cache, partial
+from itertools import chain, islice
+from pathlib import PurePosixPath
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.imports.readers import day_order
+from memory.imports.readers.content_ids import Places
+from memory.imports.readers.lines import Gathered, gathered, said, something, talks
+from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.whatsapp_words import (
+    AFTERNOON,
+    ATTACHED,
+    BEHIND,
+    CALL,
+    DELETED,
+    DELETED_HERE,
+    DOCUMENT,
+    EDITED,
+    ENCRYPTED,
+    GROUP_EVENT,
+    LEFT_OUT,
+    MADE_GROUP,
+    MEDIA,
+    NOON,
+    NOTHING,
+    PART_OF_DAY,
+    PLACE,
+    POLL,
+    UNDER_ITS_NAME,
+)
+
+_MARK = "\u200e"
+_INVISIBLE = "\ufeff\u200e\u200f\u061c\u202a\u202b\u202c"
+_SPACE = r"[ \u00a0\u202f]"
+# Arabic phones set a mark of direction between the numbers of a date.
+_MARKS = r"[\u200e\u200f\u061c]?"
+_DATE = (
+    rf"(?P<a>\d{{1,4}}){_MARKS}(?P<mark>\.{_SPACE}|[./-]|年|년{_SPACE}){_MARKS}"
+    rf"(?P<b>\d{{1,2}}){_MARKS}(?:\.{_SPACE}|[./-]|月|월{_SPACE}){_MARKS}(?P<c>\d{{1,4}})(?:[.日일]|{_SPACE}г\.)?"
+)
+_TIME = (
+    rf"(?P<before>{PART_OF_DAY})?{_SPACE}?(?P<hour>\d{{1,2}})(?:[:.]|{_SPACE}h{_SPACE})(?P<minute>\d{{2}})"
+    rf"(?:(?:[:.]|{_SPACE}min{_SPACE})(?P<second>\d{{2}})(?:{_SPACE}s)?)?(?:{_SPACE}?(?P<after>{PART_OF_DAY}))?"
+    rf"(?:{_SPACE}ч\.)?"
+)
+_BETWEEN = rf"[,،]?{_SPACE}{{1,2}}(?:(?:at|um|à|às|a las|klo|kl\.?|в){_SPACE})?"
+_BRACKETED = re.compile(rf"[{_INVISIBLE}]*\[{_DATE}{_BETWEEN}{_TIME}\]{_SPACE}", re.I)
+_DASHED = re.compile(rf"[{_INVISIBLE}]*{_DATE}{_BETWEEN}{_TIME}{_SPACE}[-–]{_SPACE}", re.I)
+_TIME_FIRST = re.compile(rf"[{_INVISIBLE}]*\[?{_TIME}[,،]{_SPACE}{_DATE}(?:\]|{_SPACE}[-–]){_SPACE}", re.I)
+_SHAPES = (_BRACKETED, _DASHED, _TIME_FIRST)
+# A name that is not in the contacts has a tilde before it.
+_SPEAKER = re.compile(
+    rf"[{_INVISIBLE}]*(?:~{_SPACE}?[{_INVISIBLE}]*(?=[^\s:]))?(?P<name>[^\n]{{1,100}}?)[{_INVISIBLE}]*:(?:{_SPACE}|(?=\n)|$)"
+)
+_NOT_A_LETTER = re.compile(r"[\s.]+")
+_LAST_CENTURY = 70
+# Thai phones count the years from the death of the Buddha.
+_BUDDHIST_FROM, _BUDDHIST_AHEAD = 2400, 543
+# What stands in place of a message, with its mark, is short in every language.
+_LONGEST_PLACEHOLDER = 200
+_SAMPLE_LINES = 60
+_LONGEST_NOTICE = 400
+# Among them stands that the chat is encrypted; later it is somebody's who speaks of it.
+_FIRST_LINES = 4
+_MOST_NAMES = 10_000
+# What a browser adds to a second download.
+_COPY = re.compile(r" ?\(\d\)$")
+_TITLES = (
+    re.compile(r"WhatsApp Chat (?:with|-) (?P<name>.+)", re.I),
+    re.compile(r"WhatsApp[- ]Chat mit (?P<name>.+)", re.I),
+    re.compile(r"(?:Chat|Conversación) de WhatsApp con (?P<name>.+)", re.I),
+    re.compile(r"Conversa do WhatsApp com (?P<name>.+)", re.I),
+    re.compile(r"Discussion WhatsApp avec (?P<name>.+)", re.I),
+    re.compile(r"Chat WhatsApp (?:con|dengan) (?P<name>.+)", re.I),
+    re.compile(r"WhatsApp[- ]chat met (?P<name>.+)", re.I),
+    re.compile(r"Чат WhatsApp с (?:контактом )?(?P<name>.+)", re.I),
+    re.compile(r"[与與和](?P<name>.+?)的\s*WhatsApp\s*(?:聊天|对话|對話).*", re.I),
+)
+
+
+class WhatsApp:
+    name = "whatsapp"
+    label = gettext_lazy("WhatsApp chat")
+    between_people = True
+
+    def resembles(self, sample: Sample) -> float:
+        chats = _chat_files(sample)
+        text = sample.inside(chats[0]).text if chats else sample.text
+        lines = [line for line in text.split("\n")[:_SAMPLE_LINES] if line.strip()]
+        stamp = _shape(lines)
+        if stamp is None:
+            return 0.0
+        spoken = sum(bool(_SPEAKER.match(line, found.end())) for line in lines if (found := stamp.match(line)))
+        if stamp.match(lines[0]):
+            return 0.95 if spoken or any(map(_is_about_encryption, lines[:_FIRST_LINES])) else 0.0
+        # A part of a chat may begin within a message.
+        return 0.8 if spoken > len(lines) / 2 else 0.0
+
+    def read(self, source: Source, options: Options) -> Iterator[Found]:
+        files = _chat_files(source.sample) if source.members else [""]
+        if not files:
+            raise ImportRejected("member_missing")
+        for name in source.members:
+            if name not in files:
+                yield Skipped(name, "document" if name.lower().endswith(".txt") else "media")
+        yield from something(found for file in files for found in _chat(source, file, options))
+
+
+def _chat_files(sample: Sample) -> list[str]:
+    """The text files of a zip that are chats: iOS always calls it so, Android by whom it is with."""
+    texts = [name for name in sample.members if name.lower().endswith(".txt")]
+    return [name for name in texts if PurePosixPath(name).name == "_chat.txt"] or [
+        name for name in texts if _shape(sample.inside(name).text.split("\n")[:_SAMPLE_LINES])
+    ]
+
+
+def _chat(source: Source, file: str, options: Options) -> Iterator[Found]:
+    stamp = _shape(line.text for line in islice(source.lines(file), _SAMPLE_LINES))
+    if stamp is None:
+        raise ImportRejected("not_this", format=str(WhatsApp.label))
+    day_first = _day_first(source, file, stamp, options.day_first)
+    title = _title(file, source.name)
+    messages = gathered(source.lines(file), partial(_begins, stamp, day_first), options.limits)
+    found = _lines(messages, *_groups_and_owner(source, file, stamp), options.limits)
+    yield from talks(title, digest("whatsapp", title or file), title or _("the chat"), found, options.limits)
+
+
+def _shape(lines: Iterable[str]) -> re.Pattern[str] | None:
+    """The pattern of the first line that has a stamp."""
+    for line in lines:
+        for pattern in _SHAPES:
+            if pattern.match(line):
+                return pattern
+    return None
+
+
+def _day_first(source: Source, file: str, stamp: re.Pattern[str], chosen: bool | None) -> bool:
+    """Raises ImportRejected where the dates can be read in both ways, or not in the `chosen` one. Between dots the day
+    is always first."""
+    stamps = _open_stamps(source, file, stamp)
+    first = next(stamps, None)
+    if first is None or first["mark"].startswith("."):
+        return True
+    told = day_order.day_first((int(one["a"]), int(one["b"]), _year(one["c"])) for one in chain([first], stamps))
+    if chosen is None and told is None:
+        raise ImportRejected("ask_day_first", file or source.name)
+    if chosen is None or told in (None, chosen):
+        return bool(told if chosen is None else chosen)
+    if all(_moment(one, chosen) for one in _open_stamps(source, file, stamp)):
+        return chosen
+    raise ImportRejected("other_day_first", file or source.name)
+
+
+def _open_stamps(source: Source, file: str, stamp: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """The stamps of the file in which the year is last, if a calendar has them in any order."""
+    found = (stamp.match(line.text) for line in source.lines(file))
+    return (one for one in found if one and len(one["a"]) < 3 and (_moment(one, True) or _moment(one, False)))
+
+
+def _begins(stamp: re.Pattern[str], day_first: bool, text: str) -> tuple[datetime, str] | None:
+    """The time of a line and what follows its stamp; None where it has none that any clock or calendar has."""
+    found = stamp.match(text)
+    at = _moment(found, day_first) if found else None
+    return (at, text[found.end() :]) if found and at else None
+
+
+def _groups_and_owner(source: Source, file: str, stamp: re.Pattern[str]) -> tuple[frozenset[str], str]:
+    """Names that are a group's: what stands under them begins with that the chat is encrypted or who made the group,
+    and all of it tells of the group. Nobody speaks under them. And the one name under which stands that "you" deleted
+    a message, "" where that is none or several."""
+    told: dict[str, bool] = {}
+    owners: set[str] = set()
+    for line in source.lines(file):
+        begun = stamp.match(line.text)
+        found = _SPEAKER.match(line.text, begun.end()) if begun else None
+        if found is None or (found["name"] not in told and len(told) >= _MOST_NAMES):
+            continue
+        words = line.text[found.end() :].strip(_INVISIBLE)
+        if len(words) <= _LONGEST_PLACEHOLDER and DELETED_HERE.fullmatch(words):
+            owners.add(found["name"])
+        begins = _is_about_encryption(words) or MADE_GROUP.search(words) is not None
+        goes_on = begins or UNDER_ITS_NAME.search(words) is not None
+        fits = len(words) <= _LONGEST_NOTICE and (goes_on if found["name"] in told else begins)
+        told[found["name"]] = fits and told.get(found["name"], True)
+    groups = (name for name, is_group in told.items() if is_group)
+    owner = owners.pop() if len(owners) == 1 else ""
+    return frozenset(groups) if len(told) > 2 else frozenset(), owner
+
+
+def _is_about_encryption(words: str) -> bool:
+    return len(words) <= _LONGEST_NOTICE and ENCRYPTED.search(words) is not None
+
+
+def _lines(
+    messages: Iterable[Gathered[datetime]], groups: frozenset[str], owner: str, limits: Limits
+) -> Iterator[Line | Skipped]:
+    """What chat it is does not count for the ids of its lines: the same one comes with its title and without."""
+    line_number, places = _("line %d"), Places()
+    for number, message in enumerate(messages):
+        where = line_number % message.number
+        found = _SPEAKER.match(message.text)
+        if message.head is None or found is None or _is_notice(found["name"]) or found["name"] in groups:
+            yield Skipped(where, "notice" if message.head else "nobody")
+            continue
+        if number < _FIRST_LINES and _is_about_encryption(message.text[found.end() :]):
+            yield Skipped(where, "notice")
+            continue
+        text, reason = _words(message.text[found.end() :])
+        if reason:
+            yield Skipped(where, reason)
+        if text or not reason:
+            role: Role = "user" if found["name"] == owner else ""
+            yield said(found["name"], text, message.head, where, limits, places, role=role)
+
+
+@lru_cache(maxsize=1_000)
+def _is_notice(name: str) -> bool:
+    """Whether the colon stands within what WhatsApp tells: Ana changed the subject to "Rome: again"."""
+    return _is_quoting(name) or GROUP_EVENT.search(name) is not None or ENCRYPTED.search(name) is not None
+
+
+def _is_quoting(name: str) -> bool:
+    return (
+        name.count('"') % 2 == 1
+        or ("“" not in name and "„" not in name and name.count("”") % 2 == 1)
+        or any(name.count(begin) > name.count(end) for begin, end in ("“”", "«»", "„“", "「」", "『』", "‘’", "‹›"))
+    )
+
+
+def _words(text: str) -> tuple[str, str]:
+    """What was said, and why something beside it is left out; both can be empty."""
+    if POLL.fullmatch(text.strip()):
+        return "", "media"
+    if len(text) <= _LONGEST_PLACEHOLDER and (reason := _placeholder(text)):
+        return "", reason
+    first, _end, caption = text.partition("\n")
+    if first.endswith(")") and ATTACHED.fullmatch(first.strip(_MARK)):
+        return caption, "media"
+    if (text.endswith(">") or _MARK in text) and (found := BEHIND.search(text)):
+        words = text[: found.start()]
+        return "" if DOCUMENT.fullmatch(words) else words, "media"
+    return (EDITED.sub("", text) if text.endswith(">") else text), ""
+
+
+def _placeholder(text: str) -> str:
+    """Why the whole of `text` is WhatsApp's and nobody's words; "" where it is somebody's."""
+    bare = text.strip(f"{_MARK} \n")
+    if DELETED.fullmatch(bare):
+        return "deleted"
+    if CALL.fullmatch(bare):
+        return "notice"
+    if (
+        bare == NOTHING
+        or any(form.fullmatch(bare) for form in (MEDIA, BEHIND, ATTACHED))
+        or PLACE.fullmatch(text.strip())
+    ):
+        return "media"
+    if not text.startswith(_MARK):
+        return ""
+    return "media" if LEFT_OUT.search(text) or BEHIND.search(text) else "notice"
+
+
+def _moment(stamp: re.Match[str], day_first: bool) -> datetime | None:
+    """The time of a stamp; None where no clock or calendar has it."""
+    a, b, c = stamp["a"], int(stamp["b"]), stamp["c"]
+    if len(a) == 4:
+        year, month, day = _year(a), b, int(c)
+    else:
+        year, (day, month) = _year(c), (int(a), b) if day_first else (b, int(a))
+    try:
+        return datetime(year, month, day, _hour(stamp), int(stamp["minute"]), int(stamp["second"] or 0))
+    except ValueError:
+        return None
+
+
+def _year(digits: str) -> int:
+    year = int(digits)
+    if len(digits) > 2:
+        return year - _BUDDHIST_AHEAD if year > _BUDDHIST_FROM else year
+    return year + (1900 if year >= _LAST_CENTURY else 2000)
+
+
+def _hour(stamp: re.Match[str]) -> int:
+    hour = int(stamp["hour"])
+    part = _NOT_A_LETTER.sub("", stamp["before"] or stamp["after"] or "").lower()
+    if not part or hour > 12 or (part == NOON and hour > 10):
+        return hour
+    return hour % 12 + (12 if part in AFTERNOON else 0)
+
+
+def _title(file: str, name: str) -> str:
+    """Whom the chat is with, where the name of the file, of its folder, or of the zip says it."""
+    path = PurePosixPath(file)
+    for stem in (path.stem, path.parent.name, PurePosixPath(name).stem):
+        for pattern in _TITLES:
+            if found := pattern.fullmatch(stem):
+                return _COPY.sub("", found["name"]).strip()
+    return ""
+
+
+FORMATS = (WhatsApp(),)

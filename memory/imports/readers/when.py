@@ -1,0 +1,65 @@
+"""Times in whatever way a field of a table or record writes them. Pure."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from typing import Any
+
+from memory.imports.readers.headings import Heading, at_clock, day_in_name, heading_in
+from memory.imports.readers.lines import moment
+
+# Seconds since 1970 below this are rather years, days or counts.
+_LEAST_SECONDS = 10**8
+
+
+@dataclass(frozen=True)
+class When:
+    """A day, and the moment where the time of day is said, too."""
+
+    day: date
+    at: datetime | None
+
+    def as_moment(self) -> datetime:
+        return self.at or datetime.combine(self.day, time.min)
+
+
+def read_when(value: Any, day_first: bool | None = None) -> When | None:
+    """The time that `value` is, or None: ISO 8601, seconds or milliseconds since 1970, or a date as diaries write it.
+
+    Where `day_first` is None, dates like 3/4/2024 are not read.
+
+    >>> read_when("5 Jan 2024, 9:05 pm").at, read_when("5/1/2024", day_first=True).day, read_when("soon")
+    (datetime.datetime(2024, 1, 5, 21, 5), datetime.date(2024, 1, 5), None)
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _told(moment(value)) if abs(value) >= _LEAST_SECONDS else None
+    text = value.strip() if isinstance(value, str) else ""
+    if text.replace(".", "", 1).isdecimal():
+        return _told(moment(text)) if float(text) >= _LEAST_SECONDS else _compact(text)
+    # A stamp of the usual kind is read fast; a date alone says nothing of the time of day.
+    return (len(text) > 10 and _told(moment(text))) or _written(text, day_first)
+
+
+def _told(at: datetime | None) -> When | None:
+    return When(at.date(), at) if at else None
+
+
+def _compact(text: str) -> When | None:
+    """20240105"""
+    day = day_in_name(text) if len(text) == 8 else None
+    return When(day, None) if day else None
+
+
+def _written(text: str, day_first: bool | None) -> When | None:
+    heading = as_date(text)
+    if heading is None or (heading.written.order_open and day_first is None):
+        return None
+    day = heading.written.as_day(day_first=bool(day_first))
+    return When(day, at_clock(day, heading.clock)) if day else None
+
+
+def as_date(text: Any) -> Heading | None:
+    """What `text` is where it is a date with its year, and nothing else."""
+    heading = heading_in(text.strip(), begins=True) if isinstance(text, str) else None
+    if heading is None or heading.title or heading.words or heading.written.year is None:
+        return None
+    return heading

@@ -1,0 +1,73 @@
+"""One JSON document read as a whole, for files that are small by nature: cards, and the heads of other files."""
+
+import json
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from echovessel.web.storable import storable
+from memory.imports.readers.types import ImportRejected, Limits
+
+
+def loaded(pieces: Iterable[str], limits: Limits, most_characters: int) -> Any:
+    """The document that `pieces` of text make up. Raises ImportRejected with line and column.
+
+    Numbers that no JSON can hold again (NaN, infinity) are refused; half a surrogate pair, which no UTF-8 can hold,
+    becomes U+FFFD.
+    """
+    text = _joined(pieces, most_characters)
+    if not text.strip():
+        raise ImportRejected("empty")
+    return _checked(_parsed(text), limits.nesting)
+
+
+def _joined(pieces: Iterable[str], most_characters: int) -> str:
+    held: list[str] = []
+    for piece in pieces:
+        held.append(piece)
+        most_characters -= len(piece)
+        if most_characters < 0:
+            raise ImportRejected("too_big")
+    return "".join(held)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_no_number, parse_float=_finite)
+    except json.JSONDecodeError as error:
+        where = _("line %(line)d, character %(column)d") % {"line": error.lineno, "column": error.colno}
+        raise ImportRejected("not_json", where) from error
+    except RecursionError as error:
+        raise ImportRejected("too_deep") from error
+    except ValueError as error:  # a whole number of more digits than Python reads
+        raise ImportRejected("not_json") from error
+
+
+def _no_number(written: str) -> float:
+    raise ImportRejected("not_json", written)
+
+
+def _finite(written: str) -> float:
+    number = float(written)
+    if not math.isfinite(number):
+        raise ImportRejected("not_json", written[:40])
+    return number
+
+
+def _checked(value: Any, levels: int) -> Any:
+    """`value` with every text such that UTF-8 can hold it. Raises ImportRejected beyond so many levels of nesting."""
+    if isinstance(value, str):
+        return _whole(value)
+    if not isinstance(value, dict | list):
+        return value
+    if levels == 0:
+        raise ImportRejected("too_deep")
+    if isinstance(value, list):
+        return [_checked(item, levels - 1) for item in value]
+    return {_whole(key): _checked(item, levels - 1) for key, item in value.items()}
+
+
+def _whole(text: str) -> str:
+    return text if text.isprintable() else storable(text)

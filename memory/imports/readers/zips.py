@@ -1,0 +1,112 @@
+"""The directory of a zip, looked at before anything in it is opened. Hostile ones are refused as a whole.
+
+What an honest zip of somebody's messages never holds: links, names that lead out of it, encryption, rare packing,
+members that overlap, or a few bytes that become gigabytes. zipfile never unpacks more of a member than its directory
+says, so that the sizes in there can be judged at once.
+"""
+
+import stat
+import struct
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+from memory.imports.readers.types import ImportRejected, Limits
+
+MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+# Below this a great ratio harms nobody: a page of blanks has one, too.
+_ALWAYS_ALLOWED_BYTES = 1024**2
+_DIRECTORY_BYTES_PER_ENTRY = 400
+_END = struct.Struct("<4s4H2LH")
+_END_64 = struct.Struct("<4sQ2H2L4Q")
+_LOCATOR_64 = struct.Struct("<4sLQL")
+_BROKEN = (zipfile.BadZipFile, struct.error, ValueError, OSError, NotImplementedError, EOFError, RecursionError)
+# What archivers of macOS and Windows leave beside the files.
+_JUNK = ("__macosx/", ".ds_store", "thumbs.db")
+
+
+def opened_zip(file: BinaryIO, size: int, limits: Limits) -> zipfile.ZipFile:
+    """The zip in `file`, whose directory has been checked. Raises ImportRejected."""
+    try:
+        _check_directory_size(file, size, limits)
+        opened = zipfile.ZipFile(file)
+    except _BROKEN as error:
+        raise ImportRejected("zip_broken") from error
+    _check(opened.infolist(), size, limits)
+    return opened
+
+
+def member_names(opened: zipfile.ZipFile) -> tuple[str, ...]:
+    """The files in it by name, without what archivers left there."""
+    files = (info.filename for info in opened.infolist() if not info.is_dir())
+    return tuple(sorted(name for name in files if not _is_junk(name)))
+
+
+def _check(infos: list[zipfile.ZipInfo], size: int, limits: Limits) -> None:
+    if len(infos) > limits.zip_entries:
+        raise ImportRejected("zip_entries")
+    if len({info.filename for info in infos}) < len(infos):
+        raise ImportRejected("zip_name")
+    if sum(info.compress_size for info in infos) > size:
+        raise ImportRejected("zip_bomb")
+    for info in infos:
+        _check_member(info, limits)
+
+
+def _check_member(info: zipfile.ZipInfo, limits: Limits) -> None:
+    where = printable(info.filename)
+    if _leads_out(info.filename) or stat.S_ISLNK(info.external_attr >> 16):
+        raise ImportRejected("zip_name", where)
+    if info.flag_bits & 0x1:
+        raise ImportRejected("zip_encrypted", where)
+    if info.compress_type not in _METHODS:
+        raise ImportRejected("zip_method", where)
+    if info.file_size > max(_ALWAYS_ALLOWED_BYTES, limits.zip_ratio * info.compress_size):
+        raise ImportRejected("zip_bomb", where)
+
+
+def _leads_out(name: str) -> bool:
+    parts = name.replace("\\", "/").split("/")
+    return parts[0] == "" or ".." in parts or parts[0].endswith(":") or not name.isprintable()
+
+
+def _is_junk(name: str) -> bool:
+    lowered = name.lower()
+    return lowered.startswith(_JUNK[0]) or lowered.rpartition("/")[2] in _JUNK[1:]
+
+
+@contextmanager
+def within(member: str) -> Iterator[None]:
+    """What is refused in here names the member of the zip that it was found in."""
+    try:
+        yield
+    except ImportRejected as rejected:
+        if not member or printable(member) in rejected.where:
+            raise
+        where = ", ".join(filter(None, (printable(member), rejected.where)))
+        raise ImportRejected(rejected.code, where, **rejected.facts) from rejected
+
+
+def printable(name: str) -> str:
+    """`name` for a page: what cannot be printed is escaped, and it is not longer than a line."""
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in name[:120])
+
+
+def _check_directory_size(file: BinaryIO, size: int, limits: Limits) -> None:
+    """zipfile reads the directory in one piece: one that is larger than any honest one is refused before."""
+    tail_size = min(size, _END.size + 0xFFFF)
+    file.seek(size - tail_size)
+    tail = file.read(tail_size)
+    start = len(tail) - _END.size
+    if not (start >= 0 and tail[start : start + 4] == MAGIC[1] and tail.endswith(b"\0\0")):
+        start = tail.rfind(MAGIC[1])
+    if start < 0:
+        raise ImportRejected("zip_broken")
+    directory = _END.unpack_from(tail, start)[5]
+    if start >= _LOCATOR_64.size and tail[start - _LOCATOR_64.size :].startswith(b"PK\x06\x07"):
+        file.seek(_LOCATOR_64.unpack_from(tail, start - _LOCATOR_64.size)[2])
+        directory = _END_64.unpack(file.read(_END_64.size))[8]
+    if directory > min(size, limits.zip_entries * _DIRECTORY_BYTES_PER_ENTRY):
+        raise ImportRejected("zip_entries")

@@ -1,0 +1,259 @@
+"""The job that takes in one file, from step to step.
+
+    look, then wait for a person; write -> remember -> draft
+
+After a slice of time the import goes to the end of the queue, so that nobody waits for it.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime, timedelta
+from enum import StrEnum
+from itertools import islice
+
+from django.db import transaction
+from django.utils import timezone
+
+from echovessel.embeddings.embedding import EmbeddingUnavailable
+from echovessel.jobs import runner
+from echovessel.jobs.lease import Clock, available
+from echovessel.jobs.retry import Retry, error_code
+from memory import knobs
+from memory.imports import (
+    analysis,
+    archive_files,
+    cancellation,
+    consolidate,
+    drafts,
+    leases,
+    runs,
+    store,
+    stored_file,
+    summary,
+    unread,
+)
+from memory.imports.choices import chosen
+from memory.imports.chunks import Chunk, Cuts, chunked
+from memory.imports.leases import ImportLease
+from memory.imports.readers import Source
+from memory.imports.readers import read as read_file
+from memory.imports.readers.types import Found, ImportRejected
+from memory.models import ImportJob, ImportRun
+
+logger = logging.getLogger(__name__)
+
+Status = ImportJob.Status
+Progress = Callable[[float], None]
+# Of files that are being handed over nothing is heard for so long only where whoever did it has died.
+ABANDONED_AFTER = timedelta(hours=1)
+# Sessions of cancelled imports that the job of the minute erases: others wait for it meanwhile.
+ERASED_IN_A_MINUTE = 1_000
+MAX_SLICE = timedelta(days=3_650)
+
+
+class Outcome(StrEnum):
+    """What one run made of an import."""
+
+    ASKS = "asks"
+    GOES_ON = "goes_on"
+    DONE = "done"
+    REFUSED = "refused"
+    FAILED = "failed"
+    LATER = runner.LATER
+    NOT_MINE = runner.NOT_MINE
+
+
+def run(
+    job_id: int,
+    clock: Clock = timezone.now,
+    *,
+    slice_seconds: float | None = None,
+    progress: Progress = lambda part: None,
+    source: Source | None = None,
+    through: str = Status.DRAFTING,
+) -> Outcome:
+    """Take the import as far as it goes, within the slice if there is one. `source` is the file, if it is not stored;
+    after the step `through` the import is enqueued for the worker. A failure is stored with the row."""
+    lease = leases.acquire(job_id, clock, has_file=source is not None)
+    if lease is None:
+        return Outcome.NOT_MINE
+    length = MAX_SLICE if slice_seconds is None else timedelta(seconds=slice_seconds)
+    return Outcome(FileImport(lease, length, progress, source, through).run())
+
+
+def requeue_stale(now: datetime) -> int:
+    """Enqueue the imports that wait; returns how many. Delete what was cancelled, or given up during its upload."""
+    waiting = ImportJob.objects.waiting(now).order_by("id")
+    enqueued = runner.requeue_stale(ImportJob.objects.at_work(), waiting, enqueue=lambda job: leases.enqueue(job, now))
+    _tidy(now)  # after it: what cannot be deleted holds up nobody
+    return enqueued
+
+
+def _tidy(now: datetime) -> None:
+    for job in ImportJob.objects.filter(status=Status.CANCELLED, finished_at=None):
+        runs.finish_cancelled(job, now, ERASED_IN_A_MINUTE)
+    needless = ImportJob.objects.exclude(status__in=[*ImportJob.NEEDS_FILE, Status.ASKING]).exclude(pieces=None)
+    for job in needless.distinct():
+        stored_file.drop(job)
+        cancellation.erase_bytes(job)
+    unanswered = ImportJob.objects.filter(status=Status.ASKING)
+    for job in unanswered.filter(created_at__lt=now - timedelta(days=knobs.import_answer_days())):
+        runs.cancel(job, now)
+    # Whoever had the file died while they uploaded it, or while a command read it.
+    begun = ImportJob.objects.filter(status=Status.LOOKING, file_is_here=False, created_at__lt=now - ABANDONED_AFTER)
+    begun.filter(available(now)).delete()
+
+
+class FileImport(runner.Job[ImportLease]):
+    def __init__(
+        self, lease: ImportLease, slice_length: timedelta, progress: Progress, source: Source | None, through: str
+    ) -> None:
+        super().__init__(lease)
+        self.row = lease.row
+        self.slice_length, self.progress, self.source, self.through = slice_length, progress, source, through
+        self.began_at = lease.clock()
+
+    def run_steps(self) -> Outcome:
+        row = self.row
+        if self.is_exhausted() and row.status != Status.REMEMBERING:  # there each session has attempts of its own
+            return self.fail("stopped")
+        try:
+            if row.status == Status.LOOKING:
+                return self.look()
+            if row.status == Status.WRITING and (not self.write() or self.through == Status.WRITING):
+                return self.enqueue_rest()
+            if row.status == Status.REMEMBERING:
+                if not consolidate.remember(self.lease, self.slice_end):
+                    return self.enqueue_rest()
+                self.advance(Status.DRAFTING)
+            if row.status == Status.DRAFTING and row.format != archive_files.NAME:
+                drafts.draft(self.lease)
+        except ImportRejected as error:
+            return self.fail(f"rejected: {error.code}")
+        return self.finish()
+
+    @property
+    def slice_end(self) -> datetime:
+        return self.began_at + self.slice_length
+
+    def file(self) -> AbstractContextManager[Source]:
+        return nullcontext(self.source) if self.source is not None else stored_file.opened(self.row)
+
+    # --- the steps ------------------------------------------------------------------------------------------------
+    def look(self) -> Outcome:
+        with self.file() as source:
+            analysis.look_through(self.lease, source)
+        if self.row.status == Status.ASKING:
+            return Outcome.ASKS
+        stored_file.drop(self.row)
+        cancellation.erase_bytes(self.row)
+        return Outcome.REFUSED
+
+    def write(self) -> bool:
+        """Store what was not stored yet; returns whether that is all. The slice begins with the first chunk that is
+        stored: those before it have to be read again."""
+        with self.file() as source:
+            if self.row.format == archive_files.NAME:
+                self.take_in_archive(source)
+                return True
+            chunks = self._chunks(source)
+            for _done in islice(chunks, self.row.gone_through):
+                pass
+            self.began_at = self.lease.clock()
+            for some in store.together(chunks):
+                store.store(self.lease, some)
+                self.progress(summary.progress(self.row))
+                if self.lease.clock() >= self.slice_end:
+                    return False
+        self.advance(Status.REMEMBERING, file_is_here=False, found=self.row.found | {"sample": []})
+        stored_file.drop(self.row)
+        cancellation.erase_bytes(self.row)
+        return True
+
+    def _chunks(self, source: Source) -> Iterator[Chunk]:
+        choices, renew = chosen(self.row.choices), analysis.Keeping(self.lease)
+        options = analysis.options_of(source, choices)
+
+        def read() -> Iterator[Found]:
+            for item in read_file(source, analysis.format_of(source, choices, self.row.format), options):
+                renew()
+                yield item
+
+        return chunked(read(), self.row.format, choices, Cuts(**self.row.choices["cuts"]))
+
+    def take_in_archive(self, source: Source) -> None:
+        """An archive brings memories: there is nothing to remember in it."""
+
+        def report(part: float) -> None:
+            self.lease.renew()  # each time: whoever cancels it does not wait until half a lease is over
+            summary.note_part(self.lease, part)
+            self.progress(summary.progress(self.row))
+
+        import_run = ImportRun.objects.get(uuid=self.row.uuid)
+        taken = archive_files.take_in(self.lease.persona, import_run, source, self.lease.clock(), report)
+        self.advance(Status.DRAFTING, file_is_here=False, counts=taken.counts(self.row.found["counts"]))
+        stored_file.drop(self.row)
+
+    def advance(self, status: str, **values: object) -> None:
+        with transaction.atomic():
+            self.lease.checkpoint()
+            self.lease.held().update(status=status, **values)
+            self._publish()
+
+    # --- how a run ends -------------------------------------------------------------------------------------------
+    def enqueue_rest(self) -> Outcome:
+        """Others come first, then it goes on; if all of it is in a pause, when the first pause is over."""
+        now = self.lease.clock()
+        until = unread.waits_until(self.row, now) if self.row.status == Status.REMEMBERING else None
+        with transaction.atomic():
+            self.lease.release(attempts=0, lease_until=until)
+            summary.publish(self.row)
+            if until is None:
+                leases.enqueue(self.row, now)
+        return Outcome.LATER if until else Outcome.GOES_ON
+
+    def finish(self, failure: str = "") -> Outcome:
+        self._end(Status.DONE, failure, self.row.counts)
+        return Outcome.DONE
+
+    def wait(self, retry: Retry, error: Exception) -> str:
+        with transaction.atomic():
+            outcome = super().wait(retry, error)
+            summary.publish(self.row)
+        return outcome
+
+    def failure_of(self, error: Exception) -> str:
+        return "embedding" if isinstance(error, EmbeddingUnavailable) else error_code(error)
+
+    def fail(self, failure: str) -> Outcome:
+        """What is stored stays; its sessions that are not remembered yet are, like any others. Drafts are an extra:
+        without them it is done."""
+        logger.error("%s failed: %s", self.row, failure)
+        if self.row.status == Status.DRAFTING:
+            return self.finish(f"drafting: {failure}")
+        self._end(Status.FAILED, failure, cancellation.counts_of_what_stayed(self.row))
+        return Outcome.FAILED
+
+    def _end(self, status: str, failure: str, counts: dict[str, int]) -> None:
+        """Of an import that added nothing, nothing is kept but its counts."""
+        with transaction.atomic():
+            self.lease.release(
+                status=status,
+                counts=counts,
+                failure=failure[: ImportJob._meta.get_field("failure").max_length],
+                finished_at=self.lease.clock(),
+                attempts=0,
+                **analysis.without_names(self.row),
+            )
+            drafts.delete_replies(self.row)
+            self._publish()
+            added = {name: count for name, count in counts.items() if count and name not in summary.NOT_ADDED}
+            import_run = ImportRun.objects.filter(uuid=self.row.uuid)
+            import_run.update(counts=added) if added else import_run.delete()
+        stored_file.drop(self.row)
+        cancellation.erase_bytes(self.row)
+
+    def _publish(self) -> None:
+        self.row.refresh_from_db()
+        summary.publish(self.row)

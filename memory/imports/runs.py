@@ -1,0 +1,231 @@
+"""Imports: begun with a file, confirmed by a person, cancelled by one."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, cast
+from zoneinfo import ZoneInfo, available_timezones
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from memory.imports import analysis, archive_files, cancellation, drafts, leases, stored_file, suggestions, summary
+from memory.imports.choices import AUTO, KINDS, SIDES, Choices, NotAsking, WrongChoice, chosen
+from memory.imports.chunks import NAME_CHARACTERS
+from memory.imports.readers import FORMATS, Source
+from memory.imports.readers import fields as record_fields
+from memory.imports.readers.types import ImportRejected
+from memory.models import ImportJob, ImportRun
+from persona.models import Persona
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+Status = ImportJob.Status
+_NAME_CHARACTERS = 200
+# Talks that are erased while somebody waits: at some 15 ms each (2026-11, two cores) it takes a few seconds.
+ERASED_AT_ONCE = 200
+
+
+def begin(owner: "User", persona: Persona | None, source: Source, now: datetime, *, keep: bool) -> ImportJob:
+    """An import of the file, to be looked through. With `keep` the file is stored, and `leases.enqueue` sets the
+    worker to it; else whoever begins it reads it. Raises ImportRejected for an empty file.
+
+    Of one whose file could not be stored nothing stays. One that is not stored has its digest from the first moment:
+    whoever has none was broken off while its file was stored.
+    """
+    if not source.size:
+        raise ImportRejected("empty")
+    job = ImportJob.objects.create(
+        owner=owner,
+        persona=persona,
+        file_name=source.name[:_NAME_CHARACTERS],
+        file_size=source.size,
+        file_digest="" if keep else stored_file.digest_of(source),
+        created_at=now,
+    )
+    if keep:
+        _keep(job, source)
+    return job
+
+
+def _keep(job: ImportJob, source: Source) -> None:
+    try:
+        digest = stored_file.keep(job, source)
+        ImportJob.objects.filter(pk=job.pk).update(file_digest=digest, file_is_here=True)
+    except Exception:
+        job.delete()
+        raise
+    job.refresh_from_db()
+
+
+def give_to(job: ImportJob, persona: Persona) -> None:
+    """Say of whom the file tells, where it was brought before there was anybody. Raises WrongChoice, where it was said
+    before NotAsking."""
+    if persona.owner_id != job.owner_id:
+        raise WrongChoice("no_persona", _("Please say into whose memory it goes."))
+    if not ImportJob.objects.filter(pk=job.pk, persona=None).update(persona=persona):
+        raise NotAsking
+    job.refresh_from_db()
+
+
+def confirm(job: ImportJob, choices: Choices, now: datetime, *, again: bool = False) -> None:
+    """Have what was found stored as a person says; where the file has to be read in another way than it was, or that
+    is what was asked for, have it looked through once more (`again`) first. Raises WrongChoice."""
+    if job.status != Status.ASKING:
+        raise NotAsking
+    again = again or is_read_anew(job, choices)
+    choices = _as_read(job, choices)
+    _check_reading(job, choices)
+    if again:
+        analysis.look_again(job, choices, now)
+    else:
+        _check(job, choices, now)
+        _begin_writing(job, choices, now)
+    if job.file_is_here:
+        leases.enqueue(job, now)
+        job.refresh_from_db()
+
+
+def _begin_writing(job: ImportJob, choices: Choices, now: datetime) -> None:
+    """What comes in bears the uuid of the run, so that it can be forgotten as a whole."""
+    found = {name: value for name, value in job.found.items() if name != "sample"}
+    cuts = analysis.cuts_of(found, now)
+    stored = choices.as_stored() | {"cuts": asdict(cuts)}
+    with transaction.atomic():
+        asking = ImportJob.objects.filter(pk=job.pk, status=Status.ASKING)
+        if not asking.update(
+            status=Status.WRITING,
+            choices=stored,
+            found=found,
+            refusal={},
+            confirmed_at=now,
+            holder="",
+            lease_until=None,
+            attempts=0,
+        ):
+            raise NotAsking
+        ImportRun.objects.create(uuid=job.uuid, persona_id=cast(int, job.persona_id), at=now)
+        _learn_name(job, choices)
+        job.refresh_from_db()
+        summary.publish(job)
+
+
+def _learn_name(job: ImportJob, choices: Choices) -> None:
+    """Note how the owner is called, where the persona does not know it yet: memories name them by it."""
+    persona = job.persona
+    if persona is None or persona.user_name:
+        return
+    persona.user_name = suggestions.owner_called(job, choices)
+    persona.save(update_fields=["user_name"])
+
+
+def cancel(job: ImportJob, now: datetime) -> bool:
+    """Stop it; what is remembered already stays. False where it was over. `finished_at` is set once nothing of the rest
+    is left, too: of years of talk the job of the minute erases it."""
+    with transaction.atomic():
+        going_on = ImportJob.objects.filter(pk=job.pk).exclude(status__in=ImportJob.OVER)
+        stopped = going_on.update(status=Status.CANCELLED, holder="", lease_until=None)
+        if stopped:
+            drafts.delete_replies(job)
+        job.refresh_from_db()
+        if stopped:
+            summary.publish(job)
+    if stopped:
+        finish_cancelled(job, now, ERASED_AT_ONCE)
+    return bool(stopped)
+
+
+def finish_cancelled(job: ImportJob, now: datetime, most: int) -> None:
+    """Take away the file, and of what nobody has read yet some `most` talks. Once more, also after a kill, it goes
+    on."""
+    stored_file.drop(job)
+    cancellation.erase_unread(job, now, most)
+    if cancellation.is_something_left(job):
+        return
+    counts = cancellation.counts_of_what_stayed(job)
+    ImportJob.objects.filter(pk=job.pk).update(finished_at=now, counts=counts, **analysis.without_names(job))
+    job.refresh_from_db()
+    cancellation.erase_bytes(job)
+
+
+# --- what may be chosen -------------------------------------------------------------------------------------------
+def _as_read(job: ImportJob, choices: Choices) -> Choices:
+    """The choices with what was said before of how to read the file, where nothing else is said now."""
+    before = chosen(job.choices) if job.choices else Choices()
+    day_first = before.day_first if choices.day_first is None else choices.day_first
+    return replace(
+        choices,
+        format=None if choices.format == AUTO else choices.format or before.format,
+        mapping=choices.mapping or before.mapping,
+        day_first=day_first,
+        kind=choices.kind or before.kind,
+    )
+
+
+def is_read_anew(job: ImportJob, choices: Choices) -> bool:
+    """Whether the file has to be looked through once more before it can be taken in with these choices."""
+    return bool(job.found.get("questions")) or _is_read_otherwise(job, _as_read(job, choices))
+
+
+def _is_read_otherwise(job: ImportJob, choices: Choices) -> bool:
+    """Whether the file was looked through read in another way. What somebody confirms as it was found is none."""
+    before = chosen(job.choices) if job.choices else Choices()
+    return (
+        choices.format not in (before.format, job.format)
+        or choices.day_first != before.day_first
+        or choices.kind != before.kind
+        or choices.mapping not in (None, before.mapping, job.found.get("mapping"))
+    )
+
+
+def _check_reading(job: ImportJob, choices: Choices) -> None:
+    """Whether the file can be read as the choices say. Raises WrongChoice."""
+    if choices.format is not None and choices.format not in {one.name for one in FORMATS} | {archive_files.NAME}:
+        raise WrongChoice("format", _("There is no such format."))
+    if choices.mapping is not None and not _is_mapping(choices.mapping):
+        raise WrongChoice("mapping", _("Please say at least which field holds what was said."))
+    if choices.mapping is not None and not choices.mapping.get("speaker") and choices.kind != "notes":
+        raise WrongChoice("speaker", _("Who says this? Please name a field, or say that all of it is your own."))
+    questions = job.found.get("questions", [])
+    if "mapping" in questions and not choices.mapping:
+        raise WrongChoice("mapping", _("Please say at least which field holds what was said."))
+    if "day_first" in questions and choices.day_first is None:
+        raise WrongChoice("day_first", _("Please say whether day or month is first."))
+    if choices.kind not in (None, *KINDS):
+        raise WrongChoice("kind", _("It is a chat, or it is notes."))
+    if "kind" in questions and choices.kind is None:
+        raise WrongChoice("kind", _("Please say whether this is a chat of several people, or your own notes."))
+
+
+def _is_mapping(mapping: Mapping[str, Any]) -> bool:
+    known = {one.name for one in fields(record_fields.Mapping)}
+    words = all(isinstance(value, bool if name == "sure" else str) for name, value in mapping.items())
+    return set(mapping) <= known and words and bool(mapping.get("text"))
+
+
+def _check(job: ImportJob, choices: Choices, now: datetime) -> None:
+    """Whether the choices answer everything about what was found. Raises WrongChoice."""
+    if job.persona is None:
+        raise WrongChoice("no_persona", _("Please say into whose memory it goes."))
+    _check_roles(job, choices)
+    if choices.zone not in available_timezones():
+        raise WrongChoice("zone", _("There is no such time zone."))
+    if len(choices.called) > NAME_CHARACTERS:
+        raise WrongChoice("called", _("That name is too long."))
+    if choices.limit is not None and choices.limit < 1:
+        raise WrongChoice("limit", _("At least one talk or entry has to be taken."))
+    if job.found.get("undated") and choices.undated is None:
+        raise WrongChoice("undated", _("Please say on which day the lines without a date were said."))
+    if choices.undated and choices.undated > now.astimezone(ZoneInfo(choices.zone)).date():
+        raise WrongChoice("undated", _("That day is still to come."))
+
+
+def _check_roles(job: ImportJob, choices: Choices) -> None:
+    names = [one["name"] for one in job.found.get("speakers", [])]
+    if set(choices.roles) - set(names):
+        raise WrongChoice("unknown_speaker", _("Nobody of that name speaks in the file."))
+    if any(choices.roles.get(name) not in SIDES for name in names):
+        raise WrongChoice("roles", _("Please say of everybody who that is."))
+    if names and "user" not in choices.roles.values() and not choices.without_owner:
+        raise WrongChoice("nobody_is_you", _("Please say who of them is you."))

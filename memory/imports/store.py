@@ -1,0 +1,280 @@
+"""Storing: chunks become lines of the persona, or notes. Several at once, all of them or none, while the import is in
+our hands.
+
+A line that the persona has already is left out, whatever file it comes from, and so is one that was forgotten, and one
+whose speaker a person leaves out; all are counted.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from django.db import transaction
+
+from chat import search
+from chat.models import Message, Session
+from echovessel.db.sqlite import bulk
+from memory.imports import notes, summary
+from memory.imports.chunks import Chunk, Said
+from memory.imports.leases import ImportLease
+from memory.imports.notes import Prepared
+from memory.models import ImportChunk
+from memory.store import tombstones
+from memory.store.active_model import with_one_model
+from memory.store.tombstones import Burial
+from persona.models import Persona
+
+JOURNAL = "journal"
+# So many lines are stored in one transaction: more are stored no faster, and whoever talks waits for that lock.
+LINES_AT_ONCE = 100
+Fresh = list[tuple[str, Said]]
+
+
+@dataclass
+class SortedOut:
+    """What becomes of a chunk's lines: those that are new, with the ids under which they are stored."""
+
+    fresh: Fresh = field(default_factory=list)
+    known: int = 0
+    refused: int = 0
+
+
+@with_one_model
+def store(lease: ImportLease, chunks: Sequence[Chunk]) -> None:
+    """Store chunks as the next ones of the import. Raises LeaseLost, EmbeddingUnavailable.
+
+    No transaction may be open: notes are embedded and lines are cut in here, before anything is written.
+    """
+    known = _known_among(lease.persona, chunks)
+    ready = _prepared(lease, chunks, known)
+    worded = search.worded(line.content for chunk in chunks if chunk.digest not in known for line in chunk.lines)
+    with transaction.atomic():
+        lease.checkpoint()
+        gone_through = lease.held().values_list("gone_through", flat=True)[0]
+        storing = _Storing(lease, chunks, gone_through)
+        storing.store_lines(worded)
+        storing.store_notes(ready)
+        _note_progress(lease, storing.counts, gone_through + len(chunks))
+
+
+def _prepared(lease: ImportLease, chunks: Sequence[Chunk], known: Collection[str]) -> dict[str, Prepared]:
+    """The notes among the chunks that the persona does not know, embedded."""
+    wanted = [chunk for chunk in chunks if chunk.things and chunk.digest not in known]
+    now, uuid = lease.clock(), lease.row.uuid
+    return {chunk.digest: notes.prepared(lease.persona, chunk.things, uuid, now) for chunk in wanted}
+
+
+def _known_among(persona: Persona, chunks: Iterable[Chunk]) -> set[str]:
+    digests = [chunk.digest for chunk in chunks]
+    found = ImportChunk.objects.filter(persona=persona, digest__in=digests)
+    return set(found.values_list("digest", flat=True))
+
+
+def _note_progress(lease: ImportLease, counts: Mapping[str, int], gone_through: int) -> None:
+    job = lease.row
+    before = lease.held().values_list("counts", flat=True)[0]
+    job.counts = {name: before.get(name, 0) + counts.get(name, 0) for name in sorted({*before, *counts})}
+    job.gone_through = gone_through
+    lease.held().update(counts=job.counts, gone_through=gone_through)
+    summary.publish_progress(lease)
+
+
+def sorted_out(lines: Sequence[Said], held: dict[str, str], is_refused: Collection[Said]) -> SortedOut:
+    """What becomes of each line, given the words that are `held` under ids, to which those that are new are added. One
+    in several parts counts once. Pure."""
+    found = SortedOut()
+    for line in lines:
+        names = (line.external_id, line.other_id)
+        if line.content in (held.get(name) for name in names):
+            found.known += line.is_whole
+        elif line in is_refused:
+            found.refused += line.is_whole
+        else:
+            name = next(name for name in names if name not in held)
+            held[name] = line.content
+            found.fresh.append((name, line))
+    return found
+
+
+def foreseen(persona: Persona, chunks: Iterable[Chunk]) -> Counter[str]:
+    """What storing the chunks would count of talks, lines and entries. Nothing is stored; all
+    lines are held meanwhile."""
+    counts: Counter[str] = Counter()
+    held: dict[str, str] = {}
+    known: set[str] = set()
+    for some in together(chunks):
+        sifting = _Sifting(persona, some)
+        sifting.known |= known
+        sifting.sift(held)
+        known |= sifting.known
+        counts += sifting.counts
+    return counts
+
+
+def together(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
+    """Chunks that are stored at once. Notes are embedded first, and stand alone."""
+    gathered: list[Chunk] = []
+    for chunk in chunks:
+        gathered.append(chunk)
+        if chunk.things or sum(len(one.lines) for one in gathered) >= LINES_AT_ONCE:
+            yield gathered
+            gathered = []
+    if gathered:
+        yield gathered
+
+
+class _Sifting:
+    """Chunks, and what of them is new to the persona."""
+
+    def __init__(self, persona: Persona, chunks: Sequence[Chunk], number: int = 0) -> None:
+        self.persona = persona
+        self.chunks = list(enumerate(chunks, start=number))
+        self.known = _known_among(self.persona, chunks)
+        self.counts: Counter[str] = Counter()
+
+    def sift(self, held: dict[str, str]) -> list[tuple[int, Chunk, Fresh]]:
+        """The chunks that have lines to be stored, with these; `held` are words under their ids that are known beside
+        those of the persona, to which those that are new are added. All are counted."""
+        if left_out := sum(chunk.left_out for _number, chunk in self.chunks):
+            self.counts["left_out"] = left_out
+        chunks = [chunk for _number, chunk in self.chunks if chunk.lines]
+        refused = self._refused(chunks)
+        held.update(self._held(chunks))
+        wanted: list[tuple[int, Chunk, Fresh]] = []
+        for number, chunk in self.chunks:
+            if fresh := self._fresh(chunk, held, refused):
+                wanted.append((number, chunk, fresh))
+                self.counts["entries" if chunk.kind == "prose" else "lines"] += sum(line.is_whole for _, line in fresh)
+        self.counts.update(talks=len(wanted), lines=0)
+        return wanted
+
+    def _fresh(self, chunk: Chunk, held: dict[str, str], refused: Collection[Said]) -> Fresh:
+        """The lines of the chunk that are stored; the others are counted. Of one that is known nothing is: what of it
+        is not there any more was taken away."""
+        found = sorted_out(chunk.lines, held, refused)
+        self.counts["refused"] += found.refused
+        if chunk.lines and chunk.digest in self.known:
+            self.counts["known"] += found.known + sum(line.is_whole for _id, line in found.fresh)
+            return []
+        self.counts["known"] += found.known
+        if found.fresh:
+            self.known.add(chunk.digest)
+        return found.fresh
+
+    def _held(self, chunks: Iterable[Chunk]) -> dict[str, str]:
+        """The words that the persona has under the ids of the lines; also of those that are her own and come back."""
+        ids = {name for chunk in chunks for line in chunk.lines for name in (line.external_id, line.other_id)}
+        own = notes.uuids_in(ids)
+        back = self.persona.messages.filter(uuid__in=own).values_list("uuid", "content")
+        rows = bulk.found(Message, {"persona_id": self.persona.pk}, "external_id", ids, ("external_id", "content"))
+        return {own[uuid]: content for uuid, content in back} | dict(rows)
+
+    def _refused(self, chunks: Iterable[Chunk]) -> set[Said]:
+        """The lines that were forgotten here, by themselves or with their whole talk."""
+        if not self.persona.tombstones.exists():
+            return set()
+        brought = {line: self._brought_by(line, chunk) for chunk in chunks for line in chunk.lines}
+        buried = tombstones.refused_among(self.persona, {burial for burials in brought.values() for burial in burials})
+        return {line for line, burials in brought.items() if not buried.isdisjoint(burials)}
+
+    def _brought_by(self, line: Said, chunk: Chunk) -> set[Burial]:
+        day = self._day_of(line)
+        return {
+            tombstones.of_external("session", _id_of(chunk)),
+            *tombstones.of_line(line.external_id, line.content, day),
+            *tombstones.of_line(line.other_id, line.content, day),
+        }
+
+    def _day_of(self, line: Said) -> date:
+        return line.at.astimezone(self.persona.zone).date()
+
+
+class _Storing(_Sifting):
+    """Chunks on their way into the database, in one transaction."""
+
+    def __init__(self, lease: ImportLease, chunks: Sequence[Chunk], number: int) -> None:
+        super().__init__(lease.persona, chunks, number)
+        self.lease = lease
+
+    # --- lines ------------------------------------------------------------------------------------------------------
+    def store_lines(self, worded: Mapping[str, str]) -> None:
+        """Store what is new of them; `worded` is what the index keeps of their texts."""
+        self._write(self.sift({}), worded)
+
+    def _write(self, stored: Sequence[tuple[int, Chunk, Fresh]], worded: Mapping[str, str]) -> None:
+        taken = self._taken_ids(chunk for _number, chunk, _fresh in stored)
+        sessions = [self._session(chunk, [line for _id, line in fresh], taken) for _number, chunk, fresh in stored]
+        bulk.insert(sessions)
+        placed = list(zip(sessions, stored, strict=True))
+        lines = [self._message(session, *one) for session, (_number, _chunk, fresh) in placed for one in fresh]
+        if lines:
+            search.store(lines, worded)
+        bulk.insert([self._chunk(number, chunk, session) for session, (number, chunk, _fresh) in placed])
+
+    def _taken_ids(self, chunks: Iterable[Chunk]) -> set[str]:
+        """Ids of talks that an archive brought, of which lines are missing here."""
+        ids = [_id_of(chunk) for chunk in chunks]
+        return {
+            str(name)
+            for name in self.persona.sessions.filter(external_id__in=ids).values_list("external_id", flat=True)
+        }
+
+    def _session(self, chunk: Chunk, lines: Sequence[Said], taken: Collection[str]) -> Session:
+        """A talk that has ended, and waits to be remembered: the import itself sees to that."""
+        return Session(
+            persona=self.persona,
+            channel=JOURNAL if chunk.kind == "prose" else chunk.format[:40],
+            status=Session.Status.CLOSING,
+            close_reason=Session.CloseReason.IMPORT,
+            started_at=lines[0].at,
+            last_message_at=lines[-1].at,
+            closed_at=lines[-1].at,
+            message_count=len(lines),
+            token_count=sum(line.tokens for line in lines),
+            external_id=None if _id_of(chunk) in taken else _id_of(chunk),
+            import_uuid=self.lease.row.uuid,
+        )
+
+    def _message(self, session: Session, external_id: str, line: Said) -> Message:
+        return bulk.row(
+            Message,
+            session_id=session.pk,
+            persona_id=self.persona.pk,
+            role=line.role,
+            speaker=line.speaker,
+            content=line.content,
+            token_count=line.tokens,
+            day=self._day_of(line),
+            created_at=line.at,
+            external_id=external_id,
+            import_uuid=self.lease.row.uuid,
+        )
+
+    def _chunk(self, number: int, chunk: Chunk, session: Session | None) -> ImportChunk:
+        return ImportChunk(
+            job=self.lease.row,
+            persona=self.persona,
+            number=number,
+            digest=chunk.digest,
+            kind=chunk.kind,
+            dated=chunk.dated,
+            session=session,
+        )
+
+    # --- notes ------------------------------------------------------------------------------------------------------
+    def store_notes(self, ready: Mapping[str, Prepared]) -> None:
+        now, uuid = self.lease.clock(), self.lease.row.uuid
+        for number, chunk in self.chunks:
+            if not chunk.things:
+                continue
+            if chunk.digest in self.known:
+                self.counts["known"] += len(chunk.things)
+                continue
+            self.known.add(chunk.digest)
+            self.counts.update(notes.store(self.persona, ready[chunk.digest], uuid, now))
+            bulk.insert([self._chunk(number, chunk, None)])
+
+
+def _id_of(chunk: Chunk) -> str:
+    return f"{chunk.format}:{chunk.digest}"

@@ -1,0 +1,69 @@
+"""A file that somebody handed over, kept in pieces in the database: as secret, as safe and as easily forgotten as
+everything else there, and read as any file is."""
+
+import hashlib
+import io
+from functools import lru_cache
+from typing import Any
+
+from django.db.models import Max
+
+from memory.imports.readers import Source
+from memory.imports.readers.source import Placed
+from memory.models import ImportJob, ImportPiece
+
+PIECE_BYTES = 1024 * 1024
+_PIECES_HELD = 4
+
+
+def keep(job: ImportJob, source: Source) -> str:
+    """Store the file piece by piece, each in a transaction of its own; returns its digest. Whoever keeps it says at
+    the end that it is here: of one that was begun only, nothing is ever read."""
+    hashed = hashlib.sha256()
+    with source.open() as file:
+        for number, content in enumerate(iter(lambda: file.read(PIECE_BYTES), b"")):
+            hashed.update(content)
+            ImportPiece.objects.create(job=job, number=number, content=content)
+    return hashed.hexdigest()
+
+
+def digest_of(source: Source) -> str:
+    hashed = hashlib.sha256()
+    with source.open() as file:
+        for content in iter(lambda: file.read(PIECE_BYTES), b""):
+            hashed.update(content)
+    return hashed.hexdigest()
+
+
+def opened(job: ImportJob) -> Source:
+    """The file that was kept, under its name."""
+    return Source(io.BufferedReader(_StoredFile(job), PIECE_BYTES), job.file_name)
+
+
+def drop(job: ImportJob) -> int:
+    """Delete the pieces, one by one, so that nobody waits for long; returns how many there were."""
+    last = job.pieces.aggregate(last=Max("number"))["last"]
+    numbers = range(0 if last is None else last + 1)
+    return sum(job.pieces.filter(number=number).delete()[0] for number in numbers)
+
+
+class _StoredFile(Placed):
+    """The pieces as one seekable file; a few are held at a time."""
+
+    def __init__(self, job: ImportJob) -> None:
+        super().__init__(job.file_size)
+        self._piece = lru_cache(_PIECES_HELD)(lambda number: _content(job.pk, number))
+
+    def readinto(self, buffer: Any) -> int:
+        if self._place >= self._size:
+            return 0
+        number, offset = divmod(self._place, PIECE_BYTES)
+        content = self._piece(number)[offset : offset + len(buffer)]
+        buffer[: len(content)] = content
+        self._place += len(content)
+        return len(content)
+
+
+def _content(job_id: int, number: int) -> bytes:
+    """Raises ImportPiece.DoesNotExist where the file was taken away meanwhile."""
+    return bytes(ImportPiece.objects.values_list("content", flat=True).get(job=job_id, number=number))

@@ -1,0 +1,73 @@
+"""Suggesting: what a person would likely answer about a file, by what it says and by what is known of the owner."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+
+from memory.imports.choices import Choices, chosen, followed
+from memory.imports.readers.lines import role_named
+from memory.models import ImportJob
+
+# What is no word of letters: a number of a telephone, a mark.
+_NUMBER = re.compile(r"[\W\d_]*[A-Za-z]?[\W\d_]*")
+_LABELS = ("owner", "admin", "system", "unknown", "null", "none")
+
+
+def suggested(job: ImportJob) -> Choices:
+    """What a person would likely choose: what she chose before, where the file was read anew. The role of somebody of
+    whom nothing is known is ""."""
+    before = chosen(job.choices) if job.choices else Choices()
+    zone = job.persona.timezone if job.persona else before.zone
+    likely = replace(
+        before,
+        roles={name: before.roles.get(name) or role for name, role in _likely_roles(job).items()},
+        mapping=before.mapping or job.found.get("mapping"),
+        zone=zone if before.zone == "UTC" else before.zone,
+        undated=before.undated or (job.created_at - timedelta(days=1)).date(),
+    )
+    return replace(likely, called=owner_called(job, likely))
+
+
+def owner_called(job: ImportJob, choices: Choices) -> str:
+    """How the owner is called, as far as anybody knows: as the persona knows it, as it was said, or else by the name
+    under which they speak in the file; "" where all that is known is the name of an account, which is nobody's."""
+    known = job.persona.user_name if job.persona else ""
+    spoken = [name for name, role in choices.roles.items() if role == "user" and is_a_name(name)]
+    in_file = spoken[0].strip() if len(spoken) == 1 else job.found.get("called", "")
+    return known or choices.called.strip() or in_file
+
+
+def is_a_name(speaker: str) -> bool:
+    """Whether somebody may be called so: not a label, a number or an address.
+
+    >>> [is_a_name(speaker) for speaker in ("Ana", "me", "+49 170 1234567", "ana@example.org", "@ana")]
+    [True, False, False, False, False]
+    """
+    is_label = bool(role_named(speaker)) or speaker.strip().casefold() in _LABELS
+    return not is_label and "@" not in speaker and not _NUMBER.fullmatch(speaker.strip())
+
+
+def _likely_roles(job: ImportJob) -> dict[str, str]:
+    likely = {one["name"]: one["guess"] for one in job.found.get("speakers", [])}
+    if job.found.get("between_people"):
+        owner = "" if "user" in likely.values() else _owner_among(likely, job)
+        return followed(likely, {owner: "user"} if owner else {}, between_people=True)
+    if not job.persona:
+        return followed(likely, {})
+    named = {job.persona.name.casefold(): "persona", job.persona.user_name.casefold(): "user"}
+    named.pop("", None)
+    return followed(likely, {name: named[name.casefold()] for name in likely if name.casefold() in named})
+
+
+def _owner_among(likely: Mapping[str, str], job: ImportJob) -> str:
+    """The speaker who has the owner's name, of those who may be the owner; "" where that is nobody, or several."""
+    possible = [name for name, role in likely.items() if not role]
+    account = job.owner
+    known_as = [job.persona.user_name] if job.persona else []
+    for known in filter(None, (*known_as, account.get_full_name(), account.first_name, account.get_username())):
+        if same := [name for name in possible if name.casefold().strip() == known.casefold().strip()]:
+            return same[0] if len(same) == 1 else ""
+    given = {known.casefold().strip() for known in (*known_as, account.first_name) if known}
+    first = [name for name in possible if (words := name.casefold().split()) and words[0] in given]
+    return first[0] if len(first) == 1 else ""

@@ -1,0 +1,155 @@
+"""Telling: the one shape in which the page, the API and the command show an import, and what the stream tells of it."""
+
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from echovessel.outbox import events
+from memory.imports import archive_files, suggestions, unread
+from memory.imports.choices import Choices
+from memory.imports.cost import Estimate, estimate
+from memory.imports.leases import ImportLease
+from memory.imports.readers import format_named
+from memory.imports.readers.types import ImportRejected
+from memory.models import ImportJob
+from persona.models import CoreDraft
+
+Status = ImportJob.Status
+_SELDOM = timedelta(seconds=1)
+# How much of the whole is done when a step begins, and how much when it ends.
+_SHARE = {Status.WRITING: (0.0, 0.2), Status.REMEMBERING: (0.2, 0.95), Status.DRAFTING: (0.95, 1.0)}
+_SHARE_OF_ARCHIVES = {**_SHARE, Status.WRITING: (0.0, 0.95)}
+# Counts of what is not here through the import.
+NOT_ADDED = ("known", "refused", "left_out")
+
+
+def told(job: ImportJob) -> dict[str, Any]:
+    """The import as plain things; sentences are in the language of the moment."""
+    return {
+        "id": str(job.uuid),
+        "persona_id": str(job.persona.uuid) if job.persona else None,
+        "status": job.status,
+        "format": job.format,
+        "label": label(job),
+        "file_name": job.file_name,
+        "file_size": job.file_size,
+        "found": job.found,
+        "choices": choices_of(job),
+        "counts": counts(job),
+        "estimate": _estimate(job),
+        "called": _called(job),
+        "progress": progress(job),
+        "refusal": _refusal(job),
+        "where": job.refusal.get("where", ""),
+        "failure": job.failure,
+        "waits_until": job.lease_until.isoformat() if _waits(job) and job.lease_until else None,
+        "created_at": job.created_at.isoformat(),
+        "confirmed_at": job.confirmed_at.isoformat() if job.confirmed_at else None,
+        "finished_at": job.finished_at.isoformat() if job.finished_at else None,
+    }
+
+
+def choices_of(job: ImportJob) -> dict[str, Any]:
+    """What the person said, as JSON holds it; {} before."""
+    return {name: value for name, value in job.choices.items() if name in Choices.__dataclass_fields__}
+
+
+def _called(job: ImportJob) -> str:
+    """How memories will name the owner, as far as that is known; after the end as the persona knows it."""
+    if job.status != Status.ASKING:
+        return job.persona.user_name if job.persona else ""
+    return suggestions.owner_called(job, suggestions.suggested(job))
+
+
+def counts(job: ImportJob) -> dict[str, int]:
+    """What came of it so far; of talks that have to be read also how many are, could not be, and still wait."""
+    if job.confirmed_at is None:
+        return {}
+    drafts = CoreDraft.objects.filter(import_uuid=job.uuid).count()
+    return job.counts | {"drafts": drafts} | ({} if job.format == archive_files.NAME else dict(unread.counted(job)))
+
+
+def progress(job: ImportJob) -> float:
+    """How much of it is done, 0…1."""
+    if job.status == Status.DONE:
+        return 1.0
+    shares = _SHARE_OF_ARCHIVES if job.format == archive_files.NAME else _SHARE
+    begin, end = shares.get(Status(job.status), (0.0, 0.0))
+    return round(begin + (end - begin) * _part(job), 4)
+
+
+def label(job: ImportJob) -> str:
+    """What kind of file it is, for people."""
+    return label_of(job.format)
+
+
+def label_of(name: str) -> str:
+    """What a format is called by people; "" for none."""
+    if name == archive_files.NAME:
+        return str(archive_files.LABEL)
+    try:
+        return str(format_named(name).label)
+    except KeyError:
+        return ""
+
+
+def publish(job: ImportJob) -> None:
+    """Tell the persona's stream how it stands. Call in the transaction that changes it."""
+    if job.persona is not None:
+        events.publish(
+            job.persona.uuid,
+            "memory.import.updated",
+            import_id=str(job.uuid),
+            status=job.status,
+            counts=job.counts,
+            progress=progress(job),
+        )
+
+
+def publish_progress(lease: ImportLease) -> None:
+    """The same while it goes on, not more often than anybody looks."""
+    now: datetime = lease.clock()
+    if lease.published_at is None or now - lease.published_at >= _SELDOM:
+        lease.published_at = now
+        publish(lease.row)
+
+
+def note_part(lease: ImportLease, part: float) -> None:
+    """Note how much of an archive is gone through (0…1); after a kill it does not go back."""
+    job = lease.row
+    job.gone_through = max(job.gone_through, round(part * job.found.get("chunks", 0)))
+    lease.held().update(gone_through=job.gone_through)
+    publish_progress(lease)
+
+
+def _part(job: ImportJob) -> float:
+    """How much of the step at hand is done."""
+    if job.status == Status.WRITING:
+        return min(1.0, job.gone_through / max(1, job.found.get("chunks", 0)))
+    if job.status == Status.REMEMBERING:
+        read = unread.counted(job)
+        done = read.get("remembered", 0) + read.get("failed", 0)
+        return done / max(1, done + read.get("unread", 0))
+    return 0.0
+
+
+def _estimate(job: ImportJob) -> dict[str, Any] | None:
+    """What it will take; of one that is over nobody asks."""
+    found: Estimate | None = None if job.is_over or job.found.get("tokens") is None else estimate(job)
+    return asdict(found) if found else None
+
+
+def _refusal(job: ImportJob) -> str:
+    if not job.refusal:
+        return ""
+    facts = {name: str(value) for name, value in job.refusal.get("facts", {}).items()}
+    try:
+        return ImportRejected(job.refusal["code"], "", **facts).reason
+    except KeyError:
+        return _("The file could not be read.")
+
+
+def _waits(job: ImportJob) -> bool:
+    return job.status in ImportJob.AT_WORK and not job.holder

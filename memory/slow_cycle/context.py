@@ -1,0 +1,143 @@
+"""Packing: the new events, oldest first, as many as fit, beside what she awaits, wonders and thinks already.
+
+A run costs its prompts and the longest answers that they allow, by our estimate. Of what the instructions leave, half
+at most is for what is known already; the events have the rest, and at least one of them always fits, so that a run
+always gets on.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date, datetime
+from typing import Any
+
+from django.db.models import F
+
+from echovessel import llm
+from echovessel.llm.prompt_sections import shortened, tokens
+from echovessel.llm.prompt_text import Neutral, lines_of, one_line
+from memory import knobs
+from memory.consolidation import prompt
+from memory.consolidation.open_items import KINDS
+from memory.models import ConceptNode, Question, SlowCycle
+from memory.models.node import NodeQuerySet
+from memory.slow_cycle import questions, replies
+from memory.slow_cycle.inputs import Given, Told
+from memory.slow_cycle.watermark import fresh_events
+from persona.models import Persona
+
+Kind = ConceptNode.Kind
+PROMISE = {Kind.INTENTION: "promise", Kind.EXPECTATION: "expectation"}
+MOST_LOOKED_AT = 400  # events; of the shortest ones not many more would fit the largest run
+
+
+def packed(cycle: SlowCycle, now: datetime) -> Given:
+    """All that fits; where a run was asked before and its answer was kept, the events that it was asked about."""
+    persona = cycle.persona
+    room = knobs.slow_cycle_run_tokens() - cost(request(persona, Given(), now))
+    known = _known(persona, room // 2, now)
+    left = room - sum(_cost(told.line) for found in known.lists.values() for told in found)
+    unread = _unread(cycle, now)
+    events = _fitting(unread, lambda event: shortened(prompt.remembered(persona, [event]), left - 1), left)
+    return Given(events, known.awaited, known.questions, known.thoughts)
+
+
+def cost(request: llm.Request) -> int:
+    """The most that a request may cost, by our estimate."""
+    return tokens(request.system) + tokens(request.user) + request.max_tokens
+
+
+def request(persona: Persona, given: Given, now: datetime) -> llm.Request:
+    return prompt.request(
+        persona,
+        "slow_cycle",
+        tier="medium",
+        max_tokens=knobs.slow_cycle_answer_tokens(),
+        values={name: lines_of(Neutral(told.line) for told in found) for name, found in given.lists.items()}
+        | {"today": f"{now.astimezone(persona.zone):%Y-%m-%d %a}"},
+        material=_material(persona, given, now),
+    )
+
+
+# --- what there is ------------------------------------------------------------------------------------------------
+def _unread(cycle: SlowCycle, now: datetime) -> Sequence[ConceptNode]:
+    fresh = fresh_events(cycle, now)
+    asked = list(fresh.filter(pk__lte=replies.thought_through(cycle.persona))[:MOST_LOOKED_AT])
+    return asked or list(fresh[:MOST_LOOKED_AT])
+
+
+def _known(persona: Persona, room: int, now: datetime) -> Given:
+    """What she awaits first: it may be settled by what is new."""
+    waiting = _fitting(_awaited(persona), _as_awaited, room)
+    room -= sum(_cost(told.line) for told in waiting)
+    asked = _fitting(questions.to_be_asked(persona, now), _as_question, room)
+    room -= sum(_cost(told.line) for told in asked)
+    thoughts = _fitting(_thoughts(persona), lambda node: prompt.remembered(persona, [node]), room)
+    return Given((), waiting, asked, thoughts)
+
+
+def _awaited(persona: Persona) -> NodeQuerySet:
+    """Open promises and expectations, the next due first, those without a day last."""
+    still_open = ConceptNode.objects.filter(persona=persona, kind__in=KINDS, outcome=ConceptNode.Outcome.OPEN)
+    in_order = still_open.recallable().order_by(F("event_time_end").asc(nulls_last=True), "pk")
+    return in_order[: knobs.slow_cycle_awaited()]
+
+
+def _thoughts(persona: Persona) -> NodeQuerySet:
+    thoughts = ConceptNode.objects.filter(persona=persona, kind=Kind.THOUGHT).recallable()
+    return thoughts.newest_first()[: knobs.slow_cycle_thoughts()]
+
+
+# --- as it is told ------------------------------------------------------------------------------------------------
+def _as_awaited(node: ConceptNode) -> str:
+    due = f", due {node.event_time_end}" if node.event_time_end else ""
+    return f"[e{node.pk}] ({PROMISE[Kind(node.kind)]}{due}) {one_line(node.description)}"
+
+
+def _as_question(question: Question) -> str:
+    return f"[q{question.pk}] {one_line(question.text)}"
+
+
+def _fitting(rows: Iterable[Any], tell: Callable[[Any], str], room: int) -> list[Told]:
+    """The first rows whose lines fit into so many tokens together."""
+    kept: list[Told] = []
+    for row in rows:
+        line = tell(row)
+        room -= _cost(line)
+        if room < 0:
+            break
+        kept.append(Told(row, line))
+    return kept
+
+
+def _cost(line: str) -> int:
+    return tokens(line + "\n")
+
+
+# --- for the provider that has no model to read prose ---------------------------------------------------------------
+def _material(persona: Persona, given: Given, now: datetime) -> dict[str, Any]:
+    return {
+        "now": now.isoformat(),
+        "timezone": persona.timezone,
+        "events": [_event(told.row) for told in given.events],
+        "thoughts": [{"id": f"e{told.row.pk}", "description": told.row.description} for told in given.thoughts],
+        "awaited": [
+            {"id": f"e{node.pk}", "kind": node.kind, "description": node.description, "due": _iso(node.event_time_end)}
+            for node, _line in given.awaited
+        ],
+        "questions": [{"id": f"q{told.row.pk}", "text": told.row.text} for told in given.questions],
+    }
+
+
+def _event(event: ConceptNode) -> dict[str, Any]:
+    days = {"start": _iso(event.event_time_start), "end": _iso(event.event_time_end)}
+    return {
+        "id": f"e{event.pk}",
+        "description": event.description,
+        "emotional_impact": event.emotional_impact,
+        "relational_tags": event.relational_tags,
+        "event_time": days if event.event_time_start else None,
+        "told_at": event.created_at.isoformat(),
+    }
+
+
+def _iso(day: date | None) -> str | None:
+    return day.isoformat() if day else None

@@ -1,0 +1,46 @@
+"""What the gate wants to know of a persona, from the database."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db.models import Count, Max, Min, Q, Sum
+
+from echovessel.llm.budget import FREE, day_of, next_day
+from echovessel.llm.models import LLMCall, Purpose
+from memory.models import SlowCycle, SlowCycleRun
+from memory.models.node import RELATIONAL_TAGS
+from memory.slow_cycle.gate import Facts
+from memory.slow_cycle.watermark import fresh_events
+from persona.models import Persona
+
+PURPOSES: Sequence[str] = (Purpose.SLOW_CYCLE, Purpose.ENTITY)
+CORRECTION = RELATIONAL_TAGS[-2]
+
+
+def facts_of(cycle: SlowCycle, now: datetime) -> Facts:
+    """The facts of this moment. Failed runs count as well, and so do calls that were paid for in vain; what rules say
+    costs nothing and counts for nothing."""
+    fresh = fresh_events(cycle, now).aggregate(
+        count=Count("pk"),
+        gladdest=Max("emotional_impact"),
+        saddest=Min("emotional_impact"),
+        corrections=Count("pk", filter=Q(relational_tags__icontains=f'"{CORRECTION}"')),
+    )
+    runs = SlowCycleRun.objects.filter(persona=cycle.persona)
+    tokens_in, tokens_out = _spent(cycle.persona, now)
+    return Facts(
+        new_events=fresh["count"],
+        heaviest=max(abs(fresh["gladdest"] or 0), abs(fresh["saddest"] or 0)),
+        has_correction=bool(fresh["corrections"]),
+        last_run_at=runs.aggregate(last=Max("at"))["last"],
+        runs_today=runs.since(day_of(now)).count(),
+        tokens_in_today=tokens_in,
+        tokens_out_today=tokens_out,
+    )
+
+
+def _spent(persona: Persona, now: datetime) -> tuple[int, int]:
+    today = LLMCall.objects.filter(owner=persona.owner_id, at__gte=day_of(now), at__lt=next_day(now))
+    calls = today.filter(purpose__in=PURPOSES)
+    sums = calls.filter(persona_uuid=persona.uuid).exclude(provider=FREE).aggregate(Sum("tokens_in"), Sum("tokens_out"))
+    return sums["tokens_in__sum"] or 0, sums["tokens_out__sum"] or 0

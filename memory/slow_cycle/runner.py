@@ -1,0 +1,114 @@
+"""The job that runs one persona's slow cycle, from its request to what came of it.
+
+    acquire -> gate -> think -> describe -> store
+
+Only `store` writes anything lasting, in one transaction. If a run fails nothing is lost: its events are new to the next
+one, after the next session. No session ever waits for it.
+"""
+
+import logging
+from enum import StrEnum
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from echovessel.jobs import runner
+from echovessel.jobs.lease import Clock, Lease
+from memory import knobs
+from memory.models import SlowCycle, SlowCycleRun
+from memory.slow_cycle import replies
+from memory.slow_cycle.context import packed
+from memory.slow_cycle.entity_descriptions import describe
+from memory.slow_cycle.gate import Decision, decide
+from memory.slow_cycle.gate_facts import facts_of
+from memory.slow_cycle.inputs import Given
+from memory.slow_cycle.persist import store
+from memory.slow_cycle.prompt import think
+from memory.slow_cycle.requests import clear_request
+
+logger = logging.getLogger(__name__)
+
+# Failures caused by the events themselves: a model that refuses the same events again and again is not asked for ever.
+CAUSED_BY_EVENTS = ("content_refused", "unreadable")
+MAX_FAILURES_BY_EVENTS = 3
+
+
+class Outcome(StrEnum):
+    """What one run made of it."""
+
+    DONE = "done"
+    NOT_NOW = "not_now"
+    FAILED = "failed"
+    LATER = runner.LATER
+    NOT_MINE = runner.NOT_MINE
+
+
+def run(persona_id: int, clock: Clock = timezone.now) -> Outcome:
+    """Have the persona think about what is new, if the gate allows it. A failure is stored as a run."""
+    lease = acquire(persona_id, clock)
+    return Outcome(SlowCycleJob(lease).run()) if lease else Outcome.NOT_MINE
+
+
+def acquire(persona_id: int, clock: Clock) -> Lease[SlowCycle] | None:
+    """A lease on the persona's slow cycle; None if nobody requested it, another worker holds it or it is in a pause."""
+    rows = SlowCycle.objects.filter(pk=persona_id).select_related("persona__owner")
+    return Lease.acquire(rows, rows.waiting(clock()), clock)
+
+
+class SlowCycleJob(runner.Job[Lease[SlowCycle]]):
+    def __init__(self, lease: Lease[SlowCycle]) -> None:
+        super().__init__(lease)
+        self.cycle = lease.row
+        self.reason: str = SlowCycleRun.Reason.RESTED
+        self.given = Given()
+
+    def run_steps(self) -> Outcome:
+        decision = decide(facts_of(self.cycle, self.lease.clock()), self.lease.clock())
+        self.reason = decision.reason or self.reason
+        if self.is_exhausted():
+            return self.fail("stopped")
+        if decision.refusal is not None:
+            return self.rest(decision)
+        self.given = packed(self.cycle, self.lease.clock())
+        thinking = think(self.lease, self.given)
+        described = describe(self.lease, knobs.slow_cycle_run_tokens() - thinking.cost)
+        store(self.lease, self.reason, thinking, described)
+        return Outcome.DONE
+
+    def rest(self, decision: Decision) -> Outcome:
+        """Ask the gate again when what refuses has passed, or something is new. A refusal costs no attempt."""
+        with transaction.atomic():
+            self.lease.release(lease_until=decision.again_at, attempts=self.lease.attempts() - 1)
+            if decision.again_at is None:
+                replies.delete(self.cycle.persona)
+                clear_request(self.cycle)
+        return Outcome.NOT_NOW
+
+    def fail(self, failure: str) -> Outcome:
+        """Give up until the next session ends. The events stay new, unless models have refused them too often."""
+        through, made = self.cycle.through, list[dict[str, Any]]()
+        if self.given.events and self._failed_too_often(failure):
+            through, made = self.given.through, [{"kind": "events", "dropped": failure}]
+        with transaction.atomic():
+            self.lease.release(through=through, attempts=0)
+            clear_request(self.cycle)
+            replies.delete(self.cycle.persona)
+            SlowCycleRun.objects.create(
+                persona=self.cycle.persona,
+                session=self.cycle.wanted_by,
+                reason=self.reason,
+                outcome=SlowCycleRun.Outcome.FAILED,
+                failure=failure,
+                given=self.given.keys(),
+                made=made,
+                through=through,
+                at=self.lease.clock(),
+            )
+        logger.error("%s failed: %s", self.cycle, failure)
+        return Outcome.FAILED
+
+    def _failed_too_often(self, failure: str) -> bool:
+        runs = SlowCycleRun.objects.filter(persona=self.cycle.persona, outcome=SlowCycleRun.Outcome.FAILED)
+        before = runs.filter(through=self.cycle.through, failure__in=CAUSED_BY_EVENTS).count()
+        return failure in CAUSED_BY_EVENTS and before + 1 >= MAX_FAILURES_BY_EVENTS

@@ -1,0 +1,261 @@
+"""What must hold in memory, each with a name, as a count of the rows for which it does not: all must be 0.
+
+Most are one statement. What came in by an archive may stand without ground: it is as complete as the archive was.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+
+from django.db import connection
+
+from chat import search
+from echovessel.db.sqlite.substrings import SubstringIndex
+from echovessel.db.sqlite.text_index import TextIndex
+from echovessel.embeddings import embedding
+from echovessel.language import tokenizer
+from echovessel.language.person_names import occurs
+from memory.models import Receipt
+from memory.store import tombstones, vectors
+
+# A receipt that is pending for longer is told: the job of the minute should have done it.
+PENDING_FOR = timedelta(minutes=10)
+READ_AT_ONCE = 2_000
+
+_IMPORTED = "({row}.external_id IS NOT NULL OR {row}.import_uuid IS NOT NULL)"
+_EVIDENCE = "EXISTS (SELECT 1 FROM memory_evidence e WHERE e.node_id = n.id)"
+_GROUND = (
+    "EXISTS (SELECT 1 FROM memory_filling f WHERE f.parent_id = n.id AND NOT f.orphaned AND f.child_id IS NOT NULL)"
+)
+_IN_USE = "(SELECT name FROM memory_embeddingmodel)"
+_LENGTH = 4 * embedding.DIMENSION
+
+_NODES: Mapping[str, str] = {
+    "events_without_evidence": "SELECT count(*) FROM memory_conceptnode n WHERE n.kind = 'event' "
+    f"AND n.source IN ('extraction', 'person') AND NOT {_IMPORTED.format(row='n')} AND NOT {_EVIDENCE}",
+    "thoughts_without_ground": "SELECT count(*) FROM memory_conceptnode n WHERE n.kind <> 'event' "
+    f"AND NOT {_IMPORTED.format(row='n')} AND NOT {_EVIDENCE} AND NOT {_GROUND}",
+    "edges_without_child": "SELECT count(*) FROM memory_filling WHERE (child_id IS NULL) <> orphaned",
+    "edges_across_personas": "SELECT count(*) FROM memory_filling f JOIN memory_conceptnode p ON p.id = f.parent_id "
+    "JOIN memory_conceptnode c ON c.id = f.child_id WHERE p.persona_id <> c.persona_id",
+    # Behind a NUL SQLite finds no places.
+    "evidence_out_of_place": "SELECT count(*) FROM memory_evidence e JOIN chat_message m ON m.id = e.message_id "
+    'WHERE substr(m.content, e.start + 1, e."end" - e.start) <> e.quote AND instr(m.content, char(0)) = 0',
+    "evidence_across_personas": "SELECT count(*) FROM memory_evidence e JOIN chat_message m ON m.id = e.message_id "
+    "JOIN memory_conceptnode n ON n.id = e.node_id WHERE n.persona_id <> m.persona_id",
+    "superseded_across_personas": "SELECT count(*) FROM memory_conceptnode n JOIN memory_conceptnode o "
+    "ON o.id IN (n.superseded_by_id, n.resolved_by_id) WHERE o.persona_id <> n.persona_id",
+}
+_ENTITIES: Mapping[str, str] = {
+    "entities_without_mention": "SELECT count(*) FROM memory_entity x WHERE x.status <> 'merged' "
+    f"AND x.described_by <> 'person' AND NOT {_IMPORTED.format(row='x')} "
+    "AND NOT EXISTS (SELECT 1 FROM memory_mention WHERE entity_id = x.id)",
+    "merged_without_survivor": "SELECT count(*) FROM memory_entity "
+    "WHERE (status = 'merged') <> (merged_into_id IS NOT NULL)",
+    "merged_in_a_circle": "WITH RECURSIVE above(start, at, steps) AS (SELECT id, merged_into_id, 1 FROM memory_entity "
+    "WHERE merged_into_id IS NOT NULL UNION ALL SELECT start, e.merged_into_id, steps + 1 FROM above "
+    "JOIN memory_entity e ON e.id = above.at WHERE e.merged_into_id IS NOT NULL AND steps < 1000) "
+    "SELECT count(DISTINCT start) FROM above WHERE steps = 1000 OR at = start",
+    "merged_across_personas": "SELECT count(*) FROM memory_entity x JOIN memory_entity o ON o.id = x.merged_into_id "
+    "WHERE o.persona_id <> x.persona_id",
+    "mentions_across_personas": "SELECT count(*) FROM memory_mention m JOIN memory_conceptnode n ON n.id = m.node_id "
+    "JOIN memory_entity x ON x.id = m.entity_id WHERE x.persona_id <> n.persona_id",
+    "mentions_of_merged": "SELECT count(*) FROM memory_mention m JOIN memory_entity x ON x.id = m.entity_id "
+    "WHERE x.status = 'merged'",
+    "names_of_another_persona": "SELECT count(*) FROM memory_alias a JOIN memory_entity x ON x.id = a.entity_id "
+    "WHERE x.persona_id <> a.persona_id",
+    "proposals_across_personas": "SELECT count(*) FROM memory_mergeproposal p JOIN memory_entity a ON a.id = p.a_id "
+    "JOIN memory_entity b ON b.id = p.b_id WHERE a.persona_id <> b.persona_id",
+}
+_VECTORS: Mapping[str, str] = {
+    "vectors_missing": "SELECT count(*) FROM memory_conceptnode "
+    "WHERE id NOT IN (SELECT node_id FROM memory_nodevector)",
+    "vectors_stray": "SELECT count(*) FROM memory_nodevector WHERE node_id NOT IN (SELECT id FROM memory_conceptnode)",
+    "vectors_of_another_model": "SELECT count(*) FROM memory_nodevector v JOIN memory_conceptnode n "
+    f"ON n.id = v.node_id WHERE v.model IS NOT {_IN_USE} OR n.embedding_model <> v.model",
+    "vectors_of_wrong_length": f"SELECT count(*) FROM memory_nodevector WHERE length(embedding) <> {_LENGTH}",
+    "staged_vectors_stray": "SELECT count(*) FROM memory_stagedvector "
+    "WHERE node_id NOT IN (SELECT id FROM memory_conceptnode)",
+    "searched_but_not_recallable": "SELECT count(*) FROM memory_nodevec s LEFT JOIN memory_conceptnode n "
+    "ON n.id = s.node_id AND n.persona_id = s.persona_id AND n.status = 'active' "
+    "LEFT JOIN memory_nodevector v ON v.node_id = n.id "
+    "WHERE v.node_id IS NULL OR s.signs IS NOT vec_quantize_binary(v.embedding)",
+    "recallable_but_not_searched": "SELECT count(*) FROM memory_conceptnode n JOIN memory_nodevector v "
+    f"ON v.node_id = n.id AND v.model = {_IN_USE} AND length(v.embedding) = {_LENGTH} "
+    "WHERE n.status = 'active' AND n.id NOT IN (SELECT node_id FROM memory_nodevec)",
+}
+_TALKS: Mapping[str, str] = {
+    "talks_miscounted": "SELECT count(*) FROM chat_session s LEFT JOIN (SELECT session_id, count(*) AS lines, "
+    "sum(token_count) AS tokens FROM chat_message GROUP BY 1) m ON m.session_id = s.id "
+    "WHERE s.message_count <> coalesce(m.lines, 0) OR s.token_count <> coalesce(m.tokens, 0)",
+    "turns_without_line": "SELECT count(*) FROM chat_turn t WHERE t.status NOT IN ('collecting', 'running') "
+    "AND NOT EXISTS (SELECT 1 FROM chat_message WHERE turn_id = t.id)",
+    "lines_across_personas": "SELECT count(*) FROM chat_message m JOIN chat_session s ON s.id = m.session_id "
+    "WHERE s.persona_id <> m.persona_id",
+    "mood_without_change": "SELECT count(*) FROM persona_persona p WHERE json_extract(p.episodic_state, '$.mood') "
+    "IS NOT NULL AND NOT EXISTS (SELECT 1 FROM persona_moodchange c WHERE c.persona_id = p.id "
+    "AND c.mood = json_extract(p.episodic_state, '$.mood')) AND (p.external_id IS NULL "
+    "OR EXISTS (SELECT 1 FROM persona_moodchange c WHERE c.persona_id = p.id))",
+}
+_DRAFTS: Mapping[str, str] = {
+    "drafts_of_lines_gone": "SELECT count(*) FROM persona_draftquote q WHERE q.said_in IS NOT NULL "
+    "AND NOT EXISTS (SELECT 1 FROM chat_message m WHERE m.uuid = q.said_in AND NOT m.withheld)",
+    "drafts_of_lines_of_others": "SELECT count(*) FROM persona_draftquote q JOIN persona_coredraft d "
+    "ON d.id = q.draft_id JOIN chat_message m ON m.uuid = q.said_in WHERE m.persona_id <> d.persona_id",
+    "drafts_out_of_place": "SELECT count(*) FROM persona_draftquote q JOIN chat_message m ON m.uuid = q.said_in "
+    "WHERE instr(m.content, q.quote) = 0",
+}
+_IMPORTS: Mapping[str, str] = {
+    "pieces_of_imports_that_are_over": "SELECT count(*) FROM memory_importpiece p JOIN memory_importjob j "
+    "ON j.id = p.job_id WHERE j.status IN ('done', 'failed', 'refused')",
+    "imports_across_owners": "SELECT count(*) FROM memory_importjob j JOIN persona_persona p ON p.id = j.persona_id "
+    "WHERE p.owner_id <> j.owner_id",
+    "chunks_across_personas": "SELECT count(*) FROM memory_importchunk c JOIN memory_importjob j ON j.id = c.job_id "
+    "LEFT JOIN chat_session s ON s.id = c.session_id "
+    "WHERE c.persona_id IS NOT j.persona_id OR (s.id IS NOT NULL AND s.persona_id <> c.persona_id)",
+}
+_DATABASE: Mapping[str, str] = {
+    "keys_of_nothing": "SELECT count(*) FROM pragma_foreign_key_check",
+}
+_STONES_OF_OTHER_KEYS = "SELECT count(*) FROM memory_tombstone WHERE key_id <> %s"
+# A receipt that came with an archive bears the id that it had there.
+_STONES_BROUGHT = "SELECT e.value FROM memory_receipt r, json_each(r.stones) e WHERE r.external_id IS NOT NULL"
+_DAMAGED = "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'"
+_STATEMENTS: Mapping[str, str] = {**_NODES, **_ENTITIES, **_VECTORS, **_TALKS, **_DRAFTS, **_IMPORTS, **_DATABASE}
+
+
+def check(now: datetime) -> dict[str, int]:
+    """For each invariant, by name, how many rows break it. It reads everything: 100,000 memories take seconds."""
+    return {name: _counted(sql) for name, sql in _STATEMENTS.items()} | {
+        name: count(now) for name, count in _LOOKED_AT.items()
+    }
+
+
+def broken(now: datetime) -> dict[str, int]:
+    """Those that do not hold."""
+    return {name: count for name, count in check(now).items() if count}
+
+
+def stones_of_another_key() -> int:
+    """Tombstones that refuse nothing any more, because the key is not the one they were made with: what was forgotten
+    here can come back."""
+    return _counted(f"{_STONES_OF_OTHER_KEYS} AND id NOT IN ({_STONES_BROUGHT})", tombstones.key_id())
+
+
+def stones_from_elsewhere() -> int:
+    """Tombstones that an archive of another installation brought: kept for where its key is, they refuse nothing here.
+    It is as it must be, and no damage."""
+    return _counted(f"{_STONES_OF_OTHER_KEYS} AND id IN ({_STONES_BROUGHT})", tombstones.key_id())
+
+
+def _counted(sql: str, *parameters: str) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters or None)
+        return int(cursor.fetchone()[0])
+
+
+def _mentions_not_literal(now: datetime) -> int:
+    """Mentions in whose memory stands no name of the one mentioned, nor of anybody it was asked to be the same as.
+    (Where several bear a name that a talk gave to one of them, it stays with those who bear it.)"""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT n.description, (SELECT json_group_array(a.text) FROM memory_alias a WHERE a.entity_id = x.id "
+            "OR a.entity_id IN (SELECT p.b_id FROM memory_mergeproposal p WHERE p.a_id = x.id "
+            "UNION ALL SELECT p.a_id FROM memory_mergeproposal p WHERE p.b_id = x.id)) "
+            "FROM memory_mention m JOIN memory_conceptnode n ON n.id = m.node_id "
+            f"JOIN memory_entity x ON x.id = m.entity_id WHERE NOT {_IMPORTED.format(row='x')}"
+        )
+        count = 0
+        while rows := cursor.fetchmany(READ_AT_ONCE):
+            count += sum(not any(occurs(name, told) for name in json.loads(names)) for told, names in rows)
+        return count
+
+
+def _memories_cut_otherwise(now: datetime) -> int:
+    """Memories whose words in the text index are missing, or not those of their description."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT n.persona_id, n.description, t.scope, t.body FROM memory_conceptnode n "
+            "LEFT JOIN memory_nodetext t ON t.node_id = n.id"
+        )
+        count = 0
+        while rows := cursor.fetchmany(READ_AT_ONCE):
+            count += sum(
+                (scope, body) != (vectors.scope_of(persona), " ".join(tokenizer.cut(told)))
+                for persona, told, scope, body in rows
+            )
+        return count
+
+
+def _lines_not_cut(now: datetime) -> int:
+    return _counted(
+        "SELECT count(*) FROM chat_message m LEFT JOIN chat_messagetext t ON t.message_id = m.id "
+        "WHERE t.scope IS NOT 'p' || m.persona_id"
+    )
+
+
+def _text_index_astray(index: TextIndex) -> Callable[[datetime], int]:
+    """Rows that the index holds and its table does not, or the other way round; and scopes that are miscounted."""
+
+    def count(now: datetime) -> int:
+        with connection.cursor() as cursor:
+            cursor.execute(f"CREATE VIRTUAL TABLE temp.docs USING fts5vocab(main, '{index.name}', 'instance')")
+            try:
+                cursor.execute("CREATE TEMP TABLE indexed AS SELECT DISTINCT doc FROM temp.docs")
+                plain = f"SELECT {index.key} FROM {index.table} WHERE {index.body} <> ''"
+                return (
+                    _counted(f"SELECT count(*) FROM temp.indexed WHERE doc NOT IN ({plain})")
+                    + _counted(f"SELECT count(*) FROM ({plain} EXCEPT SELECT doc FROM temp.indexed)")
+                    + _counted(_miscounted(index))
+                )
+            finally:
+                cursor.execute("DROP TABLE IF EXISTS temp.indexed")
+                cursor.execute("DROP TABLE temp.docs")
+
+    return count
+
+
+def _miscounted(index: TextIndex) -> str:
+    counted = f"SELECT {index.scope} AS scope, count(*) AS rows FROM {index.table} GROUP BY 1"
+    noted = f"SELECT scope, rows FROM {index.size}"
+    return (
+        f"SELECT count(*) FROM (SELECT * FROM ({counted} EXCEPT {noted}) "
+        f"UNION ALL SELECT * FROM ({noted} EXCEPT {counted}))"
+    )
+
+
+def _pages_damaged(now: datetime) -> int:
+    """Where there is damage, asked again by a new connection: of an index that another process changed since this one
+    last read it, FTS5 says that it is corrupt (seen with SQLite 3.53.4), though every search in it is right."""
+    damaged = _counted(_DAMAGED)
+    if damaged and not connection.in_atomic_block:
+        connection.close()
+        damaged = _counted(_DAMAGED)
+    return damaged
+
+
+def _substrings_astray(index: SubstringIndex) -> Callable[[datetime], int]:
+    return lambda now: int(not index.is_whole(connection))
+
+
+def _structures_missing(now: datetime) -> int:
+    return len([*search.missing(), *vectors.missing()])
+
+
+def _receipts_pending(now: datetime) -> int:
+    return Receipt.objects.filter(status=Receipt.Status.PENDING, at__lt=now - PENDING_FOR).count()
+
+
+_LOOKED_AT: Mapping[str, Callable[[datetime], int]] = {
+    "pages_damaged": _pages_damaged,
+    "mentions_not_literal": _mentions_not_literal,
+    "memories_cut_otherwise": _memories_cut_otherwise,
+    "lines_not_cut": _lines_not_cut,
+    "words_of_lines_astray": _text_index_astray(search.INDEX),
+    "words_of_memories_astray": _text_index_astray(vectors.TEXT),
+    "substrings_of_lines_astray": _substrings_astray(search.SUBSTRINGS),
+    "substrings_of_memories_astray": _substrings_astray(vectors.SUBSTRINGS),
+    "structures_missing": _structures_missing,
+    "stones_of_another_key": lambda now: stones_of_another_key(),
+    "receipts_pending": _receipts_pending,
+}

@@ -1,0 +1,84 @@
+"""What stands on nothing goes: kept by triggers, so that it holds for a shell, a cascade and plain SQL as well.
+
+    a node goes                with its evidence, mentions and edges; what it superseded or resolved forgets by what
+                               with the questions that rest on it
+    a line goes                with the evidence that quotes it
+    evidence or an edge goes   and with the last ground the node that rested on it (an event rests on evidence alone)
+    a mention goes             and with the last one the entity, unless a person described it
+    an entity goes             with its names, mentions and proposals, and with what was merged into it
+
+Only *losing* the last ground deletes: what was stored without one, as an archive may do, stays. All of them fire AFTER
+DELETE (in a chain a BEFORE trigger could delete the row it fires for, which SQLite leaves undefined), and the chain
+needs `PRAGMA recursive_triggers`. Words are not their business: `memory.forgetting` finds those in copies.
+"""
+
+from echovessel.db.sqlite.triggers import Trigger
+
+_LIVE = "SELECT 1 FROM memory_filling f WHERE f.parent_id = {node} AND NOT f.orphaned AND f.child_id IS NOT NULL"
+_EVIDENCE = "SELECT 1 FROM memory_evidence e WHERE e.node_id = {node}"
+_UNGROUNDED = f"NOT EXISTS ({_LIVE}) AND NOT EXISTS ({_EVIDENCE})"
+
+
+def _trigger(name: str, table: str, body: str, when: str = "") -> Trigger:
+    condition = f" WHEN {when}" if when else ""
+    return Trigger(name, table, f"CREATE TRIGGER {name} AFTER DELETE ON {table}{condition} BEGIN {body} END")
+
+
+TRIGGERS = [
+    _trigger(
+        "memory_node_alone",
+        "memory_conceptnode",
+        "UPDATE memory_conceptnode SET superseded_by_id = NULL WHERE superseded_by_id = old.id; "
+        "UPDATE memory_conceptnode SET resolved_by_id = NULL WHERE resolved_by_id = old.id; "
+        "DELETE FROM memory_nodeversion WHERE node_id = old.id; "
+        "DELETE FROM memory_evidence WHERE node_id = old.id; "
+        "DELETE FROM memory_mention WHERE node_id = old.id; "
+        "DELETE FROM memory_filling WHERE parent_id = old.id; "
+        "DELETE FROM memory_filling WHERE child_id = old.id; "
+        "UPDATE memory_question SET answered_by_id = NULL WHERE answered_by_id = old.id; "
+        "DELETE FROM memory_questionground WHERE node_id = old.id;",
+    ),
+    _trigger(
+        "memory_filling_gone",
+        "memory_filling",
+        "DELETE FROM memory_conceptnode WHERE id = old.parent_id AND kind <> 'event';",
+        _UNGROUNDED.format(node="old.parent_id"),
+    ),
+    _trigger(
+        "memory_evidence_gone",
+        "memory_evidence",
+        "DELETE FROM memory_conceptnode WHERE id = old.node_id;",
+        _UNGROUNDED.format(node="old.node_id"),
+    ),
+    _trigger(
+        "memory_question_ground_gone",
+        "memory_questionground",
+        "DELETE FROM memory_question WHERE id = old.question_id;",
+    ),
+    _trigger(
+        "memory_question_gone", "memory_question", "DELETE FROM memory_questionground WHERE question_id = old.id;"
+    ),
+    _trigger("memory_line_gone", "chat_message", "DELETE FROM memory_evidence WHERE message_id = old.id;"),
+    _trigger(
+        "memory_mention_gone",
+        "memory_mention",
+        "DELETE FROM memory_entity WHERE id = old.entity_id AND status <> 'merged' AND described_by <> 'person';",
+        "NOT EXISTS (SELECT 1 FROM memory_mention WHERE entity_id = old.entity_id)",
+    ),
+    _trigger(
+        "memory_entity_gone",
+        "memory_entity",
+        "DELETE FROM memory_alias WHERE entity_id = old.id; "
+        "DELETE FROM memory_mention WHERE entity_id = old.id; "
+        "DELETE FROM memory_mergeproposal WHERE a_id = old.id OR b_id = old.id; "
+        "DELETE FROM memory_entity WHERE merged_into_id = old.id;",
+    ),
+    # Django's own deletion lets go of what lives on in an entity before it deletes that.
+    Trigger(
+        "memory_entity_let_go",
+        "memory_entity",
+        "CREATE TRIGGER memory_entity_let_go AFTER UPDATE OF merged_into_id ON memory_entity "
+        "WHEN new.status = 'merged' AND new.merged_into_id IS NULL BEGIN "
+        "DELETE FROM memory_entity WHERE id = new.id; END",
+    ),
+]

@@ -1,0 +1,438 @@
+"""The search structures of L3 and L4: all raw SQL about vectors and the nodes' text index lives here.
+
+`NodeVector` holds the exact vectors in a plain table. What is searched follows it by triggers, so that a vector is
+found exactly as long as its node exists and may be recalled, whoever writes: Django, a shell, or SQL.
+
+    memory_vectorstate  a stamp for each persona, new after every change of what recall weighs: by it a process that
+                        holds a persona's vectors or words in memory (memory/store/vector_cache.py,
+                        memory/recall/snapshot.py) knows that they are still the ones of the database; the epoch is new
+                        where ids do not show a change
+    memory_nodevec      sqlite-vec's vec0, the signs of the vectors: the first pass of a search where they are not held
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from django.db import connection
+
+from echovessel.db.sqlite import bulk, triggers
+from echovessel.db.sqlite.substrings import SubstringIndex
+from echovessel.db.sqlite.text_index import TextIndex
+from echovessel.db.sqlite.triggers import Trigger
+from echovessel.embeddings import embedding
+from echovessel.language import tokenizer
+from memory import knobs
+from memory.models import ConceptNode, EmbeddingModel, Evidence, NodeText, NodeVector
+from memory.store import constraints, integrity
+from memory.store.vector_cache import Matrix, Shelf, State
+
+TEXT = TextIndex(table="memory_nodetext", key="node_id", scope="scope", body="body")
+SUBSTRINGS = SubstringIndex(table="memory_conceptnode", column="description", scope="persona_id")
+# vec0 allocates whole chunks per partition: with 64 a persona of 20 nodes takes 4 KB.
+CHUNK_SIZE = 64
+TABLES = {
+    "memory_nodevec": (
+        "CREATE VIRTUAL TABLE memory_nodevec USING vec0(node_id integer primary key, persona_id integer partition key, "
+        f"signs bit[{embedding.DIMENSION}], chunk_size={CHUNK_SIZE})"
+    ),
+    "memory_vectorstate": (
+        "CREATE TABLE memory_vectorstate(persona_id INTEGER PRIMARY KEY "
+        "REFERENCES persona_persona(id) ON DELETE CASCADE, stamp BLOB NOT NULL, epoch BLOB NOT NULL)"
+    ),
+}
+Spoken = tuple[int, int, str, int, int]
+# Of the nearest by sign so many are measured exactly; vec0 gives no more.
+FIRST_PASS = 4_096
+LOADED_AT_ONCE = 2_000
+LENGTH_TOLERANCE = 1e-3
+
+_MODEL_IN_USE = "(SELECT name FROM memory_embeddingmodel)"
+_USABLE = f"v.model = {_MODEL_IN_USE} AND length(v.embedding) = {4 * embedding.DIMENSION}"
+_SEARCHED = (
+    "INSERT INTO memory_nodevec(node_id, persona_id, signs) "
+    "SELECT n.id, n.persona_id, vec_quantize_binary(v.embedding) "
+    "FROM memory_conceptnode n JOIN memory_nodevector v ON v.node_id = n.id WHERE n.status = 'active' "
+    f"AND {_USABLE}"
+)
+# (The persona may be gone before her nodes, as in `manage.py flush`.)
+_CHANGED = (
+    "INSERT INTO memory_vectorstate SELECT p.id, randomblob(8), randomblob(8) "
+    "FROM memory_conceptnode n JOIN persona_persona p ON p.id = n.persona_id WHERE n.id = {id} "
+    "ON CONFLICT DO UPDATE SET stamp = excluded.stamp"
+)
+_RENEWED = f"{_CHANGED}, epoch = excluded.epoch"
+_PUT = f"{_SEARCHED} AND n.id = {{id}}; {_CHANGED};"
+_TAKE = f"DELETE FROM memory_nodevec WHERE node_id = {{id}}; {_CHANGED};"
+_MOVED = "UPDATE OF status, persona_id"
+# The first vector says which model is in use; afterwards no vector of another one gets in.
+_FIRST = f"INSERT INTO memory_embeddingmodel SELECT 1, new.model WHERE {_MODEL_IN_USE} IS NULL;"
+_REFUSED = f"SELECT RAISE(ABORT, 'a vector of a model that is not in use') WHERE new.model IS NOT {_MODEL_IN_USE};"
+
+
+def _trigger(name: str, table: str, moment: str, body: str) -> Trigger:
+    return Trigger(name, table, f"CREATE TRIGGER {name} {moment} ON {table} BEGIN {body} END")
+
+
+# What leaves does so BEFORE: in one program with the DELETE, SQLite would pass the INSERT through a temporary table, in
+# which vec0's bits forget that they are bits.
+TRIGGERS = [
+    _trigger("memory_nodevec_first", "memory_nodevector", "BEFORE INSERT", f"{_FIRST} {_REFUSED}"),
+    _trigger("memory_nodevec_model", "memory_nodevector", "BEFORE UPDATE OF model", _REFUSED),
+    _trigger("memory_nodevec_insert", "memory_nodevector", "AFTER INSERT", _PUT.format(id="new.node_id")),
+    _trigger("memory_nodevec_delete", "memory_nodevector", "AFTER DELETE", _TAKE.format(id="old.node_id")),
+    _trigger("memory_nodevec_leave", "memory_nodevector", "BEFORE UPDATE", _TAKE.format(id="old.node_id")),
+    _trigger(
+        "memory_nodevec_update",
+        "memory_nodevector",
+        "AFTER UPDATE",
+        _PUT.format(id="new.node_id") + f" {_RENEWED.format(id='new.node_id')};",
+    ),
+    _trigger(
+        "memory_node_leave", "memory_conceptnode", "BEFORE UPDATE OF status, persona_id", _TAKE.format(id="old.id")
+    ),
+    _trigger(
+        "memory_node_status", "memory_conceptnode", "AFTER UPDATE OF status, persona_id", _PUT.format(id="new.id")
+    ),
+    _trigger(
+        "memory_node_weighed",
+        "memory_conceptnode",
+        "AFTER UPDATE OF emotional_impact, relational_tags, confidence, verification, created_at, session_id",
+        f"{_CHANGED.format(id='new.id')};",
+    ),
+    _trigger("memory_node_grounded", "memory_evidence", "AFTER INSERT", f"{_CHANGED.format(id='new.node_id')};"),
+    _trigger("memory_node_ungrounded", "memory_evidence", "AFTER DELETE", f"{_CHANGED.format(id='old.node_id')};"),
+    _trigger(
+        "memory_node_regrounded",
+        "memory_evidence",
+        "AFTER UPDATE",
+        f"{_CHANGED.format(id='old.node_id')}; {_CHANGED.format(id='new.node_id')};",
+    ),
+    _trigger("memory_node_worded", "memory_nodetext", "AFTER INSERT", f"{_CHANGED.format(id='new.node_id')};"),
+    # What does not come last may be taken for a node of the same id that is gone.
+    Trigger(
+        "memory_node_worded_late",
+        "memory_nodetext",
+        "CREATE TRIGGER memory_node_worded_late AFTER INSERT ON memory_nodetext WHEN EXISTS (SELECT 1 FROM "
+        "memory_nodetext WHERE node_id > new.node_id AND scope = new.scope) BEGIN "
+        f"{_RENEWED.format(id='new.node_id')}; END",
+    ),
+    _trigger("memory_node_unworded", "memory_nodetext", "AFTER DELETE", f"{_CHANGED.format(id='old.node_id')};"),
+    _trigger(
+        "memory_node_reworded",
+        "memory_nodetext",
+        "AFTER UPDATE",
+        f"{_RENEWED.format(id='old.node_id')}; {_RENEWED.format(id='new.node_id')};",
+    ),
+    _trigger(
+        "memory_node_delete",
+        "memory_conceptnode",
+        "AFTER DELETE",
+        "DELETE FROM memory_nodevector WHERE node_id = old.id; DELETE FROM memory_nodetext WHERE node_id = old.id; "
+        "DELETE FROM memory_stagedvector WHERE node_id = old.id; "
+        "UPDATE memory_vectorstate SET stamp = randomblob(8) WHERE persona_id = old.persona_id;",
+    ),
+    _trigger(
+        "memory_node_told_otherwise",
+        "memory_conceptnode",
+        "AFTER UPDATE OF description",
+        "DELETE FROM memory_stagedvector WHERE node_id = new.id AND new.description IS NOT old.description;",
+    ),
+]
+# What fires for each new node and its parts; a new node comes last, so that no epoch changes.
+_EACH = ("memory_nodevec_insert", "memory_node_worded", "memory_node_worded_late", "memory_node_grounded")
+_ON_INSERT = [trigger for trigger in TRIGGERS if trigger.name in _EACH]
+_OTHERS = [*constraints.TRIGGERS, *integrity.TRIGGERS]
+_shelf: Shelf[Matrix] = Shelf()
+
+
+def held() -> list[int]:
+    """The personas whose vectors this process holds."""
+    return _shelf.keys()
+
+
+def let_go(persona_id: int | None) -> None:
+    """Hold no vectors of this persona any more, or of nobody."""
+    if persona_id is None:
+        _shelf.clear()
+    else:
+        _shelf.drop(persona_id)
+
+
+def ensure_indexes(**_: Any) -> None:
+    """Make the search structures and triggers where they are missing; fill what a missing one missed."""
+    if TEXT.table not in connection.introspection.table_names():
+        return  # migrated back to nothing
+    TEXT.ensure(connection)
+    SUBSTRINGS.ensure(connection)
+    absent = triggers.differing(connection, TABLES)
+    with connection.cursor() as cursor:
+        for name in absent:
+            cursor.execute(f"DROP TABLE IF EXISTS {name}")
+            cursor.execute(TABLES[name])
+    if triggers.ensure(connection, TRIGGERS) or absent:
+        rebuild()
+    triggers.ensure(connection, _OTHERS)
+
+
+def drop_triggers(plan: Sequence[Any] | None = None, **_: Any) -> None:
+    """Before a migration: a trigger that names a table makes its rebuilding fail. Where nothing is to be migrated they
+    stay, for indexes are filled anew when they come back."""
+    if plan is not None and not plan:
+        return
+    triggers.drop(connection, [*TRIGGERS, *TEXT.triggers, *SUBSTRINGS.triggers, *_OTHERS])
+
+
+def missing() -> list[str]:
+    """The names of absent triggers and indexes."""
+    return [
+        *TEXT.missing(connection),
+        *SUBSTRINGS.missing(connection),
+        *triggers.differing(connection, TABLES),
+        *triggers.missing(connection, [*TRIGGERS, *_OTHERS]),
+    ]
+
+
+def rebuild() -> None:
+    """Fill the search structures anew from the exact vectors."""
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM memory_nodevec")
+        cursor.execute(_SEARCHED)
+        cursor.execute("DELETE FROM memory_vectorstate")
+        cursor.execute(
+            "INSERT INTO memory_vectorstate SELECT persona_id, randomblob(8), randomblob(8) "
+            "FROM memory_conceptnode GROUP BY persona_id"
+        )
+
+
+def scope_of(persona_id: int) -> str:
+    """The token that pins a persona's rows inside the text index."""
+    return f"p{persona_id}"
+
+
+def index(nodes: Sequence[ConceptNode], vectors: np.ndarray) -> None:
+    """Store vectors `(n, 384) float32, unit length` and cut words of new nodes. Call in their transaction.
+
+    Raises ValueError for a vector that is not finite or not of unit length: vec0 would accept it and then rank
+    it first everywhere.
+    """
+    _check(nodes, vectors)
+    NodeVector.objects.bulk_create(
+        [
+            NodeVector(node=node, model=node.embedding_model, embedding=vector.astype("<f4").tobytes())
+            for node, vector in zip(nodes, vectors, strict=True)
+        ]
+    )
+    NodeText.objects.bulk_create(
+        [
+            NodeText(node=node, scope=scope_of(node.persona_id), body=" ".join(tokenizer.cut(node.description)))
+            for node in nodes
+        ]
+    )
+
+
+def store(nodes: Sequence[ConceptNode], vectors: np.ndarray, evidence: Callable[[], Iterable[Spoken]]) -> None:
+    """Store many new nodes of one persona with their vectors, words and evidence, which is asked for when they have
+    their keys: (node, message, quote, start, end). Call in a transaction. Raises ValueError as `index` does."""
+    _check(nodes, vectors)
+    if len(nodes) < bulk.MANY:
+        _insert(nodes, vectors, evidence)
+        return
+    with bulk.set_aside(connection, [*TEXT.on_insert, *SUBSTRINGS.on_insert, *_ON_INSERT]):
+        _insert(nodes, vectors, evidence)
+        first, last = nodes[0].pk, nodes[-1].pk
+        for kept in (TEXT, SUBSTRINGS):
+            kept.add(connection, first, last)
+        with connection.cursor() as cursor:
+            cursor.execute(f"{_SEARCHED} AND n.id BETWEEN %s AND %s", [first, last])
+            cursor.execute(_CHANGED.format(id="%s"), [last])
+
+
+def _insert(nodes: Sequence[ConceptNode], vectors: np.ndarray, evidence: Callable[[], Iterable[Spoken]]) -> None:
+    bulk.insert(nodes)
+    bulk.insert_values(
+        NodeVector,
+        ("node_id", "model", "embedding"),
+        (
+            (node.id, node.embedding_model, vector.tobytes())
+            for node, vector in zip(nodes, vectors.astype("<f4"), strict=True)
+        ),
+    )
+    bulk.insert_values(
+        NodeText,
+        ("node_id", "scope", "body"),
+        ((node.id, scope_of(node.persona_id), " ".join(tokenizer.cut(node.description))) for node in nodes),
+    )
+    bulk.insert_values(Evidence, ("node_id", "message_id", "quote", "start", "end"), evidence())
+
+
+class Space(Protocol):
+    """A persona's recallable vectors, to be searched."""
+
+    def nearest(self, vector: np.ndarray, k: int) -> list[tuple[int, float]]:
+        """The `k` nodes nearest to `vector`: (node id, Euclidean distance), nearest first."""
+
+    def vectors(self, ids: Sequence[int] | np.ndarray) -> np.ndarray:
+        """The exact vectors of nodes: (n, 384) float32; NaN where a node has none or may not be recalled."""
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """Vectors that are too many to be held, or may yet be undone: searched in the database, in two passes."""
+
+    persona_id: int
+
+    def nearest(self, vector: np.ndarray, k: int) -> list[tuple[int, float]]:
+        """Of more than FIRST_PASS nodes not quite all: those whose signs agree best are measured exactly."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT node_id FROM memory_nodevec "
+                "WHERE signs MATCH vec_quantize_binary(%s) AND k = %s AND persona_id = %s",
+                [vector.astype("<f4").tobytes(), FIRST_PASS, self.persona_id],
+            )
+            candidates = [node_id for (node_id,) in cursor.fetchall()]
+        return _exact(self.persona_id, candidates).nearest(vector, k)
+
+    def vectors(self, ids: Sequence[int] | np.ndarray) -> np.ndarray:
+        wanted = np.asarray(ids, dtype=np.int64)
+        return _exact(self.persona_id, wanted.tolist()).vectors(wanted)
+
+
+def space(persona_id: int) -> Space:
+    """A persona's recallable vectors, as they stand in the database now."""
+    return _held(persona_id) or _Stored(persona_id)
+
+
+def nearest(persona_id: int, vector: np.ndarray, k: int) -> list[tuple[int, float]]:
+    """The `k` recallable nodes of a persona nearest to `vector`: (node id, Euclidean distance), nearest first."""
+    return space(persona_id).nearest(vector, k)
+
+
+def holding(persona_id: int, terms: Sequence[str], most: int) -> dict[str, np.ndarray]:
+    """The ids of a persona's nodes, whatever their status, that hold each of `terms`: the newest `most` of each."""
+    return TEXT.holding(connection, terms, scope_of(persona_id), most)
+
+
+def count(persona_id: int) -> int:
+    """How many nodes a persona has, whatever their status."""
+    return TEXT.rows(connection, scope_of(persona_id))
+
+
+def of(node_ids: Iterable[int]) -> dict[int, np.ndarray]:
+    """The exact vectors of nodes, by node id."""
+    stored = NodeVector.objects.filter(node_id__in=list(node_ids), model=model_in_use())
+    rows = stored.values_list("node_id", "embedding")
+    whole = 4 * embedding.DIMENSION
+    return {node_id: np.frombuffer(stored, dtype="<f4") for node_id, stored in rows if len(stored) == whole}
+
+
+def _held(persona_id: int) -> Matrix | None:
+    """A persona's vectors in memory, as they stand in the database now. None where there is no room for them, and
+    inside a transaction, whose changes may yet be undone."""
+    if connection.in_atomic_block:
+        return None
+    current, held = state(persona_id), _shelf.take(persona_id)
+    if held is not None and held.state == current:
+        return held
+    ids = _recallable(persona_id)
+    room = knobs.vectors_in_memory_mb() * 1_000_000
+    if len(ids) * embedding.DIMENSION * 4 > room:
+        return None
+    known = held if held is not None and held.state.epoch == current.epoch else None
+    fresh = _followed(persona_id, known, current, ids)
+    _shelf.put(persona_id, fresh, room)
+    return fresh
+
+
+def _followed(persona_id: int, known: Matrix | None, state: State, ids: np.ndarray) -> Matrix:
+    """The vectors of `ids`; those that are `known` are not read again."""
+    if known is None:
+        found = _exact(persona_id, ids.tolist())
+        return Matrix(state, found.ids, found.rows)
+    kept = np.isin(known.ids, ids)
+    added = _exact(persona_id, np.setdiff1d(ids, known.ids).tolist())
+    together = np.concatenate([known.ids[kept], added.ids])
+    order = np.argsort(together)
+    return Matrix(state, together[order], np.concatenate([known.rows[kept], added.rows])[order])
+
+
+def state(persona_id: int) -> State:
+    """What a persona's nodes are now, as far as recall weighs them."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT stamp, epoch FROM memory_vectorstate WHERE persona_id = %s", [persona_id])
+        return State(*(cursor.fetchone() or (b"", b"")))
+
+
+def _recallable(persona_id: int) -> np.ndarray:
+    """The ids of a persona's nodes that may be recalled, ascending."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT group_concat(id) FROM (SELECT id FROM memory_conceptnode "
+            "WHERE persona_id = %s AND status = 'active' ORDER BY id)",
+            [persona_id],
+        )
+        return np.fromstring(cursor.fetchone()[0] or "", dtype=np.int64, sep=",")
+
+
+def _exact(persona_id: int, node_ids: Sequence[int]) -> Matrix:
+    """The exact vectors of those of `node_ids` that are a persona's, may be recalled and have one."""
+    wanted, ids = sorted(node_ids), list[int]()
+    rows = np.empty((len(wanted), embedding.DIMENSION), dtype=np.float32)
+    for first in range(0, len(wanted), LOADED_AT_ONCE):
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT v.node_id, v.embedding FROM json_each(%s) AS wanted "
+                "CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
+                "CROSS JOIN memory_nodevector v ON v.node_id = n.id "
+                f"WHERE n.persona_id = %s AND n.status = 'active' AND {_USABLE} ORDER BY n.id",
+                [json.dumps(wanted[first : first + LOADED_AT_ONCE]), persona_id],
+            )
+            found = cursor.fetchall()
+        stored = np.frombuffer(b"".join(row for _, row in found), dtype="<f4")
+        rows[len(ids) : len(ids) + len(found)] = stored.reshape(len(found), embedding.DIMENSION)
+        ids += [node_id for node_id, _ in found]
+    return Matrix(State(b"", b""), np.array(ids, dtype=np.int64), rows[: len(ids)])
+
+
+def model_in_use() -> str:
+    """The name of the embedding model by which all vectors are; empty before there is one."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name FROM memory_embeddingmodel")
+        return next((str(name) for (name,) in cursor.fetchall()), "")
+
+
+def put_in_use(model: str) -> None:
+    """Have the vectors that were staged for `model` take the place of all others. Call in a transaction in which every
+    node has one."""
+    EmbeddingModel.objects.update_or_create(defaults={"name": model})
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO memory_nodevector(node_id, model, embedding) "
+            "SELECT node_id, model, embedding FROM memory_stagedvector WHERE model = %s "
+            "ON CONFLICT (node_id) DO UPDATE SET model = excluded.model, embedding = excluded.embedding",
+            [model],
+        )
+    ConceptNode.objects.exclude(embedding_model=model).update(embedding_model=model)
+
+
+def replace(rows: Mapping[int, np.ndarray], model: str) -> None:
+    """Store these vectors of nodes, by the model in use, in the place of what was there. Call in a transaction."""
+    for node, vector in rows.items():
+        stored = {"model": model, "embedding": vector.astype("<f4").tobytes()}
+        NodeVector.objects.update_or_create(node_id=node, defaults=stored)
+    ConceptNode.objects.filter(pk__in=rows).update(embedding_model=model)
+
+
+def sound(vectors: np.ndarray) -> np.ndarray:
+    """Which of `vectors` (n, 384) are finite and of unit length: (n,) bool."""
+    lengths = np.linalg.norm(vectors, axis=1)
+    return np.isfinite(lengths) & (np.abs(lengths - 1) <= LENGTH_TOLERANCE)
+
+
+def _check(nodes: Sequence[ConceptNode], vectors: np.ndarray) -> None:
+    if vectors.shape != (len(nodes), embedding.DIMENSION):
+        raise ValueError(f"{len(nodes)} nodes need vectors of {embedding.DIMENSION}, not {vectors.shape}")
+    if not sound(vectors).all():
+        raise ValueError("a vector must be finite and of unit length")

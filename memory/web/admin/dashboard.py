@@ -1,0 +1,157 @@
+"""The desk's first page: how much is remembered, how recall and its cost go, what waits. Numbers alone, no words."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import Avg, Count, F, FloatField, Func, IntegerField, Sum, Value
+from django.db.models.functions import Abs, Cast
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django_q.models import OrmQ
+
+from chat.models import CrisisFlag, Session, Turn
+from echovessel.admin.charts import Chart, Series, lined, stacked
+from echovessel.llm.models import LLMCall, Purpose
+from memory.models import ConceptNode, MergeProposal, Receipt, Tombstone
+from memory.models.node import MAX_IMPACT
+
+WEEKS, DAYS = 12, 14
+LATEST_TURNS, TURNS_A_POINT = 200, 20
+Kind, Status = ConceptNode.Kind, ConceptNode.Status
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """How many of something wait for somebody, and where they are."""
+
+    label: str
+    count: int
+    address: str = ""
+
+
+def shown(user: User | AnonymousUser, now: datetime) -> dict[str, Any]:
+    """What the template needs, in a constant number of statements."""
+    return {"charts": [*remembered(now), weights(), recalls(), *costs(now)], "waiting": waiting(user)}
+
+
+def remembered(now: datetime) -> list[Chart]:
+    """By layer and week, and how heavy it was."""
+    rows = (
+        ConceptNode.objects.filter(created_at__gt=now - timedelta(weeks=WEEKS), created_at__lte=now)
+        .order_by()
+        .values("kind", ago=_ago(now, "created_at", 7))
+        .annotate(count=Count("pk"), weight=Avg(Abs("emotional_impact")))
+        .values_list("kind", "ago", "count", "weight")
+    )
+    counts = {(kind, ago): (count, weight) for kind, ago, count, weight in rows}
+    weeks = [(now - timedelta(weeks=ago)).strftime("%m-%d") for ago in reversed(range(WEEKS))]
+    kinds = [
+        Series(kind.label, [counts.get((kind, ago), (0, 0))[0] for ago in reversed(range(WEEKS))]) for kind in Kind
+    ]
+    mean = [_mean([found for (_kind, week), found in counts.items() if week == ago]) for ago in reversed(range(WEEKS))]
+    return [
+        stacked("remembered", _("Memories by layer, in each week until"), weeks, kinds),
+        lined("weight", _("How heavy they are in the mean, in each week until"), weeks, [Series(_("weight"), mean)]),
+    ]
+
+
+def weights() -> Chart:
+    """How many memories weigh how much."""
+    rows = ConceptNode.objects.filter(status=Status.ACTIVE).order_by().values_list("emotional_impact")
+    counts = dict(rows.annotate(Count("pk")))
+    bands = range(-MAX_IMPACT, MAX_IMPACT + 1)
+    return stacked(
+        "weights", _("Memories by weight"), list(bands), [Series(_("memories"), [counts.get(one, 0) for one in bands])]
+    )
+
+
+def recalls() -> Chart:
+    """How long recall took in the latest turns, the vector of the line included."""
+    rows = Turn.objects.order_by("-id").values_list("xray__recollections__elapsed_ms", flat=True)[:LATEST_TURNS]
+    times = [sum(ms.values()) for ms in reversed(rows) if ms]
+    groups = [times[first : first + TURNS_A_POINT] for first in range(0, len(times), TURNS_A_POINT)]
+    columns = [
+        f"{first * TURNS_A_POINT + 1}–{first * TURNS_A_POINT + len(group)}" for first, group in enumerate(groups)
+    ]
+    half = [float(np.median(group)) for group in groups]
+    nearly_all = [float(np.quantile(group, 0.95)) for group in groups]
+    return lined(
+        "recalls",
+        _("Milliseconds of recall, in the latest turns"),
+        columns,
+        [Series(_("half of the turns"), half), Series(_("95 of 100"), nearly_all)],
+    )
+
+
+def costs(now: datetime) -> list[Chart]:
+    """What was spent on models, by purpose and day."""
+    rows = (
+        LLMCall.objects.filter(at__gt=now - timedelta(days=DAYS), at__lte=now)
+        .order_by()
+        .values("purpose", ago=_ago(now, "at", 1))
+        .annotate(dollars=Sum("cost"), tokens=Sum(F("tokens_in") + F("tokens_out")))
+        .values_list("purpose", "ago", "dollars", "tokens")
+    )
+    spent = {(purpose, ago): (float(cost or 0), tokens) for purpose, ago, cost, tokens in rows}
+    days = [(now - timedelta(days=ago)).strftime("%m-%d") for ago in reversed(range(DAYS))]
+    purposes = [purpose for purpose in Purpose if any(name == purpose for name, _ago in spent)]
+    return [
+        stacked("tokens", _("Tokens by purpose, in the 24 hours until"), days, _by(purposes, spent, 1)),
+        stacked("cost", _("US dollars by purpose, in the 24 hours until"), days, _by(purposes, spent, 0)),
+    ]
+
+
+def waiting(user: User | AnonymousUser) -> list[Waiting]:
+    """What waits for the job worker, and what for people."""
+    talks = dict(
+        Session.objects.filter(status__in=["closing", "consolidating", "failed"])
+        .order_by()
+        .values_list("status")
+        .annotate(Count("pk"))
+    )
+    quarantined = ConceptNode.objects.filter(kind__in=Kind.values, status=Status.QUARANTINED).order_by()
+    refused = Tombstone.objects.aggregate(times=Sum("refused"))["times"] or 0
+    pending = Receipt.objects.filter(status=Receipt.Status.PENDING).count()
+    talks_page, receipts = reverse("admin:chat_session_changelist"), reverse("admin:memory_receipt_changelist")
+    events_page, names = reverse("admin:memory_event_changelist"), reverse("admin:memory_mergeproposal_changelist")
+    unfinished = talks.get("closing", 0) + talks.get("consolidating", 0)
+    return [
+        Waiting(_("jobs in the queue"), OrmQ.objects.count()),
+        Waiting(_("talks to be remembered"), unfinished, f"{talks_page}?status__exact=closing"),
+        Waiting(_("talks that failed"), talks.get("failed", 0), f"{talks_page}?status__exact=failed"),
+        Waiting(_("memories in quarantine"), quarantined.count(), f"{events_page}?status__exact=quarantined"),
+        Waiting(_("names in question"), MergeProposal.objects.open().count(), names),
+        Waiting(_("receipts whose bytes are being erased"), pending, f"{receipts}?status__exact=pending"),
+        Waiting(_("writings refused because they were forgotten"), refused),
+        *_flags(user),
+    ]
+
+
+def _flags(user: User | AnonymousUser) -> list[Waiting]:
+    if not user.has_perm("chat.view_crisisflag"):
+        return []
+    address = f"{reverse('admin:chat_crisisflag_changelist')}?seen_at__isempty=1"
+    return [Waiting(_("crisis flags nobody has seen"), CrisisFlag.objects.filter(seen_at=None).count(), address)]
+
+
+def _ago(now: datetime, field: str, days: int) -> Cast:
+    """How many spans of `days` before `now` it was, in SQLite's own arithmetic: Django's would call Python per row."""
+    at = Func(F(field), function="julianday", output_field=FloatField())
+    today = Func(Value(now.astimezone(UTC).strftime("%F %T")), function="julianday", output_field=FloatField())
+    return Cast((today - at) / days, IntegerField())
+
+
+def _mean(found: Sequence[tuple[int, float]]) -> float | None:
+    total = sum(count for count, _weight in found)
+    return sum(count * weight for count, weight in found) / total if total else None
+
+
+def _by(purposes: Iterable[Purpose], spent: Mapping[tuple[str, int], tuple[float, int]], which: int) -> list[Series]:
+    return [
+        Series(purpose.label, [spent.get((purpose, ago), (0, 0))[which] for ago in reversed(range(DAYS))])
+        for purpose in purposes
+    ]

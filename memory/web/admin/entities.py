@@ -1,0 +1,317 @@
+"""The desk's pages of L5: who and what memories are about, and the question whether two are one."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db.models import Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.html import format_html_join
+from django.utils.http import urlencode
+from django.utils.safestring import mark_safe
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from echovessel.admin import AboutPersona, Lately, Seen, SeenInline, excerpt
+from memory.entities import merge as entities_merge
+from memory.entities import rename, split
+from memory.entities.proposal_reasons import REASONS
+from memory.entities.rename import NameRefused
+from memory.entities.split import NotSplit
+from memory.models import Alias, ConceptNode, Entity, Mention, MergeProposal
+from memory.web.admin import merge_review
+from memory.web.admin.nodes import MentionInline
+
+MEMORIES_BESIDE, LONGEST_BESIDE = 5, 200
+MOST_TO_SPLIT = 100
+MOST_FOUND = 500
+LATER_MERGE = _("It cannot be taken back while a later merge of the same entities stands.")
+TOLD = {
+    "merge": _("The last two are one now."),
+    "keep_apart": _("The last two stay two, and nobody is asked about them again."),
+    "undo": _("Taken back: all is as it was."),
+}
+LOGGED = {"merge": "merged", "keep_apart": "kept apart", "undo": "taken back"}
+DECISIONS: Mapping[str, entities_merge.Decision] = {
+    "merge": entities_merge.merge,
+    "keep_apart": entities_merge.keep_apart,
+    "undo": entities_merge.undo,
+}
+
+
+class MentionedInInline(MentionInline):
+    verbose_name_plural = _("what remains of it")
+    fields = ["memory"]
+    readonly_fields = ["memory"]
+    related = ["node"]
+
+    @admin.display(description=_("memory"))
+    def memory(self, mention: Mention) -> str:
+        return mention.node.description
+
+
+class AliasInline(SeenInline):
+    model = Alias
+    fields = ["text", "normalized"]
+
+
+def _bearing(names: str, entities: QuerySet[Entity]) -> list[int]:
+    """The keys of those of `entities` in a name of whom the text stands, the newest names first."""
+    aliases = Alias.objects.filter(text__icontains=names, entity__in=entities)
+    return list(aliases.order_by("-pk").values_list("entity_id", flat=True)[:MOST_FOUND])
+
+
+@admin.register(Entity)
+class EntityAdmin(Seen):
+    """Somebody or something with a name; its names are changed here, and two are made of one."""
+
+    words = ["canonical_name", "description"]
+    forgets = "entity"
+    change_form_template = "admin/memory/entity.html"
+    list_display = ["canonical_name", "kind", "persona", "status", "created_at"]
+    list_filter = ["kind", "status", Lately, AboutPersona]
+    list_select_related = ["persona"]
+    search_fields = ["canonical_name", "uuid"]
+    inlines = [AliasInline, MentionedInInline]
+
+    class Media:
+        css = {"all": ["css/review.css"]}
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view
+        return [
+            path("<int:key>/do/<str:deed>/", view(require_POST(self.do_one)), name="memory_entity_do"),
+            *super().get_urls(),
+        ]
+
+    def found(self, request: HttpRequest, rows: QuerySet, term: str) -> tuple[QuerySet, bool]:
+        return rows.filter(pk__in=_bearing(term, rows)), False
+
+    def may_curate(self, request: HttpRequest, entity: Entity) -> bool:
+        """Whether this user changes the names of `entity`: nobody does who may not read them."""
+        is_there = entity.status != Entity.Status.MERGED
+        return is_there and request.user.has_perm("memory.change_entity") and self.reads(request, entity)
+
+    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **options: Any) -> HttpResponse:
+        entity = options.get("obj")
+        if entity is not None and self.may_curate(request, entity):
+            mentions = entity.mentions.select_related("node").order_by("-node__created_at", "-node_id")
+            context["curated"] = {
+                "names": list(entity.aliases.all()),
+                "mentions": list(mentions[:MOST_TO_SPLIT]),
+                "more": max(0, mentions.count() - MOST_TO_SPLIT),
+                "longest": rename.LONGEST_NAME,
+            }
+        return super().render_change_form(request, context, *args, **options)
+
+    def do_one(self, request: HttpRequest, key: int, deed: str) -> HttpResponse:
+        """Rename, name, unname or split; tell what came of it."""
+        entity = get_object_or_404(self.get_queryset(request), pk=key)
+        if deed not in DEEDS:
+            raise Http404
+        if not self.may_curate(request, entity):
+            raise PermissionDenied
+        try:
+            told = DEEDS[deed](request, entity)
+        except (NameRefused, NotSplit) as refused:
+            self.message_user(request, str(refused), messages.ERROR)
+        else:
+            self.log_change(request, entity, deed)
+            self.message_user(request, told, messages.SUCCESS)
+        return redirect("admin:memory_entity_change", key)
+
+
+def _rename(request: HttpRequest, entity: Entity) -> str:
+    rename.rename(entity, request.POST.get("name", ""))
+    return str(_("Renamed."))
+
+
+def _name(request: HttpRequest, entity: Entity) -> str:
+    rename.add_alias(entity, request.POST.get("name", ""))
+    return str(_("The name was added."))
+
+
+def _unname(request: HttpRequest, entity: Entity) -> str:
+    rename.remove_alias(get_object_or_404(entity.aliases, pk=merge_review.key_in(request.POST, "alias")))
+    return str(_("The name was taken away."))
+
+
+def _split(request: HttpRequest, entity: Entity) -> str:
+    aliases, mentions = (
+        [int(key) for key in request.POST.getlist(name) if key.isascii() and key.isdecimal() and len(key) < 19]
+        for name in ("alias", "mention")
+    )
+    split.split(entity, aliases, mentions, cast(User, request.user), timezone.now())
+    return str(_("They are two from now on, and kept apart."))
+
+
+DEEDS: Mapping[str, Callable[[HttpRequest, Entity], str]] = {
+    "rename": _rename,
+    "name": _name,
+    "unname": _unname,
+    "split": _split,
+}
+
+
+@admin.register(MergeProposal)
+class MergeProposalAdmin(Seen):
+    """The question whether two are one: answered in the list for many, or one by one on the review desk."""
+
+    words = ["first_name", "first_known_by", "second_name", "second_known_by"]
+    persona_path = "a.persona"
+    change_list_template = "admin/memory/mergeproposal.html"
+    list_display = ["first_name", "second_name", "why", "score", "status", "decided_by", "decided_at"]
+    list_filter = ["status"]
+    list_select_related = ["a__persona", "b", "decided_by"]
+    search_fields = ["a__canonical_name", "b__canonical_name", "uuid"]
+    fields = [
+        "first_name",
+        "first_known_by",
+        "second_name",
+        "second_known_by",
+        "why",
+        "score",
+        "status",
+        "decided_by",
+        "decided_at",
+        "hinted_at",
+    ]
+    readonly_fields = ["first_name", "first_known_by", "second_name", "second_known_by", "why"]
+    actions = ["merge", "keep_apart", "undo"]
+
+    def get_urls(self) -> list[URLPattern]:
+        view = require_http_methods(["GET", "HEAD", "POST"])(self.review)
+        return [
+            path("review/", self.admin_site.admin_view(view), name="memory_mergeproposal_review"),
+            *super().get_urls(),
+        ]
+
+    def found(self, request: HttpRequest, rows: QuerySet, term: str) -> tuple[QuerySet, bool]:
+        keys = _bearing(term, Entity.objects.filter(persona__in=rows.order_by().values("a__persona")))
+        return rows.filter(Q(a__in=keys) | Q(b__in=keys)), False
+
+    def has_decide_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("memory.change_mergeproposal")
+
+    # --- one by one -------------------------------------------------------------------------------------------------
+
+    def review(self, request: HttpRequest) -> HttpResponse:
+        """One pair side by side, to be decided by a key; then the next."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        if request.method == "POST":
+            return self._reviewed(request)
+        proposal = merge_review.shown(MergeProposal.objects.all(), request.GET)
+        reads = proposal is not None and self.reads(request, proposal)
+        if proposal is not None:
+            self.looked(request, [proposal])
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": _("Are these two the same?"),
+            "proposal": proposal,
+            "pair": merge_review.pair_of(proposal) if proposal is not None and reads else None,
+            "may_decide": self.has_decide_permission(request),
+            "is_open": proposal is not None and proposal.status in UNDECIDED,
+            "is_decided": proposal is not None and proposal.status in DECIDED,
+            "last": MergeProposal.objects.filter(
+                pk=merge_review.key_in(request.GET, "last"), status__in=DECIDED
+            ).first(),
+            "others": MergeProposal.objects.open().exists(),
+        }
+        return TemplateResponse(request, "admin/memory/review.html", context)
+
+    def _reviewed(self, request: HttpRequest) -> HttpResponseRedirect:
+        """Decide, and go on to the next pair; after a decision was taken back, to the same one again."""
+        if not self.has_decide_permission(request):
+            raise PermissionDenied
+        decision = request.POST.get("decision", "")
+        if decision not in DECISIONS:
+            raise Http404
+        proposal = get_object_or_404(MergeProposal, pk=merge_review.key_in(request.POST, "pair"))
+        key = proposal.pk
+        try:
+            decided = DECISIONS[decision](proposal, cast(User, request.user), timezone.now())
+        except entities_merge.LaterMergeStands:
+            self.message_user(request, LATER_MERGE, messages.ERROR)
+            return _to_review(pair=key)
+        if not decided:
+            self.message_user(request, _("Somebody was faster: it was decided already."), messages.WARNING)
+            return _to_review(pair=key)
+        self.log_change(request, proposal, LOGGED[decision])
+        self.message_user(request, TOLD[decision], messages.SUCCESS)
+        return _to_review(pair=key) if decision == "undo" else _to_review(after=key, last=key)
+
+    # --- many at once -----------------------------------------------------------------------------------------------
+
+    @admin.action(description=_("They are the same: merge"), permissions=["decide"])
+    def merge(self, request: HttpRequest, proposals: QuerySet[MergeProposal]) -> None:
+        self._decide(request, proposals, "merge")
+
+    @admin.action(description=_("They are two: keep apart"), permissions=["decide"])
+    def keep_apart(self, request: HttpRequest, proposals: QuerySet[MergeProposal]) -> None:
+        self._decide(request, proposals, "keep_apart")
+
+    @admin.action(description=_("Take the decision back"), permissions=["decide"])
+    def undo(self, request: HttpRequest, proposals: QuerySet[MergeProposal]) -> None:
+        self._decide(request, proposals, "undo")
+
+    def _decide(self, request: HttpRequest, proposals: QuerySet[MergeProposal], decision: str) -> None:
+        """One row at a time, the newest decision first: each is whole, whatever becomes of the next one."""
+        done = stuck = 0
+        for proposal in proposals.order_by("-decided_at", "-id"):
+            try:
+                decided = DECISIONS[decision](proposal, cast(User, request.user), timezone.now())
+            except entities_merge.LaterMergeStands:
+                stuck += 1
+                continue
+            if decided:
+                self.log_change(request, proposal, LOGGED[decision])
+                done += 1
+        self.message_user(request, _("Decided: %(done)d.") % {"done": done})
+        if stuck:
+            text = _("%(count)d cannot be taken back while a later merge of the same entities stands.")
+            self.message_user(request, text % {"count": stuck}, messages.WARNING)
+
+    # --- what is shown ----------------------------------------------------------------------------------------------
+
+    @admin.display(description=_("this"))
+    def first_name(self, proposal: MergeProposal) -> str:
+        return proposal.a.canonical_name
+
+    @admin.display(description=_("known by"))
+    def first_known_by(self, proposal: MergeProposal) -> str:
+        return _memories_of(proposal.a)
+
+    @admin.display(description=_("and that"))
+    def second_name(self, proposal: MergeProposal) -> str:
+        return proposal.b.canonical_name
+
+    @admin.display(description=_("known by"))
+    def second_known_by(self, proposal: MergeProposal) -> str:
+        return _memories_of(proposal.b)
+
+    @admin.display(description=_("why it is asked"))
+    def why(self, proposal: MergeProposal) -> str:
+        return ", ".join(str(REASONS.get(reason, reason)) for reason in proposal.reasons)
+
+
+UNDECIDED = (MergeProposal.Status.OPEN, MergeProposal.Status.UNDONE)
+DECIDED = (MergeProposal.Status.MERGED, MergeProposal.Status.KEPT_APART)
+
+
+def _to_review(**asked: int) -> HttpResponseRedirect:
+    return HttpResponseRedirect(f"{reverse('admin:memory_mergeproposal_review')}?{urlencode(asked)}")
+
+
+def _memories_of(entity: Entity) -> str:
+    """The newest memories in which the entity occurs, a line each."""
+    newest = ConceptNode.objects.filter(mentions__entity=entity).newest_first()[:MEMORIES_BESIDE]
+    lines = ((excerpt(node.description, LONGEST_BESIDE),) for node in newest)
+    return format_html_join(mark_safe("<br>"), "{}", lines) or "–"

@@ -1,0 +1,144 @@
+"""The desk's preview of forgetting, for one row or many: what would go, the choice, one confirmation."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from django.contrib import admin, messages
+from django.contrib.admin.models import DELETION, LogEntry
+from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_http_methods
+
+from chat.models import Message, Session
+from echovessel.admin import may_forget, may_read
+from echovessel.admin.pages import MOST_AT_ONCE
+from echovessel.admin.permissions import WHOLLY
+from echovessel.audit import looks
+from memory import forgetting
+from memory.forgetting import InvalidChoice, Plan, Target
+from memory.forgetting.people import LastSuperuser
+from memory.models import ConceptNode, Entity, ImportRun, Receipt
+from memory.web.forget_form import UNCLEAR, NotDone, confirm_plan, is_key, read_choice
+from memory.web.presenters.forgetting import sheet
+from memory.web.views.account import NOBODY_LEFT
+from persona.models import Persona
+
+MODELS: dict[str, Any] = {
+    "message": Message,
+    "node": ConceptNode,
+    "entity": Entity,
+    "session": Session,
+    "import": ImportRun,
+    "persona": Persona,
+    "owner": User,
+}
+NOT_TOGETHER = _("Choose what is still there, all of one persona; a whole persona, or a person, alone.")
+WRONG_NAME = _("That is not the name written above the field. Nothing was forgotten.")
+
+
+@dataclass(frozen=True)
+class Meant:
+    """Rows that are to be forgotten, all of one owner."""
+
+    kind: Any
+    rows: Sequence[Any]
+    owner_id: int
+
+    @property
+    def targets(self) -> list[Target]:
+        return [Target(self.kind, row.pk) for row in self.rows]
+
+    @property
+    def to_type(self) -> str:
+        """What has to be typed before somebody goes as a whole."""
+        return "" if self.kind not in ("persona", "owner") else f"{self.kind} {self.rows[0].pk}"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def forget(request: HttpRequest) -> HttpResponse:
+    """The preview; and, once it is confirmed, the deed, which leads to its receipt."""
+    meant = _meant(request)
+    if meant is None:
+        messages.warning(request, NOT_TOGETHER)
+        return redirect("admin:index")
+    if not may_forget(request.user, meant.owner_id, meant.kind) or _is_above(meant, request.user):
+        raise PermissionDenied
+    if meant.kind == "owner" and meant.owner_id == request.user.pk:
+        return redirect("delete_account")  # which asks for the password
+    try:
+        plan = forgetting.plan(meant.targets, read_choice(request.POST if request.method == "POST" else request.GET))
+    except InvalidChoice:
+        return _preview(request, meant, forgetting.plan(meant.targets), UNCLEAR, 422)
+    if "confirm" not in request.POST:
+        return _preview(request, meant, plan)
+    if request.POST.get("typed", "").strip() != meant.to_type:
+        return _preview(request, meant, plan, WRONG_NAME, 400)
+    try:
+        done = confirm_plan(request, plan)
+    except LastSuperuser:
+        return _preview(request, meant, plan, NOBODY_LEFT, 409)
+    if isinstance(done, NotDone):
+        return _preview(request, meant, done.plan, done.trouble, 409)
+    return _after(request, meant, done)
+
+
+def _meant(request: HttpRequest) -> Meant | None:
+    """What the address or the form names, as far as it is there; None where nothing is, or it is not of one persona."""
+    asked = request.POST if request.method == "POST" else request.GET
+    kind, keys = asked.get("kind", ""), asked.getlist("key")
+    if kind not in MODELS or len(keys) > MOST_AT_ONCE or not all(map(is_key, keys)):
+        raise Http404
+    rows = list(MODELS[kind].objects.filter(pk__in=[int(key) for key in keys]).order_by("pk"))
+    whose = {(None, row.pk) if kind == "owner" else (_persona_id(row), None) for row in rows}
+    if len(whose) != 1 or (kind in WHOLLY and len(rows) > 1):
+        return None
+    owner = rows[0].pk if kind == "owner" else Persona.objects.get(pk=_persona_id(rows[0])).owner_id
+    return Meant(kind, rows, owner)
+
+
+def _persona_id(row: Any) -> int:
+    return int(row.pk if isinstance(row, Persona) else row.persona_id)
+
+
+def _is_above(meant: Meant, user: Any) -> bool:
+    """Whether it is a superuser who is to go, and another one has to decide that."""
+    return meant.kind == "owner" and meant.rows[0].is_superuser and not user.is_superuser
+
+
+def _preview(request: HttpRequest, meant: Meant, plan: Plan, trouble: Any = "", status: int = 200) -> HttpResponse:
+    reads = may_read(request.user, meant.owner_id)
+    if reads and meant.owner_id != request.user.pk and plan.persona is not None:
+        looks.record(request.user, "forgetting", {plan.persona.uuid}, [one.key for one in plan.going if one.text])
+    context = {
+        **admin.site.each_context(request),
+        "title": _("Forget this?"),
+        "meant": meant,
+        "sheet": sheet(plan, show_words=reads),
+        "reads": reads,
+        "trouble": trouble,
+    }
+    return TemplateResponse(request, "admin/memory/forget.html", context, status=status)
+
+
+def _after(request: HttpRequest, meant: Meant, receipt: Receipt) -> HttpResponse:
+    """Note who did it, by ids, and show the receipt."""
+    by = cast(int, request.user.pk)
+    content_type = ContentType.objects.get_for_model(MODELS[meant.kind])
+    LogEntry.objects.bulk_create(
+        LogEntry(
+            user_id=by,
+            content_type=content_type,
+            object_id=str(row.pk),
+            object_repr=f"{meant.kind} {row.pk}",
+            action_flag=DELETION,
+            change_message=f"forgotten, receipt {receipt.uuid}",
+        )
+        for row in meant.rows
+    )
+    return redirect("admin:memory_receipt_change", receipt.pk)

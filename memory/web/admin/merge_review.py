@@ -1,0 +1,108 @@
+"""What the review desk shows of two who may be one: each with its memories, and what both have in common."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from echovessel.admin import excerpt
+from memory.entities.proposal_reasons import REASONS
+from memory.models import ConceptNode, Entity, Evidence, Mention, MergeProposal
+from memory.models.entity import MergeProposalQuerySet
+from memory.web.admin.node_page import address
+
+MOST_MEMORIES, MOST_QUOTES, LONGEST = 5, 2, 300
+MOST_COMPANY = 12
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A memory, where it stands, and the words it came from."""
+
+    text: str
+    address: str
+    at: Any
+    quotes: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two."""
+
+    entity: Entity
+    other_names: Sequence[str]
+    memories: Sequence[Memory]
+    memory_count: int
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The two side by side."""
+
+    proposal: MergeProposal
+    sides: Sequence[Side]
+    reasons: Sequence[Any]
+    company: Sequence[str]
+    together: int
+
+
+def pair_of(proposal: MergeProposal) -> Pair:
+    """The pair of a question, in a number of statements that does not depend on how much is remembered."""
+    memories = _memories([proposal.a_id, proposal.b_id])
+    return Pair(
+        proposal,
+        [_side(entity, memories[entity.pk]) for entity in (proposal.a, proposal.b)],
+        [REASONS.get(reason, reason) for reason in proposal.reasons],
+        _company(proposal),
+        Mention.objects.filter(entity=proposal.a_id, node__mentions__entity=proposal.b_id).count(),
+    )
+
+
+def shown(proposals: MergeProposalQuerySet, asked: Mapping[str, str]) -> MergeProposal | None:
+    """The one to be shown: the one that is asked for, or the next open one, the newest first."""
+    whole = proposals.select_related("a__persona", "b__persona", "decided_by")
+    both = whole.prefetch_related("a__aliases", "b__aliases")
+    if pair := key_in(asked, "pair"):
+        return both.filter(pk=pair).first()
+    waiting = both.open()
+    if before := key_in(asked, "before"):
+        return waiting.filter(pk__gt=before).order_by("pk").first()
+    if after := key_in(asked, "after"):
+        waiting = waiting.filter(pk__lt=after)
+    return waiting.order_by("-pk").first()
+
+
+def key_in(asked: Mapping[str, str], name: str) -> int:
+    """A key from an address or a form; 0 where there is none."""
+    text = asked.get(name, "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
+
+
+def _side(entity: Entity, memories: Sequence[Memory]) -> Side:
+    others = [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name]
+    return Side(entity, others, memories, entity.mentions.count())
+
+
+def _memories(entities: Sequence[int]) -> dict[int, list[Memory]]:
+    """The newest memories of each."""
+    newest = {
+        entity: list(ConceptNode.objects.filter(mentions__entity=entity).newest_first()[:MOST_MEMORIES])
+        for entity in entities
+    }
+    quotes: dict[int, list[str]] = {}
+    keys = {node.pk for nodes in newest.values() for node in nodes}
+    for node, quote in Evidence.objects.filter(node__in=keys).order_by("pk").values_list("node_id", "quote"):
+        quotes.setdefault(node, []).append(excerpt(quote, LONGEST))
+    return {entity: [_memory(node, quotes.get(node.pk, [])) for node in nodes] for entity, nodes in newest.items()}
+
+
+def _memory(node: ConceptNode, quotes: Sequence[str]) -> Memory:
+    return Memory(excerpt(node.description, LONGEST), address(node), node.created_at, quotes[:MOST_QUOTES])
+
+
+def _company(proposal: MergeProposal) -> list[str]:
+    """Who is mentioned together with the one, and elsewhere with the other."""
+    beside = Entity.objects.filter(mentions__node__mentions__entity=proposal.a_id).filter(
+        mentions__node__mentions__entity=proposal.b_id
+    )
+    others = beside.exclude(pk__in=[proposal.a_id, proposal.b_id]).distinct().order_by("canonical_name")
+    return list(others.values_list("canonical_name", flat=True)[:MOST_COMPANY])

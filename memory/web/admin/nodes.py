@@ -1,0 +1,359 @@
+"""The desk's pages of L3 and L4: what remains. Its words can be put right here; the words it came from cannot."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.widgets import AdminDateWidget
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.loader import render_to_string
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
+
+from echovessel.admin import AboutPersona, Lately, Page, SeenInline, WordsIndexed, excerpt
+from echovessel.embeddings.embedding import EmbeddingUnavailable
+from memory.consolidation import open_items
+from memory.curation import correct
+from memory.curation.actions import NODE_ACTIONS
+from memory.models import ConceptNode, Event, Expectation, Intention, Mention, Thought
+from memory.models.node import MAX_DESCRIPTION, MAX_IMPACT, RELATIONAL_TAGS
+from memory.store import tombstones, vectors
+from memory.web.admin import node_page
+
+Status, Verification, Outcome = ConceptNode.Status, ConceptNode.Verification, ConceptNode.Outcome
+
+
+@dataclass(frozen=True)
+class Deed:
+    """What a person may do to a memory beside changing its words: its name, when it makes sense, and to which kinds."""
+
+    do: Callable[[ConceptNode], bool]
+    label: Any
+    fits: Callable[[ConceptNode], bool]
+    kinds: Collection[str] = tuple(ConceptNode.Kind.values)
+
+
+def _settling(name: str, label: Any, fits: Callable[[ConceptNode], bool]) -> Deed:
+    return Deed(lambda node: open_items.BY_HAND[name](node, timezone.now()), label, fits, open_items.KINDS)
+
+
+DEEDS: dict[str, Deed] = {
+    "let_in": Deed(NODE_ACTIONS["let_in"], _("Let in"), lambda node: node.status == Status.QUARANTINED),
+    "hide": Deed(NODE_ACTIONS["hide"], _("Hide"), lambda node: node.status == Status.ACTIVE),
+    "show": Deed(NODE_ACTIONS["show"], _("Show again"), lambda node: node.status == Status.HIDDEN),
+    "confirm": Deed(NODE_ACTIONS["confirm"], _("Confirm"), lambda node: node.verification != Verification.CONFIRMED),
+    "dispute": Deed(NODE_ACTIONS["dispute"], _("Dispute"), lambda node: node.verification != Verification.DISPUTED),
+    "pin": Deed(NODE_ACTIONS["pin"], _("Pin"), lambda node: not node.pinned),
+    "unpin": Deed(NODE_ACTIONS["unpin"], _("Unpin"), lambda node: node.pinned),
+    "archive": Deed(NODE_ACTIONS["archive"], _("Put away"), lambda node: node.status == Status.ACTIVE),
+    "unarchive": Deed(NODE_ACTIONS["unarchive"], _("Bring back"), lambda node: node.status == Status.ARCHIVED),
+    "came_true": _settling("came_true", _("It came true, or was kept"), lambda node: node.outcome == Outcome.OPEN),
+    "did_not": _settling("did_not", _("It did not, or was not kept"), lambda node: node.outcome == Outcome.OPEN),
+    "reopen": _settling("reopen", _("Await it again"), lambda node: node.outcome != Outcome.OPEN),
+}
+
+IMPACTS = {
+    "heavy": (_("heavy (−10 to −5)"), -MAX_IMPACT, -5),
+    "sad": (_("sad (−4 to −1)"), -4, -1),
+    "none": (_("none (0)"), 0, 0),
+    "glad": (_("glad (1 to 4)"), 1, 4),
+    "great": (_("great (5 to 10)"), 5, MAX_IMPACT),
+}
+
+
+class Impact(admin.SimpleListFilter):
+    """By how much it weighs, in bands."""
+
+    title, parameter_name = _("weight"), "impact"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, Any]]:
+        return [(name, label) for name, (label, _low, _high) in IMPACTS.items()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet | None:
+        band = IMPACTS.get(self.value() or "")
+        return queryset.filter(emotional_impact__range=band[1:]) if band else None
+
+
+class Tagged(admin.SimpleListFilter):
+    """By what it is to the two of them."""
+
+    title, parameter_name = _("tag"), "tag"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, Any]]:
+        return [(tag, _tag(tag)) for tag in RELATIONAL_TAGS]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet | None:
+        tag = self.value()
+        return queryset.filter(relational_tags__icontains=f'"{tag}"') if tag in RELATIONAL_TAGS else None
+
+
+class MentionInline(SeenInline):
+    model = Mention
+    verbose_name_plural = _("who and what it is about")
+    fields = ["entity_name"]
+    readonly_fields = ["entity_name"]
+    related = ["entity"]
+
+    @admin.display(description=_("name"))
+    def entity_name(self, mention: Mention) -> str:
+        return mention.entity.canonical_name
+
+
+class CorrectionForm(forms.ModelForm):
+    """How it was, as a person says it."""
+
+    description = forms.CharField(
+        label=_("memory"), max_length=MAX_DESCRIPTION, widget=forms.Textarea(attrs={"rows": 4, "cols": 80})
+    )
+    emotional_impact = forms.IntegerField(label=_("weight"), min_value=-MAX_IMPACT, max_value=MAX_IMPACT)
+    emotion_tags = forms.CharField(label=_("feelings"), required=False, help_text=_("with commas between them"))
+    event_time_start = forms.DateField(label=_("first day"), required=False, widget=AdminDateWidget)
+    event_time_end = forms.DateField(label=_("last day"), required=False, widget=AdminDateWidget)
+    relational_tags = forms.MultipleChoiceField(
+        label=_("tags"), required=False, widget=forms.CheckboxSelectMultiple, choices=[]
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if "relational_tags" in self.fields:
+            self.fields["relational_tags"].choices = [(tag, _tag(tag)) for tag in RELATIONAL_TAGS]  # type: ignore[attr-defined]
+            self.initial["emotion_tags"] = ", ".join(map(str, self.instance.emotion_tags))
+
+    def clean_description(self) -> str:
+        text = self.cleaned_data["description"]
+        if text != self.instance.description and tombstones.refuses(self.instance.persona, [text]):
+            raise ValidationError(_("These words were forgotten for good; nothing may say them again."))
+        return str(text)
+
+    def clean_emotion_tags(self) -> list[str]:
+        said = self.cleaned_data["emotion_tags"].replace("，", ",").replace("、", ",").split(",")
+        return [tag.strip() for tag in said if tag.strip()]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        start, end = cleaned.get("event_time_start"), cleaned.get("event_time_end")
+        if (start is None) != (end is None):
+            raise ValidationError(_("Give both days, or none; for one day the same twice."))
+        if start and end and end < start:
+            raise ValidationError(_("It cannot end before it begins."))
+        return cleaned
+
+    def _post_clean(self) -> None:
+        """Nothing: the form's values go to `correcting`, not into the instance."""
+
+    def correction(self) -> correct.Correction:
+        """What is to be otherwise."""
+        said = self.cleaned_data
+        start, end = said["event_time_start"], said["event_time_end"]
+        return correct.Correction(
+            said["description"],
+            said["emotional_impact"],
+            said["emotion_tags"],
+            said["relational_tags"],
+            (start, end) if start and end else None,
+        )
+
+
+class NodeAdmin(WordsIndexed, Page):
+    """What the pages of events and of thoughts share."""
+
+    words = ["description", "emotion_tags", "beginning"]
+    forgets = "node"
+    substrings = vectors.SUBSTRINGS
+    form = CorrectionForm
+    change_form_template = "admin/memory/node.html"
+    list_display = [
+        "created_at",
+        "beginning",
+        "persona",
+        "emotional_impact",
+        "status",
+        "verification",
+        "source",
+        "pinned",
+    ]
+    list_filter = [
+        "status",
+        "verification",
+        "pinned",
+        "source",
+        "subject",
+        Impact,
+        Tagged,
+        Lately,
+        AboutPersona,
+    ]
+    list_select_related = ["persona"]
+    search_fields = ["description", "uuid"]
+    said: ClassVar[list[Any]] = [
+        "description",
+        "emotional_impact",
+        "emotion_tags",
+        "relational_tags",
+        "event_time_start",
+        "event_time_end",
+    ]
+    known: ClassVar[list[Any]] = [
+        "persona",
+        "status",
+        "archived_because",
+        "verification",
+        "pinned",
+        "source",
+        "confidence",
+        "subject",
+        "session",
+        "created_at",
+        "mention_count",
+        "last_mentioned_at",
+        "access_count",
+        "last_accessed_at",
+        "outcome",
+        "resolved_at",
+        "uuid",
+        "external_id",
+    ]
+    fieldsets = [(None, {"fields": said}), (_("What is known about it"), {"fields": known, "classes": ["collapse"]})]
+    readonly_fields = known
+
+    def get_urls(self) -> list[URLPattern]:
+        view, name = self.admin_site.admin_view, f"memory_{self.opts.model_name}"
+        return [
+            path("<int:key>/do/<str:deed>/", view(require_POST(self.do_one)), name=f"{name}_do"),
+            path("<int:key>/restore/<int:version>/", view(require_POST(self.restore)), name=f"{name}_restore"),
+            *super().get_urls(),
+        ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        return super().get_queryset(request).select_related("persona")
+
+    def changeform_view(self, *args: Any, **options: Any) -> HttpResponse:
+        """Without the transaction around it: a correction makes its vector before it begins its own."""
+        return self._changeform_view(*self._in_order(*args, **options))  # type: ignore[attr-defined]
+
+    def _in_order(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: Mapping[str, Any] | None = None,
+    ) -> tuple[Any, ...]:
+        return request, object_id, form_url, extra_context
+
+    def save_form(self, request: HttpRequest, form: Any, change: bool) -> ConceptNode:
+        return form.instance
+
+    def save_model(self, request: HttpRequest, obj: ConceptNode, form: Any, change: bool) -> None:
+        by, change_wanted = cast(User, request.user), form.correction()
+        self._told_if_refused(request, lambda: correct.correct(obj, change_wanted, by, timezone.now()))
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """Nothing is related that is edited here."""
+
+    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **options: Any) -> HttpResponse:
+        node = options.get("obj")
+        if node is not None and self.reads(request, node):
+            context["sheet"] = node_page.sheet(node)
+        if node is not None and self.has_change_permission(request, node):
+            context["deeds"] = [(name, deed.label) for name, deed in self.deeds.items() if deed.fits(node)]
+        return super().render_change_form(request, context, *args, **options)
+
+    # --- deeds ------------------------------------------------------------------------------------------------------
+
+    @property
+    def deeds(self) -> dict[str, Deed]:
+        """What may be done to this kind of memory."""
+        return {name: deed for name, deed in DEEDS.items() if self.model.objects.kind in deed.kinds}
+
+    def has_curate_permission(self, request: HttpRequest) -> bool:
+        return self.has_change_permission(request)
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        deeds = self.deeds if self.has_curate_permission(request) else {}
+        return {name: (_action(name), name, deed.label) for name, deed in deeds.items()} | super().get_actions(request)
+
+    def do_all(self, request: HttpRequest, rows: QuerySet, name: str) -> None:
+        """Do it to each of the chosen ones that may be changed, and say how many were not so before."""
+        nodes = [node for node in self.chosen(request, rows) if self.has_change_permission(request, node)]
+        changed = [node for node in nodes if DEEDS[name].do(node)]
+        for node in changed:
+            self.log_change(request, node, name)
+        text = ngettext("%(count)d memory was changed.", "%(count)d memories were changed.", len(changed))
+        self.message_user(request, text % {"count": len(changed)}, messages.SUCCESS)
+
+    def do_one(self, request: HttpRequest, key: int, deed: str) -> HttpResponse:
+        node = self._changeable(request, key)
+        if deed not in self.deeds:
+            raise Http404
+        self.do_all(request, self.get_queryset(request).filter(pk=node.pk), deed)
+        return redirect(node_page.address(node))
+
+    def restore(self, request: HttpRequest, key: int, version: int) -> HttpResponse:
+        """Have a memory say again what it said in one of its versions."""
+        node = self._changeable(request, key)
+        earlier = get_object_or_404(node.versions, version=version)
+        by = cast(User, request.user)
+        if self._told_if_refused(request, lambda: correct.restore(node, earlier, by, timezone.now())):
+            self.log_change(request, node, f"version {version} restored")
+            self.message_user(request, _("It says again what it said then."), messages.SUCCESS)
+        return redirect(node_page.address(node))
+
+    def _changeable(self, request: HttpRequest, key: int) -> ConceptNode:
+        node = get_object_or_404(self.get_queryset(request), pk=key)
+        if not self.has_change_permission(request, node):
+            raise PermissionDenied
+        return node
+
+    def _told_if_refused(self, request: HttpRequest, do: Callable[[], object]) -> bool:
+        """Whether it was done; if not, the user is told why."""
+        try:
+            do()
+        except correct.Forgotten:
+            told = _("These words were forgotten for good; nothing may say them again.")
+        except EmbeddingUnavailable:
+            told = _(
+                "Nothing was changed: what the words mean could not be worked out just now. Try again in a moment."
+            )
+        except ConceptNode.DoesNotExist:
+            told = _("It was forgotten meanwhile.")
+        else:
+            return True
+        self.message_user(request, told, messages.ERROR)
+        return False
+
+    @admin.display(description=_("memory"))
+    def beginning(self, node: ConceptNode) -> str:
+        return excerpt(node.description)
+
+
+def _action(name: str) -> Callable[[Any, HttpRequest, QuerySet], None]:
+    return lambda page, request, rows: page.do_all(request, rows, name)
+
+
+def _tag(tag: str) -> str:
+    return render_to_string("memory/_tag.html", {"tag": tag}).strip()
+
+
+class AwaitedAdmin(NodeAdmin):
+    """What promises and expectations show beyond that: when they are due, and how they ended."""
+
+    list_display = [*NodeAdmin.list_display[:3], "event_time_end", "outcome", *NodeAdmin.list_display[3:]]
+    list_filter = ["outcome", *NodeAdmin.list_filter]
+
+
+for model, page in (
+    (Event, NodeAdmin),
+    (Thought, NodeAdmin),
+    (Intention, AwaitedAdmin),
+    (Expectation, AwaitedAdmin),
+):
+    admin.site.register(model, page)

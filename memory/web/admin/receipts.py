@@ -1,0 +1,58 @@
+"""The desk's pages of what was forgotten, in numbers and ids; and of the imports that can be forgotten as a whole."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.html import format_html_join
+from django.utils.translation import gettext_lazy as _
+
+from echovessel.admin import FORGET, AboutPersona, Lately, Seen
+from memory.models import ImportRun, Receipt
+from memory.web.presenters.forgetting import counted
+
+
+@admin.register(Receipt)
+class ReceiptAdmin(Seen):
+    """For whoever may see receipts, or has anything forgotten."""
+
+    change_form_template = "admin/memory/receipt.html"
+    list_display = ["at", "what", "persona", "by", "status", "finished_at"]
+    list_filter = ["status", Lately.of("at"), AboutPersona]
+    list_select_related = ["persona", "by"]
+    search_fields = ["uuid", "persona_uuid"]
+    fields = [
+        "uuid",
+        "at",
+        "by",
+        "persona",
+        "persona_uuid",
+        "what",
+        "choice",
+        "gone",
+        "status",
+        "finished_at",
+        "attempts",
+    ]
+    readonly_fields = ["what", "gone"]
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return super().has_view_permission(request, obj) or request.user.has_perm(FORGET)
+
+    @admin.display(description=_("what was chosen"))
+    def what(self, receipt: Receipt) -> str:
+        return ", ".join(str(kind) for kind, _uuid in receipt.targets[:10])
+
+    @admin.display(description=_("what went"))
+    def gone(self, receipt: Receipt) -> str:
+        return format_html_join("", "<div>{}: {}</div>", counted(receipt.counts)) or "–"
+
+
+@admin.register(ImportRun)
+class ImportRunAdmin(Seen):
+    forgets = "import"
+    list_display = ["at", "persona"]
+    list_filter = [Lately.of("at"), AboutPersona]
+    list_select_related = ["persona"]
+    search_fields = ["uuid"]
+    fields = ["uuid", "at", "persona", "counts"]

@@ -1,0 +1,32 @@
+"""What is of the caller and of no persona any more: the receipts of personas that were forgotten wholly."""
+
+from typing import Any, cast
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Query, Router
+
+from echovessel.api import pagination
+from echovessel.api.pagination import PageOf
+from memory.models import Receipt
+from memory.web.api.forgetting import ReceiptOut
+from memory.web.serializers import serialize_receipt
+
+router = Router()
+
+
+@router.get("/receipts", response=PageOf[ReceiptOut], summary="Personas that were forgotten wholly")
+def list_account_receipts(request: HttpRequest, asked: Query[pagination.Asked]) -> Any:
+    """What was forgotten with each, in counts; the newest first."""
+    return pagination.page(_receipts(request), asked, serialize_receipt)
+
+
+@router.get("/receipts/{uuid:receipt_id}", response=ReceiptOut, summary="The receipt of a persona that was forgotten")
+def get_account_receipt(request: HttpRequest, receipt_id: UUID) -> dict[str, Any]:
+    """Ask again while its status is `pending`: the bytes are still being erased."""
+    return serialize_receipt(get_object_or_404(_receipts(request), uuid=receipt_id))
+
+
+def _receipts(request: HttpRequest) -> Any:
+    return Receipt.objects.filter(owner_id=cast(int, request.user.pk), persona=None)

@@ -1,0 +1,225 @@
+"""What a person says of memories: add one, correct it, hide it, confirm it; and where it stands among the others."""
+
+from collections.abc import Callable, Sequence
+from datetime import date, datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from ninja import Schema, Status
+from pydantic import Field
+
+from chat.models import Message
+from echovessel.api.bodies import Body
+from echovessel.api.problems import Refused
+from echovessel.embeddings.embedding import EmbeddingUnavailable
+from memory.consolidation import open_items
+from memory.curation import add, remember
+from memory.curation import correct as curation_correct
+from memory.curation.actions import NODE_ACTIONS, Action
+from memory.curation.add import Addition, WithoutGround
+from memory.curation.correct import Correction, Forgotten
+from memory.curation.remember import NotRemembered
+from memory.models import ConceptNode
+from memory.models.node import MAX_DESCRIPTION, MAX_EMOTION_TAGS, MAX_IMPACT, MAX_RELATIONAL_TAGS
+from memory.web.api.memories import Day, EvidenceOut, Kind, NodeDetail, NodeOut, own_node, unavailable
+from memory.web.api.routing import router
+from memory.web.serializers import serialize_node, serialize_node_detail, serialize_trace
+from persona.lookup import own_persona
+
+Description = Annotated[
+    str, Field(min_length=1, max_length=MAX_DESCRIPTION, pattern=r"\S", examples=["Ana got a black cat."])
+]
+Impact = Annotated[int, Field(ge=-MAX_IMPACT, le=MAX_IMPACT, examples=[4])]
+Tag = Annotated[str, Field(max_length=40)]
+EmotionTags = Annotated[list[Tag], Field(max_length=MAX_EMOTION_TAGS, examples=[["joy"]])]
+RelationalTags = Annotated[list[Tag], Field(max_length=MAX_RELATIONAL_TAGS, examples=[["commitment"]])]
+Days = tuple[Day, Day]
+MOST_GROUNDS = 20
+MOST_VERSIONS = 2**31  # what the database can compare with
+
+
+class NodeIn(Body):
+    """What is to be remembered, and on what it rests: an event on lines that were said (`messages`), anything else on
+    lines or on memories (`grounds`)."""
+
+    kind: Kind = "event"
+    description: Description
+    subject: ConceptNode.Subject = ConceptNode.Subject.USER
+    emotional_impact: Impact = 0
+    emotion_tags: EmotionTags = []
+    relational_tags: RelationalTags = []
+    event_time: Days | None = None
+    messages: list[UUID] = Field([], max_length=MOST_GROUNDS, examples=[["0f4c8f0e-5a3b-4c55-9d0e-1f6f0a7d2b11"]])
+    grounds: list[UUID] = Field([], max_length=MOST_GROUNDS, examples=[[]])
+
+
+class Added(Schema):
+    """The memory that holds it now. `outcome`: new, or repeated or reinforced where it was known already."""
+
+    node: NodeDetail
+    outcome: Literal["new", "repeated", "reinforced"]
+
+
+class CorrectionIn(Body):
+    """What is to be otherwise; what is left out stays. Both days are given, or null for no day."""
+
+    description: Description | None = None
+    emotional_impact: Impact | None = None
+    emotion_tags: EmotionTags | None = None
+    relational_tags: RelationalTags | None = None
+    event_time: Days | None = None
+
+
+class VersionOut(Schema):
+    """What a node said until it was corrected."""
+
+    version: int
+    description: str
+    event_time_start: date | None
+    event_time_end: date | None
+    edited_at: datetime
+
+
+class Trace(Schema):
+    """A node, what it came from and what was made of it. `lost_grounds` counts those that were forgotten."""
+
+    node: NodeOut
+    evidence: list[EvidenceOut]
+    grounds: list[NodeOut]
+    lost_grounds: int
+    above: list[NodeOut]
+    earlier: list[NodeOut]
+    versions: list[VersionOut]
+
+
+@router.post("/{uuid:persona_id}/nodes", response={201: Added}, summary="Add a memory")
+def post_node(request: HttpRequest, persona_id: UUID, body: NodeIn) -> Any:
+    """By the gate that every memory passes: what is known already is not doubled. 409 `forgotten` for words that were
+    forgotten for good, `off_the_record` and `withheld` for lines that must not be remembered; 422 `without_ground`."""
+    persona = own_persona(request, persona_id)
+    fields = body.model_dump(exclude={"messages", "grounds"})
+    lines = _all(Message.objects.filter(persona=persona).select_related("session"), body.messages)
+    grounds = _all(ConceptNode.objects.of(persona), body.grounds)
+    try:
+        written = add.add(persona, Addition(**fields, lines=lines, grounds=grounds), timezone.now())
+    except NotRemembered as error:
+        raise Refused(409, error.code, str(error)) from error
+    except WithoutGround as error:
+        raise Refused(422, "without_ground", "A memory rests on something: give lines or memories.") from error
+    except ValueError as error:
+        raise Refused(422, "invalid", "This is no memory: see the description and the days.") from error
+    except EmbeddingUnavailable as error:
+        raise unavailable() from error
+    assert written.node is not None  # what is refused was raised
+    return Status(201, {"node": serialize_node_detail(_read_anew(written.node)), "outcome": written.outcome})
+
+
+@router.post("/{uuid:persona_id}/messages/{uuid:message_id}/remember", response=NodeDetail, summary="Remember a line")
+def remember_line(request: HttpRequest, persona_id: UUID, message_id: UUID) -> dict[str, Any]:
+    """The memory of its very words, made if it is not there. 409 `off_the_record`, `withheld`, `empty` or `forgotten`
+    where it is not to be remembered."""
+    lines = Message.objects.filter(persona=own_persona(request, persona_id))
+    line = get_object_or_404(lines.select_related("session", "persona__owner"), uuid=message_id)
+    try:
+        return serialize_node_detail(_read_anew(remember.remember(line, timezone.now())))
+    except NotRemembered as error:
+        raise Refused(409, error.code, str(error)) from error
+    except EmbeddingUnavailable as error:
+        raise unavailable() from error
+
+
+@router.patch("/{uuid:persona_id}/nodes/{uuid:node_id}", response=NodeDetail, summary="Correct a node")
+def correct_node(request: HttpRequest, persona_id: UUID, node_id: UUID, body: CorrectionIn) -> dict[str, Any]:
+    """A new version; the old one is kept until the node is forgotten. 409 for words that were forgotten for good."""
+    node = own_node(request, persona_id, node_id)
+    change = Correction(**body.model_dump(exclude_unset=True))
+    corrected = _corrected(
+        lambda: curation_correct.correct(node, change, request.user, timezone.now())  # type: ignore[arg-type]
+    )
+    return serialize_node_detail(corrected)
+
+
+@router.post(
+    "/{uuid:persona_id}/nodes/{uuid:node_id}/versions/{int:version}/restore",
+    response=NodeDetail,
+    summary="Have a node say again what it said",
+)
+def restore_node(request: HttpRequest, persona_id: UUID, node_id: UUID, version: int) -> dict[str, Any]:
+    """As one of its versions says; what it says now becomes a version. 409 `forgotten` as for a correction."""
+    node = own_node(request, persona_id, node_id)
+    kept = get_object_or_404(node.versions, version=min(version, MOST_VERSIONS))
+    return serialize_node_detail(_corrected(lambda: curation_correct.restore(node, kept, request.user, timezone.now())))  # type: ignore[arg-type]
+
+
+def _corrected(correct: Callable[[], ConceptNode]) -> ConceptNode:
+    try:
+        return correct()
+    except Forgotten as error:
+        raise Refused(409, "forgotten", "These words were forgotten for good.") from error
+    except ValueError as error:
+        raise Refused(422, "invalid", "This is no correction: see the description and the days.") from error
+    except EmbeddingUnavailable as error:
+        raise unavailable() from error
+    except ConceptNode.DoesNotExist as error:
+        raise Http404 from error
+
+
+@router.get("/{uuid:persona_id}/nodes/{uuid:node_id}/trace", response=Trace, summary="A node, traced both ways")
+def trace_node(request: HttpRequest, persona_id: UUID, node_id: UUID) -> dict[str, Any]:
+    """The words it came from, the memories it rests on and those that rest on it, and what it said before."""
+    return serialize_trace(own_node(request, persona_id, node_id))
+
+
+class OutcomeIn(Body):
+    """How it ended, and the memory that told it; `open` awaits it again."""
+
+    outcome: Literal["open", "fulfilled", "violated"]
+    by: UUID | None = None
+
+
+@router.post(
+    "/{uuid:persona_id}/nodes/{uuid:node_id}/outcome",
+    response=NodeDetail,
+    summary="Say how a promise or an expectation ended",
+)
+def settle_node(request: HttpRequest, persona_id: UUID, node_id: UUID, body: OutcomeIn) -> dict[str, Any]:
+    """Where it ended so already it does nothing. 409 where it ended otherwise: open it again first."""
+    node = own_node(request, persona_id, node_id)
+    if node.kind not in open_items.KINDS or body.by == node.uuid:
+        raise Refused(422, "invalid", "A promise or an expectation is settled, and by another memory.")
+    if body.outcome == ConceptNode.Outcome.OPEN:
+        open_items.reopen(node, timezone.now())
+    else:
+        others = ConceptNode.objects.of(node.persona)
+        by = get_object_or_404(others, uuid=body.by) if body.by else None
+        open_items.settle(node, body.outcome, by, timezone.now())
+    node.refresh_from_db()
+    if node.outcome != body.outcome:
+        raise Refused(409, "settled", "It ended otherwise; open it again first.", outcome=node.outcome)
+    return serialize_node_detail(node)
+
+
+# After the other addresses below a node, for it would stand for them as well.
+@router.post("/{uuid:persona_id}/nodes/{uuid:node_id}/{deed}", response=NodeOut, summary="Hide, show, confirm, …")
+def curate_node(request: HttpRequest, persona_id: UUID, node_id: UUID, deed: Action) -> dict[str, Any]:
+    """Where there is nothing to do it does nothing. A hidden node is listed and never recalled; `let_in` believes what
+    was quarantined for want of evidence."""
+    node = own_node(request, persona_id, node_id)
+    NODE_ACTIONS[deed](node)
+    return serialize_node(_read_anew(node))
+
+
+def _read_anew(node: ConceptNode) -> ConceptNode:
+    """The node as it is stored now. 404 where it was forgotten meanwhile."""
+    return get_object_or_404(ConceptNode.objects.select_related("persona"), pk=node.pk)
+
+
+def _all(rows: Any, ids: Sequence[UUID]) -> list[Any]:
+    """The rows of these ids, in their order. 404 where one of them is not there."""
+    found = {row.uuid: row for row in rows.filter(uuid__in=ids)}
+    if len(found) < len(set(ids)):
+        raise Http404
+    return [found[one] for one in dict.fromkeys(ids)]

@@ -1,0 +1,151 @@
+"""Names: whether two are one, the answers and taking an answer back; making two of one; and what one is called."""
+
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from ninja import Query, Schema
+from pydantic import Field
+
+from echovessel.api import pagination
+from echovessel.api.bodies import Body
+from echovessel.api.pagination import PageOf
+from echovessel.api.problems import Refused
+from echovessel.language.person_names import normalized
+from memory.entities import merge, rename, split
+from memory.entities.merge import LaterMergeStands, LivesOnInAnother
+from memory.entities.rename import NameRefused
+from memory.entities.split import NotSplit
+from memory.models import Entity, MergeProposal
+from memory.web.api.memories import EntityOut, living
+from memory.web.api.routing import router
+from memory.web.serializers import serialize_entity, serialize_proposal
+from persona.lookup import own_persona
+from persona.models import Persona
+
+Answer = Literal["merge", "apart", "undo"]
+ANSWERS: dict[str, merge.Decision] = {"merge": merge.merge, "apart": merge.keep_apart, "undo": merge.undo}
+Name = Annotated[str, Field(min_length=1, max_length=120, examples=["Blackie"])]
+MOST_IN_A_SPLIT = 500
+
+
+class PairIn(Body):
+    """Two entities that are one."""
+
+    one: UUID
+    other: UUID
+
+
+class SplitIn(Body):
+    """What belongs to the other one: names as they are spelled, memories by id."""
+
+    names: list[Name] = Field([], max_length=MOST_IN_A_SPLIT)
+    nodes: list[UUID] = Field([], max_length=MOST_IN_A_SPLIT)
+
+
+class EntityChange(Body):
+    """What is to be otherwise; what is left out stays. `aliases` are names that it bears from now on."""
+
+    canonical_name: Name | None = None
+    description: str | None = Field(None, max_length=400, examples=["Ana's black cat."])
+    aliases: list[Name] | None = Field(None, min_length=1, max_length=50)
+
+
+class ProposalOut(Schema):
+    """A pair, why it may be one, and what was answered: open, merged, kept_apart or undone."""
+
+    id: UUID
+    a: UUID
+    b: UUID
+    score: float
+    reasons: list[str] = Field(examples=[["sounds_alike"]])
+    status: str = Field(examples=["open"])
+
+
+@router.get("/{uuid:persona_id}/proposals", response=PageOf[ProposalOut], summary="Pairs that are or were in question")
+def list_proposals(
+    request: HttpRequest,
+    persona_id: UUID,
+    asked: Query[pagination.Asked],
+    status: MergeProposal.Status | None = None,
+) -> Any:
+    """Two names that may be of one, the newest first; or those with one answer."""
+    found = MergeProposal.objects.of(own_persona(request, persona_id)).select_related("a", "b")
+    return pagination.page(found.filter(status=status) if status else found, asked, serialize_proposal)
+
+
+@router.post("/{uuid:persona_id}/proposals/{uuid:proposal_id}/{answer}", response=ProposalOut, summary="Answer one")
+def answer_proposal(request: HttpRequest, persona_id: UUID, proposal_id: UUID, answer: Answer) -> dict[str, Any]:
+    """409 `decided` where there is nothing to decide or to take back, `later_merge` where a later merge stands."""
+    proposals = MergeProposal.objects.of(own_persona(request, persona_id)).select_related("a", "b")
+    proposal = get_object_or_404(proposals, uuid=proposal_id)
+    try:
+        done = ANSWERS[answer](proposal, request.user, timezone.now())  # type: ignore[arg-type]
+    except LaterMergeStands as error:
+        raise Refused(409, "later_merge", "One of the two was merged again after this.") from error
+    if not done:
+        raise Refused(409, "decided", "There is nothing to decide here any more.")
+    return serialize_proposal(proposal)
+
+
+@router.post("/{uuid:persona_id}/entities/merge", response=ProposalOut, summary="Make two one")
+def merge_entities(request: HttpRequest, persona_id: UUID, body: PairIn) -> dict[str, Any]:
+    """Whether anybody asked about them or not; `undo` of the proposal takes it back. 409 `lives_on` where one of the
+    two is not there by itself any more."""
+    return merged(request, *_pair(own_persona(request, persona_id), body))
+
+
+@router.post("/{uuid:persona_id}/entities/apart", response=ProposalOut, summary="Keep two apart")
+def keep_entities_apart(request: HttpRequest, persona_id: UUID, body: PairIn) -> dict[str, Any]:
+    """They are two, and nobody asks about them again. 409 `decided` where they were decided about already."""
+    one, other = _pair(own_persona(request, persona_id), body)
+    proposal = merge.propose(one.persona, one, other, 0.0, [merge.BY_HAND])
+    if not merge.keep_apart(proposal, request.user, timezone.now()):  # type: ignore[arg-type]
+        raise Refused(409, "decided", "There is nothing to decide here any more.")
+    proposal.refresh_from_db()
+    return serialize_proposal(proposal)
+
+
+@router.patch("/{uuid:persona_id}/entities/{uuid:entity_id}", response=EntityOut, summary="Name or describe somebody")
+def patch_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: EntityChange) -> dict[str, Any]:
+    """Another canonical name, more names, another description. 409 for what cannot be a name of it."""
+    entity = _own(own_persona(request, persona_id), entity_id)
+    try:
+        rename.change(entity, body.canonical_name, body.aliases or (), body.description)
+    except NameRefused as error:
+        raise Refused(409, error.code, str(error)) from error
+    return serialize_entity(_own(entity.persona, entity_id))
+
+
+@router.post("/{uuid:persona_id}/entities/{uuid:entity_id}/split", response=EntityOut, summary="Make two of one")
+def split_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: SplitIn) -> dict[str, Any]:
+    """These names and memories are of somebody else: the new one is given. 409 where it cannot be split so."""
+    entity = _own(own_persona(request, persona_id), entity_id)
+    wanted = {normalized(name) for name in body.names}
+    names = [alias.pk for alias in entity.aliases.all() if alias.normalized in wanted]
+    mentions = list(entity.mentions.filter(node__uuid__in=body.nodes).values_list("pk", flat=True))
+    try:
+        return serialize_entity(split.split(entity, names, mentions, request.user, timezone.now()))  # type: ignore[arg-type]
+    except NotSplit as error:
+        raise Refused(409, error.code, str(error)) from error
+
+
+def merged(request: HttpRequest, one: Entity, other: Entity) -> dict[str, Any]:
+    """The decision that the two are one, as `ProposalOut` tells it."""
+    try:
+        return serialize_proposal(merge.merge_pair(one, other, request.user, timezone.now()))  # type: ignore[arg-type]
+    except LivesOnInAnother as error:
+        raise Refused(409, "lives_on", "One of the two lives on in another one.") from error
+
+
+def _pair(persona: Persona, body: PairIn) -> tuple[Entity, Entity]:
+    one, other = _own(persona, body.one), _own(persona, body.other)
+    if one == other:
+        raise Refused(422, "invalid", "These are one already.")
+    return one, other
+
+
+def _own(persona: Persona, entity_id: UUID) -> Entity:
+    return get_object_or_404(living(persona).select_related("persona"), uuid=entity_id)

@@ -1,0 +1,286 @@
+"""Forgetting: what would go, and having it gone. Irreversible; a receipt is what is left of it."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare
+from ninja import Query, Schema
+from pydantic import Field
+
+from echovessel.api import pagination
+from echovessel.api.pagination import PageOf
+from echovessel.api.problems import Refused
+from memory import forgetting
+from memory.forgetting import TAKEN_BACK, Busy, Choice, InvalidChoice, Kind, Plan, PlanChanged, Target, make_choice
+from memory.forgetting.types import MENTION_MODES, DependentMode, MessageMode, OtherMentions
+from memory.models import ConceptNode, Receipt
+from memory.web.api.routing import router
+from memory.web.serializers import serialize_affected, serialize_plan, serialize_receipt
+from persona.lookup import own_persona
+from persona.models import Persona
+
+Digest = Annotated[str, Query(min_length=1, max_length=200, description="The digest of the plan.")]
+What = Literal["nodes", "messages", "sessions", "entities", "imports"]
+KIND_OF: dict[str, Kind] = {
+    "nodes": "node",
+    "messages": "message",
+    "sessions": "session",
+    "entities": "entity",
+    "imports": "import",
+}
+
+
+Ids = list[UUID]
+MAX_IDS = 1_000
+
+
+class AffectedOut(Schema):
+    """One thing that forgetting touches; `why` is a code."""
+
+    kind: str = Field(examples=["event"])
+    id: UUID | None
+    text: str = Field(examples=["Ana got a black cat."])
+    why: str = Field(examples=["chosen"])
+    may_stay: bool
+
+
+class MentionOut(Schema):
+    """A message in which it is also mentioned; `mode` is what becomes of it, `why` a code."""
+
+    id: UUID
+    role: str = Field(examples=["user"])
+    text: str = Field(examples=["I still put out seeds for Quetzal."])
+    why: Literal["names_it", "rare_word", "same_words"]
+    mode: Literal["forget", "withhold", "leave"]
+
+
+class PlanOut(Schema):
+    """What forgetting would do. `digest` confirms this plan, and no other."""
+
+    digest: str
+    mode: str = Field(examples=["cascade"])
+    messages: str = Field(examples=["forget"])
+    going: list[AffectedOut]
+    staying: list[AffectedOut]
+    withheld: list[AffectedOut]
+    erased: list[AffectedOut]
+    elsewhere: list[AffectedOut]
+    mentioned: list[MentionOut] = Field(description="Those that go or are withheld stand in these lists, too.")
+    counts: dict[str, int] = Field(examples=[{"memory_conceptnode": 1}])
+
+
+class ReceiptOut(Schema):
+    """What was forgotten, by ids and counts. Pending: its bytes are still being erased."""
+
+    id: UUID
+    status: str = Field(examples=["done"])
+    at: datetime
+    finished_at: datetime | None
+    targets: list[Any] = Field(examples=[[["node", "0f4c8f0e-5a3b-4c55-9d0e-1f6f0a7d2b11"]]])
+    counts: dict[str, int] = Field(examples=[{"memory_conceptnode": 1}])
+    kept_elsewhere: int = Field(description="In how many messages that were kept the same words stand.")
+
+
+class Confirmed(Schema):
+    """Which plan is confirmed."""
+
+    confirm: str = Field(default="", max_length=200, description="The digest of the plan that is confirmed.")
+
+
+class ForgetQuery(Confirmed):
+    """What becomes of what was concluded from it, and of the messages it came from; and which plan is confirmed."""
+
+    mode: DependentMode = Field(
+        default=Choice.dependents,
+        description="What becomes of memories that were concluded from it. By default they go too; with `orphan` they "
+        "stay where they rest on something else as well.",
+    )
+    messages: MessageMode = Field(
+        default=Choice.messages,
+        description="What becomes of the messages it came from. By default they go too; with `withhold` they stay in "
+        "the history and reach no model any more.",
+    )
+    mentions: OtherMentions = Field(
+        default=Choice.other_mentions,
+        description="What becomes of messages in which it is also mentioned, but for those named below. By default as "
+        "the plan proposes for each.",
+    )
+    forget: Ids = Field(default_factory=list, max_length=MAX_IDS, description="Messages that go too.")
+    withhold: Ids = Field(default_factory=list, max_length=MAX_IDS, description="Messages that are withheld.")
+    leave: Ids = Field(default_factory=list, max_length=MAX_IDS, description="Messages that are left as they are.")
+    staying: Ids = Field(
+        default_factory=list, max_length=MAX_IDS, description="Memories that stay although the mode is `cascade`."
+    )
+
+    def choice(self, persona: Persona) -> Choice:
+        """The choice about what a persona has. Raises Refused for ids that are not theirs, and for two answers about
+        one message."""
+        modes = [(key, mode) for mode in MENTION_MODES for key in self._keys_of(mode, persona.messages.all())]
+        staying = self._keys_of("staying", ConceptNode.objects.of(persona))
+        try:
+            return make_choice(self.mode, self.messages, self.mentions, modes, staying)
+        except InvalidChoice as error:
+            raise refused_fields(f"query.{error.field}") from error
+
+    def _keys_of(self, field: str, rows: QuerySet[Any]) -> list[int]:
+        """The keys of the rows that a list of ids names."""
+        uuids = set(getattr(self, field))
+        keys = list(rows.filter(uuid__in=uuids).values_list("pk", flat=True)) if uuids else []
+        if len(keys) < len(uuids):
+            raise refused_fields(f"query.{field}")
+        return keys
+
+
+@router.get("/{uuid:persona_id}/{what}/{uuid:of}/forget", response=PlanOut, summary="What forgetting it would do")
+def plan_forgetting(
+    request: HttpRequest, persona_id: UUID, what: What, of: UUID, how: Query[ForgetQuery]
+) -> dict[str, Any]:
+    """Everything that would go, what would stay and why, before anything is done; by its digest it is confirmed."""
+    return planned(_plan(request, persona_id, what, of, how))
+
+
+@router.get(
+    "/{uuid:persona_id}/{what}/{uuid:of}/dependents",
+    response=list[AffectedOut],
+    summary="The memories that would go with it",
+)
+def list_dependents(request: HttpRequest, persona_id: UUID, what: What, of: UUID) -> list[dict[str, Any]]:
+    """What was concluded from it, and rests on nothing else."""
+    plan = _plan(request, persona_id, what, of, ForgetQuery())
+    kinds = ("event", "node", "thought", "intention", "expectation")
+    return [serialize_affected(one) for one in plan.going if one.kind in kinds and one.why != "chosen"]
+
+
+@router.delete("/{uuid:persona_id}/nodes/{uuid:node_id}", response=ReceiptOut, summary="Forget a node, for good")
+def forget_node(request: HttpRequest, persona_id: UUID, node_id: UUID, how: Query[ForgetQuery]) -> dict[str, Any]:
+    """With `confirm`, the digest of a plan, only if nothing else would go than what it says. 409: `plan_changed`, with
+    the plan as it is now, or `busy`: a reply is being written, try again in a moment."""
+    return _forget(request, _plan(request, persona_id, "nodes", node_id, how), how)
+
+
+@router.delete("/{uuid:persona_id}/messages/{uuid:message_id}", response=ReceiptOut, summary="Forget a line, for good")
+def forget_message(request: HttpRequest, persona_id: UUID, message_id: UUID, how: Query[ForgetQuery]) -> dict[str, Any]:
+    """A line, with what was made of it. `confirm` as for a node."""
+    return _forget(request, _plan(request, persona_id, "messages", message_id, how), how)
+
+
+@router.delete("/{uuid:persona_id}/sessions/{uuid:session_id}", response=ReceiptOut, summary="Forget a talk, for good")
+def forget_session(request: HttpRequest, persona_id: UUID, session_id: UUID, how: Query[ForgetQuery]) -> dict[str, Any]:
+    """A talk with every line of it, and what was made of it. `confirm` as for a node."""
+    return _forget(request, _plan(request, persona_id, "sessions", session_id, how), how)
+
+
+@router.delete("/{uuid:persona_id}/entities/{uuid:entity_id}", response=ReceiptOut, summary="Forget whom it is about")
+def forget_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, how: Query[ForgetQuery]) -> dict[str, Any]:
+    """Somebody or something, with what was made of it. `confirm` as for a node."""
+    return _forget(request, _plan(request, persona_id, "entities", entity_id, how), how)
+
+
+@router.delete("/{uuid:persona_id}/imports/{uuid:import_id}", response=ReceiptOut, summary="Forget what a file brought")
+def forget_import(request: HttpRequest, persona_id: UUID, import_id: UUID, how: Query[ForgetQuery]) -> dict[str, Any]:
+    """Every talk and memory that came with it, and what was made of them; 404 where nothing did. What it brought is
+    refused from then on, also when the file is brought again: to bring it again with other answers, take it back.
+    `confirm` as for a node."""
+    return _forget(request, _plan(request, persona_id, "imports", import_id, how), how)
+
+
+@router.get(
+    "/{uuid:persona_id}/imports/{uuid:import_id}/take-back",
+    response=PlanOut,
+    summary="What taking a file back would do",
+)
+def plan_taking_back(request: HttpRequest, persona_id: UUID, import_id: UUID) -> dict[str, Any]:
+    """Everything that came with it and would go, before anything is done; by its digest it is confirmed."""
+    return planned(_plan(request, persona_id, "imports", import_id, TAKEN_BACK))
+
+
+@router.post(
+    "/{uuid:persona_id}/imports/{uuid:import_id}/take-back",
+    response=ReceiptOut,
+    summary="Take back what a file brought",
+)
+def take_back_import(request: HttpRequest, persona_id: UUID, import_id: UUID, how: Query[Confirmed]) -> dict[str, Any]:
+    """Every talk, line, memory and draft that came with it goes for good, and the same file may be brought again, with
+    other answers. What you said here since stays, and what you forgot stays forgotten. 404 where nothing came in.
+    `confirm` as for a node, in the address: no body is read, and one that says something is refused (422)."""
+    if request.POST or (request.content_type == "application/json" and request.body.strip() not in (b"", b"{}")):
+        raise refused_fields("body")
+    return _forget(request, _plan(request, persona_id, "imports", import_id, TAKEN_BACK), how)
+
+
+@router.get("/{uuid:persona_id}/forget", response=PlanOut, summary="What forgetting a persona would do")
+def plan_forgetting_persona(request: HttpRequest, persona_id: UUID) -> dict[str, Any]:
+    """ForgetQuery much of what would go with her, in counts alone."""
+    return planned(_plan_of_all(request, persona_id))
+
+
+@router.delete("/{uuid:persona_id}", response=ReceiptOut, summary="Forget a persona wholly")
+def forget_persona(request: HttpRequest, persona_id: UUID, confirm: Digest) -> dict[str, Any]:
+    """Who she is, every talk and every memory, for good. `confirm` has to be the digest of the plan; 409 `plan_changed`
+    where something else would go by now, `busy` while a reply is being written."""
+    return _forget(request, _plan_of_all(request, persona_id), ForgetQuery(confirm=confirm))
+
+
+@router.get("/{uuid:persona_id}/receipts", response=PageOf[ReceiptOut], summary="What was forgotten, newest first")
+def list_receipts(request: HttpRequest, persona_id: UUID, asked: Query[pagination.Asked]) -> Any:
+    """Receipts hold ids and counts, no words."""
+    return pagination.page(Receipt.objects.filter(persona=own_persona(request, persona_id)), asked, serialize_receipt)
+
+
+@router.get("/{uuid:persona_id}/receipts/{uuid:receipt_id}", response=ReceiptOut, summary="One receipt")
+def get_receipt(request: HttpRequest, persona_id: UUID, receipt_id: UUID) -> dict[str, Any]:
+    """Ask again while its status is `pending`: the bytes are still being erased."""
+    persona = own_persona(request, persona_id)
+    return serialize_receipt(get_object_or_404(Receipt, persona=persona, uuid=receipt_id))
+
+
+def planned(plan: Plan) -> dict[str, Any]:
+    """A plan as `PlanOut` tells it."""
+    return serialize_plan(plan) | {"mode": plan.choice.dependents, "messages": plan.choice.messages}
+
+
+def _forget(request: HttpRequest, plan: Plan, how: Confirmed) -> dict[str, Any]:
+    _refuse_what_is_not_understood(request)
+    if how.confirm and not constant_time_compare(how.confirm, plan.digest):
+        raise _changed(plan)
+    try:
+        return serialize_receipt(forgetting.forget(plan, request.user, timezone.now()))  # type: ignore[arg-type]
+    except Busy as error:
+        raise Refused(409, "busy", "A reply is being written; try again in a moment.") from error
+    except PlanChanged as error:
+        raise _changed(error.plan) from error
+
+
+def _refuse_what_is_not_understood(request: HttpRequest) -> None:
+    """What cannot be taken back is not done where a word of the request would be passed over: a `confirm` that was
+    spelt otherwise would confirm nothing."""
+    if unknown := sorted(request.GET.keys() - {"persona", *ForgetQuery.model_fields}):
+        raise refused_fields(*(f"query.{name}" for name in unknown))
+
+
+def refused_fields(*fields: str) -> Refused:
+    """The answer to fields that hold something wrong."""
+    return Refused(422, "invalid", "Something in this request is missing or wrong.", fields=list(fields))
+
+
+def _plan(request: HttpRequest, persona_id: UUID, what: What, of: UUID, how: ForgetQuery | Choice) -> Plan:
+    persona = own_persona(request, persona_id)
+    try:
+        target = forgetting.target_of(persona, KIND_OF[what], str(of))
+    except LookupError as error:
+        raise Http404 from error
+    return forgetting.plan([target], how.choice(persona) if isinstance(how, ForgetQuery) else how)
+
+
+def _plan_of_all(request: HttpRequest, persona_id: UUID) -> Plan:
+    return forgetting.plan([Target("persona", own_persona(request, persona_id).pk)])
+
+
+def _changed(plan: Plan) -> Refused:
+    now = PlanOut(**planned(plan)).model_dump(mode="json")
+    return Refused(409, "plan_changed", "Something else would be forgotten now than what was confirmed.", plan=now)

@@ -1,0 +1,291 @@
+"""What is brought from elsewhere: a file is handed over and looked through, a person says who is who, and it comes in.
+
+An import may come before the persona it is for: then it is confirmed together with who she is to be.
+"""
+
+from dataclasses import asdict, replace
+from datetime import datetime
+from typing import Annotated, Any, Literal, cast
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from ninja import File, Query, Schema, Status
+from ninja.files import UploadedFile
+from pydantic import AfterValidator, Field, WithJsonSchema
+
+from echovessel.api import pagination
+from echovessel.api.bodies import Body, storable
+from echovessel.api.pagination import PageOf
+from echovessel.api.problems import Refused
+from memory import imports
+from memory.imports import Choices, WrongChoice, uploads
+from memory.imports.choices import NotAsking, followed
+from memory.imports.readers import Source
+from memory.imports.readers.types import ImportRejected
+from memory.models import ImportJob
+from memory.web.api.account import router as account
+from memory.web.api.memories import Day
+from memory.web.api.routing import router
+from persona.api import PersonaIn, Zone, made
+from persona.lookup import own_persona
+from persona.models import Persona
+
+MOST_IN_MAPPING = 20_000  # characters, as JSON
+MOST_SPEAKERS = 10_000
+MOST_TALKS = 2**31
+
+
+def _storable(mapping: dict[str, Any]) -> dict[str, Any]:
+    storable(mapping, MOST_IN_MAPPING)
+    return mapping
+
+
+Side = Literal["user", "persona", "other", "skip"]
+Roles = Annotated[dict[str, Side], Field(max_length=MOST_SPEAKERS, examples=[{"Ana": "user", "Mira": "persona"}])]
+# One that is too large is not there: its handler left it out.
+Handed = Annotated[
+    UploadedFile | None,
+    WithJsonSchema({"type": "string", "format": "binary"}),
+    File(None, description="The file, as it was exported or written."),
+]
+
+
+class EstimateOut(Schema):
+    """What taking it in will cost; `dollars` is null where no prices are known, `days` how often the day's budget is
+    spent on the way. Where `is_connected` is false there is no model and no cost: what is kept is read by rule."""
+
+    calls: int = Field(examples=[40])
+    tokens_in: int = Field(examples=[120_000])
+    tokens_out: int = Field(examples=[20_000])
+    dollars: float | None = Field(examples=[0.35])
+    seconds: int = Field(examples=[600])
+    days: int = Field(examples=[0])
+    is_connected: bool = Field(examples=[True])
+
+
+class ImportOut(Schema):
+    """A file on its way in. `found` is what was seen in it, `choices` what a person said about it, `counts` what came
+    of it so far: what is new, what was `known`, what was `refused` because it was forgotten, and the lines `left_out`
+    because their speakers are to be. `progress` is how far it is (0 to 1), `refusal` and `where` why it could not be
+    read; while it is `asking`, why it could not be read in the way that was said last, and `found` is as it was before.
+    `estimate` is null before it was looked through, and when it is over. `called` is how memories will name the owner;
+    where it is empty only the account's name is known, and they say "the user" until a name is given."""
+
+    id: UUID
+    persona_id: UUID | None
+    status: str = Field(examples=["asking"])
+    format: str = Field(examples=["whatsapp"])
+    label: str = Field(examples=["WhatsApp chat (text or zip)"])
+    file_name: str = Field(examples=["WhatsApp Chat with Mira.txt"])
+    file_size: int
+    found: dict[str, Any] = Field(examples=[{"counts": {"talks": 3, "lines": 1200}, "first_day": "2024-02-03"}])
+    estimate: EstimateOut | None
+    choices: dict[str, Any] = Field(examples=[{"roles": {"Ana": "user", "Mira": "persona"}, "zone": "UTC"}])
+    counts: dict[str, Any] = Field(examples=[{"lines": 1200, "known": 0, "refused": 0, "left_out": 3}])
+    called: str = Field(examples=["Ana"])
+    progress: float = Field(examples=[0.5])
+    refusal: str = Field(examples=[""])
+    where: str = Field(examples=[""])
+    failure: str = Field(examples=[""])
+    waits_until: datetime | None
+    created_at: datetime
+    confirmed_at: datetime | None
+    finished_at: datetime | None
+
+
+class ChoicesIn(Body):
+    """What a person says about the file; what is left out is as the import suggests. `roles` says of each who speaks
+    which side that is. With another `format` (`auto`: what it is recognised as), `day_first`, `kind` or `mapping` than
+    it was read by, the file is looked through once more first, and waits for another answer."""
+
+    roles: Roles = {}
+    day_first: bool | None = None
+    mapping: Annotated[dict[str, Any], Field(max_length=50), AfterValidator(_storable)] | None = None
+    format: Annotated[str, Field(max_length=40, examples=["whatsapp"])] | None = None
+    kind: Annotated[
+        Literal["chat", "notes"] | None,
+        Field(description="What several people said, or the owner's own notes; asked where the file does not tell."),
+    ] = None
+    called: Annotated[
+        str,
+        Field(
+            max_length=80, examples=["Ana"], description="The owner's name, for a persona that does not know it yet."
+        ),
+    ] = ""
+    without_owner: Annotated[bool, Field(description="None of the speakers is the owner.")] = False
+    zone: Zone | None = None
+    undated: Annotated[Day, Field(description="The day of lines that have none.")] | None = None
+    limit: Annotated[int, Field(ge=1, le=MOST_TALKS, description="So many talks and entries at most.")] | None = None
+
+
+class BeginningIn(ChoicesIn):
+    """The same, for an import that comes before its persona: who she is to be."""
+
+    persona: PersonaIn | None = None
+
+
+# --- of a persona -----------------------------------------------------------------------------------------------------
+@router.post("/{uuid:persona_id}/imports", response={202: ImportOut}, summary="Bring a file")
+def post_import(request: HttpRequest, persona_id: UUID, file: Handed = None) -> Any:
+    """The file is looked through first (`looking`), then waits for your word (`asking`): nothing of it is remembered
+    before that. 413 where it is larger than what is taken."""
+    return Status(202, imports.told(_begun(request, own_persona(request, persona_id), file)))
+
+
+@router.get("/{uuid:persona_id}/imports", response=PageOf[ImportOut], summary="What was brought, newest first")
+def list_imports(request: HttpRequest, persona_id: UUID, asked: Query[pagination.Asked]) -> Any:
+    """The files that were brought to her."""
+    jobs = ImportJob.objects.filter(persona=own_persona(request, persona_id)).select_related("persona")
+    return pagination.page(jobs, asked, imports.told)
+
+
+@router.get("/{uuid:persona_id}/imports/{uuid:import_id}", response=ImportOut, summary="One import")
+def get_import(request: HttpRequest, persona_id: UUID, import_id: UUID) -> dict[str, Any]:
+    """How far it is. The event `memory.import.updated` says when to ask again."""
+    return imports.told(_hers(request, persona_id, import_id))
+
+
+@router.get("/{uuid:persona_id}/imports/{uuid:import_id}/estimate", response=EstimateOut, summary="What it will cost")
+def estimate_import(request: HttpRequest, persona_id: UUID, import_id: UUID) -> dict[str, Any]:
+    """Calls, tokens, money and time. 409 `not_asking` before the file was looked through."""
+    return _estimated(_hers(request, persona_id, import_id))
+
+
+@router.post(
+    "/{uuid:persona_id}/imports/{uuid:import_id}/confirm", response=ImportOut, summary="Say who is who, and take it in"
+)
+def confirm_import(request: HttpRequest, persona_id: UUID, import_id: UUID, body: ChoicesIn) -> dict[str, Any]:
+    """From here on it goes by itself; where the file has to be read in another way first, it is `asking` again after
+    that, and where it cannot be read so, with a `refusal`. 422 with a code for what does not fit the file; 409
+    `not_asking` where it waits for nobody."""
+    job = _hers(request, persona_id, import_id)
+    _confirm(job, body)
+    return imports.told(job)
+
+
+@router.post("/{uuid:persona_id}/imports/{uuid:import_id}/cancel", response=ImportOut, summary="Stop an import")
+def cancel_import(request: HttpRequest, persona_id: UUID, import_id: UUID) -> dict[str, Any]:
+    """What is remembered of it already stays, and may be forgotten; what was not read yet goes. 409 `over`."""
+    return _cancelled(_hers(request, persona_id, import_id))
+
+
+# --- of the caller ----------------------------------------------------------------------------------------------------
+@account.post("/imports", response={202: ImportOut}, summary="Bring a file to begin with")
+def post_beginning(request: HttpRequest, file: Handed = None) -> Any:
+    """As `/api/personas/{id}/imports`, but that there is no persona for it yet: she begins with it."""
+    return Status(202, imports.told(_begun(request, None, file)))
+
+
+@account.get("/imports", response=PageOf[ImportOut], summary="All that you brought, newest first")
+def list_all_imports(request: HttpRequest, asked: Query[pagination.Asked]) -> Any:
+    """Those of every persona, and those for which there is none yet."""
+    return pagination.page(_of_the_caller(request), asked, imports.told)
+
+
+@account.get("/imports/{uuid:import_id}", response=ImportOut, summary="One of your imports")
+def get_any_import(request: HttpRequest, import_id: UUID) -> dict[str, Any]:
+    """As `/api/personas/{id}/imports/{import}`."""
+    return imports.told(own_import(request, import_id))
+
+
+@account.get("/imports/{uuid:import_id}/estimate", response=EstimateOut, summary="What one of them will cost")
+def estimate_any_import(request: HttpRequest, import_id: UUID) -> dict[str, Any]:
+    """As `/api/personas/{id}/imports/{import}/estimate`."""
+    return _estimated(own_import(request, import_id))
+
+
+@account.post("/imports/{uuid:import_id}/confirm", response=ImportOut, summary="Say who is who, and who she is")
+def confirm_beginning(request: HttpRequest, import_id: UUID, body: BeginningIn) -> dict[str, Any]:
+    """Makes the persona and takes the file in for her; both, or neither. Without `persona` for one that has her
+    already: 422 `no_persona` else."""
+    return imports.told(begun_with(request, own_import(request, import_id), body.persona, body))
+
+
+@account.post("/imports/{uuid:import_id}/cancel", response=ImportOut, summary="Stop one of your imports")
+def cancel_any_import(request: HttpRequest, import_id: UUID) -> dict[str, Any]:
+    """As `/api/personas/{id}/imports/{import}/cancel`."""
+    return _cancelled(own_import(request, import_id))
+
+
+def begun_with(request: HttpRequest, job: ImportJob, whom: PersonaIn | None, body: ChoicesIn) -> ImportJob:
+    """The import, confirmed for the persona that it begins; both, or neither."""
+    with transaction.atomic():
+        if job.persona is None and whom is None:
+            raise Refused(422, "no_persona", "Say who she is to be: nobody is known for this file yet.")
+        if job.persona is not None and whom is not None:
+            raise Refused(409, "has_persona", "This import is for somebody already.")
+        _confirm(job, body, made(request, whom) if whom else None)
+    return job
+
+
+def _hers(request: HttpRequest, persona_id: UUID, import_id: UUID) -> ImportJob:
+    jobs = ImportJob.objects.filter(persona=own_persona(request, persona_id)).select_related("owner", "persona__owner")
+    return get_object_or_404(jobs, uuid=import_id)
+
+
+def own_import(request: HttpRequest, import_id: UUID) -> ImportJob:
+    """The caller's import of that id; anybody else's does not exist (404)."""
+    return get_object_or_404(_of_the_caller(request), uuid=import_id)
+
+
+def _of_the_caller(request: HttpRequest) -> Any:
+    jobs = ImportJob.objects.filter(owner_id=cast(int, request.user.pk))
+    return jobs.select_related("owner", "persona__owner")
+
+
+def _begun(request: HttpRequest, persona: Persona | None, file: UploadedFile | None) -> ImportJob:
+    if uploads.is_too_big(request):
+        raise Refused(413, "too_big", "The file is larger than what is taken.", most_bytes=uploads.most_bytes())
+    if file is None:
+        raise Refused(422, "invalid", "Something in this request is missing or wrong.", fields=["body.file"])
+    now = timezone.now()
+    try:
+        source = Source(cast(Any, file.file), file.name or "")
+        job = imports.begin(cast(User, request.user), persona, source, now, keep=True)
+    except ImportRejected as error:
+        status = 413 if error.code == "too_big" else 422
+        raise Refused(status, error.code, error.reason, most_bytes=uploads.most_bytes()) from error
+    imports.enqueue(job, now)
+    job.refresh_from_db()
+    return job
+
+
+def _confirm(job: ImportJob, body: ChoicesIn, persona: Persona | None = None) -> None:
+    """Confirmed; for the persona, where there is one that it is to begin."""
+    try:
+        if persona is not None:
+            imports.give_to(job, persona)
+        between_people = bool(job.found.get("between_people"))
+        choices = _chosen(imports.suggested(job), body, between_people=between_people)
+        imports.confirm(job, choices, timezone.now())
+    except NotAsking as error:
+        job.refresh_from_db(fields=["status"])
+        raise Refused(409, error.code, "This import waits for no answer.", status_now=job.status) from error
+    except WrongChoice as error:
+        raise Refused(422, error.code, error.message) from error
+
+
+def _chosen(likely: Choices, body: ChoicesIn, *, between_people: bool) -> Choices:
+    """What is likely, but for what the person says."""
+    said = body.model_dump(exclude_unset=True, exclude={"persona"}, exclude_none=True)
+    roles = followed(likely.roles, body.roles, between_people=between_people)
+    if between_people and body.without_owner:
+        roles = {name: role or "other" for name, role in roles.items()}
+    return replace(likely, **said | {"roles": roles})
+
+
+def _estimated(job: ImportJob) -> dict[str, Any]:
+    if not job.found:
+        raise Refused(409, "not_asking", "The file has not been looked through yet.", status_now=job.status)
+    return asdict(imports.estimate(job))
+
+
+def _cancelled(job: ImportJob) -> dict[str, Any]:
+    if not imports.cancel(job, timezone.now()):
+        raise Refused(409, "over", "This import is over.", status_now=job.status)
+    job.refresh_from_db()
+    return imports.told(job)

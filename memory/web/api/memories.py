@@ -1,0 +1,248 @@
+"""What remains, to be read: nodes and entities, recall with its x-ray."""
+
+from datetime import UTC, date, datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from ninja import Query, Schema
+from pydantic import AwareDatetime, Field
+
+from chat.api import MessageOut
+from chat.api import told as line_told
+from chat.models import Message
+from echovessel.api import pagination
+from echovessel.api.bodies import Body
+from echovessel.api.pagination import PageOf
+from echovessel.api.problems import Refused
+from echovessel.embeddings.embedding import EmbeddingUnavailable
+from memory.models import ConceptNode, Entity
+from memory.recall import recall
+from memory.web import search
+from memory.web.api.routing import router
+from memory.web.presenters.recall_reasons import emptiness
+from memory.web.search import Filters
+from memory.web.serializers import serialize_entity, serialize_node, serialize_node_detail
+from persona.lookup import own_persona
+from persona.models import Persona
+
+Kind = Literal["event", "thought", "intention", "expectation"]
+Day = Annotated[date, Field(ge=date(1, 1, 2), le=date(9999, 12, 30))]
+
+
+class EvidenceOut(Schema):
+    """Words of a line that a memory came from: `content[start:end]`."""
+
+    message_id: UUID
+    role: str = Field(examples=["user"])
+    quote: str = Field(examples=["I got a cat."])
+    start: int
+    end: int
+
+
+class NodeOut(Schema):
+    """A memory: what happened (an event), or what was thought, promised or expected because of it."""
+
+    id: UUID
+    kind: str = Field(examples=["event"])
+    subject: str = Field(examples=["user"])
+    description: str = Field(examples=["Ana got a black cat."])
+    emotional_impact: int = Field(examples=[4])
+    emotion_tags: list[str] = Field(examples=[["joy"]])
+    relational_tags: list[str] = Field(examples=[[]])
+    event_time_start: date | None
+    event_time_end: date | None
+    source: str = Field(examples=["extraction"])
+    confidence: float
+    status: str = Field(examples=["active"])
+    verification: str = Field(examples=["unverified"])
+    pinned: bool
+    outcome: str = Field(examples=["open"])
+    resolved_at: datetime | None
+    mention_count: int
+    created_at: datetime
+
+
+class NodeDetail(NodeOut):
+    """A node with the words it came from, and the nodes it was concluded from; `resolved_by` told how it ended."""
+
+    evidence: list[EvidenceOut]
+    filling: list[UUID]
+    resolved_by: UUID | None
+    forgotten_before: bool = Field(description="It had been forgotten, and you told it again since.")
+
+
+class NodeFilters(Schema):
+    """What the memories shall be; what is left out asks for nothing. Days are of what a memory is about."""
+
+    kind: Kind | None = None
+    entity: UUID | None = Field(default=None, description="About whom or what.")
+    tag: str | None = Field(default=None, max_length=40)
+    status: ConceptNode.Status | None = None
+    verification: ConceptNode.Verification | None = None
+    outcome: ConceptNode.Outcome | None = None
+    weight: Literal["heavy", "glad", "sad", "light"] | None = None
+    pinned: bool = Field(default=False, description="The pinned ones alone.")
+    since: Day | None = None
+    until: Day | None = None
+
+
+class EntityOut(Schema):
+    """Somebody or something with a name."""
+
+    id: UUID
+    canonical_name: str = Field(examples=["小黑"])
+    kind: str = Field(examples=["pet"])
+    description: str = Field(examples=["Ana's black cat."])
+    status: str = Field(examples=["confirmed"])
+    aliases: list[str] = Field(examples=[["小黑", "Blackie"]])
+
+
+Line = Annotated[str, Field(max_length=20_000)]
+Moment = Annotated[AwareDatetime, Field(ge=datetime(1970, 1, 1, tzinfo=UTC), lt=datetime(2200, 1, 1, tzinfo=UTC))]
+
+
+class RecallIn(Body):
+    """The user's recent lines, oldest first, the last one current. `now` has its zone."""
+
+    turns: list[Line] = Field(min_length=1, max_length=20, examples=[["I got a cat.", "Do you remember her name?"]])
+    budget: int = Field(1500, ge=1, le=20_000)
+    now: Moment | None = None
+
+
+class RecallOut(Schema):
+    """`empty` says in words why nothing came to mind (else empty); `xray` by name, in `empty_reason`."""
+
+    items: list[dict[str, Any]]
+    empty: str = Field(examples=[""])
+    xray: dict[str, Any]
+
+
+class SearchIn(Body):
+    """What is looked for. Words are sent in the body, so that they stand in no address and no log.
+
+    `how`: "words", they stand in it anywhere and in any case; "meaning", the nearest first and on one page alone.
+    """
+
+    text: str = Field(min_length=1, max_length=200, pattern=r"\S", examples=["cat"])
+    how: Literal["words", "meaning"] = "words"
+
+
+class LinesIn(Body):
+    """The words that are looked for."""
+
+    text: str = Field(min_length=1, max_length=200, pattern=r"\S", examples=["cat"])
+
+
+@router.get("/{uuid:persona_id}/nodes", response=PageOf[NodeOut], summary="What remains, newest first")
+def list_nodes(
+    request: HttpRequest, persona_id: UUID, asked: Query[pagination.Asked], wanted: Query[NodeFilters]
+) -> dict[str, Any]:
+    """Events (L3) and what was made of them (L4), whatever their state; hidden ones too."""
+    return nodes_page(own_persona(request, persona_id), asked, wanted)
+
+
+@router.post("/{uuid:persona_id}/nodes/search", response=PageOf[NodeOut], summary="Search what remains")
+def search_nodes(
+    request: HttpRequest, persona_id: UUID, asked: Query[pagination.Asked], wanted: Query[NodeFilters], body: SearchIn
+) -> dict[str, Any]:
+    """By words or by meaning, among those that fit the filters. 503 where nothing can be embedded."""
+    persona = own_persona(request, persona_id)
+    if body.how == "words":
+        return nodes_page(persona, asked, wanted, body.text)
+    try:
+        found = search.by_meaning(persona, body.text, _filters(persona, wanted), asked.limit)
+    except EmbeddingUnavailable as error:
+        raise unavailable() from error
+    return pagination.cut(found, False, serialize_node)
+
+
+@router.post("/{uuid:persona_id}/messages/search", response=PageOf[MessageOut], summary="Search what was said")
+def search_messages(
+    request: HttpRequest, persona_id: UUID, asked: Query[pagination.Asked], body: LinesIn
+) -> dict[str, Any]:
+    """The lines in which the words stand, anywhere and in any case, newest first; withheld ones too."""
+    return lines_page(own_persona(request, persona_id), asked, body.text)
+
+
+@router.get("/{uuid:persona_id}/nodes/{uuid:node_id}", response=NodeDetail, summary="One node with its evidence")
+def get_node(request: HttpRequest, persona_id: UUID, node_id: UUID) -> dict[str, Any]:
+    """A memory, the words it came from, and what it was concluded from."""
+    return serialize_node_detail(own_node(request, persona_id, node_id))
+
+
+def own_node(request: HttpRequest, persona_id: UUID, node_id: UUID) -> ConceptNode:
+    """The caller's node of that id; anybody else's does not exist (404)."""
+    nodes = ConceptNode.objects.of(own_persona(request, persona_id)).select_related("persona")
+    return get_object_or_404(nodes, uuid=node_id)
+
+
+def nodes_page(persona: Persona, asked: pagination.Asked, wanted: NodeFilters, text: str = "") -> dict[str, Any]:
+    """A page of a persona's memories that fit, and in which `text` stands."""
+    nodes = ConceptNode.objects.of(persona)
+    last = get_object_or_404(nodes, uuid=asked.before) if asked.before else None
+    found = search.by_words(persona, text, _filters(persona, wanted), last, asked.limit)
+    return pagination.cut(found.rows, found.has_more, serialize_node)
+
+
+def lines_page(persona: Persona, asked: pagination.Asked, text: str) -> dict[str, Any]:
+    """A page of the lines in which `text` stands."""
+    last = get_object_or_404(Message, persona=persona, uuid=asked.before) if asked.before else None
+    found = search.said(persona, text, last, asked.limit)
+    return pagination.cut(found.rows, found.has_more, line_told)
+
+
+@router.get(
+    "/{uuid:persona_id}/entities",
+    response=PageOf[EntityOut],
+    summary="The people, places and animals that memories are about",
+)
+def list_entities(
+    request: HttpRequest, persona_id: UUID, asked: Query[pagination.Asked], kind: Entity.Kind | None = None
+) -> Any:
+    """Whom and what memories are about (L5), the newest first; those that live on in another one are left out."""
+    found = living(own_persona(request, persona_id))
+    return pagination.page(found.filter(kind=kind) if kind else found, asked, serialize_entity)
+
+
+@router.get("/{uuid:persona_id}/entities/{uuid:entity_id}", response=EntityOut, summary="Somebody or something")
+def get_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID) -> dict[str, Any]:
+    """One of them; its memories are found by `entity` among the nodes."""
+    return serialize_entity(get_object_or_404(living(own_persona(request, persona_id)), uuid=entity_id))
+
+
+@router.post("/{uuid:persona_id}/recall", response=RecallOut, summary="What these lines bring to mind, and why")
+def post_recall(request: HttpRequest, persona_id: UUID, body: RecallIn) -> dict[str, Any]:
+    """As a turn would recall it. Nothing is stored, and no model but the embedding is asked."""
+    found = recall(
+        own_persona(request, persona_id), body.turns, now=body.now or timezone.now(), budget_tokens=body.budget
+    )
+    return {
+        "items": [item.as_json() for item in found.items],
+        "empty": emptiness(found.xray.empty_reason),
+        "xray": found.xray.as_json(),
+    }
+
+
+def living(persona: Persona) -> Any:
+    """The persona's entities, without those that live on in another one."""
+    return persona.entities.exclude(status=Entity.Status.MERGED).prefetch_related("aliases")
+
+
+def unavailable() -> Refused:
+    """The answer where the embedding model cannot be had."""
+    return Refused(503, "unavailable", "Nothing can be embedded just now; try again later.")
+
+
+def _filters(persona: Persona, wanted: NodeFilters) -> Filters:
+    entity = get_object_or_404(persona.entities, uuid=wanted.entity) if wanted.entity else None
+    names = ("kind", "tag", "status", "verification", "outcome", "weight")
+    return Filters(
+        entity=entity.pk if entity else None,
+        pinned=wanted.pinned,
+        since=wanted.since,
+        until=wanted.until,
+        **{name: getattr(wanted, name) or "" for name in names},
+    )

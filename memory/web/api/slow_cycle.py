@@ -1,0 +1,72 @@
+"""What was made between talks: the runs of the slow cycle, by ids, and what she wonders about."""
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from django.http import HttpRequest
+from ninja import Query, Schema
+from pydantic import Field
+
+from memory.models import Question, SlowCycleRun
+from memory.web.api.routing import router
+from memory.web.serializers import serialize_question, serialize_run
+from persona.lookup import own_persona
+from persona.models import Persona
+
+Below = Annotated[int, Query(ge=1, le=2**62, description="The `next` of the page before.")]
+Limit = Annotated[int, Query(ge=1, le=200, description="How many items at most.")]
+
+
+class RunOut(Schema):
+    """One run of the slow cycle: why it was made, what it was given and what became of it, by keys alone."""
+
+    key: int
+    reason: str = Field(examples=["rested"])
+    outcome: str = Field(examples=["done"])
+    failure: str = Field(examples=[""])
+    given: dict[str, Any]
+    made: list[dict[str, Any]]
+    dropped: int
+    tokens_in: int
+    tokens_out: int
+    at: datetime
+
+
+class RunPage(Schema):
+    """A page of runs; `next` is the `before` of the page after it, or null on the last one."""
+
+    items: list[RunOut]
+    next: int | None
+
+
+class QuestionOut(Schema):
+    """Something she wonders about."""
+
+    text: str = Field(examples=["Did the interview go well?"])
+    status: str = Field(examples=["open"])
+    asked_at: datetime
+    grounds: list[UUID]
+
+
+@router.get("/{uuid:persona_id}/slow-cycle", response=RunPage, summary="What was made between talks")
+def list_runs(request: HttpRequest, persona_id: UUID, before: Below | None = None, limit: Limit = 50) -> dict[str, Any]:
+    """The runs of the slow cycle, the newest first."""
+    return runs_page(own_persona(request, persona_id), before, limit)
+
+
+@router.get("/{uuid:persona_id}/questions", response=list[QuestionOut], summary="What she wonders about")
+def list_questions(request: HttpRequest, persona_id: UUID, limit: Limit = 50) -> list[dict[str, Any]]:
+    """The questions that are open, the newest first."""
+    found = Question.objects.open().filter(persona=own_persona(request, persona_id)).prefetch_related("grounds")
+    return [serialize_question(question) for question in found[:limit]]
+
+
+def runs_page(persona: Persona, before: int | None, limit: int) -> dict[str, Any]:
+    """A page of a persona's runs."""
+    found = SlowCycleRun.objects.filter(persona=persona).order_by("-pk")
+    rows = list((found.filter(pk__lt=before) if before else found)[: limit + 1])
+    return {
+        "items": [serialize_run(run) for run in rows[:limit]],
+        "next": rows[limit - 1].pk if len(rows) > limit else None,
+    }

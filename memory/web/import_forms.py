@@ -1,0 +1,226 @@
+"""What a person hands over, and what she says about it: the forms of an import."""
+
+import zoneinfo
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from memory.imports import Choices, archive_files, suggestions
+from memory.imports.choices import AUTO, SIDES
+from memory.imports.readers import FORMATS
+from memory.imports.readers.lines import role_named
+from memory.imports.readers.types import Kind
+from memory.imports.runs import is_read_anew
+from memory.models import ImportJob
+from persona.onboarding.forms import PersonaStep, StyleStep, YouStep
+
+PARTS = {
+    "text": _("What was said"),
+    "speaker": _("Who said it"),
+    "at": _("When"),
+    "clock": _("The time of day, where it stands apart"),
+    "title": _("Title"),
+    "source_id": _("Id"),
+    "talk": _("Which talk it belongs to"),
+}
+# What is chosen for the field of who said it where nobody else did.
+MINE = "*mine*"
+# The button that has the file looked through once more, read as was said.
+AGAIN = "again"
+_DAYS = [("", _("as the file itself shows")), ("day", _("day first: 31/12")), ("month", _("month first: 12/31"))]
+_KINDS = [("", _("as the file itself shows")), ("chat", _("a chat of several people")), ("notes", _("my own notes"))]
+_DAY_FIRST = {"day": True, "month": False}
+_LONGEST_PATH = 200
+
+
+class HandedOver(forms.Form):
+    """A file."""
+
+    file = forms.FileField(allow_empty_file=True, error_messages={"required": _("Please choose a file.")})
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One speaker, and the field that says who that is."""
+
+    name: str
+    lines: int
+    field: forms.BoundField
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the name is one that somebody goes by, and no label like "assistant"."""
+        return not role_named(self.name)
+
+
+class Answers(forms.Form):
+    """What the file leaves open: who is who, and how it is to be read."""
+
+    format = forms.ChoiceField(required=False)
+    day_first = forms.ChoiceField(required=False, choices=_DAYS)
+    kind = forms.ChoiceField(required=False, choices=_KINDS)
+    zone = forms.ChoiceField()
+    undated = forms.DateField(required=False)
+    limit = forms.IntegerField(required=False, min_value=1, max_value=10_000_000)
+    called = forms.CharField(required=False, max_length=80, strip=True)
+    without_owner = forms.BooleanField(required=False)
+
+    def __init__(self, data: Any, job: ImportJob, likely: Choices) -> None:
+        super().__init__(data, auto_id="answer_%s", initial=_initial(likely))
+        self.job = job
+        self.found: Mapping[str, Any] = job.found
+        self._choose_from(
+            "format", [(AUTO, _("what it was recognised as")), *((one.name, one.label) for one in FORMATS)]
+        )
+        self._choose_from("zone", [(name, name.replace("_", " ")) for name in sorted(zoneinfo.available_timezones())])
+        is_nameless = job.persona is not None and not job.persona.user_name
+        self.asks_name = is_nameless and not self.questions and job.format != archive_files.NAME
+        self.fields["day_first"].required = "day_first" in self.questions
+        self.fields["kind"].required = "kind" in self.questions
+        for number, speaker in enumerate(self._speakers()):
+            self.fields[f"role_{number}"] = forms.ChoiceField(
+                choices=[(side, side) for side in SIDES],
+                initial=likely.roles.get(speaker["name"]) or ("other" if self.between_people else None),
+                error_messages={"required": _("Please say who that is.")},
+            )
+        for part in PARTS if self.found.get("mapping") is not None else ():
+            self.fields[f"map_{part}"] = self._part(part, (likely.mapping or self.found["mapping"]).get(part, ""))
+        if "map_speaker" in self.fields:
+            self._ask_who_speaks(is_notes=likely.kind == "notes")
+
+    @property
+    def questions(self) -> list[str]:
+        """What has to be answered before the file can be gone through."""
+        return list(self.found.get("questions", []))
+
+    @property
+    def between_people(self) -> bool:
+        """Whether human beings talk with each other in the file, and none of them is the persona by default."""
+        return bool(self.found.get("between_people"))
+
+    @property
+    def may_lack_owner(self) -> bool:
+        """Whether the page offers that none of the speakers is the owner: where that can be, or was not answered."""
+        return self.between_people or len(self.speakers) == 1 or self.is_bound
+
+    @property
+    def is_read_again(self) -> bool:
+        """Whether it is only to be looked through once more."""
+        return AGAIN in self.data
+
+    @property
+    def speakers(self) -> list[Asked]:
+        return [
+            Asked(speaker["name"], speaker["lines"], self[f"role_{number}"])
+            for number, speaker in enumerate(self._speakers())
+        ]
+
+    @property
+    def parts(self) -> list[tuple[Any, forms.BoundField]]:
+        """The fields of the mapping, with what they hold."""
+        return [(PARTS[name.removeprefix("map_")], self[name]) for name in self.fields if name.startswith("map_")]
+
+    def clean(self) -> dict[str, Any]:
+        """Somebody who speaks has to be the owner; and the owner's name has to be said where only that of an account is
+        known, and the file does not tell it."""
+        cleaned = self.cleaned_data
+        if self.errors or self.is_read_again or is_read_anew(self.job, self.choices()):
+            return cleaned
+        if self.speakers and "user" not in self.choices().roles.values() and not cleaned["without_owner"]:
+            self.add_error(None, _("Please say who of them is you, or that none of them is."))
+        if self.asks_name and not suggestions.owner_called(self.job, self.choices()):
+            self.add_error("called", _("Please say what you are called."))
+        return cleaned
+
+    def choices(self) -> Choices:
+        """What was answered. The form is valid."""
+        cleaned = self.cleaned_data
+        return Choices(
+            roles={one["name"]: cleaned[f"role_{number}"] for number, one in enumerate(self._speakers())},
+            day_first=_DAY_FIRST.get(cleaned["day_first"]),
+            mapping=self._mapping(),
+            format=cleaned["format"] or None,
+            zone=cleaned["zone"],
+            undated=cleaned["undated"],
+            limit=cleaned["limit"],
+            kind=self._kind(),
+            called=cleaned["called"],
+            without_owner=cleaned["without_owner"],
+        )
+
+    def _speakers(self) -> list[Mapping[str, Any]]:
+        """Nobody while it is only asked how to read the file."""
+        return [] if self.questions or self.is_read_again else list(self.found.get("speakers", []))
+
+    def _mapping(self) -> dict[str, Any] | None:
+        if self.found.get("mapping") is None:
+            return None
+        said = {name.removeprefix("map_"): self.cleaned_data[name] for name in self.fields if name.startswith("map_")}
+        return {**self.found["mapping"], **said, "speaker": said["speaker"].replace(MINE, "")}
+
+    def _kind(self) -> Kind | None:
+        """As it was said, or as it follows from which field says who speaks."""
+        speaker = self.cleaned_data.get("map_speaker")
+        if speaker is None:
+            return self.cleaned_data["kind"] or None
+        return "notes" if speaker == MINE else "chat"
+
+    def _ask_who_speaks(self, *, is_notes: bool) -> None:
+        """A field, or that nobody else does: without an answer other people's words would be taken for the owner's."""
+        field = self.fields["map_speaker"]
+        if not isinstance(field, forms.ChoiceField):
+            return
+        fields = [(path, path) for path, _label in cast(list[tuple[str, str]], field.choices) if path]
+        field.choices = [("", _("please choose")), *fields, (MINE, _("nobody else: all of it is my own"))]
+        field.required = True
+        field.error_messages["required"] = _("Please say who says this: a field, or that all of it is your own.")
+        field.initial = field.initial or (MINE if is_notes else "")
+        del self.fields["kind"]
+
+    def _part(self, part: str, value: str) -> forms.Field:
+        """A choice among the fields of the file, where they are known."""
+        known = list(self.found.get("fields", []))
+        if not known:
+            return forms.CharField(required=part == "text", max_length=_LONGEST_PATH, initial=value)
+        choices = [("", "–"), *((path, path) for path in dict.fromkeys([*known, *([value] if value else [])]))]
+        return forms.ChoiceField(required=part == "text", choices=choices, initial=value)
+
+    def _choose_from(self, name: str, choices: Any) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = choices
+
+
+def _initial(likely: Choices) -> dict[str, Any]:
+    order = {True: "day", False: "month"}
+    return {
+        "format": likely.format or AUTO,
+        "day_first": "" if likely.day_first is None else order[likely.day_first],
+        "zone": likely.zone,
+        "undated": likely.undated,
+        "limit": likely.limit,
+        "kind": likely.kind or "",
+        "called": likely.called,
+        "without_owner": likely.without_owner,
+    }
+
+
+class Names(forms.Form):
+    """Who begins with the file: what a companion needs that no file says."""
+
+    name = PersonaStep.base_fields["name"]
+    user_name = YouStep.base_fields["user_name"]
+    language = StyleStep.base_fields["language"]
+
+    def __init__(self, data: Any, initial: dict[str, Any]) -> None:
+        super().__init__(data, auto_id="named_%s", initial=initial)
+
+
+def named_in(form: Answers) -> Iterator[tuple[str, str]]:
+    """The names by which the file itself calls the two sides; labels like "assistant" are none."""
+    for asked in form.speakers:
+        if asked.field.initial in ("user", "persona") and asked.is_named:
+            yield asked.field.initial, asked.name

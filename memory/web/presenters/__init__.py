@@ -1,0 +1,1 @@
+"""What pages, API and admin show, prepared for each of them."""

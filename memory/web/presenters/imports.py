@@ -1,0 +1,99 @@
+"""What the pages show of an import, in the language of the moment."""
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from memory.imports import estimate, told, uploads
+from memory.imports.archive_files import LABEL as ARCHIVE
+from memory.imports.readers import FORMATS
+from memory.imports.readers.reasons import SKIPS
+from memory.imports.summary import label_of
+from memory.models import ImportJob, ImportRun
+from persona.models import CoreDraft
+
+# What is in a file, and what came of it.
+COUNTED = {
+    "talks": _("talks"),
+    "lines": _("lines"),
+    "entries": _("entries of a diary"),
+    "cards": _("character cards"),
+    "lore": _("entries of a lorebook"),
+    "remembered": _("memories of another system"),
+}
+BECAME = {
+    "lines": _("lines kept"),
+    "entries": _("entries kept"),
+    "known": _("known already"),
+    "refused": _("forgotten here, and not let in again"),
+    "left_out": _("lines of those you left out"),
+    "remembered": _("talks remembered"),
+    "unread": _("talks still to be read"),
+    "failed": _("talks that could not be read"),
+    "nodes": _("memories"),
+    "entities": _("names"),
+    "drafts": _("drafts"),
+}
+
+
+def shown(job: ImportJob) -> dict[str, Any]:
+    """The import, for its page and for a list."""
+    as_told = told(job)
+    return {
+        "job": job,
+        "told": as_told,
+        "level": round(10 * as_told["progress"]),
+        "percent": round(100 * as_told["progress"]),
+        "became": in_words(BECAME, as_told["counts"]),
+        "skipped": _skipped(job.found),
+        "is_at_work": job.status in ImportJob.AT_WORK,
+        "may_take_back": job.is_over and ImportRun.objects.filter(uuid=job.uuid).exists(),
+        "drafts": CoreDraft.objects.open().filter(import_uuid=job.uuid).count(),
+    }
+
+
+def brought() -> dict[str, Any]:
+    """What can be brought, and how large it may be."""
+    return {"kinds": [ARCHIVE, *(one.label for one in FORMATS)], "most_megabytes": uploads.most_bytes() // 1024**2}
+
+
+def asked(job: ImportJob) -> dict[str, Any]:
+    """What the page of a question shows beside it: what was found, and what it will take."""
+    found: Mapping[str, Any] = job.found
+    expected = None if found.get("questions") else estimate(job)
+    return {
+        "found": found,
+        "contents": in_words(COUNTED, found.get("counts", {})),
+        "first_day": _day(found.get("first_day")),
+        "last_day": _day(found.get("last_day")),
+        "read_as": label_of(job.refusal.get("read_as", "")),
+        "estimate": expected,
+        "tokens": f"{expected.tokens_in + expected.tokens_out:,}" if expected else "",
+        "duration": duration(expected.seconds) if expected else "",
+    }
+
+
+def _skipped(found: Mapping[str, Any]) -> list[tuple[Any, int]]:
+    """What of the file is left out, whatever anybody answers."""
+    return [(SKIPS[reason], count) for reason, count in found.get("skipped", {}).items() if reason in SKIPS]
+
+
+def duration(seconds: float) -> str:
+    """Roughly so long, in words."""
+    minutes = max(1, round(seconds / 60))
+    if minutes < 120:
+        return ngettext("about %(count)d minute", "about %(count)d minutes", minutes) % {"count": minutes}
+    hours = round(minutes / 60)
+    return ngettext("about %(count)d hour", "about %(count)d hours", hours) % {"count": hours}
+
+
+def in_words(words: Mapping[str, Any], counts: Mapping[str, int]) -> list[tuple[Any, int]]:
+    """The counts that say something."""
+    return [(label, counts[name]) for name, label in words.items() if counts.get(name)]
+
+
+def _day(text: str | None) -> date | None:
+    return date.fromisoformat(text) if text else None

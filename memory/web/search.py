@@ -1,0 +1,166 @@
+"""Finding memories and lines for their owner: by words, by meaning, by what they are. Newest first, page by page.
+
+What the page shows is found whatever its state: hidden, superseded and archived memories too, which recall never sees.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from django.db import connection
+from django.db.models import Q
+
+from chat import search
+from chat.models import Message
+from chat.models.message import MessageQuerySet
+from echovessel.db.sqlite.substrings import SubstringIndex
+from echovessel.embeddings import embedding
+from memory.consolidation import open_items
+from memory.models import ConceptNode
+from memory.models.node import NodeQuerySet
+from memory.store import vectors
+from memory.store.active_model import expect, follow, with_one_model
+from persona.models import Persona
+
+Row = TypeVar("Row")
+Status = ConceptNode.Status
+
+MOST_INDEXED = 2_000  # rows that the index may answer with
+MOST_PUT_AWAY = 2_000  # memories that recall does not search, the newest of which are compared by meaning
+HEAVY, LIGHT = 6, 2
+FARTHEST = 1.2  # of unit vectors: the floor of recall, a relevance of 0.4
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What the memories shall be. Empty and None ask for nothing; `entity` is a key; `weight` one of WEIGHTS.
+
+    `since` and `until` are days: of what a memory is about, or where that has none, of when it was made.
+    """
+
+    kind: str = ""
+    tag: str = ""
+    entity: int | None = None
+    status: str = ""
+    verification: str = ""
+    outcome: str = ""
+    weight: str = ""
+    pinned: bool = False
+    since: date | None = None
+    until: date | None = None
+
+
+WEIGHTS = {
+    "heavy": Q(emotional_impact__gte=HEAVY) | Q(emotional_impact__lte=-HEAVY),
+    "glad": Q(emotional_impact__gt=LIGHT),
+    "sad": Q(emotional_impact__lt=-LIGHT),
+    "light": Q(emotional_impact__gte=-LIGHT, emotional_impact__lte=LIGHT),
+}
+
+
+@dataclass(frozen=True)
+class Page(Generic[Row]):
+    """Some rows, and whether there are more after them."""
+
+    rows: list[Row]
+    has_more: bool
+
+
+def fitting(persona: Persona, filters: Filters) -> NodeQuerySet:
+    """A persona's memories that are what `filters` asks for."""
+    found = ConceptNode.objects.of(persona).filter(_what(filters))
+    if filters.entity is not None:
+        found = found.filter(mentions__entity=filters.entity)
+    if filters.tag:
+        quoted = f'"{filters.tag}"'
+        found = found.filter(Q(relational_tags__icontains=quoted) | Q(emotion_tags__icontains=quoted))
+    return found.filter(_when(persona, filters))
+
+
+def by_words(
+    persona: Persona, text: str, filters: Filters, before: ConceptNode | None = None, limit: int = 30
+) -> Page[ConceptNode]:
+    """The memories in which `text` stands, anywhere and in any case; all that fit where it is empty."""
+    found = fitting(persona, filters)
+    if needle := text.strip():
+        found = _holding(found, vectors.SUBSTRINGS, persona, needle)
+    if before is not None:
+        found = found.before(before)
+    return _page(found.newest_first(), limit)
+
+
+@with_one_model
+def by_meaning(persona: Persona, text: str, filters: Filters, limit: int = 30) -> list[ConceptNode]:
+    """The memories nearest in meaning to `text`, nearest first. No transaction may be open.
+
+    Raises EmbeddingUnavailable.
+    """
+    wanted = fitting(persona, filters)
+    model = follow()
+    [vector] = embedding.embed([text])
+    near = [*vectors.nearest(persona.pk, vector, limit * 4), *_nearest_put_away(wanted, vector)]
+    distances = {pk: distance for pk, distance in near if distance <= FARTHEST}
+    expect(model)
+    found = {node.pk: node for node in wanted.filter(pk__in=distances)}
+    return sorted(found.values(), key=lambda node: (distances[node.pk], -node.pk))[:limit]
+
+
+def said(persona: Persona, text: str, before: Message | None = None, limit: int = 30) -> Page[Message]:
+    """The lines in which `text` stands, put away ones too, and those of others who were there."""
+    found: MessageQuerySet = Message.objects.filter(persona=persona).exclude(role=Message.Role.SYSTEM, speaker="")
+    found = _holding(found, search.SUBSTRINGS, persona, text.strip())
+    if before is not None:
+        found = found.before(before)
+    return _page(found.select_related("session", "turn").order_by("-created_at", "-id"), limit)
+
+
+def _what(filters: Filters) -> Q:
+    wanted = {
+        "kind": filters.kind,
+        "status": filters.status,
+        "verification": filters.verification,
+        "pinned": filters.pinned,
+    }
+    ended = Q(outcome=filters.outcome, kind__in=open_items.KINDS) if filters.outcome else Q()
+    return Q(**{name: value for name, value in wanted.items() if value}) & ended & WEIGHTS.get(filters.weight, Q())
+
+
+def _when(persona: Persona, filters: Filters) -> Q:
+    wanted = Q()
+    if filters.since is not None:
+        wanted &= Q(event_time_end__gte=filters.since) | Q(
+            event_time_start=None, created_at__gte=_midnight(persona, filters.since)
+        )
+    if filters.until is not None:
+        wanted &= Q(event_time_start__lte=filters.until) | Q(
+            event_time_start=None, created_at__lt=_midnight(persona, filters.until + timedelta(days=1))
+        )
+    return wanted
+
+
+def _midnight(persona: Persona, day: date) -> datetime:
+    return datetime.combine(day, time.min, persona.zone)
+
+
+def _holding(rows: Any, index: SubstringIndex, persona: Persona, needle: str) -> Any:
+    """Those of a persona's `rows` in which `needle` stands. What stands nearly everywhere is looked for in the rows
+    themselves, the newest of which hold it."""
+    keys = index.find(connection, needle, MOST_INDEXED + 1, scope=persona.pk)
+    if len(keys) > MOST_INDEXED:
+        return rows.filter(**{f"{index.column}__icontains": needle})
+    return rows.filter(pk__in=keys)
+
+
+def _page(rows: Any, limit: int) -> Page[Any]:
+    found = list(rows[: limit + 1])
+    return Page(found[:limit], len(found) > limit)
+
+
+def _nearest_put_away(wanted: NodeQuerySet, vector: np.ndarray) -> list[tuple[int, float]]:
+    """The distances of those of `wanted` that recall does not search."""
+    away: Sequence[int] = list(
+        wanted.exclude(status=Status.ACTIVE).newest_first().values_list("pk", flat=True)[:MOST_PUT_AWAY]
+    )
+    return [(pk, float(np.linalg.norm(theirs - vector))) for pk, theirs in vectors.of(away).items()]

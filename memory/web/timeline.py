@@ -1,0 +1,124 @@
+"""What remains, newest first: events, thoughts, people and moods as one line of time."""
+
+import heapq
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef
+from django.utils.translation import gettext as _
+
+from memory.models import ConceptNode, Entity, Mention
+from memory.store import retold
+from persona.models import MoodChange, Persona
+
+MOST_LEARNED = 5
+SHOWN_STATUSES = (ConceptNode.Status.ACTIVE, ConceptNode.Status.HIDDEN)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One thing that remains."""
+
+    key: str
+    kind: str
+    title: str
+    at: datetime
+    uuid: UUID
+    detail: str = ""
+    status: str = ""
+    outcome: str = ""
+    impact: int | None = None
+    tags: tuple[str, ...] = ()
+    asked_for: bool = False
+
+
+def rows(persona: Persona, limit: int = 60) -> list[Row]:
+    """The newest rows of every layer above the words themselves, newest first."""
+    sources = (_nodes(persona, limit), _entities(persona, limit), _moods(persona, limit))
+    merged = heapq.merge(*sources, key=lambda row: row.at, reverse=True)
+    return list(islice(merged, limit))
+
+
+@dataclass(frozen=True)
+class Talk:
+    """What came of one talk: its summary, its first memories, and how many more there are."""
+
+    uuid: UUID
+    summary: str
+    nodes: list[ConceptNode]
+    more: int
+
+
+def learned(persona: Persona, sessions: Iterable[UUID]) -> list[Talk]:
+    """What came of each of a persona's talks."""
+    talks = list(persona.sessions.filter(uuid__in=list(sessions)))
+    found = ConceptNode.objects.of(persona).filter(session__in=talks, status__in=SHOWN_STATUSES)
+    by_talk: dict[int | None, list[ConceptNode]] = {}
+    for node in retold.mark(found.order_by("id")):
+        by_talk.setdefault(node.session_id, []).append(node)
+    return [
+        Talk(talk.uuid, talk.summary, nodes[:MOST_LEARNED], len(nodes[MOST_LEARNED:]))
+        for talk in talks
+        for nodes in [by_talk.get(talk.pk, [])]
+    ]
+
+
+def _nodes(persona: Persona, limit: int) -> Iterator[Row]:
+    found = ConceptNode.objects.of(persona).filter(status__in=SHOWN_STATUSES).newest_first()[:limit]
+    for node in found:
+        tags: list[Any] = [*node.relational_tags, *node.emotion_tags]
+        yield Row(
+            key=f"node-{node.uuid}-{node.mention_count}-{node.status}-{node.outcome}",
+            kind=node.kind,
+            title=node.description,
+            at=node.created_at,
+            uuid=node.uuid,
+            status=node.status,
+            outcome=node.outcome,
+            impact=node.emotional_impact,
+            tags=tuple(str(tag) for tag in tags),
+            asked_for=node.source == ConceptNode.Source.PERSON,
+        )
+
+
+def _entities(persona: Persona, limit: int) -> Iterator[Row]:
+    """Whom a memory that is shown mentions; whose memories are all put away is put away with them."""
+    shown = Mention.objects.filter(entity=OuterRef("pk"), node__status__in=SHOWN_STATUSES)
+    found = persona.entities.filter(Exists(shown), status=Entity.Status.CONFIRMED).order_by("-created_at", "-id")
+    for entity in found.prefetch_related("aliases")[:limit]:
+        others = [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name]
+        yield Row(
+            key=f"entity-{entity.uuid}",
+            kind="entity",
+            title=entity.canonical_name,
+            at=entity.created_at,
+            uuid=entity.uuid,
+            detail=" · ".join([str(entity.get_kind_display()), *others]),
+        )
+
+
+def _moods(persona: Persona, limit: int) -> Iterator[Row]:
+    for change in MoodChange.objects.filter(persona=persona)[:limit]:
+        yield Row(
+            key=f"mood-{change.uuid}",
+            kind="mood",
+            title=change.mood,
+            at=change.at,
+            uuid=change.uuid,
+            detail=_seemed(change.last_user_signal),
+        )
+
+
+def _seemed(signal: str | None) -> str:
+    """How the user seemed, in words."""
+    words = {
+        "warm": _("You seemed warm."),
+        "cool": _("You seemed a little distant."),
+        "tired": _("You seemed tired."),
+        "frustrated": _("You seemed frustrated."),
+    }
+    return words.get(signal or "", signal or "")

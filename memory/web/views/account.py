@@ -1,0 +1,208 @@
+"""The owner's account: her companions, and the way out. What goes here goes wholly, against name and password alone."""
+
+from datetime import UTC, timedelta
+from typing import Any, cast
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth import logout
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from echovessel.api.tokens import secret
+from echovessel.api.tokens.models import MAX_NAME, ApiToken
+from echovessel.web.downloads import download
+from memory import forgetting
+from memory.archive import account_archive
+from memory.exports import WAYS, Way
+from memory.forgetting import LastSuperuser, Plan, Target
+from memory.models import Receipt
+from memory.web.forget_form import confirm_plan
+from memory.web.presenters.forgetting import sheet
+from memory.web.views.forgetting import receipt_context
+from persona.lookup import own_persona
+from persona.models import Persona
+from persona.views import CLEARED_AT_THE_DOOR
+
+MOST_RECEIPTS = 20
+MOST_TOKENS = 100
+# Days for which a token opens; 0 is for ever.
+LASTING = [(30, _("a month")), (365, _("a year")), (0, _("until I revoke it"))]
+NOBODY_LEFT = _(
+    "Others have accounts here, and nobody would be left to look after them. Make one of them a superuser first."
+)
+
+
+class Herself(forms.Form):
+    """The password, once more: somebody else may sit at a browser that she left open."""
+
+    password = forms.CharField(max_length=1_000, strip=False, widget=forms.PasswordInput)
+
+    def __init__(self, data: Any, user: User) -> None:
+        super().__init__(data, auto_id="sure_%s")
+        self.user = user
+
+    def clean_password(self) -> str:
+        if not self.user.check_password(self.cleaned_data["password"]):
+            raise forms.ValidationError(_("This is not your password."))
+        return ""
+
+
+class Sure(Herself):
+    """What nobody types by accident: the name of what goes, and the password."""
+
+    name = forms.CharField(max_length=200)
+    field_order = ("name", "password")
+
+    def __init__(self, data: Any, user: User, name: str) -> None:
+        super().__init__(data, user)
+        self.expected = name
+
+    def clean_name(self) -> str:
+        name = str(self.cleaned_data["name"])
+        if name.strip() != self.expected.strip():
+            raise forms.ValidationError(_("This is not the name."))
+        return name
+
+
+class TakenAlong(Herself):
+    """All of it, or one companion in a format of hers."""
+
+    what = forms.ChoiceField(required=False)
+    field_order = ("what", "password")
+
+    def __init__(self, data: Any, user: User) -> None:
+        super().__init__(data, user)
+        one_by_one = [
+            (f"{persona.uuid}:{way.name}", f"{persona.name} · {way.label}")
+            for persona in Persona.objects.owned_by(user)
+            for way in WAYS.values()
+        ]
+        cast(forms.ChoiceField, self.fields["what"]).choices = [
+            ("", _("Everything, as a zip of archives")),
+            *one_by_one,
+        ]
+
+    @property
+    def chosen(self) -> tuple[Persona, Way] | None:
+        """The companion and the format; None for all of it."""
+        whom, _colon, way = self.cleaned_data["what"].partition(":")
+        return (Persona.objects.owned_by(self.user).get(uuid=whom), WAYS[way]) if way else None
+
+
+class TokenWanted(Herself):
+    """A name by which she knows the program again, and how long it may come in."""
+
+    name = forms.CharField(max_length=MAX_NAME)
+    days = forms.TypedChoiceField(choices=LASTING, coerce=int, initial=LASTING[1][0])
+    field_order = ("name", "days", "password")
+
+
+@require_http_methods(["GET", "HEAD"])
+def account(request: HttpRequest) -> HttpResponse:
+    """Her companions, what was forgotten with others, and the way out."""
+    gone = Receipt.objects.filter(owner_id=_key(request), persona=None)[:MOST_RECEIPTS]
+    context = {
+        "personas": Persona.objects.owned_by(request.user),
+        "tokens": ApiToken.objects.filter(owner_id=_key(request), revoked_at=None)[:MOST_TOKENS],
+        "now": timezone.now(),
+        "receipts": [receipt_context(one) for one in gone],
+    }
+    return render(request, "account/account.html", context)
+
+
+@sensitive_post_parameters()
+@require_http_methods(["GET", "HEAD", "POST"])
+def my_data(request: HttpRequest) -> HttpResponseBase:
+    """All that is hers, to take along: a zip of archives, or one companion in a format that others read; made while it
+    is sent."""
+    user = _user(request)
+    form = TakenAlong(request.POST or None, user)
+    if request.method == "POST" and form.is_valid():
+        now = timezone.now()
+        if form.chosen:
+            persona, way = form.chosen
+            return download(request, way.written(persona, now), way.media_type, way.file_name(persona, now))
+        name = f"echovessel-{now.astimezone(UTC):%Y-%m-%d}.zip"
+        return download(request, account_archive.zipped(user, now), "application/zip", name)
+    context = {"form": form, "personas": Persona.objects.owned_by(user)}
+    return render(request, "account/my_data.html", context, status=422 if form.is_bound and form.errors else 200)
+
+
+@sensitive_post_parameters()
+@require_http_methods(["GET", "HEAD", "POST"])
+def make_token(request: HttpRequest) -> HttpResponse:
+    """A token for a program of hers. Its secret is in this one answer, and nowhere else."""
+    form = TokenWanted(request.POST or None, _user(request))
+    if request.method == "POST" and form.is_valid():
+        now, days = timezone.now(), form.cleaned_data["days"]
+        until = now + timedelta(days=days) if days else None
+        token, told = secret.create(_user(request), form.cleaned_data["name"], now, until)
+        return render(request, "account/token_made.html", {"token": token, "secret": told}, status=201)
+    return render(request, "account/token.html", {"form": form}, status=422 if form.is_bound and form.errors else 200)
+
+
+@sensitive_post_parameters()
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete_persona(request: HttpRequest, persona: UUID) -> HttpResponse:
+    """Forget a companion wholly: who she is, every talk, every memory."""
+    found = own_persona(request, persona)
+    plan = forgetting.plan([Target("persona", found.pk)])
+    form = Sure(request.POST or None, _user(request), found.name)
+    trouble: Any = ""
+    if request.method == "POST" and form.is_valid():
+        done = confirm_plan(request, plan)
+        if isinstance(done, Receipt):
+            return redirect("receipt", done.uuid)
+        plan, trouble = done.plan, done.trouble
+    return _asked(request, plan, form, trouble, {"persona": found, "expected": found.name})
+
+
+@sensitive_post_parameters()
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete_account(request: HttpRequest) -> HttpResponse:
+    """Forget the owner wholly: every companion, and the account itself."""
+    user = _user(request)
+    plan = forgetting.plan([Target("owner", user.pk)])
+    form = Sure(request.POST or None, user, user.get_username())
+    more = {"expected": user.get_username(), "personas": Persona.objects.owned_by(user)}
+    trouble: Any = ""
+    if request.method == "POST" and form.is_valid():
+        try:
+            done = confirm_plan(request, plan)
+        except LastSuperuser:
+            return _asked(request, plan, form, NOBODY_LEFT, more)
+        if isinstance(done, Receipt):
+            return _farewell(request)
+        plan, trouble = done.plan, done.trouble
+    return _asked(request, plan, form, trouble, more)
+
+
+def _asked(request: HttpRequest, plan: Plan, form: Sure, trouble: Any, more: dict[str, Any]) -> HttpResponse:
+    status = 409 if trouble else 422 if form.is_bound and form.errors else 200
+    context = {"sheet": sheet(plan), "form": form, "trouble": trouble} | more
+    return render(request, "account/delete.html", context, status=status)
+
+
+def _farewell(request: HttpRequest) -> HttpResponse:
+    """To the door, signed out of an account that is no more."""
+    logout(request)
+    messages.success(request, str(_("Your account is deleted, with everything that was said and remembered.")))
+    response = redirect("login")
+    response["Clear-Site-Data"] = CLEARED_AT_THE_DOOR
+    return response
+
+
+def _user(request: HttpRequest) -> User:
+    return cast(User, request.user)
+
+
+def _key(request: HttpRequest) -> int:
+    return cast(int, request.user.pk)

@@ -1,0 +1,79 @@
+"""What the chat page asks of memory: what remains, why a reply was what it was, and that a line be remembered."""
+
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from chat.models import Message, Turn
+from echovessel.embeddings.embedding import EmbeddingUnavailable
+from memory.curation import remember as curation_remember
+from memory.curation.remember import NotRemembered, Remembered
+from memory.web import timeline as timelines
+from memory.web.presenters import reply_explanation
+from persona.lookup import own_persona
+
+MOST_TALKS = 60
+
+
+def timeline(request: HttpRequest, persona: UUID) -> HttpResponse:
+    """What remains, newest first."""
+    found = own_persona(request, persona)
+    with timezone.override(found.zone):
+        return render(request, "memory/_timeline.html", {"persona": found, "rows": timelines.rows(found)})
+
+
+def turn_xray(request: HttpRequest, persona: UUID, turn: UUID) -> HttpResponse:
+    """What was recalled for a reply, in plain words."""
+    found = own_persona(request, persona)
+    asked = get_object_or_404(Turn, persona=found, uuid=turn)
+    with timezone.override(found.zone):
+        return render(request, "memory/_xray.html", reply_explanation.explained(asked))
+
+
+@require_GET
+def remembered(request: HttpRequest, persona: UUID) -> HttpResponse:
+    """Which of the lines from `since` on (all, without it) somebody asked to have remembered, with the words."""
+    found = own_persona(request, persona)
+    lines = Message.objects.filter(persona=found)
+    if since := request.GET.get("since"):
+        lines = lines.since(get_object_or_404(lines, uuid=_uuid(since)).created_at)
+    return JsonResponse({"lines": [_remembered(line) for line in curation_remember.remembered_among(lines)]})
+
+
+@require_POST
+def remember(request: HttpRequest, persona: UUID, message: UUID) -> HttpResponse:
+    """Remember this line. Again changes nothing; a refusal says in words why (409; 503: try again later)."""
+    found = own_persona(request, persona)
+    line = get_object_or_404(Message.objects.select_related("session", "persona__owner"), persona=found, uuid=message)
+    try:
+        curation_remember.remember(line, timezone.now())
+    except NotRemembered as error:
+        return JsonResponse({"code": error.code, "message": str(error)}, status=409)
+    except EmbeddingUnavailable:
+        words = _("This cannot be remembered just now. The line itself is safe; please try again later.")
+        return JsonResponse({"code": "unavailable", "message": words}, status=503)
+    [done] = curation_remember.remembered_among(Message.objects.filter(pk=line.pk))
+    return JsonResponse(_remembered(done))
+
+
+@require_GET
+def learned(request: HttpRequest, persona: UUID) -> HttpResponse:
+    """What was learned in each of the talks asked for, as pieces of the page."""
+    found = own_persona(request, persona)
+    sessions = [one for text in request.GET.getlist("session")[:MOST_TALKS] if (one := _uuid(text))]
+    return render(request, "memory/_learned.html", {"persona": found, "talks": timelines.learned(found, sessions)})
+
+
+def _remembered(line: Remembered) -> dict[str, object]:
+    return {"message_id": str(line.message.uuid), "words": line.words, "whole": line.is_whole}
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

@@ -1,0 +1,78 @@
+"""Drafts of who the two of them are, for their owner to look at: accepted, put in other words, or rejected."""
+
+from typing import Any, cast
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST
+
+from memory.web.views.base import owned, page, uuid_of
+from persona.models import CoreDraft, Persona
+from persona.models.core_block import MAX_CHARACTERS, Label
+from persona.onboarding import drafts as deciding
+from persona.onboarding import review
+from persona.onboarding.drafts import DraftRefused
+
+DEEDS = ("accept", "reject")
+LABELS = tuple(Label.values)
+MOST_AT_ONCE = 100
+
+
+@owned
+@require_http_methods(["GET", "HEAD"])
+def drafts(request: HttpRequest, persona: Persona) -> HttpResponse:
+    """What could stand in each of the three texts, and the words that it rests on."""
+    return _shown(request, persona)
+
+
+@owned
+@require_POST
+def draft_deed(request: HttpRequest, persona: Persona, draft: UUID, deed: str) -> HttpResponse:
+    """Accept it, in its own words or in those that come along; or reject it."""
+    found = get_object_or_404(CoreDraft.objects.filter(persona=persona), uuid=draft)
+    by, now = cast(User, request.user), timezone.now()
+    try:
+        if deed == "accept":
+            deciding.accept(found, request.POST.get("text"), by, now)
+        else:
+            deciding.reject(found, by, now)
+    except DraftRefused as error:
+        refused: dict[str, Any] = {"refused": found.uuid, "trouble": error.message, "typed": request.POST.get("text")}
+        return _shown(request, persona, refused, status=409 if error.code == "decided" else 422)
+    messages.success(request, _("Taken in.") if deed == "accept" else _("Left out."))
+    return redirect(reverse("drafts", args=[persona.uuid]) + f"#{found.label}")
+
+
+@owned
+@require_POST
+def accept_all(request: HttpRequest, persona: Persona, label: str) -> HttpResponse:
+    """Accept every draft for one of the texts that is shown on the page, one after the other, as long as there is
+    room."""
+    shown = [one for text in request.POST.getlist("draft")[:MOST_AT_ONCE] if (one := uuid_of(text))]
+    taken = 0
+    for draft in review.waiting_of(persona).filter(label=label, uuid__in=shown).order_by("id"):
+        try:
+            deciding.accept(draft, None, cast(User, request.user), timezone.now())
+        except DraftRefused as error:
+            messages.error(request, error.message)
+            break
+        taken += 1
+    if taken:
+        words = ngettext("%(count)d draft taken in.", "%(count)d drafts taken in.", taken) % {"count": taken}
+        messages.success(request, words)
+    return redirect(reverse("drafts", args=[persona.uuid]) + f"#{label}")
+
+
+def _shown(
+    request: HttpRequest, persona: Persona, more: dict[str, Any] | None = None, status: int = 200
+) -> HttpResponse:
+    blocks = review.reviewed(persona)
+    context = {"blocks": blocks, "waiting": sum(len(block.drafts) for block in blocks), "most": MAX_CHARACTERS}
+    return page(request, persona, "memory/drafts.html", context | (more or {}), status=status)

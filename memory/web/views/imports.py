@@ -1,0 +1,133 @@
+"""Bringing memories from elsewhere: a file is handed over, looked through, asked about, taken in; or cancelled.
+
+For a companion who is there; one may also begin with a file (`memory.web.views.onboarding`).
+"""
+
+from collections.abc import Callable
+from typing import cast
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from memory import imports as memory_imports
+from memory.imports import WrongChoice, uploads
+from memory.imports.readers import Source
+from memory.imports.readers.types import ImportRejected
+from memory.models import ImportJob
+from memory.web.import_forms import Answers, HandedOver
+from memory.web.presenters.imports import asked, brought, shown
+from memory.web.views.base import is_fragment, owned, page
+from persona.models import Persona
+
+MOST_LISTED = 30
+
+
+@owned
+@require_http_methods(["GET", "HEAD", "POST"])
+def imports(request: HttpRequest, persona: Persona) -> HttpResponse:
+    """What was brought so far, and a place for more."""
+    form = HandedOver(request.POST, request.FILES) if request.method == "POST" else HandedOver()
+    if request.method == "POST" and (job := begun(request, form, persona)):
+        return sent_on(request, reverse("import_job", args=[persona.uuid, job.uuid]))
+    status = status_of(request, form)
+    if status != 200 and is_fragment(request):
+        return refused(form, status)
+    jobs = ImportJob.objects.filter(persona=persona).select_related("persona")[:MOST_LISTED]
+    context = {"form": form, "jobs": [shown(job) for job in jobs], **brought()}
+    return page(request, persona, "memory/imports.html", context, status=status)
+
+
+@owned
+@require_http_methods(["GET", "HEAD", "POST"])
+def import_job(request: HttpRequest, persona: Persona, job: UUID) -> HttpResponse:
+    """One import: how far it is; and while it waits for an answer, the questions."""
+    found = get_object_or_404(ImportJob.objects.select_related("persona"), persona=persona, uuid=job)
+    context = {**shown(found), "cancel_url": reverse("cancel_import", args=[persona.uuid, found.uuid])}
+    if is_fragment(request):
+        return render(request, "memory/_import.html", {"persona": persona, **context})
+    if found.status != ImportJob.Status.ASKING:
+        return page(request, persona, "memory/import.html", context)
+    form = answers(request, found)
+    if request.method == "POST" and form.is_valid() and confirmed(found, form):
+        return redirect("import_job", persona.uuid, found.uuid)
+    context |= {"form": form, "persona_name": persona.name, **asked(found)}
+    return page(request, persona, "memory/import.html", context, status=422 if form.is_bound else 200)
+
+
+@owned
+@require_POST
+def cancel_import(request: HttpRequest, persona: Persona, job: UUID) -> HttpResponse:
+    """Stop it. What is remembered of it already stays."""
+    found = get_object_or_404(ImportJob, persona=persona, uuid=job)
+    cancelled(request, found)
+    return redirect("import_job", persona.uuid, found.uuid)
+
+
+# --- what it has in common with beginning from material --------------------------------------------------------------
+def begun(request: HttpRequest, form: HandedOver, persona: Persona | None) -> ImportJob | None:
+    """The import of the file that was handed over; None where there is none, and the form says why."""
+    if uploads.is_too_big(request):
+        most = uploads.most_bytes() // 1024**2
+        form.errors["file"] = form.error_class([_("The file is larger than %(most)d MB.") % {"most": most}])
+    if not form.is_valid():
+        return None
+    given = form.cleaned_data["file"]
+    try:
+        source = Source(given.file, given.name)
+        job = memory_imports.begin(cast(User, request.user), persona, source, now := timezone.now(), keep=True)
+    except ImportRejected as error:
+        form.add_error("file", error.reason)
+        return None
+    memory_imports.enqueue(job, now)
+    return job
+
+
+def status_of(request: HttpRequest, form: HandedOver) -> int:
+    """What a page answers that shows the form again."""
+    if not form.is_bound:
+        return 200
+    return 413 if uploads.is_too_big(request) else 422
+
+
+def sent_on(request: HttpRequest, url: str) -> HttpResponse:
+    """To the next page; a script is told where that is."""
+    return JsonResponse({"url": url}, status=201) if is_fragment(request) else redirect(url)
+
+
+def refused(form: HandedOver, status: int) -> HttpResponse:
+    """Why the file was not taken, for a script."""
+    return JsonResponse({"message": " ".join(map(str, form.errors.get("file", [])))}, status=status)
+
+
+def answers(request: HttpRequest, job: ImportJob) -> Answers:
+    """The questions of the import; with what was answered, where something was."""
+    return Answers(request.POST if request.method == "POST" else None, job, memory_imports.suggested(job))
+
+
+def confirmed(job: ImportJob, form: Answers, meet: Callable[[], None] = lambda: None) -> bool:
+    """Whether the import goes on with these answers, once somebody is met for it; if not, the form says why."""
+    try:
+        meet()
+        memory_imports.confirm(job, form.choices(), timezone.now(), again=form.is_read_again)
+    except WrongChoice as error:
+        form.add_error(None, error.message)
+        return False
+    return True
+
+
+def cancelled(request: HttpRequest, job: ImportJob) -> None:
+    """Cancel it, and say what became of it."""
+    if not memory_imports.cancel(job, timezone.now()):
+        words = _("It was over already.")
+    elif job.finished_at:
+        words = _("Stopped. What was not read yet is gone.")
+    else:
+        words = _("Stopped. What was not read yet is being taken away.")
+    messages.success(request, words)

@@ -1,0 +1,140 @@
+"""The list of what is remembered: all of it, or what a search finds. Words that are sought come by POST alone, so that
+they stand in no address, history or log."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_http_methods
+
+from chat.models import Message
+from echovessel.embeddings.embedding import EmbeddingUnavailable
+from memory.models import ConceptNode, Entity, Mention
+from memory.models.node import RELATIONAL_TAGS
+from memory.store import retold
+from memory.web import search
+from memory.web.search import Filters
+from memory.web.views.base import owned, page, uuid_of
+from persona.models import Persona
+
+PAGE = 30
+MOST_PEOPLE = 300
+HOW = [("words", _("by words")), ("meaning", _("by meaning")), ("said", _("in what was said"))]
+WEIGHTS = [
+    ("heavy", _("weighs a lot")),
+    ("glad", _("glad")),
+    ("sad", _("sad or hard")),
+    ("light", _("light")),
+]
+TAGS = {
+    "identity-bearing": _("part of who one is"),
+    "unresolved": _("unresolved"),
+    "vulnerability": _("vulnerability"),
+    "turning-point": _("turning point"),
+    "correction": _("correction"),
+    "commitment": _("commitment"),
+}
+NOT_BY_MEANING = _("Just now nothing can be looked for by meaning. By words it can.")
+ANY = ("", _("any"))
+
+
+class Sought(forms.Form):
+    """What is looked for. All of it may be left out."""
+
+    text = forms.CharField(required=False, max_length=200, strip=True)
+    how = forms.ChoiceField(required=False, choices=HOW)
+    kind = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Kind.choices], label=_("Kind"))
+    tag = forms.ChoiceField(required=False, choices=[ANY, *((tag, TAGS[tag]) for tag in RELATIONAL_TAGS)])
+    entity = forms.ChoiceField(required=False, choices=[ANY], label=_("About"))
+    status = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Status.choices], label=_("State"))
+    verification = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Verification.choices])
+    outcome = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Outcome.choices], label=_("Awaited"))
+    weight = forms.ChoiceField(required=False, choices=[ANY, *WEIGHTS], label=_("Weight"))
+    pinned = forms.BooleanField(required=False, label=_("pinned only"))
+    since = forms.DateField(required=False, label=_("From"))
+    until = forms.DateField(required=False, label=_("To"))
+
+    def __init__(self, persona: Persona, data: Any) -> None:
+        super().__init__(data, auto_id="sought_%s")
+        people = persona.entities.exclude(status=Entity.Status.MERGED)[:MOST_PEOPLE]
+        self.people = {str(entity.uuid): entity for entity in people}
+        names = [(uuid, entity.canonical_name) for uuid, entity in self.people.items()]
+        self.fields["entity"].choices = [ANY, *names]  # type: ignore[attr-defined]
+
+    @property
+    def filters(self) -> Filters:
+        """What the memories shall be; what makes no sense asks for nothing."""
+        wanted = self.cleaned_data
+        entity = self.people.get(wanted.get("entity", ""))
+        names = ("kind", "tag", "status", "verification", "outcome", "weight")
+        since, until = wanted.get("since"), wanted.get("until")
+        if since and until and until < since:
+            since, until = until, since
+        return Filters(
+            entity=entity.pk if entity else None,
+            pinned=bool(wanted.get("pinned")),
+            since=since,
+            until=until,
+            **{name: wanted.get(name, "") for name in names},
+        )
+
+    @property
+    def narrows(self) -> bool:
+        """Whether anything but words is asked for."""
+        return self.filters != Filters()
+
+
+@owned
+@require_http_methods(["GET", "HEAD", "POST"])
+def memories(request: HttpRequest, persona: Persona) -> HttpResponse:
+    """What is remembered, newest first; or what is found."""
+    asked = request.POST if request.method == "POST" else request.GET
+    sought = Sought(persona, asked)
+    sought.is_valid()
+    text = sought.cleaned_data.get("text", "") if request.method == "POST" else ""
+    how = sought.cleaned_data.get("how") or "words"
+    found = _found(persona, sought.filters, text, how, asked.get("before", ""))
+    context = {
+        "sought": sought,
+        "text": text,
+        "how": how,
+        "before": asked.get("before", ""),
+        "anything": bool(text or sought.narrows),
+    }
+    return page(request, persona, "memory/memories.html", context | found)
+
+
+def _found(persona: Persona, filters: Filters, text: str, how: str, before: str) -> dict[str, Any]:
+    if how == "said" and text:
+        lines = Message.objects.filter(persona=persona)
+        last = get_object_or_404(lines, uuid=uuid_of(before)) if before else None
+        said = search.said(persona, text, last, PAGE)
+        return {"lines": said.rows, "next": said.rows[-1].uuid if said.has_more else ""}
+    if how == "meaning" and text:
+        return _by_meaning(persona, filters, text)
+    nodes = ConceptNode.objects.of(persona)
+    last_node = get_object_or_404(nodes, uuid=uuid_of(before)) if before else None
+    found = search.by_words(persona, text, filters, last_node, PAGE)
+    return {"nodes": with_names(found.rows), "next": found.rows[-1].uuid if found.has_more else ""}
+
+
+def _by_meaning(persona: Persona, filters: Filters, text: str) -> dict[str, Any]:
+    try:
+        return {"nodes": with_names(search.by_meaning(persona, text, filters, PAGE)), "next": ""}
+    except EmbeddingUnavailable:
+        return {"nodes": [], "next": "", "trouble": NOT_BY_MEANING}
+
+
+def with_names(nodes: Iterable[ConceptNode]) -> list[ConceptNode]:
+    """The memories with `named`: whom they are about, read at once for all; and `forgotten_before`."""
+    found = retold.mark(nodes)
+    mentions = Mention.objects.filter(node__in=found).exclude(entity__status=Entity.Status.MERGED)
+    names: dict[int, list[Entity]] = {}
+    for mention in mentions.select_related("entity"):
+        names.setdefault(mention.node_id, []).append(mention.entity)
+    for node in found:
+        node.named = names.get(node.pk, [])  # type: ignore[attr-defined]
+    return found

@@ -1,0 +1,105 @@
+"""Beginning with what somebody has: a file first, then who is who and the names, and a companion who has read it."""
+
+from typing import cast
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from memory import imports
+from memory.models import ImportJob
+from memory.web.import_forms import Answers, HandedOver, Names, named_in
+from memory.web.presenters.imports import asked, brought, shown
+from memory.web.views.base import is_fragment
+from memory.web.views.imports import answers, begun, cancelled, confirmed, refused, sent_on, status_of
+from persona.onboarding.creation import create_persona, language_of
+
+MOST_LISTED = 10
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def material(request: HttpRequest) -> HttpResponse:
+    """The place for a file; and what was begun and not finished."""
+    form = HandedOver(request.POST, request.FILES) if request.method == "POST" else HandedOver()
+    if request.method == "POST" and (job := begun(request, form, None)):
+        return sent_on(request, reverse("material_job", args=[job.uuid]))
+    status = status_of(request, form)
+    if status != 200 and is_fragment(request):
+        return refused(form, status)
+    begun_before = [shown(job) for job in _begun(request).exclude(status__in=ImportJob.OVER)[:MOST_LISTED]]
+    return render(request, "material.html", {"form": form, "jobs": begun_before, **brought()}, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def material_job(request: HttpRequest, job: UUID) -> HttpResponse:
+    """One of them: looked through, then asked about. Once there is a companion it goes on at hers."""
+    found = get_object_or_404(_of(request), uuid=job)
+    if found.persona is not None:
+        return redirect("import_job", found.persona.uuid, found.uuid)
+    context = {**shown(found), "cancel_url": reverse("cancel_material", args=[found.uuid])}
+    if is_fragment(request):
+        return render(request, "memory/_import.html", context)
+    if found.status != ImportJob.Status.ASKING:
+        return render(request, "material_job.html", context)
+    form = answers(request, found)
+    names = None if form.questions else Names(request.POST or None, _likely_names(form))
+    if request.method == "POST" and _is_answered(request, found, form, names):
+        return redirect("material_job", found.uuid)
+    context |= {"form": form, "names": names, **asked(found)}
+    return render(request, "material_job.html", context, status=422 if form.is_bound else 200)
+
+
+@require_POST
+def cancel_material(request: HttpRequest, job: UUID) -> HttpResponse:
+    """Leave it: the file goes."""
+    found = get_object_or_404(_begun(request), uuid=job)
+    cancelled(request, found)
+    return redirect("onboarding_material")
+
+
+def _of(request: HttpRequest) -> QuerySet[ImportJob]:
+    return ImportJob.objects.filter(owner_id=cast(int, request.user.pk)).select_related("persona")
+
+
+def _begun(request: HttpRequest) -> QuerySet[ImportJob]:
+    """Those that nobody is known for yet."""
+    return _of(request).filter(persona=None)
+
+
+def _is_answered(request: HttpRequest, job: ImportJob, form: Answers, names: Names | None) -> bool:
+    """Whether it goes on: looked through once more, or with a companion who is there from now on."""
+    if names is None or form.is_read_again:
+        return form.is_valid() and confirmed(job, form)
+    if not all([form.is_valid(), names.is_valid()]):
+        return False
+    with transaction.atomic():
+        goes_on = confirmed(job, form, lambda: _meet(cast(User, request.user), job, form, names))
+        transaction.set_rollback(not goes_on)
+    return goes_on
+
+
+def _meet(owner: User, job: ImportJob, form: Answers, names: Names) -> None:
+    """A companion for the file. Of who she is nothing is written: the file is read first, and what it says of her is
+    for her owner to accept."""
+    said = names.cleaned_data
+    persona = create_persona(
+        owner,
+        said["name"],
+        user_name=said["user_name"],
+        language=said["language"],
+        timezone=form.cleaned_data["zone"],
+    )
+    imports.give_to(job, persona)
+
+
+def _likely_names(form: Answers) -> dict[str, str]:
+    """What the file says of names, and the language of its first lines."""
+    sides = dict(named_in(form))
+    beginning = " ".join(line["text"] for line in form.found.get("sample", []))
+    names = {"name": sides.get("persona", ""), "user_name": sides.get("user", "")}
+    return names | ({"language": language_of(beginning)} if beginning else {})

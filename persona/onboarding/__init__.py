@@ -1,0 +1,1 @@
+"""How a persona begins: the forms, the core blocks that people write, and drafts that wait for their answer."""

@@ -1,0 +1,48 @@
+"""Reviewing: what the core blocks of a persona say, and beside each what could stand in it."""
+
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from persona.models import CoreDraft, Persona
+from persona.models.core_block import Label
+from persona.onboarding import drafts
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """One core block: what it says, how many characters more it can hold, and the drafts that wait for an answer."""
+
+    label: str
+    content: str
+    left: int
+    drafts: tuple[CoreDraft, ...]
+
+    @property
+    def title(self) -> str:
+        return str(Label(self.label).label)
+
+    @property
+    def fit_together(self) -> bool:
+        """Whether there is room for all of the drafts."""
+        return sum(len(draft.text) + 1 for draft in self.drafts) <= self.left + 1
+
+
+def reviewed(persona: Persona) -> list[Reviewed]:
+    """The blocks in their order, each with its open drafts and the words that these rest on."""
+    said = dict(persona.core_blocks.values_list("label", "content"))
+    waiting = list(waiting_of(persona).prefetch_related("quotes").order_by("id"))
+    return [
+        Reviewed(
+            label,
+            said.get(label, ""),
+            drafts.room(persona, label),
+            tuple(draft for draft in waiting if draft.label == label),
+        )
+        for label in Label.values
+    ]
+
+
+def waiting_of(persona: Persona) -> QuerySet[CoreDraft]:
+    """The drafts that nobody has decided about."""
+    return CoreDraft.objects.open().filter(persona=persona)

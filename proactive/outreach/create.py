@@ -1,0 +1,117 @@
+"""The job that takes one first word from the decision to its message.
+
+acquire -> write (asked for once, and stored) -> deliver (stored as a message, published, stamped) -> notify
+"""
+
+import logging
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from django.db import transaction
+from django.utils import timezone
+from django_q.tasks import async_task
+
+from echovessel.embeddings.embedding import EmbeddingUnavailable
+from echovessel.jobs import runner
+from echovessel.jobs.lease import Clock, Lease
+from echovessel.llm import LLMError
+from proactive import knobs
+from proactive.models import Outreach
+from proactive.models.consideration import Gate
+from proactive.outreach import replies
+from proactive.outreach.deliver import Deferred, HeldBack, ask_the_gates, deliver
+from proactive.outreach.write import Unfit, write
+from proactive.policy import outreach_context
+from proactive.push import notify
+
+logger = logging.getLogger(__name__)
+
+Status = Outreach.Status
+
+
+class Outcome(StrEnum):
+    """What one run made of an outreach."""
+
+    DELIVERED = "delivered"
+    DROPPED = "dropped"
+    FAILED = "failed"
+    LATER = runner.LATER
+    NOT_MINE = runner.NOT_MINE
+
+
+def run(outreach_id: int, clock: Clock = timezone.now) -> Outcome:
+    """Take an outreach as far as it goes; a failure is stored with it."""
+    lease = acquire(outreach_id, clock)
+    if lease is None:
+        return Outcome.NOT_MINE
+    outcome = Outcome(OutreachJob(lease).run())
+    if outcome == Outcome.DELIVERED:
+        notify.notify(lease.row, clock())
+    return outcome
+
+
+def acquire(outreach_id: int, clock: Clock) -> Lease[Outreach] | None:
+    """A lease on an outreach; None if it is not on its way, another worker holds it or it is in a pause."""
+    rows = Outreach.objects.filter(pk=outreach_id).select_related("persona__owner")
+    return Lease.acquire(rows, rows.waiting(clock()), clock)
+
+
+def requeue_stale(now: datetime) -> int:
+    """Enqueue the outreaches that wait; returns how many."""
+    waiting = Outreach.objects.waiting(now).order_by("wanted_at")
+    return runner.requeue_stale(Outreach.objects.filter(status=Status.WANTED), waiting, enqueue=enqueue)
+
+
+def enqueue(outreach: Outreach) -> None:
+    async_task("proactive.tasks.reach_out", outreach.pk)
+
+
+class OutreachJob(runner.Job[Lease[Outreach]]):
+    def run_steps(self) -> str:
+        """The gates are asked before and after the model."""
+        if self.is_exhausted():
+            return self.fail("stopped_too_often")
+        outreach, now = self.lease.row, self.lease.clock()
+        try:
+            ask_the_gates(self.lease)
+            # Words that were stored for longer than a session rests belong to another moment.
+            replies.delete_before(outreach, now - timedelta(minutes=knobs.rest_minutes()))
+            deliver(self.lease, write(self.lease, outreach_context.of(outreach)))
+        except Deferred as deferred:  # nobody's fault: it costs no attempt
+            pause = timedelta() if deferred.at_once else timedelta(seconds=knobs.defer_seconds())
+            self.lease.release(lease_until=self.lease.clock() + pause if pause else None, attempts=0)
+            return Outcome.LATER
+        except HeldBack as held:
+            return self.drop(held.gate)
+        except outreach_context.Gone:
+            return self.drop(Gate.TRIGGER)
+        except Unfit as error:
+            return self.fail(error.code)
+        except EmbeddingUnavailable:
+            return self.fail("embedding")
+        return Outcome.DELIVERED
+
+    def handle_provider_error(self, error: LLMError) -> str:
+        """A spent budget is one of the gates."""
+        if error.code == "budget_exhausted":
+            return self.drop(Gate.COST_CAP)
+        return super().handle_provider_error(error)
+
+    def failure_of(self, error: Exception) -> str:
+        return error.code if isinstance(error, LLMError) else type(error).__name__
+
+    def drop(self, gate: str) -> Outcome:
+        self._end(Status.DROPPED, gate)
+        return Outcome.DROPPED
+
+    def fail(self, failure: str) -> Outcome:
+        self._end(Status.FAILED, failure)
+        logger.error("%s was given up: %s", self.lease.row, failure)
+        return Outcome.FAILED
+
+    def _end(self, status: str, reason: str) -> None:
+        """Nothing is said, and nothing is left of what was written."""
+        with transaction.atomic():
+            reason = reason[: Outreach._meta.get_field("reason").max_length]
+            self.lease.release(status=status, reason=reason, attempts=0)
+            replies.delete(self.lease.row)

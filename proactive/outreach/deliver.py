@@ -1,0 +1,68 @@
+"""Delivering: the gates asked a last time, the line stored and published, the outreach stamped. One transaction: what
+is seen is stamped, and what is stamped was said."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from chat.models import Turn
+from chat.turns import first_word
+from echovessel.jobs.lease import Lease
+from proactive.models import Outreach
+from proactive.models.consideration import Consideration, Gate
+from proactive.outreach import replies
+from proactive.outreach.write import Written
+from proactive.policy import outreach_context
+from proactive.policy.consider import decide_again
+
+Status, Verdict = Outreach.Status, Consideration.Verdict
+
+
+class Deferred(Exception):
+    """Not now, but for the same reason a little later: the user is just talking, or `at_once`, where something was
+    forgotten that the model was told."""
+
+    def __init__(self, *, at_once: bool = False) -> None:
+        super().__init__()
+        self.at_once = at_once
+
+
+class HeldBack(Exception):
+    """A gate refuses by now."""
+
+    def __init__(self, gate: str) -> None:
+        super().__init__(gate)
+        self.gate = gate
+
+
+def deliver(lease: Lease[Outreach], written: Written) -> None:
+    """Say it. Raises Deferred, HeldBack, Gone and LeaseLost; nothing is said then.
+
+    Nobody else writes meanwhile: the transaction holds the write lock from its beginning on.
+    """
+    now = lease.clock()
+    with transaction.atomic():
+        lease.checkpoint()
+        if not replies.exist(lease.row):
+            raise Deferred(at_once=True)
+        ask_the_gates(lease)
+        outreach_context.of(lease.row)
+        turn = _said(lease, written, now)
+        replies.delete(lease.row)
+        lease.release(status=Status.DELIVERED, delivered_at=now, turn_uuid=turn.uuid, attempts=0)
+
+
+def _said(lease: Lease[Outreach], written: Written, now: datetime) -> Turn:
+    try:
+        return first_word.say(lease.row.persona, written.text, written.xray, now)
+    except first_word.NotNow as error:
+        raise Deferred from error
+
+
+def ask_the_gates(lease: Lease[Outreach]) -> None:
+    """Raises Deferred or HeldBack where it is not the time any more."""
+    decision = decide_again(lease.row, lease.clock())
+    if decision.verdict == Verdict.DEFER:
+        raise Deferred
+    if decision.verdict == Verdict.REFUSE:
+        raise HeldBack(decision.gate or Gate.TRIGGER)

@@ -1,0 +1,105 @@
+"""Writing: one first word, asked of a middling model with all that she remembers.
+
+No way by which it travels is ever named (F10): neither in the prompt nor in what is said.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from chat.models import Session
+from chat.prompt import assemble
+from echovessel import llm
+from echovessel.jobs.lease import Lease
+from echovessel.llm.visible import cut_off
+from memory.consolidation.prompt import render
+from persona.models import Persona
+from proactive import knobs
+from proactive.models import Outreach
+from proactive.outreach.replies import FirstWordReplies
+from proactive.policy.outreach_context import Occasion
+
+# A little too long is said as it was written: what is cut off may be the question. More is no first word any more.
+MOST_TIMES_TOO_LONG = 2
+
+
+class Unfit(Exception):
+    """What was written cannot be said: `code` says why."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Written:
+    """The words, and the account of the prompt that they answer."""
+
+    text: str
+    xray: dict[str, Any]
+
+
+def _stripped(value: Any) -> Any:
+    return value.strip() if isinstance(value, str) else value
+
+
+class FirstWord(BaseModel):
+    """The model's answer."""
+
+    message: Annotated[str, BeforeValidator(_stripped), Field(min_length=1)]
+
+
+def write(lease: Lease[Outreach], occasion: Occasion) -> Written:
+    """What she says, asked for or kept from an earlier try. Raises LLMError, EmbeddingUnavailable and Unfit; no
+    transaction may be open."""
+    persona, replies = lease.row.persona, FirstWordReplies(lease)
+    assembled = assemble.assemble_first_word(persona, occasion, occasion.words, lease.clock())
+    replies.prompt_xray = assembled.xray
+    ways = _ways(persona, f"{assembled.system}\n{assembled.user}")
+    answer = llm.answer_now(
+        _request(persona, assembled),
+        FirstWord,
+        replies=replies,
+        doubt=lambda said: _doubt(persona, said.message, ways),
+    )
+    text = answer.value.message
+    if len(text) > MOST_TIMES_TOO_LONG * knobs.longest_first_word():  # a model that babbled twice
+        text = cut_off(text, knobs.longest_first_word())
+    if named(text, ways):
+        raise Unfit("names_a_channel")
+    return Written(text, replies.xray() or assembled.xray)
+
+
+def named(text: str, ways: list[str]) -> str:
+    """The first of these ways that stands in the text as a word of its own; "" where none does."""
+    return next((way for way in ways if re.search(rf"(?<!\w){re.escape(way)}(?!\w)", text, re.IGNORECASE)), "")
+
+
+def _ways(persona: Persona, told: str) -> list[str]:
+    """The channels that her talks came through; a file that was brought is none. One whose name stands in what she was
+    told is a word of theirs: who speaks of web design may be asked about it."""
+    talks = Session.objects.filter(persona=persona).exclude(close_reason=Session.CloseReason.IMPORT)
+    channels = talks.order_by().values_list("channel", flat=True).distinct()
+    return [channel for channel in channels if not named(told, [channel])]
+
+
+def _doubt(persona: Persona, text: str, ways: list[str]) -> str:
+    if named(text, ways):
+        return render("first_word_again", persona, channel=True)
+    longest = knobs.longest_first_word()
+    return render("first_word_again", persona, characters=longest) if len(text) > longest else ""
+
+
+def _request(persona: Persona, assembled: assemble.Prompt) -> llm.Request:
+    return llm.Request(
+        system=assembled.system,
+        user=assembled.user,
+        tier="medium",
+        purpose="proactive",
+        material=assembled.material,
+        max_tokens=knobs.first_word_tokens(),
+        owner_id=persona.owner_id,
+        persona_uuid=persona.uuid,
+    )

@@ -1,0 +1,1 @@
+"""The policy of speaking first: triggers, the situation, the gates and the decision."""

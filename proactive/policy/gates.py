@@ -1,0 +1,76 @@
+"""The gates: what can hold her back, each a pure question to the situation. They are asked in the order of this table,
+and the first that says yes decides."""
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+
+from proactive import knobs
+from proactive.models.consideration import Gate
+from proactive.policy.situation import Said, Situation
+
+
+def is_forbidden(situation: Situation) -> bool:
+    return not situation.enabled
+
+
+def is_in_care(situation: Situation) -> bool:
+    """Somebody spoke of a crisis: this is no time for a message that nobody asked for."""
+    return situation.is_in_care
+
+
+def is_quiet(situation: Situation) -> bool:
+    """The owner's clock stands within the quiet hours, which may go over midnight. Where they end as they begin there
+    are none.
+
+    Hours are those a clock on the wall shows: one that is left out is not waited for, one that comes twice is quiet
+    both times.
+    """
+    start, end, hour = situation.quiet_start, situation.quiet_end, situation.local.hour
+    if start <= end:
+        return start <= hour < end
+    return hour >= start or hour < end
+
+
+def is_cold(situation: Situation) -> bool:
+    """Neither of the last two was answered in time, and nothing has been written since."""
+    if len(situation.outreaches) < 2 or situation.outreaches[0].answered_at is not None:
+        return False
+    return not any(_was_answered_in_time(said) for said in situation.outreaches)
+
+
+def is_enough(situation: Situation) -> bool:
+    return len(situation.sent_at) >= situation.max_per_24h
+
+
+def is_too_soon(situation: Situation) -> bool:
+    spacing = timedelta(hours=knobs.spacing_hours())
+    return any(situation.now - said.at < spacing for said in situation.outreaches[:1])
+
+
+def is_answering(situation: Situation) -> bool:
+    return situation.turn_in_flight
+
+
+def is_spent(situation: Situation) -> bool:
+    return situation.budget_spent
+
+
+def is_without_reason(situation: Situation) -> bool:
+    return not situation.reasons
+
+
+GATES: Mapping[Gate, Callable[[Situation], bool]] = {
+    Gate.ENABLED: is_forbidden,
+    Gate.CRISIS_HOLD: is_in_care,
+    Gate.QUIET_HOURS: is_quiet,
+    Gate.COLD_USER: is_cold,
+    Gate.RATE: is_enough,
+    Gate.SPACING: is_too_soon,
+    Gate.TURN_IN_FLIGHT: is_answering,
+    Gate.COST_CAP: is_spent,
+    Gate.TRIGGER: is_without_reason,
+}
+
+
+def _was_answered_in_time(said: Said) -> bool:
+    return said.answered_at is not None and said.answered_at - said.at <= timedelta(hours=knobs.answer_hours())

@@ -1,0 +1,194 @@
+"""The situation: everything that deciding whether to speak first depends on, read once, and frozen."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from chat.models import Message, Turn
+from echovessel.db.compiled_queries import Query
+from echovessel.llm import budget
+from echovessel.llm.choosing import chosen_provider
+from echovessel.llm.models import Purpose
+from persona.models import Persona
+from proactive import knobs
+from proactive.models import Outreach, ReachingOut
+from proactive.policy import triggers
+from proactive.policy.triggers import Lines, Reason
+
+DAY = timedelta(hours=24)
+COUNTED = 26  # the last two, and as many as may be said in a day
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What the owner allows; where she leaves something open, what the knobs say."""
+
+    enabled: bool
+    quiet_start: int
+    quiet_end: int
+    max_per_24h: int
+    push: bool
+
+
+@dataclass(frozen=True)
+class Said:
+    """One first word, and when the user first wrote after it."""
+
+    at: datetime
+    answered_at: datetime | None = None
+
+    def facts(self) -> dict[str, Any]:
+        return {"at": self.at.isoformat(), "answered_at": _told(self.answered_at)}
+
+
+@dataclass(frozen=True)
+class Situation:
+    """The facts of one moment. `outreaches` are the last two that were said, the newest first; `sent_at` those of the
+    last 24 hours; `reasons` what could be spoken of now, the best first."""
+
+    now: datetime
+    zone: ZoneInfo
+    enabled: bool
+    quiet_start: int
+    quiet_end: int
+    max_per_24h: int
+    care_until: datetime | None = None
+    last_user_line_at: datetime | None = None
+    last_line_at: datetime | None = None
+    outreaches: tuple[Said, ...] = ()
+    sent_at: tuple[datetime, ...] = ()
+    turn_in_flight: bool = False
+    budget_spent: bool = False
+    reasons: tuple[Reason, ...] = ()
+
+    @property
+    def local(self) -> datetime:
+        """Now, as the owner's clock shows it."""
+        return self.now.astimezone(self.zone)
+
+    @property
+    def is_in_care(self) -> bool:
+        """Somebody spoke of a crisis a short while ago."""
+        return self.care_until is not None and self.now < self.care_until
+
+    def facts(self) -> dict[str, Any]:
+        """The same for the record, as JSON: times, counts and names of ours."""
+        return {
+            "now": self.now.isoformat(),
+            "zone": self.zone.key,
+            "enabled": self.enabled,
+            "care_until": _told(self.care_until) if self.is_in_care else None,
+            "quiet_start": self.quiet_start,
+            "quiet_end": self.quiet_end,
+            "last_user_line_at": _told(self.last_user_line_at),
+            "last_line_at": _told(self.last_line_at),
+            "outreaches": [said.facts() for said in self.outreaches],
+            "sent_at": [at.isoformat() for at in self.sent_at],
+            "max_per_24h": self.max_per_24h,
+            "turn_in_flight": self.turn_in_flight,
+            "budget_spent": self.budget_spent,
+            "reasons": [reason.facts() for reason in self.reasons],
+        }
+
+
+_newest_line: Query[tuple[datetime]] = Query(
+    lambda persona: (
+        Message.objects.said_here().filter(persona=persona).order_by("-created_at", "-id").values_list("created_at")[:1]
+    )
+)
+_newest_of_the_user: Query[tuple[datetime, UUID]] = Query(
+    lambda persona: (
+        Message.objects.said_here()
+        .filter(persona=persona, role=Message.Role.USER)
+        .order_by("-created_at", "-id")
+        .values_list("created_at", "uuid")[:1]
+    )
+)
+_first_of_the_user_after: Query[tuple[datetime]] = Query(
+    lambda persona, moment: (
+        Message.objects.said_here()
+        .filter(persona=persona, role=Message.Role.USER, created_at__gt=moment)
+        .order_by("created_at", "id")
+        .values_list("created_at")[:1]
+    )
+)
+_said: Query[Any] = Query(
+    lambda persona: (
+        Outreach.objects.delivered()
+        .filter(persona=persona)
+        .order_by("-delivered_at")
+        .values_list("delivered_at")[:COUNTED]
+    )
+)
+# Of everybody: they are few, and by their persona all her turns would be read.
+_in_flight: Query[tuple[int]] = Query(
+    lambda: (
+        Turn.objects.filter(status__in=[Turn.Status.COLLECTING, Turn.Status.RUNNING])
+        .order_by()
+        .values_list("persona_id")
+    )
+)
+
+
+def bounds(persona: Persona) -> Bounds:
+    """What holds for `persona`, whether her owner has ever been at the switch or not."""
+    return bounds_of(ReachingOut.objects.filter(persona=persona).first() or ReachingOut(persona=persona))
+
+
+def bounds_of(allowed: ReachingOut) -> Bounds:
+    most = knobs.max_per_24h()
+    return Bounds(
+        enabled=allowed.enabled,
+        quiet_start=_first(allowed.quiet_start, knobs.quiet_hours_start()),
+        quiet_end=_first(allowed.quiet_end, knobs.quiet_hours_end()),
+        max_per_24h=min(_first(allowed.max_per_24h, most), most),
+        push=allowed.push,
+    )
+
+
+def seen(allowed: ReachingOut, now: datetime, sparing: str = "") -> Situation:
+    """How things stand with the persona of `allowed`. `sparing`: the key of an outreach that is not to be counted."""
+    persona, within = allowed.persona, bounds_of(allowed)
+    lines = _lines(persona)
+    said = [at for (at,) in _said(persona.pk)]
+    return Situation(
+        now=now,
+        zone=persona.zone,
+        enabled=within.enabled,
+        quiet_start=within.quiet_start,
+        quiet_end=within.quiet_end,
+        max_per_24h=within.max_per_24h,
+        care_until=persona.care_until,
+        last_user_line_at=lines.last_user_at,
+        last_line_at=lines.last_at,
+        outreaches=tuple(_with_answers(persona, said[:2])),
+        sent_at=tuple(at for at in said if now - at < DAY),
+        turn_in_flight=(persona.pk,) in _in_flight(),
+        budget_spent=budget.is_spent(Purpose.PROACTIVE, persona.owner_id, chosen_provider(), now),
+        reasons=triggers.found(persona, lines, allowed.changed_at, now, sparing),
+    )
+
+
+def _lines(persona: Persona) -> Lines:
+    for (last_at,) in _newest_line(persona.pk):
+        for user_at, uuid in _newest_of_the_user(persona.pk):
+            return Lines(last_at, user_at, uuid)
+        return Lines(last_at)
+    return Lines()
+
+
+def _with_answers(persona: Persona, said: list[datetime]) -> Iterator[Said]:
+    for at in said:
+        answers = _first_of_the_user_after(persona.pk, at)
+        yield Said(at, answers[0][0] if answers else None)
+
+
+def _first(value: int | None, otherwise: int) -> int:
+    return otherwise if value is None else value
+
+
+def _told(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None

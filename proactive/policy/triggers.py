@@ -1,0 +1,171 @@
+"""Triggers: what could be a reason to speak first now. Read from the database each time, so that one which could not be
+used at once is there again a minute later, until its time is over.
+
+    promise      an intention is due today, or was yesterday
+    shock        an event of |impact| >= 8 was told within a day
+    expectation  something expected is due today, or was yesterday
+    silence      the user has not written for 48 h, then 96 h, 192 h …
+
+None of them while a talk goes on or has hardly ended. What has made an outreach once makes no second, except where that
+one was held back in the last moment.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from itertools import chain
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+
+from chat.models import Session
+from echovessel.db.compiled_queries import Query
+from memory.models import ConceptNode
+from persona.models import Persona
+from proactive import knobs
+from proactive.models import Outreach
+from proactive.models.consideration import Gate
+from proactive.models.outreach import Trigger
+
+Kind, Status = ConceptNode.Kind, Outreach.Status
+AWAITED = {Kind.INTENTION: Trigger.PROMISE, Kind.EXPECTATION: Trigger.EXPECTATION}
+MOST_OF_A_KIND = 50
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One trigger that stands now. `key` names it for good; `at` is the day it is due, when it was told, or since when
+    there is silence."""
+
+    kind: str
+    key: str
+    about: UUID | None
+    at: date
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "key": self.key,
+            "about": str(self.about) if self.about else None,
+            "at": self.at.isoformat(),
+        }
+
+
+@dataclass(frozen=True)
+class Lines:
+    """When something was said last, by anybody and by the user, and which line of hers that was."""
+
+    last_at: datetime | None = None
+    last_user_at: datetime | None = None
+    last_user_line: UUID | None = None
+
+
+_awaited: Query[Any] = Query(
+    lambda persona, kind, first, last: (
+        ConceptNode.objects.recallable()
+        .filter(persona=persona, kind=kind, outcome=ConceptNode.Outcome.OPEN)
+        .filter(event_time_end__gte=first, event_time_end__lte=last)
+        .exclude(session__close_reason=Session.CloseReason.IMPORT)
+        .exclude(verification=ConceptNode.Verification.DISPUTED)
+        .order_by("event_time_end", "id")
+        .values_list("uuid", "event_time_end")[:MOST_OF_A_KIND]
+    )
+)
+_shocks: Query[tuple[UUID, datetime]] = Query(
+    lambda persona, since, now, least, most: (
+        ConceptNode.objects.recallable()
+        .filter(persona=persona, kind=Kind.EVENT, created_at__gt=since, created_at__lte=now)
+        .filter(Q(emotional_impact__gte=least) | Q(emotional_impact__lte=most))
+        .exclude(session__close_reason=Session.CloseReason.IMPORT)
+        .exclude(verification=ConceptNode.Verification.DISPUTED)
+        .order_by("-created_at", "-id")
+        .values_list("uuid", "created_at")[:MOST_OF_A_KIND]
+    )
+)
+_made_of: Query[tuple[str, str]] = Query(
+    lambda persona, key: Outreach.objects.filter(persona=persona, trigger_key=key).values_list("status", "reason")
+)
+_silences: Query[tuple[str, datetime, str, str]] = Query(
+    lambda persona, since: (
+        Outreach.objects.filter(persona=persona, trigger=Trigger.SILENCE, wanted_at__gt=since)
+        .order_by("wanted_at")
+        .values_list("trigger_key", "wanted_at", "status", "reason")
+    )
+)
+# Of everybody: they are few, and by their persona all her talks would be read.
+_off_the_record: Query[tuple[int]] = Query(
+    lambda: Session.objects.open().filter(off_the_record=True).order_by().values_list("persona_id")
+)
+
+
+def found(
+    persona: Persona, lines: Lines, changed_at: datetime | None, now: datetime, sparing: str = ""
+) -> tuple[Reason, ...]:
+    """What stands now, the best first. `changed_at`: when the owner last was at the switch. `sparing`: the key of an
+    outreach that is not to be counted, because it is asked for its own sake."""
+    if not _has_rested(persona, lines, now):
+        return ()
+    reasons = chain(
+        _due(persona, Kind.INTENTION, now),
+        _weighing(persona, now),
+        _due(persona, Kind.EXPECTATION, now),
+        _silent(persona, lines, changed_at, now, sparing),
+    )
+    return tuple(reason for reason in reasons if reason.key == sparing or not _is_used(persona, reason.key))
+
+
+def may_come_again(status: str, reason: str) -> bool:
+    """Whether an outreach that ended so leaves its trigger to be used again: it was held back by a gate."""
+    return status == Status.DROPPED and reason in Gate.values
+
+
+def _has_rested(persona: Persona, lines: Lines, now: datetime) -> bool:
+    if lines.last_at is not None and now - lines.last_at < timedelta(minutes=knobs.rest_minutes()):
+        return False
+    return (persona.pk,) not in _off_the_record()
+
+
+def _is_used(persona: Persona, key: str) -> bool:
+    return any(not may_come_again(status, reason) for status, reason in _made_of(persona.pk, key))
+
+
+def _due(persona: Persona, kind: str, now: datetime) -> Iterator[Reason]:
+    local = now.astimezone(persona.zone)
+    today = local.date() if local.hour >= knobs.due_hour() else local.date() - timedelta(days=1)
+    first = local.date() - timedelta(days=knobs.due_days_late())
+    trigger = AWAITED[Kind(kind)]
+    for uuid, due in _awaited(persona.pk, kind, first, today):
+        yield Reason(trigger, f"{trigger}:{uuid}", uuid, due)
+
+
+def _weighing(persona: Persona, now: datetime) -> Iterator[Reason]:
+    least = knobs.shock_impact()
+    since = now - timedelta(hours=knobs.shock_hours())
+    for uuid, told_at in _shocks(persona.pk, since, now, least, -least):
+        yield Reason(Trigger.SHOCK, f"{Trigger.SHOCK}:{uuid}", uuid, told_at)
+
+
+def _silent(
+    persona: Persona, lines: Lines, changed_at: datetime | None, now: datetime, sparing: str
+) -> Iterator[Reason]:
+    """The next step of a silence: as long after the one before as that one was long, so that each is twice as long."""
+    if lines.last_user_at is None:
+        return
+    since = max(lines.last_user_at, changed_at or lines.last_user_at)
+    first = timedelta(hours=knobs.silence_hours())
+    if now - since < first:
+        return
+    before = _silences_used(persona, lines.last_user_at, sparing)
+    if before and now - before[-1] < first * 2 ** (len(before) - 1):
+        return
+    yield Reason(Trigger.SILENCE, f"{Trigger.SILENCE}:{len(before) + 1}:{lines.last_user_line}", None, since)
+
+
+def _silences_used(persona: Persona, since: datetime, sparing: str) -> list[datetime]:
+    """When she spoke into this silence already, or failed to. By time, not by key: forgetting a line renames it."""
+    return [
+        wanted_at
+        for key, wanted_at, status, reason in _silences(persona.pk, since)
+        if key != sparing and not may_come_again(status, reason)
+    ]

@@ -1,0 +1,1 @@
+"""What pages and admin show of reaching out."""

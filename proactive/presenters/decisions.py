@@ -1,0 +1,106 @@
+"""What came of considering to speak first, told to the owner: by day, in plain words."""
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Max, Min
+
+from chat.models import Turn
+from memory.models import ConceptNode
+from persona.models import Persona
+from proactive.models import Consideration, Outreach
+from proactive.presenters.reasons import HELD_BACK, SPOKE, WHY_NOW
+
+DAYS = 14
+MOST_SPOKEN = 200
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """A first word, and why; or one that could not be written."""
+
+    at: dt.datetime
+    reason: Any
+    is_said: bool
+    about: ConceptNode | None
+
+
+@dataclass(frozen=True)
+class Held:
+    """What held her back, and from when to when."""
+
+    first_at: dt.datetime
+    at: dt.datetime
+    reason: Any
+
+    @property
+    def is_once(self) -> bool:
+        """Whether it begins and ends within one minute of the clock."""
+        return self.at.replace(second=0, microsecond=0) == self.first_at.replace(second=0, microsecond=0)
+
+
+@dataclass(frozen=True)
+class Day:
+    day: dt.date
+    spoken: list[Spoken] = field(default_factory=list)
+    held: list[Held] = field(default_factory=list)
+
+
+def lately(persona: Persona, now: dt.datetime) -> list[Day]:
+    """The last days on which there is something to tell, the newest first."""
+    since = now.astimezone(persona.zone).date() - dt.timedelta(days=DAYS - 1)
+    spoken, held = list(_spoken(persona, since)), list(_held_back(persona, since))
+    days = {day: Day(day) for day in sorted({day for day, _one in [*spoken, *held]}, reverse=True)}
+    for day, word in spoken:
+        days[day].spoken.append(word)
+    for day, gate in held:
+        days[day].held.append(gate)
+    return list(days.values())
+
+
+def why_now(turn: Turn) -> dict[str, Any]:
+    """What the template of a first word's account needs: the reason, and the memory it was about, if it is there."""
+    account: Mapping[str, Any] = turn.xray.get("why_now") or {}
+    about = account.get("about")
+    nodes = _nodes(turn.persona, [UUID(about)] if about else [])
+    return {
+        "why_now": WHY_NOW.get(account.get("trigger", "")),
+        "about": next(iter(nodes.values()), None),
+        "about_gone": bool(about) and not nodes,
+        "persona": turn.persona,
+    }
+
+
+def _spoken(persona: Persona, since: dt.date) -> Iterable[tuple[dt.date, Spoken]]:
+    first = dt.datetime.combine(since, dt.time(), tzinfo=persona.zone)
+    rows = Outreach.objects.filter(
+        persona=persona, wanted_at__gte=first, status__in=[Outreach.Status.DELIVERED, Outreach.Status.FAILED]
+    ).order_by("-wanted_at")[:MOST_SPOKEN]
+    found = list(rows)[::-1]
+    nodes = _nodes(persona, [row.about_uuid for row in found if row.about_uuid])
+    for row in found:
+        at = row.delivered_at or row.wanted_at
+        about = nodes.get(row.about_uuid) if row.about_uuid else None
+        is_said = row.status == Outreach.Status.DELIVERED
+        yield at.astimezone(persona.zone).date(), Spoken(at, SPOKE[row.trigger], is_said, about)
+
+
+def _held_back(persona: Persona, since: dt.date) -> Iterable[tuple[dt.date, Held]]:
+    rows = (
+        Consideration.objects.filter(persona=persona, day__gte=since)
+        .exclude(verdict=Consideration.Verdict.SEND)
+        .order_by()
+        .values("day", "gate")
+        .annotate(first=Min("first_at"), last=Max("at"))
+        .order_by("-day", "first")
+    )
+    for row in rows:
+        yield row["day"], Held(row["first"], row["last"], HELD_BACK[row["gate"]])
+
+
+def _nodes(persona: Persona, uuids: Iterable[UUID]) -> dict[UUID, ConceptNode]:
+    """Those that may still be brought to mind, by id."""
+    return {node.uuid: node for node in ConceptNode.objects.of(persona).recallable().filter(uuid__in=list(uuids))}

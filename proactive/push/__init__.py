@@ -1,0 +1,1 @@
+"""Notices to browsers that there is a new message. They hold no words."""

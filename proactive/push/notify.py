@@ -1,0 +1,69 @@
+"""Notices: that there is a new message, sent to the browsers of an owner who wants them. Never what it says.
+
+A notice may be lost, and is never doubled: that one was sent is noted before it is. The message itself is in the page.
+"""
+
+import json
+import logging
+from datetime import datetime
+
+from django.urls import reverse
+
+from echovessel.process import redaction
+from persona.models import Persona
+from proactive import knobs
+from proactive.models import Outreach, PushSubscription, ReachingOut
+from proactive.push import endpoints
+
+logger = logging.getLogger(__name__)
+
+GONE = (404, 410)
+
+
+def notify(outreach: Outreach, now: datetime) -> int:
+    """Tell the owner's browsers of a first word that was said; returns how many were told. Once for each outreach."""
+    persona = outreach.persona
+    if not ReachingOut.objects.filter(persona=persona, push=True).exists():
+        return 0
+    browsers = list(PushSubscription.objects.filter(owner=persona.owner_id))
+    if not browsers or not Outreach.objects.filter(pk=outreach.pk, pushed_at=None).update(pushed_at=now):
+        return 0
+    return sum(_told(browser, persona, now) for browser in browsers)
+
+
+def _told(browser: PushSubscription, persona: Persona, now: datetime) -> bool:
+    """Whether this browser's service has taken the notice. One that does not know it any more has it struck off."""
+    status = _status(browser, persona)
+    mine = PushSubscription.objects.filter(pk=browser.pk)
+    if 200 <= status < 300:
+        mine.update(last_pushed_at=now, failures=0)
+        return True
+    logger.warning("push subscription %s: the service answered %s", browser.pk, status)
+    if status in GONE or browser.failures + 1 >= knobs.push_failures():
+        mine.delete()
+    else:
+        mine.update(failures=browser.failures + 1)
+    return False
+
+
+def _status(browser: PushSubscription, persona: Persona) -> int:
+    """How the push service answers; 0 where it does not, or may not be asked."""
+    if not endpoints.is_allowed(browser.endpoint):
+        return 0
+    try:
+        from proactive.push.send import send  # noqa: PLC0415  (half a second, and most processes never send a notice)
+
+        return send(browser, json.dumps(notice(persona)), topic(persona))
+    except Exception as error:  # noqa: BLE001  (the edge of a job: keys and servers of others; the word was said already)
+        logger.warning("push subscription %s: %s", browser.pk, redaction.told(error))
+        return 0
+
+
+def notice(persona: Persona) -> dict[str, str]:
+    """All that leaves this server, sealed for the browser: which page has something new."""
+    return {"url": reverse("chat", args=[persona.uuid]), "tag": topic(persona)}
+
+
+def topic(persona: Persona) -> str:
+    """By which a later notice takes the place of one that was not shown yet (RFC 8030: at most 32 such letters)."""
+    return persona.uuid.hex

@@ -1,0 +1,50 @@
+"""Sending one sealed notice to a push service (RFC 8030, 8188, 8291, 8292). Imported when there is one to send."""
+
+import time
+from typing import Any
+from urllib.parse import urlsplit
+
+from pywebpush import WebPusher
+from requests import PreparedRequest, Response, Session
+
+from proactive import knobs
+from proactive.models import PushSubscription
+from proactive.push import vapid
+
+SECONDS_AN_HOUR = 3_600
+TOKEN_HOURS = 12  # at most 24 by the clock of the service, which need not be ours
+
+
+class NoFurther(Session):
+    """Goes where it is sent and no further: it follows no redirect, and gives nobody a password from a .netrc."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.auth = _as_it_is
+
+    def send(self, request: PreparedRequest, **kwargs: Any) -> Response:
+        return super().send(request, **(kwargs | {"allow_redirects": False}))
+
+
+def send(browser: PushSubscription, notice: str, topic: str) -> int:
+    """The status that the service answers with. Raises what requests, cryptography and py_vapid raise."""
+    keys = {"p256dh": browser.p256dh, "auth": browser.auth}
+    with NoFurther() as session:
+        answer: Any = WebPusher({"endpoint": browser.endpoint, "keys": keys}, requests_session=session).send(
+            notice,
+            _signed(browser.endpoint) | {"Topic": topic, "Urgency": "normal"},
+            ttl=knobs.push_keep_hours() * SECONDS_AN_HOUR,
+            timeout=knobs.push_seconds(),
+        )
+    return int(answer.status_code)
+
+
+def _signed(endpoint: str) -> dict[str, str]:
+    parts = urlsplit(endpoint)
+    expires = int(time.time()) + TOKEN_HOURS * SECONDS_AN_HOUR
+    claims = {"aud": f"{parts.scheme}://{parts.netloc}", "sub": vapid.contact(), "exp": expires}
+    return dict(vapid.key().sign(claims))
+
+
+def _as_it_is(request: PreparedRequest) -> PreparedRequest:
+    return request

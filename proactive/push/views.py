@@ -1,0 +1,87 @@
+"""What a browser asks in order to be told of new messages: the key, to be put on the list and off it, its worker."""
+
+import json
+from typing import Any, cast
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.templatetags.static import static
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from proactive.push import subscriptions as push_subscriptions
+from proactive.push import vapid
+from proactive.push.subscriptions import NotSubscribed
+
+LONGEST_BODY = 4_096
+
+
+@require_POST
+def subscriptions(request: HttpRequest) -> HttpResponse:
+    """Put this browser on the caller's list: {"subscription": what PushSubscription.toJSON() gives}."""
+    try:
+        address = push_subscriptions.read(_said(request).get("subscription"))
+    except NotSubscribed as error:
+        return JsonResponse({"code": error.code, "message": _words_for(error.code)}, status=400)
+    push_subscriptions.subscribe(cast(int, request.user.pk), address)
+    return JsonResponse({"subscribed": True}, status=201)
+
+
+@require_POST
+def gone(request: HttpRequest) -> HttpResponse:
+    """Take this browser off the caller's list: {"endpoint": …}. That it is not on it is fine, too."""
+    endpoint = _said(request).get("endpoint")
+    if not isinstance(endpoint, str) or not endpoint.isascii():
+        return JsonResponse({"code": "unreadable", "message": _words_for("unreadable")}, status=400)
+    push_subscriptions.unsubscribe(cast(int, request.user.pk), endpoint)
+    return JsonResponse({"subscribed": False})
+
+
+@require_GET
+def key(request: HttpRequest) -> HttpResponse:
+    """The key by which push services know our notices; browsers subscribe with it."""
+    return JsonResponse({"key": vapid.public_key()})
+
+
+@login_not_required  # a browser looks for a new one whoever is signed in, and it says nothing of anybody
+@require_GET
+def service_worker(request: HttpRequest) -> HttpResponse:
+    """The worker that shows notices, in the language of the page that asked for it."""
+    words = {"title": "EchoVessel", "body": _("There is a new message for you."), "icon": static("img/vessel.svg")}
+    source = (settings.BASE_DIR / "static" / "js" / "sw.js").read_text(encoding="utf-8")
+    script = f"const WORDS = {json.dumps(words)};\n{source}"
+    return HttpResponse(script, content_type="text/javascript; charset=utf-8")
+
+
+@login_not_required
+@require_GET
+def manifest(request: HttpRequest) -> HttpResponse:
+    """What a phone wants to know of a page on its home screen; some tell of new messages only there."""
+    told = {
+        "name": "EchoVessel",
+        "short_name": "EchoVessel",
+        "start_url": reverse("home"),
+        "scope": "/",
+        "display": "standalone",
+        "icons": [{"src": static("img/vessel.svg"), "sizes": "any", "type": "image/svg+xml"}],
+    }
+    return JsonResponse(told, content_type="application/manifest+json")
+
+
+def _said(request: HttpRequest) -> dict[str, Any]:
+    """The JSON object that was sent; an empty one where it is none, or too long."""
+    if len(request.body) > LONGEST_BODY:
+        return {}
+    try:
+        said = json.loads(request.body)
+    except (ValueError, RecursionError):
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def _words_for(code: str) -> str:
+    if code == "unknown_service":
+        return _("This server does not know the push service of your browser. Whoever runs it can allow it.")
+    return _("Your browser said something that this server does not understand.")

@@ -1,0 +1,36 @@
+"""Freed memory."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from echovessel.process import heap
+
+
+@pytest.fixture(autouse=True)
+def _anew() -> Iterator[None]:
+    heap._malloc_trim.cache_clear()
+    yield
+    heap._malloc_trim.cache_clear()
+
+
+def test_the_c_library_is_asked_for_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    class Library:
+        malloc_trim = staticmethod(asked.append)
+
+    monkeypatch.setattr(heap.ctypes, "CDLL", lambda _: Library)
+    heap.trim()
+    assert asked == [0]
+
+
+@pytest.mark.parametrize("fault", [OSError, AttributeError])
+def test_where_it_cannot_be_asked_nothing_happens(monkeypatch: pytest.MonkeyPatch, fault: type[Exception]) -> None:
+    def missing(_: Any) -> Any:
+        raise fault
+
+    monkeypatch.setattr(heap.ctypes, "CDLL", missing)
+    heap.trim()
+    assert heap._malloc_trim() is None

@@ -1,0 +1,96 @@
+"""Nothing that is answered is kept by a browser or a proxy: asked of every address that there is."""
+
+import re
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.http import HttpResponse, StreamingHttpResponse
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.views.decorators.cache import cache_control
+
+from echovessel.api.tokens import secret as secrets
+from echovessel.web import no_store
+from persona.models import Persona
+
+pytestmark = pytest.mark.django_db
+
+STREAMS = "/events"  # they never end, and say themselves how they are kept (tests/chat/socket/test_stream.py)
+
+
+def addresses(persona: Persona) -> list[str]:
+    """Every address of the site with something in the place of each variable: what Ana has, or nothing at all."""
+    found = {filled(pattern, str(persona.uuid)) for pattern in patterns(get_resolver().url_patterns)}
+    return sorted(address for address in found if address is not None and not is_left_out(address))
+
+
+def is_left_out(address: str) -> bool:
+    """Streams, and of the desk what lies below its lists: a door of them all opens each."""
+    return address.endswith(STREAMS) or (address.startswith("/admin/") and address.count("/") > 4)
+
+
+def patterns(of: Any, before: str = "") -> Iterator[str]:
+    for one in of:
+        if isinstance(one, URLResolver):
+            yield from patterns(one.url_patterns, before + str(one.pattern))
+        elif isinstance(one, URLPattern):
+            yield before + str(one.pattern)
+
+
+def filled(pattern: str, persona: str) -> str | None:
+    """The address of a pattern, or None where it is a regular expression of many."""
+    address = re.sub(r"<uuid:persona(_id)?>", persona, pattern)
+    address = re.sub(r"<uuid:\w+>", str(uuid.uuid4()), address)
+    address = re.sub(r"<int:\w+>|<[^>:]+>|<path:\w+>", "1", address)
+    address = re.sub(r"<\w+:\w+>", "user", address)
+    return None if set(address) & set("()?*^$<>") else "/" + address
+
+
+def test_no_address_lets_its_answer_be_kept(mira: Persona, client: Client) -> None:
+    mira.owner.is_staff = mira.owner.is_superuser = True
+    mira.owner.save()
+    client.force_login(mira.owner)
+    client.raise_request_exception = False
+    asked = addresses(mira)
+    assert len(asked) > 120
+    kept, seen = [], set()
+    for address in asked:
+        answer = client.get(address)
+        seen.add(answer.status_code)
+        if "no-store" not in answer.headers["Cache-Control"]:
+            kept.append(address)
+        if answer.status_code == 302 and answer.headers["Location"].startswith("/login/"):
+            client.force_login(mira.owner)  # that address was the way out
+    assert kept == []
+    assert {200, 302, 404, 405} <= seen
+    assert 500 not in seen
+
+
+def test_nor_what_a_program_is_told_or_refused(mira: Persona, client: Client, ana: Any) -> None:
+    _token, key = secrets.create(ana, "", mira.created_at)
+    for headers in ({}, {"Authorization": f"Bearer {key}"}, {"Authorization": "Bearer ev_wrong"}):
+        for address in (f"/api/personas/{mira.uuid}/messages", "/api/nothing", "/v1/models", "/v1/nothing"):
+            assert client.get(address, headers=headers).headers["Cache-Control"] == "no-store"
+
+
+async def test_nor_is_what_is_answered_step_by_step(rf: Any) -> None:
+    async def streamed(_request: Any) -> StreamingHttpResponse:
+        return StreamingHttpResponse(iter(["…"]))
+
+    answered: Any = no_store.unless_it_says_so(streamed)
+    assert (await answered(rf.get("/"))).headers["Cache-Control"] == "no-store"
+
+
+def test_what_an_answer_says_itself_is_left_alone(rf: Any) -> None:
+    said = cache_control(max_age=60)(lambda _request: HttpResponse("…"))
+    assert no_store.unless_it_says_so(said)(rf.get("/")).headers["Cache-Control"] == "max-age=60"
+
+
+def test_static_files_are_kept(client: Client, settings: Any, tmp_path: Any) -> None:
+    settings.STATIC_ROOT = tmp_path
+    call_command("collectstatic", "--noinput", verbosity=0)
+    answer = Client().get("/static/css/chat.css")
+    assert (answer.status_code, "no-store" in answer.headers["Cache-Control"]) == (200, False)

@@ -1,0 +1,130 @@
+"""Large requests come in as they are read: nothing is parsed before Django is asked, and nothing is without end."""
+
+import asyncio
+import io
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from twisted.internet.task import Clock
+from twisted.internet.testing import StringTransport
+from twisted.web import http
+
+from echovessel.web.request_bodies import AT_A_TIME, LEAST_BYTES, TOO_LARGE, bounded, from_disk
+
+MOST = 1000
+FORM = b"Content-Type: application/x-www-form-urlencoded\r\n"
+
+
+class Request(http.Request):
+    """Answers with how long the request says it is, and how long it is."""
+
+    def process(self) -> None:
+        said = self.requestHeaders.getRawHeaders(b"content-length", [b"-"])[0]
+        body = self.content.read()
+        self.write(said + b" " + str(len(body)).encode() + b" " + str(len(self.args)).encode())
+        self.finish()
+
+
+def answered(head: bytes, body: bytes, sized: Callable[[Any, Callable[[], int]], Any] = bounded) -> bytes:
+    """What the server has written when the request was sent by single lines and pieces."""
+    factory = http.HTTPFactory(reactor=Clock())
+    channel = factory.buildProtocol(None)
+    channel.requestFactory = sized(Request, lambda: MOST)
+    transport = StringTransport()
+    channel.makeConnection(transport)
+    for piece in (b"POST / HTTP/1.1\r\nHost: x\r\n" + head + b"\r\n", body[:500], body[500:]):
+        channel.dataReceived(piece)
+    return transport.value()
+
+
+def sent(body: bytes) -> bytes:
+    return answered(FORM + b"Content-Length: %d\r\n" % len(body), body)
+
+
+def in_pieces(*pieces: bytes) -> bytes:
+    body = b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces)
+    return answered(b"Transfer-Encoding: chunked\r\n", body + b"0\r\n\r\n")
+
+
+def test_a_form_comes_whole_and_not_parsed() -> None:
+    assert sent(b"a=b&c=d").endswith(b"7 7 0\r\n0\r\n\r\n")
+    assert sent(b"x" * MOST).endswith(b"1000 1000 0\r\n0\r\n\r\n")
+    assert b"4 4 1" in answered(FORM + b"Content-Length: 4\r\n", b"a=bc", lambda base, most: base), "twisted would"
+
+
+def test_what_is_too_large_is_told_so_and_nothing_of_it_is_looked_at() -> None:
+    assert sent(b"x" * (MOST + 1)) == TOO_LARGE
+    assert in_pieces(b"x" * 600, b"x" * 600) == TOO_LARGE
+
+
+def test_it_is_told_before_the_body_comes() -> None:
+    assert answered(b"Content-Length: 1001\r\n", b"") == TOO_LARGE
+
+
+def test_what_comes_in_pieces_says_how_long_it_is() -> None:
+    """Django asks the header alone whether a body is too long to be held in memory."""
+    assert in_pieces(b"x" * 6, b"y" * 7).endswith(b"13 13 0\r\n0\r\n\r\n")
+
+
+# --- piece by piece ---------------------------------------------------------------------------------------------------
+HTTP = {"type": "http"}
+
+
+class Held:
+    """As much of twisted's request as is asked of it."""
+
+    def __init__(self, body: bytes) -> None:
+        self.content = io.BytesIO(body)
+
+
+async def handle_reply(request: Held, message: Any) -> None:
+    raise AssertionError("nothing is answered here")
+
+
+async def received(body: bytes, scope: dict[str, str] = HTTP) -> tuple[list[bytes], int]:
+    """The pieces that an application is given by daphne, and how many bytes daphne held in memory for it."""
+    request, queue, pieces = Held(body), asyncio.Queue[Any](), list[bytes]()
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        more = True
+        while more:
+            message = await receive()
+            pieces.append(message["body"])
+            more = message["more_body"]
+        assert await receive() == {"type": "http.disconnect"}
+
+    running = from_disk(application)(scope, queue.get, partial(handle_reply, request))
+    held = request.content.read()  # as daphne does, between calling the application and running it
+    queue.put_nowait({"type": "http.request", "body": held, "more_body": False})
+    queue.put_nowait({"type": "http.disconnect"})
+    await running
+    return pieces, len(held)
+
+
+async def test_a_large_body_is_given_piece_by_piece_and_held_nowhere() -> None:
+    body = bytes(range(256)) * (4 * LEAST_BYTES // 256) + b"end"
+    pieces, held = await received(body)
+    assert b"".join(pieces) == body
+    assert held == 0
+    assert max(map(len, pieces)) == AT_A_TIME
+
+
+async def test_a_small_body_comes_as_daphne_gives_it() -> None:
+    assert await received(b"a=b") == ([b"a=b"], 3)
+
+
+async def test_a_socket_is_left_alone() -> None:
+    body = b"x" * LEAST_BYTES
+    assert await received(body, {"type": "websocket"}) == ([body], LEAST_BYTES)
+
+
+async def test_with_another_server_nothing_is_changed() -> None:
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        assert (receive, send) == (its_receive, its_send)
+
+    async def its_receive() -> None: ...
+
+    async def its_send(message: Any) -> None: ...
+
+    await from_disk(application)(HTTP, its_receive, its_send)

@@ -1,0 +1,131 @@
+"""Whatever stands in an archive: it is taken and sound, or the line is named that cannot be, and nothing is there."""
+
+import io
+import json
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from chat.models import Message, Session
+from echovessel.embeddings import embedding
+from memory.archive import ArchiveError, import_archive, write
+from memory.models import ConceptNode
+from memory.store import checks
+from persona import mood
+from persona.models import Persona
+from tests.memory.archive.test_whole_archive import everything, merged  # noqa: F401
+from tests.memory.sessions import NOW
+
+SEED = 7
+DEEP: Any = [1]
+for _ in range(200):
+    DEEP = [DEEP]
+NOTHING: list[Any] = [None, True, False, "", " ", [], {}, [[]], [None], [""], {"": ""}]
+NUMBERS = [0, -1, 1, 7, 1.5, -0.0, 1e308, 2**31, 2**63, 10**30, float("nan"), float("inf")]
+WORDS = ["x", "小黑", "a\0b", "\ud800", "\u202e", "x" * 130, "x" * 300, "x" * 30_000, "0" * 64, "AAAA", "../etc"]
+TIMES = [
+    *("2026-01-03", "2026-01-03T10:00:00", "2026-01-03T10:00:00Z", "2026-01-03T10:00:00.123456789+08:00"),
+    *("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "0001-01-01", "9999-12-31", 1_700_000_000, -1e11),
+]
+THINGS = [{"a": float("nan")}, {"a": "\ud800"}, {"\0": "\0"}, DEEP, {"a": DEEP}, [["a", "b"]], ["x", "x"], [1]]
+VALUES = [*NOTHING, *NUMBERS, *WORDS, *TIMES, *THINGS]
+ON_VALUES = ("value", "id", "delete", "add", "type", "twice")
+WAYS = (*("value", "id") * 4, "delete", "add", "type", "twice", "line_twice", "line_gone", "bytes", "cut")
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place in an object, as keys from the outermost in."""
+    if at:
+        yield at
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield from places(one, (*at, key))
+
+
+def mutated(lines: list[bytes], dice: random.Random) -> tuple[list[bytes], str]:
+    """The lines with one that is another one, and what was done."""
+    number, way = dice.randrange(len(lines)), dice.choice(WAYS)
+    line = lines[number]
+    if way in ON_VALUES:
+        made = [_with_another_value(lines, line, way, dice)]
+    elif way == "line_twice":
+        made = [line, line]
+    elif way == "line_gone":
+        made = []
+    elif way == "bytes":
+        at = dice.randrange(len(line))
+        made = [line[:at] + bytes([dice.randrange(256)]) + line[at + 1 :]]
+    else:
+        made = [line[: dice.randrange(len(line))] + dice.choice([b"", b"\n"])]
+    return [*lines[:number], *made, *lines[number + 1 :]], f"{way} in line {number + 1}: {made!r:.600}"
+
+
+def _with_another_value(lines: list[bytes], line: bytes, way: str, dice: random.Random) -> bytes:
+    data = json.loads(line)
+    *outer, last = dice.choice(list(places(data)))
+    inner = data
+    for key in outer:
+        inner = inner[key]
+    if way == "value":
+        inner[last] = dice.choice(VALUES)
+    elif way == "id":
+        inner[last] = dice.choice([one["id"] for one in map(json.loads, lines) if "id" in one])
+    elif way == "delete":
+        del inner[last]
+    elif way == "type":
+        data["type"] = json.loads(dice.choice(lines))["type"]
+    elif way == "add" and isinstance(inner, dict):
+        inner[dice.choice(["unknown", "x\ud800", "status", "by"])] = dice.choice(VALUES)
+    said = json.dumps(data)
+    if way == "twice":
+        said = f"{said[:-1]}, {json.dumps({dice.choice(list(data)): dice.choice(VALUES)})[1:]}"
+    return said.encode() + b"\n"
+
+
+def became(lines: list[bytes], owner: User, *, skip_bad: bool) -> str:
+    """What came of an archive: "taken", or "refused"; anything else is wrong."""
+    try:
+        persona = import_archive(io.BytesIO(b"".join(lines)), owner, skip_bad=skip_bad).persona
+    except ArchiveError as error:
+        is_placed = str(error).startswith("line ") or str(error) == "the archive has no persona line"
+        is_nothing = not any(model._default_manager.exists() for model in (Persona, Session, Message, ConceptNode))
+        return "refused" if is_placed and is_nothing else f"{error}, and left something: {not is_nothing}"
+    if broken := checks.broken(NOW):
+        return f"unsound: {broken}"
+    mood.current(persona, NOW)
+    first = list(write.lines(persona, NOW))
+    Persona.objects.all().delete()
+    again = import_archive(io.BytesIO(b"".join(first)), owner).persona
+    changed = [(one, other) for one, other in zip(first, write.lines(again, NOW), strict=True) if one != other]
+    return f"other: {changed[0]}" if changed else "taken"
+
+
+def unloaded(texts: list[str]) -> np.ndarray:
+    """Vectors without a model."""
+    towards = np.zeros((len(texts), embedding.DIMENSION), dtype=np.float32)
+    towards[:, 3] = 1
+    return towards
+
+
+@pytest.mark.parametrize("rounds", [16, pytest.param(5_000, marks=pytest.mark.long)])
+def test_any_one_line_may_be_anything(ana: User, merged: Persona, monkeypatch: Any, rounds: int) -> None:  # noqa: F811
+    monkeypatch.setattr(embedding, "embed", unloaded)
+    whole = list(write.lines(merged, NOW))
+    Persona.objects.all().delete()
+    dice, wrong = random.Random(SEED), []
+    for number in range(rounds):
+        lines, how = mutated(whole, dice)
+        with transaction.atomic():
+            try:
+                found = became(lines, ana, skip_bad=number % 3 == 0)
+            except Exception as error:  # noqa: BLE001  # whatever is raised is told with what raised it
+                found = f"{error!r}"
+            transaction.set_rollback(True)
+        if found not in ("taken", "refused"):
+            wrong.append(f"{found[:400]} <- {how}")
+    assert not wrong, "\n".join(wrong)

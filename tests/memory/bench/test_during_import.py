@@ -1,0 +1,91 @@
+"""The measurement of talks beside an import: each wait counts for the step in which it began, and nothing else."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory.bench import during_import
+from memory.models import ImportJob
+from persona.models import Persona
+from tests.installation import ROOT, Installation
+from tests.memory.imports.importing_files import brought, looked_through, whatsapp
+from tests.memory.sessions import NOW
+
+CHAT = whatsapp("Ana: I met Tomas at the harbour.", "Mira: How was it?")
+NAME = "WhatsApp Chat with Mira.txt"
+
+
+class Worker:
+    """Talks that are as long as the worker needs for a step: after each round the import is one further."""
+
+    def __init__(self, job: ImportJob, *steps: str) -> None:
+        self.job, self.steps = job, list(steps)
+        self.talked: list[str] = []
+
+    def rounds(self, count: int, meanwhile: str) -> None:
+        self.talked += [meanwhile] * count
+        if self.steps:
+            ImportJob.objects.filter(pk=self.job.pk).update(status=self.steps.pop(0), holder="")
+
+    def rounds_of(self, step: str) -> int:
+        return self.talked.count(step)
+
+
+@pytest.mark.django_db
+def test_it_talks_through_the_whole_of_reading_and_storing_and_answers_what_is_asked(mira: Persona) -> None:
+    job = looked_through(mira, CHAT, NAME)
+    talks: Any = Worker(job, "writing", "remembering", "remembering", "drafting", "done")
+    seconds = during_import._beside(talks, job, most=5)
+    assert talks.talked == ["writing", "writing", "remembering", "remembering", "drafting"]
+    assert (job.status, job.choices["roles"]) == ("done", {"Ana": "user", "Mira": "other"})
+    assert list(seconds) == ["writing"]
+
+
+@pytest.mark.django_db
+def test_of_what_is_remembered_no_more_is_waited_for_than_was_wanted(mira: Persona) -> None:
+    job = brought(mira, CHAT, NAME)
+    ImportJob.objects.filter(pk=job.pk).update(status="remembering", confirmed_at=NOW)
+    talks: Any = Worker(job)
+    during_import._beside(talks, job, most=3)
+    assert talks.talked == ["remembering"] * 3
+
+
+def test_the_ratio_is_that_of_the_slowest_twentieth_to_the_same_alone() -> None:
+    told = during_import._told({"before": [10.0, 10.0], "writing": [30.0, 30.0, 30.0], "after": [20.0] * 9})
+    assert told["writing"] == {"p50": 30.0, "p95": 30.0, "ratio": 1.5, "turns": 3}
+    assert {step: found["ratio"] for step, found in told.items()} == {"before": 0.5, "writing": 1.5, "after": 1.0}
+
+
+def test_the_table_says_of_whom_and_of_what_each_figure_is() -> None:
+    step = {"p50": 90.0, "p95": 120.4, "ratio": 1.2, "turns": 9}
+    figures = {
+        "megabytes": 2,
+        "lines": 80,
+        "stored": 80,
+        "first_token_ms": {"another": {"writing": step}},
+        "seconds": {"writing": 4.4},
+        "worst_ratio": 1.2,
+    }
+    first, _head, row, *rest = during_import.table(figures)
+    assert first == "2 MB, 80 lines, 80 of them stored"
+    assert row.split() == ["another,", "writing", "90", "120", "1.20", "9"]
+    assert rest == ["writing took 4 s", "at the 95th percentile at most 1.20 times as long as alone"]
+
+
+@pytest.mark.installation
+@pytest.mark.long
+def test_pages_are_answered_while_a_file_comes_in(tmp_path: Path) -> None:
+    sizes = ["--megabytes", "1", "--nodes", "40", "--turns", "3"]
+    command = [sys.executable, "manage.py", "bench", "--json", "beside", *sizes]
+    env = Installation(tmp_path).env
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)
+    assert figures["stored"] == figures["lines"] > 1_000
+    for steps in figures["first_token_ms"].values():
+        assert {"before", "remembering", "after"} <= set(steps)
+        assert steps["before"]["turns"] == steps["after"]["turns"] == 3

@@ -1,0 +1,49 @@
+"""The measurement of turns: a server of its own, pages that talk with it, and figures that say what was measured."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from echovessel.db.sqlite.temporary import throw_away
+from memory.bench import turns
+from persona.models import Persona
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.installation
+def test_every_turn_of_every_owner_is_timed_and_the_servers_work_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {
+        "DATA_DIR": str(tmp_path),
+        "DJANGO_SETTINGS_MODULE": "echovessel.settings",
+        "SECRET_KEY": settings.SECRET_KEY,  # sessions are made here and read there
+    }.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(turns, "OTHERS_NODES", 12)
+    with throw_away() as path:
+        alone, together = turns.timed(path, owners=2, nodes=24, turns=2)
+        assert Persona.objects.count() == 2
+    assert (len(alone.waits), len(together.waits)) == (2, 4)
+    assert all(wait > 0 for wait in (*alone.waits, *together.waits))
+    assert alone.processor_ms is None or alone.processor_ms > 0
+
+
+def test_the_table_says_how_long_and_how_much_work() -> None:
+    told = turns.table(
+        [turns.Talks("one owner alone", [10.0, 20.0, 30.0], 7.0), turns.Talks("2 at once", [40.0], None)]
+    )
+    assert [row.split()[-3:] for row in told][1:] == [["20", "29", "7"], ["40", "40", "-"]]
+
+
+def test_the_work_of_this_process_grows_and_that_of_no_process_is_unknown() -> None:
+    before = turns._processor_ms(os.getpid())
+    until = time.process_time() + 0.05
+    while time.process_time() < until:
+        pass
+    after = turns._processor_ms(os.getpid())
+    assert before is None or (after is not None and after > before)
+    assert turns._processor_ms(-1) is None

@@ -1,0 +1,31 @@
+"""What a conclusion rests on: what it cites, and what its words repeat of what was given."""
+
+from memory.consolidation.evidence_checks import grounds
+from memory.models import ConceptNode
+
+NAMES = frozenset({"mira", "ana"})
+
+
+def told(pk: int, description: str) -> ConceptNode:
+    return ConceptNode(pk=pk, description=description)
+
+
+VINEYARD = told(1, "Ana's brother Tom bought a vineyard near Siena in secret.")
+DINNER = told(2, "Ana cooked risotto for her neighbours.")
+BOTH = [VINEYARD, DINNER]
+
+
+def test_what_the_words_repeat_is_a_ground_though_something_else_is_cited() -> None:
+    assert grounds([DINNER], "Tom will show them the secret vineyard near Siena.", BOTH, NAMES) == [DINNER, VINEYARD]
+
+
+def test_what_the_words_do_not_repeat_is_none() -> None:
+    assert grounds([DINNER], "Cooking for others makes Ana quiet and glad.", BOTH, NAMES) == [DINNER]
+
+
+def test_the_names_of_the_two_repeat_nothing() -> None:
+    assert grounds([DINNER], "Ana and Mira will see.", BOTH, NAMES) == [DINNER]
+
+
+def test_what_cites_nothing_rests_on_nothing() -> None:
+    assert grounds([], "Tom will show them the secret vineyard near Siena.", BOTH, NAMES) == []

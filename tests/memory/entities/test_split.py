@@ -1,0 +1,223 @@
+"""Of one that were two all along, two are made; and they stay two."""
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from django.contrib.auth.models import User
+from django.db import transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from echovessel.language.person_names import occurs
+from echovessel.outbox.models import OutboxEvent
+from memory.entities import clarify, merge
+from memory.entities.comparison import circle_of
+from memory.entities.resolve import Named, resolve
+from memory.entities.similarity import Profile
+from memory.entities.split import Division, NotSplit, divided, split
+from memory.models import Entity, Mention, MergeProposal
+from persona.models import Persona
+from tests.memory.entities.test_merge import entity, names, node
+from tests.memory.sessions import NOW
+
+SCOTT, HUANG = 1, 2  # keys of names
+
+
+def division(names: set[int] = frozenset(), shared: set[int] = frozenset(), **memories: set[int]) -> Division:
+    moved, both = memories.get("moved", set()), memories.get("both", set())
+    return Division(frozenset(names), frozenset(shared), frozenset(moved), frozenset(both))
+
+
+MEMORIES = {11: "Scott came.", 12: "黄逸扬 called.", 13: "黄逸扬 and Scott ate.", 14: "Scott left."}
+
+
+@pytest.mark.parametrize(
+    ("aliases", "mentions", "expected"),
+    [
+        # A name takes its memories with it; one that names both is of both.
+        ({HUANG}, set(), division({HUANG}, moved={12}, both={13})),
+        ({SCOTT}, set(), division({SCOTT}, moved={11, 14}, both={13})),
+        # A memory that is chosen is of the other alone.
+        ({HUANG}, {13}, division({HUANG}, moved={12, 13})),
+        # There are two of a name.
+        (set(), {14}, division(set(), {SCOTT}, moved={14})),
+        ({HUANG}, {14}, division({HUANG}, {SCOTT}, moved={12, 14}, both={13})),
+        ({SCOTT, HUANG}, {14}, division(set(), {SCOTT}, moved={14})),
+        (set(), {13}, division(set(), {SCOTT, HUANG}, moved={13})),
+        # What is not there is not chosen.
+        ({HUANG, 99}, {98}, division({HUANG}, moved={12}, both={13})),
+    ],
+)
+def test_names_and_memories_are_divided(aliases: set[int], mentions: set[int], expected: Division) -> None:
+    assert divided({SCOTT: "Scott", HUANG: "黄逸扬"}, MEMORIES, aliases, mentions) == expected
+
+
+@pytest.mark.parametrize(
+    ("aliases", "mentions", "code"),
+    [
+        (set(), set(), "nothing_chosen"),
+        ({99}, {98}, "nothing_chosen"),
+        ({SCOTT, HUANG}, set(), "nothing_left"),
+        (set(), set(MEMORIES), "nothing_left"),
+        ({3}, set(), "no_memory"),
+    ],
+)
+def test_what_would_leave_one_with_nothing_is_no_split(aliases: set[int], mentions: set[int], code: str) -> None:
+    with pytest.raises(NotSplit) as refused:
+        divided({SCOTT: "Scott", HUANG: "黄逸扬", 3: "Yang"}, MEMORIES, aliases, mentions)
+    assert refused.value.code == code
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_after_a_split_every_memory_names_whom_it_is_of(data: Any) -> None:
+    called = dict(enumerate(data.draw(st.lists(st.sampled_from(["Scott", "黄逸扬", "Yang", "逸扬"]), unique=True))))
+    words = st.lists(st.sampled_from(["Scott", "黄逸扬", "Yang", "逸扬"]), min_size=1, max_size=3)
+    texts = {key: " / ".join(said) for key, said in enumerate(data.draw(st.lists(words, max_size=6)))}
+    texts = {key: text for key, text in texts.items() if any(occurs(name, text) for name in called.values())}
+    aliases = data.draw(st.sets(st.sampled_from(sorted(called)))) if called else set()
+    mentions = data.draw(st.sets(st.sampled_from(sorted(texts)))) if texts else set()
+    try:
+        found = divided(called, texts, aliases, mentions)
+    except NotSplit:
+        return
+    mine = {called[key] for key in called.keys() - found.moved_names}
+    theirs = {called[key] for key in found.moved_names | found.shared_names}
+    staying = texts.keys() - found.moved_memories
+    going = found.moved_memories | found.shared_memories
+    assert mine
+    assert theirs
+    assert staying
+    assert going
+    assert all(any(occurs(name, texts[key]) for name in mine) for key in staying)
+    assert all(any(occurs(name, texts[key]) for name in theirs) for key in going)
+    assert mentions <= found.moved_memories
+
+
+@pytest.fixture
+def scott(mira: Persona) -> Entity:
+    made = entity(mira, "Scott", "黄逸扬", kind="person")
+    for text in MEMORIES.values():
+        made.mentions.create(node=node(mira, text))
+    return made
+
+
+def mentioned(of: Entity) -> set[str]:
+    return set(of.mentions.values_list("node__description", flat=True))
+
+
+def keys(of: Entity, *names: str) -> list[int]:
+    return list(of.aliases.filter(text__in=names).values_list("pk", flat=True))
+
+
+def test_two_are_made_and_kept_apart(scott: Entity, ana: User) -> None:
+    made = split(scott, keys(scott, "黄逸扬"), [], ana, NOW)
+    assert (made.canonical_name, made.kind, made.status, names(made)) == ("黄逸扬", "person", "confirmed", ["黄逸扬"])
+    assert mentioned(made) == {"黄逸扬 called.", "黄逸扬 and Scott ate."}
+    assert (names(scott), mentioned(scott)) == (["Scott"], {"Scott came.", "黄逸扬 and Scott ate.", "Scott left."})
+    proposal = MergeProposal.objects.get()
+    assert (proposal.status, proposal.decided_by, proposal.reasons) == ("kept_apart", ana, ["split"])
+    told = OutboxEvent.objects.get(name="memory.entity.split")
+    assert told.data == {"entity_id": str(scott.uuid), "made_entity_id": str(made.uuid)}
+
+
+def test_without_its_first_name_it_goes_by_the_next(scott: Entity) -> None:
+    made = split(scott, keys(scott, "Scott"), [], None, NOW)
+    scott.refresh_from_db()
+    assert (made.canonical_name, scott.canonical_name) == ("Scott", "黄逸扬")
+
+
+def test_two_of_one_name_are_told_apart_by_their_memories(scott: Entity) -> None:
+    left = scott.mentions.get(node__description="Scott left.")
+    made = split(scott, [], [left.pk], None, NOW)
+    assert (names(made), mentioned(made)) == (["Scott"], {"Scott left."})
+    assert "Scott left." not in mentioned(scott)
+
+
+def test_the_next_talk_finds_the_right_one(mira: Persona, scott: Entity) -> None:
+    made = split(scott, keys(scott, "黄逸扬"), [], None, NOW)
+    for name, meant in (("Scott", scott), ("黄逸扬", made)):
+        told = node(mira, f"{name} 回来了")
+        profile = Profile([name], "person", [told.description], np.eye(1, 384, dtype=np.float32))
+        found = resolve(mira, Named([name], "person", [told], profile), circle_of(mira, [profile]))
+        assert found is not None
+        assert found.entity == meant
+    assert not MergeProposal.objects.open().exists()
+
+
+def test_who_was_split_is_never_asked_about_again(mira: Persona, scott: Entity) -> None:
+    made = split(scott, keys(scott, "黄逸扬"), [], None, NOW)
+    third = entity(mira, "Yang", status="uncertain")
+    asked = merge.propose(mira, made, third, 0.7, ["shared_name"])
+    merge.merge(asked, None, NOW)  # who is one with the one is kept apart from the other
+    told = node(mira, "Scott alias 黄逸扬 is here.")
+    resolve(mira, Named(["Scott", "黄逸扬"], "person", [told]))
+    assert clarify.settle(mira, "Scott", "黄逸扬", True, NOW) == "nothing"
+    assert merge.propose(mira, scott, made, 1.0, ["same_name"]).status == "kept_apart"
+    assert not MergeProposal.objects.open().exists()
+
+
+def test_they_can_be_made_one_again(scott: Entity) -> None:
+    before = mentioned(scott), set(names(scott))
+    made = split(scott, keys(scott, "黄逸扬"), [], None, NOW)
+    merge.merge_pair(made, scott, None, NOW)
+    assert (mentioned(scott), set(names(scott))) == before
+
+
+def test_a_merge_before_a_split_can_still_be_undone(mira: Persona, scott: Entity) -> None:
+    yang = entity(mira, "Yang", "Yangyang")
+    for text in ("Yang sings.", "Yangyang dances."):
+        yang.mentions.create(node=node(mira, text))
+    merged = merge.merge_pair(scott, yang, None, NOW)
+    made = split(scott, keys(scott, "Yangyang"), [], None, NOW)
+    assert merge.undo(merged, None, NOW)
+    assert [(names(one), mentioned(one)) for one in (yang, made)] == [
+        (["Yang"], {"Yang sings."}),
+        (["Yangyang"], {"Yangyang dances."}),
+    ]
+    assert set(MEMORIES.values()) == mentioned(scott)
+
+
+def test_who_was_split_off_whole_is_gone_when_the_merge_is_undone(mira: Persona, scott: Entity) -> None:
+    yang = entity(mira, "Yang")
+    yang.mentions.create(node=node(mira, "Yang sings."))
+    merged = merge.merge_pair(scott, yang, None, NOW)
+    made = split(scott, keys(scott, "Yang"), [], None, NOW)
+    assert merge.undo(merged, None, NOW)
+    assert not Entity.objects.filter(pk=yang.pk).exists()
+    assert set(mira.entities.all()) == {scott, made}
+
+
+def test_whoever_lives_on_in_another_is_not_split(mira: Persona, scott: Entity) -> None:
+    other = entity(mira, "Yang")
+    merge.merge_pair(scott, other, None, NOW)
+    with pytest.raises(NotSplit, match="lives on"):
+        split(other, [1], [], None, NOW)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 10**9))
+def test_whatever_is_split_every_mention_is_literal_and_nobody_is_without_one(mira: Persona, seed: int) -> None:
+    dice = random.Random(seed)
+    pool = ["Scott", "黄逸扬", "Yang", "逸扬"]
+    with transaction.atomic():
+        one = entity(mira, *dice.sample(pool, dice.randint(1, 4)))
+        for _ in range(dice.randint(2, 6)):
+            text = " / ".join(dice.sample(names(one), dice.randint(1, len(names(one)))))
+            one.mentions.create(node=node(mira, text))
+        every = set(one.mentions.values_list("node", flat=True))
+        for _ in range(3):
+            chosen = dice.choice(list(mira.entities.all()))
+            some = [list(rows.values_list("pk", flat=True)) for rows in (chosen.aliases, chosen.mentions)]
+            try:
+                split(chosen, *(dice.sample(own, dice.randint(0, len(own))) for own in some), None, NOW)
+            except NotSplit:
+                continue
+        assert set(Mention.objects.values_list("node", flat=True)) == every
+        for known in mira.entities.all():
+            assert known.mentions.exists()
+            assert known.canonical_name in names(known)
+            assert all(any(occurs(name, text) for name in names(known)) for text in mentioned(known))
+        transaction.set_rollback(True)

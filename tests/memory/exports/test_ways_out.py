@@ -1,0 +1,196 @@
+"""A persona taken along in the formats of others: they fit what is published of them, and come back as they were."""
+
+import io
+import json
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from chat.models import Message
+from memory.exports import WAYS
+from memory.imports.readers.cards import CharacterCard
+from memory.imports.readers.pam import PortableMemory
+from memory.imports.readers.source import Source
+from memory.imports.readers.types import Card, Found, Remembered
+from memory.models import ConceptNode, Entity
+from persona.models import Persona
+from tests.memory.archive.archives import SMALL, imported, message, session
+from tests.memory.imports import importing_files
+from tests.memory.imports.readers.given import FILES, found_by, given, lines_of
+from tests.memory.imports.readers.schema import faults
+
+pytestmark = pytest.mark.django_db
+NOW = datetime(2026, 11, 22, 1, 0, tzinfo=UTC)
+SCHEMAS = FILES.parent / "schemas"
+OFF = (session("s2", off_the_record=True), message("m8", "Between us: the safe is open.", of="s2"))
+
+
+@pytest.fixture
+def restored(ana: User, tmp_path: Path) -> Persona:
+    """A cat, what follows from it, a talk off the record and a line that no model may see."""
+    persona = imported(tmp_path, ana, *SMALL, *OFF, message("m9", "My pin is 4711.", withheld=True)).persona
+    persona.nodes.filter(external_id="n2").update(status="hidden")
+    return persona
+
+
+def taken(persona: Persona, way: str) -> Source:
+    return given(b"".join(WAYS[way].written(persona, NOW)), WAYS[way].file_name(persona, NOW))
+
+
+def documents(source: Source) -> dict[str, Any]:
+    with source.open() as file, zipfile.ZipFile(io.BytesIO(file.read())) as archive:
+        return {name: json.loads(archive.read(name)) for name in archive.namelist()}
+
+
+def memories_of(found: list[Found]) -> dict[str, Remembered]:
+    return {one.text: one for one in found if isinstance(one, Remembered)}
+
+
+def test_portable_memory_fits_its_schemas(restored: Persona) -> None:
+    found = documents(taken(restored, "pam"))
+    assert sorted(found) == ["conversations/000001.json", "memory-store.json"]
+    for name, document in found.items():
+        kind = "pam_store" if name == "memory-store.json" else "pam_conversation"
+        assert list(faults(document, json.loads((SCHEMAS / f"{kind}.schema.json").read_text()))) == []
+
+
+def test_what_was_said_and_what_remains_come_back(restored: Persona) -> None:
+    found = found_by(PortableMemory(), taken(restored, "pam"))
+    assert [(line.speaker, line.role, line.text) for line in lines_of(found)] == [
+        ("Ana", "user", "I adopted a white cat called Blackie."),
+        ("Mira", "persona", "How lovely! Does she scratch the sofa?"),
+        ("Ana", "user", "Only my grandmother's old armchair."),
+    ]
+    memories = memories_of(found)
+    assert memories.keys() == {
+        *ConceptNode.objects.values_list("description", flat=True),
+        "Blackie: Ana's white cat.",
+        "Mira loves the sea.",
+        "Ana lives in Lisbon.",
+        "Short.",
+    }
+    cat, before = memories["Ana adopted a white cat named Blackie."], memories["Ana has no pets."]
+    assert (cat.type, str(cat.day)) == ("event", "2026-01-02")
+    assert cat.rest["provenance"]["message_ref"] == str(Message.objects.get(external_id="m1").uuid)
+    assert before.rest["temporal"]["superseded_by"] == cat.source_id
+    assert (before.rest["status"], memories["Ana lives in Lisbon."].type) == ("superseded", "identity")
+    gentle = memories["Ana is gentle with animals."]
+    assert gentle.rest["status"] == "deprecated"
+    assert [edge["to"] for edge in gentle.rest["relations"]] == [cat.source_id]
+
+
+@pytest.mark.parametrize("way", ["pam", "card", "card_png"])
+def test_what_no_model_may_see_is_in_no_file_for_others(restored: Persona, way: str) -> None:
+    with taken(restored, way).open() as file:
+        data = file.read()
+    whole = b"".join(json.dumps(one).encode() for one in documents(given(data)).values()) if way == "pam" else data
+    assert b"4711" not in whole
+    assert b"safe is open" not in whole
+
+
+def test_what_somebody_else_said_bears_their_name_and_a_notice_is_left_out(restored: Persona) -> None:
+    line = Message.objects.get(external_id="m2")
+    Message.objects.filter(pk=line.pk).update(role="system", speaker="Zoé")
+    Message.objects.filter(external_id="m3").update(role="system")
+    said = lines_of(found_by(PortableMemory(), taken(restored, "pam")))
+    assert [line.speaker for line in said] == ["Ana", "Zoé"]
+
+
+@pytest.mark.parametrize("way", ["card", "card_png"])
+def test_a_card_says_who_she_is_and_nothing_of_her_owner(restored: Persona, way: str) -> None:
+    source = taken(restored, way)
+    (card,) = (one for one in found_by(CharacterCard(), source) if isinstance(one, Card))
+    assert (card.name, card.description, card.post_history) == ("Mira", "Mira loves the sea.", "Short.")
+    assert card.lore == ()
+    assert card.rest["spec"] == "chara_card_v3"
+    with taken(restored, "card").open() as file:
+        assert all(word not in file.read() for word in (b"Ana", b"Lisbon", b"Blackie"))
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            "Mira met Ana in Lisbon. ANA calls her Mi; Anastasia does not.",
+            "Mira met {{user}} in Lisbon. {{user}} calls her Mi; Anastasia does not.",
+        ),
+        ("She likes Ana's cat.", "She likes {{user}}'s cat."),
+    ],
+)
+def test_where_a_card_speaks_of_her_owner_it_speaks_of_whoever_reads_it(
+    restored: Persona, words: str, told: str
+) -> None:
+    restored.core_blocks.filter(label="persona").update(content=words)
+    (card,) = (one for one in found_by(CharacterCard(), taken(restored, "card")) if isinstance(one, Card))
+    assert card.description == told
+
+
+def test_somebody_who_lives_on_in_another_is_not_told_twice(restored: Persona) -> None:
+    cat = Entity.objects.get()
+    Entity.objects.create(
+        persona=restored, canonical_name="Kitty", description="A cat.", status="merged", merged_into=cat
+    )
+    assert "Kitty: A cat." not in memories_of(found_by(PortableMemory(), taken(restored, "pam")))
+
+
+def test_names_are_asked_for_at_once(restored: Persona) -> None:
+    def asked() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            taken(restored, "pam")
+        return len(queries)
+
+    asked()  # her owner is known from then on
+    before = asked()
+    for number in range(5):
+        Entity.objects.create(persona=restored, canonical_name=f"Nils {number}", description="A neighbour.")
+    assert asked() == before
+
+
+def test_a_persona_with_nothing_is_taken_along_too(mira: Persona) -> None:
+    mira.core_blocks.update(content="")
+    assert found_by(PortableMemory(), taken(mira, "pam")) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "way", "begins"),
+    [("m.zip", "pam", b"PK"), ("m.json", "card", b"{"), ("m.PNG", "card", b"\x89PNG"), ("m.jsonl", "archive", b'{"ty')],
+)
+def test_the_command_writes_each(restored: Persona, tmp_path: Path, name: str, way: str, begins: bytes) -> None:
+    call_command("export_archive", str(restored.uuid), str(tmp_path / name), format=way)
+    assert (tmp_path / name).read_bytes().startswith(begins)
+    assert (tmp_path / name).stat().st_mode & 0o077 == 0
+
+
+def test_all_of_an_owners_are_archives(restored: Persona, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="saved as archives"):
+        call_command("export_archive", str(tmp_path / "x.zip"), owner="ana", format="pam")
+
+
+def test_what_is_hers_and_comes_back_is_known(restored: Persona) -> None:
+    with taken(restored, "pam").open() as file:
+        content = file.read()
+    before = [restored.messages.count(), restored.nodes.count(), restored.entities.count()]
+    job = importing_files.taken_in(restored, content, "m.zip")
+    assert [restored.messages.count(), restored.nodes.count(), restored.entities.count()] == before
+    assert {name: count for name, count in job.counts.items() if count} == {"known": 8, "outdated": 2}
+
+
+def test_somebody_else_of_the_users_name_stays_somebody_else(ana: User, tmp_path: Path) -> None:
+    group = [
+        message("g1", "I am Ana, too.", role="system", speaker="ana"),
+        message("g2", "Hi all.", role="system", speaker="Ben"),
+    ]
+    persona = imported(tmp_path, ana, *SMALL, *group).persona
+    spoken = {
+        line.text: (line.speaker, line.role) for line in lines_of(found_by(PortableMemory(), taken(persona, "pam")))
+    }
+    assert spoken["I am Ana, too."] == ("ana (other)", "other")
+    assert spoken["Hi all."] == ("Ben", "other")
+    assert spoken["Only my grandmother's old armchair."] == ("Ana", "user")

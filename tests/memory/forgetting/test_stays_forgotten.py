@@ -1,0 +1,142 @@
+"""What was forgotten stays so, whoever would bring it back: the same talk, a reflection, the slow path, a request."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from chat.models import Message, Session
+from echovessel.embeddings import embedding
+from memory.consolidation import runner
+from memory.curation.remember import NotRemembered, remember
+from memory.forgetting import Choice, Target, forget, plan
+from memory.models import ConceptNode, Tombstone
+from memory.store.retold import forgotten_before
+from memory.store.writing import Draft, write
+from persona.models import Persona
+from tests.memory.sessions import NOW, Clock, cite, event, extraction, impression, talk
+from tests.scripted import Script
+
+pytestmark = pytest.mark.django_db
+
+LINES = ("I adopted a white cat called Milo today.", "> Oh!", "He sleeps on my old red sofa.", "Yes.")
+EVENT, IMPRESSION = "Ana adopted a white cat, Milo.", "She softens when the cat comes up."
+
+
+def read(
+    persona: Persona, model: Script, clock: Clock, but_first: Callable[[Session], None] = lambda session: None
+) -> Any:
+    """A talk of these lines, and the event and the thought that a model makes of it."""
+    session = talk(persona, *LINES, at=clock.now)
+    but_first(session)
+    first = session.messages.all()[0]
+    model.structured.clear()
+    model.answers(extraction([event(EVENT, cite(first, "a white cat called Milo"))]), impression(IMPRESSION))
+    runner.run(session.pk, clock)
+    return session
+
+
+@pytest.fixture
+def forgotten(mira: Persona, model: Script, clock: Clock) -> Persona:
+    """Somebody forgot the event with all that came of it."""
+    read(mira, model, clock)
+    node = ConceptNode.objects.get(kind="event")
+    clock.forward(hours=1)
+    forget(plan([Target("node", node.pk)], Choice()), mira.owner, clock.now)
+    assert not ConceptNode.objects.exists()
+    return mira
+
+
+def refusals() -> int:
+    return sum(Tombstone.objects.values_list("refused", flat=True))
+
+
+def from_a_file(session: Session) -> None:
+    """As if a file had brought it."""
+    Session.objects.filter(pk=session.pk).update(close_reason="import")
+    Message.objects.filter(session=session).update(import_uuid=uuid4())
+
+
+def test_the_same_talk_brought_by_a_file_brings_nothing_back(forgotten: Persona, model: Script, clock: Clock) -> None:
+    clock.forward(days=3)
+    read(forgotten, model, clock, but_first=from_a_file)
+    assert not ConceptNode.objects.exists()
+    assert refusals() > 0
+
+
+def test_what_the_owner_tells_anew_is_remembered_anew(forgotten: Persona, model: Script, clock: Clock) -> None:
+    """The owner may change their mind by saying it again; what was concluded of it then stays forgotten."""
+    clock.forward(days=3)
+    read(forgotten, model, clock)
+    node = ConceptNode.objects.get()
+    assert node.description == EVENT
+    assert forgotten_before([node]) == {node.pk}
+
+
+def test_other_words_of_the_model_for_a_line_told_anew_are_remembered(
+    forgotten: Persona, model: Script, clock: Clock
+) -> None:
+    clock.forward(days=3)
+    session = talk(forgotten, LINES[0], "a", "b", at=clock.now)
+    model.structured.clear()
+    model.answers(extraction([event("Somebody took in an animal.", cite(session.messages.all()[0], "cat"))]))
+    runner.run(session.pk, clock)
+    node = ConceptNode.objects.get()
+    assert node.description == "Somebody took in an animal."
+    assert forgotten_before([node]) == {node.pk}
+
+
+def test_a_line_that_was_said_before_brings_nothing_back(forgotten: Persona, model: Script, clock: Clock) -> None:
+    """It was kept, perhaps, and read only after the event was forgotten."""
+    session = talk(forgotten, LINES[0], "a", "b", at=clock.now - timedelta(days=2))
+    model.structured.clear()
+    model.answers(extraction([event(EVENT, cite(session.messages.all()[0], "cat"))]))
+    runner.run(session.pk, clock)
+    assert not ConceptNode.objects.exists()
+    with pytest.raises(NotRemembered):
+        remember(session.messages.all()[0], NOW)
+
+
+def test_a_line_that_says_nothing_of_it_brings_nothing_back(forgotten: Persona, model: Script, clock: Clock) -> None:
+    """Nobody told it anew: the model alone says it."""
+    clock.forward(days=3)
+    session = talk(forgotten, "Good morning to you!", "I slept well.", "b", at=clock.now)
+    model.structured.clear()
+    model.answers(extraction([event(EVENT, cite(session.messages.all()[0], "Good morning"))]))
+    runner.run(session.pk, clock)
+    assert not ConceptNode.objects.exists()
+
+
+def test_what_was_told_anew_can_be_forgotten_anew(forgotten: Persona, model: Script, clock: Clock) -> None:
+    clock.forward(days=3)
+    read(forgotten, model, clock)
+    clock.forward(days=1)
+    forget(plan([Target("node", ConceptNode.objects.get().pk)]), forgotten.owner, clock.now)
+    session = talk(forgotten, LINES[0], at=clock.now - timedelta(days=1))
+    with pytest.raises(NotRemembered):
+        remember(session.messages.get(), clock.now)
+
+
+def test_a_line_told_anew_is_remembered_on_request(forgotten: Persona, clock: Clock) -> None:
+    clock.forward(days=3)
+    node = remember(talk(forgotten, LINES[0], at=clock.now).messages.get(), clock.now)
+    assert forgotten_before([node]) == {node.pk}
+
+
+@pytest.mark.parametrize("kind", ["event", "thought"])
+def test_the_slow_path_brings_nothing_back(forgotten: Persona, kind: str) -> None:
+    for words in (EVENT, IMPRESSION.upper()):
+        draft = Draft(kind=kind, description=words, source="slow_cycle")
+        assert write(forgotten, draft, embedding.embed([words])[0], embedding.name(), NOW).outcome == "refused"
+
+
+def test_what_was_never_forgotten_is_remembered_as_ever(forgotten: Persona, model: Script, clock: Clock) -> None:
+    session = talk(forgotten, "My dog is black.", "Yes.", "He is old.", at=clock.now)
+    model.structured.clear()
+    model.answers(extraction([event("Ana's dog is black.", cite(session.messages.all()[0]))]))
+    runner.run(session.pk, clock)
+    node = ConceptNode.objects.get(kind="event")
+    assert node.description == "Ana's dog is black."
+    assert forgotten_before([node]) == set()

@@ -1,0 +1,110 @@
+"""What somebody brought, for the tests: talks of an import as its file's lines were stored."""
+
+import hashlib
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from chat import search
+from chat.models import Message, Session
+from echovessel import llm
+from echovessel.llm.prompt_sections import tokens
+from memory.imports import leases
+from memory.imports.leases import ImportLease
+from memory.models import ImportChunk, ImportJob, ImportRun
+from persona.models import Persona
+from tests.memory.sessions import NOW, Clock, event, extraction
+
+LONG_AGO = datetime(2021, 6, 1, 18, 0, tzinfo=NOW.tzinfo)
+ROLES = {"Ana": Message.Role.USER, "Mira": Message.Role.PERSONA}
+
+
+def an_import(persona: Persona, status: str = "remembering") -> ImportJob:
+    """One whose file has been stored."""
+    job = ImportJob.objects.create(
+        owner=persona.owner, persona=persona, status=status, file_name="chat.txt", file_size=1, created_at=NOW
+    )
+    ImportRun.objects.create(uuid=job.uuid, persona=persona, at=NOW)
+    return job
+
+
+def brought(
+    job: ImportJob,
+    *lines: str,
+    at: datetime = LONG_AGO,
+    kind: str = "talk",
+    dated: bool = True,
+) -> Session:
+    """A talk of "Ana: …", "Mira: …" and others."""
+    assert job.persona is not None
+    session = Session.objects.create(
+        persona=job.persona,
+        channel="journal" if kind == "prose" else "whatsapp",
+        status=Session.Status.CLOSING,
+        close_reason=Session.CloseReason.IMPORT,
+        started_at=at,
+        last_message_at=at + timedelta(minutes=len(lines) - 1),
+        closed_at=at,
+        import_uuid=job.uuid,
+        external_id=hashlib.sha256("\n".join(lines).encode()).hexdigest(),
+    )
+    stored = [_line(session, line, at + timedelta(minutes=number)) for number, line in enumerate(lines)]
+    search.store(stored)
+    count = sum(line.token_count for line in stored)
+    Session.objects.filter(pk=session.pk).update(message_count=len(stored), token_count=count)
+    ImportChunk.objects.create(
+        job=job,
+        persona=job.persona,
+        number=job.chunks.count(),
+        digest=str(session.external_id),
+        kind=kind,
+        dated=dated,
+        session=session,
+    )
+    session.refresh_from_db()
+    return session
+
+
+def _line(session: Session, line: str, at: datetime) -> Message:
+    speaker, content = line.split(": ", 1)
+    return Message(
+        session=session,
+        persona=session.persona,
+        role=ROLES.get(speaker, Message.Role.SYSTEM),
+        speaker="" if speaker in ROLES else speaker,
+        content=content,
+        token_count=tokens(content),
+        day=at.astimezone(session.persona.zone).date(),
+        created_at=at,
+        external_id=f"whatsapp:{hashlib.sha256(f'{at} {line}'.encode()).hexdigest()}",
+        import_uuid=session.import_uuid,
+    )
+
+
+def events_of_each(request: Any) -> dict[str, Any]:
+    """One event for each line of the user's; no thoughts, and no drafts."""
+    if request.purpose in ("reflection", "onboarding"):
+        return {"thoughts": [], "drafts": []}
+    lines = [one for one in request.material["lines"] if one["role"] == "user" and not one["read"]]
+    cited = ({"message_id": one["id"], "quote": one["content"]} for one in lines)
+    return extraction([event(f"Ana said: {quote['quote']}", quote) for quote in cited])
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, deed: Callable[[], Any]) -> None:
+    """Do it when the model has just answered, and nothing was made of that yet."""
+    answered = llm.answer_now
+
+    def answer_now(*given: Any, **named: Any) -> Any:
+        answer = answered(*given, **named)
+        deed()
+        return answer
+
+    monkeypatch.setattr(llm, "answer_now", answer_now)
+
+
+def in_hand(job: ImportJob, clock: Clock | None = None) -> ImportLease:
+    found = leases.acquire(job.pk, clock or Clock())
+    assert found is not None
+    return found

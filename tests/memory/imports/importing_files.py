@@ -1,0 +1,85 @@
+"""Files that people bring, for the tests: handed over, looked through, confirmed, taken in."""
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from chat.models import Message
+from memory import imports
+from memory.imports import runner
+from memory.imports.choices import Choices
+from memory.imports.readers import Source
+from memory.models import ImportJob
+from persona.models import Persona
+from tests.memory.sessions import NOW, Clock
+
+FILES = Path(__file__).parent / "readers" / "files"
+
+
+def whatsapp(*lines: str, at: datetime = datetime(2023, 3, 25, 21, 0)) -> bytes:
+    """A chat: "Ana: Hello" and so on, a minute apart; a number of hours lets them pass."""
+    told = []
+    for line in lines:
+        if line.isdecimal():
+            at += timedelta(hours=int(line))
+            continue
+        told.append(f"{at:%d/%m/%Y, %H:%M} - {line}")
+        at += timedelta(minutes=1)
+    return "\n".join(told).encode()
+
+
+def source(content: bytes, name: str) -> Source:
+    return Source(io.BytesIO(content), name)
+
+
+def brought(persona: Persona | None, content: bytes, name: str, owner: Any = None, now: datetime = NOW) -> ImportJob:
+    """The file handed over, and kept."""
+    with source(content, name) as file:
+        return imports.begin(owner or (persona and persona.owner), persona, file, now, keep=True)
+
+
+def looked_through(persona: Persona | None, content: bytes, name: str, **rest: Any) -> ImportJob:
+    job = brought(persona, content, name, **rest)
+    runner.run(job.pk, Clock())
+    job.refresh_from_db()
+    return job
+
+
+def confirmed(
+    persona: Persona, content: bytes, name: str, roles: Mapping[str, str] | None = None, **choices: Any
+) -> ImportJob:
+    """Confirmed as it is suggested; who is not known otherwise is somebody else."""
+    job = looked_through(persona, content, name)
+    assert job.status == "asking", (job.status, job.refusal, job.failure)
+    imports.confirm(job, answered(job, roles, **choices), NOW)
+    return job
+
+
+def answered(job: ImportJob, roles: Mapping[str, str] | None = None, **choices: Any) -> Choices:
+    """As it is suggested, but that whoever bears the persona's name is said to be the persona."""
+    likely = imports.suggested(job)
+    told = {name: role or "other" for name, role in likely.roles.items()}
+    if job.persona and told.get(job.persona.name) == "other":
+        told[job.persona.name] = "persona"
+    told |= roles or {}
+    return replace(likely, **{"roles": told, "undated": date(2024, 1, 5)} | choices)
+
+
+def taken_in(
+    persona: Persona, content: bytes, name: str, roles: Mapping[str, str] | None = None, **rest: Any
+) -> ImportJob:
+    """Taken in and remembered, till nothing is left to do."""
+    job = confirmed(persona, content, name, roles, **rest)
+    while runner.run(job.pk, Clock()) == runner.Outcome.GOES_ON:
+        pass
+    job.refresh_from_db()
+    return job
+
+
+def lines_of(persona: Persona) -> Sequence[str]:
+    """Everything that was said, in its order."""
+    told = Message.objects.filter(persona=persona).order_by("created_at", "id")
+    return [f"{line.speaker or line.role}: {line.content}" for line in told]

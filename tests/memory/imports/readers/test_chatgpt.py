@@ -1,0 +1,206 @@
+"""ChatGPT's export."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from memory.imports.readers import read as read_file
+from memory.imports.readers import recognised
+from memory.imports.readers.chatgpt import ChatGPT
+from memory.imports.readers.types import Found, Remembered, Skipped, Talk
+from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
+
+DATA = (FILES / "chatgpt.json").read_bytes()
+
+
+def read(conversations: Any) -> list[Found]:
+    return found_by(ChatGPT(), given(json.dumps(conversations)))
+
+
+def conversation() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(DATA)[0]
+    return found
+
+
+def test_the_current_branch_is_read_and_nothing_else() -> None:
+    found = found_by(ChatGPT(), fixture("chatgpt.json"))
+    assert [(line.speaker, line.role, line.text) for line in lines_of(found)] == [
+        ("user", "user", "My cat is called 小黑.\nHe is black."),
+        ("assistant", "persona", "What a good name for a cat."),
+        ("user", "user", "Here he is."),
+        ("assistant", "persona", "He looks proud."),
+        ("user", "user", "Can you hear me?"),
+        ("assistant", "persona", "Yes, I can hear you."),
+        ("user", "user", "Second talk."),
+        ("assistant", "persona", "Indeed."),
+    ]
+    assert sorted(skips_of(found)) == ["hidden", "media", "media", "not_chosen", "thinking", "tool", "tool"]
+
+
+def test_a_line_has_the_files_id_its_time_and_a_place_for_people() -> None:
+    talk = next(one for one in found_by(ChatGPT(), fixture("chatgpt.json")) if isinstance(one, Talk))
+    line = talk.lines[1]
+    assert (talk.title, talk.source_id, talk.where) == ("小黑 the cat", "c-1", "conversation 1")
+    assert (line.source_id, line.where) == ("a1", "conversation 1, message 5")
+    assert line.at == datetime(2023, 12, 31, 21, 5, 2, 250_000, UTC)
+
+
+def test_what_the_user_wrote_about_herself_is_offered_once() -> None:
+    found = read([conversation(), conversation() | {"id": "c-9", "conversation_id": "c-9"}])
+    about = [(one.type, one.text) for one in found if isinstance(one, Remembered)]
+    assert about == [("user_profile", "I am Ana and live in Shanghai."), ("user_instructions", "Be brief.")]
+
+
+def test_without_a_current_node_the_branch_written_last_is_read() -> None:
+    assert [line.source_id for line in lines_of(read([conversation() | {"current_node": None}]))][-1] == "a3"
+
+
+def test_a_circle_of_parents_ends() -> None:
+    circular = conversation()
+    circular["mapping"]["root"]["parent"] = "a3"
+    assert len(lines_of(read([circular]))) == 6
+
+
+def test_the_zip_is_read_with_all_its_parts_and_the_rest_is_told() -> None:
+    first, second = json.loads(DATA)
+    source = zipped(
+        {
+            "conversations-000.json": json.dumps([first]), "conversations-001.json": json.dumps([second]),
+            "user.json": "{}", "chat.html": "<html>", "dalle/1.webp": b"x", "export_manifest.json": "{}",
+        }
+    )  # fmt: skip
+    assert recognised(source).name == "chatgpt"
+    found = found_by(ChatGPT(), source)
+    assert [line.source_id for line in lines_of(found)] == [
+        line.source_id for line in lines_of(found_by(ChatGPT(), fixture("chatgpt.json")))
+    ]
+    beside = {one.where: one.reason for one in found if isinstance(one, Skipped)}
+    assert beside["chat.html"] == "duplicate"
+    assert beside["user.json"] == beside["export_manifest.json"] == "settings"
+    assert beside["dalle/1.webp"] == "media"
+
+
+def test_a_conversation_that_is_none_is_told_by_its_number() -> None:
+    found = read([{"title": "x"}, conversation()])
+    assert found[0] == Skipped("conversation 1", "broken")
+    assert lines_of(found)[0].where == "conversation 2, message 4"
+
+
+def test_times_beyond_reason_are_left_open() -> None:
+    late = conversation()
+    late["mapping"]["u1"]["message"]["create_time"] = 1e18
+    assert lines_of(read([late]))[0].at is None
+
+
+def with_message(**fields: Any) -> list[Found]:
+    """The first conversation with another last message."""
+    changed = conversation()
+    changed["mapping"]["a3"]["message"] |= fields
+    return read([changed])
+
+
+@pytest.mark.parametrize("data", [json.dumps(conversation()), json.dumps(conversation(), indent=2)])
+def test_one_conversation_by_itself_is_read(data: str) -> None:
+    source = given(data, "conversation.json")
+    assert recognised(source).name == "chatgpt"
+    assert len(lines_of(found_by(ChatGPT(), source))) == 6
+
+
+def test_a_conversation_a_line_is_read() -> None:
+    source = given("\n".join(json.dumps(one) for one in json.loads(DATA)), "conversations.jsonl")
+    assert recognised(source).name == "chatgpt"
+    assert lines_of(found_by(ChatGPT(), source)) == lines_of(found_by(ChatGPT(), fixture("chatgpt.json")))
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("It is open【12†source】 today【4:0†map.pdf】.", "It is open today."),
+        ("It is open:contentReference[oaicite:3]{index=3}【oaicite:3】.", "It is open."),
+        ("Open \ue200cite\ue202turn0search1\ue202turn0news2\ue201.", "Open ."),
+        ('In \ue200entity\ue202["city","Berlin","in Germany"]\ue201 it snows.', "In Berlin it snows."),
+        ("\ue203It snows\ue204 in Berlin.", "It snows in Berlin."),
+        ("【小黑】 is what stood there.", "【小黑】 is what stood there."),
+    ],
+)
+def test_marks_of_sources_are_no_words(written: str, shown: str) -> None:
+    found = with_message(content={"content_type": "text", "parts": [written]})
+    assert lines_of(found)[-1].text == shown
+
+
+def test_whatever_a_user_writes_stays() -> None:
+    changed = conversation()
+    changed["mapping"]["u1"]["message"]["content"] = {"content_type": "text", "parts": ["See 【1†source】."]}
+    assert lines_of(read([changed]))[0].text == "See 【1†source】."
+
+
+def test_what_the_model_says_to_itself_is_no_line() -> None:
+    found = with_message(channel="analysis")
+    assert [line.source_id for line in lines_of(found)][-1] != "a3"
+    assert skips_of(found).count("thinking") == 2
+
+
+def test_what_was_kept_of_the_user_is_offered_with_its_day() -> None:
+    kept = "1. [2024-05-01]. User likes tea.\n\n2. [2024-05-02]. User has a cat\nnamed 小黑."
+    found = with_message(content={"content_type": "model_editable_context", "model_set_context": kept})
+    assert [(one.text, str(one.day)) for one in found if isinstance(one, Remembered) and one.type == "memory"] == [
+        ("User likes tea.", "2024-05-01"),
+        ("User has a cat\nnamed 小黑.", "2024-05-02"),
+    ]
+
+
+def test_what_she_wrote_of_herself_comes_without_the_sentences_around_it() -> None:
+    content = {"content_type": "user_editable_context", "user_profile": "The user provided: ```Ana```"}
+    said = {"about_user_message": "Ana, a nurse", "about_model_message": "Be kind"}
+    found = with_message(content=content, metadata={"user_context_message_data": said})
+    assert [one.text for one in found if isinstance(one, Remembered)][-2:] == ["Ana, a nurse", "Be kind"]
+
+
+def _message(number: int, role: str = "", **more: Any) -> dict[str, Any]:
+    side = role or ("user", "assistant")[number % 2]
+    content = {"content_type": "text", "parts": [f"Line {number}"]}
+    return {
+        "id": f"m{number}",
+        "author": {"role": side},
+        "create_time": 1_700_000_000 + number,
+        "content": content,
+    } | more
+
+
+def test_conversations_without_links_are_read_whole_and_in_order() -> None:
+    nodes = {f"n{number}": {"id": f"n{number}", "message": _message(number)} for number in (3, 0, 2, 1)}
+    listed = [*nodes.values()]
+    in_order = [node for _key, node in sorted(nodes.items())]
+    inner = {
+        node["id"]: node | {"children": [f"n{number + 1}"] if number < 3 else []}
+        for number, node in enumerate(in_order)
+    }
+    messages = [_message(number) for number in (0, 1, 2, 3)]
+    plain = [{"role": message["author"]["role"], "content": message["content"]} for message in messages]
+    shared = {"title": "T", "linear_conversation": in_order, "mapping": nodes}
+    for data in (
+        [{"title": "T", "mapping": nodes}],
+        {"title": "T", "mapping": nodes, "current_node": "n3"},
+        [{"title": "T", "mapping": inner}],
+        [{"title": "T", "mapping": listed}],
+        {"conversations": [{"title": "T", "mapping": nodes}]},
+        {"props": {"pageProps": {"serverResponse": {"type": "data", "data": shared}}}},
+        [{"title": "T", "messages": messages}],
+        [{"title": "T", "messages": plain}],
+        {"title": "T", "messages": messages},
+        listed,
+        messages,
+    ):
+        for source in (given(json.dumps(data), "conversations.json"), zipped({"conversations.json": json.dumps(data)})):
+            assert recognised(source).name == "chatgpt", data
+            assert [line.text for line in lines_of(list(read_file(source)))] == [
+                f"Line {number}" for number in range(4)
+            ], data
+
+
+def test_a_strange_node_among_messages_without_links_is_told() -> None:
+    data = [{"title": "T", "mapping": {"a": {"message": _message(0)}, "b": 3, "c": {"message": _message(1)}, "d": {}}}]
+    found = list(read_file(given(json.dumps(data))))
+    assert ([line.text for line in lines_of(found)], skips_of(found)) == (["Line 0", "Line 1"], ["broken"])

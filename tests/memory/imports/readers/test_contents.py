@@ -1,0 +1,64 @@
+"""A refusal says in one sentence what is in the file, in the language of whoever reads it."""
+
+import json
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from memory.imports.readers import read
+from memory.imports.readers.contents import contents_of
+from memory.imports.readers.reasons import KINDS, describe_contents
+from memory.imports.readers.types import ImportRejected
+from tests.memory.imports.readers.given import given, zipped
+
+
+def refused(data: Any, name: str = "file") -> ImportRejected:
+    source = zipped(data, name) if isinstance(data, dict) else given(data, name)
+    with pytest.raises(ImportRejected) as rejected:
+        list(read(source))
+    return rejected.value
+
+
+def test_a_zip_without_conversations_says_what_it_holds() -> None:
+    members: dict[str, bytes | str] = {f"{number}.jpg": b"\xff\xd8" for number in range(214)}
+    members |= {f"{number}.html": "<html><body>Hi</body></html>" for number in range(3)}
+    rejected = refused(members, "a.zip")
+    assert rejected.reason == "The zip holds 214 pictures and 3 web pages, but no conversations."
+    assert str(refused({"a.mp4": b"x", "b.bin": b"x", "c.json": "{}"}, "b.zip")).endswith(
+        "The zip holds 1 video, 1 other file and 1 JSON file, but no conversations."
+    )
+    assert describe_contents("zip:") == "The zip holds no files."
+
+
+def test_json_without_conversations_says_its_fields() -> None:
+    rejected = refused(json.dumps({"settings": {"theme": 1}, "devices": [1], "版本": 3, "Ana Silva": 1}))
+    assert rejected.reason == "JSON with the fields devices, settings: none of them holds what somebody said."
+    assert refused(json.dumps([{"width": 3, "height": 4}])).reason.startswith("JSON with the fields height, width:")
+    for empty in ("[]", "{}", " [ ] "):
+        assert refused(empty).reason == "The JSON in it is empty."
+    assert refused("[[[").reason == "This is not JSON, or it is damaged or cut off."
+    assert refused("[1, 2]").reason
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"%PDF-1.7\n%\xe2\xe3", "pdf"), (b"SQLite format 3\0", "database"), (b"\x1f\x8b\x08\0", "packed"),
+        (b"\0\0\0\x20ftypisom\0", "video"), (b"OggS\0\x02", "recording"), (b"Rar!\x1a\x07\x01\0", "packed"),
+        ({"word/document.xml": "<a/>", "[Content_Types].xml": "<a/>"}, "document"),
+        ({"xl/workbook.xml": "<a/>"}, "spreadsheet"),
+    ],
+)  # fmt: skip
+def test_what_is_no_text_says_what_it_is(data: Any, kind: str) -> None:
+    assert refused(data).reason == str(KINDS[kind])
+
+
+def test_what_is_stored_of_a_refusal_has_no_language() -> None:
+    assert contents_of(zipped({"1.jpg": b"x", "2.jpg": b"x", "3.html": "x"})) == "zip:pictures=2,pages=1"
+    with patch(
+        "memory.imports.readers.reasons.gettext",
+        lambda words: {"The zip holds no files.": "压缩包里没有文件。"}.get(words, words),
+    ):
+        assert describe_contents("zip:") == "压缩包里没有文件。"
+    assert all(describe_contents(strange) for strange in ("", "kind:?", "zip:", "json:", "x"))

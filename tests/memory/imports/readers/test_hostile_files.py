@@ -1,0 +1,189 @@
+"""Broken, cut off and hostile files of talk: refused with a position or told as skipped, and nothing else raised."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from memory.imports.readers import FORMATS, format_named, recognised
+from memory.imports.readers.types import Format, Found, ImportRejected, Limits, Options
+from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zip_of
+from tests.memory.imports.readers.rendered import RENDERED, Render, Spoken
+
+TALKS = [
+    FILES / name
+    for name in (
+        "chatgpt.json", "claude.json", "claude.jsonl", "claude_memories.json", "telegram_chat.json",
+        "telegram_full.json", "discord.json", "sillytavern.jsonl", "ooba.json", "agnai.json", "cai_tools.json",
+        "kobold_marked.json", "kobold_named.json", "risu.json", "transcript.txt", "line.txt", "_chat.txt",
+        "deepseek.json", "gemini.json", "role_messages.json", "character_ai.json",
+        "messenger.json", "messenger_e2ee.json", "slack_day.json", "google_chat.json", "discord_package.json",
+        "weflow.json", "mem0.json", "zep.json", "replika.json", "chatgpt_unlinked.json", "letta.af",
+        "WhatsApp Chat with Mira.txt",
+        "与小美的 WhatsApp 聊天.txt",
+    )
+]  # fmt: skip
+JSON_TALKS = [path for path in TALKS if path.suffix in (".json", ".af")]
+LINES = [Spoken(bool(number % 2), f"Line {number} 你好") for number in range(40)]
+
+
+def read_or_reject(form: Format, data: bytes, day_first: bool | None = None) -> list[Found] | ImportRejected:
+    limits = Limits(item_bytes=1_000_000, line_characters=1_000_000)
+    try:
+        return found_by(form, given(data, limits=limits), Options(day_first=day_first, limits=limits))
+    except ImportRejected as rejected:
+        return rejected
+
+
+def mutated(data: bytes, chance: random.Random) -> bytes:
+    """`data` with a few bytes changed, cut out, doubled, or replaced by what parsers trip over."""
+    changed = bytearray(data)
+    for _time in range(chance.randint(1, 4)):
+        place = chance.randrange(len(changed) + 1)
+        deed = chance.randrange(5)
+        if deed == 0:
+            changed[place : place + 1] = bytes([chance.randrange(256)])
+        elif deed == 1:
+            del changed[place : place + chance.randrange(1, 200)]
+        elif deed == 2:
+            changed[place:place] = changed[place : place + chance.randrange(1, 200)]
+        elif deed == 3:
+            changed[place:place] = chance.choice(
+                [
+                    b"\0",
+                    b"\xff\xfe",
+                    b'"',
+                    b"{",
+                    b"]",
+                    b"null",
+                    b"1e999",
+                    b"-" * 50,
+                    b"[" * 100,
+                    b"\\ud800",
+                    b"9" * 5000,
+                ]
+            )
+        else:
+            del changed[place:]
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("path", TALKS, ids=lambda path: path.name)
+def test_a_damaged_file_is_read_in_part_or_refused(path: Path) -> None:
+    chance = random.Random(path.name)
+    data = path.read_bytes()
+    form = recognised(fixture(path.name))
+    for _time in range(20):
+        read_or_reject(form, mutated(data, chance))
+
+
+@pytest.mark.parametrize("path", TALKS, ids=lambda path: path.name)
+def test_no_format_trips_over_the_files_of_others(path: Path) -> None:
+    for form in FORMATS:
+        read_or_reject(form, path.read_bytes())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("path", TALKS, ids=lambda path: path.name)
+def test_thousands_of_damaged_files_do_no_harm(path: Path) -> None:
+    chance = random.Random(1)
+    form = recognised(fixture(path.name))
+    for _time in range(3_000):
+        read_or_reject(form, mutated(path.read_bytes(), chance))
+
+
+WRONG_VALUES = [b"null", b"0", b'"x"', b"[]", b"{}", b"true", b"[null]", b"[{}]", b"[[[]]]", b'{"a":{"b":[1]}}']
+
+
+@pytest.mark.parametrize("path", JSON_TALKS, ids=lambda path: path.name)
+def test_a_value_of_another_kind_anywhere_does_no_harm(path: Path) -> None:
+    """Each value of the file in turn is something else."""
+    chance = random.Random(path.name)
+    text = path.read_bytes()
+    form = recognised(fixture(path.name))
+    places = [place for place in range(len(text) - 1) if text[place : place + 2] == b": "]
+    for place in places:
+        end = text.find(b"\n", place)
+        comma = b"," if text[:end].endswith(b",") else b""
+        for value in chance.sample(WRONG_VALUES, 2):
+            read_or_reject(form, text[: place + 2] + value + comma + text[end:])
+
+
+@pytest.mark.parametrize(("name", "render"), RENDERED)
+def test_a_file_cut_off_gives_the_lines_before_or_a_place(name: str, render: Render) -> None:
+    data = render(LINES)
+    whole = [line.text for line in LINES]
+    for size in range(len(data) // 2, len(data), max(1, len(data) // 40)):
+        found = read_or_reject(format_named(name), data[:size])
+        if isinstance(found, ImportRejected):
+            assert found.where
+        else:
+            *texts, _last = [line.text for line in lines_of(found)] or [""]
+            assert whole[: len(texts)] == texts
+
+
+@pytest.mark.parametrize(("name", "render"), RENDERED)
+def test_bytes_of_no_encoding_are_refused_with_their_place(name: str, render: Render) -> None:
+    data = render(LINES)
+    middle = data.index(b"ine 20")
+    found = read_or_reject(format_named(name), data[:middle] + b"\xff" + data[middle:])
+    assert isinstance(found, ImportRejected)
+    assert found.code == "encoding"
+    assert f"byte {middle}" in found.where
+
+
+@pytest.mark.parametrize(("name", "render"), RENDERED)
+def test_the_place_of_broken_json_is_the_letter_where_it_breaks(name: str, render: Render) -> None:
+    data = render(LINES)
+    if not data.startswith((b"{", b"[")) or b"\n" in data:
+        return
+    middle = data.index(b"ine 20")
+    found = read_or_reject(format_named(name), data[:middle] + b"\n" + data[middle:])
+    assert isinstance(found, ImportRejected)
+    assert (found.code, found.where) == ("not_json", "line 2, character 0")
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _render in RENDERED}))
+@pytest.mark.parametrize("data", [b"", b" \n", b"\0\0\0", b"\x89PNG\r\n\x1a\n\0\0", b"[", b"\xff\xfe"])
+def test_what_is_no_such_file_is_refused_or_gives_nothing(name: str, data: bytes) -> None:
+    found = read_or_reject(format_named(name), data)
+    assert isinstance(found, ImportRejected) or lines_of(found) == []
+
+
+@pytest.mark.parametrize("data", [b"", b"\0\1\2" * 100, b"\xff" * 100, zip_of({"a.bin": b"\0"})])
+def test_what_resembles_nothing_is_refused_with_what_is_in_it(data: bytes) -> None:
+    with pytest.raises(ImportRejected) as rejected:
+        recognised(given(data, "thing.bin"))
+    assert rejected.value.code in ("empty", "binary", "encoding", "unknown_format")
+    assert rejected.value.code != "unknown_format" or "1 other file" in rejected.value.reason
+
+
+def test_deep_nesting_costs_one_conversation() -> None:
+    deep = b'{"mapping":' + b"[" * 5_000 + b"]" * 5_000 + b"}"
+    good = RENDERED[0][1]([Spoken(True, "Still here.")])[1:-1]
+    found = read_or_reject(format_named("chatgpt"), b"[" + deep + b"," + good + b"]")
+    assert not isinstance(found, ImportRejected)
+    assert [line.text for line in lines_of(found)] == ["Still here."]
+    assert skips_of(found) == ["too_deep"]
+
+
+def test_a_conversation_too_large_to_hold_costs_only_itself() -> None:
+    large = RENDERED[0][1]([Spoken(True, "x" * 1_000)] * 2_000)[1:-1]
+    good = RENDERED[0][1]([Spoken(True, "Still here.")])[1:-1]
+    found = read_or_reject(format_named("chatgpt"), b"[" + large + b"," + good + b"]")
+    assert not isinstance(found, ImportRejected)
+    assert [line.text for line in lines_of(found)] == ["Still here."]
+    assert skips_of(found) == ["too_long"]
+
+
+def test_one_endless_string_is_refused_before_it_fills_the_memory() -> None:
+    found = read_or_reject(format_named("chatgpt"), b'["' + b"x" * 3_000_000)
+    assert isinstance(found, ImportRejected)
+    assert found.code == "too_big"
+
+
+def test_one_endless_line_is_refused() -> None:
+    found = read_or_reject(format_named("transcript"), b"Ana: hello\nMira: hello\n" + b"x" * 3_000_000)
+    assert isinstance(found, ImportRejected)
+    assert (found.code, found.where) == ("line_too_long", "line 3")
+    assert str(found) == "line 3: A line is too long for a file of this kind."

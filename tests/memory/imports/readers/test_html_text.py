@@ -1,0 +1,28 @@
+"""The words in small pieces of HTML."""
+
+import pytest
+
+from memory.imports.readers.html_text import words_of
+
+
+@pytest.mark.parametrize(
+    ("html", "words"),
+    [
+        ("<p>It <b>snowed</b>.</p><p>Cold &amp; wet.</p>", "It snowed.\n\nCold & wet."),
+        ("One<br>two<ul><li>three</li><li>four</li></ul>", "One\ntwo\n\n- three\n- four"),
+        ("<!DOCTYPE html><!-- no --><p>Yes<!-- no\n--></p><script>no()</script><style>no</style>", "Yes"),
+        ("<pre>  a\n    b</pre>", "a\nb"),
+        ("<p>a\n   b</p>", "a b"),
+        ("5 < 6 and 7 > 6", "5 < 6 and 7 > 6"),
+        ("no marks at all", "no marks at all"),
+        ("<!-- never closed", ""),
+        ("He said <! and <? too", "He said <! and <? too"),
+    ],
+)
+def test_words_stay_and_marks_go(html: str, words: str) -> None:
+    assert words_of(html) == words
+
+
+def test_what_is_far_too_long_comes_back_as_it_is() -> None:
+    html = "<p>" * 300_000
+    assert words_of(html) == html

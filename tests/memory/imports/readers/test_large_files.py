@@ -1,0 +1,117 @@
+"""Files of any size are read in the memory that one conversation takes."""
+
+import itertools
+import subprocess
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from memory.imports.readers import Source, read
+from memory.imports.readers.types import Limits, Talk
+from tests.memory.imports.readers import rendered
+from tests.memory.imports.readers.rendered import Spoken
+
+MB = 1024**2
+LINES = [Spoken(bool(number % 2), f"Line {number} of a long talk, 你好 and so on. " * 40) for number in range(100)]
+# Reads the file by itself and says how many lines it found and how much memory that took more than nothing.
+READING = """
+import resource, sys
+import django
+django.setup()
+from pathlib import Path
+from memory.imports.readers import Source, read
+from memory.imports.readers.types import Talk
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+with Source(Path(sys.argv[1])) as source:
+    found = read(source)
+    lines = len(next(one for one in found if isinstance(one, Talk)).lines)
+    before = peak()
+    lines += sum(len(one.lines) for one in found if isinstance(one, Talk))
+print(lines, (peak() - before) // 1024)
+"""
+
+
+def arrays_of(render: rendered.Render) -> Iterator[bytes]:
+    """Endlessly the same conversation, as elements of an array."""
+    yield render(LINES)[:-1]
+    one = b"," + render(LINES)[1:-1]
+    yield from itertools.repeat(one)
+
+
+def text_of(render: rendered.Render) -> Iterator[bytes]:
+    whole = render(LINES).removesuffix(b"\n") + b"\n"
+    yield whole
+    # A header stands there once.
+    yield from itertools.repeat(whole.partition(b"\n")[2] if whole.startswith(b'{"user_name"') else whole)
+
+
+def messages_of(render: rendered.Render) -> Iterator[bytes]:
+    """One conversation without end: what is after the array of messages is left out."""
+    whole = render(LINES)
+    begin, end = whole.index(b'"messages": [') + len(b'"messages": ['), whole.rindex(b"]")
+    yield whole[:end]
+    yield from itertools.repeat(b"," + whole[begin:end])
+
+
+def write(path: Path, parts: Iterator[bytes], end: bytes, size: int) -> int:
+    """How often the lines were written."""
+    count = 0
+    with path.open("wb") as file:
+        while file.tell() < size:
+            file.write(next(parts))
+            count += 1
+        file.write(end)
+    return count
+
+
+KINDS = [
+    (arrays_of, rendered.chatgpt, b"]"),
+    (messages_of, rendered.telegram, b"]}"),
+    (text_of, rendered.whatsapp_dashed, b""),
+]
+MORE_KINDS = [
+    (arrays_of, rendered.claude, b"]"),
+    (text_of, rendered.claude_lines, b""),
+    (messages_of, rendered.discord, b"]}"),
+    (text_of, rendered.sillytavern, b""),
+    (text_of, rendered.transcript, b""),
+]
+Parts = Callable[[rendered.Render], Iterator[bytes]]
+
+
+def of_kinds(kinds: list[tuple[Parts, rendered.Render, bytes]]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize(("parts", "render", "end"), kinds, ids=[render.__name__ for _p, render, _e in kinds])
+
+
+@of_kinds(KINDS)
+def test_memory_stays_while_the_file_grows(parts: Parts, render: rendered.Render, end: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "large"
+    count = write(path, parts(render), end, 5 * MB)
+    tracemalloc.start()
+    try:
+        with Source(path, limits=Limits(talk_lines=100)) as source:
+            lines = sum(len(one.lines) for one in read(source) if isinstance(one, Talk))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert lines == count * len(LINES)
+    assert peak < 2.5 * MB
+
+
+@pytest.mark.long
+@of_kinds(KINDS + MORE_KINDS)
+def test_two_hundred_megabytes_take_no_more_than_one_conversation(
+    parts: Parts, render: rendered.Render, end: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "large"
+    count = write(path, parts(render), end, 200 * MB)
+    began = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", READING, str(path)], capture_output=True, text=True, check=True)
+    lines, more_mb = map(int, done.stdout.split())
+    print(f"{render.__name__}: {lines} lines, {more_mb} MB more, {time.monotonic() - began:.0f} s")  # noqa: T201
+    assert lines == count * len(LINES)
+    assert more_mb < 16

@@ -1,0 +1,89 @@
+"""Diaries, tables, records and memories of any size are read in little memory."""
+
+import itertools
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+MB = 1024**2
+WORDS = "It rained, 我们待在家里, and the day went by. " * 8
+# Reads the file by itself and says how much it found and how much memory that took more than the beginning did.
+READING = """
+import resource, sys
+import django
+django.setup()
+from pathlib import Path
+from memory.imports.readers import Source, format_named
+from memory.imports.readers.fields import Mapping
+from memory.imports.readers.types import Options, Skipped, Talk
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+weight = lambda one: len(one.lines) if isinstance(one, Talk) else 1
+mapping = Mapping(text="content", speaker="role", records="item") if sys.argv[2] == "mapped" else None
+with Source(Path(sys.argv[1])) as source:
+    found = format_named(sys.argv[2]).read(source, Options(mapping=mapping))
+    count = weight(next(found))
+    before = peak()
+    count += sum(weight(one) for one in found if not isinstance(one, Skipped))
+print(count, (peak() - before) // 1024)
+"""
+
+
+def diary() -> Iterator[str]:
+    for number in itertools.count():
+        yield f"{date(1, 1, 1) + timedelta(days=number % 3_000_000)}\n\n{WORDS}{number}\n\n"
+
+
+def table() -> Iterator[str]:
+    yield from (f"2024-01-05 21:05:00,Ana,{number} {WORDS.replace(',', '')}\n" for number in itertools.count())
+
+
+def records() -> Iterator[str]:
+    yield json.dumps({"role": "user", "content": WORDS})
+    yield from itertools.repeat("," + json.dumps({"role": "user", "content": WORDS}))
+
+
+def memories() -> Iterator[str]:
+    memory = {"type": "fact", "content": WORDS, "temporal": {"created_at": "2024-01-05T00:00:00Z"}}
+    yield json.dumps({"id": "0", **memory})
+    yield from ("," + json.dumps({"id": str(number), **memory}) for number in itertools.count(1))
+
+
+KINDS = {
+    "journal": ("", diary(), ""),
+    "table": ("date,from,text\n", table(), ""),
+    "mapped": ("[", records(), "]"),
+    "portable_ai_memory": ('{"schema": "portable-ai-memory", "schema_version": "1.0", "memories": [', memories(), "]}"),
+}
+
+
+def written(path: Path, kind: str, size: int) -> int:
+    """How many things are in the file."""
+    begin, parts, end = KINDS[kind]
+    with path.open("w", encoding="utf-8") as file:
+        file.write(begin)
+        count = 0
+        while file.tell() < size:
+            file.write(next(parts))
+            count += 1
+        file.write(end)
+    return count
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_hundred_megabytes_are_read_in_little_memory(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "large.txt"
+    count = written(path, kind, 200 * MB)
+    began = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", READING, str(path), kind], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found, more_mb = map(int, done.stdout.split())
+    print(f"{kind}: {found} found, {more_mb} MB more, {time.monotonic() - began:.0f} s")  # noqa: T201
+    assert found == count
+    assert more_mb < 16

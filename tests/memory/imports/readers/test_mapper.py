@@ -1,0 +1,362 @@
+"""Files of no published structure: guessed, asked about, and read as it was answered."""
+
+import json
+import tracemalloc
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+from django.utils.translation import override
+from hypothesis import given as supposing
+from hypothesis import settings
+from hypothesis import strategies as some
+
+from memory.imports.readers import read, recognised
+from memory.imports.readers.fields import Mapping
+from memory.imports.readers.mapper import Mapped, guess
+from memory.imports.readers.types import Found, ImportRejected, Options, Talk
+from tests.memory.imports.readers.given import entries_of, fixture, found_by, given, lines_of, skips_of
+
+
+def confirmed(data: Any, **corrected: str) -> list[Found]:
+    """What is found when a person says yes to the guess, or corrects it."""
+    source = given(data if isinstance(data, str) else json.dumps(data))
+    guessed = guess(source)
+    assert guessed
+    return found_by(Mapped(), source, Options(mapping=replace(guessed, **corrected)))
+
+
+def test_the_guess_finds_records_deep_in_a_file() -> None:
+    guessed = guess(fixture("character_talks.json"))
+    assert guessed == Mapping(
+        text="content",
+        speaker="author.name",
+        at="create_time",
+        source_id="id",
+        records="chats.chats.item.turns.item",
+        sure=True,
+    )
+
+
+def test_conversations_stay_apart_and_have_their_titles() -> None:
+    source = fixture("character_talks.json")
+    found = found_by(Mapped(), source, Options(mapping=guess(source)))
+    talks = [talk for talk in found if isinstance(talk, Talk)]
+    assert [(talk.title, len(talk.lines), talk.where) for talk in talks] == [
+        ("The garden", 2, "conversation 1"),
+        ("", 1, "conversation 2"),
+    ]
+    assert lines_of(found)[1].at == datetime(2024, 1, 5, 21, 5, 9, tzinfo=UTC)
+    assert [line.source_id for line in lines_of(found)] == ["t1", "t2", "t3"]
+    assert recognised(source).name == "mapped"
+
+
+def test_a_guess_is_never_used_unasked() -> None:
+    with pytest.raises(ImportRejected) as rejected:
+        found_by(Mapped(), fixture("character_talks.json"))
+    assert rejected.value.code == "ask_mapping"
+
+
+@pytest.mark.parametrize("flag", ["is_human", "is_user"])
+def test_a_yes_or_no_says_who_speaks(flag: str) -> None:
+    found = confirmed([{flag: True, "text": "Hello there"}, {flag: False, "text": "Good evening"}])
+    assert [(line.speaker, line.role) for line in lines_of(found)] == [("user", "user"), ("assistant", "persona")]
+
+
+def test_a_flag_for_bots_says_the_opposite() -> None:
+    found = confirmed([{"is_bot": 1, "text": "Hello there"}, {"is_bot": 0, "text": "Good evening"}], speaker="is_bot")
+    assert [line.role for line in lines_of(found)] == ["persona", "user"]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"role": "user", "content": "Hello there"},
+        {"sender": "Ana", "message": "Hello there", "timestamp": 1704488700},
+        {"author": "Ana", "body": "Hello there", "created_at": "2024-01-05T21:05:00Z"},
+        {"from": "Ana", "text": "Hello there", "date": "2024-01-05"},
+        {"src": {"is_human": True}, "text": "Hello there"},
+        {"name": "Ana", "mes": "Hello there", "send_date": "2024-01-05 21:05"},
+    ],
+)
+def test_common_names_leave_no_doubt(record: dict[str, Any]) -> None:
+    for data in ([record] * 3, {"a": {"b": [record] * 3}}, {"chats": [{"messages": [record] * 3}]}):
+        guessed = guess(given(json.dumps(data)))
+        assert guessed
+        assert guessed.sure
+        assert [line.text for line in lines_of(confirmed(data))] == ["Hello there"] * 3
+
+
+def test_json_lines_are_records() -> None:
+    text = '{"role": "user", "content": "Hello"}\n{"role": "bot", "content": "Hi"}\n{broken\n'
+    found = confirmed(text)
+    assert [line.text for line in lines_of(found)] == ["Hello", "Hi"]
+    assert skips_of(found) == ["broken"]
+
+
+def test_json_lines_may_each_be_a_conversation() -> None:
+    line = json.dumps({"title": "One", "messages": [{"role": "user", "content": "Hello"}]})
+    talks = [talk for talk in confirmed(f"{line}\n{line}\n") if isinstance(talk, Talk)]
+    assert [(talk.title, talk.where) for talk in talks] == [("One", "conversation 1"), ("One", "conversation 2")]
+
+
+def test_records_without_speakers_are_entries() -> None:
+    (entry,) = entries_of(confirmed([{"date": "2024-01-05", "text": "It snowed all night."}]))
+    assert (entry.day, entry.text) == (date(2024, 1, 5), "It snowed all night.")
+
+
+def test_what_has_no_telling_names_is_guessed_from_values_and_not_sure() -> None:
+    guessed = guess(given(json.dumps([{"x1": "2024-01-05", "x2": "A long line of words that somebody wrote."}])))
+    assert guessed
+    assert (guessed.text, guessed.at, guessed.sure) == ("x2", "x1", False)
+
+
+def test_a_table_can_be_mapped_too() -> None:
+    source = given("a,b\nAna,Hello there my dear\n", "t.csv")
+    found = found_by(Mapped(), source, Options(mapping=Mapping(text="2", speaker="1")))
+    assert [line.speaker for line in lines_of(found)] == ["a", "Ana"]
+
+
+def test_records_that_are_none_are_told() -> None:
+    long = "x" * 70_000
+    bad = [3, {"role": "user", "content": [1]}, {"role": "user", "content": long}]
+    data = [{"role": "user", "content": "Hello"}] * 3 + bad
+    assert skips_of(confirmed(data)) == ["broken", "unknown", "too_long"]
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        ('{"a": 1}', "nothing_found"),
+        ("[1, 2, 3]", "nothing_found"),
+        ('[{"x": 1.5}]', "nothing_found"),
+        ('[{"role": "user", "content": "Hello there"', "not_json"),
+        ('[{"role": "user", "content": "Hello there"}, {"role"', "not_json"),
+        ("", "nothing_found"),
+        (b"\xff\xff\xfe", "encoding"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(data: str | bytes, code: str) -> None:
+    mapping = None if code == "nothing_found" else Mapping(text="content", speaker="role", records="item")
+    with pytest.raises(ImportRejected) as rejected:
+        found_by(Mapped(), given(data), Options(mapping=mapping))
+    assert rejected.value.code == code
+
+
+def test_nesting_without_end_is_told_or_refused() -> None:
+    data = '[{"role": "user", "content": "Hello there"}, {"x": ' + "[" * 5_000
+    with pytest.raises(ImportRejected):
+        found_by(Mapped(), given(data), Options(mapping=Mapping(text="content", speaker="role", records="item")))
+
+
+TEXTS = some.text(some.characters(exclude_categories=["Cs", "Cc"]), min_size=1).filter(lambda text: bool(text.strip()))
+
+
+@supposing(some.lists(some.lists(some.tuples(some.sampled_from(["Ana", "Mira"]), TEXTS), min_size=1), min_size=1))
+@settings(max_examples=50, deadline=None)
+def test_every_text_comes_out_in_its_order(talks: list[list[tuple[str, str]]]) -> None:
+    data = {"chats": [{"messages": [{"from": name, "text": text} for name, text in talk]} for talk in talks]}
+    mapping = Mapping(text="text", speaker="from", records="chats.item.messages.item")
+    found = found_by(Mapped(), given(json.dumps(data)), Options(mapping=mapping))
+    assert [(line.speaker, line.text) for line in lines_of(found)] == [line for talk in talks for line in talk]
+
+
+def test_a_long_file_is_read_in_little_memory() -> None:
+    words = "It rained, and the day went by. " * 30
+    records = ({"role": "user", "content": f"{number} {words}"} for number in range(5_500))
+    source = given("[" + ",".join(json.dumps(record) for record in records) + "]")
+    tracemalloc.start()
+    found = Mapped().read(source, Options(mapping=Mapping(text="content", speaker="role", records="item")))
+    lines = sum(len(talk.lines) for talk in found if isinstance(talk, Talk))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert lines == 5_500
+    assert peak < 12 * 1024**2
+
+
+def test_the_same_words_in_two_talks_are_two_lines() -> None:
+    hello = [{"author": "Ana", "text": "Hello"}, {"author": "Mira", "text": "Hi"}]
+    found = confirmed([{"title": "a", "messages": hello}, {"title": "b", "messages": hello}])
+    assert len({line.source_id for line in lines_of(found)}) == 4
+
+
+def test_an_id_says_nothing_of_the_language_of_whoever_reads() -> None:
+    entries = [{"date": "2024-01-05", "text": "It snowed."}, {"date": "2024-01-06", "text": "It rained."}]
+    talks = [[{"author": "Ana", "text": "Hello"}], [{"author": "Mira", "text": "Hi"}]]
+    for records in (entries, talks):
+        with override("en"):
+            english = confirmed(records)
+        with override("zh-hans"):
+            assert [one.source_id for one in confirmed(records)] == [one.source_id for one in english]  # type: ignore[union-attr]
+
+
+def test_a_title_without_words_beneath_it_is_the_entry() -> None:
+    found = confirmed(
+        {
+            "entries": [
+                {"title": "Rain.", "body": "", "date": "2024-01-05"},
+                {"title": "Snow", "body": "Cold.", "date": "2024-01-06"},
+            ]
+        }
+    )
+    assert [(one.title, one.text) for one in entries_of(found)] == [("", "Rain."), ("Snow", "Cold.")]
+
+
+@pytest.mark.parametrize(
+    ("speakers", "roles"),
+    [
+        ([{"nature": "Customer"}, {"nature": "Robot"}], ["user", "persona"]),
+        ([{"sentBy": "user"}, {"sentBy": "nomi"}], ["user", ""]),
+        ([{"IsSender": 1}, {"IsSender": 0}], ["user", "other"]),
+    ],
+)
+def test_who_speaks_is_found_in_what_companions_write(speakers: list[Any], roles: list[str]) -> None:
+    found = confirmed([{"text": f"Hello {number}", **who} for number, who in enumerate(speakers)])
+    assert [line.role for line in lines_of(found)] == roles
+
+
+NAMED = ["Ana", "Ben", "阿华", "Dee", "Élodie", "Fay"]
+
+
+@pytest.mark.parametrize(
+    ("speaker", "others"),
+    [
+        ("sender", {"type": "text"}),
+        ("senderDisplayName", {"senderUsername": "wxid_a1{}", "isSend": 0, "localType": 1}),
+        ("fromUser", {"toUser": "Ana"}),
+        ("sender_name", {"sender_id": 7001}),
+        ("author.name", {"author.id": "88{}", "channel.name": "general", "channel.id": "9"}),
+        ("user.name", {"user.id": 3, "team": "T1"}),
+        ("from.name", {"from.id": 3}),
+        ("NickName", {"Sender": "wxid_9{}", "Type": 1}),
+        ("发送人", {"是否本人发送": "否", "消息类型": "文本"}),
+        ("handle_of_it", {"seq": 4}),
+    ],
+)
+def test_a_chat_of_six_people_has_its_speaker_proposed(speaker: str, others: dict[str, Any]) -> None:
+    def record(number: int) -> dict[str, Any]:
+        made: dict[str, Any] = {"content": f"What number {number} wrote down", "createTime": 1_700_000_000 + number}
+        for path, value in ((speaker, NAMED[number % 6]), *others.items()):
+            *around, key = path.split(".")
+            held = made
+            for name in around:
+                held = held.setdefault(name, {})
+            held[key] = value.format(number % 6) if isinstance(value, str) else value
+        return made
+
+    for data in ([record(n) for n in range(24)], {"about": {"name": "Us"}, "messages": [record(n) for n in range(24)]}):
+        source = given(json.dumps(data, ensure_ascii=False))
+        mapping = guess(source)
+        assert mapping
+        assert mapping.speaker == speaker
+        assert {line.speaker for line in lines_of(found_by(Mapped(), source, Options(mapping=mapping)))} == {*NAMED}
+        with pytest.raises(ImportRejected) as rejected:
+            found_by(Mapped(), source, Options(mapping=replace(mapping, speaker="")))
+        assert rejected.value.code == "ask_chat_or_notes"
+
+
+def test_a_flag_beside_a_name_says_whose_lines_are_ones_own() -> None:
+    named = [{"who": ["Ben", "Ana"][n % 2], "is_sender": n % 2, "msg": f"Line {n}"} for n in range(6)]
+    assert {(line.speaker, line.role) for line in lines_of(confirmed(named))} == {("Ana", "user"), ("Ben", "other")}
+    # The name of the chat stands beside both sides' lines.
+    partner = [{"StrTalker": "Ben", "IsSender": n % 2, "StrContent": f"Line {n}"} for n in range(6)]
+    assert {(line.speaker, line.role) for line in lines_of(confirmed(partner))} == {("user", "user"), ("Ben", "other")}
+
+
+def test_an_id_of_a_person_is_no_id_of_a_message() -> None:
+    data = [{"from": {"id": n % 2, "name": "AB"[n % 2]}, "text": f"Line {n}"} for n in range(8)]
+    assert len({line.source_id for line in lines_of(confirmed(data))}) == 8
+
+
+def test_records_without_speakers_are_asked_about_where_they_may_be_a_chat() -> None:
+    data = [{"message": f"See you at {n}", "date": "2024-01-05"} for n in range(5)]
+    for kind, code in ((None, "ask_chat_or_notes"), ("chat", "ask_mapping")):
+        with pytest.raises(ImportRejected) as rejected:
+            found_by(Mapped(), given(json.dumps(data)), Options(mapping=guess(given(json.dumps(data))), kind=kind))  # type: ignore[arg-type]
+        assert rejected.value.code == code
+    mine = Options(mapping=guess(given(json.dumps(data))), kind="notes")
+    assert len(entries_of(found_by(Mapped(), given(json.dumps(data)), mine))) == 5
+
+
+def test_a_table_of_messages_without_speakers_is_no_diary() -> None:
+    text = "date,message\n" + "".join(f"2024-01-0{n},See you at {n}\n" for n in range(1, 6))
+    with pytest.raises(ImportRejected) as rejected:
+        list(read(given(text, "chat.csv")))
+    assert rejected.value.code == "ask_mapping"
+    moods = "date,entry,mood\n" + "".join(
+        f"2024-01-0{n},It snowed,{'Happy' if n % 2 else 'Sad'}\n" for n in range(1, 6)
+    )
+    assert len(entries_of(list(read(given(moods, "diary.csv"))))) == 5
+
+
+def test_ids_of_six_people_are_better_speakers_than_a_flag_and_a_flag_is_better_than_one_id() -> None:
+    group = [{"senderUsername": f"wxid_a{n % 6}", "isSend": int(n % 6 == 5), "content": f"Line {n}"} for n in range(18)]
+    assert len({line.speaker for line in lines_of(confirmed(group))}) == 6
+    assert {line.speaker for line in lines_of(confirmed(group)) if line.role == "user"} == {"wxid_a5"}
+    companion = [{"user_id": 7, "is_user": n % 2 == 0, "text": f"Line {n}"} for n in range(6)]
+    assert [line.role for line in lines_of(confirmed(companion))] == ["user", "persona"] * 3
+
+
+def test_a_table_in_chinese_says_who_is_the_owner() -> None:
+    rows = [f"2024-01-05 10:0{n},{'我叫小明' if n % 2 else '阿华'},{'是' if n % 2 else '否'},你好{n}" for n in range(6)]
+    found = list(read(given("\n".join(["时间,发送人,是否本人发送,消息内容", *rows]), "a.csv")))
+    assert {(line.speaker, line.role) for line in lines_of(found)} == {("我叫小明", "user"), ("阿华", "other")}
+
+
+def test_a_name_that_only_the_other_one_has_is_theirs() -> None:
+    data = [{"isSelf": True, "msg": "Hi"}, {"isSelf": False, "nick": "Ben", "msg": "Hello"}] * 3
+    found = confirmed(data)
+    assert {(line.speaker, line.role) for line in lines_of(found)} == {("user", "user"), ("Ben", "other")}
+    assert len([one for one in found if isinstance(one, Talk)]) == 1
+
+
+def test_short_names_of_fields_are_proposed_and_words_of_two_letters_are_words() -> None:
+    for text, speaker, others in [
+        ("txt", "uid", {"to": 2002}),
+        ("msg", "from_uid", {"to_uid": 7}),
+        ("t", "user_id", {}),
+        ("said", "sender_uid", {"read": True}),
+    ]:
+        records = [
+            {"ts": 1718000000123 + number, speaker: 1000 + number % 2, text: words, **others}
+            for number, words in enumerate(("ты спишь?", "нет", "и я нет", "ok"))
+        ]
+        source = given("\n".join(json.dumps(record, ensure_ascii=False) for record in records))
+        assert recognised(source).name == "mapped", text
+        likely = guess(source)
+        assert likely is not None
+        assert (likely.text, likely.speaker, likely.at) == (text, speaker, "ts")
+        found = found_by(Mapped(), source, Options(mapping=likely))
+        assert [line.speaker for line in lines_of(found)] == ["1000", "1001", "1000", "1001"]
+
+
+def test_the_other_one_is_named_by_what_stands_above_all_of_it() -> None:
+    lines = [{"isSend": n % 2, "msg": f"words of {n}", "createTime": 1702666800 + n} for n in range(4)]
+    for above in (
+        {"contact": "Lupita"},
+        {"session": {"wxid": "wxid_9", "displayName": "Lupita"}},
+        {"title": "Chat", "partner": {"name": "Lupita", "id": 7}, "owner": {"name": "Ana"}},
+        {"exported": "2024-01-02", "name": "Lupita"},
+    ):
+        assert [line.speaker for line in lines_of(confirmed({**above, "list": lines}))] == ["Lupita", "user"] * 2, above
+    several = [{"contact": name, "list": lines} for name in ("Ben", "Cid")]
+    assert {line.speaker for line in lines_of(confirmed(several))} == {"Ben", "Cid", "user"}
+
+
+def test_what_a_program_wrote_among_messages_is_a_notice() -> None:
+    records = [
+        {"sender": "Ana", "text": "Tea?", "type": "text"},
+        {"sender": "Ana", "text": "Ana joined", "type": "system"},
+        {"sender": "Ben", "text": "Gladly", "type": "text"},
+    ]
+    found = confirmed(records)
+    assert [line.text for line in lines_of(found)] == ["Tea?", "Gladly"]
+    assert skips_of(found) == ["notice"]
+
+
+def test_contacts_are_no_messages() -> None:
+    contacts = [{"name": name, "created": "2024-01-02", "email": f"{name}@a.example"} for name in ("Ana", "Ben", "Cid")]
+    with pytest.raises(ImportRejected) as refused:
+        recognised(given(json.dumps(contacts)))
+    assert refused.value.code == "unknown_format"

@@ -1,0 +1,70 @@
+"""Zips that no format knows as a whole: the files in them are read as they would be by themselves."""
+
+import io
+import json
+import zipfile
+
+import pytest
+
+from memory.imports.readers import mapper, read, recognised
+from memory.imports.readers.types import ImportRejected, Options, Remembered, Talk
+from tests.memory.imports.readers.given import given, lines_of, skips_of, zip_of, zipped
+
+MEM0 = json.dumps({"results": [{"id": "1", "memory": "Has a cat", "user_id": "ana", "created_at": "2024-01-02"}]})
+ZEP = json.dumps({"edges": [{"uuid": "2", "fact": "Ana lives in Porto", "created_at": "2024-01-02T00:00:00Z"}]})
+AGENT = json.dumps(
+    {
+        "name": "Sam",
+        "agent_type": "memgpt_agent",
+        "core_memory": [{"label": "human", "value": "Her name is Ana."}],
+        "messages": [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}],
+    }
+)
+RECORDS = json.dumps({"items": [{"who": name, "txt": text} for name, text in (("Ana", "Tea?"), ("Ben", "Gladly!"))]})
+KAKAO = "수민 님과 카카오톡 대화\n저장한 날짜 : 2024-05-04 10:00:00\n\n--------------- 2024년 5월 3일 금요일 ---------------\n[수민] [오후 3:00] 안녕\n[지훈] [오후 3:01] 응 잘 지내?\n"  # noqa: E501
+
+
+def test_a_file_in_a_zip_is_read_by_the_format_that_it_is_of() -> None:
+    for files, name, memories, lines in [
+        ({"export/memories.json": MEM0, "export/readme.txt": "Thanks."}, "mem0", 1, 0),
+        ({"zep/edges.json": ZEP}, "zep", 1, 0),
+        ({"sam.af": AGENT, "tools.json": '{"a": {"b": 1}}'}, "letta", 1, 2),
+        ({"m.json": MEM0, "z.json": ZEP, "sam.af": AGENT}, "letta", 3, 2),
+        ({"chat/talk.txt": KAKAO, "chat/photo.jpg": "\xff\xd8"}, "chatlog", 0, 2),
+    ]:
+        source = zipped(files)
+        assert recognised(source).name == name or memories == 3, files
+        found = list(read(source))
+        assert len([one for one in found if isinstance(one, Remembered)]) == memories, files
+        assert len(lines_of(found)) == lines, files
+
+
+def test_records_in_a_zip_are_asked_about_and_read_as_answered() -> None:
+    source = zipped({"out/settings.json": '{"theme": "dark"}', "out/items.json": RECORDS})
+    with pytest.raises(ImportRejected) as refused:
+        list(read(source))
+    assert refused.value.code == "ask_mapping"
+    found = list(read(source, options=Options(mapping=mapper.guess(source))))
+    assert [(line.speaker, line.text) for line in lines_of(found)] == [("Ana", "Tea?"), ("Ben", "Gladly!")]
+    assert skips_of(found) == ["unknown"]
+
+
+def test_talks_of_two_files_stay_two_and_what_is_wrong_names_its_file() -> None:
+    talk = json.dumps([{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}])
+    found = list(read(zipped({"a.json": talk, "b.json": talk})))
+    talks = [one for one in found if isinstance(one, Talk)]
+    assert len({one.source_id for one in talks}) == 2 == len(talks)
+    with pytest.raises(ImportRejected) as refused:
+        list(read(zipped({"a.json": talk, "b.json": talk[:-5]})))
+    assert refused.value.where.startswith("b.json")
+
+
+def test_a_zip_of_settings_and_an_empty_one_are_turned_down_by_what_they_hold() -> None:
+    empty = io.BytesIO()
+    zipfile.ZipFile(empty, "w").close()
+    for data, sentence in [
+        (zip_of({"a.json": '{"theme": "dark", "items": [{"name": "x", "n": 1}]}'}), "1 JSON file"),
+        (empty.getvalue(), "holds no files"),
+    ]:
+        with pytest.raises(ImportRejected, match=sentence):
+            recognised(given(data, "some.zip"))

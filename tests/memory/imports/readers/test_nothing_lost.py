@@ -1,0 +1,106 @@
+"""What was said comes out of every format of talk in the same words and the same order; nothing is lost or added."""
+
+import pytest
+from hypothesis import assume, settings
+from hypothesis import given as supposing
+from hypothesis import strategies as some
+
+from memory.imports.readers import format_named, recognised
+from memory.imports.readers.types import Limits, Options, Talk
+from memory.imports.readers.whatsapp_words import ATTACHED, BEHIND, CALL, DELETED, EDITED, MEDIA, NOTHING, PLACE, POLL
+from tests.memory.imports.readers.given import found_by, given, lines_of, skips_of
+from tests.memory.imports.readers.rendered import RENDERED, Render, Spoken
+
+# Whatever people write, but for what no text file can hold apart from its own layout.
+LETTERS = some.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufeff\u200e\u200f") | some.sampled_from(
+    "\n:：-[]{}\"'\\,/.<>*_@# 12你好😀é"
+)
+TEXTS = some.text(LETTERS, min_size=1, max_size=60).filter(lambda text: bool(text.strip()) and text == text.strip())
+TALKS = some.lists(some.builds(Spoken, some.booleans(), TEXTS), min_size=1, max_size=12)
+# A talk in which one person speaks may as well be notes: that it is none is said.
+CHAT = Options(kind="chat")
+FORMATS = pytest.mark.parametrize(("name", "render"), RENDERED)
+
+
+@FORMATS
+@settings(max_examples=20, deadline=None)
+@supposing(lines=TALKS)
+def test_every_line_comes_back_in_its_place(name: str, render: Render, lines: list[Spoken]) -> None:
+    check_comes_back(name, render, lines)
+
+
+@pytest.mark.long
+@FORMATS
+@settings(max_examples=3_000, deadline=None)
+@supposing(lines=TALKS)
+def test_every_line_of_thousands_of_talks_comes_back(name: str, render: Render, lines: list[Spoken]) -> None:
+    check_comes_back(name, render, lines)
+
+
+def check_comes_back(name: str, render: Render, lines: list[Spoken]) -> None:
+    assume(name != "transcript" or not any(_begins_like_speech(line.text) for line in lines))
+    assume(name != "whatsapp" or not any(_is_placeholder(line.text) for line in lines))
+    found = found_by(format_named(name), given(render(lines)), CHAT)
+    assert [line.text for line in lines_of(found)] == [line.text for line in lines]
+    assert skips_of(found) == []
+    assert [line.role in ("user", "") for line in lines_of(found) if line.role] == [
+        one.by_user for one, line in zip(lines, lines_of(found), strict=True) if line.role
+    ]
+
+
+def _begins_like_speech(text: str) -> bool:
+    """A further line of a message that itself reads "Ana: …" cannot be told from a message."""
+    return any(mark in line for line in text.split("\n")[1:] for mark in ":：")
+
+
+def _is_placeholder(text: str) -> bool:
+    """What WhatsApp puts in place of words is nobody's, whoever types it."""
+    kinds = (ATTACHED, BEHIND, CALL, DELETED, EDITED, MEDIA, PLACE, POLL)
+    return text == NOTHING or any(kind.search(text) for kind in kinds)
+
+
+@FORMATS
+def test_the_same_file_gives_the_same_ids(name: str, render: Render) -> None:
+    data = render([Spoken(True, "Hello"), Spoken(False, "Hello"), Spoken(True, "Hello"), Spoken(True, "Hello")])
+    options = Options(day_first=None)
+    first, second = (lines_of(found_by(format_named(name), given(data), options)) for _ in range(2))
+    assert [line.source_id for line in first] == [line.source_id for line in second]
+    assert len({line.source_id for line in first}) == 4
+
+
+@FORMATS
+def test_the_format_is_recognised(name: str, render: Render) -> None:
+    lines = [Spoken(True, "Good morning."), Spoken(False, "Good morning, Ana."), Spoken(True, "I had a dream.")] * 3
+    assert recognised(given(render(lines))).name == name
+
+
+@FORMATS
+def test_a_long_talk_comes_in_pieces_that_belong_together(name: str, render: Render) -> None:
+    lines = [Spoken(bool(number % 2), f"Line {number}") for number in range(25)]
+    found = found_by(format_named(name), given(render(lines), limits=Limits(talk_lines=10)))
+    talks = [talk for talk in found if isinstance(talk, Talk)]
+    assert [len(talk.lines) for talk in talks] == [10, 10, 5]
+    assert len({(talk.source_id, talk.title) for talk in talks}) == 1
+    assert [line.text for line in lines_of(found)] == [line.text for line in lines]
+
+
+@FORMATS
+def test_a_line_longer_than_a_message_is_told(name: str, render: Render) -> None:
+    lines = [Spoken(True, "Short."), Spoken(False, "长" * 400), Spoken(True, "Short again."), Spoken(False, "Good.")]
+    found = found_by(format_named(name), given(render(lines), limits=Limits(message_bytes=1000)))
+    assert [line.text for line in lines_of(found)] == ["Short.", "Short again.", "Good."]
+    assert skips_of(found) == ["too_long"]
+
+
+@FORMATS
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "gb18030"])
+def test_every_format_is_read_in_every_encoding(name: str, render: Render, encoding: str) -> None:
+    lines = [
+        Spoken(True, "今天我去了湖边，天气很好。"),
+        Spoken(False, "你一个人去的吗？"),
+        Spoken(True, "和小黑一起。"),
+    ]
+    data = render(lines * 2).decode().encode(encoding)
+    assert [line.text for line in lines_of(found_by(format_named(name), given(data)))] == [
+        line.text for line in lines * 2
+    ]

@@ -1,0 +1,215 @@
+"""Ids of what has none in its file: the same at every reading, in a later export too, and no two lines share one."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils.translation import override
+
+from memory.imports.readers import content_ids, format_named, recognised
+from memory.imports.readers.fields import Mapping
+from memory.imports.readers.mapper import guess
+from memory.imports.readers.types import Card, Found, ImportRejected, Options, Talk
+from tests.memory.imports.readers.given import FILES, entries_of, found_by, given, lines_of, zipped
+from tests.memory.imports.readers.rendered import RENDERED, Render, Spoken
+
+TIMES = [f"2024-01-0{day} 10:0{minute}:00" for day in (5, 6, 7) for minute in (0, 0, 3)]
+WHO = ["Ana", "Mira", "Ana"] * 3
+# "Yes" comes at other moments, and "Oh" twice at one.
+WORDS = ["Oh", "Yes", "Oh", "Yes", "Yes", "And then?", "Yes", "Bye", "Bye"]
+SAID = list(zip(TIMES, WHO, WORDS, strict=True))
+
+
+def table(said: Sequence[tuple[str, str, str]]) -> str:
+    return "date,from,text\n" + "".join(f"{at},{who},{text}\n" for at, who, text in said)
+
+
+def transcript(said: Sequence[tuple[str, str, str]]) -> str:
+    return "".join(f"{at} {who}: {text}\n" for at, who, text in said)
+
+
+def diary(said: Sequence[tuple[str, str, str]]) -> str:
+    return "full_date,time,mood,note\n" + "".join(f"{at[:10]},{at[11:16]},good,{text}\n" for at, _who, text in said)
+
+
+def records(said: Sequence[tuple[str, str, str]]) -> str:
+    return json.dumps([{"sender": who, "message": text, "when": at} for at, who, text in said])
+
+
+def roles(said: Sequence[tuple[str, str, str]]) -> str:
+    sides = {"Ana": "user", "Mira": "assistant"}
+    return json.dumps([{"role": sides[who], "content": text, "timestamp": at} for at, who, text in said])
+
+
+def turns(said: Sequence[tuple[str, str, str]]) -> str:
+    told = [
+        {"author": {"name": who}, "create_time": at, "candidates": [{"raw_content": text}]} for at, who, text in said
+    ]
+    return json.dumps({"turns": told})
+
+
+def sillytavern(said: Sequence[tuple[str, str, str]]) -> str:
+    told = [{"name": who, "is_user": who == "Ana", "mes": text, "send_date": at} for at, who, text in said]
+    return "\n".join(map(json.dumps, [{"user_name": "Ana", "character_name": "Mira"}, *told]))
+
+
+def gemini(said: Sequence[tuple[str, str, str]]) -> str:
+    return json.dumps(
+        [{"header": "Gemini Apps", "title": f"Prompted {text}", "time": at, "products": []} for at, _who, text in said]
+    )
+
+
+def whatsapp(said: Sequence[tuple[str, str, str]]) -> str:
+    return "".join(f"[{at[:10].replace('-', '/')}, {at[11:]}] {who}: {text}\n" for at, who, text in said)
+
+
+def irc(said: Sequence[tuple[str, str, str]]) -> str:
+    return "".join(f"[{at}] <{who}> {text}\n" for at, who, text in said)
+
+
+EXPORTS = [
+    ("table", table), ("transcript", transcript), ("table", diary), ("mapped", records), ("role_messages", roles),
+    ("character_ai", turns), ("sillytavern", sillytavern), ("gemini", gemini), ("whatsapp", whatsapp), ("chatlog", irc),
+]  # fmt: skip
+
+
+def found_in(name: str, data: str | bytes, file: str = "file") -> list[Found]:
+    """What is found when a person says yes to the guess."""
+    source = given(data, file)
+    mapping = guess(source) if name in ("mapped", "table") else None
+    try:
+        return found_by(format_named(name), source, Options(mapping=mapping))
+    except ImportRejected as rejected:
+        if rejected.code not in ("ask_day_first", "ask_chat_or_notes"):
+            raise
+        return found_by(format_named(name), source, Options(day_first=True, mapping=mapping, kind="chat"))
+
+
+def ids(found: list[Found]) -> list[str]:
+    return [line.source_id for line in lines_of(found)] + [entry.source_id for entry in entries_of(found)]
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["oldest first", "newest first"])
+@pytest.mark.parametrize(("name", "written"), EXPORTS, ids=lambda one: getattr(one, "__name__", one))
+def test_a_later_export_has_the_ids_of_an_earlier_one(name: str, written: Any, turned: bool) -> None:
+    in_order = SAID[::-1] if turned else SAID
+    whole = ids(found_in(name, written(in_order)))
+    assert len(set(whole)) == len(SAID)
+    longer_at_the_end, longer_on_top = (
+        ids(found_in(name, written(part), "b")) for part in (in_order[:6], in_order[3:])
+    )
+    assert len(longer_at_the_end) == len(longer_on_top) == 6
+    assert {*longer_at_the_end} | {*longer_on_top} == {*whole}
+
+
+UNDATED = [
+    ("transcript", lambda words: "".join(f"{who}: {text}\n" for who, text in words)),
+    ("ooba", lambda words: json.dumps({"data_visible": [[words[0][1], words[1][1]], [words[2][1], words[3][1]]]})),
+    ("kobold_lite", lambda words: json.dumps({"prompt": "", "actions": [f"\n{who}: {text}" for who, text in words],
+        "savedsettings": {"chatname": "Ana", "chatopponent": "Mira"}})),
+    ("agnai", lambda words: json.dumps({"name": "Mira", "messages": [{"msg": text} for _who, text in words]})),
+    ("sillytavern", lambda words: "\n".join(map(json.dumps, [{"character_name": "Mira"}, *(
+        {"name": who, "is_user": who == "Ana", "mes": text} for who, text in words)]))),
+    ("role_messages", lambda words: json.dumps([{"role": "user", "content": text} for _who, text in words])),
+    ("character_ai", lambda words: json.dumps({"turns": [
+        {"author": {"name": who}, "candidates": [{"raw_content": text}]} for who, text in words]})),
+    ("table", lambda words: "from,text\n" + "".join(f"{who},{text}\n" for who, text in words)),
+    ("mapped", lambda words: json.dumps([{"sender": who, "message": text} for who, text in words])),
+    ("chatlog", lambda words: "".join(f"[21:0{number}] <{who}> {text}\n" for number, (who, text) in enumerate(words))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "written"), UNDATED, ids=[name for name, _written in UNDATED])
+def test_undated_talks_that_begin_alike_share_no_line(name: str, written: Any) -> None:
+    talks = [[("Ana", "Hi"), ("Mira", "Hello!"), ("Ana", f"Talk {n}"), ("Mira", "Hello!")] for n in range(3)]
+    found = [ids(found_in(name, written(talk), f"talk {n}")) for n, talk in enumerate(talks)]
+    assert [len(one) for one in found] == [4, 4, 4]
+    assert len({*found[0], *found[1], *found[2]}) == 12
+    assert ids(found_in(name, written(talks[1]), "talk 1")) == found[1]
+
+
+@pytest.mark.parametrize("name", ["mapped", "role_messages"])
+def test_a_newer_talk_on_top_leaves_the_ids_of_undated_ones(name: str) -> None:
+    sides = ("user", "assistant", "user", "assistant")
+    talks = [
+        {"messages": [
+            {"role": side, "content": text} for side, text in zip(sides, ("Hi", "Hello!", f"{n}", "Yes"), strict=True)
+        ]}
+        for n in range(3)
+    ]  # fmt: skip
+    before, after = (ids(found_in(name, json.dumps(some))) for some in (talks[1:], talks))
+    assert len({*after}) == 12
+    assert {*before} == {*after[4:]}
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "files"),
+    [
+        ("whatsapp", whatsapp, ("WhatsApp Chat with Mira.txt", "WhatsApp Chat with Mira (1).txt")),
+        ("sillytavern", sillytavern, ("chats/Mira/a.jsonl", "chats/Mira/a - Branch #1.jsonl")),
+    ],
+)
+def test_an_earlier_export_or_a_branch_in_the_same_zip_has_the_same_ids(
+    name: str, written: Any, files: tuple[str, str]
+) -> None:
+    chats = zipped({files[0]: written(SAID), files[1]: written(SAID[:6])})
+    found = ids(found_by(format_named(name), chats))
+    assert len(found) == len(SAID) + 6
+    assert len({*found}) == len(SAID)
+
+
+def test_a_chat_is_the_same_with_its_title_in_its_name_and_without() -> None:
+    named, unnamed = (
+        ids(found_in("whatsapp", whatsapp(SAID), f"{stem}.txt")) for stem in ("WhatsApp Chat with M", "_chat")
+    )
+    assert named == unnamed
+
+
+def test_more_of_one_moment_than_are_held_are_told_apart_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(content_ids, "_MOST_HELD", 3)
+    said = [("2024-01-05 10:00:00", "Ana", word) for word in "abcdabcd"] + [("2024-01-06 10:00:00", "Ana", "a")]
+    found = ids(found_in("table", table(said)))
+    assert len({*found}) == len(said)
+    assert found[-1] == ids(found_in("table", table(said[-1:])))[0]
+
+
+def test_an_id_of_the_file_can_be_stored_whatever_is_in_it() -> None:
+    rows = [{"id": f"\ud800\0{n}", "from": who, "text": "Hello", "date": "2024-01-05"} for n, who in enumerate("AMAM")]
+    for some in (rows, [{"id": row["id"], "date": row["date"], "text": "It rained all day."} for row in rows]):
+        data = "\n".join(map(json.dumps, some))
+        mapping = Mapping("text", "from" if "from" in some[0] else "", "date", source_id="id")
+        found = ids(found_by(format_named("mapped"), given(data), Options(mapping=mapping)))
+        assert [one.encode() for one in found] == [f"?{n}".encode() for n in range(4)]
+
+
+def bare(found: Found) -> Found:
+    """Without what only tells people where it stands."""
+    if isinstance(found, Talk):
+        return replace(found, where="", lines=tuple(replace(line, where="") for line in found.lines))
+    if isinstance(found, Card):
+        return replace(found, where="", lore=tuple(replace(lore, where="") for lore in found.lore))
+    return replace(found, where="")
+
+
+def read_in(language: str, name: str, data: bytes, file: str) -> list[Found]:
+    with override(language):
+        return [bare(one) for one in found_in(name, data, file)]
+
+
+@pytest.mark.parametrize("path", sorted(FILES.iterdir()), ids=lambda path: path.name)
+def test_a_file_says_the_same_in_every_language_of_the_reader(path: Path) -> None:
+    data = path.read_bytes()
+    name = recognised(given(data, path.name)).name
+    for file in (path.name, ""):
+        assert read_in("en", name, data, file) == read_in("zh-hans", name, data, file)
+
+
+@pytest.mark.parametrize(("name", "render"), RENDERED)
+def test_a_talk_has_the_same_ids_in_every_language_of_the_reader(name: str, render: Render) -> None:
+    data = render([Spoken(bool(n % 2), "Hello") for n in range(4)])
+    english = read_in("en", name, data, "")
+    assert english == read_in("zh-hans", name, data, "")
+    assert len({*ids(english)}) == 4

@@ -1,0 +1,45 @@
+"""The diary of a Replika, and talks with one, as text."""
+
+from datetime import date
+
+from memory.imports.readers import read, recognised
+from memory.imports.readers.types import Options, Remembered
+from tests.memory.imports.readers.given import entries_of, given, lines_of, skips_of
+
+DIARY = """Replika diary
+
+January 5, 2024
+Today Ana told me about her sister Rita. She sounded happy.
+
+January 6, 2024
+We talked about Lisbon.
+I wonder what the sea is like.
+"""
+
+
+def test_what_a_replika_wrote_into_its_diary_is_remembered_and_nobodys_own_words() -> None:
+    for name, data in (("export.txt", DIARY), ("Replika-Tagebuch.txt", DIARY.partition("\n\n")[2])):
+        for written in (data.encode(), data.replace("\n", "\r\n").encode("utf-16")):
+            source = given(written, name)
+            assert recognised(source).name == "replika_text"
+            found = list(read(source))
+            assert [(one.text, one.day) for one in found if isinstance(one, Remembered)] == [
+                ("Today Ana told me about her sister Rita. She sounded happy.", date(2024, 1, 5)),
+                ("We talked about Lisbon.\nI wonder what the sea is like.", date(2024, 1, 6)),
+            ]
+            assert not entries_of(found)
+            assert skips_of(found) == (["document"] if name == "export.txt" else [])
+            assert entries_of(list(read(source, options=Options(kind="notes"))))
+
+
+def test_who_writes_of_a_replika_in_a_diary_keeps_it() -> None:
+    own = "# My year\n\n## 2024-01-05\n\nI talked with my Replika. This journal helps.\n"
+    assert recognised(given(own, "diary.md")).name == "journal"
+
+
+def test_a_talk_with_a_replika_says_who_it_is() -> None:
+    data = "2024-01-05 10:14:22 AM Me: hi\n2024-01-05 1:14:30 PM Rep: Hello Ana!\n2024-01-05 1:15:00 PM Me: bye\n"
+    lines = lines_of(list(read(given(data, "replika.txt"))))
+    assert [(line.role, line.text, line.at and line.at.hour) for line in lines] == [
+        ("user", "hi", 10), ("persona", "Hello Ana!", 13), ("user", "bye", 13),
+    ]  # fmt: skip

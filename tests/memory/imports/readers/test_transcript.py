@@ -1,0 +1,145 @@
+"""Talks written down as "Name: text"."""
+
+from datetime import datetime
+
+import pytest
+
+from memory.imports.readers import read, recognised
+from memory.imports.readers.transcript import Transcript
+from memory.imports.readers.types import ImportRejected, Options, Skipped, is_between_people
+from tests.memory.imports.readers.given import entries_of, fixture, found_by, given, lines_of
+
+
+def spoken(data: str) -> list[tuple[str, str]]:
+    return [(line.speaker, line.text) for line in lines_of(found_by(Transcript(), given(data)))]
+
+
+def test_a_talk_is_read() -> None:
+    source = fixture("transcript.txt")
+    assert recognised(source).name == "transcript"
+    found = found_by(Transcript(), source)
+    assert [(line.speaker, line.text, line.at) for line in lines_of(found)] == [
+        ("Ana", "I went to the lake.\n\nIt was cold.\nNote: bring a coat.", None),
+        ("Mira", "Did you swim?", None),
+        ("Ana", "Yes: twice. See http://example.org", None),
+        ("Mira", "Brave.", datetime(2024, 1, 5, 21, 5)),
+        ("小黑", "喵", None),
+        ("Ana", "Good night.", None),
+        ("小黑", "喵喵", None),
+    ]
+    assert found[0] == Skipped("line 1", "nobody")
+
+
+def test_two_lines_of_two_people_are_a_talk() -> None:
+    assert spoken("Ana: hi\nMira: hello") == [("Ana", "hi"), ("Mira", "hello")]
+
+
+def test_plain_labels_say_who_is_who() -> None:
+    lines = lines_of(found_by(Transcript(), given("Human: hi\nAssistant: hello\nNote: one\nHuman: bye\n")))
+    assert [(line.role, line.text) for line in lines] == [
+        ("user", "hi"),
+        ("persona", "hello\nNote: one"),
+        ("user", "bye"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "line", ["At 12:30: lunch", "see http://x", "A long sentence that ends like this: so", "Oh, well: no"]
+)
+def test_lines_with_colons_go_on_with_what_was_said(line: str) -> None:
+    data = f"Ana: hi\nMira: hello\nAna: listen\n{line}\nMira: yes\n"
+    assert ("Ana", f"listen\n{line}") in spoken(data)
+
+
+def test_text_in_which_nobody_speaks_is_refused() -> None:
+    with pytest.raises(ImportRejected) as rejected:
+        spoken("Once upon a time.\n")
+    assert rejected.value.code == "not_this"
+
+
+def test_millions_of_names_are_not_held() -> None:
+    data = "".join(f"N{number:x}a: hi\n" for number in range(30_000)) + "Ana: hi\nMira: hi\n" * 2
+    assert {speaker for speaker, _text in spoken(data)} == {"Ana", "Mira"}
+
+
+def test_what_may_be_a_chat_and_may_be_notes_is_asked_and_the_answer_holds() -> None:
+    unclear = {
+        "names alone": "小美\n在吗\n\n安娜\n在的，怎么了\n吃饭了吗\n\n小美\n还没\n",
+        "names alone, tight": "Ana\nare you there?\nMira\nyes\nAna\nlunch?\nMira\nno\n",
+        "one name": "小美: 在吗\n小美: 你好\n小美：我到了\n",
+        "a list": "Coffee: black\nTea: green\nMilk: none\n",
+        "a form of ones own": "Body: ok\nMind: calm\nSoul: off\n\nBody: bad\nMind: calm\nSoul: on\n",
+        "a form by day": "2024-01-15\nBody: ok\nMind: calm\n\n2024-01-16\nBody: tired\nMind: calm\n",
+        "a diary that tells": "2024-01-15\nI met Ben.\nBen: ready?\nMe too, I said.\nBen: go\nRita: yes\nRita: ok\n"
+        "We went.\n",
+    }
+    for case, data in unclear.items():
+        for written in (data.encode(), data.replace("\n", "\r\n").encode("utf-16")):
+            source = given(written, "copy.txt")
+            with pytest.raises(ImportRejected) as rejected:
+                list(read(source))
+            assert rejected.value.code == "ask_chat_or_notes", case
+            chat = list(read(source, options=Options(kind="chat")))
+            assert len(lines_of(chat)) > 1, case
+            assert not entries_of(chat), case
+            notes = list(read(source, options=Options(kind="notes")))
+            assert entries_of(notes), case
+            assert not lines_of(notes), case
+    lines = lines_of(list(read(given(unclear["names alone"]), options=Options(kind="chat"))))
+    assert [(line.speaker, line.text) for line in lines] == [
+        ("小美", "在吗"), ("安娜", "在的，怎么了\n吃饭了吗"), ("小美", "还没"),
+    ]  # fmt: skip
+
+
+def test_nobody_is_asked_where_it_is_clear() -> None:
+    chats = {
+        "days": ("2024-01-15\nAna: hi\nMira: yo\nAna: so\n\n2024-01-16\nMira: yes\nAna: good\n", 5),
+        "roles": ("## User\n\nhi there\n\n## Assistant\n\nHello!\n\n## User\n\nbye\n", 3),
+        "front matter": ("---\ntitle: a chat\n---\n\n**Ana:** hi\n**Mira:** yo\n**Ana:** so\n", 3),
+    }
+    for case, (data, count) in chats.items():
+        source = given(data, "notes.md")
+        assert recognised(source).name == "transcript", case
+        assert len(lines_of(list(read(source)))) == count, case
+    days = [line.at for line in lines_of(list(read(given(chats["days"][0]))))]
+    assert days == [datetime(2024, 1, 15)] * 3 + [datetime(2024, 1, 16)] * 2
+    notes = (
+        "2016. 1. 24 SUNDAY\nMood: good\nWeather: rain\nI went out.\n\n2016. 1. 25 MONDAY\nMood: bad\nWeather: sun\n"
+        "Home.\n",
+        "Monday: went to the gym\nTuesday: rested\nJanuary 5: snow\n",
+        "9:05 AM: up\n9:30 AM: bus\n1:30 PM: lunch\n",
+        "Roses are red\nViolets are blue\n\nSugar is sweet\nAnd so are you\n\nRoses are red\nAgain\n",
+        "TODO: milk\nIdeas: many\nTODO: bread\nIdeas: more\n",
+        "I met Ben today: it rained, and we talked for long.\nNothing else.\n",
+        "心情：好\n天气：雨\n今天在家。\n心情：差\n天气：晴\n出门。\n",
+    )
+    for data in notes:
+        found = list(read(given(data, "notes.txt")))
+        assert entries_of(found), data
+        assert not lines_of(found), data
+    assert is_between_people(Transcript())
+
+
+def test_a_time_above_what_is_said_is_no_word_of_it() -> None:
+    data = "1:30:05 PM\nAna: hi\n1:31:00 PM\nMira: yo\n1:32:00 PM\nAna: ok\nat\n"
+    for day, at in (("", None), ("2024-01-15\n\n", datetime(2024, 1, 15, 13, 30, 5))):
+        lines = lines_of(found_by(Transcript(), given(day + data)))
+        assert [(line.speaker, line.text) for line in lines] == [("Ana", "hi"), ("Mira", "yo"), ("Ana", "ok\nat")]
+        assert lines[0].at == at
+    assert ("Mira", "at\n12:30") in spoken("Ana: when?\nMira: at\n12:30\nAna: ok\n")
+
+
+def test_copies_of_mails_are_asked_about_and_their_heads_are_no_words() -> None:
+    mails = (
+        "From: Ana Lee <ana@example.org>\nTo: Mira\nSubject: lake\n\nShall we go?\n\n"
+        "From: Mira\nTo: Ana\nSubject: Re: lake\n\nYes: at nine.\n",
+        "Von: Ana Lee\nGesendet: Montag\nAn: Mira\nBetreff: See\n\nShall we go?\n\n"
+        "Von: Mira\nAn: Ana\n\nYes: at nine.\n",
+    )
+    for data in mails:
+        source = given(data, "mail.txt")
+        with pytest.raises(ImportRejected) as rejected:
+            list(read(source))
+        assert rejected.value.code == "ask_chat_or_notes", data
+        lines = lines_of(list(read(source, options=Options(kind="chat"))))
+        assert [(line.speaker, line.text) for line in lines] == [("Ana Lee", "Shall we go?"), ("Mira", "Yes: at nine.")]

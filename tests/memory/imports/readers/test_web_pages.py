@@ -1,0 +1,42 @@
+"""Exports as web pages are refused with what to choose instead."""
+
+import pytest
+
+from memory.imports.readers import recognised
+from memory.imports.readers.types import ImportRejected
+from tests.memory.imports.readers.given import given, zipped
+
+TELEGRAM = "<!DOCTYPE html>\n<html>\n <head><title>Exported Data</title></head><body>Ana: hi\nMira: hello\nAna: so\n"
+CHATGPT = "<html>\n<head><title>ChatGPT Data Export</title></head><script>var jsonData = [{}]</script>"
+DISCORD = '\ufeff<!-- a --><!doctype html><html lang="en"><div class="chatlog__message-group">Ana: hi</div>'
+
+
+@pytest.mark.parametrize(
+    ("page", "code"),
+    [
+        (TELEGRAM, "page_of_telegram"), (CHATGPT, "page_of_chatgpt"), (DISCORD, "page_of_discord"),
+    ],
+)  # fmt: skip
+def test_a_page_is_refused_with_what_to_choose_instead(page: str, code: str) -> None:
+    for source in (given(page, "messages.html"), zipped({"Chat/messages.html": page, "Chat/1.jpg": b"x"})):
+        with pytest.raises(ImportRejected) as rejected:
+            recognised(source)
+        assert rejected.value.code == code
+        assert "messages.html" in rejected.value.where
+
+
+def test_a_page_beside_what_can_be_read_does_not_matter() -> None:
+    source = zipped({"_chat.txt": "31/12/2023, 21:06 - Ana: Hello\n", "page.html": TELEGRAM})
+    assert recognised(source).name == "whatsapp"
+
+
+def test_text_that_speaks_of_pages_is_no_page() -> None:
+    assert recognised(given("Ana: <html> is a tag\nMira: I know\nAna: good\n")).name == "transcript"
+
+
+def test_a_page_of_nobody_known_is_refused_as_one_and_counted_in_a_zip() -> None:
+    page = "<html><body>2024-01-05\nIt rained.</body></html>"
+    for source, code in ((given(page, "a.html"), "web_page"), (zipped({"a.html": page}), "unknown_format")):
+        with pytest.raises(ImportRejected) as rejected:
+            recognised(source)
+        assert rejected.value.code == code

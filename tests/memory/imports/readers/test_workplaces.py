@@ -1,0 +1,180 @@
+"""Chats of people as Slack, Google Chat and Discord hand them out."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from memory.imports.readers import read, recognised
+from memory.imports.readers.slack import readable
+from memory.imports.readers.types import ImportRejected, Talk, is_between_people
+from tests.memory.imports.readers.given import given, lines_of, skips_of, zipped
+
+USERS = [
+    {"id": "U1", "name": "ana", "real_name": "Ana Silva", "profile": {"display_name": "ana"}},
+    {"id": "U2", "name": "ben", "profile": {"real_name": "Ben Weiß", "display_name": "benny"}},
+    {"id": "U9", "name": "deploy", "is_bot": True, "profile": {"real_name": "Deploy"}},
+]
+
+
+def posted(user: str, text: str, ts: str, **more: Any) -> dict[str, Any]:
+    return {"type": "message", "user": user, "text": text, "ts": ts, **more}
+
+
+SLACK = {
+    "users.json": json.dumps(USERS),
+    "channels.json": json.dumps([{"id": "C1", "name": "general", "members": ["U1", "U2"]}]),
+    "dms.json": json.dumps([{"id": "D7", "members": ["U1", "U2"]}]),
+    "general/2024-01-06.json": json.dumps([posted("U2", "later &amp; better", "1704531600.000100")]),
+    "general/2024-01-05.json": json.dumps(
+        [
+            posted("U1", "I &lt;3 this, <@U2>! See <#C1|general> and <https://a.example|the plan>", "1704445200.0001"),
+            posted("U2", "<@U2> has joined the channel", "1704445201.0", subtype="channel_join"),
+            posted("U2", "a reply", "1704445300.0", thread_ts="1704445200.0001"),
+            posted("U1", "", "1704445400.0", files=[{"name": "a.png"}]),
+            posted("U1", "look", "1704445401.0", files=[{"name": "a.png"}]),
+            posted("", "deployed", "1704445500.0", subtype="bot_message", bot_id="B1", username="CI"),
+            posted("U1", "This message was deleted.", "1704445600.0", subtype="tombstone"),
+            3,
+        ]
+    ),
+    "D7/2024-01-05.json": json.dumps([posted("U3", "who am I", "1704445200.5", user_profile={"real_name": "Cy"})]),
+    "integration_logs.json": "[]",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("top", ["", "Acme Slack export Jan 1 2024/"])
+def test_a_slack_export_is_read_with_names_and_without_its_marks(top: str) -> None:
+    source = zipped({f"{top}{name}": text for name, text in SLACK.items()})
+    assert recognised(source).name == "slack"
+    assert is_between_people(recognised(source))
+    found = list(read(source))
+    talks = {talk.title: talk for talk in found if isinstance(talk, Talk)}
+    assert [(line.speaker, line.text, line.role) for line in talks["general"].lines] == [
+        ("Ana Silva", "I <3 this, @Ben Weiß! See #general and the plan (https://a.example)", ""),
+        ("Ben Weiß", "a reply", ""),
+        ("Ana Silva", "look", ""),
+        ("CI", "deployed", "other"),
+        ("Ben Weiß", "later & better", ""),
+    ]
+    assert [line.speaker for line in talks["Ana Silva, Ben Weiß"].lines] == ["Cy"]
+    assert sorted(skips_of(found)) == ["broken", "deleted", "media", "media", "notice", *["settings"] * 4]
+
+
+def test_one_day_of_slack_is_read_by_itself() -> None:
+    source = given(SLACK["general/2024-01-05.json"], "2024-01-05.json")
+    assert recognised(source).name == "slack"
+    assert [line.speaker for line in lines_of(list(read(source)))] == ["U1", "U2", "U1", "CI"]
+
+
+def test_marks_of_slack_are_shown_as_they_were() -> None:
+    people, channels = {"U2": "Ben"}, {"C1": "general"}
+    for text, shown in {
+        "<!here> <!channel|@channel> <#C1> <@U5|cy> <@U6>": "@here @channel #general @cy @U6",
+        "<https://a.example/?x=1&amp;y=2>": "https://a.example/?x=1&y=2",
+        "<mailto:a@b.example|a@b.example>": "a@b.example",
+        "1 &lt; 2 &gt; 0 &amp;lt;": "1 < 2 > 0 &lt;",
+        "a < b": "a < b",
+    }.items():
+        assert readable(text, people, channels) == shown
+
+
+CHAT = {
+    "messages": [
+        {
+            "creator": {"name": "Ben", "email": "ben@b.example", "user_type": "Human"}, "message_id": "x/1/1",
+            "created_date": "Sunday, May 24, 2020 at 10:14:22 PM UTC", "text": "Hello Ana",
+        },
+        {
+            "creator": {"name": "Ana", "email": "ana@a.example"}, "message_id": "x/1/2",
+            "created_date": "Sonntag, 24. Mai 2020 um 22:15:00 UTC", "text": "Hallo",
+        },
+        {"creator": {"name": "Ana"}, "created_date": "Sunday, May 24, 2020 at 10:16:22 PM UTC", "attached_files": [{}]},
+        {"creator": {"name": "Ben"}, "created_date": "Sunday, May 24, 2020", "message_state": "DELETED"},
+    ]
+}  # fmt: skip
+
+
+def test_google_chat_is_read_from_its_zip() -> None:
+    info = {"members": [{"name": "Ana", "email": "ana@a.example"}, {"name": "Ben", "email": "ben@b.example"}]}
+    for groups in ("Takeout/Google Chat/Groups", "Takeout/Google Chat/Gruppen"):
+        source = zipped(
+            {
+                f"{groups}/DM abc/messages.json": json.dumps(CHAT),
+                f"{groups}/DM abc/group_info.json": json.dumps(info),
+                "Takeout/Google Chat/Users/User 1/user_info.json": json.dumps({"user": {"email": "ana@a.example"}}),
+                f"{groups}/DM abc/a.png": b"x",
+            }
+        )  # fmt: skip
+        assert recognised(source).name == "google_chat"
+        found = list(read(source))
+        (talk,) = (one for one in found if isinstance(one, Talk))
+        assert (talk.title, talk.source_id) == ("Ben", "DM abc")
+        assert [(line.speaker, line.text, line.role, line.at) for line in talk.lines] == [
+            ("Ben", "Hello Ana", "", datetime(2020, 5, 24, 22, 14, 22, tzinfo=UTC)),
+            ("Ana", "Hallo", "user", datetime(2020, 5, 24, 22, 15, tzinfo=UTC)),
+        ]
+        assert sorted(skips_of(found)) == ["deleted", "media", "media", "settings", "settings"]
+    assert recognised(given(json.dumps(CHAT), "messages.json")).name == "google_chat"
+
+
+WRITTEN = [
+    {"ID": 3, "Timestamp": "2024-01-05 10:02:00", "Contents": "third", "Attachments": ""},
+    {"ID": 2, "Timestamp": "2024-01-05 10:01:00", "Contents": "", "Attachments": "https://cdn.example/a.png"},
+    {"ID": 1, "Timestamp": "2024-01-05 10:00:00", "Contents": "first, with a picture", "Attachments": "https://b.example"},
+]  # fmt: skip
+AS_CSV = (
+    'ID,Timestamp,Contents,Attachments\n7,2021-01-05 10:02:00.123000+00:00,"two\nlines",\n'
+    "6,2021-01-05 10:01:00.123000+00:00,one,\n"
+)
+
+
+@pytest.mark.parametrize("top", ["messages", "package/Nachrichten", "Messages"])
+def test_the_package_of_discord_holds_what_the_owner_wrote(top: str) -> None:
+    source = zipped(
+        {
+            f"{top}/c12/messages.json": json.dumps(WRITTEN),
+            f"{top}/c12/channel.json": json.dumps({"id": "12", "type": "DM", "recipients": ["1", "2"]}),
+            f"{top}/c13/messages.csv": AS_CSV,
+            f"{top}/c13/channel.json": json.dumps({"id": "13", "name": "general", "guild": {"name": "Home"}}),
+            f"{top}/c14/messages.json": "[]",
+            f"{top}/index.json": json.dumps({"12": "Direct Message with ben#0", "13": "general in Home"}),
+            "account/user.json": json.dumps({"id": "1", "username": "ana_s", "global_name": "Ana"}),
+            "activity/analytics/events-1.json": "{}",
+        }
+    )  # fmt: skip
+    assert recognised(source).name == "discord_package"
+    found = list(read(source))
+    talks = {
+        talk.title: [(line.speaker, line.text, line.role) for line in talk.lines]
+        for talk in found
+        if isinstance(talk, Talk)
+    }
+    assert talks == {
+        "ben": [("Ana", "first, with a picture", "user"), ("Ana", "third", "user")],
+        "Home / general": [("Ana", "one", "user"), ("Ana", "two\nlines", "user")],
+    }
+    assert all(line.at and line.at.tzinfo for line in lines_of(found))
+    assert [reason for reason in skips_of(found) if reason != "settings"] == ["media", "media"]
+
+
+def test_one_file_of_discords_package_is_read() -> None:
+    for text, name in ((json.dumps(WRITTEN), "messages.json"), (AS_CSV, "messages.csv")):
+        assert recognised(given(text, name)).name == "discord_package"
+        assert {line.role for line in lines_of(list(read(given(text, name))))} == {"user"}
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {name: text for name, text in SLACK.items() if "2024-01-05" not in name} | {"general/2024-01-06.json": "[{]"},
+        {"messages/c1/messages.json": json.dumps(WRITTEN)[:-9]},
+        {"Google Chat/Groups/x/messages.json": json.dumps(CHAT)[:-20]},
+    ],
+)
+def test_a_damaged_file_is_named(members: dict[str, str]) -> None:
+    with pytest.raises(ImportRejected) as rejected:
+        list(read(zipped(members)))
+    assert rejected.value.code == "not_json"
+    assert rejected.value.where.split(",")[0] in members

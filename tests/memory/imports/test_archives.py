@@ -1,0 +1,191 @@
+"""An archive taken in by a persona who has a life of her own: what it holds comes, and of her nothing changes."""
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+
+from memory import forgetting
+from memory.archive import account_archive, schema, write
+from memory.forgetting import Choice, Target
+from memory.imports import archive_files
+from memory.imports.readers.source import Source
+from memory.imports.readers.types import ImportRejected
+from memory.models import ConceptNode, Evidence, ImportRun, Mention
+from memory.store import tombstones
+from persona.models import CoreDraft, Persona
+from tests.memory.archive.archives import SMALL, imported, message, node, written
+from tests.memory.imports.readers.given import given, zip_of
+from tests.memory.sessions import NOW
+
+pytestmark = pytest.mark.django_db
+
+
+def archive(*lines: Any) -> Source:
+    return given(b"".join(json.dumps(line).encode() + b"\n" for line in (lines or SMALL)), "mira.jsonl")
+
+
+def run_of(persona: Persona) -> ImportRun:
+    return ImportRun.objects.create(persona=persona, at=NOW)
+
+
+def take_in(persona: Persona, source: Source | None = None, run: ImportRun | None = None) -> archive_files.Taken:
+    return archive_files.take_in(persona, run or run_of(persona), source or archive(), NOW)
+
+
+def state(persona: Persona) -> list[bytes]:
+    """All that an archive would say of her, but for the drafts."""
+    return [line for line in write.lines(persona, NOW) if b'"core_draft"' not in line][1:]
+
+
+def test_what_another_remembers_comes_with_its_evidence_and_she_stays_who_she_is(otto: Persona) -> None:
+    before = Persona.objects.filter(pk=otto.pk).values().get(), list(otto.core_blocks.values())
+    run = run_of(otto)
+    taken = take_in(otto, run=run)
+    assert taken.added == {"talks": 1, "lines": 3, "remembered": 3, "entities": 1, "drafts": 3}
+    assert Evidence.objects.get().message.persona == Mention.objects.get().node.persona == otto
+    assert set(otto.nodes.values_list("import_uuid", flat=True)) == {run.uuid}
+    assert (Persona.objects.filter(pk=otto.pk).values().get(), list(otto.core_blocks.values())) == before
+    run.refresh_from_db()
+    assert run.counts["lines"] == 3
+
+
+def test_her_core_blocks_are_drafts_word_for_word(otto: Persona) -> None:
+    take_in(otto)
+    assert dict(CoreDraft.objects.values_list("label", "text")) == {
+        "persona": "Mira loves the sea.",
+        "user": "Ana lives in Lisbon.",
+        "style": "Short.",
+    }
+    draft = CoreDraft.objects.get(label="user")
+    assert (draft.status, draft.quotes.get().quote) == ("open", "Ana lives in Lisbon.")
+
+
+def test_the_same_archive_again_adds_nothing(otto: Persona) -> None:
+    take_in(otto)
+    before = state(otto)
+    assert take_in(otto).added == {}
+    assert state(otto) == before
+
+
+def test_what_broke_off_goes_on_to_the_same_end(otto: Persona, mira: Persona, monkeypatch: Any) -> None:
+    class Killed(Exception):
+        pass
+
+    def dying(after: int) -> Iterator[None]:
+        yield from (None for _ in range(after))
+        raise Killed
+
+    monkeypatch.setattr(archive_files, "_SIGN_OF_LIFE_BYTES", 1)
+    monkeypatch.setattr(schema, "BATCH", 1)
+    whole = take_in(mira).added
+    run = run_of(otto)
+    for after in (3, 9, 12, 14, 16):
+        lives = dying(after)
+        with pytest.raises(Killed):
+            archive_files.take_in(otto, run, archive(), NOW, lambda part, lives=lives: next(lives))  # type: ignore[misc]
+    assert otto.messages.count() > 0
+    assert take_in(otto, run=run).added == whole
+
+
+def test_what_was_forgotten_stays_forgotten_and_is_counted(otto: Persona) -> None:
+    take_in(otto)
+    line = otto.messages.get(external_id="m1")
+    forgetting.forget(forgetting.plan([Target("message", line.pk)], Choice()), otto.owner, NOW)
+    assert tombstones.refuses(otto, [line.content])
+    taken = take_in(otto)
+    assert (
+        taken.counts({"talks": 1, "lines": 3, "remembered": 3, "entities": 1})["known"] == 5 - taken.refused.total() + 2
+    )
+    assert taken.refused["lines"] == 1
+    assert taken.refused["remembered"] >= 1
+    assert not otto.messages.filter(content__contains="Blackie").exists()
+
+
+def test_a_core_block_that_was_forgotten_with_its_import_is_not_proposed_again(otto: Persona) -> None:
+    run = run_of(otto)
+    take_in(otto, run=run)
+    forgetting.forget(forgetting.plan([Target("import", run.pk)], Choice()), otto.owner, NOW)
+    assert take_in(otto).refused["drafts"] == 3
+    assert not CoreDraft.objects.exists()
+
+
+def test_what_stands_beside_a_talk_that_was_forgotten_is_still_known(otto: Persona) -> None:
+    lines = (*SMALL, node("n9", "Ana likes the rain."))
+    take_in(otto, archive(*lines))
+    forgetting.forget(forgetting.plan([Target("session", otto.sessions.get().pk)], Choice()), otto.owner, NOW)
+    assert otto.nodes.get().description == "Ana likes the rain."
+    counts = take_in(otto, archive(*lines)).counts({"talks": 1, "lines": 3, "remembered": 4, "entities": 1})
+    assert counts == {"refused": 8, "known": 1}
+
+
+@pytest.mark.parametrize("table", ["sessions", "messages", "nodes", "entities"])
+def test_what_is_forgotten_while_it_is_read_brings_nothing_more(otto: Persona, monkeypatch: Any, table: str) -> None:
+    monkeypatch.setattr(archive_files, "_SIGN_OF_LIFE_BYTES", 1)
+    monkeypatch.setattr(schema, "BATCH", 1)
+    run, rows = run_of(otto), getattr(otto, table)
+
+    def forgotten(part: float) -> None:
+        if rows.exists() and ImportRun.objects.exists():
+            forgetting.forget(forgetting.plan([Target("import", run.pk)], Choice()), otto.owner, NOW)
+
+    with pytest.raises(ImportRejected):
+        archive_files.take_in(otto, run, archive(), NOW, forgotten)
+    left = (otto.sessions, otto.messages, otto.nodes, otto.entities, otto.core_drafts)
+    assert [rows.count() for rows in left] == [0] * 5
+
+
+def test_a_zip_with_one_archive_is_one(otto: Persona, tmp_path: Path, ana: User) -> None:
+    imported(tmp_path, ana)
+    source = Source(io.BytesIO(b"".join(account_archive.zipped(ana, NOW))), "mine.zip")
+    assert archive_files.is_archive(source)
+    assert archive_files.survey(source)["counts"]["remembered"] == 3
+    assert take_in(otto, source).added["remembered"] == 3
+
+
+def test_a_zip_with_several_is_not_guessed_about() -> None:
+    data = b"\n".join(json.dumps(line).encode() for line in SMALL)
+    source = given(zip_of({"1.jsonl": data, "2.jsonl": data}), "all.zip")
+    assert archive_files.is_archive(source)
+    with pytest.raises(ImportRejected, match="several personas"):
+        archive_files.survey(source)
+
+
+def test_what_is_found_is_told() -> None:
+    found = archive_files.survey(archive(*SMALL, {"type": "dream"}))
+    assert {"talks": 1, "lines": 3, "remembered": 3, "entities": 1}.items() <= found["counts"].items()
+    assert (found["first_day"], found["last_day"], found["skipped"]) == ("2026-01-03", "2026-01-03", {"unknown": 1})
+    assert (found["speakers"], found["questions"], found["tokens"]) == ([], [], 0)
+
+
+@pytest.mark.parametrize(
+    ("lines", "where"),
+    [
+        ((*SMALL, message("m9", "Hello.", at="today")), "line 11"),
+        (SMALL[:1], ""),
+        ((SMALL[0] | {"version": 7}, *SMALL[1:]), ""),
+    ],
+)
+def test_a_broken_archive_is_refused_with_its_place(lines: Any, where: str) -> None:
+    with pytest.raises(ImportRejected) as rejected:
+        archive_files.survey(archive(*lines))
+    assert (rejected.value.code, rejected.value.where) == ("archive_broken", where)
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b'{"type":"header"}', b"PK\x03\x04", b'["echovessel-archive"]'])
+def test_other_files_are_none(data: bytes) -> None:
+    assert not archive_files.is_archive(given(data))
+
+
+def test_restoring_a_persona_is_as_it_was(ana: User, tmp_path: Path) -> None:
+    """The other door: a persona of her own, core blocks and all."""
+    file = written(tmp_path / "a.jsonl", SMALL)
+    call_command("import_archive", str(file), owner="ana")
+    assert Persona.objects.get().core_blocks.get(label="user").content == "Ana lives in Lisbon."
+    assert ConceptNode.objects.count() == 3
+    assert not CoreDraft.objects.exists()

@@ -1,0 +1,107 @@
+"""What is remembered of chats in which the persona took no part: "you" in them is somebody else."""
+
+from typing import Any
+
+import pytest
+
+from memory.models import ConceptNode
+from persona.models import Persona
+from tests.memory.imports.importing_files import taken_in, whatsapp
+from tests.scripted import Script
+
+pytestmark = pytest.mark.django_db
+TALK = ("Ana: I bought your birthday present, a telescope!", "Ben: You will spoil me", "Ana: I love you, you know.")
+
+
+def told(persona: Persona) -> list[str]:
+    return list(ConceptNode.objects.of(persona).order_by("id").values_list("description", flat=True))
+
+
+def event(description: str, quote: str, message: str, **rest: Any) -> dict[str, Any]:
+    return {
+        "description": description,
+        "emotional_impact": 3,
+        "subject": "user",
+        "evidence": [{"message_id": message, "quote": quote}],
+    } | rest
+
+
+def test_you_is_the_other_one_and_never_the_persona(mira: Persona) -> None:
+    job = taken_in(mira, whatsapp(*TALK), "chat.txt")
+    assert job.status == "done", job.failure
+    descriptions = told(mira)
+    assert any("Ben's birthday present" in one for one in descriptions), descriptions
+    assert not any("Mira" in one for one in descriptions)
+    assert not mira.episodic_state
+
+
+def test_of_several_it_is_the_one_who_is_called_or_nobody_in_particular(mira: Persona) -> None:
+    chat = whatsapp(
+        "Ana: Kim, I made your birthday cake yesterday, it was huge.",
+        "Ben: and mine?",
+        "Kim: oh",
+        "Ana: I bought your wedding present yesterday, I was so happy.",
+    )
+    taken_in(mira, chat, "chat.txt")
+    descriptions = told(mira)
+    assert any("Kim's birthday cake" in one for one in descriptions), descriptions
+    assert any("somebody's wedding present" in one for one in descriptions), descriptions
+
+
+def test_nor_is_it_in_what_is_drafted_of_the_two(mira: Persona) -> None:
+    taken_in(mira, whatsapp("Ana: I love your dog.", "Ben: He is old", "Ana: Please don't call me Annie."), "chat.txt")
+    drafted = list(mira.core_drafts.values_list("label", "text"))
+    assert ("user", "Ana loves Ben's dog.") in drafted
+    assert not any("Mira" in text or label == "style" for label, text in drafted), drafted
+
+
+def test_in_chinese_it_is_the_other_one_too(mira: Persona) -> None:
+    mira.language, mira.user_name = "zh", "小雨"
+    mira.save()
+    taken_in(mira, whatsapp("小雨: 我昨天给你买了生日礼物，我好开心。", "阿强: 谢谢"), "chat.txt")
+    assert told(mira)
+    assert all("阿强" in one and "Mira" not in one for one in told(mira))
+
+
+def test_where_the_persona_takes_part_it_is_the_persona(mira: Persona) -> None:
+    lines = [line.replace("Ben", "Bot") for line in TALK]
+    taken_in(mira, whatsapp(*lines), "chat.txt", {"Bot": "persona"})
+    assert any("Mira's birthday present" in one for one in told(mira)), told(mira)
+
+
+def test_a_letter_or_a_diary_is_not_written_to_the_persona(mira: Persona) -> None:
+    taken_in(mira, b"# 2024-03-02\n\nDear Tom, I was so happy about your visit to my home yesterday.\n", "diary.md")
+    assert told(mira)
+    assert not any("Mira" in one for one in told(mira))
+
+
+def test_a_model_is_told_who_talks_with_whom_and_asked_again_where_it_names_the_persona(
+    mira: Persona, model: Script
+) -> None:
+    quote = "I bought your birthday present"
+
+    def mistaken(request: Any) -> dict[str, Any]:
+        message = request.user.split("[m")[1].split("]")[0]
+        wrong = event("Ana bought Mira's birthday present.", quote, f"m{message}", subject="shared")
+        right = event(
+            "Ana bought Ben's telescope.", quote, f"m{message}", subject="shared", relational_tags=["turning-point"]
+        )
+        promise = {"description": "Mira will say thanks.", "due": "2030-01-01", "evidence": wrong["evidence"]}
+        named = [{"canonical_name": "Ben", "kind": "person", "in_events": [1]}]
+        mood = {"mood": "glad", "energy": 7}
+        return {"events": [wrong, right], "intentions": [promise], "mentioned_entities": named} | {
+            "session_mood_signal": mood
+        }
+
+    model.answers(mistaken, mistaken, {"drafts": []})
+    taken_in(mira, whatsapp(*TALK), "chat.txt")
+    request, again = model.requests[:2]
+    assert 'In the lines of Ana, "you" and "your" mean that other one, and never Mira' in request.user
+    assert "<memory>\nBen\n</memory>" in request.user
+    assert "Mira was not there" in str(again)
+    assert told(mira) == ["Ana bought Ben's telescope."]
+    node = ConceptNode.objects.of(mira).get()
+    assert (node.subject, node.relational_tags) == ("user", [])
+    assert [one.canonical_name for one in mira.entities.all()] == ["Ben"]
+    assert not mira.episodic_state
+    assert not ConceptNode.objects.of(mira).filter(kind="intention").exists()

@@ -1,0 +1,119 @@
+"""A diary from the file to the end without any model: events with their days, thoughts, and drafts for a person."""
+
+from collections.abc import Mapping
+from datetime import date
+
+import pytest
+from django.contrib.auth.models import User
+
+from echovessel.llm.models import LLMCall
+from memory.models import ConceptNode
+from memory.store.checks import broken
+from persona.models import CoreBlock, CoreDraft, Persona
+from persona.onboarding import drafts
+from persona.onboarding.creation import create_persona
+from tests.memory.imports import importing_files
+from tests.memory.sessions import NOW
+
+pytestmark = pytest.mark.django_db
+
+ENGLISH = """# 2024-03-01
+
+My dog Otto died this morning. I cried for hours.
+
+# 2024-03-09
+
+I work as a nurse in Lisbon. My sister Anna got engaged yesterday!
+
+# 2024-03-20
+
+It rained. We had tea.
+"""
+CHINESE = """2024年3月1日
+
+小黑昨天死了，我哭了一整天。
+
+2024年3月9日
+
+我是护士，在里斯本工作。我妹妹安娜订婚了！
+
+2024年3月20日
+
+下雨。
+"""
+
+
+@pytest.fixture
+def offline(settings: object) -> None:
+    settings.LLM_PROVIDER = "offline"  # type: ignore[attr-defined]
+
+
+def days(persona: Persona) -> Mapping[str, date | None]:
+    events = ConceptNode.objects.filter(persona=persona, kind="event")
+    return dict(events.values_list("evidence__quote", "event_time_start"))
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "content", "expected", "about"),
+    [
+        (
+            "en",
+            "diary.md",
+            ENGLISH,
+            {
+                "My dog Otto died this morning.": date(2024, 3, 1),
+                "I cried for hours.": date(2024, 3, 1),
+                "My sister Anna got engaged yesterday!": date(2024, 3, 8),
+                "I work as a nurse in Lisbon.": None,
+            },
+            "Ana works as a nurse in Lisbon.",
+        ),
+        (
+            "zh",
+            "日记.txt",
+            CHINESE,
+            {
+                "小黑昨天死了，我哭了一整天。": date(2024, 2, 29),
+                "我妹妹安娜订婚了！": date(2024, 3, 9),
+                "我是护士，在里斯本工作。": None,
+            },
+            "Ana是护士，在里斯本工作。",
+        ),
+    ],
+    ids=["en", "zh"],
+)
+def test_a_diary_becomes_events_with_days_a_thought_and_drafts(
+    ana: User, offline: None, language: str, name: str, content: str, expected: Mapping[str, date | None], about: str
+) -> None:
+    mira = create_persona(ana, "Mira", user_name="Ana", timezone="Asia/Shanghai", language=language)
+    before = list(CoreBlock.objects.values())
+    job = importing_files.taken_in(mira, content.encode(), name)
+    assert (job.status, job.failure) == ("done", "")
+    assert days(mira) == expected
+    for node in ConceptNode.objects.filter(persona=mira, kind="event"):
+        evidence = node.evidence.get()
+        assert evidence.message.content[evidence.start : evidence.end] == evidence.quote
+        assert evidence.message.session.channel == "journal"
+        assert node.created_at.year == 2024
+    thoughts = ConceptNode.objects.filter(persona=mira, kind="thought")
+    assert thoughts.exists()
+    assert not thoughts.filter(filling=None).exists()
+    draft = CoreDraft.objects.get(text=about)
+    quote = draft.quotes.get()
+    assert (draft.label, draft.status, draft.import_uuid) == ("user", "open", job.uuid)
+    assert quote.said_in
+    assert mira.messages.filter(uuid=quote.said_in, content__contains=quote.quote).exists()
+    assert list(CoreBlock.objects.values()) == before
+    assert set(LLMCall.objects.values_list("purpose", flat=True)) == {"import", "onboarding"}
+    assert broken(NOW) == {}
+    drafts.accept(draft, None, ana, NOW)
+    assert drafts.written(mira)["user"] == about
+
+
+def test_the_same_diary_again_adds_nothing_and_asks_nobody(mira: Persona, offline: None) -> None:
+    importing_files.taken_in(mira, ENGLISH.encode(), "diary.md")
+    known, asked = ConceptNode.objects.count(), LLMCall.objects.count()
+    again = importing_files.taken_in(mira, ENGLISH.encode(), "diary again.md")
+    assert again.status == "done"
+    assert ConceptNode.objects.count() == known
+    assert LLMCall.objects.count() == asked

@@ -1,0 +1,124 @@
+"""Every line of a file of any format is in L2, known, refused, or skipped by a named reason; in the file's order."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from chat.models import Message, Session
+from memory import imports
+from memory.imports import analysis, runner
+from memory.imports.choices import chosen
+from memory.imports.readers import Source, format_named, read, reasons
+from memory.imports.readers.types import Entry, Skipped, Talk
+from memory.imports.runs import Choices
+from memory.models import ImportJob, ImportRun
+from memory.store.tombstones import bury
+from persona.models import Persona
+from tests.memory.imports.importing_files import FILES, answered, looked_through, whatsapp
+from tests.memory.sessions import NOW, Clock
+
+pytestmark = pytest.mark.django_db
+
+EVERY_FILE = sorted(FILES.iterdir())
+
+
+def asked(job: ImportJob) -> ImportJob:
+    """Looked through again with its questions answered, till nothing is asked but who is who."""
+    while job.status == "asking" and job.found["questions"]:
+        kind = "chat" if "kind" in job.found["questions"] else "notes"
+        imports.confirm(job, Choices(day_first=True, mapping=job.found["mapping"], kind=kind), NOW)
+        runner.run(job.pk, Clock())
+        job.refresh_from_db()
+    return job
+
+
+def stored(job: ImportJob) -> ImportJob:
+    likely = answered(job)
+    if "user" not in likely.roles.values() and likely.roles:
+        likely = answered(job, {next(iter(likely.roles)): "user"})
+    imports.confirm(job, likely, NOW)
+    while job.status == "writing":
+        runner.run(job.pk, Clock(), slice_seconds=0)
+        job.refresh_from_db()
+    return job
+
+
+def words_in(path: Path, job: ImportJob) -> tuple[list[str], Counter[str]]:
+    """What is told in the file, in its order, and why something is skipped."""
+    choices = chosen(job.choices)
+    with Source(path) as source:
+        found = list(read(source, format_named(job.format), analysis.options_of(source, choices)))
+    said = [text for one in found for text in told_by(one)]
+    return said, Counter(one.reason for one in found if isinstance(one, Skipped))
+
+
+def told_by(one: object) -> list[str]:
+    if isinstance(one, Talk):
+        return [line.text for line in one.lines]
+    return ["\n\n".join(filter(None, (one.title, one.text)))] if isinstance(one, Entry) else []
+
+
+@pytest.mark.parametrize("path", EVERY_FILE, ids=lambda path: path.name)
+def test_every_line_of_the_file_comes_in_or_is_counted(mira: Persona, path: Path) -> None:
+    job = asked(looked_through(mira, path.read_bytes(), path.name))
+    assert job.status == "asking", job.refusal
+    said, skipped = words_in(path, job)
+    assert job.found["skipped"] == dict(skipped)
+    assert set(skipped) <= set(reasons.SKIPS)
+    assert job.found["counts"]["lines"] + job.found["counts"]["entries"] == len(said)
+    if said:
+        bury(mira, said[0])
+    job = stored(job)
+    assert job.status in ("remembering", "drafting", "done"), job.failure
+    inside = list(Message.objects.order_by("id").values_list("content", flat=True))
+    known, refused = job.counts["known"], job.counts["refused"]
+    assert len(inside) + known + refused >= len(said)
+    left = Counter(said) - Counter(text for text in said if any(text in content for content in inside))
+    assert left.total() <= known + refused
+    assert refused >= bool(said)
+
+
+@pytest.mark.parametrize("path", EVERY_FILE, ids=lambda path: path.name)
+def test_within_each_talk_the_lines_stand_as_in_the_file(mira: Persona, path: Path) -> None:
+    job = asked(looked_through(mira, path.read_bytes(), path.name))
+    said, _skipped = words_in(path, job)
+    stored(job)
+    place = {text: number for number, text in reversed(list(enumerate(said)))}
+    for session in Session.objects.exclude(channel="journal"):
+        contents = session.messages.order_by("created_at", "id").values_list("content", flat=True)
+        places = [place[text] for text in contents if text in place and said.count(text) == 1]
+        assert places == sorted(places)
+
+
+lines = st.lists(
+    st.tuples(
+        st.sampled_from(["Ana", "Mira", "Kim"]), st.sampled_from(["Hello", "你好", "I met Tomas", "Oh", "x" * 70])
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(lines, min_size=1, max_size=3))
+def test_a_chat_that_comes_in_parts_that_overlap_is_in_there_once(
+    mira: Persona, parts: list[list[tuple[str, str]]]
+) -> None:
+    Message.objects.all().delete(), Session.objects.all().delete(), ImportRun.objects.all().delete()
+    ImportJob.objects.all().delete()
+    said: list[str] = []
+    for part in parts:
+        said += [f"{speaker}: {text}" for speaker, text in part] + ["9"]
+        job = looked_through(mira, whatsapp(*said), "WhatsApp Chat with Mira.txt")
+        names = [one["name"] for one in job.found["speakers"]]
+        roles = dict(zip(names, ("user", "persona", "other"), strict=False))
+        imports.confirm(job, answered(job, roles), NOW)
+        while job.status == "writing":
+            runner.run(job.pk, Clock(), slice_seconds=0)
+            job.refresh_from_db()
+        assert job.counts["known"] + job.counts["lines"] == sum(line != "9" for line in said)
+    inside = Message.objects.order_by("created_at", "id").values_list("content", flat=True)
+    assert list(inside) == [line.partition(": ")[2] for line in said if line != "9"]

@@ -1,0 +1,300 @@
+"""Notes: cards, lorebooks and memories of other systems become drafts, names and unverified memories, once."""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from memory import forgetting
+from memory.forgetting import Target
+from memory.imports import notes
+from memory.imports.note_rules import Names, Note, sorted_out
+from memory.imports.readers import Source, read
+from memory.imports.readers.types import Card, Lore, Remembered
+from memory.models import Alias, ConceptNode, Entity
+from memory.store import tombstones
+from memory.store.tombstones import Burial, of_external
+from persona.models import CoreDraft, DraftQuote, Persona
+from persona.onboarding import drafts
+from tests.memory.imports import importing_files
+from tests.memory.sessions import NOW
+
+pytestmark = pytest.mark.django_db
+
+FILES = Path(__file__).parent / "readers" / "files"
+NAMES = Names("Mira", "Ana")
+
+
+def brought(persona: Persona, *found: Note, by: UUID | None = None) -> Mapping[str, int]:
+    run = by or uuid4()
+    ready = notes.prepared(persona, found, run, NOW)
+    with transaction.atomic():
+        return dict(notes.store(persona, ready, run, NOW))
+
+
+def of_file(name: str) -> Iterator[Note]:
+    with Source(FILES / name) as source:
+        yield from (one for one in read(source) if isinstance(one, Card | Lore | Remembered))
+
+
+def card(**fields: Any) -> Card:
+    texts = dict.fromkeys(
+        ("nickname", "description", "personality", "scenario", "example_messages", "post_history"), ""
+    )
+    rest: dict[str, Any] = {"name": "Mira", "greetings": (), "lore": (), "source_id": "c", "where": "", **texts}
+    return Card(**rest | fields)
+
+
+def lore(content: str, *keys: str, **fields: Any) -> Lore:
+    rest: dict[str, Any] = {"name": "", "enabled": True, "source_id": content[:40], "where": "lorebook, entry 1"}
+    return Lore(keys=keys, content=content, **rest | fields)
+
+
+def remembered(text: str, kind: str = "fact", **fields: Any) -> Remembered:
+    rest: dict[str, Any] = {"day": None, "confidence": None, "source_id": text[:40], "where": "memory 1"}
+    return Remembered(text=text, type=kind, **rest | fields)
+
+
+# --- cards ----------------------------------------------------------------------------------------------------------
+def test_a_card_becomes_drafts_word_for_word_and_nothing_of_it_stands_in_a_block(mira: Persona) -> None:
+    before, run = drafts.written(mira), uuid4()
+    counts = brought(mira, *of_file("card_v2.json"), by=run)
+    assert counts == {"drafts": 5, "entities": 1, "disabled": 1}
+    assert list(CoreDraft.objects.order_by("id").values_list("label", "text")) == [
+        ("persona", "Mira is a botanist who keeps a night garden."),
+        ("persona", "patient, curious"),
+        ("persona", "Ana visits the garden."),
+        ("style", "<START>\nAna: What grows here?\nMira: Moonflowers."),
+        ("style", "Answer slowly."),
+    ]
+    first = DraftQuote.objects.order_by("id").first()
+    assert first is not None
+    assert (first.quote, first.where) == ("{{char}} is a botanist who keeps a night garden.", "card, description")
+    assert set(CoreDraft.objects.values_list("import_uuid", flat=True)) == {run}
+    assert drafts.written(mira) == before
+
+
+def test_greetings_and_the_notes_of_its_author_become_nothing(mira: Persona) -> None:
+    brought(mira, *of_file("card_v2.json"))
+    told = " ".join(
+        [
+            *CoreDraft.objects.values_list("text", flat=True),
+            *DraftQuote.objects.values_list("quote", flat=True),
+            *Entity.objects.values_list("description", flat=True),
+            *ConceptNode.objects.values_list("description", flat=True),
+        ]
+    )
+    for words in ("You came back", "Mind the fern", "夜安", "Best after dark", "somebody", "be kind", "shop"):
+        assert words not in told
+
+
+def test_a_long_text_comes_as_drafts_cut_at_the_ends_of_its_paragraphs() -> None:
+    paragraphs = [f"{{{{char}}}} has a {number}th room. " + "It is quiet there. " * 20 for number in range(30)]
+    text = "\n\n".join(paragraphs)
+    passages = sorted_out([card(description=text)], NAMES).passages
+    assert all(len(one.quote) <= 1_000 for one in passages)
+    assert "".join("".join(one.quote.split()) for one in passages) == "".join(text.split())
+    assert all("Mira has a" in one.text for one in passages)
+    assert "".join(one.text for one in passages).count("Mira has a") == 30
+
+
+@pytest.mark.parametrize(
+    ("text", "filled"),
+    [
+        ("{{char}} waits for {{user}}.", "Mira waits for Ana."),
+        ("<BOT>：你好，<USER>", "Mira：你好，Ana"),
+        ("{{ Char }} and {{random:a,b}} and <b>", "Mira and {{random:a,b}} and <b>"),
+    ],
+)
+def test_the_names_of_the_two_stand_for_a_cards_macros(text: str, filled: str) -> None:
+    assert NAMES.filled(text) == filled
+
+
+# --- lorebooks ------------------------------------------------------------------------------------------------------
+def test_an_entry_of_a_lorebook_is_somebody_uncertain_with_a_description(mira: Persona) -> None:
+    run = uuid4()
+    counts = brought(mira, lore("Otto is {{char}}'s cat.", "Otto", "/ott.*/i", "the old tom", name="Otto"), by=run)
+    assert counts == {"entities": 1}
+    [entity] = Entity.objects.all()
+    assert (entity.canonical_name, entity.description, entity.status) == ("Otto", "Otto is Mira's cat.", "uncertain")
+    assert (entity.import_uuid, entity.described_by) == (run, "")
+    assert set(entity.aliases.values_list("text", flat=True)) == {"Otto", "the old tom"}
+    assert not ConceptNode.objects.exists()
+
+
+def test_what_is_too_long_for_a_description_is_remembered_whole_and_linked(mira: Persona) -> None:
+    text = "\n\n".join(f"Moonflowers, part {number}: " + "they open at dusk. " * 20 for number in range(4))
+    counts = brought(mira, lore(text, "Moonflowers"))
+    assert counts["entities"] == 1
+    entity = Entity.objects.get()
+    assert len(entity.description) <= 400
+    nodes = ConceptNode.objects.order_by("id")
+    assert "".join("".join(node.description.split()) for node in nodes) == "".join(text.split())
+    assert set(entity.nodes.all()) == set(nodes)
+    assert {node.subject for node in nodes} == {"persona"}
+
+
+def test_of_who_is_known_the_words_are_a_memory_and_what_is_known_stays(mira: Persona, remember: Any) -> None:
+    brought(mira, lore("Otto is a cat.", "Otto"))
+    Entity.objects.update(description="A dog, Ana says.", status="confirmed", import_uuid=None)
+    counts = brought(mira, lore("Otto is a ship, says this book.", "Otto", name="Otto the second"))
+    assert counts == {"nodes": 1}
+    entity = Entity.objects.get()
+    assert (entity.description, entity.status) == ("A dog, Ana says.", "confirmed")
+    assert list(entity.nodes.all()) == list(ConceptNode.objects.all())
+
+
+@pytest.mark.parametrize("keys", [(), ("/x+/",), ("Ana",), ("mira",), ("she",), ("我",)])
+def test_what_has_no_name_is_a_memory(mira: Persona, keys: tuple[str, ...]) -> None:
+    assert brought(mira, lore("The pond is deep.", *keys)) == {"nodes": 1}
+    node = ConceptNode.objects.get()
+    assert (node.description, node.source, node.verification) == ("The pond is deep.", "import", "unverified")
+
+
+def test_lore_that_always_holds_is_a_draft_and_what_is_switched_off_is_nothing(mira: Persona) -> None:
+    always = lore("The house stands by the sea.", "house", rest={"constant": True})
+    counts = brought(mira, always, lore("Off.", "switch", enabled=False), lore(" ", "empty"))
+    assert counts == {"drafts": 1, "disabled": 1, "empty": 1}
+    assert CoreDraft.objects.get().label == "persona"
+
+
+# --- memories -------------------------------------------------------------------------------------------------------
+def test_a_memory_of_another_system_is_an_unverified_one_of_its_day(mira: Persona) -> None:
+    run = uuid4()
+    told = remembered("Likes green tea.", "preference", day=date(2025, 12, 1), confidence=0.9)
+    assert brought(mira, told, remembered("她的猫叫小黑。", "pet"), by=run) == {"nodes": 2}
+    tea, cat = ConceptNode.objects.order_by("id")
+    assert (tea.source, tea.verification, tea.status, tea.confidence) == ("import", "unverified", "active", 0.9)
+    assert tea.created_at == datetime(2025, 12, 1, 4, tzinfo=UTC)  # noon in Shanghai
+    assert tea.event_time_start is None
+    assert tea.import_uuid == cat.import_uuid == run
+    assert (cat.confidence, cat.created_at) == (0.7, NOW)
+    assert cat.external_id == "remembered:她的猫叫小黑。"
+
+
+def test_what_is_of_times_to_come_was_remembered_now(mira: Persona) -> None:
+    brought(mira, remembered("Has a plan.", day=date(2099, 1, 1)))
+    assert ConceptNode.objects.get().created_at == NOW
+
+
+@pytest.mark.parametrize(
+    ("kind", "label"),
+    [("instruction", "style"), ("user_instructions", "style"), ("identity", "user"), ("user_profile", "user"),
+     ("companion", "persona")],
+)  # fmt: skip
+def test_what_was_held_for_every_talk_there_is_a_draft_here(mira: Persona, kind: str, label: str) -> None:
+    assert brought(mira, remembered("Always be brief.", kind)) == {"drafts": 1}
+    assert CoreDraft.objects.get().label == label
+    assert not ConceptNode.objects.exists()
+
+
+@pytest.mark.parametrize("status", ["superseded", "deprecated", "archived", "retracted"])
+def test_what_does_not_hold_any_more_is_left_out(mira: Persona, status: str) -> None:
+    assert brought(mira, remembered("Lives in Rome.", rest={"status": status})) == {"outdated": 1}
+
+
+def test_a_long_memory_comes_in_parts_that_say_all_of_it(mira: Persona) -> None:
+    text = "\n\n".join(f"On her {number}th trip she went north. " + "It rained a lot. " * 30 for number in range(5))
+    counts = brought(mira, remembered(text, "conversations_memory"))
+    nodes = ConceptNode.objects.order_by("id")
+    assert counts["nodes"] == len(nodes) > 3
+    assert "".join("".join(node.description.split()) for node in nodes) == "".join(text.split())
+
+
+def test_what_an_export_of_ours_says_of_a_memory_is_read_as_far_as_it_can_be(mira: Persona) -> None:
+    rest = {
+        "provenance": {"platform": "echovessel"},
+        "temporal": {"valid_from": "2026-01-03T00:00:00+00:00", "valid_until": "2026-01-04T00:00:00+00:00"},
+        "metadata": {
+            "kind": "thought", "subject": "shared", "emotional_impact": -40, "emotion_tags": ["Sad", 3],
+            "relational_tags": ["unresolved", "root"], "verification": "confirmed", "pinned": True, "status": "hidden",
+        },
+    }  # fmt: skip
+    other = rest | {"provenance": {"platform": "elsewhere"}}
+    brought(mira, remembered("They never spoke of it.", rest=rest), remembered("It rained.", rest=other))
+    thought, event = ConceptNode.objects.order_by("id")
+    assert (thought.kind, thought.subject, thought.emotional_impact) == ("thought", "shared", -10)
+    assert (thought.emotion_tags, thought.relational_tags) == (["sad"], ["unresolved"])
+    assert thought.event_time_start == date(2026, 1, 3)
+    assert (thought.verification, thought.pinned, thought.status) == ("unverified", False, "active")
+    assert (event.kind, event.emotional_impact, event.event_time_start) == ("event", 0, None)
+
+
+@pytest.mark.parametrize(
+    "metadata", [None, [], "x", {"kind": 3, "subject": [], "emotional_impact": "9", "emotion_tags": "sad"}]
+)
+def test_what_cannot_be_read_of_it_is_left(mira: Persona, metadata: Any) -> None:
+    rest = {"provenance": {"platform": "echovessel"}, "temporal": {"valid_from": 3}, "metadata": metadata}
+    brought(mira, remembered("It rained.", rest=rest))
+    node = ConceptNode.objects.get()
+    assert (node.kind, node.subject, node.emotional_impact, node.emotion_tags) == ("event", "user", 0, [])
+
+
+# --- once, and never again ------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "name", ["card_v1.json", "card_v3.json", "lorebook_v3.json", "world_info.json", "pam_store.json"]
+)
+def test_the_same_notes_again_add_nothing(mira: Persona, name: str) -> None:
+    first = brought(mira, *of_file(name))
+    rows = [model.objects.count() for model in (CoreDraft, Entity, ConceptNode)]
+    assert sum(rows) == sum(first.get(what, 0) for what in ("drafts", "nodes", "entities")) > 0
+    again = brought(mira, *of_file(name))
+    assert not {"drafts", "nodes", "entities", "refused"} & again.keys()
+    assert again["known"] == sum(rows)
+    assert [model.objects.count() for model in (CoreDraft, Entity, ConceptNode)] == rows
+
+
+def test_a_memory_that_was_corrected_since_is_left_as_it_was_corrected(mira: Persona, remember: Any) -> None:
+    brought(mira, remembered("Likes tea.", source_id="m1"))
+    ConceptNode.objects.update(description="Likes coffee.")
+    assert brought(mira, remembered("Likes tea.", source_id="m1")) == {"known": 1}
+    assert ConceptNode.objects.get().description == "Likes coffee."
+
+
+def test_what_was_forgotten_is_refused_and_counted(mira: Persona, ana: User) -> None:
+    tombstones.bury_all(
+        mira,
+        [
+            Burial("text", "My cat Milo died in Lisbon."),
+            Burial("name", "Otto"),
+            of_external("node", "remembered:m9"),
+            Burial("text", "Mira keeps a night garden by the sea."),
+            Burial("text", "The fern in the hall is older than the house."),
+        ],
+    )
+    counts = brought(
+        mira,
+        remembered("My cat Milo died in Lisbon!"),
+        remembered("Something else entirely.", source_id="m9"),
+        lore("Otto is a cat.", "Otto"),
+        lore("The fern in the hall is older than the house.", "Fern"),
+        card(description="{{char}} keeps a night garden by the sea."),
+    )
+    assert counts == {"refused": 5}
+    assert not any(model.objects.exists() for model in (CoreDraft, Entity, ConceptNode))
+
+
+def test_a_name_that_was_forgotten_is_nobodys_alias(mira: Persona) -> None:
+    tombstones.bury_all(mira, [Burial("name", "Kitty")])
+    brought(mira, lore("Otto is a cat.", "Otto", "Kitty"))
+    assert list(Entity.objects.get().aliases.values_list("text", flat=True)) == ["Otto"]
+
+
+def test_a_forgotten_card_leaves_nothing_and_does_not_come_back(mira: Persona) -> None:
+    """Somebody who is mentioned nowhere goes, too; what was forgotten by name is refused."""
+    content = (FILES / "card_v2.json").read_bytes()
+    job = importing_files.taken_in(mira, content, "card_v2.json")
+    assert (job.status, job.counts["entities"], CoreDraft.objects.count()) == ("done", 1, 5)
+    run = mira.import_runs.get()
+    planned = forgetting.plan([Target("import", run.pk)])
+    assert forgetting.forget(planned, None, NOW).counts == planned.counts
+    assert not any(model.objects.exists() for model in (CoreDraft, DraftQuote, Entity, Alias, ConceptNode))
+    again = importing_files.taken_in(mira, content, "card_v2.json")
+    assert again.counts["refused"] == 6
+    assert not CoreDraft.objects.exists()
+    assert not Entity.objects.exists()

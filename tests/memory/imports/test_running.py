@@ -1,0 +1,679 @@
+"""An import from the file to the end."""
+
+import logging
+from datetime import UTC, date, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import OperationalError
+from django.db.models import Max, Min
+from django_q.models import OrmQ
+
+from chat.models import Message, Session
+from echovessel.jobs import process_identity
+from echovessel.jobs.lease import LeaseLost
+from echovessel.llm import LLMError
+from echovessel.outbox.models import OutboxEvent
+from memory import imports, tasks
+from memory.archive import schema
+from memory.consolidation import runner
+from memory.forgetting import Choice, Target, forget, plan
+from memory.imports import analysis, archive_files, drafts, leases, stored_file, summary
+from memory.imports import runner as imports_runner
+from memory.imports import store as imports_store
+from memory.models import ConceptNode, ImportChunk, ImportJob, ImportPiece, ImportRun
+from memory.store.tombstones import bury
+from persona.models import Persona
+from persona.onboarding.creation import create_persona
+from tests.memory.archive.archives import SMALL
+from tests.memory.archive.archives import written as written_archive
+from tests.memory.imports import importing_files
+from tests.memory.imports.importing_files import (
+    answered,
+    brought,
+    confirmed,
+    lines_of,
+    looked_through,
+    taken_in,
+    whatsapp,
+)
+from tests.memory.sessions import NOW, Clock
+
+pytestmark = pytest.mark.django_db
+
+CHAT = whatsapp(
+    "Ana: I met Tomas at the harbour.", "Mira: How was it?", "Kim: hello", "Ana: Warm.", "9", "Ana: I slept badly."
+)
+NAME = "WhatsApp Chat with Mira.txt"
+SAID = [
+    "user: I met Tomas at the harbour.",
+    "persona: How was it?",
+    "Kim: hello",
+    "user: Warm.",
+    "user: I slept badly.",
+]
+
+
+def written(job: ImportJob) -> ImportJob:
+    """Stored, and nothing remembered yet."""
+    while job.status == "writing":
+        imports_runner.run(job.pk, Clock(), slice_seconds=0)
+        job.refresh_from_db()
+    return job
+
+
+def states(persona: Persona) -> list[str]:
+    told = OutboxEvent.objects.filter(stream=persona.uuid, name="memory.import.updated").order_by("id")
+    return list(dict.fromkeys(event.data["status"] for event in told))
+
+
+def test_a_chat_comes_in_as_talks_with_their_own_dates_and_is_remembered(mira: Persona) -> None:
+    job = taken_in(mira, CHAT, NAME)
+    assert job.status == "done"
+    assert lines_of(mira) == SAID
+    first, second = Session.objects.order_by("started_at")
+    assert first.started_at == datetime(2023, 3, 25, 13, 0, tzinfo=UTC)  # nine in the evening in Shanghai
+    assert (first.channel, first.close_reason, first.status, first.message_count) == ("whatsapp", "import", "closed", 4)
+    assert {first.import_uuid, second.import_uuid} == {job.uuid}
+    assert Message.objects.exclude(import_uuid=job.uuid).count() == 0
+    assert {line.day for line in first.messages.all()} == {date(2023, 3, 25)}
+    assert imports.told(job)["counts"] == {
+        "talks": 2, "lines": 5, "known": 0, "refused": 0, "remembered": 2, "failed": 0, "unread": 0, "drafts": 0,
+    }  # fmt: skip
+    assert imports.told(job)["progress"] == 1.0
+    assert ImportRun.objects.get(uuid=job.uuid).counts == {"lines": 5, "talks": 2}
+
+
+def test_it_says_on_the_stream_how_far_it_is(mira: Persona) -> None:
+    taken_in(mira, CHAT, NAME)
+    assert states(mira) == ["asking", "writing", "remembering", "drafting", "done"]
+
+
+def test_when_it_is_over_no_piece_no_line_and_no_name_is_left_of_the_file(mira: Persona) -> None:
+    job = looked_through(mira, CHAT, NAME)
+    assert {one["name"] for one in job.found["speakers"]} == {"Ana", "Mira", "Kim"}
+    assert job.found["sample"][0]["text"] == "I met Tomas at the harbour."
+    imports.confirm(job, answered(job), NOW)
+    assert "sample" not in job.found
+    imports_runner.run(job.pk, Clock())
+    job.refresh_from_db()
+    assert not ImportPiece.objects.exists()
+    assert not {"speakers", "sample", "mapping", "fields"} & set(job.found)
+    assert "roles" not in job.choices
+
+
+def test_the_file_again_adds_nothing_and_says_so(mira: Persona) -> None:
+    taken_in(mira, CHAT, NAME)
+    before = lines_of(mira), ImportChunk.objects.count(), ConceptNode.objects.count(), ImportRun.objects.count()
+    job = taken_in(mira, CHAT, NAME)
+    assert job.status == "done"
+    assert (job.counts["known"], job.counts["lines"], job.counts["talks"]) == (5, 0, 0)
+    after = lines_of(mira), ImportChunk.objects.count(), ConceptNode.objects.count(), ImportRun.objects.count()
+    assert after == before
+
+
+def test_a_newer_export_brings_what_was_said_since(mira: Persona) -> None:
+    taken_in(mira, CHAT, NAME)
+    newer = CHAT + b"\n26/03/2023, 06:05 - Mira: I am sorry.\n27/03/2023, 20:00 - Ana: Better today."
+    job = taken_in(mira, newer, NAME)
+    assert (job.counts["known"], job.counts["lines"]) == (5, 2)
+    assert lines_of(mira) == [*SAID, "persona: I am sorry.", "user: Better today."]
+
+
+def test_lines_of_another_format_or_persona_are_not_known(mira: Persona, otto: Persona) -> None:
+    taken_in(mira, CHAT, NAME)
+    assert taken_in(otto, CHAT, NAME, {"Ana": "user", "Mira": "persona"}).counts["lines"] == 5
+
+
+@pytest.mark.parametrize("what", ["line", "talk", "import"])
+def test_what_was_forgotten_stays_forgotten_and_is_counted(mira: Persona, what: str) -> None:
+    job = taken_in(mira, CHAT, NAME)
+    line = Message.objects.get(content="I met Tomas at the harbour.")
+    targets = {
+        "line": Target("message", line.pk),
+        "talk": Target("session", line.session_id),
+        "import": Target("import", ImportRun.objects.get(uuid=job.uuid).pk),
+    }
+    forget(plan([targets[what]], Choice()), mira.owner, NOW)
+    kept = lines_of(mira)
+    assert line.content not in " ".join(kept)
+    again = taken_in(mira, CHAT, NAME)
+    assert (again.counts["refused"], again.counts["known"], again.counts["lines"]) == (5 - len(kept), len(kept), 0)
+    assert lines_of(mira) == kept
+
+
+def test_what_was_buried_before_the_file_came_is_refused(mira: Persona) -> None:
+    bury(mira, "I met Tomas at the harbour.")
+    job = taken_in(mira, CHAT, NAME)
+    assert (job.counts["refused"], job.counts["lines"]) == (1, 4)
+    assert lines_of(mira) == SAID[1:]
+
+
+def test_lines_of_years_are_many_talks(mira: Persona) -> None:
+    said = [(f"Ana: Line {number}", f"Mira: Reply {number}", f"Ana: Oh {number}", "31") for number in range(700)]
+    job = written(confirmed(mira, whatsapp(*(line for talk in said for line in talk)), NAME))
+    assert (job.counts["lines"], job.counts["talks"]) == (2_100, 700)
+    assert lines_of(mira)[::3] == [f"user: Line {number}" for number in range(700)]
+    days = Session.objects.aggregate(first=Min("started_at"), last=Max("last_message_at"))
+    assert days["last"] - days["first"] > timedelta(days=2 * 365)
+
+
+def test_one_talk_without_a_pause_is_cut_where_it_grows_too_long(mira: Persona) -> None:
+    job = written(confirmed(mira, whatsapp(*(f"Ana: Line {number}" for number in range(450))), NAME))
+    assert job.counts["lines"] == 450
+    assert sorted(session.message_count for session in Session.objects.all()) == [50, 200, 200]
+    assert lines_of(mira) == [f"user: Line {number}" for number in range(450)]
+
+
+def test_lines_with_one_id_are_both_kept(mira: Persona) -> None:
+    content = b'[{"id": "1", "author": "user", "body": "One"}, {"id": "1", "author": "user", "body": "Two"}]'
+    job = looked_through(mira, content, "talk.json")
+    imports.confirm(job, answered(job), NOW)
+    imports_runner.run(job.pk, Clock())
+    imports.confirm(job := refreshed(job), answered(job), NOW)
+    written(job)
+    assert lines_of(mira) == ["user: One", "user: Two"]
+
+
+def refreshed(job: ImportJob) -> ImportJob:
+    job.refresh_from_db()
+    return job
+
+
+# --- questions ----------------------------------------------------------------------------------------------------
+def test_where_the_file_does_not_say_whether_day_or_month_is_first_it_asks_and_looks_again(mira: Persona) -> None:
+    content = whatsapp("Ana: Hello", "Mira: Hi", at=datetime(2023, 3, 4, 9, 0))
+    job = looked_through(mira, content, NAME)
+    assert (job.status, job.found["questions"]) == ("asking", ["day_first"])
+    with pytest.raises(imports.WrongChoice) as error:
+        imports.confirm(job, imports.suggested(job), NOW)
+    assert error.value.code == "day_first"
+    imports.confirm(job, imports.Choices(day_first=False), NOW)
+    assert job.status == "looking"
+    imports_runner.run(job.pk, Clock())
+    assert (refreshed(job).status, job.found["questions"]) == ("asking", [])
+    imports.confirm(job, answered(job), NOW)
+    written(job)
+    assert {line.created_at.month for line in Message.objects.all()} == {4}
+
+
+def test_where_nothing_says_which_field_is_what_it_asks_and_shows_the_beginning(mira: Persona) -> None:
+    content = b'[{"a": "Ana", "b": "I met Tomas at the harbour."}, {"a": "Mira", "b": "How nice for you, Ana!"}]'
+    job = looked_through(mira, content, "talk.json")
+    assert (job.status, job.found["questions"]) == ("asking", ["mapping"])
+    assert job.found["mapping"]["text"] == "b"
+    assert set(job.found["fields"]) >= {"a", "b"}
+    mapping = {"text": "b", "speaker": "a", "records": "item"}
+    imports.confirm(job, imports.Choices(mapping=mapping), NOW)
+    imports_runner.run(job.pk, Clock())
+    assert {one["name"] for one in refreshed(job).found["speakers"]} == {"Ana", "Mira"}
+    imports.confirm(job, answered(job), NOW)
+    written(job)
+    assert lines_of(mira) == ["user: I met Tomas at the harbour.", "persona: How nice for you, Ana!"]
+    assert {line.created_at.astimezone(mira.zone).date() for line in Message.objects.all()} == {date(2024, 1, 5)}
+    assert not ImportChunk.objects.get().dated
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        ({"roles": {"Ana": "user"}}, "roles"),
+        ({"roles": {"Ana": "user", "Mira": "king", "Kim": "other"}}, "roles"),
+        ({"roles": {"Ana": "user", "Mira": "persona", "Kim": "other", "Eve": "other"}}, "unknown_speaker"),
+        ({"roles": {"Ana": "other", "Mira": "persona", "Kim": "other"}}, "nobody_is_you"),
+        ({"zone": "Mars/Olympus"}, "zone"),
+        ({"limit": 0}, "limit"),
+        ({"undated": date(2030, 1, 1)}, "undated"),
+        ({"format": "papyrus"}, "format"),
+        ({"mapping": {"text": ""}}, "mapping"),
+        ({"mapping": {"text": "a", "nonsense": "b"}}, "mapping"),
+    ],
+)
+def test_choices_that_do_not_fit_are_turned_down_and_change_nothing(
+    mira: Persona, wrong: dict[str, Any], code: str
+) -> None:
+    job = looked_through(mira, CHAT, NAME)
+    with pytest.raises(imports.WrongChoice) as error:
+        imports.confirm(job, answered(job, **wrong) if "roles" not in wrong else imports.Choices(**wrong), NOW)
+    assert error.value.code == code
+    assert refreshed(job).status == "asking"
+    assert not ImportRun.objects.exists()
+
+
+def test_of_whom_one_leaves_out_nothing_comes_in_and_the_lines_are_counted(mira: Persona) -> None:
+    job = written(confirmed(mira, CHAT, NAME, {"Kim": "skip"}))
+    assert lines_of(mira) == [line for line in SAID if not line.startswith("Kim")]
+    assert (job.counts["lines"], job.counts["left_out"]) == (4, 1)
+
+
+def test_lines_at_the_end_and_whole_talks_that_are_left_out_are_counted_once_each(
+    mira: Persona, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = whatsapp("Kim: Alone.", "30", "Ana: Hello.", "Kim: One.", "30", "Mira: Bye.", "Kim: Two.", "Kim: Three.")
+    monkeypatch.setattr(imports_store, "LINES_AT_ONCE", 1)
+    job = written(confirmed(mira, chat, NAME, {"Kim": "skip"}))
+    assert (job.counts["lines"], job.counts["left_out"]) == (2, 4)
+
+
+def test_of_an_import_of_which_all_is_left_out_nothing_stays_but_the_counts(mira: Persona) -> None:
+    job = taken_in(mira, CHAT, NAME, {"Kim": "user", "Ana": "skip", "Mira": "skip"})
+    mine = taken_in(mira, CHAT, NAME, {"Kim": "user", "Ana": "skip", "Mira": "skip"})
+    assert (job.counts["lines"], job.counts["left_out"]) == (1, 4)
+    assert (mine.counts["lines"], mine.counts["known"], mine.counts["left_out"]) == (0, 1, 4)
+    assert [run.uuid for run in ImportRun.objects.all()] == [job.uuid]
+
+
+def test_a_file_that_begins_with_the_newest_comes_in_as_it_was_said(mira: Persona) -> None:
+    rows = [f"2024-05-{day:02} 20:{minute:02},Ana,Line {day} {minute}" for day in (9, 4) for minute in (30, 20, 10)]
+    job = looked_through(mira, "\n".join(["date,from,text", *rows]).encode(), "messages.csv")
+    assert job.found["newest_first"]
+    imports.confirm(job, answered(job, {"Ana": "user"}), NOW)
+    written(job)
+    assert lines_of(mira) == [f"user: Line {day} {minute}" for day in (4, 9) for minute in (10, 20, 30)]
+
+
+def test_a_file_that_cannot_be_read_is_refused_with_its_reason(mira: Persona) -> None:
+    job = looked_through(mira, b"\x00\x01\x02\xff" * 100, "noise.bin")
+    told = imports.told(job)
+    assert (job.status, job.refusal["code"]) == ("refused", "binary")
+    assert told["refusal"] == "This is not text."
+    assert imports.told(job)["finished_at"]
+    assert not Message.objects.exists()
+    imports_runner.requeue_stale(NOW)
+    assert not ImportPiece.objects.exists()
+
+
+def test_a_file_whose_end_is_broken_is_refused_before_anything_of_it_is_stored(mira: Persona) -> None:
+    whole = (importing_files.FILES / "chatgpt.json").read_bytes()
+    job = looked_through(mira, whole[:-40], "conversations.json")
+    assert (job.status, job.refusal["code"]) == ("refused", "not_json")
+    assert not Message.objects.exists()
+
+
+def test_for_somebody_who_is_still_to_be_made_it_waits_for_the_persona(ana: User, mira: Persona) -> None:
+    job = looked_through(None, CHAT, NAME, owner=ana)
+    with pytest.raises(imports.WrongChoice) as error:
+        imports.confirm(job, answered(job, {"Ana": "user", "Mira": "persona"}), NOW)
+    assert error.value.code == "no_persona"
+    imports.give_to(job, mira)
+    imports.confirm(job, answered(job), NOW)
+    assert job.status == "writing"
+
+
+def test_nobody_gives_a_file_to_the_persona_of_somebody_else(ana: User, otto: Persona) -> None:
+    job = looked_through(None, CHAT, NAME, owner=ana)
+    with pytest.raises(imports.WrongChoice):
+        imports.give_to(job, otto)
+    assert refreshed(job).persona is None
+
+
+def test_a_file_is_given_to_one_persona_once(ana: User, mira: Persona) -> None:
+    job = looked_through(None, CHAT, NAME, owner=ana)
+    in_another_tab = ImportJob.objects.get(pk=job.pk)
+    imports.give_to(job, mira)
+    second = create_persona(ana, "Nora")
+    with pytest.raises(imports.WrongChoice) as error:
+        imports.give_to(in_another_tab, second)
+    assert error.value.code == "not_asking"
+    assert refreshed(job).persona == mira
+
+
+@pytest.mark.parametrize("otherwise", [{}, {"format": "journal"}])
+def test_who_answers_in_two_tabs_is_heard_once(mira: Persona, otherwise: dict[str, Any]) -> None:
+    job = looked_through(mira, CHAT, NAME)
+    in_another_tab = ImportJob.objects.get(pk=job.pk)
+    imports.confirm(job, answered(job), NOW)
+    with pytest.raises(imports.WrongChoice) as error:
+        imports.confirm(in_another_tab, answered(in_another_tab, **otherwise), NOW)
+    assert error.value.code == "not_asking"
+    assert (refreshed(job).status, job.choices["format"]) == ("writing", None)
+    assert ImportRun.objects.count() == 1
+
+
+def test_a_file_that_cannot_be_read_otherwise_is_asked_about_again_as_it_was_found(mira: Persona) -> None:
+    job = looked_through(mira, CHAT, NAME)
+    found = job.found
+    imports.confirm(job, answered(job, format="chatgpt", zone="Asia/Tokyo"), NOW)
+    assert imports_runner.run(job.pk, Clock()) == "asks"
+    told = imports.told(refreshed(job))
+    assert (told["status"], told["format"], told["found"]) == ("asking", "whatsapp", found)
+    assert (told["refusal"], job.refusal["read_as"]) == ("This is not JSON, or it is damaged or cut off.", "chatgpt")
+    assert (job.choices["format"], job.choices["zone"], job.file_is_here) == (None, "Asia/Tokyo", True)
+    imports.confirm(job, answered(job), NOW)
+    written(job)
+    assert (lines_of(mira), refreshed(job).refusal) == (SAID, {})
+
+
+def test_read_otherwise_again_and_again_and_cancelled_it_keeps_no_name(mira: Persona) -> None:
+    job = looked_through(mira, (importing_files.FILES / "messages.csv").read_bytes(), "messages.csv")
+    for _twice in range(2):
+        imports.confirm(job, answered(job, format="chatgpt"), NOW, again=True)
+        imports_runner.run(job.pk, Clock())
+        assert (refreshed(job).status, job.refusal["code"]) == ("asking", "not_json")
+    imports.confirm(job, answered(job, format="chatgpt"), NOW, again=True)
+    assert imports.cancel(refreshed(job), NOW)
+    assert set(job.choices) == {"format", "day_first", "zone", "undated", "limit", "kind", "without_owner"}
+    assert not ImportPiece.objects.exists()
+
+
+def test_read_as_something_in_which_there_is_nothing_it_is_asked_about_as_it_was_found(mira: Persona) -> None:
+    job = looked_through(mira, (importing_files.FILES / "chatgpt.json").read_bytes(), "conversations.json")
+    imports.confirm(job, answered(job, format="claude"), NOW)
+    imports_runner.run(job.pk, Clock())
+    assert (refreshed(job).status, job.format, job.refusal["code"]) == ("asking", "chatgpt", "nothing_found")
+
+
+def test_what_was_read_otherwise_may_be_read_again_as_it_is_recognised(mira: Persona) -> None:
+    job = looked_through(mira, CHAT, NAME)
+    found = job.found
+    imports.confirm(job, answered(job, format="journal"), NOW)
+    imports_runner.run(job.pk, Clock())
+    assert refreshed(job).format == "journal"
+    imports.confirm(job, answered(job, format="auto"), NOW)
+    imports_runner.run(job.pk, Clock())
+    assert (refreshed(job).status, job.format, job.found) == ("asking", "whatsapp", found)
+
+
+# --- cancelling ---------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("status", ["looking", "asking", "writing", "remembering"])
+def test_cancelled_in_any_state_nothing_unread_is_left_and_the_file_may_come_again(mira: Persona, status: str) -> None:
+    job = brought(mira, CHAT, NAME)
+    if status != "looking":
+        imports_runner.run(job.pk, Clock())
+        job.refresh_from_db()
+    if status in ("writing", "remembering"):
+        imports.confirm(job, answered(job), NOW)
+    if status == "remembering":
+        imports_runner.run(job.pk, Clock(), through="writing")
+        job.refresh_from_db()
+    assert job.status == status
+    assert imports.cancel(job, NOW)
+    assert (job.status, job.finished_at) == ("cancelled", NOW)
+    assert [model.objects.count() for model in (Message, ImportChunk, ImportPiece, ImportRun)] == [0, 0, 0, 0]
+    assert not imports.cancel(job, NOW)
+    assert imports_runner.run(job.pk, Clock()) == "not_mine"
+    assert taken_in(mira, CHAT, NAME).counts["lines"] == 5
+
+
+def test_cancelled_while_it_is_written_the_worker_stops_and_stores_nothing_more(
+    mira: Persona, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = confirmed(mira, CHAT, NAME)
+    store = imports_store.store
+
+    def overtaken(*args: Any) -> None:
+        imports.cancel(ImportJob.objects.get(pk=job.pk), NOW)
+        store(*args)
+
+    monkeypatch.setattr(imports_store, "store", overtaken)
+    assert imports_runner.run(job.pk, Clock()) == "not_mine"
+    assert refreshed(job).status == "cancelled"
+    assert not Message.objects.exists()
+
+
+def test_an_archive_that_is_cancelled_stops_at_the_next_sign_of_life(
+    mira: Persona, otto: Persona, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive_files, "_SIGN_OF_LIFE_BYTES", 1)
+    monkeypatch.setattr(schema, "BATCH", 1)
+    job = confirmed(otto, written_archive(tmp_path / "mira.jsonl", SMALL).read_bytes(), "mira.jsonl")
+
+    def stop(part: float) -> None:
+        if otto.messages.exists():
+            imports.cancel(ImportJob.objects.get(pk=job.pk), NOW)
+
+    assert imports_runner.run(job.pk, Clock(), progress=stop) == "not_mine"
+    assert refreshed(job).status == "cancelled"
+    assert (otto.messages.count(), otto.nodes.count()) == (2, 0)  # one was on its way
+
+
+# --- queue and slices ---------------------------------------------------------------------------------------------
+def test_while_an_archive_is_loaded_it_says_how_much_is_gone_through(
+    otto: Persona, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive_files, "_SIGN_OF_LIFE_BYTES", 1)
+    monkeypatch.setattr(summary, "_SELDOM", timedelta())
+    job = confirmed(otto, written_archive(tmp_path / "mira.jsonl", SMALL).read_bytes(), "mira.jsonl")
+    shown = []
+    imports_runner.run(job.pk, Clock(), progress=lambda part: shown.append(imports.told(refreshed(job))["progress"]))
+    assert shown == sorted(shown)
+    assert len(set(shown)) > 5
+    assert (0 < shown[0] < 0.2, shown[-1]) == (True, 0.95)
+    events = OutboxEvent.objects.filter(stream=otto.uuid, name="memory.import.updated").order_by("id")
+    parts = [event.data["progress"] for event in events if event.data["status"] == "writing"]
+    assert parts == [0.0, *shown]
+
+
+def test_it_is_queued_once_and_found_again_where_nobody_took_it(mira: Persona) -> None:
+    job = brought(mira, CHAT, NAME)
+    assert imports_runner.requeue_stale(NOW) == 1
+    assert imports_runner.requeue_stale(NOW + timedelta(minutes=1)) == 0
+    assert OrmQ.objects.count() == 1
+    assert imports_runner.requeue_stale(NOW + timedelta(minutes=11)) == 1
+    assert imports_runner.run(job.pk, Clock()) == "asks"
+    assert imports_runner.requeue_stale(NOW + timedelta(minutes=30)) == 0
+
+
+def test_the_worker_knows_its_job_by_its_id(mira: Persona) -> None:
+    job = brought(mira, CHAT, NAME)
+    imports.enqueue(job, NOW)
+    queued = OrmQ.objects.get().task
+    assert (queued["func"], queued["args"]) == ("memory.tasks.import_file", (job.pk,))
+    assert tasks.import_file(job.pk) == "asks"
+    assert tasks.import_file(job.pk) == "not_mine"
+
+
+def test_after_a_slice_it_goes_to_the_end_of_the_queue(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imports_store, "LINES_AT_ONCE", 1)
+    job = confirmed(mira, CHAT, NAME)
+    queued = OrmQ.objects.count()
+    assert imports_runner.run(job.pk, Clock(), slice_seconds=0) == "goes_on"
+    assert (refreshed(job).gone_through, job.status, job.holder) == (1, "writing", leases.QUEUED)
+    assert OrmQ.objects.count() == queued + 1
+
+
+def test_the_command_reads_a_file_that_is_not_kept_and_no_worker_touches_it(mira: Persona) -> None:
+    with importing_files.source(CHAT, NAME) as source:
+        job = imports.begin(mira.owner, mira, source, NOW, keep=False)
+        assert not ImportPiece.objects.exists()
+        assert imports_runner.requeue_stale(NOW) == 0
+        assert imports_runner.run(job.pk, Clock()) == "not_mine"
+        imports.look(job, source)
+        imports.confirm(job, answered(job), NOW)
+        heard: list[float] = []
+        assert imports_runner.run(job.pk, Clock(), source=source, progress=heard.append) == "done"
+    assert heard
+    assert lines_of(mira) == SAID
+
+
+@pytest.mark.parametrize("has_pieces", [True, False])
+def test_a_file_whose_handing_over_died_is_taken_away(mira: Persona, has_pieces: bool) -> None:
+    job = brought(mira, CHAT, NAME)
+    ImportJob.objects.filter(pk=job.pk).update(file_is_here=False, file_digest="")
+    if not has_pieces:
+        ImportPiece.objects.all().delete()
+    imports_runner.requeue_stale(NOW + timedelta(minutes=59))
+    assert ImportJob.objects.exists()
+    imports_runner.requeue_stale(NOW + timedelta(minutes=61))
+    assert [model.objects.count() for model in (ImportJob, ImportPiece)] == [0, 0]
+
+
+def test_a_look_from_the_command_line_that_died_is_taken_away(mira: Persona) -> None:
+    with importing_files.source(CHAT, NAME) as source:
+        job = imports.begin(mira.owner, mira, source, NOW, keep=False)
+    taken = leases.acquire(job.pk, Clock(), has_file=True)
+    assert taken
+    imports_runner.requeue_stale(NOW + timedelta(minutes=9))
+    assert ImportJob.objects.exists()
+    imports_runner.requeue_stale(NOW + timedelta(hours=2))
+    assert not ImportJob.objects.exists()
+
+
+@pytest.mark.parametrize("holder", ["of-another-host:7:aa:bb", "here"])
+def test_whose_lease_ran_out_is_handed_over_again(mira: Persona, holder: str) -> None:
+    job = confirmed(mira, CHAT, NAME)
+    OrmQ.objects.all().delete()
+    holder = process_identity.new_holder() if holder == "here" else holder
+    ImportJob.objects.filter(pk=job.pk).update(holder=holder, lease_until=NOW - timedelta(hours=3))
+    imports_runner.requeue_stale(NOW)
+    assert OrmQ.objects.count() == 1
+
+
+def test_what_a_file_dates_ahead_was_written_when_it_was_brought(mira: Persona) -> None:
+    ahead = NOW.replace(tzinfo=None) + timedelta(days=40)
+    taken_in(mira, whatsapp("Ana: We go skiing.", "Mira: Lovely!", at=ahead), NAME)
+    assert lines_of(mira) == ["user: We go skiing.", "persona: Lovely!"]
+    assert not Message.objects.filter(created_at__gt=NOW).exists()
+
+
+def test_a_year_that_no_clock_shows_is_no_date(mira: Persona) -> None:
+    chat = b"[0001/01/01, 00:05:00] Ana: hello there\n[0001/01/01, 00:06:00] Mira: hi\n"
+    assert taken_in(mira, chat, NAME).status == "done"
+    assert {line.created_at.year for line in Message.objects.all()} == {2024}
+
+
+def test_a_line_that_came_late_does_not_turn_the_talk_round(mira: Persona) -> None:
+    late = b"""25/01/2024, 21:00 - Ana: I came home.
+25/01/2024, 21:00 - Mira: And?
+25/01/2024, 21:00 - Ana: The door was open.
+25/01/2024, 20:59 - Mira: Oh no."""
+    taken_in(mira, late, NAME)
+    assert lines_of(mira) == ["user: I came home.", "persona: And?", "user: The door was open.", "persona: Oh no."]
+
+
+def test_an_id_that_looks_like_one_made_here_is_its_own(mira: Persona) -> None:
+    made = f"x~{sha256(b'second words').hexdigest()[:12]}"
+    told = [(made, "Ana", "the first"), ("x", "Mira", "first words"), ("x", "Ana", "second words")]
+    rows = [f"2024-01-05 10:0{n}:00,{key},{name},{text}" for n, (key, name, text) in enumerate(told)]
+    taken_in(mira, "\n".join(["date,id,from,text", *rows]).encode(), "chat.csv")
+    assert [line.split(": ")[1] for line in lines_of(mira)] == ["the first", "first words", "second words"]
+
+
+def test_a_file_that_nobody_says_anything_about_is_deleted_unread(mira: Persona) -> None:
+    job = looked_through(mira, CHAT, NAME)
+    imports_runner.requeue_stale(NOW + timedelta(days=29))
+    assert ImportPiece.objects.exists()
+    imports_runner.requeue_stale(NOW + timedelta(days=31))
+    job.refresh_from_db()
+    assert (job.status, ImportPiece.objects.count(), Message.objects.count()) == ("cancelled", 0, 0)
+
+
+def test_an_import_whose_file_stands_elsewhere_is_not_taken_for_one_that_died(mira: Persona) -> None:
+    with importing_files.source(CHAT, NAME) as source:
+        job = imports.begin(mira.owner, mira, source, NOW, keep=False)
+    later = NOW + timedelta(days=7)
+    assert leases.acquire(job.pk, lambda: later, has_file=True)
+    imports_runner.requeue_stale(later + timedelta(minutes=1))
+    assert ImportJob.objects.exists()
+
+
+def test_of_a_file_that_cannot_be_stored_nothing_stays(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_file, "PIECE_BYTES", 100)
+    create = ImportPiece.objects.create
+
+    def full(**values: Any) -> Any:
+        if values["number"] == 1:
+            raise OperationalError("database or disk is full")
+        return create(**values)
+
+    monkeypatch.setattr(ImportPiece.objects, "create", full)
+    with pytest.raises(OperationalError):
+        brought(mira, CHAT, NAME)
+    assert [model.objects.count() for model in (ImportJob, ImportPiece)] == [0, 0]
+
+
+def test_what_cannot_be_taken_away_holds_up_nobody(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
+    cancelled, _waiting = brought(mira, CHAT, NAME), brought(mira, CHAT, NAME)
+    ImportJob.objects.filter(pk=cancelled.pk).update(status="cancelled")
+    monkeypatch.setattr(imports_runner.jobs, "finish_cancelled", failing(OperationalError("database is locked")))
+    with pytest.raises(OperationalError):
+        imports_runner.requeue_stale(NOW)
+    assert OrmQ.objects.count() == 1
+
+
+# --- what goes wrong ----------------------------------------------------------------------------------------------
+def failing(error: Exception) -> Any:
+    def fail(*args: Any, **rest: Any) -> Any:
+        raise error
+
+    return fail
+
+
+def test_a_fault_that_passes_costs_a_pause(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
+    job, clock = confirmed(mira, CHAT, NAME), Clock()
+    with monkeypatch.context() as patched:
+        patched.setattr(imports_store, "_note_progress", failing(RuntimeError("I met Tomas")))
+        assert imports_runner.run(job.pk, clock) == "later"
+    assert not Message.objects.exists()
+    assert imports_runner.run(job.pk, clock) == "not_mine"
+    clock.forward(minutes=2)
+    assert imports_runner.requeue_stale(clock()) == 1
+    assert imports_runner.run(job.pk, clock) == "done"
+    assert lines_of(mira) == SAID
+
+
+def test_a_fault_that_stays_ends_it_visibly_with_a_code_and_no_words(
+    mira: Persona, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    job, clock = confirmed(mira, CHAT, NAME), Clock()
+    monkeypatch.setattr(imports_store, "_note_progress", failing(RuntimeError("I met Tomas at the harbour.")))
+    with caplog.at_level(logging.INFO):
+        for _ in range(5):
+            imports_runner.run(job.pk, clock)
+            clock.forward(days=1)
+    assert (refreshed(job).status, job.failure) == ("failed", "RuntimeError")
+    assert not ImportPiece.objects.exists()
+    assert not [word for word in ("Tomas", "harbour", "Chat with") if word in caplog.text + job.failure]
+
+
+def test_drafts_that_cannot_be_had_do_not_hold_up_the_end(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drafts, "draft", failing(LLMError("no", code="content_refused", permanent=True)))
+    job = taken_in(mira, CHAT, NAME)
+    assert (job.status, job.failure) == ("done", "drafting: content_refused")
+
+
+def test_a_talk_that_cannot_be_read_does_not_stop_the_others(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = runner.extraction.read
+
+    def stumbling(lease: Any) -> None:
+        if lease.row.messages.filter(content="I slept badly.").exists():
+            raise LLMError("no", code="content_refused", permanent=True)
+        read(lease)
+
+    monkeypatch.setattr(runner.extraction, "read", stumbling)
+    monkeypatch.setattr(runner, "is_worth_reading", lambda session: True)
+    job = taken_in(mira, CHAT, NAME)
+    assert job.status == "done"
+    assert {name: imports.told(job)["counts"][name] for name in ("remembered", "failed")} == {
+        "remembered": 1,
+        "failed": 1,
+    }
+
+
+def test_a_spent_budget_is_waited_for_and_costs_no_try(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
+    job, clock = confirmed(mira, CHAT, NAME), Clock()
+    spent = LLMError("spent", code="budget_exhausted", permanent=False, retry_after=3_600)
+    with monkeypatch.context() as patched:
+        patched.setattr(drafts, "draft", failing(spent))
+        assert imports_runner.run(job.pk, clock) == "later"
+    assert (refreshed(job).status, job.attempts) == ("drafting", 0)
+    assert imports.told(job)["waits_until"] == (clock() + timedelta(hours=1)).isoformat()
+    clock.forward(hours=2)
+    assert imports_runner.run(job.pk, clock) == "done"
+
+
+def test_while_the_file_is_gone_through_the_lease_is_kept(mira: Persona) -> None:
+    job, clock = brought(mira, CHAT, NAME), Clock()
+    claim = leases.acquire(job.pk, clock)
+    assert claim
+    keeping = analysis.Keeping(claim)
+    clock.forward(minutes=5)
+    keeping()
+    assert refreshed(job).lease_until == clock() + timedelta(minutes=10)
+    ImportJob.objects.update(holder="somebody else")
+    clock.forward(minutes=5)
+    with pytest.raises(LeaseLost):
+        keeping()

@@ -1,0 +1,271 @@
+"""What a file brought is taken back, and the same file comes again, with other answers, as if for the first time."""
+
+from typing import Any
+
+import pytest
+from django.db import transaction
+
+from chat.models import Message, Session
+from memory import imports
+from memory.consolidation import open_items, runner
+from memory.forgetting import TAKEN_BACK, Choice, Plan, Target, execute, forget, plan, replay, verify
+from memory.imports import runner as imports_runner
+from memory.models import (
+    Alias,
+    ConceptNode,
+    Entity,
+    Evidence,
+    ImportChunk,
+    ImportJob,
+    ImportPiece,
+    ImportRun,
+    Mention,
+    Receipt,
+    Tombstone,
+)
+from memory.store import checks
+from persona.models import CoreBlock, CoreDraft, Persona
+from tests.memory.archive.archives import SMALL
+from tests.memory.archive.archives import written as written_archive
+from tests.memory.imports import importing_files
+from tests.memory.imports.imported_sessions import an_import, brought, events_of_each
+from tests.memory.sessions import NOW, Clock, talk
+from tests.scripted import Script
+
+pytestmark = pytest.mark.django_db
+GEESE = "My brother Nils keeps seven grey geese in Porto."
+CHAT = importing_files.whatsapp(
+    "Ana: I was born in Porto by the sea.", "Mira: I grew up in Lyon, far from it.", f"Ana: {GEESE}", "24", "Ana: Rain."
+)
+NAME = "WhatsApp Chat with Mira.txt"
+SWAPPED = {"Ana": "persona", "Mira": "user"}
+
+
+def planned(job: ImportJob) -> Plan:
+    return plan([Target("import", ImportRun.objects.get(uuid=job.uuid).pk)], TAKEN_BACK)
+
+
+def taken_back(job: ImportJob) -> Receipt:
+    return forget(planned(job), None, NOW)
+
+
+def node_of(session: Session, description: str, kind: str = "event") -> ConceptNode:
+    """A memory that rests on the first line of the talk."""
+    node = ConceptNode.objects.create(
+        persona=session.persona, kind=kind, source="extraction", description=description, session=session,
+        content_hash=description, embedding_model="none", import_uuid=session.import_uuid,
+    )  # fmt: skip
+    line = session.messages.order_by("id")[0]
+    Evidence.objects.create(node=node, message=line, quote=line.content, start=0, end=len(line.content))
+    return node
+
+
+def brought_in(persona: Persona, model: Script, roles: dict[str, str] | None = None) -> ImportJob:
+    model.answers(*[events_of_each] * 9)
+    return importing_files.taken_in(persona, CHAT, NAME, roles)
+
+
+def all_of(persona: Persona) -> dict[str, list[Any]]:
+    """Everything that an import makes, without keys and ids of this database."""
+    lines = Message.objects.filter(persona=persona).order_by("created_at", "external_id")
+    talks = persona.sessions.order_by("started_at")
+    nodes = persona.nodes.order_by("created_at", "description")
+    return {
+        "lines": list(lines.values_list("external_id", "role", "speaker", "content", "created_at", "day", "withheld")),
+        "talks": list(talks.values_list("external_id", "channel", "status", "started_at", "message_count")),
+        "nodes": list(nodes.values_list("kind", "subject", "description", "status", "created_at", "content_hash")),
+        "quotes": sorted(Evidence.objects.filter(node__persona=persona).values_list("node__description", "quote")),
+        "names": sorted(persona.entities.values_list("canonical_name", "kind")),
+        "chunks": list(ImportChunk.objects.filter(persona=persona).values_list("number", "digest", "kind", "dated")),
+        "drafts": sorted(persona.core_drafts.values_list("label", "text", "status")),
+    }
+
+
+def test_brought_with_swapped_roles_and_taken_back_the_file_comes_again_as_for_the_first_time(
+    mira: Persona, model: Script
+) -> None:
+    first = brought_in(mira, model)
+    right, counts = all_of(mira), imports.told(first)["counts"]
+    taken_back(first)
+    assert all_of(mira) == {name: [] for name in right}
+    wrong = brought_in(mira, model, SWAPPED)
+    assert all_of(mira)["nodes"] != right["nodes"]
+    taken_back(wrong)
+    last = brought_in(mira, model)
+    assert (all_of(mira), imports.told(last)["counts"]) == (right, counts)
+    assert not Tombstone.objects.exists()
+    assert checks.broken(NOW) == {}
+
+
+def test_nothing_of_it_is_left_and_a_receipt_tells_how_much_it_was(mira: Persona, model: Script) -> None:
+    job = brought_in(mira, model)
+    told = planned(job)
+    receipt = forget(told, mira.owner, NOW)
+    assert not any(
+        model.objects.exists()
+        for model in (ImportJob, ImportPiece, ImportChunk, ImportRun, Session, Message, ConceptNode, Entity, CoreDraft)
+    )
+    assert verify.of_texts([GEESE]) == []
+    assert (receipt.is_taken_back, receipt.counts, receipt.stones, receipt.prints) == (True, told.counts, [], [])
+    brought_in(mira, model)
+    assert verify.of_receipt(receipt) == []  # what came again is not what went
+    assert checks.broken(NOW) == {}
+
+
+def test_what_was_forgotten_before_stays_forgotten(mira: Persona, model: Script) -> None:
+    job = brought_in(mira, model)
+    forget(plan([Target("message", Message.objects.get(content=GEESE).pk)]), None, NOW)
+    taken_back(job)
+    again = brought_in(mira, model)
+    assert (again.counts["lines"], again.counts["known"], again.counts["refused"]) == (3, 0, 1)
+    assert not Message.objects.filter(content=GEESE).exists()
+    taken_back(again)
+    assert verify.of_texts([GEESE]) == []
+
+
+def test_what_was_said_here_since_and_what_came_of_it_stays(mira: Persona, model: Script) -> None:
+    job = brought_in(mira, model)
+    model.answers(*[events_of_each] * 9)
+    live = talk(mira, GEESE, f"> You told me: {GEESE}", "I saw them today, by the river.")
+    runner.run(live.pk, Clock())
+    both = ConceptNode.objects.get(description=f"Ana said: {GEESE}")
+    assert both.evidence.count() == 2
+    here = list(live.messages.values_list("uuid", "content", "withheld"))
+    told = planned(job)
+    assert [(one.key, one.why) for one in told.staying] == [(both.pk, "other_ground")]
+    taken_back(job)
+    assert list(Message.objects.values_list("uuid", "content", "withheld")) == here
+    assert both.evidence.get().message.session == live
+    assert ConceptNode.objects.count() == 2
+    assert checks.broken(NOW) == {}
+
+
+def test_a_memory_of_here_that_the_file_replaced_or_settled_is_as_it_was(mira: Persona) -> None:
+    job = an_import(mira, "done")
+    came = node_of(brought(job, f"Ana: {GEESE}"), "Nils keeps seven geese.")
+    live = talk(mira, "Nils keeps nine geese, and I will visit him.")
+    older, promise = node_of(live, "Nils keeps nine geese."), node_of(live, "Ana visits Nils.", kind="intention")
+    ConceptNode.objects.filter(pk=older.pk).update(status="superseded", superseded_by=came)
+    open_items.settle(promise, "fulfilled", came, NOW)
+    taken_back(job)
+    older.refresh_from_db()
+    promise.refresh_from_db()
+    assert (older.status, older.superseded_by) == ("active", None)
+    assert (promise.outcome, promise.resolved_by, promise.resolved_at) == ("open", None, None)
+
+
+def test_who_is_known_from_elsewhere_too_stays_without_the_names_that_the_file_gave(mira: Persona) -> None:
+    job = an_import(mira, "done")
+    came = node_of(brought(job, "Ana: Nisse, my Nils, keeps geese."), "Nisse keeps geese.")
+    lived = node_of(talk(mira, "Nils is ill."), "Nils is ill.")
+    nils = Entity.objects.create(persona=mira, canonical_name="Nils", kind="person", import_uuid=job.uuid)
+    alone = Entity.objects.create(persona=mira, canonical_name="Geese", kind="pet", import_uuid=job.uuid)
+    for name in ("Nils", "Nisse"):
+        Alias.objects.create(entity=nils, persona=mira, text=name, normalized=name.casefold())
+    Alias.objects.create(entity=alone, persona=mira, text="Geese", normalized="geese")
+    Mention.objects.bulk_create([Mention(node=came, entity=nils), Mention(node=lived, entity=nils)])
+    Mention.objects.create(node=came, entity=alone)
+    taken_back(job)
+    assert [(one.canonical_name, [name.text for name in one.aliases.all()]) for one in Entity.objects.all()] == [
+        ("Nils", ["Nils"])
+    ]
+
+
+def test_drafts_go_and_what_a_person_accepted_stays_in_its_block_and_is_named(mira: Persona, model: Script) -> None:
+    job = brought_in(mira, model)
+    text = f"Ana said: {GEESE}"
+    CoreDraft.objects.create(
+        persona=mira, label="user", text=text, content_hash="0", import_uuid=job.uuid, status="accepted", created_at=NOW
+    )
+    CoreBlock.objects.filter(persona=mira, label="user").update(content=text)
+    told = planned(job)
+    assert [(one.kind, one.why) for one in told.elsewhere] == [("core_block", "written_by_people")]
+    taken_back(job)
+    assert not CoreDraft.objects.exists()
+    assert CoreBlock.objects.get(persona=mira, label="user").content == text
+
+
+@pytest.mark.parametrize("status", ["cancelled", "failed"])
+def test_what_is_left_of_one_that_ended_early_is_taken_back(mira: Persona, model: Script, status: str) -> None:
+    model.answers(*[events_of_each] * 9)
+    job = importing_files.confirmed(mira, CHAT, NAME)
+    imports_runner.run(job.pk, Clock(), slice_seconds=0)
+    imports_runner.run(job.pk, Clock(), slice_seconds=0)
+    job.refresh_from_db()
+    if status == "cancelled":
+        imports.cancel(job, NOW)
+    else:
+        ImportJob.objects.filter(pk=job.pk).update(status="failed", finished_at=NOW)
+    taken_back(job)
+    assert not any(model.objects.exists() for model in (ImportRun, ImportJob, ImportChunk, Session, Message))
+    assert brought_in(mira, model).counts["lines"] == 4
+
+
+def test_another_file_that_brought_some_of_the_same_keeps_what_it_brought(mira: Persona, model: Script) -> None:
+    first = brought_in(mira, model)
+    model.answers(*[events_of_each] * 9)
+    newer = importing_files.taken_in(
+        mira, CHAT + b"\n" + importing_files.whatsapp("4000", "Ana: We moved to Faro."), NAME
+    )
+    assert (newer.counts["known"], newer.counts["lines"]) == (4, 1)
+    taken_back(first)
+    assert importing_files.lines_of(mira) == ["user: We moved to Faro."]
+    assert brought_in(mira, model).counts["lines"] == 4
+    assert checks.broken(NOW) == {}
+
+
+def test_an_archive_is_taken_back_and_comes_again_whole(otto: Persona, mira: Persona, tmp_path: Any) -> None:
+    content = written_archive(tmp_path / "mira.jsonl", SMALL).read_bytes()
+    first = importing_files.taken_in(otto, content, "mira.jsonl")
+    right = all_of(otto)
+    taken_back(first)
+    assert not any(all_of(otto).values())
+    last = importing_files.taken_in(otto, content, "mira.jsonl")
+    assert (all_of(otto), last.counts) == (right, first.counts)
+    assert checks.broken(NOW) == {}
+
+
+@pytest.mark.parametrize("table", ["memory_conceptnode", "memory_importrun"])
+def test_who_dies_on_the_way_has_done_nothing_and_the_next_one_ends_the_same(
+    mira: Persona, model: Script, monkeypatch: pytest.MonkeyPatch, table: str
+) -> None:
+    job = brought_in(mira, model)
+    before, delete = all_of(mira), execute.rows.delete
+
+    def dying(name: str, keys: Any) -> None:
+        if name == table:
+            raise KeyboardInterrupt
+        delete(name, keys)
+
+    monkeypatch.setattr(execute.rows, "delete", dying)
+    with pytest.raises(KeyboardInterrupt):
+        taken_back(job)
+    assert all_of(mira) == before
+    monkeypatch.setattr(execute.rows, "delete", delete)
+    taken_back(job)
+    assert not any(all_of(mira).values())
+    assert Receipt.objects.count() == 1
+    assert plan([Target("import", 0)], TAKEN_BACK).is_empty
+
+
+def test_after_a_restore_it_is_taken_back_again_and_may_come_again(mira: Persona, model: Script) -> None:
+    job = brought_in(mira, model)
+    live = talk(mira, GEESE, "> Seven!")
+    with transaction.atomic():  # the database as it was before stands for the backup
+        taken_back(job)
+        since = replay.told()
+        transaction.set_rollback(True)
+    assert ImportRun.objects.exists()
+    done = replay.again(since, NOW)
+    assert (done.receipts, done.left) == (1, [])
+    assert list(Session.objects.all()) == [live]
+    assert live.messages.filter(withheld=False).count() == 2
+    assert not Tombstone.objects.exists()
+    assert brought_in(mira, model).counts["lines"] == 4
+
+
+def test_who_confirms_that_it_is_forgotten_has_not_confirmed_that_it_is_taken_back(mira: Persona) -> None:
+    job = an_import(mira, "done")
+    brought(job, f"Ana: {GEESE}")
+    for_good = plan([Target("import", ImportRun.objects.get(uuid=job.uuid).pk)], Choice("orphan"))
+    assert for_good.digest != planned(job).digest

@@ -1,0 +1,80 @@
+"""The bundled model, turned around in its space: every vector differs, and all distances are the same."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+from safetensors.numpy import load_file, save_file
+
+from echovessel.embeddings import embedding
+from memory.models import ConceptNode
+from memory.recall import Recall, recall
+from memory.store import vectors
+from persona.models import Persona
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+TOLD = (
+    "Ana keeps bees behind her house.",
+    "Ana's grandmother died in spring.",
+    "Ana wants to learn the violin.",
+    "Ana moved to Lyon with her cat Milo.",
+    "Ana is afraid of the dentist.",
+)
+
+
+@pytest.fixture
+def turned(tmp_path: Path) -> Iterator[Path]:
+    """A folder of a sentence-transformers model that makes the bundled one's vectors with every second sign changed."""
+    folder = tmp_path / "turned"
+    shutil.copytree(embedding.BUNDLED_FOLDER, folder)
+    weights = load_file(folder / "model.safetensors")
+    signs = np.where(np.arange(embedding.DIMENSION) % 2, -1, 1).astype(np.float32)
+    for name in ("weight", "bias"):
+        weights[f"encoder.layer.5.output.LayerNorm.{name}"] *= signs
+    (folder / "model.safetensors").chmod(0o644)
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    yield folder
+    embedding.use("")
+
+
+def asked(persona: Persona) -> Recall:
+    return recall(persona, ["Shall I take lessons on the violin?"], now=NOW, budget_tokens=60)
+
+
+def test_memories_are_recalled_by_another_model_of_a_folder(
+    mira: Persona, remember: Callable[..., ConceptNode], turned: Path
+) -> None:
+    nodes = [remember(mira, text) for text in TOLD]
+    before, old = asked(mira), vectors.of(node.pk for node in nodes)
+    assert before.items[0].said == TOLD[2]
+    out = StringIO()
+    call_command("reembed", model=str(turned), stdout=out, stderr=StringIO())
+    assert f"Set EMBEDDING_MODEL={turned.resolve()}" in out.getvalue()
+    new = vectors.of(node.pk for node in nodes)
+    signs = np.where(np.arange(embedding.DIMENSION) % 2, -1, 1)
+    for node in nodes:
+        assert new[node.pk] == pytest.approx(old[node.pk] * signs, abs=1e-4)
+    after = asked(mira)
+    assert (
+        after.items[0].said == before.items[0].said
+    )  # what talk has in common is Chinese as well, and differs a little
+    assert after.items[0].score == pytest.approx(before.items[0].score, abs=0.05)
+
+
+@pytest.mark.parametrize("what", ["an empty folder", "half a model"])
+def test_a_folder_that_holds_no_model_changes_nothing(
+    mira: Persona, remember: Callable[..., ConceptNode], turned: Path, what: str
+) -> None:
+    remember(mira, TOLD[0])
+    for file in turned.iterdir():
+        if what == "an empty folder" or file.name == "config.json":
+            shutil.rmtree(file) if file.is_dir() else file.unlink()
+    with pytest.raises(CommandError, match="cannot be loaded"):
+        call_command("reembed", model=str(turned), stdout=StringIO(), stderr=StringIO())
+    assert vectors.model_in_use() == embedding.BUNDLED

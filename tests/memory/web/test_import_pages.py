@@ -1,0 +1,428 @@
+"""Bringing memories by the pages, as they answer without a script."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+from django_q.models import OrmQ
+
+from echovessel.api import tokens
+from echovessel.api.tokens.models import ApiToken
+from memory import knobs
+from memory.imports import runner
+from memory.models import ImportJob, ImportPiece
+from memory.web.views import onboarding
+from persona.models import CoreBlock, CoreDraft, Persona
+from persona.onboarding import drafts
+from persona.onboarding.drafts import Words
+from tests.memory.imports.importing_files import lines_of, looked_through, taken_in, whatsapp
+
+pytestmark = pytest.mark.django_db
+CHAT = whatsapp("Ana: I met Tomas at the harbour.", "Mira: How was it?", "Kim: hello", "Ana: Warm.")
+HOSTILE = "<img src=x onerror=alert(1)>"
+FETCHED = {"X-Requested-With": "fetch"}
+PASSWORD = "a long word for ana"
+
+
+@pytest.fixture
+def owner(mira: Persona, client: Client) -> Client:
+    """The owner's browser."""
+    client.force_login(mira.owner)
+    return client
+
+
+def at(persona: Persona, job: ImportJob | None = None) -> str:
+    return f"/memory/{persona.uuid}/bring/" + (f"{job.uuid}/" if job else "")
+
+
+def handed(content: bytes, name: str = "chat.txt") -> dict[str, Any]:
+    return {"file": SimpleUploadedFile(name, content)}
+
+
+def asking(persona: Persona | None, content: bytes = CHAT, name: str = "chat.txt", **rest: Any) -> ImportJob:
+    job = looked_through(persona, content, name, **rest)
+    assert job.status == "asking", job.refusal
+    return job
+
+
+def said(job: ImportJob, **roles: str) -> dict[str, str]:
+    """The answers of a form about who is who."""
+    names = [one["name"] for one in job.found["speakers"]]
+    return {f"role_{number}": roles[name] for number, name in enumerate(names)} | {"zone": "Asia/Shanghai"}
+
+
+# --- handing over ---------------------------------------------------------------------------------------------------
+def test_a_file_that_is_handed_over_is_kept_and_queued_and_leads_to_its_page(owner: Client, mira: Persona) -> None:
+    answer = owner.post(at(mira), handed(CHAT, "WhatsApp Chat with Mira.txt"))
+    job = ImportJob.objects.get()
+    assert answer.headers["location"] == at(mira, job)
+    assert (job.persona, job.owner, job.file_name) == (mira, mira.owner, "WhatsApp Chat with Mira.txt")
+    assert b"".join(bytes(piece.content) for piece in ImportPiece.objects.order_by("number")) == CHAT
+    assert OrmQ.objects.count() == 1
+    page = owner.get(at(mira, job)).content.decode()
+    assert "being looked through" in page
+    assert 'http-equiv="refresh"' in page
+
+
+def test_a_script_is_told_where_the_page_is_or_why_not(owner: Client, mira: Persona) -> None:
+    taken = owner.post(at(mira), handed(CHAT), headers=FETCHED)
+    assert (taken.status_code, taken.json()) == (201, {"url": at(mira, ImportJob.objects.get())})
+    refused = owner.post(at(mira), handed(b""), headers=FETCHED)
+    assert (refused.status_code, refused.json()) == (422, {"message": "The file is empty."})
+
+
+def test_nothing_handed_over_and_an_empty_file_are_told_in_place(owner: Client, mira: Persona) -> None:
+    for posted, words in (({}, b"Please choose a file."), (handed(b""), b"The file is empty.")):
+        answer = owner.post(at(mira), posted)
+        assert (answer.status_code, words in answer.content) == (422, True)
+    assert not ImportJob.objects.exists()
+
+
+def test_a_file_that_is_too_large_is_told_in_place_and_not_kept(owner: Client, mira: Persona, settings: Any) -> None:
+    settings.KNOBS = {knobs.import_upload_megabytes.name: 1}
+    large = b"x" * (1024**2 + 1)
+    for address in (at(mira), "/welcome/persona/material/"):
+        answer = owner.post(address, handed(large))
+        assert (answer.status_code, b"larger than 1 MB" in answer.content) == (413, True)
+    told = owner.post(at(mira), handed(large), headers=FETCHED)
+    assert (told.status_code, told.json()) == (413, {"message": "The file is larger than 1 MB."})
+    assert not ImportJob.objects.exists()
+
+
+def test_a_file_that_cannot_be_read_says_why_and_where(owner: Client, mira: Persona) -> None:
+    job = looked_through(mira, b'[{"mapping": {"a": {', "broken.json")
+    page = owner.get(at(mira, job)).content.decode()
+    assert "This is not JSON, or it is damaged or cut off." in page
+    assert "the end of the file" in page
+
+
+# --- being asked ----------------------------------------------------------------------------------------------------
+def test_what_was_found_is_shown_and_who_is_who_is_asked(owner: Client, mira: Persona) -> None:
+    page = owner.get(at(mira, asking(mira))).content.decode()
+    assert page.count('data-testid="speaker"') == 3
+    assert 'data-testid="estimate"' in page
+    assert "March 25, 2023" in page
+    assert page.count('value="user" checked') == 1  # Ana is known by her name
+    assert page.count('value="other" checked') == 2
+
+
+def test_names_of_speakers_and_files_are_words_and_nothing_else(owner: Client, mira: Persona) -> None:
+    job = asking(mira, whatsapp(f"{HOSTILE}: hello", "Ana: hi", "Mira: hi"), f"a {HOSTILE}.txt")
+    for address in (at(mira, job), at(mira)):
+        page = owner.get(address).content.decode()
+        assert HOSTILE not in page
+        assert "&lt;img src=x onerror=alert(1)&gt;" in page
+
+
+def test_an_answer_that_is_missing_is_asked_for_in_place_and_nothing_goes_on(owner: Client, mira: Persona) -> None:
+    job = asking(mira)
+    answer = owner.post(at(mira, job), {"role_0": "user", "role_1": "persona", "zone": "UTC"})
+    assert (answer.status_code, b"Please say who that is." in answer.content) == (422, True)
+    job.refresh_from_db()
+    assert job.status == "asking"
+
+
+def test_who_is_who_as_it_was_said_is_what_comes_in(owner: Client, mira: Persona) -> None:
+    job = asking(mira)
+    answer = owner.post(at(mira, job), said(job, Ana="user", Mira="persona", Kim="skip"))
+    assert answer.headers["location"] == at(mira, job)
+    while runner.run(job.pk) == runner.Outcome.GOES_ON:
+        pass
+    assert lines_of(mira) == ["user: I met Tomas at the harbour.", "persona: How was it?", "user: Warm."]
+    page = owner.get(at(mira, job)).content.decode()
+    assert 'data-status="done"' in page
+    forget = f"/memory/{mira.uuid}/forget/?import={job.uuid}"
+    assert forget in page
+    assert 'data-testid="forget-import-limit"' in owner.get(forget).content.decode()
+    assert 'http-equiv="refresh"' not in page
+
+
+def test_the_order_of_day_and_month_is_asked_before_who_is_who(owner: Client, mira: Persona) -> None:
+    job = asking(mira, b"03/04/2023, 21:01 - Ana: hello\n03/04/2023, 21:02 - Mira: hi\n")
+    page = owner.get(at(mira, job)).content.decode()
+    assert 'data-testid="day-first"' in page
+    assert 'data-testid="speaker"' not in page
+    assert owner.post(at(mira, job), {"zone": "UTC"}).status_code == 422
+    owner.post(at(mira, job), {"zone": "UTC", "day_first": "month"})
+    runner.run(job.pk)
+    job.refresh_from_db()
+    assert (job.status, job.found["first_day"]) == ("asking", "2023-03-04")
+    assert 'data-testid="speaker"' in owner.get(at(mira, job)).content.decode()
+
+
+def test_fields_that_were_guessed_are_shown_and_can_be_corrected(owner: Client, mira: Persona) -> None:
+    table = b"when_it_was,person,blurb\n2023-05-01 10:00,Ana,I have a dog named Rex and he is old.\n"
+    job = asking(mira, table, "old.csv")
+    page = owner.get(at(mira, job)).content.decode()
+    assert 'data-testid="mapping"' in page
+    fields = {"map_text": "blurb", "map_speaker": "person", "map_at": "when_it_was", "zone": "UTC"}
+    assert owner.post(at(mira, job), fields | {"map_text": ""}).status_code == 422
+    owner.post(at(mira, job), fields)
+    runner.run(job.pk)
+    job.refresh_from_db()
+    assert [one["name"] for one in job.found["speakers"]] == ["Ana"]
+
+
+def test_a_file_may_be_read_as_something_else_before_anybody_says_who_is_who(owner: Client, mira: Persona) -> None:
+    job = asking(mira)
+    owner.post(at(mira, job), {"again": "1", "format": "journal", "zone": "UTC"})
+    runner.run(job.pk)
+    job.refresh_from_db()
+    assert (job.status, job.format, job.found["speakers"]) == ("asking", "journal", [])
+
+
+def test_where_it_cannot_be_read_as_something_else_it_says_why_in_place_and_asks_on(
+    owner: Client, mira: Persona
+) -> None:
+    job = asking(mira)
+    owner.post(at(mira, job), said(job, Ana="user", Mira="persona", Kim="other") | {"format": "chatgpt"})
+    runner.run(job.pk)
+    page = owner.get(at(mira, job)).content.decode()
+    assert 'data-testid="read-otherwise"' in page
+    assert "It cannot be read as “ChatGPT export" in page
+    assert "This is not JSON" in page
+    assert page.count('data-testid="speaker"') == 3
+    owner.post(at(mira, job), said(job, Ana="user", Mira="persona", Kim="other") | {"format": "auto"})
+    job.refresh_from_db()
+    assert (job.status, job.refusal) == ("writing", {})
+
+
+def test_what_is_left_out_is_counted_with_its_reasons_when_it_is_over(owner: Client, mira: Persona) -> None:
+    chat = CHAT + b"\n25/03/2023, 21:09 - Ana: <Media omitted>"
+    page = owner.get(at(mira, taken_in(mira, chat, "chat.txt", {"Kim": "skip"}))).content.decode()
+    assert "<dt>lines of those you left out</dt><dd>1</dd>" in page
+    assert 'data-testid="skipped"' in page
+
+
+# --- how far it is --------------------------------------------------------------------------------------------------
+def test_a_script_gets_the_piece_that_changes(owner: Client, mira: Persona) -> None:
+    job = taken_in(mira, CHAT, "chat.txt")
+    piece = owner.get(at(mira, job), headers=FETCHED).content.decode()
+    assert piece.lstrip().startswith("<section")
+    assert 'data-status="done"' in piece
+    assert "data-live" not in piece
+
+
+def test_an_import_is_cancelled_by_its_button_alone(owner: Client, mira: Persona) -> None:
+    job = asking(mira)
+    assert owner.get(at(mira, job) + "cancel/").status_code == 405
+    owner.post(at(mira, job) + "cancel/")
+    job.refresh_from_db()
+    assert job.status == "cancelled"
+    assert not ImportPiece.objects.exists()
+    assert "Stopped" in owner.get(at(mira, job)).content.decode()
+
+
+def test_an_import_that_brought_nothing_new_says_so(owner: Client, mira: Persona) -> None:
+    taken_in(mira, CHAT, "chat.txt")
+    again = taken_in(mira, CHAT, "chat.txt")
+    assert "known already" in owner.get(at(mira, again)).content.decode()
+
+
+def test_what_a_file_brought_is_taken_back_after_a_look_and_the_file_comes_again(owner: Client, mira: Persona) -> None:
+    job = taken_in(mira, CHAT, "chat.txt", {"Ana": "persona", "Mira": "user"})
+    address = f"/memory/{mira.uuid}/forget/"
+    for shown in (at(mira), at(mira, job), f"/memory/{mira.uuid}/receipts/"):
+        assert f"{address}?import={job.uuid}&amp;take_back=1" in owner.get(shown).content.decode()
+    preview = owner.get(address, {"import": job.uuid, "take_back": "1"})
+    page = preview.content.decode()
+    assert "the same file can be brought again" in page
+    assert "refused from then on" not in page
+    assert 'name="dependents"' not in page
+    digest = preview.context["sheet"]["digest"]
+    answer = owner.post(address, {"import": job.uuid, "take_back": "1", "digest": digest, "confirm": "1"})
+    receipt = owner.get(answer.headers["location"]).content.decode()
+    assert "It is taken back" in receipt
+    assert f'href="{at(mira)}"' in receipt
+    assert lines_of(mira) == []
+    assert taken_in(mira, CHAT, "chat.txt").counts["lines"] == 4
+    assert "taken back" in owner.get(f"/memory/{mira.uuid}/receipts/").content.decode()
+
+
+def test_nothing_but_a_file_is_taken_back(owner: Client, mira: Persona) -> None:
+    job = taken_in(mira, CHAT, "chat.txt")
+    line = mira.messages.first()
+    assert line is not None
+    for meant in ({"message": line.uuid}, {"import": job.uuid, "message": line.uuid}):
+        assert owner.get(f"/memory/{mira.uuid}/forget/", meant | {"take_back": "1"}).status_code == 404
+
+
+def test_of_an_import_that_brought_nothing_there_is_nothing_to_take_back(owner: Client, mira: Persona) -> None:
+    taken_in(mira, CHAT, "chat.txt")
+    again = taken_in(mira, CHAT, "chat.txt")
+    page = owner.get(at(mira, again)).content.decode()
+    assert 'data-testid="take-back"' not in page
+    assert 'data-testid="forget-import"' not in page
+
+
+def test_the_page_of_what_was_forgotten_names_the_file_that_came_in(owner: Client, mira: Persona) -> None:
+    job = taken_in(mira, CHAT, "harbour.txt")
+    page = owner.get(f"/memory/{mira.uuid}/receipts/").content.decode()
+    assert at(mira, job) in page
+    assert "harbour.txt" in page
+
+
+# --- beginning from material ----------------------------------------------------------------------------------------
+@pytest.fixture
+def newcomer(ana: User, client: Client) -> Client:
+    client.force_login(ana)
+    return client
+
+
+NAMED = {"name": "Mira", "user_name": "Ana", "language": "en"}
+
+
+def test_one_begins_with_a_file_and_finds_it_again_when_one_comes_back(newcomer: Client, ana: User) -> None:
+    assert b"/welcome/persona/material/" in newcomer.get("/welcome/persona/").content
+    answer = newcomer.post("/welcome/persona/material/", handed(CHAT, "harbour.txt"))
+    job = ImportJob.objects.get()
+    assert answer.headers["location"] == f"/welcome/persona/material/{job.uuid}/"
+    assert (job.owner, job.persona) == (ana, None)
+    page = newcomer.get("/welcome/persona/material/").content.decode()
+    assert f"/welcome/persona/material/{job.uuid}/" in page
+
+
+def test_the_answers_make_a_companion_of_whom_nothing_is_written_yet(newcomer: Client, ana: User) -> None:
+    job = asking(None, owner=ana)
+    address = f"/welcome/persona/material/{job.uuid}/"
+    assert 'data-testid="called"' in newcomer.get(address).content.decode()
+    newcomer.post(address, said(job, Ana="user", Mira="persona", Kim="other") | NAMED)
+    mira = Persona.objects.get()
+    assert (mira.name, mira.user_name, mira.timezone, mira.owner) == ("Mira", "Ana", "Asia/Shanghai", ana)
+    assert set(CoreBlock.objects.values_list("content", flat=True)) == {""}
+    job.refresh_from_db()
+    assert (job.persona, job.status) == (mira, "writing")
+    assert newcomer.get(address).headers["location"] == at(mira, job)
+
+
+def test_without_a_name_or_with_a_wrong_answer_nobody_is_made(newcomer: Client, ana: User, monkeypatch: Any) -> None:
+    job = asking(None, owner=ana)
+    address = f"/welcome/persona/material/{job.uuid}/"
+    answers = said(job, Ana="user", Mira="persona", Kim="other")
+    assert newcomer.post(address, answers | NAMED | {"name": ""}).status_code == 422
+    nobody = said(job, Ana="skip", Mira="skip", Kim="skip")
+    assert newcomer.post(address, nobody | NAMED).status_code == 422
+    assert not Persona.objects.exists()
+    job.refresh_from_db()
+    assert (job.persona, job.status) == (None, "asking")
+
+
+def test_who_has_it_looked_through_again_meets_nobody_yet(newcomer: Client, ana: User) -> None:
+    job = asking(None, owner=ana)
+    address = f"/welcome/persona/material/{job.uuid}/"
+    answer = newcomer.post(address, NAMED | {"again": "1", "zone": "UTC"})
+    assert answer.headers["location"] == address
+    job.refresh_from_db()
+    assert (job.persona, job.status) == (None, "looking")
+    assert not Persona.objects.exists()
+
+
+def test_who_is_met_in_two_tabs_is_met_once(newcomer: Client, ana: User, monkeypatch: Any) -> None:
+    job = asking(None, owner=ana)
+    answers = said(job, Ana="user", Mira="persona", Kim="other") | NAMED
+    meet = onboarding.create_persona
+
+    def overtaken(*given: Any, **named: Any) -> Persona:
+        made = meet(*given, **named)
+        ImportJob.objects.filter(pk=job.pk).update(persona=meet(ana, "Nora"))
+        return made
+
+    monkeypatch.setattr(onboarding, "create_persona", overtaken)
+    answer = newcomer.post(f"/welcome/persona/material/{job.uuid}/", answers)
+    assert answer.status_code == 422
+    assert "does not wait for an answer" in answer.content.decode()
+    assert not Persona.objects.exists()  # of this tab; the other one is undone here with it
+
+
+def test_what_was_begun_is_left_again_and_the_file_goes(newcomer: Client, ana: User) -> None:
+    job = asking(None, owner=ana)
+    newcomer.post(f"/welcome/persona/material/{job.uuid}/cancel/")
+    job.refresh_from_db()
+    assert job.status == "cancelled"
+    assert not ImportPiece.objects.exists()
+    assert str(job.uuid) not in newcomer.get("/welcome/persona/material/").content.decode()
+
+
+# --- drafts ---------------------------------------------------------------------------------------------------------
+def proposed(persona: Persona, text: str, label: str = "user", quote: str = "") -> CoreDraft:
+    draft = drafts.propose(persona, label, text, [Words(quote or text, where="line 3")], None, timezone.now())
+    assert draft is not None
+    return draft
+
+
+def block(persona: Persona, label: str = "user") -> str:
+    return CoreBlock.objects.get(persona=persona, label=label).content
+
+
+def deed(draft: CoreDraft, name: str) -> str:
+    return f"/memory/{draft.persona.uuid}/drafts/{draft.uuid}/{name}/"
+
+
+def test_a_draft_stands_beside_its_block_with_the_words_it_rests_on(owner: Client, mira: Persona) -> None:
+    proposed(mira, f"Ana is a nurse {HOSTILE}.", quote=f"I am a nurse {HOSTILE}")
+    page = owner.get(f"/memory/{mira.uuid}/drafts/").content.decode()
+    assert "&lt;img" in page
+    assert HOSTILE not in page
+    assert 'data-testid="draft-quote"' in page
+    assert "line 3" in page
+    assert "One draft waits" in owner.get(f"/memory/{mira.uuid}/").content.decode()
+
+
+def test_accepting_writes_the_block_rejecting_does_not(owner: Client, mira: Persona) -> None:
+    before, taken, left = block(mira), proposed(mira, "Ana is a nurse."), proposed(mira, "Ana is a pilot.")
+    owner.post(deed(taken, "accept"))
+    owner.post(deed(left, "reject"))
+    assert block(mira) == f"{before}\nAna is a nurse.".strip()
+    assert CoreBlock.objects.get(persona=mira, label="user").edited_by == mira.owner
+    assert not CoreDraft.objects.open().exists()
+    assert owner.post(deed(left, "accept")).status_code == 409
+
+
+def test_a_draft_is_accepted_in_other_words_and_one_that_is_too_long_keeps_them(owner: Client, mira: Persona) -> None:
+    draft = proposed(mira, "Ana is a nurse.")
+    answer = owner.post(deed(draft, "accept"), {"text": "y" * 5_001})
+    assert (answer.status_code, "y" * 5_001 in answer.content.decode()) == (422, True)
+    owner.post(deed(draft, "accept"), {"text": "Ana was a nurse."})
+    assert "Ana was a nurse." in block(mira)
+    assert "Ana is a nurse." not in block(mira)
+
+
+def test_all_that_is_shown_for_a_block_is_accepted_at_once_and_nothing_else(owner: Client, mira: Persona) -> None:
+    shown = [proposed(mira, "Ana is a nurse."), proposed(mira, "Ana lives in Lyon.")]
+    later, elsewhere = proposed(mira, "Ana is tall."), proposed(mira, "Mira is calm.", "persona")
+    ids = [draft.uuid for draft in [*shown, elsewhere]]
+    owner.post(f"/memory/{mira.uuid}/drafts/user/accept/", {"draft": ids})
+    assert "Ana is a nurse.\nAna lives in Lyon." in block(mira)
+    assert set(CoreDraft.objects.open()) == {later, elsewhere}
+
+
+# --- tokens ---------------------------------------------------------------------------------------------------------
+def test_a_token_is_made_against_the_password_and_its_secret_is_shown_once(owner: Client, mira: Persona) -> None:
+    mira.owner.set_password(PASSWORD)
+    mira.owner.save()
+    owner.force_login(mira.owner)
+    wrong = owner.post("/account/tokens/", {"name": "chat", "days": "30", "password": "no"})
+    assert (wrong.status_code, ApiToken.objects.count()) == (422, 0)
+    made = owner.post("/account/tokens/", {"name": "chat", "days": "30", "password": PASSWORD})
+    token = ApiToken.objects.get()
+    now = timezone.now()
+    secret = made.context["secret"]
+    assert secret in made.content.decode()
+    assert "no-store" in made.headers["cache-control"]
+    assert tokens.owner_of(secret, now) == mira.owner
+    assert token.expires_at is not None
+    assert timedelta(days=29) < token.expires_at - now < timedelta(days=31)
+    assert secret not in owner.get("/account/").content.decode()
+    assert token.prefix in owner.get("/account/").content.decode()
+
+
+def test_a_token_may_open_until_it_is_revoked(owner: Client, mira: Persona) -> None:
+    mira.owner.set_password(PASSWORD)
+    mira.owner.save()
+    owner.force_login(mira.owner)
+    owner.post("/account/tokens/", {"name": "backup", "days": "0", "password": PASSWORD})
+    assert ApiToken.objects.get().expires_at is None

@@ -1,0 +1,492 @@
+"""The owner's memory pages, as they answer without a script."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from chat.messages import take_line
+from chat.models import Message
+from chat.turns import turn as turns
+from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, Mention, MergeProposal, Receipt
+from persona.models import Persona
+
+pytestmark = pytest.mark.django_db
+Remember = Callable[..., ConceptNode]
+PAYLOAD = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+
+
+@pytest.fixture
+def owner(mira: Persona, client: Client) -> Client:
+    """The owner's browser."""
+    client.force_login(mira.owner)
+    return client
+
+
+def told(persona: Persona, words: str) -> Message:
+    return take_line(persona, words, None, "web", timezone.now()).message
+
+
+def from_words(remember: Remember, message: Message, description: str, **fields: Any) -> ConceptNode:
+    node = remember(message.persona, description, session=message.session, **fields)
+    Evidence.objects.create(node=node, message=message, quote=message.content, start=0, end=len(message.content))
+    return node
+
+
+def at(node: ConceptNode, deed: str = "") -> str:
+    return f"/memory/{node.persona.uuid}/nodes/{node.uuid}/{deed + '/' if deed else ''}"
+
+
+def correction(node: ConceptNode, **fields: Any) -> dict[str, Any]:
+    return {"description": node.description, "emotional_impact": node.emotional_impact} | fields
+
+
+# --- seeing ---------------------------------------------------------------------------------------------------------
+def test_a_memory_is_shown_with_its_words_and_what_was_concluded(
+    owner: Client, mira: Persona, remember: Remember
+) -> None:
+    event = from_words(remember, told(mira, "I adopted a white cat."), "Ana adopted a cat.")
+    thought = remember(mira, "Ana is fond of animals.", kind="thought")
+    Filling.objects.create(parent=thought, child=event)
+    Filling.objects.create(parent=thought, child=None, orphaned=True)
+    below = owner.get(at(event)).content.decode()
+    assert "I adopted a white cat." in below
+    assert at(thought) in below
+    above = owner.get(at(thought)).content.decode()
+    assert at(event) in above
+    assert 'data-testid="orphaned"' in above
+
+
+def test_words_that_are_sought_come_by_post_alone(owner: Client, mira: Persona, remember: Remember) -> None:
+    remember(mira, "Ana adopted a cat.")
+    remember(mira, "Ana sings.")
+    address = f"/memory/{mira.uuid}/"
+    found = owner.post(address, {"text": "cat", "how": "words"}).content.decode()
+    assert ("Ana adopted a cat." in found, "Ana sings." in found) == (True, False)
+    assert "Ana sings." in owner.get(f"{address}?text=cat").content.decode()
+    assert "Ana sings." in owner.get(f"{address}?kind=nonsense&since=never&entity={mira.uuid}").content.decode()
+
+
+def test_a_search_goes_on_with_its_words_and_filters(owner: Client, mira: Persona, remember: Remember) -> None:
+    for number in range(31):
+        remember(mira, f"Cat {number:02}.", created_at=timezone.now() + timedelta(seconds=number))
+    asked = {"text": "cat", "how": "words", "kind": "event"}
+    first = owner.post(f"/memory/{mira.uuid}/", asked)
+    assert first.content.decode().count('data-testid="memory-row"') == 30
+    assert {name: first.context["next"] and asked[name] for name in asked} == asked
+    hidden = first.content.decode()
+    assert 'name="kind" value="event"' in hidden
+    second = owner.post(f"/memory/{mira.uuid}/", asked | {"before": first.context["next"]}).content.decode()
+    assert second.count('data-testid="memory-row"') == 1
+    assert "Cat 00." in second
+
+
+def test_a_deed_on_what_was_found_leads_back_to_the_search(owner: Client, mira: Persona, remember: Remember) -> None:
+    cat = remember(mira, "Ana adopted a cat.")
+    remember(mira, "Ana sings.")
+    asked = {"text": "cat", "how": "words", "status": "active"}
+    found = owner.post(f"/memory/{mira.uuid}/", asked).content.decode()
+    row = found[found.index(f'data-node="{cat.uuid}"') :]
+    assert all(f'name="{name}" value="{value}"' in row for name, value in asked.items())
+    answer = owner.post(at(cat, "hide"), asked)
+    assert (answer.status_code, answer.url) == (307, f"/memory/{mira.uuid}/")  # type: ignore[attr-defined]
+    cat.refresh_from_db()
+    assert cat.status == "hidden"
+
+
+def test_days_in_the_wrong_order_are_taken_as_meant(owner: Client, mira: Persona, remember: Remember) -> None:
+    remember(mira, "Ana sings.")
+    found = owner.get(f"/memory/{mira.uuid}/?since=2999-01-01&until=1999-01-01").content.decode()
+    assert "Ana sings." in found
+
+
+def test_nothing_with_words_is_kept_by_a_browser(owner: Client, mira: Persona, remember: Remember) -> None:
+    node = from_words(remember, told(mira, "I sing."), "Ana sings.")
+    entity = Entity.objects.create(persona=mira, canonical_name="Ben")
+    for address in (
+        f"/memory/{mira.uuid}/",
+        at(node),
+        f"/memory/{mira.uuid}/forget/?node={node.uuid}",
+        f"/memory/{mira.uuid}/people/",
+        f"/memory/{mira.uuid}/people/{entity.uuid}/",
+        f"/memory/{mira.uuid}/names/",
+        f"/memory/{mira.uuid}/receipts/",
+        f"/memory/{mira.uuid}/timeline/",
+        f"/chat/{mira.uuid}/",
+        "/account/",
+        "/account/delete/",
+    ):
+        answer = owner.get(address)
+        assert answer.status_code == 200, address
+        assert "no-store" in answer["Cache-Control"], address
+
+
+def test_what_somebody_made_of_html_is_inert_on_every_page(owner: Client, mira: Persona, remember: Remember) -> None:
+    message = told(mira, PAYLOAD)
+    node = from_words(remember, message, f"Ana wrote {PAYLOAD}", emotion_tags=[PAYLOAD])
+    one, other = (
+        Entity.objects.create(persona=mira, canonical_name=PAYLOAD[:100], description=PAYLOAD) for _ in range(2)
+    )
+    for entity in (one, other):
+        Alias.objects.create(entity=entity, persona=mira, text=PAYLOAD[:90], normalized=PAYLOAD[:90])
+        Mention.objects.create(node=node, entity=entity)
+    MergeProposal.objects.create(a=one, b=other, score=0.5, reasons=[PAYLOAD])
+    node.versions.create(version=1, description=PAYLOAD, emotional_impact=0, edited_at=timezone.now())
+    Message.objects.filter(pk=message.pk).update(withheld=True)
+    answers = [
+        owner.get(address)
+        for address in (
+            f"/memory/{mira.uuid}/",
+            at(node),
+            f"/memory/{mira.uuid}/forget/?node={node.uuid}",
+            f"/memory/{mira.uuid}/people/",
+            f"/memory/{mira.uuid}/people/{one.uuid}/",
+            f"/memory/{mira.uuid}/names/",
+            f"/memory/{mira.uuid}/learned/?session={message.session.uuid}",
+            f"/memory/{mira.uuid}/timeline/",
+        )
+    ] + [owner.post(f"/memory/{mira.uuid}/", {"text": "<img", "how": how}) for how in ("words", "said")]
+    for answer in answers:
+        assert answer.status_code == 200
+        assert "<img src=x" not in answer.content.decode(), answer.request["PATH_INFO"]
+        assert "&lt;img" in answer.content.decode(), answer.request["PATH_INFO"]
+
+
+# --- correcting and the rest that can be taken back -----------------------------------------------------------------
+def test_a_correction_holds_and_the_words_before_can_be_brought_back(
+    owner: Client, mira: Persona, remember: Remember
+) -> None:
+    node = remember(mira, "The interview is on Thursday.", emotional_impact=-2, emotion_tags=["fear"])
+    answer = owner.post(
+        at(node, "correct"),
+        correction(
+            node, description="The interview is on Friday.", emotion_tags="hope， calm", event_time_end="2026-12-04"
+        ),
+        follow=True,
+    )
+    assert "The interview is on Friday." in answer.content.decode()
+    node.refresh_from_db()
+    assert (node.emotion_tags, node.verification) == (["hope", "calm"], "confirmed")
+    assert (str(node.event_time_start), str(node.event_time_end)) == ("2026-12-04", "2026-12-04")
+    owner.post(at(node, "restore"), {"version": "1"})
+    node.refresh_from_db()
+    assert (node.description, node.emotion_tags, node.event_time_start) == (
+        "The interview is on Thursday.",
+        ["fear"],
+        None,
+    )
+    assert owner.post(at(node, "restore"), {"version": "77"}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"description": "  "},
+        {"description": "x" * 2_001},
+        {"emotional_impact": "11"},
+        {"emotional_impact": "much"},
+        {"event_time_start": "2026-12-05", "event_time_end": "2026-12-04"},
+        {"event_time_start": "soon"},
+        {"emotion_tags": "a,b,c,d,e"},
+        {"relational_tags": "whatever"},
+    ],
+)
+def test_what_is_no_correction_is_said_beside_its_field_and_changes_nothing(
+    owner: Client, mira: Persona, remember: Remember, wrong: dict[str, str]
+) -> None:
+    node = remember(mira, "Ana sings.")
+    answer = owner.post(at(node, "correct"), correction(node) | wrong)
+    assert answer.status_code == 422
+    assert "<li>" in answer.content.decode().split("errorlist", 1)[1]
+    node.refresh_from_db()
+    assert (node.description, node.versions.count()) == ("Ana sings.", 0)
+
+
+def test_deeds_are_done_and_taken_back_and_lead_back_to_where_one_was(
+    owner: Client, mira: Persona, remember: Remember
+) -> None:
+    node = remember(mira, "Ana sings.")
+    states = []
+    for deed in ("hide", "show", "pin", "unpin", "confirm", "dispute", "archive", "unarchive"):
+        owner.post(at(node, deed))
+        node.refresh_from_db()
+        states.append((node.status, node.pinned, node.verification))
+    assert states == [
+        ("hidden", False, "unverified"),
+        ("active", False, "unverified"),
+        ("active", True, "unverified"),
+        ("active", False, "unverified"),
+        ("active", False, "confirmed"),
+        ("active", False, "disputed"),
+        ("archived", False, "disputed"),
+        ("active", False, "disputed"),
+    ]
+    assert owner.post(at(node, "pin"), {"next": "/account/"}).url == "/account/"  # type: ignore[attr-defined]
+    assert owner.post(at(node, "pin"), {"next": "https://evil.example/"}).url == at(node)  # type: ignore[attr-defined]
+    assert owner.post(at(node, "explode")).status_code == 404
+    assert owner.get(at(node, "hide")).status_code == 405
+
+
+def test_deeds_ask_for_the_token_of_the_form(mira: Persona, remember: Remember) -> None:
+    node = remember(mira, "Ana sings.")
+    careful = Client(enforce_csrf_checks=True)
+    careful.force_login(mira.owner)
+    for address in (at(node, "hide"), f"/memory/{mira.uuid}/forget/", "/account/delete/"):
+        assert careful.post(address, {"node": node.uuid, "confirm": "1"}).status_code == 403
+    answer = careful.delete(f"/api/personas/{mira.uuid}/nodes/{node.uuid}")
+    assert answer.status_code in (401, 403)
+    node.refresh_from_db()
+    assert node.status == "active"
+
+
+# --- forgetting -----------------------------------------------------------------------------------------------------
+def previewed(client: Client, persona: Persona, **asked: Any) -> Any:
+    return client.get(f"/memory/{persona.uuid}/forget/", asked)
+
+
+def confirmed(client: Client, persona: Persona, digest: str, **asked: Any) -> Any:
+    return client.post(f"/memory/{persona.uuid}/forget/", asked | {"digest": digest, "confirm": "1"})
+
+
+def test_what_is_confirmed_is_what_was_looked_at(owner: Client, mira: Persona, remember: Remember) -> None:
+    message = told(mira, "I adopted a white cat named Snowball.")
+    turn = turns.claim(mira.pk, timezone.now())
+    assert turn is not None
+    turns.finish(turn, "A cat!", stopped=False, first_token_at=None, xray={}, now=timezone.now())
+    node = from_words(remember, message, "Ana adopted a cat.")
+    digest = previewed(owner, mira, node=node.uuid).context["sheet"]["digest"]
+    other = confirmed(owner, mira, digest, node=node.uuid, messages="withhold")
+    assert other.status_code == 409
+    assert ConceptNode.objects.filter(pk=node.pk).exists()
+    assert "has changed meanwhile" in other.content.decode()
+    done = confirmed(owner, mira, other.context["sheet"]["digest"], node=node.uuid, messages="withhold")
+    receipt = Receipt.objects.get()
+    assert done.url == f"/account/receipts/{receipt.uuid}/"
+    assert not ConceptNode.objects.filter(pk=node.pk).exists()
+    message.refresh_from_db()
+    assert message.withheld
+    page = owner.get(done.url).content.decode()
+    assert "It is forgotten" in page
+    assert "Snowball" not in page
+    assert str(receipt.uuid) in owner.get(f"/memory/{mira.uuid}/receipts/").content.decode()
+
+
+def test_a_message_that_also_says_it_is_chosen_for_itself(owner: Client, mira: Persona, remember: Remember) -> None:
+    node = from_words(remember, told(mira, "I have sarcoidosis."), "Ana has sarcoidosis.")
+    later = told(mira, "The sarcoidosis pills are bitter.")
+    page = previewed(owner, mira, node=node.uuid)
+    [group] = page.context["sheet"]["mentioned"]
+    assert [(thing.text, thing.mode) for thing in group.things] == [(later.content, "leave")]
+    assert "Also mentioned in" in page.content.decode()
+    posted = {f"mention-{later.pk}": "withhold", f"proposed-{later.pk}": "leave", "messages": "forget"}
+    again = owner.post(f"/memory/{mira.uuid}/forget/", posted | {"node": node.uuid})
+    assert again.context["sheet"]["mentioned"][0].things[0].mode == "withhold"
+    done = confirmed(owner, mira, again.context["sheet"]["digest"], node=node.uuid, **posted)
+    assert done.status_code == 302
+    later.refresh_from_db()
+    assert later.withheld
+    assert "kept-elsewhere" not in owner.get(done.url).content.decode()
+
+
+def test_a_receipt_says_that_the_same_words_were_kept_elsewhere(owner: Client, mira: Persona) -> None:
+    first = told(mira, "I should have called my father back that evening.")
+    told(mira, "I should have called my father back that evening")
+    digest = previewed(owner, mira, message=first.uuid).context["sheet"]["digest"]
+    done = confirmed(owner, mira, digest, message=first.uuid)
+    assert "The same words also stand in one message that you kept." in owner.get(done.url).content.decode()
+
+
+def test_while_a_reply_is_written_nothing_is_forgotten_and_it_is_said(
+    owner: Client, mira: Persona, remember: Remember
+) -> None:
+    node = from_words(remember, told(mira, "I sing."), "Ana sings.")
+    turns.claim(mira.pk, timezone.now())
+    digest = previewed(owner, mira, node=node.uuid).context["sheet"]["digest"]
+    answer = confirmed(owner, mira, digest, node=node.uuid)
+    assert answer.status_code == 409
+    assert "A reply is being written" in answer.content.decode()
+    assert ConceptNode.objects.filter(pk=node.pk).exists()
+
+
+def test_nothing_meant_or_nothing_of_hers_is_no_page(
+    owner: Client, mira: Persona, otto: Persona, remember: Remember
+) -> None:
+    theirs = remember(otto, "Ben sings.")
+    for asked in ({}, {"node": "nonsense"}, {"node": theirs.uuid}, {"message": mira.uuid}, {"owner": "1"}):
+        assert previewed(owner, mira, **asked).status_code == 404, asked
+
+
+def test_a_receipt_is_its_owners_alone(owner: Client, mira: Persona, ben: User) -> None:
+    receipt = Receipt.objects.create(persona=None, owner_id=ben.pk, at=timezone.now())
+    assert owner.get(f"/account/receipts/{receipt.uuid}/").status_code == 404
+    owner.force_login(ben)
+    assert owner.get(f"/account/receipts/{receipt.uuid}/").status_code == 200
+
+
+def test_a_receipt_is_proved_on_asking(owner: Client, mira: Persona, remember: Remember) -> None:
+    message = told(mira, "I once stole a whole box of pears from the market in Lisbon.")
+    digest = previewed(owner, mira, message=message.uuid).context["sheet"]["digest"]
+    here = confirmed(owner, mira, digest, message=message.uuid).url
+    assert 'data-testid="proof"' not in owner.get(here).content.decode()
+    assert "nothing of it is left" in owner.post(here).content.decode()
+    remember(mira, "I once stole a whole box of pears from the market in Lisbon.")
+    assert "Something of it was found" in owner.post(here).content.decode()
+
+
+def test_by_a_proof_nobody_learns_what_others_said(
+    owner: Client, mira: Persona, otto: Persona, remember: Remember
+) -> None:
+    message = told(mira, "I once stole a whole box of pears from the market in Lisbon.")
+    digest = previewed(owner, mira, message=message.uuid).context["sheet"]["digest"]
+    here = confirmed(owner, mira, digest, message=message.uuid).url
+    told(otto, "I once stole a whole box of pears from the market in Lisbon.")
+    assert "nothing of it is left" in owner.post(here).content.decode()
+
+
+def test_of_a_line_alone_one_chooses_what_becomes_of_the_line(owner: Client, mira: Persona, remember: Remember) -> None:
+    message = told(mira, "I sing.")
+    alone = previewed(owner, mira, message=message.uuid).content.decode()
+    assert ('name="dependents"' in alone, "The lines themselves" in alone) == (False, True)
+    from_words(remember, message, "Ana sings.")
+    assert 'name="dependents"' in previewed(owner, mira, message=message.uuid).content.decode()
+
+
+# --- the account ----------------------------------------------------------------------------------------------------
+def test_a_companion_is_forgotten_against_name_and_password(owner: Client, mira: Persona, otto: Persona) -> None:
+    told(mira, "I sing.")
+    turns.abandon(timezone.now() + timedelta(days=1))
+    address = f"/account/companions/{mira.uuid}/delete/"
+    digest = owner.get(address).context["sheet"]["digest"]
+    right = {"name": "Mira", "password": "a long word for ana", "digest": digest, "confirm": "1"}
+    for wrong in ({"name": "Mirah"}, {"password": "a long word"}, {"name": ""}):
+        assert owner.post(address, right | wrong).status_code == 422
+    assert owner.get(f"/account/companions/{otto.uuid}/delete/").status_code == 404
+    done = owner.post(address, right, follow=True)
+    assert done.status_code == 200
+    assert not Persona.objects.filter(pk=mira.pk).exists()
+    assert Persona.objects.filter(pk=otto.pk).exists()
+    assert 'data-testid="receipt"' in done.content.decode()
+
+
+def test_an_account_goes_with_all_that_is_hers_and_ends_at_the_door(
+    owner: Client, ana: User, mira: Persona, otto: Persona
+) -> None:
+    told(mira, "I sing.")
+    digest = owner.get("/account/delete/").context["sheet"]["digest"]
+    right = {"name": "ana", "password": "a long word for ana", "digest": digest, "confirm": "1"}
+    assert owner.post("/account/delete/", right | {"password": "wrong"}).status_code == 422
+    done = owner.post("/account/delete/", right)
+    assert done.url == "/login/"  # type: ignore[attr-defined]
+    assert done["Clear-Site-Data"] == '"storage"'
+    assert not User.objects.filter(pk=ana.pk).exists()
+    assert list(Persona.objects.all()) == [otto]
+    assert owner.get("/account/").status_code == 302
+    assert "is deleted" in owner.get("/login/").content.decode()
+
+
+def test_the_last_who_looks_after_others_cannot_leave(owner: Client, ana: User, ben: User) -> None:
+    User.objects.filter(pk=ana.pk).update(is_superuser=True)
+    digest = owner.get("/account/delete/").context["sheet"]["digest"]
+    right = {"name": "ana", "password": "a long word for ana", "digest": digest, "confirm": "1"}
+    answer = owner.post("/account/delete/", right)
+    assert answer.status_code == 409
+    assert "superuser" in answer.content.decode()
+    ben.delete()
+    assert owner.post("/account/delete/", right).status_code == 302
+    assert not User.objects.exists()
+
+
+def test_signing_out_leaves_no_drafts_in_the_browser(owner: Client) -> None:
+    assert owner.post("/logout/")["Clear-Site-Data"] == '"storage"'
+
+
+# --- people ---------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def two_rosas(mira: Persona, remember: Remember) -> tuple[Entity, Entity]:
+    made = []
+    for name in ("Rosa", "Rosie"):
+        entity = Entity.objects.create(persona=mira, canonical_name=name, kind="person")
+        Alias.objects.create(entity=entity, persona=mira, text=name, normalized=name.lower())
+        for number in range(2):
+            Mention.objects.create(node=remember(mira, f"{name} sings, number {number}."), entity=entity)
+        made.append(entity)
+    return made[0], made[1]
+
+
+def test_two_are_made_one_and_two_again(owner: Client, mira: Persona, two_rosas: tuple[Entity, Entity]) -> None:
+    one, other = two_rosas
+    here = f"/memory/{mira.uuid}/names/"
+    owner.post(f"{here}merge/", {"one": one.uuid, "other": other.uuid})
+    other.refresh_from_db()
+    assert other.merged_into == one
+    proposal = MergeProposal.objects.get()
+    assert owner.get(f"/memory/{mira.uuid}/people/{other.uuid}/").status_code == 404
+    owner.post(f"{here}{proposal.uuid}/undo/")
+    other.refresh_from_db()
+    assert other.merged_into is None
+    owner.post(f"{here}{proposal.uuid}/apart/")
+    proposal.refresh_from_db()
+    assert proposal.status == "kept_apart"
+    assert owner.post(f"{here}merge/", {"one": one.uuid, "other": one.uuid}).status_code == 302
+    assert owner.post(f"{here}merge/", {"one": "nobody"}).status_code == 404
+
+
+def test_questions_go_on_where_the_page_ends(owner: Client, mira: Persona) -> None:
+    known = [Entity.objects.create(persona=mira, canonical_name=f"Guest {number:02}") for number in range(23)]
+    for one, other in pairwise(known):
+        MergeProposal.objects.create(a=one, b=other, score=0.6)
+    here = f"/memory/{mira.uuid}/names/"
+    first = owner.get(here).context
+    second = owner.get(f"{here}?before={first['next']}").context
+    assert [len(page["open"]) for page in (first, second)] == [20, 2]
+    assert second["next"] == ""
+    pair = second["open"][0]["proposal"]
+    answer = owner.post(f"{here}{pair.uuid}/apart/", {"before": first["next"]})
+    assert answer.url == f"{here}?before={first['next']}"  # type: ignore[attr-defined]
+    assert len(owner.get(f"{here}?before=nonsense").context["open"]) == 20
+
+
+def test_names_are_added_chosen_taken_away_and_refused_in_words(
+    owner: Client, mira: Persona, two_rosas: tuple[Entity, Entity]
+) -> None:
+    rosa, _ = two_rosas
+    here = f"/memory/{mira.uuid}/people/{rosa.uuid}/"
+    owner.post(f"{here}add_name/", {"name": "Rosalind"})
+    owner.post(f"{here}rename/", {"name": "Rosalind"})
+    owner.post(f"{here}describe/", {"description": "Ana's sister."})
+    rosa.refresh_from_db()
+    assert (rosa.canonical_name, rosa.description, rosa.described_by) == ("Rosalind", "Ana's sister.", "person")
+    again = owner.post(f"{here}add_name/", {"name": "rosalind"}, follow=True).content.decode()
+    assert "There was nothing to change." in again
+    alias = rosa.aliases.get(text="Rosa")
+    refused = owner.post(f"{here}remove_name/", {"alias": alias.pk}, follow=True).content.decode()
+    assert "No other name of it stands in what is remembered of it." in refused
+    assert owner.post(f"{here}remove_name/", {"alias": "x"}).status_code == 404
+
+
+def test_one_is_made_two(owner: Client, mira: Persona, two_rosas: tuple[Entity, Entity]) -> None:
+    rosa, _ = two_rosas
+    mention = rosa.mentions.first()
+    assert mention is not None
+    owner.post(f"/memory/{mira.uuid}/people/{rosa.uuid}/split/", {"mention": mention.pk})
+    assert Entity.objects.filter(persona=mira, canonical_name="Rosa").count() == 2
+    answer = owner.post(f"/memory/{mira.uuid}/people/{rosa.uuid}/split/", follow=True).content.decode()
+    assert "Choose the names or the memories" in answer
+
+
+# --- in the talk ----------------------------------------------------------------------------------------------------
+def test_what_a_talk_left_is_told_with_it_hidden_ones_too(owner: Client, mira: Persona, remember: Remember) -> None:
+    message = told(mira, "I sing.")
+    from_words(remember, message, "Ana sings.")
+    from_words(remember, message, "Ana sings loudly.", status="hidden")
+    from_words(remember, message, "Ana sang.", status="superseded")
+    address = f"/memory/{mira.uuid}/learned/"
+    page = owner.get(address, {"session": [str(message.session.uuid), str(mira.uuid), "nonsense"]}).content.decode()
+    assert page.count('data-testid="chip"') == 2
+    assert page.count("/hide/") == page.count("/show/") == 1
+    assert "Ana sang." not in page

@@ -1,0 +1,224 @@
+"""Every surface says why a recall is what it is: the page in words, the desk in numbers, the API and the command."""
+
+import io
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone, translation
+
+from chat.messages import take_line
+from chat.models import Turn
+from echovessel.embeddings import embedding
+from memory.models import ConceptNode
+from memory.recall import recall
+from memory.web.presenters import recall_reasons, reply_explanation
+from memory.web.presenters import xray as presenters_xray
+from persona.models import Persona
+
+pytestmark = pytest.mark.django_db
+CAT = "Ana adopted a white cat named Blackie."
+
+
+@pytest.fixture
+def asked(mira: Persona) -> Any:
+    """A function that recalls for a line and keeps the x-ray on a turn, as a prompt's context does."""
+
+    def ask(line: str) -> Turn:
+        turn = take_line(mira, "…", None, "web", timezone.now()).message.turn
+        assert turn is not None
+        found = recall(mira, [line], now=timezone.now(), budget_tokens=1_500)
+        turn.xray = {"recollections": found.xray.as_json()}
+        turn.save()
+        return turn
+
+    return ask
+
+
+def opened(client: Client, turn: Turn, language: str = "en") -> str:
+    """The page's answer to "why this reply?"."""
+    client.force_login(turn.persona.owner)
+    address = f"/chat/{turn.persona.uuid}/turns/{turn.uuid}/why/"
+    return client.get(address, headers={"accept-language": language}).content.decode()
+
+
+def laid_out(client: Client, turn: Turn) -> str:
+    """The turn's page on the desk."""
+    client.force_login(User.objects.create_superuser("cora"))
+    return client.get(f"/admin/chat/turn/{turn.pk}/change/").content.decode()
+
+
+def test_every_rule_arm_and_part_that_recall_knows_has_a_word(asked: Any, remember: Any, mira: Persona) -> None:
+    remember(mira, CAT)
+    remember(mira, "Ana paid the rent.")
+    seen = asked("Where is the white cat Blackie?").xray["recollections"]
+    assert {arm["name"] for arm in seen["arms"]} <= recall_reasons.ARMS.keys()
+    assert {one["verdict"] for one in seen["candidates"]} <= recall_reasons.RULES.keys()
+    assert {name for one in seen["candidates"] for name in one["parts"]} <= recall_reasons.PARTS.keys()
+
+
+def test_the_page_tells_nothing_stored_from_everything_filtered(client: Client, asked: Any, mira: Persona) -> None:
+    turn = asked("Gluons and chromodynamics?")
+    turn.xray["recollections"] |= {"empty_reason": "nothing_stored", "candidates": []}
+    turn.save()
+    assert "nothing in my memory yet" in opened(client, turn)
+    turn.xray["recollections"]["empty_reason"] = "everything_filtered"
+    turn.save()
+    assert "nothing in it was close enough" in opened(client, turn)
+    turn.xray["recollections"]["empty_reason"] = "nothing_asked"
+    turn.save()
+    assert "no words that I could have looked for" in opened(client, turn)
+
+
+def test_the_page_says_so_in_chinese(client: Client, asked: Any, mira: Persona, remember: Any) -> None:
+    remember(mira, CAT)
+    assert "我翻了翻记忆" in opened(client, asked("Gluons and chromodynamics?"), "zh-hans")
+
+
+def test_the_page_counts_what_was_left_aside_by_its_rule(
+    client: Client, asked: Any, mira: Persona, remember: Any
+) -> None:
+    remember(mira, CAT)
+    page = opened(client, asked("Gluons and chromodynamics?"))
+    assert "not close enough: 1" in page
+    assert "Blackie" not in page
+
+
+def test_what_was_forgotten_since_is_not_taken_for_nothing(
+    client: Client, asked: Any, mira: Persona, remember: Any
+) -> None:
+    remember(mira, CAT)
+    turn = asked("Do you remember my white cat Blackie?")
+    assert "Blackie" in opened(client, turn)
+    ConceptNode.objects.all().delete()
+    page = opened(client, turn)
+    assert "has been forgotten or hidden since" in page
+    assert "nothing in my memory yet" not in page
+    assert "Blackie" not in page
+
+
+def test_a_turn_without_an_account_is_not_taken_for_an_empty_memory(client: Client, asked: Any) -> None:
+    turn = asked("Hello?")
+    for xray in ({}, {"recollections": None}):
+        Turn.objects.update(xray=xray)
+        assert "not written down" in opened(client, turn)
+    assert presenters_xray.sheet(Turn.objects.get()) == {}
+
+
+def test_a_skipped_arm_is_told_on_every_surface(
+    client: Client, asked: Any, mira: Persona, remember: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember(mira, CAT)
+
+    def unavailable(*args: object) -> None:
+        raise embedding.EmbeddingUnavailable("the model's file is missing")
+
+    monkeypatch.setattr("memory.recall.query.meaning", unavailable)
+    turn = asked("my white cat Blackie")
+    assert "by meaning: could not be asked" in opened(client, turn)
+    assert "the model&#x27;s file is missing" in laid_out(client, turn)
+    assert "by meaning: skipped: the model's file is missing" in told(mira, "my white cat Blackie")
+
+
+def test_the_desk_shows_every_candidate_with_its_parts_and_its_rule(
+    client: Client, asked: Any, mira: Persona, remember: Any
+) -> None:
+    cat, rent = remember(mira, CAT), remember(mira, "Ana paid the rent to Mr Chen.")
+    turn = asked("Do you remember my white cat Blackie?")
+    page = laid_out(client, turn)
+    assert f"/admin/memory/event/{cat.pk}/change/" in page
+    assert f"/admin/memory/event/{rent.pk}/change/" in page
+    rows = {row["text"]: row for row in presenters_xray.sheet(turn)["candidates"]}
+    assert rows[CAT]["is_chosen"]
+    assert rows[CAT]["score"] > rows["Ana paid the rent to Mr Chen."]["score"]
+    for heading in ("relevance, 0 to 1", "by words, 0 to 1", "why it was skipped"):
+        assert heading in page
+
+
+def test_the_desk_shows_no_words_of_what_was_forgotten_or_hidden(
+    client: Client, asked: Any, mira: Persona, remember: Any
+) -> None:
+    remember(mira, CAT)
+    turn = asked("Do you remember my white cat Blackie?")
+    ConceptNode.objects.update(status=ConceptNode.Status.HIDDEN)
+    page = laid_out(client, turn)
+    assert "forgotten or hidden since" in page
+    assert "white cat" not in page
+
+
+def test_the_api_says_by_name_and_in_words_why_nothing_came_to_mind(
+    client: Client, mira: Persona, remember: Any
+) -> None:
+    client.force_login(mira.owner)
+
+    def ask(line: str) -> Any:
+        body = json.dumps({"turns": [line]})
+        return client.post(f"/api/personas/{mira.uuid}/recall", body, "application/json").json()
+
+    nothing = ask("Where is my cat?")
+    assert (nothing["xray"]["empty_reason"], nothing["empty"]) == (
+        "nothing_stored",
+        "Nothing is stored that could come to mind.",
+    )
+    remember(mira, CAT)
+    filtered = ask("Gluons and chromodynamics?")
+    assert filtered["xray"]["empty_reason"] == "everything_filtered"
+    assert "everything was filtered" in filtered["empty"]
+    [candidate] = filtered["xray"]["candidates"]
+    assert candidate["verdict"] == "below_floor"
+    assert candidate["parts"]
+    assert ask("Where is my white cat Blackie?")["empty"] == ""
+
+
+def told(persona: Persona, *args: str, **options: Any) -> str:
+    out = io.StringIO()
+    call_command("recall", str(persona.uuid), *args, stdout=out, **options)
+    return out.getvalue()
+
+
+def test_the_command_says_why_nothing_came_to_mind(mira: Persona, remember: Any) -> None:
+    assert "Nothing is stored" in told(mira, "Where is my cat?")
+    assert json.loads(told(mira, "Where is my cat?", as_json=True))["empty_reason"] == "nothing_stored"
+    node = remember(mira, CAT)
+    assert "everything was filtered" in told(mira, "Gluons?")
+    assert "not close enough: 1" in told(mira, "Gluons?")
+    assert str(node.uuid) not in told(mira, "Gluons?")
+    assert f"{node.uuid}  not close enough: relevance" in told(mira, "Gluons?", xray=True)
+    [line] = told(mira, "Gluons?", xray=True, as_json=True).splitlines()
+    assert json.loads(line)["xray"]["candidates"][0]["verdict"] == "below_floor"
+
+
+def test_the_very_first_line_is_not_taken_for_something_stored(mira: Persona) -> None:
+    first = take_line(mira, "Hello there, good evening.", None, "web", timezone.now()).message
+    found = recall(mira, [first.content], now=timezone.now(), budget_tokens=1_500, window=[first])
+    assert (found.items, found.xray.empty_reason) == ((), "nothing_stored")
+
+
+def test_lines_without_words_ask_nothing(mira: Persona, remember: Any) -> None:
+    remember(mira, CAT)
+    assert "Nothing was asked" in told(mira, " ")
+
+
+def test_nothing_asked_is_a_reason_of_its_own() -> None:
+    assert (
+        len({recall_reasons.emptiness(reason) for reason in ("nothing_stored", "everything_filtered", "nothing_asked")})
+        == 3
+    )
+    assert recall_reasons.emptiness("") == ""
+
+
+def test_a_reason_or_a_rule_that_is_not_known_is_told_by_its_name() -> None:
+    assert recall_reasons.emptiness("too_late") == "too_late"
+    assert recall_reasons.left_aside({"candidates": [{"verdict": "too_late"}, {"verdict": "chosen"}]}) == [
+        ("too_late", 1)
+    ]
+
+
+def test_the_words_are_those_of_the_reader(asked: Any, mira: Persona, remember: Any) -> None:
+    remember(mira, CAT)
+    turn = asked("Gluons and chromodynamics?")
+    with translation.override("zh-hans"):
+        assert reply_explanation.explained(turn)["empty"].startswith("我翻了翻记忆")

@@ -1,0 +1,101 @@
+"""What an owner finds of what is remembered, and of what was said."""
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from chat.messages import take_line
+from memory.models import ConceptNode, Entity, Mention
+from memory.web.search import Filters, by_meaning, by_words, said
+from persona.models import Persona
+
+Remember = Callable[..., ConceptNode]
+
+
+def words(persona: Persona, text: str, **filters: Any) -> list[str]:
+    return [node.description for node in by_words(persona, text, Filters(**filters)).rows]
+
+
+@pytest.mark.parametrize("text", ["小黑", "白猫叫", "猫", "叫小黑的白", "Snow", "owba", "SNOWBALL", "ow"])
+def test_a_piece_of_a_memory_finds_it_however_short_and_wherever_in_a_word(
+    mira: Persona, remember: Remember, text: str
+) -> None:
+    remember(mira, "Snowball（安娜的白猫叫小黑的白爪）")
+    remember(mira, "Ana lives in Shanghai.")
+    assert len(words(mira, text)) == 1
+
+
+@pytest.mark.parametrize("text", ["%", "_", "\\", "100%", "'", '"', "a_b", "*", "Snow%"])
+def test_signs_of_searching_are_looked_for_as_they_stand(mira: Persona, remember: Remember, text: str) -> None:
+    remember(mira, "Snowball sleeps.")
+    remember(mira, f"Ana wrote {text} on the wall.")
+    assert words(mira, text) == [f"Ana wrote {text} on the wall."]
+
+
+def test_all_states_are_found_and_each_by_its_filter(mira: Persona, remember: Remember) -> None:
+    for status in ConceptNode.Status.values:
+        remember(mira, f"A cat that is {status}.", status=status)
+    assert len(words(mira, "cat")) == len(ConceptNode.Status.values)
+    assert words(mira, "cat", status="hidden") == ["A cat that is hidden."]
+
+
+def test_filters_narrow_what_is_found(mira: Persona, remember: Remember) -> None:
+    heavy = remember(mira, "The wedding.", emotional_impact=9, relational_tags=["turning-point"])
+    remember(mira, "A grey day.", emotional_impact=-4, emotion_tags=["tired"])
+    remember(mira, "A thought.", kind="thought", pinned=True, verification="confirmed")
+    entity = Entity.objects.create(persona=mira, canonical_name="Ben", kind="person")
+    Mention.objects.create(node=heavy, entity=entity)
+    asked: dict[str, dict[str, Any]] = {
+        "The wedding.": {"weight": "heavy"},
+        "A grey day.": {"weight": "sad"},
+        "A thought.": {"kind": "thought"},
+    }
+    assert {text: words(mira, "", **filters) for text, filters in asked.items()} == {text: [text] for text in asked}
+    assert words(mira, "", tag="turning-point") == words(mira, "", entity=entity.pk) == ["The wedding."]
+    assert words(mira, "", tag="tired") == ["A grey day."]
+    assert words(mira, "", pinned=True) == words(mira, "", verification="confirmed") == ["A thought."]
+
+
+def test_days_are_those_it_is_about_else_those_on_which_it_was_made(mira: Persona, remember: Remember) -> None:
+    """Mira's owner lives in Shanghai: 17:00 UTC is the next day there."""
+    may = date(2026, 5, 1)
+    remember(mira, "The first of May.", event_time_start=may, event_time_end=may)
+    remember(mira, "Told late on April 30.", created_at=datetime(2026, 4, 30, 17, tzinfo=UTC))
+    remember(mira, "Told early on April 30.", created_at=datetime(2026, 4, 30, 1, tzinfo=UTC))
+    assert set(words(mira, "", since=may, until=may)) == {"The first of May.", "Told late on April 30."}
+    assert words(mira, "", until=date(2026, 4, 30)) == ["Told early on April 30."]
+
+
+def test_pages_follow_each_other_without_gap_or_double(mira: Persona, remember: Remember) -> None:
+    now = timezone.now()
+    made = [remember(mira, f"Cat number {number}.", created_at=now) for number in range(7)]
+    found, before = [], None
+    for _ in range(3):
+        page = by_words(mira, "cat number", Filters(), before, limit=3)
+        found += page.rows
+        before = page.rows[-1]
+    assert found == made[::-1]
+    assert not page.has_more
+
+
+def test_what_is_near_in_meaning_is_found_put_away_or_not(mira: Persona, remember: Remember) -> None:
+    remember(mira, "Ana adopted a kitten.")
+    remember(mira, "Ana's cat had to see the vet.", status="hidden")
+    remember(mira, "The tax office wrote a letter.")
+    found = [node.description for node in by_meaning(mira, "Ana has a cat at home", Filters())]
+    assert set(found) == {"Ana adopted a kitten.", "Ana's cat had to see the vet."}
+    hidden = by_meaning(mira, "Ana has a cat at home", Filters(status="hidden"))
+    assert [node.description for node in hidden] == ["Ana's cat had to see the vet."]
+
+
+def test_lines_are_found_in_what_was_said_and_nobody_elses(mira: Persona, otto: Persona) -> None:
+    now = timezone.now()
+    for persona in (mira, otto):
+        take_line(persona, f"我的白猫叫小黑, says {persona.name}", None, "web", now)
+    found = said(mira, "小黑").rows
+    assert [line.content for line in found] == ["我的白猫叫小黑, says Mira"]
+    assert said(mira, "white").rows == []
+    assert words(otto, "小黑") == []

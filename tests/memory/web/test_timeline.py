@@ -1,0 +1,65 @@
+"""What the page shows of what remains."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from memory.models import ConceptNode, Entity, Mention
+from memory.web.timeline import Row, rows
+from persona.models import Persona
+
+Remember = Callable[..., ConceptNode]
+
+
+def named(node: ConceptNode, name: str) -> Entity:
+    entity = Entity.objects.create(persona=node.persona, canonical_name=name, kind="pet")
+    Mention.objects.create(node=node, entity=entity)
+    return entity
+
+
+def shown(persona: Persona, kind: str) -> list[Row]:
+    return [row for row in rows(persona) if row.kind == kind]
+
+
+def test_a_hidden_memory_is_shown_as_hidden(mira: Persona, remember: Remember, client: Client) -> None:
+    remember(mira, "Ana has a cat.")
+    remember(mira, "Ana has a dog.", status="hidden")
+    assert {row.title: row.status for row in shown(mira, "event")} == {
+        "Ana has a cat.": "active",
+        "Ana has a dog.": "hidden",
+    }
+    client.force_login(mira.owner)
+    page = client.get(f"/memory/{mira.uuid}/timeline/").content.decode()
+    assert page.count("timeline-hidden") == 1
+    assert ">hidden</span>" in page
+    client.cookies["django_language"] = "zh-hans"
+    assert ">已隐藏</span>" in client.get(f"/memory/{mira.uuid}/timeline/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("status", "there"), [("active", 1), ("hidden", 1), ("superseded", 0), ("archived", 0), ("quarantined", 0)]
+)
+def test_who_stands_only_in_memories_that_are_not_shown_is_not_listed(
+    mira: Persona, remember: Remember, status: str, there: int
+) -> None:
+    named(remember(mira, "Milo is a cat.", status=status), "Milo")
+    assert len(shown(mira, "entity")) == there
+
+
+def test_who_is_mentioned_twice_is_listed_once_and_who_never_is_not(mira: Persona, remember: Remember) -> None:
+    milo = named(remember(mira, "Milo is a cat."), "Milo")
+    Mention.objects.create(node=remember(mira, "Milo sleeps."), entity=milo)
+    Entity.objects.create(persona=mira, canonical_name="Nobody", kind="person")
+    assert [row.title for row in shown(mira, "entity")] == ["Milo"]
+
+
+def test_a_memory_that_changes_is_a_new_row_for_the_page(mira: Persona, remember: Remember) -> None:
+    def keys() -> set[Any]:
+        return {row.key for row in rows(mira)}
+
+    node = remember(mira, "Ana has a cat.")
+    before = keys()
+    ConceptNode.objects.filter(pk=node.pk).update(status="hidden")
+    assert not before & keys()
