@@ -6,9 +6,10 @@ that a link to it works for every reader.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
@@ -89,7 +90,7 @@ def show(request: HttpRequest, page: str) -> HttpResponse:
             "page": pages[place],
             "previous": pages[place - 1] if place else None,
             "next": pages[place + 1] if place + 1 < len(pages) else None,
-            "knobs": sorted(knobs.REGISTRY.values(), key=lambda knob: knob.name) if page == "commands" else (),
+            "knobs": describe_knobs() if page == "commands" else (),
         },
     )
 
@@ -114,6 +115,11 @@ def fill_in_knobs(text: str) -> str:
     'after 30 minutes'
     """
     return KNOB.sub(lambda match: f"{knobs.REGISTRY[match[1]]():,}", text)
+
+
+def describe_knobs() -> list[dict[str, Any]]:
+    """Every knob by its name, with its value here. A template would call a knob itself where it names one."""
+    return [asdict(knob) | {"value": knob()} for _name, knob in sorted(knobs.REGISTRY.items())]
 
 
 def _load_page(name: str, language: str) -> HelpPage:

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.management import get_commands, load_command_class
 from django.test import Client
 from django.urls import Resolver404, resolve
+from django.utils.html import escape
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -23,6 +24,7 @@ from persona.models import Persona
 
 ROOT = settings.BASE_DIR
 LANGUAGES = ("en", "zh")
+DOCUMENTS = ("README.md",)
 SOURCES = ("echovessel", "persona", "chat", "memory", "proactive", "templates", "static")
 OF_OTHER_PROGRAMS = {"OLLAMA_CONTEXT_LENGTH"}
 # Paths of the reader's machine, and addresses of other sites.
@@ -72,6 +74,15 @@ def test_numbers_are_those_of_this_installation(settings: Any) -> None:
     settings.KNOBS = {"chat.idle_minutes": 1_234}
     page = next(page for page in manual.load_pages("en") if page.name == "memory")
     assert "1,234 minutes" in page.html
+
+
+@pytest.mark.django_db
+def test_the_page_of_commands_lists_every_knob_with_its_value_and_reason(client: Client, settings: Any) -> None:
+    settings.KNOBS = {"chat.idle_minutes": 77}
+    page = client.get("/help/commands/").content.decode()
+    assert "<code>chat.idle_minutes</code> = 77<" in page
+    assert all(f'<dt id="{name}"><code>{name}</code>' in page for name in knobs.REGISTRY)
+    assert all(str(escape(knob.why)) in page and str(escape(knob.unit)) in page for knob in knobs.REGISTRY.values())
 
 
 def test_a_heading_has_the_same_anchor_in_both_languages() -> None:
@@ -201,8 +212,13 @@ def test_the_page_of_commands_names_every_command_of_ours() -> None:
         assert ours <= named
 
 
+def test_the_readme_stays_short() -> None:
+    assert (ROOT / "README.md").stat().st_size <= 6 * 1024
+
+
 # --- reading them -----------------------------------------------------------------------------------------------
 def documents() -> Iterator[Path]:
+    yield from (ROOT / name for name in DOCUMENTS)
     yield from (manual.FOLDER / language / f"{name}.md" for language in LANGUAGES for name in manual.PAGES)
 
 
