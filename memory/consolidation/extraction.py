@@ -27,6 +27,7 @@ from memory.consolidation.language import speaks_otherwise
 from memory.consolidation.messages import Line, lines_of
 from memory.entities import clarify
 from memory.models import ConceptNode, Entity, Extraction
+from memory.recall import scoring
 from memory.store import vectors
 from memory.store.active_model import expect, follow, with_one_model
 from persona.models import Persona
@@ -36,7 +37,6 @@ LINES_COMPARED = 32
 NEIGHBOURS_PER_LINE = 8
 # Tags for what is between the owner and the persona.
 _OF_THE_TWO = ("turning-point", "correction", "commitment")
-FARTHEST = 1.2  # Euclidean; farther apart than this (cosine 0.28) two texts have nothing in common (recall.md)
 
 
 def read(lease: Lease[Session]) -> None:
@@ -229,9 +229,10 @@ def similar_events(persona: Persona, lines: Sequence[Line]) -> list[ConceptNode]
     model = follow()
     for vector in embedding.embed(texts):
         for pk, distance in vectors.nearest(persona.pk, vector, NEIGHBOURS_PER_LINE):
-            distances[pk] = min(distance, distances.get(pk, FARTHEST))
+            distances[pk] = min(distance, distances.get(pk, distance))
     expect(model)
-    near = [pk for pk, distance in distances.items() if distance < FARTHEST]
+    limit_distance = scoring.floor_distance()
+    near = [pk for pk, distance in distances.items() if distance < limit_distance]
     events = ConceptNode.objects.of(persona).recallable().filter(kind=ConceptNode.Kind.EVENT, pk__in=near)
     return sorted(events, key=lambda event: (distances[event.pk], event.pk))[:wanted]
 

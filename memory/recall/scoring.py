@@ -174,6 +174,13 @@ def bounded(
     return replace(parts, penalty=-parts.total * (DISPUTED_PENALTY * disputed + DOUBT_PENALTY * (1 - confidence)))
 
 
+def floor_distance() -> float:
+    """The Euclidean distance of unit vectors at the floor, 1.2 by default: what lies farther apart is unrelated.
+    Shared by recall, searching by meaning and the choice of known events for an extraction.
+    """
+    return 2 * (1 - knobs.minimum_relevance())
+
+
 def floor_of(minimum_relevance: float, share: float) -> float:
     """The floor of dense relevance on the scale of `fused`."""
     return float(fused(minimum_relevance, 0.0, share))

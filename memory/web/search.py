@@ -20,6 +20,7 @@ from echovessel.embeddings import embedding
 from memory.consolidation import open_items
 from memory.models import ConceptNode
 from memory.models.node import NodeQuerySet
+from memory.recall import scoring
 from memory.store import vectors
 from memory.store.active_model import expect, follow, with_one_model
 from persona.models import Persona
@@ -30,7 +31,6 @@ Status = ConceptNode.Status
 MOST_INDEXED = 2_000  # rows that the index may answer with
 MOST_PUT_AWAY = 2_000  # memories that recall does not search, the newest of which are compared by meaning
 HEAVY, LIGHT = 6, 2
-FARTHEST = 1.2  # of unit vectors: the floor of recall, a relevance of 0.4
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,8 @@ def by_meaning(persona: Persona, text: str, filters: Filters, limit: int = 30) -
     model = follow()
     [vector] = embedding.embed([text])
     near = [*vectors.nearest(persona.pk, vector, limit * 4), *_nearest_put_away(wanted, vector)]
-    distances = {pk: distance for pk, distance in near if distance <= FARTHEST}
+    limit_distance = scoring.floor_distance()
+    distances = {pk: distance for pk, distance in near if distance <= limit_distance}
     expect(model)
     found = {node.pk: node for node in wanted.filter(pk__in=distances)}
     return sorted(found.values(), key=lambda node: (distances[node.pk], -node.pk))[:limit]

@@ -91,6 +91,13 @@ def test_what_is_near_in_meaning_is_found_put_away_or_not(mira: Persona, remembe
     assert [node.description for node in hidden] == ["Ana's cat had to see the vet."]
 
 
+def test_searching_by_meaning_ends_at_the_floor_of_recall(mira: Persona, remember: Remember, settings: Any) -> None:
+    remember(mira, "Ana adopted a kitten.")
+    settings.KNOBS = {"memory.minimum_relevance": 0.99}
+    assert by_meaning(mira, "Ana has a cat at home", Filters()) == []
+    assert [node.description for node in by_meaning(mira, "Ana adopted a kitten.", Filters())] != []
+
+
 def test_lines_are_found_in_what_was_said_and_nobody_elses(mira: Persona, otto: Persona) -> None:
     now = timezone.now()
     for persona in (mira, otto):
