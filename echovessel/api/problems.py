@@ -50,6 +50,11 @@ class Refused(Exception):
         self.headers = {"Retry-After": str(retry_after)} if retry_after else {}
 
 
+def refused_fields(*fields: str) -> Refused:
+    """The answer to fields that hold something wrong."""
+    return Refused(422, "invalid", "Something in this request is missing or wrong.", fields=list(fields))
+
+
 def answer(status: int, code: str, title: str, headers: Mapping[str, str] | None = None) -> HttpResponse:
     """A problem, told outside of any operation."""
     told = {"status": status, "code": code, "title": title}

@@ -11,6 +11,7 @@ from django.db import transaction
 
 from chat.models import Message
 from echovessel.embeddings import embedding
+from memory.curation.correct import InvalidMemory
 from memory.curation.remember import NotRemembered
 from memory.entities.mentions import note_named
 from memory.models import ConceptNode
@@ -43,8 +44,7 @@ class Addition:
 def add(persona: Persona, addition: Addition, now: datetime) -> Written:
     """What became of it at the gate that every memory passes; confirmed, for a person says so.
 
-    No transaction may be open. Raises WithoutGround, NotRemembered, ValueError for an empty description or days out of
-    order, and EmbeddingUnavailable.
+    No transaction may be open. Raises WithoutGround, NotRemembered, InvalidMemory and EmbeddingUnavailable.
     """
     _check(addition.lines)
     draft = _draft(addition)
@@ -72,9 +72,9 @@ def _draft(addition: Addition) -> Draft:
     if not addition.lines and (is_event or not addition.grounds):
         raise WithoutGround
     if not (description := tidied(addition.description)):
-        raise ValueError("a node needs a description")
+        raise InvalidMemory("description", "a node needs a description")
     if addition.event_time and addition.event_time[1] < addition.event_time[0]:
-        raise ValueError("an event cannot end before it begins")
+        raise InvalidMemory("event_time", "an event cannot end before it begins")
     return Draft(
         kind=addition.kind,
         description=description,

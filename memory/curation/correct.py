@@ -50,6 +50,14 @@ class Correction:
     event_time: DateRange | Literal[Unchanged.UNCHANGED] | None = UNCHANGED
 
 
+class InvalidMemory(ValueError):
+    """No memory can be like this; `field` names what is wrong: description or event_time."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(reason)
+        self.field = field
+
+
 class Forgotten(Exception):
     """The words of a correction were forgotten for good: nothing was changed."""
 
@@ -58,8 +66,8 @@ class Forgotten(Exception):
 def correct(node: ConceptNode, change: Correction, by: AbstractBaseUser | None, now: datetime) -> ConceptNode:
     """Make a new version of the node, confirmed by `by`; without any difference nothing happens.
 
-    No transaction may be open. Raises Forgotten, ValueError for an empty description or a time that ends before it
-    begins, EmbeddingUnavailable, and ConceptNode.DoesNotExist where it was forgotten meanwhile.
+    No transaction may be open. Raises Forgotten, InvalidMemory, EmbeddingUnavailable, and ConceptNode.DoesNotExist
+    where it was forgotten meanwhile.
     """
     values = _values(change)
     model = follow()
@@ -91,7 +99,7 @@ def _values(change: Correction) -> dict[str, Any]:
     if change.description is not None:
         values["description"] = tidied(change.description)
         if not values["description"]:
-            raise ValueError("a node needs a description")
+            raise InvalidMemory("description", "a node needs a description")
     if change.emotional_impact is not None:
         values["emotional_impact"] = clamped_impact(change.emotional_impact)
     if change.emotion_tags is not None:
@@ -101,7 +109,7 @@ def _values(change: Correction) -> dict[str, Any]:
     if change.event_time is not UNCHANGED:
         start, end = change.event_time or (None, None)
         if start and end and end < start:
-            raise ValueError("an event cannot end before it begins")
+            raise InvalidMemory("event_time", "an event cannot end before it begins")
         values |= {"event_time_start": start, "event_time_end": end}
     return values
 

@@ -1,5 +1,7 @@
 """The concept node: what L3 and L4 have in common, one table for both (seed 001)."""
 
+from typing import Literal, get_args
+
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Length
@@ -15,15 +17,17 @@ from persona.models import Persona
 MAX_DESCRIPTION = 2_000
 MAX_IMPACT = 10
 MAX_EMOTION_TAGS = 4
+MAX_EMOTION_TAG_LENGTH = 40
 MAX_RELATIONAL_TAGS = 3
-RELATIONAL_TAGS = (
+RelationalTag = Literal[
     "identity-bearing",
     "unresolved",
     "vulnerability",
     "turning-point",
     "correction",
     "commitment",
-)
+]
+RELATIONAL_TAGS: tuple[RelationalTag, ...] = get_args(RelationalTag)
 
 
 class NodeQuerySet(models.QuerySet["ConceptNode"]):

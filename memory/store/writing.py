@@ -16,7 +16,7 @@ All of it in the caller's transaction. Nothing is embedded here: the vector is g
 open while a model works.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
@@ -31,7 +31,15 @@ from echovessel.outbox import events
 from memory import knobs
 from memory.consolidation import open_items
 from memory.models import ConceptNode, Evidence, Filling, NodeVersion
-from memory.models.node import MAX_DESCRIPTION, MAX_IMPACT, RELATIONAL_TAGS, NodeQuerySet
+from memory.models.node import (
+    MAX_DESCRIPTION,
+    MAX_EMOTION_TAG_LENGTH,
+    MAX_EMOTION_TAGS,
+    MAX_IMPACT,
+    MAX_RELATIONAL_TAGS,
+    RELATIONAL_TAGS,
+    NodeQuerySet,
+)
 from memory.store import tombstones, vectors
 from memory.store.active_model import expect
 from memory.store.corrections import Replaced
@@ -40,9 +48,6 @@ from memory.store.derived_text import outdate
 from memory.store.tombstones import Burial
 from persona.models import Persona
 
-MOST_RELATIONAL_TAGS = 3
-MOST_EMOTION_TAGS = 4
-LONGEST_EMOTION_TAG = 40
 NEIGHBOURS = 20
 HIDDEN_COMPARED = 300  # the newest hidden nodes; vec0 holds none of them, so that they are compared one by one
 Kind, Status, Source = ConceptNode.Kind, ConceptNode.Status, ConceptNode.Source
@@ -137,14 +142,24 @@ def in_one_line(text: str) -> str:
 
 def emotion_tags(tags: Iterable[str]) -> list[str]:
     """At most four, lower-case, each once."""
-    tidy = (" ".join(tag.lower().split())[:LONGEST_EMOTION_TAG] for tag in tags)
-    return list(dict.fromkeys(filter(None, tidy)))[:MOST_EMOTION_TAGS]
+    tidy = (" ".join(tag.lower().split())[:MAX_EMOTION_TAG_LENGTH] for tag in tags)
+    return list(dict.fromkeys(filter(None, tidy)))[:MAX_EMOTION_TAGS]
 
 
 def relational_tags(tags: Iterable[str]) -> list[str]:
     """At most three of the closed vocabulary, each once, in the order given."""
-    tidy = (tag.strip().lower().replace("_", "-").replace(" ", "-") for tag in tags)
-    return list(dict.fromkeys(tag for tag in tidy if tag in RELATIONAL_TAGS))[:MOST_RELATIONAL_TAGS]
+    tidy = map(normalize_relational_tag, tags)
+    known: Collection[str] = RELATIONAL_TAGS
+    return list(dict.fromkeys(tag for tag in tidy if tag in known))[:MAX_RELATIONAL_TAGS]
+
+
+def normalize_relational_tag(tag: str) -> str:
+    """The tag as the closed vocabulary spells it, if it is one of it.
+
+    >>> normalize_relational_tag(" Turning_Point")
+    'turning-point'
+    """
+    return tag.strip().lower().replace("_", "-").replace(" ", "-")
 
 
 def clamped_impact(impact: int) -> int:

@@ -4,15 +4,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
-from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.widgets import AdminDateWidget
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.template.loader import render_to_string
 from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -20,14 +18,14 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from echovessel.admin import AboutPersona, Lately, Page, SeenInline, WordsIndexed, excerpt
-from echovessel.embeddings.embedding import EmbeddingUnavailable
 from memory.consolidation import open_items
 from memory.curation import correct
 from memory.curation.actions import NODE_ACTIONS
 from memory.models import ConceptNode, Event, Expectation, Intention, Mention, Thought
-from memory.models.node import MAX_DESCRIPTION, MAX_IMPACT, RELATIONAL_TAGS
-from memory.store import tombstones, vectors
+from memory.models.node import MAX_IMPACT, RELATIONAL_TAGS
+from memory.store import vectors
 from memory.web.admin import node_page
+from memory.web.forms import REFUSALS, TAG_LABELS, CorrectionForm, explain_refusal
 
 Status, Verification, Outcome = ConceptNode.Status, ConceptNode.Verification, ConceptNode.Outcome
 
@@ -89,7 +87,7 @@ class Tagged(admin.SimpleListFilter):
     title, parameter_name = _("tag"), "tag"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, Any]]:
-        return [(tag, _tag(tag)) for tag in RELATIONAL_TAGS]
+        return [(tag, TAG_LABELS[tag]) for tag in RELATIONAL_TAGS]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet | None:
         tag = self.value()
@@ -108,59 +106,13 @@ class MentionInline(SeenInline):
         return mention.entity.canonical_name
 
 
-class CorrectionForm(forms.ModelForm):
-    """How it was, as a person says it."""
-
-    description = forms.CharField(
-        label=_("memory"), max_length=MAX_DESCRIPTION, widget=forms.Textarea(attrs={"rows": 4, "cols": 80})
-    )
-    emotional_impact = forms.IntegerField(label=_("weight"), min_value=-MAX_IMPACT, max_value=MAX_IMPACT)
-    emotion_tags = forms.CharField(label=_("feelings"), required=False, help_text=_("with commas between them"))
-    event_time_start = forms.DateField(label=_("first day"), required=False, widget=AdminDateWidget)
-    event_time_end = forms.DateField(label=_("last day"), required=False, widget=AdminDateWidget)
-    relational_tags = forms.MultipleChoiceField(
-        label=_("tags"), required=False, widget=forms.CheckboxSelectMultiple, choices=[]
-    )
+class AdminCorrectionForm(CorrectionForm):
+    """The same form, with the calendar of the admin."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        if "relational_tags" in self.fields:
-            self.fields["relational_tags"].choices = [(tag, _tag(tag)) for tag in RELATIONAL_TAGS]  # type: ignore[attr-defined]
-            self.initial["emotion_tags"] = ", ".join(map(str, self.instance.emotion_tags))
-
-    def clean_description(self) -> str:
-        text = self.cleaned_data["description"]
-        if text != self.instance.description and tombstones.refuses(self.instance.persona, [text]):
-            raise ValidationError(_("These words were forgotten for good; nothing may say them again."))
-        return str(text)
-
-    def clean_emotion_tags(self) -> list[str]:
-        said = self.cleaned_data["emotion_tags"].replace("，", ",").replace("、", ",").split(",")
-        return [tag.strip() for tag in said if tag.strip()]
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        start, end = cleaned.get("event_time_start"), cleaned.get("event_time_end")
-        if (start is None) != (end is None):
-            raise ValidationError(_("Give both days, or none; for one day the same twice."))
-        if start and end and end < start:
-            raise ValidationError(_("It cannot end before it begins."))
-        return cleaned
-
-    def _post_clean(self) -> None:
-        """Nothing: the form's values go to `correcting`, not into the instance."""
-
-    def correction(self) -> correct.Correction:
-        """What is to be otherwise."""
-        said = self.cleaned_data
-        start, end = said["event_time_start"], said["event_time_end"]
-        return correct.Correction(
-            said["description"],
-            said["emotional_impact"],
-            said["emotion_tags"],
-            said["relational_tags"],
-            (start, end) if start and end else None,
-        )
+        for name in {"event_time_start", "event_time_end"} & self.fields.keys():
+            self.fields[name].widget = AdminDateWidget()
 
 
 class NodeAdmin(WordsIndexed, Page):
@@ -169,7 +121,7 @@ class NodeAdmin(WordsIndexed, Page):
     words = ["description", "emotion_tags", "beginning"]
     forgets = "node"
     substrings = vectors.SUBSTRINGS
-    form = CorrectionForm
+    form = AdminCorrectionForm
     change_form_template = "admin/memory/node.html"
     list_display = [
         "created_at",
@@ -254,7 +206,7 @@ class NodeAdmin(WordsIndexed, Page):
 
     def save_model(self, request: HttpRequest, obj: ConceptNode, form: Any, change: bool) -> None:
         by, change_wanted = cast(User, request.user), form.correction()
-        self._told_if_refused(request, lambda: correct.correct(obj, change_wanted, by, timezone.now()))
+        self._show_refusal(request, lambda: correct.correct(obj, change_wanted, by, timezone.now()))
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         """Nothing is related that is edited here."""
@@ -302,7 +254,7 @@ class NodeAdmin(WordsIndexed, Page):
         node = self._changeable(request, key)
         earlier = get_object_or_404(node.versions, version=version)
         by = cast(User, request.user)
-        if self._told_if_refused(request, lambda: correct.restore(node, earlier, by, timezone.now())):
+        if self._show_refusal(request, lambda: correct.restore(node, earlier, by, timezone.now())):
             self.log_change(request, node, f"version {version} restored")
             self.message_user(request, _("It says again what it said then."), messages.SUCCESS)
         return redirect(node_page.address(node))
@@ -313,22 +265,14 @@ class NodeAdmin(WordsIndexed, Page):
             raise PermissionDenied
         return node
 
-    def _told_if_refused(self, request: HttpRequest, do: Callable[[], object]) -> bool:
-        """Whether it was done; if not, the user is told why."""
+    def _show_refusal(self, request: HttpRequest, change: Callable[[], object]) -> bool:
+        """Whether it was changed; if not, the user reads why."""
         try:
-            do()
-        except correct.Forgotten:
-            told = _("These words were forgotten for good; nothing may say them again.")
-        except EmbeddingUnavailable:
-            told = _(
-                "Nothing was changed: what the words mean could not be worked out just now. Try again in a moment."
-            )
-        except ConceptNode.DoesNotExist:
-            told = _("It was forgotten meanwhile.")
-        else:
-            return True
-        self.message_user(request, told, messages.ERROR)
-        return False
+            change()
+        except tuple(REFUSALS) as error:
+            self.message_user(request, explain_refusal(error), messages.ERROR)
+            return False
+        return True
 
     @admin.display(description=_("memory"))
     def beginning(self, node: ConceptNode) -> str:
@@ -337,10 +281,6 @@ class NodeAdmin(WordsIndexed, Page):
 
 def _action(name: str) -> Callable[[Any, HttpRequest, QuerySet], None]:
     return lambda page, request, rows: page.do_all(request, rows, name)
-
-
-def _tag(tag: str) -> str:
-    return render_to_string("memory/_tag.html", {"tag": tag}).strip()
 
 
 class AwaitedAdmin(NodeAdmin):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from django.http import Http404, HttpRequest
@@ -13,32 +13,24 @@ from pydantic import Field
 
 from chat.models import Message
 from echovessel.api.bodies import Body
-from echovessel.api.problems import Refused
+from echovessel.api.problems import Refused, refused_fields
 from echovessel.embeddings.embedding import EmbeddingUnavailable
 from memory.consolidation import open_items
 from memory.curation import add, remember
 from memory.curation import correct as curation_correct
 from memory.curation.actions import NODE_ACTIONS, Action
 from memory.curation.add import Addition, WithoutGround
-from memory.curation.correct import Correction, Forgotten
+from memory.curation.correct import Correction, Forgotten, InvalidMemory
 from memory.curation.remember import NotRemembered
 from memory.models import ConceptNode
-from memory.models.node import MAX_DESCRIPTION, MAX_EMOTION_TAGS, MAX_IMPACT, MAX_RELATIONAL_TAGS
-from memory.web.api.memories import Day, EvidenceOut, Kind, NodeDetail, NodeOut, own_node, unavailable
+from memory.web.api.memories import EvidenceOut, Kind, NodeDetail, NodeOut, own_node, unavailable
 from memory.web.api.routing import router
+from memory.web.forms import Description, EmotionTags, EventTime, Impact, RelationalTags
 from memory.web.serializers import serialize_node, serialize_node_detail, serialize_trace
 from persona.lookup import own_persona
 
-Description = Annotated[
-    str, Field(min_length=1, max_length=MAX_DESCRIPTION, pattern=r"\S", examples=["Ana got a black cat."])
-]
-Impact = Annotated[int, Field(ge=-MAX_IMPACT, le=MAX_IMPACT, examples=[4])]
-Tag = Annotated[str, Field(max_length=40)]
-EmotionTags = Annotated[list[Tag], Field(max_length=MAX_EMOTION_TAGS, examples=[["joy"]])]
-RelationalTags = Annotated[list[Tag], Field(max_length=MAX_RELATIONAL_TAGS, examples=[["commitment"]])]
-Days = tuple[Day, Day]
-MOST_GROUNDS = 20
-MOST_VERSIONS = 2**31  # what the database can compare with
+MAX_GROUNDS = 20
+MAX_VERSIONS = 2**31  # what the database can compare with
 
 
 class NodeIn(Body):
@@ -51,9 +43,9 @@ class NodeIn(Body):
     emotional_impact: Impact = 0
     emotion_tags: EmotionTags = []
     relational_tags: RelationalTags = []
-    event_time: Days | None = None
-    messages: list[UUID] = Field([], max_length=MOST_GROUNDS, examples=[["0f4c8f0e-5a3b-4c55-9d0e-1f6f0a7d2b11"]])
-    grounds: list[UUID] = Field([], max_length=MOST_GROUNDS, examples=[[]])
+    event_time: EventTime | None = None
+    messages: list[UUID] = Field([], max_length=MAX_GROUNDS, examples=[["0f4c8f0e-5a3b-4c55-9d0e-1f6f0a7d2b11"]])
+    grounds: list[UUID] = Field([], max_length=MAX_GROUNDS, examples=[[]])
 
 
 class Added(Schema):
@@ -64,13 +56,13 @@ class Added(Schema):
 
 
 class CorrectionIn(Body):
-    """What is to be otherwise; what is left out stays. Both days are given, or null for no day."""
+    """What is to be otherwise; what is left out stays. `event_time` is null for no day."""
 
     description: Description | None = None
     emotional_impact: Impact | None = None
     emotion_tags: EmotionTags | None = None
     relational_tags: RelationalTags | None = None
-    event_time: Days | None = None
+    event_time: EventTime | None = None
 
 
 class VersionOut(Schema):
@@ -109,8 +101,8 @@ def post_node(request: HttpRequest, persona_id: UUID, body: NodeIn) -> Any:
         raise Refused(409, error.code, str(error)) from error
     except WithoutGround as error:
         raise Refused(422, "without_ground", "A memory rests on something: give lines or memories.") from error
-    except ValueError as error:
-        raise Refused(422, "invalid", "This is no memory: see the description and the days.") from error
+    except InvalidMemory as error:
+        raise refused_fields(f"body.body.{error.field}") from error
     except EmbeddingUnavailable as error:
         raise unavailable() from error
     assert written.node is not None  # what is refused was raised
@@ -150,7 +142,7 @@ def correct_node(request: HttpRequest, persona_id: UUID, node_id: UUID, body: Co
 def restore_node(request: HttpRequest, persona_id: UUID, node_id: UUID, version: int) -> dict[str, Any]:
     """As one of its versions says; what it says now becomes a version. 409 `forgotten` as for a correction."""
     node = own_node(request, persona_id, node_id)
-    kept = get_object_or_404(node.versions, version=min(version, MOST_VERSIONS))
+    kept = get_object_or_404(node.versions, version=min(version, MAX_VERSIONS))
     return serialize_node_detail(_corrected(lambda: curation_correct.restore(node, kept, request.user, timezone.now())))  # type: ignore[arg-type]
 
 
@@ -159,8 +151,8 @@ def _corrected(correct: Callable[[], ConceptNode]) -> ConceptNode:
         return correct()
     except Forgotten as error:
         raise Refused(409, "forgotten", "These words were forgotten for good.") from error
-    except ValueError as error:
-        raise Refused(422, "invalid", "This is no correction: see the description and the days.") from error
+    except InvalidMemory as error:
+        raise refused_fields(f"body.body.{error.field}") from error
     except EmbeddingUnavailable as error:
         raise unavailable() from error
     except ConceptNode.DoesNotExist as error:

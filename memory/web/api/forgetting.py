@@ -14,7 +14,7 @@ from pydantic import Field
 
 from echovessel.api import pagination
 from echovessel.api.pagination import PageOf
-from echovessel.api.problems import Refused
+from echovessel.api.problems import Refused, refused_fields
 from memory import forgetting
 from memory.forgetting import TAKEN_BACK, Busy, Choice, InvalidChoice, Kind, Plan, PlanChanged, Target, make_choice
 from memory.forgetting.types import MENTION_MODES, DependentMode, MessageMode, OtherMentions
@@ -261,11 +261,6 @@ def _refuse_what_is_not_understood(request: HttpRequest) -> None:
     spelt otherwise would confirm nothing."""
     if unknown := sorted(request.GET.keys() - {"persona", *ForgetQuery.model_fields}):
         raise refused_fields(*(f"query.{name}" for name in unknown))
-
-
-def refused_fields(*fields: str) -> Refused:
-    """The answer to fields that hold something wrong."""
-    return Refused(422, "invalid", "Something in this request is missing or wrong.", fields=list(fields))
 
 
 def _plan(request: HttpRequest, persona_id: UUID, what: What, of: UUID, how: ForgetQuery | Choice) -> Plan:

@@ -28,8 +28,8 @@ from memory.imports.readers import Source
 from memory.imports.readers.types import ImportRejected
 from memory.models import ImportJob
 from memory.web.api.account import router as account
-from memory.web.api.memories import Day
 from memory.web.api.routing import router
+from memory.web.forms import Day
 from persona.api import PersonaIn, Zone, made
 from persona.lookup import own_persona
 from persona.models import Persona

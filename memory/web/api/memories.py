@@ -22,6 +22,7 @@ from memory.models import ConceptNode, Entity
 from memory.recall import recall
 from memory.web import search
 from memory.web.api.routing import router
+from memory.web.forms import Day
 from memory.web.presenters.recall_reasons import emptiness
 from memory.web.search import Filters
 from memory.web.serializers import serialize_entity, serialize_node, serialize_node_detail
@@ -29,7 +30,6 @@ from persona.lookup import own_persona
 from persona.models import Persona
 
 Kind = Literal["event", "thought", "intention", "expectation"]
-Day = Annotated[date, Field(ge=date(1, 1, 2), le=date(9999, 12, 30))]
 
 
 class EvidenceOut(Schema):

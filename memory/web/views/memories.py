@@ -16,6 +16,7 @@ from memory.models import ConceptNode, Entity, Mention
 from memory.models.node import RELATIONAL_TAGS
 from memory.store import retold
 from memory.web import search
+from memory.web.forms import TAG_LABELS
 from memory.web.search import Filters
 from memory.web.views.base import owned, page, uuid_of
 from persona.models import Persona
@@ -29,14 +30,6 @@ WEIGHTS = [
     ("sad", _("sad or hard")),
     ("light", _("light")),
 ]
-TAGS = {
-    "identity-bearing": _("part of who one is"),
-    "unresolved": _("unresolved"),
-    "vulnerability": _("vulnerability"),
-    "turning-point": _("turning point"),
-    "correction": _("correction"),
-    "commitment": _("commitment"),
-}
 NOT_BY_MEANING = _("Just now nothing can be looked for by meaning. By words it can.")
 ANY = ("", _("any"))
 
@@ -47,7 +40,7 @@ class Sought(forms.Form):
     text = forms.CharField(required=False, max_length=200, strip=True)
     how = forms.ChoiceField(required=False, choices=HOW)
     kind = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Kind.choices], label=_("Kind"))
-    tag = forms.ChoiceField(required=False, choices=[ANY, *((tag, TAGS[tag]) for tag in RELATIONAL_TAGS)])
+    tag = forms.ChoiceField(required=False, choices=[ANY, *((tag, TAG_LABELS[tag]) for tag in RELATIONAL_TAGS)])
     entity = forms.ChoiceField(required=False, choices=[ANY], label=_("About"))
     status = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Status.choices], label=_("State"))
     verification = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Verification.choices])

@@ -1,9 +1,7 @@
 """One memory: where it came from, what was made of it, what it said before; and what its owner does with it."""
 
-from typing import Any
 from uuid import UUID
 
-from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -13,19 +11,18 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from echovessel.embeddings.embedding import EmbeddingUnavailable
 from memory.consolidation import open_items
 from memory.curation import correct
 from memory.curation.actions import NODE_ACTIONS
-from memory.curation.correct import Correction, Forgotten
 from memory.models import ConceptNode, NodeVersion
-from memory.models.node import MAX_DESCRIPTION, MAX_EMOTION_TAGS, MAX_IMPACT, RELATIONAL_TAGS
 from memory.store import retold
+from memory.web.forget_form import is_key
+from memory.web.forms import REFUSALS, CorrectionForm, explain_refusal
 from memory.web.trace import MAX_SHOWN, trace_node
 from memory.web.views.base import is_fragment, owned, page
-from memory.web.views.memories import TAGS
 from persona.models import Persona
 
+FIELD_IDS = "correct_%s"
 DONE = {
     "hide": _("Hidden: it is kept, and never brought to mind."),
     "show": _("It may be brought to mind again."),
@@ -42,48 +39,6 @@ DONE = {
     "correct": _("Corrected. The new words hold from now on, everywhere."),
     "restore": _("The earlier words hold again."),
 }
-FORGOTTEN = _("These words were forgotten for good, and are not remembered again.")
-UNAVAILABLE = _("This cannot be changed just now. Nothing is lost; please try again later.")
-
-
-class CorrectionForm(forms.Form):
-    """The words of a memory, its days, its weight and its tags."""
-
-    description = forms.CharField(label=_("What is remembered"), max_length=MAX_DESCRIPTION, strip=True)
-    event_time_start = forms.DateField(required=False, label=_("First day"))
-    event_time_end = forms.DateField(required=False, label=_("Last day"))
-    emotional_impact = forms.IntegerField(label=_("Weight"), min_value=-MAX_IMPACT, max_value=MAX_IMPACT)
-    emotion_tags = forms.CharField(required=False, label=_("Feelings"), max_length=200)
-    relational_tags = forms.MultipleChoiceField(
-        required=False, label=_("What it is"), choices=[(tag, TAGS[tag]) for tag in RELATIONAL_TAGS]
-    )
-
-    def clean_emotion_tags(self) -> list[str]:
-        given = self.cleaned_data["emotion_tags"].replace("，", ",").replace("、", ",").split(",")
-        tags = list(dict.fromkeys(tag.strip() for tag in given if tag.strip()))
-        if len(tags) > MAX_EMOTION_TAGS:
-            raise forms.ValidationError(_("At most four feelings."))
-        return tags
-
-    def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
-        first, last = given.get("event_time_start"), given.get("event_time_end")
-        given["event_time_start"], given["event_time_end"] = first or last, last or first
-        if first and last and last < first:
-            raise forms.ValidationError(_("The last day cannot be before the first one."))
-        return given
-
-    @property
-    def correction(self) -> Correction:
-        given = self.cleaned_data
-        first, last = given["event_time_start"], given["event_time_end"]
-        return Correction(
-            description=given["description"],
-            emotional_impact=given["emotional_impact"],
-            emotion_tags=given["emotion_tags"],
-            relational_tags=given["relational_tags"],
-            event_time=(first, last) if first else None,
-        )
 
 
 @owned
@@ -118,14 +73,12 @@ def deed(request: HttpRequest, persona: Persona, node: UUID, deed: str) -> HttpR
 
 
 def _correct(request: HttpRequest, persona: Persona, found: ConceptNode) -> HttpResponse:
-    form = CorrectionForm(request.POST, auto_id="correct_%s")
+    form = CorrectionForm(request.POST, instance=found, auto_id=FIELD_IDS)
     if form.is_valid():
         try:
-            correct.correct(found, form.correction, request.user, timezone.now())  # type: ignore[arg-type]
-        except Forgotten:
-            form.add_error("description", str(FORGOTTEN))
-        except EmbeddingUnavailable:
-            form.add_error(None, str(UNAVAILABLE))
+            correct.correct(found, form.correction(), request.user, timezone.now())  # type: ignore[arg-type]
+        except tuple(REFUSALS) as error:
+            form.add_error(None, explain_refusal(error))
     if form.errors:
         return _shown(request, persona, found, form=form, status=422)
     messages.success(request, str(DONE["correct"]))
@@ -134,13 +87,11 @@ def _correct(request: HttpRequest, persona: Persona, found: ConceptNode) -> Http
 
 def _restore(request: HttpRequest, persona: Persona, found: ConceptNode) -> HttpResponse:
     number = request.POST.get("version", "")
-    version = get_object_or_404(NodeVersion, node=found, version=int(number) if number.isdecimal() else -1)
+    version = get_object_or_404(NodeVersion, node=found, version=int(number) if is_key(number) else -1)
     try:
         correct.restore(found, version, request.user, timezone.now())  # type: ignore[arg-type]
-    except Forgotten:
-        messages.error(request, str(FORGOTTEN))
-    except EmbeddingUnavailable:
-        messages.error(request, str(UNAVAILABLE))
+    except tuple(REFUSALS) as error:
+        messages.error(request, explain_refusal(error))
     else:
         messages.success(request, str(DONE["restore"]))
     return redirect("memory_node", persona.uuid, found.uuid)
@@ -161,26 +112,14 @@ def _back(request: HttpRequest, persona: Persona, found: ConceptNode) -> str:
 
 
 def _shown(
-    request: HttpRequest, persona: Persona, found: ConceptNode, form: forms.Form | None = None, status: int = 200
+    request: HttpRequest, persona: Persona, found: ConceptNode, form: CorrectionForm | None = None, status: int = 200
 ) -> HttpResponse:
     retold.mark([found])
     context = {
         "node": found,
         "awaited": found.kind in open_items.KINDS,
-        "form": form or _form(found),
+        "form": form or CorrectionForm(instance=found, auto_id=FIELD_IDS),
         "editing": form is not None,
         "most": MAX_SHOWN,
     }
     return page(request, persona, "memory/node.html", context | trace_node(found), status=status)
-
-
-def _form(found: ConceptNode) -> CorrectionForm:
-    initial = {
-        "description": found.description,
-        "event_time_start": found.event_time_start,
-        "event_time_end": found.event_time_end,
-        "emotional_impact": found.emotional_impact,
-        "emotion_tags": ", ".join(found.emotion_tags),
-        "relational_tags": found.relational_tags,
-    }
-    return CorrectionForm(initial=initial, auto_id="correct_%s")

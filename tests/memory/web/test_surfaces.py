@@ -13,6 +13,7 @@ from django.test import Client
 from chat.models import Message
 from memory.forgetting import Choice, Target, plan
 from memory.models import ConceptNode, Receipt
+from memory.store import tombstones
 from persona.models import Persona
 from tests.memory.forgetting.life import Life, lived, say
 
@@ -157,3 +158,143 @@ def test_the_api_refuses_ids_that_are_not_the_personas_and_two_answers_about_one
         for answer in (owner.get(f"{address}/forget?{query}"), owner.delete(f"{address}?{query}")):
             assert (answer.status_code, answer.json()["fields"]) == (422, [field]), query
     assert not Receipt.objects.exists()
+
+
+# --- correcting: each function returns the names of the fields that it refused ---
+def form_of(memory: Mapping[str, Any]) -> dict[str, Any]:
+    """A memory as a form sends it."""
+    first, last = memory.get("days", ("", ""))
+    return {
+        "description": memory["description"],
+        "emotional_impact": memory["impact"],
+        "emotion_tags": "，".join(memory.get("feelings", ())),
+        "relational_tags": memory.get("tags", []),
+        "event_time_start": first,
+        "event_time_end": last,
+    }
+
+
+def correct_on_page(browser: Client, node: ConceptNode, memory: Mapping[str, Any]) -> set[str]:
+    answer = browser.post(f"/memory/{node.persona.uuid}/nodes/{node.uuid}/correct/", form_of(memory))
+    return set() if answer.status_code == 302 else _fields(answer.context["form"].errors)
+
+
+def correct_in_admin(browser: Client, node: ConceptNode, memory: Mapping[str, Any]) -> set[str]:
+    answer: Any = browser.post(f"/admin/memory/event/{node.pk}/change/", form_of(memory))
+    return set() if answer.status_code == 302 else _fields(answer.context_data["adminform"].form.errors)
+
+
+def correct_by_api(browser: Client, node: ConceptNode, memory: Mapping[str, Any]) -> set[str]:
+    first, last = memory.get("days", ("", ""))
+    body = {
+        "description": memory["description"],
+        "emotional_impact": memory["impact"],
+        "emotion_tags": memory.get("feelings", []),
+        "relational_tags": memory.get("tags", []),
+        "event_time": [first or None, last or None] if first and last else first or last or None,
+    }
+    address = f"/api/personas/{node.persona.uuid}/nodes/{node.uuid}"
+    answer = browser.patch(address, json.dumps(body), "application/json")
+    return set() if answer.status_code == 200 else _fields(answer.json()["fields"])
+
+
+def _fields(names: Any) -> set[str]:
+    """The fields, by the name that all surfaces have for them."""
+    short = {name.removeprefix("body.body.").split(".")[0] for name in names}
+    return {"event_time" if name.startswith("event_time") else name for name in short}
+
+
+MEMORY: dict[str, Any] = {"description": "Ana sings.", "impact": 2}
+
+
+@pytest.fixture
+def surfaces(
+    mira: Persona, owner: Client, curator: Client, remember: Any
+) -> dict[str, tuple[Any, Client, ConceptNode]]:
+    """How each surface corrects, by whose browser, and a memory of its own."""
+    nodes = [remember(mira, f"Ana sang {place}.") for place in ("at home", "at work", "in Rome")]
+    ways = [(correct_on_page, owner), (correct_in_admin, curator), (correct_by_api, owner)]
+    return {way.__name__: (way, browser, node) for (way, browser), node in zip(ways, nodes, strict=True)}
+
+
+def test_the_same_correction_is_stored_alike_on_every_surface(surfaces: dict[str, Any]) -> None:
+    day, next_day = "2026-03-01", "2026-03-02"
+    cases: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({}, {"description": "Ana sings.", "emotional_impact": 2, "event_time_start": None, "emotion_tags": []}),
+        ({"description": "  Ana\n sings \t alto. "}, {"description": "Ana sings alto."}),
+        ({"description": "x" * 1_999 + " \r\n "}, {"description": "x" * 1_999}),
+        ({"impact": -10}, {"emotional_impact": -10}),
+        ({"days": (day, "")}, {"event_time_start": day, "event_time_end": day}),
+        ({"days": ("", day)}, {"event_time_start": day, "event_time_end": day}),
+        ({"days": (day, next_day)}, {"event_time_start": day, "event_time_end": next_day}),
+        ({"feelings": ["Joy", " quiet  pride", "joy"]}, {"emotion_tags": ["joy", "quiet pride"]}),
+        ({"feelings": ["a", "b", "c", "d"]}, {"emotion_tags": ["a", "b", "c", "d"]}),
+        ({"feelings": ["x" * 40, "喜悦"]}, {"emotion_tags": ["x" * 40, "喜悦"]}),
+        ({"tags": ["Turning_Point", "commitment"]}, {"relational_tags": ["turning-point", "commitment"]}),
+    ]
+    for change, stored in cases:
+        for name, (correct, browser, node) in surfaces.items():
+            assert correct(browser, node, MEMORY | change) == set(), (name, change)
+            node.refresh_from_db()
+            values = {column: getattr(node, column) for column in stored}
+            assert {key: value and str(value) if "time" in key else value for key, value in values.items()} == stored, (
+                name
+            )
+
+
+def test_the_same_bad_correction_is_refused_for_the_same_field_on_every_surface(
+    surfaces: dict[str, Any], mira: Persona
+) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"description": " \n "}, "description"),
+        ({"description": "\x08"}, "description"),
+        ({"description": "x" * 2_001}, "description"),
+        ({"impact": 11}, "emotional_impact"),
+        ({"impact": "much"}, "emotional_impact"),
+        ({"impact": 1.5}, "emotional_impact"),
+        ({"impact": ""}, "emotional_impact"),
+        ({"feelings": ["a", "b", "c", "d", "e"]}, "emotion_tags"),
+        ({"feelings": ["joy"] * 5}, "emotion_tags"),
+        ({"feelings": ["x" * 41]}, "emotion_tags"),
+        ({"tags": ["made-up"]}, "relational_tags"),
+        ({"tags": ["commitment", "unresolved", "correction", "vulnerability"]}, "relational_tags"),
+        ({"days": ("2026-03-02", "2026-03-01")}, "event_time"),
+        ({"days": ("soon", "")}, "event_time"),
+        ({"days": ("0001-01-01", "")}, "event_time"),
+        ({"days": ("2026-02-30", "2026-03-01")}, "event_time"),
+    ]
+    for change, field in cases:
+        for name, (correct, browser, node) in surfaces.items():
+            assert correct(browser, node, MEMORY | change) == {field}, (name, change)
+    for _name, (_correct, _browser, node) in surfaces.items():
+        assert not node.versions.exists()
+
+
+def test_words_that_were_forgotten_for_good_are_refused_on_every_surface(
+    surfaces: dict[str, Any], mira: Persona
+) -> None:
+    tombstones.bury(mira, "Ana sold her soul.")
+    page, admin, api = surfaces.values()
+    change = MEMORY | {"description": "Ana sold  her soul."}
+    assert [correct(browser, node, change) for correct, browser, node in (page, admin)] == [{"description"}] * 2
+    _correct, browser, node = api
+    answer = browser.patch(
+        f"/api/personas/{mira.uuid}/nodes/{node.uuid}",
+        json.dumps({"description": change["description"]}),
+        "application/json",
+    )
+    assert (answer.status_code, answer.json()["code"]) == (409, "forgotten")
+
+
+def test_a_memory_is_added_by_the_rules_of_a_correction(owner: Client, mira: Persona) -> None:
+    message = say(mira, "I sang in Rome.", "How lovely.")
+    body = {"description": "Ana sang in  Rome.", "messages": [str(message.uuid)], "event_time": "2026-03-01"}
+    address = f"/api/personas/{mira.uuid}/nodes"
+    for wrong in ({"emotion_tags": ["x" * 41]}, {"relational_tags": ["made-up"]}, {"event_time": "0001-01-01"}):
+        assert owner.post(address, json.dumps(body | wrong), "application/json").status_code == 422, wrong
+    node = owner.post(address, json.dumps(body), "application/json").json()["node"]
+    assert (node["description"], node["event_time_start"], node["event_time_end"]) == (
+        "Ana sang in Rome.",
+        "2026-03-01",
+        "2026-03-01",
+    )

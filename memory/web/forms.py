@@ -1,0 +1,209 @@
+"""What a person says that a memory should be: one set of rules for page, admin and API.
+
+Pages and the admin use `CorrectionForm`, the API its pydantic types (`Description`, `Impact`, …) below. Both tidy what
+they get in the same way before they measure it, so that the same input is refused, or stored, everywhere:
+
+    description       one line of 1 to 2,000 characters, spaces collapsed, nothing that was forgotten for good
+    emotional impact  a whole number from -10 to 10
+    feelings          at most four, each of at most 40 characters
+    tags              at most three of the closed vocabulary
+    days              none, one day, or the first and the last one
+"""
+
+import re
+from collections.abc import Iterable
+from datetime import date
+from typing import Annotated, Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from echovessel.embeddings.embedding import EmbeddingUnavailable
+from memory.curation.correct import Correction, Forgotten
+from memory.models import ConceptNode
+from memory.models.node import (
+    MAX_DESCRIPTION,
+    MAX_EMOTION_TAG_LENGTH,
+    MAX_EMOTION_TAGS,
+    MAX_IMPACT,
+    MAX_RELATIONAL_TAGS,
+    RELATIONAL_TAGS,
+    RelationalTag,
+)
+from memory.store import tombstones
+from memory.store.deduplication import DateRange
+from memory.store.writing import in_one_line, normalize_relational_tag
+
+# Time zones and windows around a day need a day before and after it.
+FIRST_DAY, LAST_DAY = date(1, 1, 2), date(9999, 12, 30)
+TAG_LABELS = {
+    "identity-bearing": _("part of who one is"),
+    "unresolved": _("unresolved"),
+    "vulnerability": _("vulnerability"),
+    "turning-point": _("turning point"),
+    "correction": _("correction"),
+    "commitment": _("commitment"),
+}
+FORGOTTEN = _("These words were forgotten for good; nothing may say them again.")
+REFUSALS: dict[type[Exception], Any] = {
+    Forgotten: FORGOTTEN,
+    EmbeddingUnavailable: _("This cannot be changed just now. Nothing is lost; please try again later."),
+    ConceptNode.DoesNotExist: _("It was forgotten meanwhile."),
+}
+_COMMAS = re.compile("[,，、]")
+
+
+def explain_refusal(error: Exception) -> str:
+    """Why a correction was not made, for people; `error` is one of REFUSALS."""
+    return next(str(words) for kind, words in REFUSALS.items() if isinstance(error, kind))
+
+
+def split_feelings(texts: Iterable[str]) -> list[str]:
+    """The feelings in texts that have commas between them, each in one line.
+
+    >>> split_feelings(["joy， hope", "calm"])
+    ['joy', 'hope', 'calm']
+    """
+    feelings = (in_one_line(feeling) for text in texts for feeling in _COMMAS.split(text))
+    return [feeling for feeling in feelings if feeling]
+
+
+def day_range(first: date | None, last: date | None) -> DateRange | None:
+    """From the first to the last day; with one of them that day alone."""
+    first, last = first or last, last or first
+    return (first, last) if first and last else None
+
+
+# --- for the API ------------------------------------------------------------------------------------------------------
+def _tidy_text(value: Any) -> Any:
+    return in_one_line(value) if isinstance(value, str) else value
+
+
+def _tidy_feelings(value: Any) -> Any:
+    is_texts = isinstance(value, list) and all(isinstance(text, str) for text in value)
+    return split_feelings(value) if is_texts else value
+
+
+def _tidy_tag(value: Any) -> Any:
+    return normalize_relational_tag(value) if isinstance(value, str) else value
+
+
+Description = Annotated[
+    str,
+    BeforeValidator(_tidy_text),
+    Field(min_length=1, max_length=MAX_DESCRIPTION, pattern=r"\S", examples=["Ana got a black cat."]),
+]
+Impact = Annotated[int, Field(ge=-MAX_IMPACT, le=MAX_IMPACT, examples=[4])]
+EmotionTags = Annotated[
+    list[Annotated[str, Field(max_length=MAX_EMOTION_TAG_LENGTH)]],
+    BeforeValidator(_tidy_feelings),
+    Field(max_length=MAX_EMOTION_TAGS, examples=[["joy"]]),
+]
+RelationalTags = Annotated[
+    list[Annotated[RelationalTag, BeforeValidator(_tidy_tag)]],
+    Field(max_length=MAX_RELATIONAL_TAGS, examples=[["commitment"]]),
+]
+Day = Annotated[date, Field(ge=FIRST_DAY, le=LAST_DAY)]
+EventTime = Annotated[
+    Day | tuple[Day | None, Day | None],
+    Field(description="One day, or the first and the last one.", examples=[["2026-01-03", "2026-01-05"]]),
+    AfterValidator(lambda days: day_range(days, days) if isinstance(days, date) else day_range(*days)),
+]
+
+
+# --- for pages and the admin ------------------------------------------------------------------------------------------
+class DescriptionField(forms.CharField):
+    """Text in one line."""
+
+    def to_python(self, value: Any) -> str:
+        return in_one_line(super().to_python(value) or "")
+
+
+class FeelingsField(forms.CharField):
+    """Feelings with commas between them."""
+
+    def to_python(self, value: Any) -> Any:
+        return split_feelings([super().to_python(value) or ""])
+
+    def validate(self, value: Any) -> None:
+        if len(value) > MAX_EMOTION_TAGS:
+            raise ValidationError(_("At most four feelings."))
+        if any(len(feeling) > MAX_EMOTION_TAG_LENGTH for feeling in value):
+            raise ValidationError(_("A feeling has at most 40 characters."))
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(map(str, value)) if isinstance(value, list) else value
+
+
+class TagsField(forms.MultipleChoiceField):
+    """At most three tags of the closed vocabulary."""
+
+    def to_python(self, value: Any) -> list[str]:
+        return list(map(normalize_relational_tag, super().to_python(value)))
+
+    def validate(self, value: Any) -> None:
+        super().validate(value)
+        if len(value) > MAX_RELATIONAL_TAGS:
+            raise ValidationError(_("At most three tags."))
+
+
+class DayField(forms.DateField):
+    """A day around which there is room for time zones."""
+
+    def validate(self, value: Any) -> None:
+        super().validate(value)
+        if value and not FIRST_DAY <= value <= LAST_DAY:
+            raise ValidationError(self.error_messages["invalid"], code="invalid")
+
+
+class CorrectionForm(forms.ModelForm):
+    """How a memory was. Its values go to `correcting`, not into the instance."""
+
+    description = DescriptionField(
+        label=_("memory"), max_length=MAX_DESCRIPTION, widget=forms.Textarea(attrs={"rows": 4, "cols": 80})
+    )
+    emotional_impact = forms.IntegerField(label=_("weight"), min_value=-MAX_IMPACT, max_value=MAX_IMPACT)
+    emotion_tags = FeelingsField(label=_("feelings"), required=False, help_text=_("with commas between them"))
+    event_time_start = DayField(label=_("first day"), required=False)
+    event_time_end = DayField(label=_("last day"), required=False)
+    relational_tags = TagsField(
+        label=_("tags"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        choices=[(tag, TAG_LABELS[tag]) for tag in RELATIONAL_TAGS],
+    )
+
+    class Meta:
+        model = ConceptNode
+        fields = (
+            "description",
+            "emotional_impact",
+            "emotion_tags",
+            "event_time_start",
+            "event_time_end",
+            "relational_tags",
+        )
+
+    def clean_description(self) -> str:
+        text = str(self.cleaned_data["description"])
+        if text != self.instance.description and tombstones.refuses(self.instance.persona, [text]):
+            raise ValidationError(FORGOTTEN)
+        return text
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        cleaned["days"] = days = day_range(cleaned.get("event_time_start"), cleaned.get("event_time_end"))
+        if days and days[1] < days[0]:
+            self.add_error("event_time_end", _("It cannot end before it begins."))
+        return cleaned
+
+    def _post_clean(self) -> None:
+        """Leave the instance as it is."""
+
+    def correction(self) -> Correction:
+        """What the form says. It is valid."""
+        cleaned = self.cleaned_data
+        names = ("description", "emotional_impact", "emotion_tags", "relational_tags")
+        return Correction(**{name: cleaned[name] for name in names}, event_time=cleaned["days"])
