@@ -18,7 +18,7 @@ from memory import knobs
 from memory.curation.restatements import LEAST_SHARED, Said, contains, is_named, names_of
 from memory.forgetting.collect import Reach
 from memory.forgetting.consequences import Consequences
-from memory.forgetting.rows import among
+from memory.forgetting.registry import among
 from memory.forgetting.types import MentionMode
 from memory.forgetting.word_frequency import is_common, is_telling_alone
 

@@ -17,7 +17,7 @@ from echovessel.language import tokenizer
 from echovessel.language.person_names import occurs
 from memory.curation.restatements import LEAST_SHARED, Said, contains, is_named, names_of
 from memory.forgetting.closure import Asked, Fate, Graph, Line, Memory, decide
-from memory.forgetting.rows import among, naming
+from memory.forgetting.registry import among, naming
 from memory.forgetting.types import Choice, MentionMode, Target
 from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, Mention, NodeVersion
 from memory.store.deduplication import content_hash, dates_conflict

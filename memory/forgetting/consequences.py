@@ -13,7 +13,7 @@ from chat.models import Message, Session, Turn
 from echovessel.language import tokenizer
 from echovessel.language.person_names import normalized, occurs
 from memory.forgetting.collect import Reach
-from memory.forgetting.rows import among
+from memory.forgetting.registry import among
 from memory.models import Alias, ConceptNode, Entity, Mention
 
 

@@ -20,10 +20,10 @@ from django.db import transaction
 from chat.models import Session, Turn
 from chat.sessions import close
 from echovessel.outbox import events
-from memory.forgetting import cleanup, fingerprints, people, rows
+from memory.forgetting import cleanup, fingerprints, people, registry
 from memory.forgetting.bulk_delete import at_once
 from memory.forgetting.collect import Reach
-from memory.forgetting.copies import Work, texts
+from memory.forgetting.copies import texts
 from memory.forgetting.planning import Survey, nothing, survey
 from memory.forgetting.reply_hold import hold
 from memory.forgetting.targets import NothingThere, uuid_of
@@ -32,34 +32,6 @@ from memory.models import ImportJob, Receipt, SlowCycle
 from memory.store import tombstones
 from memory.store.tombstones import Burial, of_draft, of_external, of_words
 from persona.models import CoreDraft, Persona
-
-# What rests on others goes before them, so that nothing is taken away by a trigger that was not deleted by name. What
-# stands in no list here (vectors, words of indexes, flags) goes with its row, and is looked for afterwards.
-ORDER = (
-    "outbox_outboxevent",
-    "django_q_task",
-    "memory_modelreply",
-    "memory_extraction",
-    "persona_moodchange",
-    "persona_draftquote",
-    "persona_coredraft",
-    "memory_question",
-    "memory_nodeversion",
-    "memory_filling",
-    "memory_mention",
-    "memory_evidence",
-    "memory_conceptnode",
-    "memory_mergeproposal",
-    "memory_alias",
-    "memory_entity",
-    "memory_importpiece",
-    "memory_importchunk",
-    "chat_message",
-    "chat_turn",
-    "chat_session",
-    "memory_importjob",
-    "memory_importrun",
-)
 
 
 def forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
@@ -81,7 +53,8 @@ def _forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
         _fence(persona)
         stones = tombstones.bury_all(persona, _burials(found), now) if plan.choice.bury else []
         receipt = _receipt(found, by, now, stones)
-        do(found.work)
+        with at_once(sum(len(found.work.deletes.get(table, ())) for table in ("chat_message", "memory_conceptnode"))):
+            registry.do(found.work)
         _tell(found)
         transaction.on_commit(lambda: cleanup.finish(receipt, now))
     return receipt
@@ -130,7 +103,7 @@ def _burials(found: Survey) -> Iterator[Burial]:
         yield from _of_row("entity", entity)
         yield Burial("name", entity.canonical_name)
     yield from (Burial("name", alias.text) for alias in consequences.aliases.values())
-    drafts = CoreDraft.objects.filter(pk__in=rows.among(found.work.deletes.get("persona_coredraft", ())))
+    drafts = CoreDraft.objects.filter(pk__in=registry.among(found.work.deletes.get("persona_coredraft", ())))
     yield from (of_draft(draft.label, draft.text) for draft in drafts)
 
 
@@ -153,22 +126,6 @@ def _of_row(what: str, row: Any) -> Iterator[Burial]:
     yield of_external(what, str(row.uuid))
     if row.external_id:
         yield of_external(what, row.external_id)
-
-
-# --- the deed -------------------------------------------------------------------------------------------------------
-def do(work: Work) -> None:
-    """Rewrite and delete; raises RuntimeError where anything is left, for a fault of ours must not half-forget."""
-    for name, values in work.overwrites.items():
-        table, column = name.split(".")
-        if values and rows.overwrite(table, column, values) != len(values):
-            raise RuntimeError(f"not every {name} was rewritten")
-    with at_once(sum(len(work.deletes.get(table, ())) for table in ("chat_message", "memory_conceptnode"))):
-        for table in ORDER:
-            if keys := work.deletes.get(table):
-                rows.delete(table, keys)
-    for table, keys in work.deletes.items():
-        if keys and rows.left(table, keys):
-            raise RuntimeError(f"something of {table} was left")
 
 
 # --- the receipt ----------------------------------------------------------------------------------------------------
@@ -209,7 +166,7 @@ def _erased(found: Survey) -> dict[str, list[str]]:
         "node": (reach.nodes[pk] for pk in reach.fate.memories),
         "message": (reach.lines[pk] for pk in reach.fate.lines if pk in reach.lines),
         "session": (consequences.touched[pk] for pk in consequences.sessions),
-        "turn": Turn.objects.filter(pk__in=rows.among(consequences.turns)),
+        "turn": Turn.objects.filter(pk__in=registry.among(consequences.turns)),
         "entity": consequences.entities.values(),
     }
     told = {kind: [str(row.uuid) for row in found_rows] for kind, found_rows in gone.items()}

@@ -18,7 +18,7 @@ from chat.models import Message, MessageText
 from echovessel.db.text_columns import OnForget
 from memory.forgetting import fingerprints
 from memory.forgetting.database_values import Value
-from memory.forgetting.rows import among
+from memory.forgetting.registry import among
 from memory.models import ConceptNode, Entity, Evidence, Filling, Mention, NodeText
 
 _UUID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")

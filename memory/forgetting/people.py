@@ -3,62 +3,33 @@
 Tombstones go with it: whoever brings a persona back from an archive of theirs wants it back.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from axes.models import AccessAttempt, AccessFailureLog, AccessLog
-from django.apps import apps
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import AbstractBaseUser, User
-from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session as Login
-from django.db import models, transaction
-from django.db.models import Q, QuerySet, TextField
+from django.db import transaction
+from django.db.models import Q, TextField
 from django.db.models.functions import Cast
 from django_q.models import Task
 
-from chat.models import CrisisFlag, Message, MessageText, Session, Turn
+from echovessel.db import text_columns
+from echovessel.db.text_columns import OnForget
 from echovessel.llm.models import LLMCall
 from echovessel.outbox import events
 from echovessel.outbox.models import OutboxEvent
 from echovessel.web import access_revocation
-from memory.forgetting import cleanup
+from memory.forgetting import cleanup, registry
 from memory.forgetting.bulk_delete import at_once
 from memory.forgetting.confirmation import digest_of
+from memory.forgetting.registry import Rows, among
 from memory.forgetting.reply_hold import hold
-from memory.forgetting.rows import among
 from memory.forgetting.types import Choice, Plan, PlanChanged, Target
-from memory.models import (
-    Alias,
-    ConceptNode,
-    Entity,
-    Evidence,
-    Extraction,
-    Filling,
-    ImportChunk,
-    ImportJob,
-    ImportPiece,
-    ImportRun,
-    Mention,
-    MergeProposal,
-    ModelReply,
-    NodeText,
-    NodeVector,
-    NodeVersion,
-    Question,
-    QuestionGround,
-    Receipt,
-    ReflectionRun,
-    SlowCycle,
-    SlowCycleRun,
-    StagedVector,
-    Tombstone,
-)
-from persona.models import CoreBlock, CoreBlockVersion, CoreDraft, DraftQuote, MoodChange, Persona
-
-Rows = QuerySet[Any]
+from memory.models import Receipt
+from persona.models import Persona
 
 
 class LastSuperuser(Exception):
@@ -157,79 +128,23 @@ def _nothing(target: Target, choice: Choice) -> Plan:
 # --- what goes, in the order in which it does -----------------------------------------------------------------------
 def _going(whole: Whole) -> dict[str, Rows]:
     """The rows, by table."""
-    return _of_personas(whole.personas) | (_of_owner(whole.owner) if whole.is_owner else {})
-
-
-def _of_personas(personas: Sequence[Persona]) -> dict[str, Rows]:
-    hers = among(persona.pk for persona in personas)
-    found: Iterable[Rows] = (
-        OutboxEvent.objects.filter(stream__in=among(persona.uuid for persona in personas)),
-        Task.objects.filter(success=False),  # a traceback may quote anybody
-        ImportPiece.objects.filter(job__persona__in=hers),
-        ImportChunk.objects.filter(persona__in=hers),
-        ImportJob.objects.filter(persona__in=hers),
-        ModelReply.objects.filter(persona__in=hers),
-        QuestionGround.objects.filter(question__persona__in=hers),
-        Question.objects.filter(persona__in=hers),
-        SlowCycleRun.objects.filter(persona__in=hers),
-        SlowCycle.objects.filter(persona__in=hers),
-        Extraction.objects.filter(session__persona__in=hers),
-        ReflectionRun.objects.filter(persona__in=hers),
-        MoodChange.objects.filter(persona__in=hers),
-        NodeVersion.objects.filter(node__persona__in=hers),
-        Filling.objects.filter(parent__persona__in=hers),
-        Mention.objects.filter(node__persona__in=hers),
-        Evidence.objects.filter(node__persona__in=hers),
-        StagedVector.objects.filter(node__persona__in=hers),
-        NodeVector.objects.filter(node__persona__in=hers),
-        NodeText.objects.filter(node__persona__in=hers),
-        ConceptNode.objects.filter(persona__in=hers),
-        MergeProposal.objects.filter(a__persona__in=hers),
-        Alias.objects.filter(persona__in=hers),
-        Entity.objects.filter(persona__in=hers),
-        CrisisFlag.objects.filter(message__persona__in=hers),
-        MessageText.objects.filter(message__persona__in=hers),
-        Message.objects.filter(persona__in=hers),
-        Turn.objects.filter(persona__in=hers),
-        Session.objects.filter(persona__in=hers),
-        ImportRun.objects.filter(persona__in=hers),
-        Tombstone.objects.filter(persona__in=hers),
-        DraftQuote.objects.filter(draft__persona__in=hers),
-        CoreDraft.objects.filter(persona__in=hers),
-        CoreBlockVersion.objects.filter(block__persona__in=hers),
-        CoreBlock.objects.filter(persona__in=hers),
-        Persona.objects.filter(pk__in=hers),
-    )
-    listed = {rows.model._meta.db_table: rows for rows in found}
-    return _belonging(Persona, [persona.pk for persona in personas], besides=listed) | listed
-
-
-def _of_owner(owner: Any) -> dict[str, Rows]:
-    found: Iterable[Rows] = (
-        ImportPiece.objects.filter(job__owner=owner),
-        ImportJob.objects.filter(owner=owner),
-        LLMCall.objects.filter(owner=owner),
-        LogEntry.objects.filter(user=owner),
-        Login.objects.filter(pk__in=_logins(owner)),
-        *(model._default_manager.filter(username=owner.get_username()) for model in _ATTEMPTS),
-        User.groups.through._default_manager.filter(user=owner),
-        User.user_permissions.through._default_manager.filter(user=owner),
-        User.objects.filter(pk=owner.pk),
-    )
-    listed = {rows.model._meta.db_table: rows for rows in found}
-    return _belonging(User, [owner.pk], besides={*listed, Persona._meta.db_table}) | listed
-
-
-def _belonging(to: type[models.Model], keys: Collection[int], besides: Collection[str]) -> dict[str, Rows]:
-    """The rows that go along with it in other tables than these, those of apps above this one, too."""
-    return {
-        model._meta.db_table: model._default_manager.filter(**{f"{column.name}__in": among(keys)})
-        for model, column in _references(to, models.CASCADE)
-        if model._meta.db_table not in besides
+    personas = whole.personas
+    found = {
+        OutboxEvent._meta.db_table: OutboxEvent.objects.filter(stream__in=among(persona.uuid for persona in personas)),
+        Task._meta.db_table: Task.objects.filter(success=False),  # a traceback may quote anybody
+        **registry.rows_of(Persona, [persona.pk for persona in personas]),
     }
+    return found | (_of_account(whole.owner) if whole.is_owner else {})
 
 
-_ATTEMPTS: Sequence[type[models.Model]] = (AccessAttempt, AccessFailureLog, AccessLog)
+def _of_account(owner: Any) -> dict[str, Rows]:
+    """What goes with the account beside its personas: what refers to it; and sign-ins, which do not."""
+    signed_in = {}
+    for model in text_columns.models_with(OnForget.ACCOUNTS):
+        if model is not User and "username" in {column.name for column in model._meta.local_fields}:
+            signed_in[model._meta.db_table] = model._default_manager.filter(username=owner.get_username())
+    signed_in[Login._meta.db_table] = Login.objects.filter(pk__in=_logins(owner))
+    return signed_in | registry.rows_of(User, [owner.pk], but=frozenset([Persona]))
 
 
 def _logins(owner: Any) -> list[str]:
@@ -241,40 +156,21 @@ def _logins(owner: Any) -> list[str]:
 # --- what stays, and names them no more -----------------------------------------------------------------------------
 def _let_go(whole: Whole) -> dict[str, Rows]:
     """The rows that keep a reference to what goes, by table and column."""
-    found = _referring(Persona, [persona.pk for persona in whole.personas])
+    found = registry.rows_that_lose(Persona, [persona.pk for persona in whole.personas])
     if whole.is_owner:
-        found |= _referring(User, [whole.owner.pk])
+        found |= registry.rows_that_lose(User, [whole.owner.pk])
     else:
         uuids = among(persona.uuid for persona in whole.personas)
         found["llm_llmcall.persona_uuid"] = LLMCall.objects.filter(persona_uuid__in=uuids)
     return found | {"django_admin_log.object_repr": _noted(whole)}
 
 
-def _referring(to: type[models.Model], keys: Collection[int]) -> dict[str, Rows]:
-    """The rows that would live on without it."""
-    return {
-        f"{model._meta.db_table}.{column.column}": model._default_manager.filter(**{f"{column.name}__in": among(keys)})
-        for model, column in _references(to, models.SET_NULL)
-    }
-
-
-def _references(to: type[models.Model], on_delete: Any) -> Iterator[tuple[type[models.Model], Any]]:
-    """The columns that refer to it, and do this when it goes."""
-    for model in apps.get_models(include_auto_created=True):
-        for column in model._meta.local_fields if not model._meta.proxy else ():
-            remote = column.remote_field
-            if remote and column.related_model is to and remote.on_delete is on_delete:
-                yield model, column
-
-
 def _noted(whole: Whole) -> Rows:
     """What the desk noted of rows that go."""
     about = Q(pk__in=[])
     for rows in _going(whole).values():
-        same_table = [model for model in apps.get_models() if model._meta.db_table == rows.model._meta.db_table]
-        kinds = ContentType.objects.get_for_models(*same_table, for_concrete_models=False).values()
         ids = rows.order_by().annotate(as_text=Cast("pk", TextField())).values("as_text")
-        about |= Q(content_type__in=[kind.pk for kind in kinds], object_id__in=ids)
+        about |= Q(content_type__in=registry.content_types(rows.model._meta.db_table), object_id__in=ids)
     kept = LogEntry.objects.exclude(user=whole.owner) if whole.is_owner else LogEntry.objects.all()
     return kept.filter(about).exclude(object_repr="", change_message="")
 

@@ -11,8 +11,8 @@ from memory.forgetting.closure import decide
 from memory.forgetting.collect import Reach, Reading
 from memory.forgetting.confirmation import digest_of
 from memory.forgetting.consequences import Consequences, consequences_of
-from memory.forgetting.copies import Work, work_of
-from memory.forgetting.rows import among
+from memory.forgetting.copies import work_of
+from memory.forgetting.registry import Work, among
 from memory.forgetting.targets import NothingThere, whose
 from memory.forgetting.types import CASCADE, Affected, Choice, MentionMode, Plan, Target
 from memory.models import ConceptNode, Entity, ImportJob

@@ -26,7 +26,7 @@ from chat.models import Message, Session, Turn
 from chat.turns import turn as turns
 from memory.consolidation import off_the_record
 from memory.forgetting import cleanup, execute, people, planning, verify
-from memory.forgetting.rows import among
+from memory.forgetting.registry import among
 from memory.forgetting.targets import MODELS
 from memory.forgetting.types import CANCELLED_IMPORT, Choice, Kind, Target
 from memory.forgetting.verify import Hit

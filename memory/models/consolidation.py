@@ -1,6 +1,7 @@
 """What consolidation keeps of its own work, so that it can be killed anywhere and repeated without paying twice."""
 
 from datetime import datetime
+from typing import Any
 
 from django.db import models
 from django.db.models import Max, Q
@@ -9,6 +10,18 @@ from django.utils.translation import gettext_lazy as _
 from chat.models import Session
 from echovessel.db.text_columns import CLEAR, DELETE_ROW, NO_WORDS, TextColumn
 from persona.models import Persona
+
+# The answer of an extraction that found nothing, as `memory.consolidation.answer_schema.ExtractionAnswer` has it.
+NOTHING_READ: dict[str, Any] = {
+    "events": [],
+    "mentioned_entities": [],
+    "intentions": [],
+    "entity_clarification": None,
+    "session_mood_signal": None,
+    "session_summary": "",
+    "crisis_messages": [],
+    "self_check_notes": "",
+}
 
 
 class Extraction(models.Model):
@@ -24,7 +37,7 @@ class Extraction(models.Model):
     dropped = models.PositiveSmallIntegerField(_("dropped"), default=0)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     applied_at = models.DateTimeField(_("applied at"), null=True, blank=True)
-    text_columns = {"answer": TextColumn(CLEAR, found_by="words")}
+    text_columns = {"answer": TextColumn(CLEAR, found_by="words", cleared=NOTHING_READ)}
 
     class Meta:
         verbose_name = _("extraction")

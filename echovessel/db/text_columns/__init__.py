@@ -108,6 +108,11 @@ def of_form(form: Literal["text", "terms", "vector"]) -> Iterator[tuple[Model, s
     return (found for found in declarations() if found[2].form == form)
 
 
+def models_with(on_forget: OnForget) -> Iterator[Model]:
+    """The models that have a column of which forgetting does this."""
+    return (model for model in all_models() if any(one.on_forget is on_forget for one in declared(model).values()))
+
+
 @cache
 def by_place() -> Mapping[str, TextColumn]:
     """Every declaration by "table.column", as the database names it."""

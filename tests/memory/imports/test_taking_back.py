@@ -8,7 +8,7 @@ from django.db import transaction
 from chat.models import Message, Session
 from memory import imports
 from memory.consolidation import open_items, runner
-from memory.forgetting import TAKEN_BACK, Choice, Plan, Target, execute, forget, plan, replay, verify
+from memory.forgetting import TAKEN_BACK, Choice, Plan, Target, forget, plan, registry, replay, verify
 from memory.imports import runner as imports_runner
 from memory.models import (
     Alias,
@@ -230,18 +230,18 @@ def test_who_dies_on_the_way_has_done_nothing_and_the_next_one_ends_the_same(
     mira: Persona, model: Script, monkeypatch: pytest.MonkeyPatch, table: str
 ) -> None:
     job = brought_in(mira, model)
-    before, delete = all_of(mira), execute.rows.delete
+    before, delete = all_of(mira), registry.delete
 
     def dying(name: str, keys: Any) -> None:
         if name == table:
             raise KeyboardInterrupt
         delete(name, keys)
 
-    monkeypatch.setattr(execute.rows, "delete", dying)
+    monkeypatch.setattr(registry, "delete", dying)
     with pytest.raises(KeyboardInterrupt):
         taken_back(job)
     assert all_of(mira) == before
-    monkeypatch.setattr(execute.rows, "delete", delete)
+    monkeypatch.setattr(registry, "delete", delete)
     taken_back(job)
     assert not any(all_of(mira).values())
     assert Receipt.objects.count() == 1

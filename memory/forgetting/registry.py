@@ -1,0 +1,246 @@
+"""Which rows go along: read from the models themselves, so that a model that is added later is not missed.
+
+Foreign keys say what a row hangs on (`on_delete`), and `echovessel.db.text_columns` which columns hold words. Rows are
+chosen, deleted and rewritten by key, without a limit on how many and without Django's collector, which would read
+every row that it deletes.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from graphlib import TopologicalSorter
+from typing import Any
+from uuid import UUID
+
+from django.apps import apps
+from django.contrib.contenttypes.models import ContentType
+from django.db import connection, models
+from django.db.models import BooleanField, QuerySet
+from django.db.models.expressions import RawSQL
+
+from echovessel.db import text_columns
+from echovessel.db.text_columns import Model, TextColumn
+from memory.forgetting.database_values import strings
+from persona.models import Persona
+
+Key = int | str
+Rows = QuerySet[Any]
+# An edge that loses its child may stay, as an orphan; of a question the whole goes with one of its grounds.
+# `memory.forgetting.copies` decides on both.
+_DECIDED_ELSEWHERE = {"memory_filling.child_id", "memory_questionground.node_id"}
+FEW = 6
+
+
+# --- the work -------------------------------------------------------------------------------------------------------
+@dataclass
+class Work:
+    """What is to be done to the database: rows to be deleted, by table, and values to be put, by "table.column"."""
+
+    deletes: dict[str, list[Key]] = field(default_factory=dict)
+    overwrites: dict[str, dict[Key, Any]] = field(default_factory=dict)
+
+    def delete(self, table: str, keys: Iterable[Key]) -> None:
+        self.deletes[table] = sorted({*self.deletes.get(table, ()), *keys})
+
+    def overwrite(self, column: str, values: Mapping[Any, Any]) -> None:
+        self.overwrites.setdefault(column, {}).update(values)
+
+    def counts(self) -> dict[str, int]:
+        """How many rows and values that is; what is nothing is left out."""
+        counted = {**self.deletes, **self.overwrites}
+        return {name: len(keys) for name, keys in sorted(counted.items()) if keys}
+
+    def add_dependents(self) -> None:
+        """Add what hangs on the deleted rows by foreign keys: rows that cascade, and columns that lose the row they
+        refer to."""
+        fresh = {table: set(keys) for table, keys in self.deletes.items() if keys}
+        while fresh:
+            found: dict[str, set[Key]] = {}
+            for table, keys in fresh.items():
+                for model, column in _referring(of_table(table), models.CASCADE):
+                    dependent = model._meta.db_table
+                    if f"{dependent}.{column.column}" not in _DECIDED_ELSEWHERE:
+                        rows = set(keys_of(model._default_manager.filter(**{f"{column.name}__in": among(keys)})))
+                        found.setdefault(dependent, set()).update(rows.difference(self.deletes.get(dependent, ())))
+            fresh = {table: keys for table, keys in found.items() if keys}
+            for table, keys in fresh.items():
+                self.delete(table, keys)
+        self._detach()
+
+    def _detach(self) -> None:
+        for table, keys in [(table, keys) for table, keys in self.deletes.items() if keys]:
+            for model, column in _referring(of_table(table), models.SET_NULL):
+                rows = model._default_manager.filter(**{f"{column.name}__in": among(keys)})
+                staying = set(keys_of(rows)).difference(self.deletes.get(model._meta.db_table, ()))
+                if staying:
+                    self.overwrite(f"{model._meta.db_table}.{column.column}", dict.fromkeys(sorted(staying)))
+
+
+def do(work: Work) -> None:
+    """Rewrite and delete; raises RuntimeError where anything is left, for a fault of ours must not half-forget.
+
+    What hangs on other rows is deleted before them, so that no trigger takes away what was not deleted by name.
+    """
+    for name, values in work.overwrites.items():
+        table, column = name.split(".")
+        if values and _overwrite(table, column, values) != len(values):
+            raise RuntimeError(f"not every {name} was rewritten")
+    for model in deletion_order():
+        if keys := work.deletes.get(model._meta.db_table):
+            delete(model._meta.db_table, keys)
+    for table, keys in work.deletes.items():
+        if keys and _count(table, keys):
+            raise RuntimeError(f"something of {table} was left")
+
+
+# --- whose rows they are --------------------------------------------------------------------------------------------
+def rows_of(root: Model, keys: Collection[int], but: frozenset[Model] = frozenset()) -> dict[str, Rows]:
+    """All rows that go with these rows of `root`, by table, in the order of deletion; not over the models of `but`."""
+    paths = _paths(root, but)
+    return {
+        model._meta.db_table: model._default_manager.filter(**{f"{paths[model]}__in": among(keys)})
+        for model in deletion_order()
+        if model in paths
+    }
+
+
+def rows_of_persona(model: Model, persona: Persona) -> Rows:
+    """Those of the persona; all of a model of which no foreign key says whose its rows are, such as a job."""
+    path = _paths(Persona, frozenset()).get(model)
+    return model._default_manager.filter(**{path: persona.pk}) if path else model._default_manager.all()
+
+
+def rows_that_lose(root: Model, keys: Collection[int]) -> dict[str, Rows]:
+    """The rows that live on without these rows of `root`, by table and column of the reference."""
+    return {
+        f"{model._meta.db_table}.{column.column}": model._default_manager.filter(**{f"{column.name}__in": among(keys)})
+        for model, column in _referring(root, models.SET_NULL)
+    }
+
+
+def matching(persona: Persona, matches: Callable[[TextColumn, str], bool]) -> dict[str, set[Key]]:
+    """The keys of the persona's rows of which `matches` accepts a text, by "table.column": of the columns whose rows
+    forgetting finds by words, and that are not cleared already."""
+    found: dict[str, set[Key]] = {}
+    for model, name, column in text_columns.declarations():
+        if column.found_by == "key":
+            continue
+        rows = rows_of_persona(model, persona).exclude(**{name: column.cleared}).order_by()
+        found[f"{model._meta.db_table}.{name}"] = {
+            key
+            for key, value in rows.values_list("pk", name).iterator(chunk_size=500)
+            if (text := "\n".join(strings(value))) and matches(column, text)
+        }
+    return found
+
+
+@cache
+def _paths(root: Model, but: frozenset[Model]) -> Mapping[Model, str]:
+    """By model, the shortest lookup to `root` over foreign keys that cascade."""
+    paths: dict[Model, str] = {root: "pk"}
+    ring: list[Model] = [root]
+    while ring:
+        found: dict[Model, str] = {}
+        for parent in ring:
+            for model, column in _referring(parent, models.CASCADE):
+                if model not in paths and model not in but:
+                    path = column.name if parent is root else f"{column.name}__{paths[parent]}"
+                    found.setdefault(model, path)
+        paths |= found
+        ring = list(found)
+    return paths
+
+
+@cache
+def _referring(to: Model, on_delete: Any) -> tuple[tuple[Model, Any], ...]:
+    """The models and columns that refer to it, and do this when it goes."""
+    return tuple(
+        (model, column)
+        for model in text_columns.all_models()
+        for column in model._meta.local_fields
+        if column.remote_field and column.related_model is to and column.remote_field.on_delete is on_delete
+    )
+
+
+@cache
+def deletion_order() -> tuple[Model, ...]:
+    """Every model, those that refer to others before them."""
+    referring: dict[Model, set[Model]] = {model: set() for model in text_columns.all_models()}
+    for model in referring:
+        for column in model._meta.local_fields:
+            if column.remote_field and column.related_model not in (model, None):
+                referring[column.related_model].add(model)
+    return tuple(TopologicalSorter(referring).static_order())
+
+
+# --- rows by key ----------------------------------------------------------------------------------------------------
+def among(keys: Iterable[Key | UUID]) -> RawSQL:
+    """For a condition: `filter(pk__in=among(keys))`. One parameter, however many keys there are."""
+    return RawSQL("SELECT value FROM json_each(%s)", [_listed(keys)])
+
+
+def naming(column: str, ids: Collection[str]) -> RawSQL:
+    """The condition that a JSON column names one of these UUIDs.
+
+    A few are looked for as they are written: a plan among 10,000 turns with x-rays of 22 KB took 1.0 s of CPU so, and
+    2.7 s with each x-ray taken apart, which costs the same for any number of them (2026-11-21).
+    """
+    anywhere = f"SELECT 1 FROM json_tree({column}) AS said WHERE said.atom IN (SELECT value FROM json_each(%s))"
+    written = f"SELECT 1 FROM json_each(%s) AS wanted WHERE instr({column}, wanted.value)"
+    return RawSQL(f"EXISTS ({written if len(ids) <= FEW else anywhere})", [_listed(ids)], output_field=BooleanField())
+
+
+def keys_of(rows: Rows) -> list[Key]:
+    return list(rows.order_by().values_list("pk", flat=True))
+
+
+@cache
+def of_table(table: str) -> Model:
+    """The model that a table belongs to."""
+    return next(model for model in text_columns.all_models() if model._meta.db_table == table)
+
+
+def content_types(table: str) -> list[int]:
+    """The content types of a table, by whatever proxy of its model."""
+    named = [model for model in apps.get_models(include_auto_created=True) if model._meta.db_table == table]
+    return [kind.pk for kind in ContentType.objects.get_for_models(*named, for_concrete_models=False).values()]
+
+
+def delete(table: str, keys: Collection[Key]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"DELETE FROM {_quoted(table)} WHERE {_in_keys(table)}", [_listed(keys)])
+
+
+def _count(table: str, keys: Collection[Key]) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT count(*) FROM {_quoted(table)} WHERE {_in_keys(table)}", [_listed(keys)])
+        return int(cursor.fetchone()[0])
+
+
+def _overwrite(table: str, column: str, values: Mapping[Key, Any]) -> int:
+    """Give a column of each row its new value; returns how many rows there were."""
+    stored = next(one for one in of_table(table)._meta.local_fields if one.column == column)
+    rows = [(stored.get_db_prep_save(value, connection), key) for key, value in values.items()]
+    with connection.cursor() as cursor:
+        cursor.executemany(f"UPDATE {_quoted(table)} SET {_quoted(column)} = %s WHERE {_key_of(table)} = %s", rows)
+        return int(cursor.rowcount)
+
+
+def _key_of(table: str) -> str:
+    key = of_table(table)._meta.pk
+    assert key is not None and key.column is not None  # noqa: PT018
+    return _quoted(key.column)
+
+
+def _in_keys(table: str) -> str:
+    return f"{_key_of(table)} IN (SELECT value FROM json_each(%s))"
+
+
+def _quoted(name: str) -> str:
+    return connection.ops.quote_name(name)
+
+
+def _listed(keys: Iterable[Key | UUID]) -> str:
+    """As the database keeps them: a UUID in hex."""
+    return json.dumps([key.hex if isinstance(key, UUID) else key for key in keys])
