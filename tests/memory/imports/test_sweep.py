@@ -1,0 +1,151 @@
+"""An import whose worker dies before any statement, or whose database fails there, comes in whole and once."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from django.db import OperationalError, connection
+
+from chat.models import Message, Session
+from echovessel.llm.models import LLMCall
+from memory import imports
+from memory.imports import runner, store, stored_file
+from memory.models import (
+    Alias,
+    ConceptNode,
+    Entity,
+    Evidence,
+    Extraction,
+    ImportChunk,
+    ImportJob,
+    ImportPiece,
+    ImportRun,
+    ModelReply,
+    NodeText,
+    NodeVector,
+)
+from persona.models import CoreDraft, DraftQuote, Persona
+from tests.memory.deaths import Trial, dies_at, undone
+from tests.memory.imports.importing_files import FILES, answered, brought, whatsapp
+from tests.memory.sessions import Clock
+
+pytestmark = pytest.mark.django_db
+
+DOINGS = ("moved to Lisbon", "got a dog", "lost her ring")
+DIARY = "\n".join(
+    f"## 2023-05-{day:02}\n\nI am proud. Today Noor {doing} near Porto.\n" for day, doing in enumerate(DOINGS, 1)
+).encode()
+CARD = (FILES / "card_v3.json").read_bytes()
+
+
+def chat() -> bytes:
+    """Three talks, of which one is so long that it is stored and read in parts."""
+    told = []
+    for number, doing in enumerate(DOINGS):
+        told += [f"Ana: I am so happy, my sister Rosa {doing}.", "Mira: Oh!", f"Kim: hi {number}"]
+        told += [f"Ana: {'Well, you know. ' * 900} {part}" for part in range(3)] * (number == 1)
+        told += [str(20 + number)]
+    return whatsapp(*told)
+
+
+def carried_through(clock: Clock) -> None:
+    """What the job of every minute, the worker and a person do till everything is over; a slice at a time."""
+    runner.requeue_stale(clock())
+    for job in ImportJob.objects.order_by("id"):
+        while not job.is_over:
+            if job.status == ImportJob.Status.ASKING:
+                roles = {"Kim": "other"} if "WhatsApp" in job.file_name else {}
+                imports.confirm(job, answered(job, roles), clock())
+            if runner.run(job.pk, clock, slice_seconds=0) in (runner.Outcome.LATER, runner.Outcome.NOT_MINE):
+                clock.forward(hours=1)
+                runner.requeue_stale(clock())
+            job.refresh_from_db()
+    runner.requeue_stale(clock())
+
+
+def fails_at(statement: int, deed: Callable[[], None]) -> bool:
+    """The database fails at the n-th statement, and at the two after it; whether it came to that."""
+    seen = 0
+
+    def execute(run: Callable[..., Any], sql: str, *args: Any) -> Any:
+        nonlocal seen
+        seen += 1
+        if statement <= seen < statement + 3 and not sql.startswith(("ROLLBACK TO", "RELEASE")):
+            raise OperationalError("database or disk is full")
+        return run(sql, *args)
+
+    with connection.execute_wrapper(execute), suppress(OperationalError):
+        deed()
+    return seen >= statement
+
+
+def remains() -> dict[str, Any]:
+    """Everything that it leaves, without what differs by its nature: keys, clocks, and how often it was published."""
+
+    def rows(of: Any, *fields: str) -> list[list[str]]:
+        return sorted([str(value) for value in row] for row in of.objects.values_list(*fields))
+
+    said, node = "external_id", "node__description"
+    return {
+        "jobs": rows(
+            ImportJob, "file_name", "status", "found", "choices__zone", "counts", "gone_through", "failure", "holder",
+            "lease_until", "file_is_here",
+        ),
+        "pieces": ImportPiece.objects.count(),
+        "chunks": rows(ImportChunk, "job__file_name", "number", "digest", "kind", "dated", "session__external_id"),
+        "runs": rows(ImportRun, "counts"),
+        "sessions": rows(
+            Session, said, "channel", "status", "started_at", "last_message_at", "close_reason", "message_count",
+            "token_count", "trivial", "summary", "failure", "holder", "lease_until",
+        ),
+        "lines": rows(Message, "session__external_id", said, "role", "speaker", "content", "created_at", "day"),
+        "readings": rows(Extraction, "session__external_id", "chunk", "dropped", "answer"),
+        "nodes": rows(
+            ConceptNode, "kind", "description", "source", "confidence", "status", "mention_count", "event_time_start",
+            "session__external_id",
+        ),
+        "evidence": rows(Evidence, node, "message__external_id", "quote"),
+        "vectors": NodeVector.objects.count(),
+        "words": rows(NodeText, node, "body"),
+        "entities": rows(Entity, "canonical_name", "kind", "status", "description"),
+        "aliases": rows(Alias, "entity__canonical_name", "text"),
+        "drafts": rows(CoreDraft, "label", "text", "status"),
+        "quotes": rows(DraftQuote, "draft__text", "quote", "where"),
+        "paid": rows(LLMCall, "purpose", "outcome"),
+        "replies": ModelReply.objects.count(),
+        "mood": rows(Persona, "episodic_state"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("moments", [6, pytest.param(900, marks=pytest.mark.long)])
+def test_stopped_at_any_statement_it_is_taken_up_to_the_same_end(
+    mira: Persona, settings: Any, monkeypatch: pytest.MonkeyPatch, moments: int
+) -> None:
+    settings.LLM_PROVIDER = "offline"
+    settings.KNOBS = {"consolidate.backoff_seconds": 0, "consolidate.trivial_message_count": 0}
+    monkeypatch.setattr(store, "LINES_AT_ONCE", 8)
+    monkeypatch.setattr(stored_file, "PIECE_BYTES", 16_384)
+
+    def try_out(stops: Callable[[int, Callable[[], None]], bool], statement: int) -> Trial:
+        with undone():
+            clock = Clock()
+            for name, content in (("WhatsApp Chat with Mira.txt", chat()), ("diary.md", DIARY), ("card.json", CARD)):
+                brought(mira, content, name)
+            stopped = stops(statement, lambda: carried_through(clock))
+            clock.forward(hours=1)
+            carried_through(clock)
+            return remains(), stopped
+
+    statements: list[int] = []
+    with connection.execute_wrapper(lambda run, *args: (statements.append(1), run(*args))[1]):
+        left, _ = try_out(dies_at, 0)
+    assert [row[1] for row in left["jobs"]] == ["done", "done", "done"]
+    assert left["pieces"] == left["replies"] == 0
+    assert {row[2] for row in left["sessions"]} == {"closed"}
+    assert min(len(left[what]) for what in ("lines", "nodes", "evidence", "drafts", "chunks", "paid")) > 4
+    for number in range(moments):
+        statement = 1 + number * len(statements) // moments
+        stops = fails_at if number % 3 == 2 else dies_at
+        found, _ = try_out(stops, statement)
+        assert found == left, (stops.__name__, statement)

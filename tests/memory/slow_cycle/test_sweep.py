@@ -1,0 +1,127 @@
+"""A slow cycle that dies before any statement: the next run does all of it, once, and pays once."""
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from echovessel.embeddings import embedding
+from echovessel.llm.models import LLMCall
+from echovessel.outbox.models import OutboxEvent
+from memory.entities.resolve import learn_aliases, link
+from memory.models import (
+    ConceptNode,
+    Entity,
+    Filling,
+    ModelReply,
+    NodeText,
+    NodeVector,
+    Question,
+    SlowCycle,
+    SlowCycleRun,
+)
+from memory.slow_cycle import questions, runner
+from persona.models import Persona
+from tests.memory.deaths import Trial, dies_at, same_wherever_it_dies, undone
+from tests.memory.sessions import Clock
+from tests.memory.slow_cycle.slow_cycles import Remember
+from tests.scripted import Script
+
+pytestmark = pytest.mark.django_db
+
+
+def life(persona: Persona, remember: Remember, clock: Clock) -> None:
+    """An interview that was awaited, two people of whom enough is told, and a question that is answered."""
+    before = SlowCycleRun.objects.create(
+        persona=persona, reason="first", outcome="done", at=clock() - timedelta(days=1)
+    )
+    old = remember(persona, "Ana had an interview.")
+    SlowCycle.objects.create(persona=persona, wanted_at=clock(), through=old.pk)
+    questions.keep(before, "Did they call?", [old], clock())
+    remember(persona, "The port calls Ana.", kind="expectation")
+    for name in ("Omar", "Noor"):
+        entity = Entity.objects.create(persona=persona, canonical_name=name, kind="person")
+        learn_aliases(entity, [name])
+        link(entity, [remember(persona, f"{name} sails boat {number}.") for number in range(3)])
+
+
+def answer(request: Any) -> dict[str, Any]:
+    events = [event["id"] for event in request.material["events"]]
+    if request.purpose == "entity":
+        return {"description": f"{request.material['name']} sails.", "filling": events[:1]}
+    awaited, asked = request.material["awaited"], request.material["questions"]
+    return {
+        "thoughts": [
+            {"description": "Ana stands straighter.", "emotional_impact": 3, "subject": "user", "filling": events},
+            {"description": "unfounded", "filling": []},
+        ],
+        "expectations": [{"description": "The boat sails.", "due": "2026-03-09", "filling": events[:1]}],
+        "salient_questions": [{"text": "Where does the boat sail?", "about": events[:2]}],
+        "outcomes": [{"of": node["id"], "outcome": "fulfilled", "evidence": events[:1]} for node in awaited],
+        "answered_questions": [{"question": question["id"], "by": events[0]} for question in asked],
+    }
+
+
+def remains() -> dict[str, Any]:
+    def rows(of: Any, *fields: str) -> list[list[str]]:
+        return sorted([str(value) for value in row] for row in of.objects.values_list(*fields))
+
+    return {
+        "cycle": rows(SlowCycle, "through", "wanted_at", "holder", "lease_until", "attempts"),
+        "runs": rows(SlowCycleRun, "reason", "outcome", "given", "made", "through", "tokens_in", "dropped"),
+        "nodes": rows(ConceptNode, "id", "kind", "description", "outcome", "resolved_by", "mention_count", "source"),
+        "filling": rows(Filling, "parent", "child"),
+        "vectors": rows(NodeVector, "node"),
+        "words": rows(NodeText, "node", "body"),
+        "questions": rows(Question, "text", "status", "answered_by", "rests_on__node"),
+        "entities": rows(Entity, "canonical_name", "description", "described_by", "described_through"),
+        "ledger": rows(LLMCall, "purpose", "outcome", "tokens_in"),
+        "replies": rows(ModelReply, "step"),
+        "told": Counter(OutboxEvent.objects.values_list("name", flat=True)),
+    }
+
+
+@pytest.mark.parametrize("stride", [41, pytest.param(1, marks=pytest.mark.long)])
+def test_killed_before_any_statement_nothing_is_lost_doubled_or_paid_twice(
+    mira: Persona, model: Script, remember: Remember, stride: int
+) -> None:
+    def try_out(statement: int) -> Trial:
+        with undone():
+            clock = Clock()
+            life(mira, remember, clock)
+            model.structured[:] = [answer] * 9
+            died = dies_at(statement, lambda: runner.run(mira.pk, clock))
+            clock.forward(seconds=601)
+            runner.run(mira.pk, clock)
+            return remains(), died
+
+    left, _ = try_out(0)
+    assert [row[0] for row in left["ledger"]] == ["entity", "entity", "slow_cycle"]
+    assert (len(left["runs"]), len(left["nodes"]), left["replies"]) == (2, 10, [])
+    assert [row[1] for row in left["entities"]] == ["Noor sails.", "Omar sails."]
+    assert {row[1] for row in left["questions"]} == {"answered", "open"}
+    assert same_wherever_it_dies(try_out, stride) > 60
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_transaction_is_open_while_model_or_embedder_works(
+    mira: Persona, model: Script, remember: Remember, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worked: list[str] = []
+
+    def outside(who: str, work: Callable[..., Any]) -> Callable[..., Any]:
+        def checked(*args: Any) -> Any:
+            assert not connection.in_atomic_block, who
+            worked.append(who)
+            return work(*args)
+
+        return checked
+
+    life(mira, remember, clock)
+    model.structured[:] = [outside("model", answer)] * 3
+    monkeypatch.setattr(embedding, "embed", outside("embedder", embedding.embed))
+    assert runner.run(mira.pk, clock) == runner.Outcome.DONE
+    assert set(worked) == {"model", "embedder"}
