@@ -15,6 +15,7 @@ from pydantic import Field
 from chat import messages, rate_limit
 from chat.models import Message, Session, Turn
 from chat.models.message import MAX_CHARACTERS
+from chat.serializers import serialize_message, serialize_session, serialize_turn
 from chat.sessions import close, off_the_record
 from chat.turns import runner
 from chat.turns import turn as turns
@@ -104,7 +105,7 @@ class TurnXray(Schema):
 @router.get("/{uuid:persona_id}/messages", response=PageOf[MessageOut], summary="What was said, newest first")
 def list_messages(request: HttpRequest, persona_id: UUID, asked: Query[pagination.Asked]) -> Any:
     """Every line of both sides, of all channels."""
-    return pagination.page(_messages(own_persona(request, persona_id)), asked, told, BY_TIME)
+    return pagination.page(_messages(own_persona(request, persona_id)), asked, serialize_message, BY_TIME)
 
 
 @router.post("/{uuid:persona_id}/messages", response={202: Sent}, summary="Say something")
@@ -123,7 +124,7 @@ def post_message(request: HttpRequest, persona_id: UUID, body: MessageIn) -> Any
 @router.get("/{uuid:persona_id}/messages/{uuid:message_id}", response=MessageOut, summary="One line")
 def get_message(request: HttpRequest, persona_id: UUID, message_id: UUID) -> dict[str, Any]:
     """A line by its id."""
-    return told(get_object_or_404(_messages(own_persona(request, persona_id)), uuid=message_id))
+    return serialize_message(get_object_or_404(_messages(own_persona(request, persona_id)), uuid=message_id))
 
 
 @router.get("/{uuid:persona_id}/sessions", response=PageOf[SessionOut], summary="The talks, newest first")
@@ -133,13 +134,13 @@ def list_sessions(
     """All talks of all channels, or those of one status."""
     sessions = own_persona(request, persona_id).sessions.all()
     found = sessions.filter(status=status) if status else sessions
-    return pagination.page(found, asked, _session, ("started_at", "id"))
+    return pagination.page(found, asked, serialize_session, ("started_at", "id"))
 
 
 @router.get("/{uuid:persona_id}/sessions/{uuid:session_id}", response=SessionOut, summary="One talk")
 def get_session(request: HttpRequest, persona_id: UUID, session_id: UUID) -> dict[str, Any]:
     """A talk by its id, without its lines."""
-    return _session(_own_session(request, persona_id, session_id))
+    return serialize_session(_own_session(request, persona_id, session_id))
 
 
 @router.get(
@@ -152,7 +153,7 @@ def list_session_messages(
 ) -> Any:
     """Its lines, the newest first."""
     session = _own_session(request, persona_id, session_id)
-    return pagination.page(_messages(session.persona).filter(session=session), asked, told, BY_TIME)
+    return pagination.page(_messages(session.persona).filter(session=session), asked, serialize_message, BY_TIME)
 
 
 @router.post("/{uuid:persona_id}/sessions/{uuid:session_id}/close", response=SessionOut, summary="End a talk")
@@ -162,13 +163,13 @@ def close_session(request: HttpRequest, persona_id: UUID, session_id: UUID) -> d
     if not close.close(session, Session.CloseReason.EXPLICIT, timezone.now()):
         raise Refused(409, "not_open", "This talk has ended already.")
     session.refresh_from_db()
-    return _session(session)
+    return serialize_session(session)
 
 
 @router.get("/{uuid:persona_id}/turns/{uuid:turn_id}", response=TurnOut, summary="One turn and its reply")
 def get_turn(request: HttpRequest, persona_id: UUID, turn_id: UUID) -> dict[str, Any]:
     """Ask again while its status is `collecting` or `running`."""
-    return _turn(_own_turn(request, persona_id, turn_id))
+    return serialize_turn(_own_turn(request, persona_id, turn_id))
 
 
 @router.get("/{uuid:persona_id}/turns/{uuid:turn_id}/xray", response=TurnXray, summary="Why a reply was what it was")
@@ -191,23 +192,14 @@ def steer_turn(request: HttpRequest, persona_id: UUID, turn_id: UUID, deed: Lite
             raise Refused(409, "not_retryable", "There is nothing to try again here.")
         _nudge(turn.persona, at_once=True)
     turn.refresh_from_db()
-    return _turn(turn)
+    return serialize_turn(turn)
 
 
 @router.post("/{uuid:persona_id}/off-the-record", response=SessionOut, summary="Talk off the record")
 def begin_off_the_record(request: HttpRequest, persona_id: UUID) -> dict[str, Any]:
     """Begin a talk in the API's channel that is deleted when it ends and of which nothing is remembered; the open one
     of that channel ends. Close it as any other."""
-    return _session(off_the_record.begin(own_persona(request, persona_id), CHANNEL, timezone.now()))
-
-
-def told(message: Message) -> dict[str, Any]:
-    """A line as `MessageOut` tells it."""
-    return {
-        "id": message.uuid,
-        "session_id": message.session.uuid,
-        "turn_id": message.turn.uuid if message.turn else None,
-    } | {name: getattr(message, name) for name in ("role", "speaker", "content", "withheld", "created_at")}
+    return serialize_session(off_the_record.begin(own_persona(request, persona_id), CHANNEL, timezone.now()))
 
 
 def _messages(persona: Persona) -> Any:
@@ -224,28 +216,11 @@ def _own_turn(request: HttpRequest, persona_id: UUID, turn_id: UUID) -> Turn:
     return get_object_or_404(own, uuid=turn_id)
 
 
-def _session(session: Session) -> dict[str, Any]:
-    names = [name for name in SessionOut.model_fields if name != "id"]
-    return {"id": session.uuid} | {name: getattr(session, name) for name in names}
-
-
-def _turn(turn: Turn) -> dict[str, Any]:
-    said = list(turn.messages.select_related("session", "turn").order_by(*BY_TIME))
-    replies = [told(one) for one in said if one.role == Message.Role.PERSONA]
-    names = ("status", "error", "partial", "created_at", "finished_at")
-    return {
-        "id": turn.uuid,
-        "session_id": turn.session.uuid,
-        "lines": [told(one) for one in said if one.role == Message.Role.USER],
-        "reply": replies[0] if replies else None,
-    } | {name: getattr(turn, name) for name in names}
-
-
 def _sent(taken: messages.Taken) -> dict[str, Any]:
     """What became of a line; with the help that belongs beside it."""
     message, beside = taken.message, messages.as_event(taken.message)
     return {
-        "message": told(message),
+        "message": serialize_message(message),
         "turn_id": message.turn.uuid if message.turn else None,
         "repeated": taken.repeated,
         "care": beside.get("care", {}).get("texts", []),

@@ -30,6 +30,7 @@ from memory.web.api.slow_cycle import RunPage
 from memory.web.serializers import serialize_node, serialize_node_detail
 from persona.api import PersonaDetail, PersonaIn, Text
 from persona.models import Persona
+from persona.serializers import serialize_persona_detail
 
 router = Router()
 Which = Annotated[UUID | None, Query(description="Whom of your personas; not needed where there is only one.")]
@@ -123,7 +124,7 @@ def forget_session(request: HttpRequest, of: UUID, how: Query[ForgetQuery], pers
 @router.get("/admin/persona", response=PersonaDetail, summary="Your persona, her blocks and her mood")
 def get_persona(request: HttpRequest, persona: Which = None) -> dict[str, Any]:
     """As `/api/personas/{id}`, with `episodic_state`."""
-    return personas.told(own(request, persona))
+    return serialize_persona_detail(own(request, persona))
 
 
 @router.post("/admin/persona", response=PersonaDetail, summary="Change part of her")
@@ -132,13 +133,13 @@ def post_persona(request: HttpRequest, body: PersonaPart, persona: Which = None)
     known is a 422."""
     given = body.model_dump(exclude_none=True)
     blocks: dict[str, str] = {label: given.pop(label) for label in ("persona", "user") if label in given}
-    return personas.told(personas.edited(request, own(request, persona), given, blocks))
+    return serialize_persona_detail(personas.edited(request, own(request, persona), given, blocks))
 
 
 @router.post("/admin/persona/style", response=PersonaDetail, summary="Say how she is to speak")
 def post_style(request: HttpRequest, body: StyleIn, persona: Which = None) -> dict[str, Any]:
     """The style block, and nothing else."""
-    return personas.told(personas.edited(request, own(request, persona), {}, {"style": body.style}))
+    return serialize_persona_detail(personas.edited(request, own(request, persona), {}, {"style": body.style}))
 
 
 @router.post("/admin/persona/onboarding", response={201: PersonaDetail}, summary="Meet your first persona")
@@ -152,7 +153,7 @@ def post_onboarding(request: HttpRequest, body: OnboardingIn) -> Status[dict[str
         return personas.post_persona(request, whom)
     job = imports.begun_with(request, imports.own_import(request, body.material), whom, body.choices)
     assert job.persona is not None  # it was made just now
-    return Status(201, personas.told(job.persona))
+    return Status(201, serialize_persona_detail(job.persona))
 
 
 # --- what remains ---------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """API of the personas: who they are (L1) and how they feel (L6). Only people write L1: whoever asks here does."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any, Literal, cast
 from uuid import UUID
@@ -17,9 +17,8 @@ from pydantic import AfterValidator, Field
 from echovessel.api import pagination
 from echovessel.api.bodies import Body, storable
 from echovessel.api.pagination import PageOf
-from echovessel.api.problems import Refused
+from echovessel.api.problems import Refused, refused_fields
 from echovessel.api.routing import Section
-from persona import mood as moods
 from persona.lookup import own_persona
 from persona.models import CoreBlock, Persona
 from persona.models.core_block import MAX_CHARACTERS, Label
@@ -27,6 +26,7 @@ from persona.models.core_draft import CoreDraft
 from persona.onboarding import drafts
 from persona.onboarding.creation import create_persona
 from persona.onboarding.drafts import DraftRefused
+from persona.serializers import serialize_draft, serialize_persona, serialize_persona_detail
 
 addresses = Router()  # everything below a persona, of all apps
 router = Section(addresses, "persona")
@@ -169,25 +169,27 @@ Limit = Annotated[int, Query(ge=1, le=200, description="How many items at most."
 @router.get("", response=PageOf[PersonaOut], summary="Your personas")
 def list_personas(request: HttpRequest, asked: Query[pagination.Asked]) -> Any:
     """All whom you talk to, the newest first."""
-    return pagination.page(Persona.objects.owned_by(request.user), asked, _brief)
+    return pagination.page(Persona.objects.owned_by(request.user), asked, serialize_persona)
 
 
 @router.post("", response={201: PersonaDetail}, summary="Make a persona")
 def post_persona(request: HttpRequest, body: PersonaIn) -> Any:
     """A new persona of yours, with her three core blocks."""
-    return Status(201, told(made(request, body)))
+    return Status(201, serialize_persona_detail(made(request, body)))
 
 
 @router.get("/{uuid:persona_id}", response=PersonaDetail, summary="One persona, her blocks and her mood")
 def get_persona(request: HttpRequest, persona_id: UUID) -> dict[str, Any]:
     """Who she is, who you are to her, how she speaks, and how she feels just now."""
-    return told(own_persona(request, persona_id))
+    return serialize_persona_detail(own_persona(request, persona_id))
 
 
 @router.patch("/{uuid:persona_id}", response=PersonaDetail, summary="Change what is known of her")
 def patch_persona(request: HttpRequest, persona_id: UUID, body: PersonaChange) -> dict[str, Any]:
     """Her name, what she calls you, language, time zone, facts. Facts are replaced as a whole."""
-    return told(edited(request, own_persona(request, persona_id), body.model_dump(exclude_none=True), {}))
+    return serialize_persona_detail(
+        edited(request, own_persona(request, persona_id), body.model_dump(exclude_none=True), {})
+    )
 
 
 @router.get("/{uuid:persona_id}/blocks", response=list[BlockOut], summary="Her core blocks (L1)")
@@ -225,7 +227,9 @@ def list_drafts(
     persona = own_persona(request, persona_id)
     found = persona.core_drafts.prefetch_related("quotes")
     room = {label: drafts.room(persona, label) for label in Label.values}
-    return pagination.page(found.filter(status=status) if status else found, asked, lambda one: _drafted(one, room))
+    return pagination.page(
+        found.filter(status=status) if status else found, asked, lambda one: serialize_draft(one, room)
+    )
 
 
 @router.post("/{uuid:persona_id}/drafts/{uuid:draft_id}/accept", response=DraftOut, summary="Accept a draft")
@@ -249,17 +253,7 @@ def _decided(
         draft = decide(get_object_or_404(persona.core_drafts, uuid=draft_id), cast(User, request.user), timezone.now())
     except DraftRefused as error:
         raise Refused(409 if error.code == "decided" else 422, error.code, error.message) from error
-    return _drafted(draft, {draft.label: drafts.room(persona, draft.label)})
-
-
-def _drafted(draft: CoreDraft, room: Mapping[str, int]) -> dict[str, Any]:
-    names = ("label", "text", "status", "created_at", "decided_at")
-    quotes = [
-        {"quote": one.quote, "message_id": one.said_in, "said_at": one.said_at, "where": one.where}
-        for one in draft.quotes.all()
-    ]
-    told = {name: getattr(draft, name) for name in names}
-    return told | {"id": draft.uuid, "import_id": draft.import_uuid, "quotes": quotes, "room": room[draft.label]}
+    return serialize_draft(draft, {draft.label: drafts.room(persona, draft.label)})
 
 
 def made(request: HttpRequest, body: PersonaIn) -> Persona:
@@ -268,16 +262,6 @@ def made(request: HttpRequest, body: PersonaIn) -> Persona:
         return create_persona(request.user, **body.model_dump())  # type: ignore[arg-type]
     except ValidationError as error:
         raise _wrong(error) from error
-
-
-def told(persona: Persona) -> dict[str, Any]:
-    """A persona as `PersonaDetail` tells it."""
-    mood = moods.current(persona, timezone.now())
-    return _brief(persona) | {
-        "blocks": dict(persona.core_blocks.values_list("label", "content")),
-        "facts": persona.facts,
-        "episodic_state": mood.__dict__ if mood else None,
-    }
 
 
 def edited(request: HttpRequest, persona: Persona, values: dict[str, Any], blocks: dict[str, str]) -> Persona:
@@ -302,15 +286,4 @@ def _set(persona: Persona, values: dict[str, Any]) -> None:
 
 
 def _wrong(error: ValidationError) -> Refused:
-    fields = [f"body.body.{name}" for name in getattr(error, "error_dict", {})]
-    return Refused(422, "invalid", "Something in this request is missing or wrong.", fields=fields)
-
-
-def _brief(persona: Persona) -> dict[str, Any]:
-    return {
-        "id": persona.uuid,
-        "name": persona.name,
-        "user_name": persona.user_name or persona.owner.get_username(),
-        "language": persona.language,
-        "timezone": persona.timezone,
-    }
+    return refused_fields(*(f"body.body.{name}" for name in getattr(error, "error_dict", {})))

@@ -45,7 +45,7 @@ class ReachingOutIn(Body):
 @router.get("/{uuid:persona_id}/reaching-out", response=ReachingOutOut, summary="Whether she may speak first")
 def get_reaching_out(request: HttpRequest, persona_id: UUID) -> dict[str, Any]:
     """The switch and its bounds."""
-    return _told(_allowed(own_persona(request, persona_id)))
+    return _serialize(_allowed(own_persona(request, persona_id)))
 
 
 @router.patch("/{uuid:persona_id}/reaching-out", response=ReachingOutOut, summary="Let her speak first, or not")
@@ -58,14 +58,14 @@ def patch_reaching_out(request: HttpRequest, persona_id: UUID, body: ReachingOut
         setattr(allowed, name, value)
     allowed.changed_at = timezone.now()
     allowed.save()
-    return _told(allowed)
+    return _serialize(allowed)
 
 
 def _allowed(persona: Persona) -> ReachingOut:
     return ReachingOut.objects.filter(persona=persona).first() or ReachingOut(persona=persona)
 
 
-def _told(allowed: ReachingOut) -> dict[str, Any]:
+def _serialize(allowed: ReachingOut) -> dict[str, Any]:
     in_force = bounds_of(allowed)
     names = ("enabled", "quiet_start", "quiet_end", "max_per_24h", "push")
     return {name: getattr(in_force, name) for name in names} | {"most": knobs.max_per_24h()}

@@ -141,7 +141,7 @@ def plan_forgetting(
     request: HttpRequest, persona_id: UUID, what: What, of: UUID, how: Query[ForgetQuery]
 ) -> dict[str, Any]:
     """Everything that would go, what would stay and why, before anything is done; by its digest it is confirmed."""
-    return planned(_plan(request, persona_id, what, of, how))
+    return _plan_out(_plan(request, persona_id, what, of, how))
 
 
 @router.get(
@@ -196,7 +196,7 @@ def forget_import(request: HttpRequest, persona_id: UUID, import_id: UUID, how: 
 )
 def plan_taking_back(request: HttpRequest, persona_id: UUID, import_id: UUID) -> dict[str, Any]:
     """Everything that came with it and would go, before anything is done; by its digest it is confirmed."""
-    return planned(_plan(request, persona_id, "imports", import_id, TAKEN_BACK))
+    return _plan_out(_plan(request, persona_id, "imports", import_id, TAKEN_BACK))
 
 
 @router.post(
@@ -216,7 +216,7 @@ def take_back_import(request: HttpRequest, persona_id: UUID, import_id: UUID, ho
 @router.get("/{uuid:persona_id}/forget", response=PlanOut, summary="What forgetting a persona would do")
 def plan_forgetting_persona(request: HttpRequest, persona_id: UUID) -> dict[str, Any]:
     """ForgetQuery much of what would go with her, in counts alone."""
-    return planned(_plan_of_all(request, persona_id))
+    return _plan_out(_plan_of_all(request, persona_id))
 
 
 @router.delete("/{uuid:persona_id}", response=ReceiptOut, summary="Forget a persona wholly")
@@ -239,7 +239,7 @@ def get_receipt(request: HttpRequest, persona_id: UUID, receipt_id: UUID) -> dic
     return serialize_receipt(get_object_or_404(Receipt, persona=persona, uuid=receipt_id))
 
 
-def planned(plan: Plan) -> dict[str, Any]:
+def _plan_out(plan: Plan) -> dict[str, Any]:
     """A plan as `PlanOut` tells it."""
     return serialize_plan(plan) | {"mode": plan.choice.dependents, "messages": plan.choice.messages}
 
@@ -277,5 +277,5 @@ def _plan_of_all(request: HttpRequest, persona_id: UUID) -> Plan:
 
 
 def _changed(plan: Plan) -> Refused:
-    now = PlanOut(**planned(plan)).model_dump(mode="json")
+    now = PlanOut(**_plan_out(plan)).model_dump(mode="json")
     return Refused(409, "plan_changed", "Something else would be forgotten now than what was confirmed.", plan=now)

@@ -20,7 +20,7 @@ from pydantic import AfterValidator, Field, WithJsonSchema
 from echovessel.api import pagination
 from echovessel.api.bodies import Body, storable
 from echovessel.api.pagination import PageOf
-from echovessel.api.problems import Refused
+from echovessel.api.problems import Refused, refused_fields
 from memory import imports
 from memory.imports import Choices, WrongChoice, uploads
 from memory.imports.choices import NotAsking, followed
@@ -241,7 +241,7 @@ def _begun(request: HttpRequest, persona: Persona | None, file: UploadedFile | N
     if uploads.is_too_big(request):
         raise Refused(413, "too_big", "The file is larger than what is taken.", most_bytes=uploads.most_bytes())
     if file is None:
-        raise Refused(422, "invalid", "Something in this request is missing or wrong.", fields=["body.file"])
+        raise refused_fields("body.file")
     now = timezone.now()
     try:
         source = Source(cast(Any, file.file), file.name or "")

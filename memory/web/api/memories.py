@@ -11,8 +11,8 @@ from ninja import Query, Schema
 from pydantic import AwareDatetime, Field
 
 from chat.api import MessageOut
-from chat.api import told as line_told
 from chat.models import Message
+from chat.serializers import serialize_message
 from echovessel.api import pagination
 from echovessel.api.bodies import Body
 from echovessel.api.pagination import PageOf
@@ -191,7 +191,7 @@ def lines_page(persona: Persona, asked: pagination.Asked, text: str) -> dict[str
     """A page of the lines in which `text` stands."""
     last = get_object_or_404(Message, persona=persona, uuid=asked.before) if asked.before else None
     found = search.said(persona, text, last, asked.limit)
-    return pagination.cut(found.rows, found.has_more, line_told)
+    return pagination.cut(found.rows, found.has_more, serialize_message)
 
 
 @router.get(
