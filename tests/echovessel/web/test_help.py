@@ -16,7 +16,6 @@ from django.utils.html import escape
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from chat.openai_api.views import nowhere
 from echovessel import knobs
 from echovessel.web import help as manual
 from memory.imports.readers import FORMATS
@@ -29,6 +28,8 @@ SOURCES = ("echovessel", "persona", "chat", "memory", "proactive", "templates", 
 OF_OTHER_PROGRAMS = {"OLLAMA_CONTEXT_LENGTH"}
 # Paths of the reader's machine, and addresses of other sites.
 EXAMPLES = ("/srv/", "/path", "/tmp/")
+# Views that take every address below theirs and answer 404.
+CATCH_ALL = {"nowhere", "catch_all_view"}
 UUID = "00000000-0000-0000-0000-000000000000"
 
 COMMAND = re.compile(r"manage\.py\s+([a-z_]+)([^\n#]*)")
@@ -131,6 +132,14 @@ def test_every_command_and_option_named_exists() -> None:
             assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE), (name, code)
 
 
+def test_every_option_of_a_command_of_ours_is_named() -> None:
+    """Not those of measuring, and of the worker, which Django and django-q declare."""
+    options = set().union(*(options_of(name) for name in our_commands() - {"bench", "worker"})) - options_of("check")
+    for language in LANGUAGES:
+        text = "".join((manual.FOLDER / language / f"{name}.md").read_text() for name in manual.PAGES)
+        assert options - set(OPTION.findall(text)) <= {"--skip-checks"}, language
+
+
 def test_every_environment_variable_named_is_read_and_every_one_read_is_named() -> None:
     read = variables_read()
     for name, code in all_code():
@@ -208,10 +217,9 @@ def test_the_import_page_names_every_format() -> None:
 
 
 def test_the_page_of_commands_names_every_command_of_ours() -> None:
-    ours = {name for name, app in get_commands().items() if app.partition(".")[0] in SOURCES}
     for language in LANGUAGES:
         named = {code.partition(" ")[0] for code in spans(parse(manual.FOLDER / language / "commands.md"))}
-        assert ours <= named
+        assert our_commands() <= named
 
 
 def test_the_documents_of_the_repository_stay_short() -> None:
@@ -280,10 +288,13 @@ def options_of(command: str) -> set[str]:
     return {option for one in (parser, *parts) for action in one._actions for option in action.option_strings}
 
 
+def our_commands() -> set[str]:
+    return {name for name, app in get_commands().items() if str(app).partition(".")[0] in SOURCES}
+
+
 @cache
 def options_of_all() -> set[str]:
-    ours = [name for name, app in get_commands().items() if str(app).partition(".")[0] in SOURCES]
-    return set().union(*map(options_of, ours))
+    return set().union(*map(options_of, our_commands()))
 
 
 def variables_read() -> set[str]:
@@ -294,7 +305,7 @@ def leads_somewhere(address: str) -> bool:
     path = re.sub(r"\{\w+\}|\bID\b", UUID, address)
     for attempt in (path, f"{path}/", f"{path}/models"):
         try:
-            if resolve(attempt).func is not nowhere:
+            if resolve(attempt).func.__name__ not in CATCH_ALL:
                 return True
         except Resolver404:
             continue
