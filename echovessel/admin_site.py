@@ -61,7 +61,7 @@ class Desk(AdminSite):
         """The sections, with what waits and how it goes."""
         from memory.web.admin import dashboard  # noqa: PLC0415  (as above)
 
-        shown = dashboard.shown(request.user, timezone.now())
+        shown = dashboard.dashboard_context(request.user, timezone.now())
         return super().index(request, {**shown, **(extra_context or {})})
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:

@@ -151,7 +151,7 @@ def post_onboarding(request: HttpRequest, body: OnboardingIn) -> Status[dict[str
     whom = PersonaIn(**body.model_dump(exclude={"material", "choices"}))
     if body.material is None:
         return personas.post_persona(request, whom)
-    job = imports.begun_with(request, imports.own_import(request, body.material), whom, body.choices)
+    job = imports.begin_persona_with(request, imports.own_import(request, body.material), whom, body.choices)
     assert job.persona is not None  # it was made just now
     return Status(201, serialize_persona_detail(job.persona))
 

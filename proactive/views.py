@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from chat.models import Turn
 from memory.web.presenters import reply_explanation
-from memory.web.views.base import owned, page
+from memory.web.views.base import page, persona_page
 from persona.models import Persona
 from proactive import knobs
 from proactive.forms import ReachingOutForm
@@ -20,7 +20,7 @@ from proactive.models import PushSubscription, ReachingOut
 from proactive.presenters import decisions
 
 
-@owned
+@persona_page
 @require_http_methods(["GET", "HEAD", "POST"])
 def reaching_out(request: HttpRequest, persona: Persona) -> HttpResponse:
     """The switch and its bounds; below them what came of it lately."""
@@ -50,11 +50,11 @@ def _browsers(persona: Persona) -> list[str]:
     return [sha256(endpoint.encode()).hexdigest() for endpoint in endpoints]
 
 
-@owned
+@persona_page
 @require_http_methods(["GET", "HEAD"])
 def why_now(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResponse:
     """Why she wrote first and why then, with the memory it was about; and below it what she was reminded of."""
     first_word = get_object_or_404(Turn, persona=persona, uuid=turn, spoke_first=True)
     return render(
-        request, "proactive/_why_now.html", reply_explanation.explained(first_word) | decisions.why_now(first_word)
+        request, "proactive/_why_now.html", reply_explanation.explain_reply(first_word) | decisions.why_now(first_word)
     )

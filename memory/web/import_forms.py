@@ -36,14 +36,14 @@ _DAY_FIRST = {"day": True, "month": False}
 _LONGEST_PATH = 200
 
 
-class HandedOver(forms.Form):
+class UploadForm(forms.Form):
     """A file."""
 
     file = forms.FileField(allow_empty_file=True, error_messages={"required": _("Please choose a file.")})
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionForm:
     """One speaker, and the field that says who that is."""
 
     name: str
@@ -112,9 +112,9 @@ class Answers(forms.Form):
         return AGAIN in self.data
 
     @property
-    def speakers(self) -> list[Asked]:
+    def speakers(self) -> list[QuestionForm]:
         return [
-            Asked(speaker["name"], speaker["lines"], self[f"role_{number}"])
+            QuestionForm(speaker["name"], speaker["lines"], self[f"role_{number}"])
             for number, speaker in enumerate(self._speakers())
         ]
 
@@ -219,7 +219,7 @@ class Names(forms.Form):
         super().__init__(data, auto_id="named_%s", initial=initial)
 
 
-def named_in(form: Answers) -> Iterator[tuple[str, str]]:
+def names_in(form: Answers) -> Iterator[tuple[str, str]]:
     """The names by which the file itself calls the two sides; labels like "assistant" are none."""
     for asked in form.speakers:
         if asked.field.initial in ("user", "persona") and asked.is_named:

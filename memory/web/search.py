@@ -68,7 +68,7 @@ class Page(Generic[Row]):
     has_more: bool
 
 
-def fitting(persona: Persona, filters: Filters) -> NodeQuerySet:
+def filter_nodes(persona: Persona, filters: Filters) -> NodeQuerySet:
     """A persona's memories that are what `filters` asks for."""
     found = ConceptNode.objects.of(persona).filter(_what(filters))
     if filters.entity is not None:
@@ -79,11 +79,11 @@ def fitting(persona: Persona, filters: Filters) -> NodeQuerySet:
     return found.filter(_when(persona, filters))
 
 
-def by_words(
+def search_by_words(
     persona: Persona, text: str, filters: Filters, before: ConceptNode | None = None, limit: int = 30
 ) -> Page[ConceptNode]:
     """The memories in which `text` stands, anywhere and in any case; all that fit where it is empty."""
-    found = fitting(persona, filters)
+    found = filter_nodes(persona, filters)
     if needle := text.strip():
         found = _holding(found, vectors.SUBSTRINGS, persona, needle)
     if before is not None:
@@ -92,12 +92,12 @@ def by_words(
 
 
 @with_one_model
-def by_meaning(persona: Persona, text: str, filters: Filters, limit: int = 30) -> list[ConceptNode]:
+def search_by_meaning(persona: Persona, text: str, filters: Filters, limit: int = 30) -> list[ConceptNode]:
     """The memories nearest in meaning to `text`, nearest first. No transaction may be open.
 
     Raises EmbeddingUnavailable.
     """
-    wanted = fitting(persona, filters)
+    wanted = filter_nodes(persona, filters)
     model = follow()
     [vector] = embedding.embed([text])
     near = [*vectors.nearest(persona.pk, vector, limit * 4), *_nearest_put_away(wanted, vector)]
@@ -108,7 +108,7 @@ def by_meaning(persona: Persona, text: str, filters: Filters, limit: int = 30) -
     return sorted(found.values(), key=lambda node: (distances[node.pk], -node.pk))[:limit]
 
 
-def said(persona: Persona, text: str, before: Message | None = None, limit: int = 30) -> Page[Message]:
+def search_messages(persona: Persona, text: str, before: Message | None = None, limit: int = 30) -> Page[Message]:
     """The lines in which `text` stands, put away ones too, and those of others who were there."""
     found: MessageQuerySet = Message.objects.filter(persona=persona).exclude(role=Message.Role.SYSTEM, speaker="")
     found = _holding(found, search.SUBSTRINGS, persona, text.strip())

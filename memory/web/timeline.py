@@ -44,7 +44,7 @@ def rows(persona: Persona, limit: int = 60) -> list[Row]:
 
 
 @dataclass(frozen=True)
-class Talk:
+class SessionMemories:
     """What came of one talk: its summary, its first memories, and how many more there are."""
 
     uuid: UUID
@@ -53,7 +53,7 @@ class Talk:
     more: int
 
 
-def learned(persona: Persona, sessions: Iterable[UUID]) -> list[Talk]:
+def learned_by_session(persona: Persona, sessions: Iterable[UUID]) -> list[SessionMemories]:
     """What came of each of a persona's talks."""
     talks = list(persona.sessions.filter(uuid__in=list(sessions)))
     found = ConceptNode.objects.of(persona).filter(session__in=talks, status__in=SHOWN_STATUSES)
@@ -61,7 +61,7 @@ def learned(persona: Persona, sessions: Iterable[UUID]) -> list[Talk]:
     for node in retold.mark(found.order_by("id")):
         by_talk.setdefault(node.session_id, []).append(node)
     return [
-        Talk(talk.uuid, talk.summary, nodes[:MOST_LEARNED], len(nodes[MOST_LEARNED:]))
+        SessionMemories(talk.uuid, talk.summary, nodes[:MOST_LEARNED], len(nodes[MOST_LEARNED:]))
         for talk in talks
         for nodes in [by_talk.get(talk.pk, [])]
     ]

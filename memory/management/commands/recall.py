@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from chat import knobs
 from memory.recall import Recall, prepare, recall
 from memory.recall.xray import CandidateSeen
-from memory.web.presenters.recall_reasons import ARMS, PARTS, RULES, emptiness, left_aside
+from memory.web.presenters.recall_reasons import ARMS, PARTS, RULES, describe_empty, describe_left_out
 from persona.lookup import NoSuchPersona, persona_by
 
 
@@ -113,8 +113,8 @@ def _table(query: QueryLine, budget: int, found: Recall) -> Iterator[str]:
     for item in found.items:
         yield f"{item.score:6.2f}  {item.layer}  {item.tokens:4d}  {item.text}"
     if not found.items:
-        yield emptiness(found.xray.empty_reason)
-    if aside := left_aside(found.xray.as_json()):
+        yield describe_empty(found.xray.empty_reason)
+    if aside := describe_left_out(found.xray.as_json()):
         yield f"{_('Looked at and left aside:')} {', '.join(f'{rule}: {count}' for rule, count in aside)}"
     yield _("%(tokens)s of %(budget)s tokens used") % {"tokens": found.xray.tokens, "budget": budget}
     yield ", ".join(f"{step} {ms:.1f} ms" for step, ms in found.xray.elapsed_ms.items())

@@ -25,7 +25,7 @@ Kind, Status = ConceptNode.Kind, ConceptNode.Status
 
 
 @dataclass(frozen=True)
-class Waiting:
+class PendingWork:
     """How many of something wait for somebody, and where they are."""
 
     label: str
@@ -33,12 +33,12 @@ class Waiting:
     address: str = ""
 
 
-def shown(user: User | AnonymousUser, now: datetime) -> dict[str, Any]:
+def dashboard_context(user: User | AnonymousUser, now: datetime) -> dict[str, Any]:
     """What the template needs, in a constant number of statements."""
-    return {"charts": [*remembered(now), weights(), recalls(), *costs(now)], "waiting": waiting(user)}
+    return {"charts": [*memory_charts(now), impact_chart(), recalls(), *costs(now)], "waiting": pending_work(user)}
 
 
-def remembered(now: datetime) -> list[Chart]:
+def memory_charts(now: datetime) -> list[Chart]:
     """By layer and week, and how heavy it was."""
     rows = (
         ConceptNode.objects.filter(created_at__gt=now - timedelta(weeks=WEEKS), created_at__lte=now)
@@ -59,7 +59,7 @@ def remembered(now: datetime) -> list[Chart]:
     ]
 
 
-def weights() -> Chart:
+def impact_chart() -> Chart:
     """How many memories weigh how much."""
     rows = ConceptNode.objects.filter(status=Status.ACTIVE).order_by().values_list("emotional_impact")
     counts = dict(rows.annotate(Count("pk")))
@@ -105,7 +105,7 @@ def costs(now: datetime) -> list[Chart]:
     ]
 
 
-def waiting(user: User | AnonymousUser) -> list[Waiting]:
+def pending_work(user: User | AnonymousUser) -> list[PendingWork]:
     """What waits for the job worker, and what for people."""
     talks = dict(
         Session.objects.filter(status__in=["closing", "consolidating", "failed"])
@@ -120,22 +120,22 @@ def waiting(user: User | AnonymousUser) -> list[Waiting]:
     events_page, names = reverse("admin:memory_event_changelist"), reverse("admin:memory_mergeproposal_changelist")
     unfinished = talks.get("closing", 0) + talks.get("consolidating", 0)
     return [
-        Waiting(_("jobs in the queue"), OrmQ.objects.count()),
-        Waiting(_("talks to be remembered"), unfinished, f"{talks_page}?status__exact=closing"),
-        Waiting(_("talks that failed"), talks.get("failed", 0), f"{talks_page}?status__exact=failed"),
-        Waiting(_("memories in quarantine"), quarantined.count(), f"{events_page}?status__exact=quarantined"),
-        Waiting(_("names in question"), MergeProposal.objects.open().count(), names),
-        Waiting(_("receipts whose bytes are being erased"), pending, f"{receipts}?status__exact=pending"),
-        Waiting(_("writings refused because they were forgotten"), refused),
+        PendingWork(_("jobs in the queue"), OrmQ.objects.count()),
+        PendingWork(_("talks to be remembered"), unfinished, f"{talks_page}?status__exact=closing"),
+        PendingWork(_("talks that failed"), talks.get("failed", 0), f"{talks_page}?status__exact=failed"),
+        PendingWork(_("memories in quarantine"), quarantined.count(), f"{events_page}?status__exact=quarantined"),
+        PendingWork(_("names in question"), MergeProposal.objects.open().count(), names),
+        PendingWork(_("receipts whose bytes are being erased"), pending, f"{receipts}?status__exact=pending"),
+        PendingWork(_("writings refused because they were forgotten"), refused),
         *_flags(user),
     ]
 
 
-def _flags(user: User | AnonymousUser) -> list[Waiting]:
+def _flags(user: User | AnonymousUser) -> list[PendingWork]:
     if not user.has_perm("chat.view_crisisflag"):
         return []
     address = f"{reverse('admin:chat_crisisflag_changelist')}?seen_at__isempty=1"
-    return [Waiting(_("crisis flags nobody has seen"), CrisisFlag.objects.filter(seen_at=None).count(), address)]
+    return [PendingWork(_("crisis flags nobody has seen"), CrisisFlag.objects.filter(seen_at=None).count(), address)]
 
 
 def _ago(now: datetime, field: str, days: int) -> Cast:

@@ -207,7 +207,7 @@ class MergeProposalAdmin(Seen):
             raise PermissionDenied
         if request.method == "POST":
             return self._reviewed(request)
-        proposal = merge_review.shown(MergeProposal.objects.all(), request.GET)
+        proposal = merge_review.proposal_to_review(MergeProposal.objects.all(), request.GET)
         reads = proposal is not None and self.reads(request, proposal)
         if proposal is not None:
             self.looked(request, [proposal])

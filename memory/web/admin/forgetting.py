@@ -25,7 +25,7 @@ from memory.forgetting import InvalidChoice, Plan, Target
 from memory.forgetting.people import LastSuperuser
 from memory.models import ConceptNode, Entity, ImportRun, Receipt
 from memory.web.forget_form import UNCLEAR, NotDone, confirm_plan, is_key, read_choice
-from memory.web.presenters.forgetting import sheet
+from memory.web.presenters.forgetting import plan_context
 from memory.web.views.account import NOBODY_LEFT
 from persona.models import Persona
 
@@ -119,7 +119,7 @@ def _preview(request: HttpRequest, meant: Meant, plan: Plan, trouble: Any = "", 
         **admin.site.each_context(request),
         "title": _("Forget this?"),
         "meant": meant,
-        "sheet": sheet(plan, show_words=reads),
+        "sheet": plan_context(plan, show_words=reads),
         "reads": reads,
         "trouble": trouble,
     }

@@ -57,7 +57,7 @@ def pair_of(proposal: MergeProposal) -> Pair:
     )
 
 
-def shown(proposals: MergeProposalQuerySet, asked: Mapping[str, str]) -> MergeProposal | None:
+def proposal_to_review(proposals: MergeProposalQuerySet, asked: Mapping[str, str]) -> MergeProposal | None:
     """The one to be shown: the one that is asked for, or the next open one, the newest first."""
     whole = proposals.select_related("a__persona", "b__persona", "decided_by")
     both = whole.prefetch_related("a__aliases", "b__aliases")

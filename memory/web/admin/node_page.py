@@ -16,7 +16,7 @@ LATEST_TURNS, MOST_TURNS = 200, 5
 
 
 @dataclass(frozen=True)
-class Told:
+class PageText:
     """A line that a memory came from: what of it is quoted, and the lines around it."""
 
     line: Message
@@ -28,14 +28,14 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Linked:
+class LinkedNode:
     """Another memory and its page; without one, something that was forgotten."""
 
     node: ConceptNode | None
     address: str
 
 
-def sheet(node: ConceptNode) -> dict[str, Any]:
+def node_context(node: ConceptNode) -> dict[str, Any]:
     """What the template needs, in a constant number of statements."""
     return {
         "evidence": evidence_in_place(node),
@@ -54,7 +54,7 @@ def sheet(node: ConceptNode) -> dict[str, Any]:
     }
 
 
-def evidence_in_place(node: ConceptNode) -> list[Told]:
+def evidence_in_place(node: ConceptNode) -> list[PageText]:
     """The first lines it came from, each between those before and after it."""
     found = list(
         node.evidence.select_related("message")
@@ -82,9 +82,9 @@ def _beside(direction: str) -> Subquery:
     return Subquery(lines.order_by(f"{direction}created_at", f"{direction}id").values("pk")[:1])
 
 
-def _told(evidence: Any, around: Mapping[int, Message]) -> Told:
+def _told(evidence: Any, around: Mapping[int, Message]) -> PageText:
     line, content = evidence.message, evidence.message.content
-    return Told(
+    return PageText(
         line=line,
         before=around.get(evidence.before),
         after=around.get(evidence.after),
@@ -98,8 +98,8 @@ def _edges(edges: Any, other: str) -> QuerySet[Filling]:
     return edges.select_related(other).order_by("id")[:MOST]
 
 
-def _linked(node: ConceptNode | None) -> Linked:
-    return Linked(node, address(node) if node else "")
+def _linked(node: ConceptNode | None) -> LinkedNode:
+    return LinkedNode(node, address(node) if node else "")
 
 
 def address(node: ConceptNode) -> str:

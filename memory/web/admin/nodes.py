@@ -31,7 +31,7 @@ Status, Verification, Outcome = ConceptNode.Status, ConceptNode.Verification, Co
 
 
 @dataclass(frozen=True)
-class Deed:
+class NodeAction:
     """What a person may do to a memory beside changing its words: its name, when it makes sense, and to which kinds."""
 
     do: Callable[[ConceptNode], bool]
@@ -40,20 +40,24 @@ class Deed:
     kinds: Collection[str] = tuple(ConceptNode.Kind.values)
 
 
-def _settling(name: str, label: Any, fits: Callable[[ConceptNode], bool]) -> Deed:
-    return Deed(lambda node: open_items.BY_HAND[name](node, timezone.now()), label, fits, open_items.KINDS)
+def _settling(name: str, label: Any, fits: Callable[[ConceptNode], bool]) -> NodeAction:
+    return NodeAction(lambda node: open_items.BY_HAND[name](node, timezone.now()), label, fits, open_items.KINDS)
 
 
-DEEDS: dict[str, Deed] = {
-    "let_in": Deed(NODE_ACTIONS["let_in"], _("Let in"), lambda node: node.status == Status.QUARANTINED),
-    "hide": Deed(NODE_ACTIONS["hide"], _("Hide"), lambda node: node.status == Status.ACTIVE),
-    "show": Deed(NODE_ACTIONS["show"], _("Show again"), lambda node: node.status == Status.HIDDEN),
-    "confirm": Deed(NODE_ACTIONS["confirm"], _("Confirm"), lambda node: node.verification != Verification.CONFIRMED),
-    "dispute": Deed(NODE_ACTIONS["dispute"], _("Dispute"), lambda node: node.verification != Verification.DISPUTED),
-    "pin": Deed(NODE_ACTIONS["pin"], _("Pin"), lambda node: not node.pinned),
-    "unpin": Deed(NODE_ACTIONS["unpin"], _("Unpin"), lambda node: node.pinned),
-    "archive": Deed(NODE_ACTIONS["archive"], _("Put away"), lambda node: node.status == Status.ACTIVE),
-    "unarchive": Deed(NODE_ACTIONS["unarchive"], _("Bring back"), lambda node: node.status == Status.ARCHIVED),
+DEEDS: dict[str, NodeAction] = {
+    "let_in": NodeAction(NODE_ACTIONS["let_in"], _("Let in"), lambda node: node.status == Status.QUARANTINED),
+    "hide": NodeAction(NODE_ACTIONS["hide"], _("Hide"), lambda node: node.status == Status.ACTIVE),
+    "show": NodeAction(NODE_ACTIONS["show"], _("Show again"), lambda node: node.status == Status.HIDDEN),
+    "confirm": NodeAction(
+        NODE_ACTIONS["confirm"], _("Confirm"), lambda node: node.verification != Verification.CONFIRMED
+    ),
+    "dispute": NodeAction(
+        NODE_ACTIONS["dispute"], _("Dispute"), lambda node: node.verification != Verification.DISPUTED
+    ),
+    "pin": NodeAction(NODE_ACTIONS["pin"], _("Pin"), lambda node: not node.pinned),
+    "unpin": NodeAction(NODE_ACTIONS["unpin"], _("Unpin"), lambda node: node.pinned),
+    "archive": NodeAction(NODE_ACTIONS["archive"], _("Put away"), lambda node: node.status == Status.ACTIVE),
+    "unarchive": NodeAction(NODE_ACTIONS["unarchive"], _("Bring back"), lambda node: node.status == Status.ARCHIVED),
     "came_true": _settling("came_true", _("It came true, or was kept"), lambda node: node.outcome == Outcome.OPEN),
     "did_not": _settling("did_not", _("It did not, or was not kept"), lambda node: node.outcome == Outcome.OPEN),
     "reopen": _settling("reopen", _("Await it again"), lambda node: node.outcome != Outcome.OPEN),
@@ -81,7 +85,7 @@ class Impact(admin.SimpleListFilter):
         return queryset.filter(emotional_impact__range=band[1:]) if band else None
 
 
-class Tagged(admin.SimpleListFilter):
+class TagFilter(admin.SimpleListFilter):
     """By what it is to the two of them."""
 
     title, parameter_name = _("tag"), "tag"
@@ -140,7 +144,7 @@ class NodeAdmin(WordsIndexed, Page):
         "source",
         "subject",
         Impact,
-        Tagged,
+        TagFilter,
         Lately,
         AboutPersona,
     ]
@@ -214,7 +218,7 @@ class NodeAdmin(WordsIndexed, Page):
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **options: Any) -> HttpResponse:
         node = options.get("obj")
         if node is not None and self.reads(request, node):
-            context["sheet"] = node_page.sheet(node)
+            context["sheet"] = node_page.node_context(node)
         if node is not None and self.has_change_permission(request, node):
             context["deeds"] = [(name, deed.label) for name, deed in self.deeds.items() if deed.fits(node)]
         return super().render_change_form(request, context, *args, **options)
@@ -222,7 +226,7 @@ class NodeAdmin(WordsIndexed, Page):
     # --- deeds ------------------------------------------------------------------------------------------------------
 
     @property
-    def deeds(self) -> dict[str, Deed]:
+    def deeds(self) -> dict[str, NodeAction]:
         """What may be done to this kind of memory."""
         return {name: deed for name, deed in DEEDS.items() if self.model.objects.kind in deed.kinds}
 
@@ -283,7 +287,7 @@ def _action(name: str) -> Callable[[Any, HttpRequest, QuerySet], None]:
     return lambda page, request, rows: page.do_all(request, rows, name)
 
 
-class AwaitedAdmin(NodeAdmin):
+class OpenItemAdmin(NodeAdmin):
     """What promises and expectations show beyond that: when they are due, and how they ended."""
 
     list_display = [*NodeAdmin.list_display[:3], "event_time_end", "outcome", *NodeAdmin.list_display[3:]]
@@ -293,7 +297,7 @@ class AwaitedAdmin(NodeAdmin):
 for model, page in (
     (Event, NodeAdmin),
     (Thought, NodeAdmin),
-    (Intention, AwaitedAdmin),
-    (Expectation, AwaitedAdmin),
+    (Intention, OpenItemAdmin),
+    (Expectation, OpenItemAdmin),
 ):
     admin.site.register(model, page)

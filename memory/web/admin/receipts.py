@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from echovessel.admin import FORGET, AboutPersona, Lately, Seen
 from memory.models import ImportRun, Receipt
-from memory.web.presenters.forgetting import counted
+from memory.web.presenters.forgetting import describe_counts
 
 
 @admin.register(Receipt)
@@ -45,7 +45,7 @@ class ReceiptAdmin(Seen):
 
     @admin.display(description=_("what went"))
     def gone(self, receipt: Receipt) -> str:
-        return format_html_join("", "<div>{}: {}</div>", counted(receipt.counts)) or "–"
+        return format_html_join("", "<div>{}: {}</div>", describe_counts(receipt.counts)) or "–"
 
 
 @admin.register(ImportRun)

@@ -66,7 +66,7 @@ class ExplainedTurnAdmin(TurnAdmin):
 
     @admin.display(description=_("what was recalled"))
     def recalled(self, turn: Turn) -> str:
-        return render_to_string("admin/memory/_xray.html", xray.sheet(turn))
+        return render_to_string("admin/memory/_xray.html", xray.xray_context(turn))
 
     @admin.display(description=_("the account as stored"))
     def account(self, turn: Turn) -> str:

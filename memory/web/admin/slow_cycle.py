@@ -67,7 +67,7 @@ TABLES = {
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownRow:
     """A row of which a run tells: its words and its page; of one that is gone, neither."""
 
     text: str
@@ -75,16 +75,16 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Made:
+class MadeRow:
     """What a run said, what became of it, and by what it was said."""
 
     kind: Any
     became: Any
-    what: Shown | None
-    by: Sequence[Shown]
+    what: ShownRow | None
+    by: Sequence[ShownRow]
 
 
-def sheet(run: SlowCycleRun) -> dict[str, Any]:
+def run_context(run: SlowCycleRun) -> dict[str, Any]:
     """What the page of a run tells, in a constant number of statements."""
     given = {name: run.given.get(name, []) for name in GIVEN}
     nodes = {*given["events"], *given["awaited"], *given["thoughts"], *_node_keys(run.made)}
@@ -108,24 +108,24 @@ def _node_keys(made: Iterable[Mapping[str, Any]]) -> set[int]:
     }
 
 
-def _made(rows: Mapping[str, Mapping[int, Any]], item: Mapping[str, Any]) -> Made:
+def _made(rows: Mapping[str, Mapping[int, Any]], item: Mapping[str, Any]) -> MadeRow:
     kind, why = item["kind"], item.get("dropped", "")
     became = DROPPED.get(why, why) if why else BECAME.get(item.get("outcome", ""), "")
     what = _shown(rows, TABLES.get(kind, "node"), item["id"]) if "id" in item else None
-    return Made(MADE.get(kind, kind), became, what, _all_shown(rows, "node", item.get("by", ())))
+    return MadeRow(MADE.get(kind, kind), became, what, _all_shown(rows, "node", item.get("by", ())))
 
 
-def _all_shown(rows: Mapping[str, Mapping[int, Any]], table: str, keys: Iterable[int]) -> list[Shown]:
+def _all_shown(rows: Mapping[str, Mapping[int, Any]], table: str, keys: Iterable[int]) -> list[ShownRow]:
     return [_shown(rows, table, key) for key in keys]
 
 
-def _shown(rows: Mapping[str, Mapping[int, Any]], table: str, key: int) -> Shown:
+def _shown(rows: Mapping[str, Mapping[int, Any]], table: str, key: int) -> ShownRow:
     row = rows[table].get(key)
     if row is None:
-        return Shown("", "")
+        return ShownRow("", "")
     if isinstance(row, ConceptNode):
-        return Shown(excerpt(row.description, LONGEST), address(row))
-    return Shown(row.text if isinstance(row, Question) else row.canonical_name, page_of(row))
+        return ShownRow(excerpt(row.description, LONGEST), address(row))
+    return ShownRow(row.text if isinstance(row, Question) else row.canonical_name, page_of(row))
 
 
 @admin.register(SlowCycleRun)
@@ -143,7 +143,7 @@ class SlowCycleRunAdmin(Seen):
 
     @admin.display(description=_("what it was given, and what it made"))
     def account(self, run: SlowCycleRun) -> str:
-        return render_to_string("admin/memory/_slow_cycle.html", sheet(run))
+        return render_to_string("admin/memory/_slow_cycle.html", run_context(run))
 
 
 class GroundInline(SeenInline):

@@ -23,7 +23,7 @@ from memory.curation.add import Addition, WithoutGround
 from memory.curation.correct import Correction, Forgotten, InvalidMemory
 from memory.curation.remember import NotRemembered
 from memory.models import ConceptNode
-from memory.web.api.memories import EvidenceOut, Kind, NodeDetail, NodeOut, own_node, unavailable
+from memory.web.api.memories import EvidenceOut, Kind, NodeDetail, NodeOut, embedding_unavailable, own_node
 from memory.web.api.routing import router
 from memory.web.forms import Description, EmotionTags, EventTime, Impact, RelationalTags
 from memory.web.serializers import serialize_node, serialize_node_detail, serialize_trace
@@ -104,7 +104,7 @@ def post_node(request: HttpRequest, persona_id: UUID, body: NodeIn) -> Any:
     except InvalidMemory as error:
         raise refused_fields(f"body.body.{error.field}") from error
     except EmbeddingUnavailable as error:
-        raise unavailable() from error
+        raise embedding_unavailable() from error
     assert written.node is not None  # what is refused was raised
     return Status(201, {"node": serialize_node_detail(_read_anew(written.node)), "outcome": written.outcome})
 
@@ -120,7 +120,7 @@ def remember_line(request: HttpRequest, persona_id: UUID, message_id: UUID) -> d
     except NotRemembered as error:
         raise Refused(409, error.code, str(error)) from error
     except EmbeddingUnavailable as error:
-        raise unavailable() from error
+        raise embedding_unavailable() from error
 
 
 @router.patch("/{uuid:persona_id}/nodes/{uuid:node_id}", response=NodeDetail, summary="Correct a node")
@@ -154,7 +154,7 @@ def _corrected(correct: Callable[[], ConceptNode]) -> ConceptNode:
     except InvalidMemory as error:
         raise refused_fields(f"body.body.{error.field}") from error
     except EmbeddingUnavailable as error:
-        raise unavailable() from error
+        raise embedding_unavailable() from error
     except ConceptNode.DoesNotExist as error:
         raise Http404 from error
 

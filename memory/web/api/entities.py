@@ -19,7 +19,7 @@ from memory.entities.merge import LaterMergeStands, LivesOnInAnother
 from memory.entities.rename import NameRefused
 from memory.entities.split import NotSplit
 from memory.models import Entity, MergeProposal
-from memory.web.api.memories import EntityOut, living
+from memory.web.api.memories import EntityOut, own_entities
 from memory.web.api.routing import router
 from memory.web.serializers import serialize_entity, serialize_proposal
 from persona.lookup import own_persona
@@ -94,7 +94,7 @@ def answer_proposal(request: HttpRequest, persona_id: UUID, proposal_id: UUID, a
 def merge_entities(request: HttpRequest, persona_id: UUID, body: PairIn) -> dict[str, Any]:
     """Whether anybody asked about them or not; `undo` of the proposal takes it back. 409 `lives_on` where one of the
     two is not there by itself any more."""
-    return merged(request, *_pair(own_persona(request, persona_id), body))
+    return serialize_merge(request, *_pair(own_persona(request, persona_id), body))
 
 
 @router.post("/{uuid:persona_id}/entities/apart", response=ProposalOut, summary="Keep two apart")
@@ -132,7 +132,7 @@ def split_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: 
         raise Refused(409, error.code, str(error)) from error
 
 
-def merged(request: HttpRequest, one: Entity, other: Entity) -> dict[str, Any]:
+def serialize_merge(request: HttpRequest, one: Entity, other: Entity) -> dict[str, Any]:
     """The decision that the two are one, as `ProposalOut` tells it."""
     try:
         return serialize_proposal(merge.merge_pair(one, other, request.user, timezone.now()))  # type: ignore[arg-type]
@@ -148,4 +148,4 @@ def _pair(persona: Persona, body: PairIn) -> tuple[Entity, Entity]:
 
 
 def _own(persona: Persona, entity_id: UUID) -> Entity:
-    return get_object_or_404(living(persona).select_related("persona"), uuid=entity_id)
+    return get_object_or_404(own_entities(persona).select_related("persona"), uuid=entity_id)

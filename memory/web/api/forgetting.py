@@ -86,13 +86,13 @@ class ReceiptOut(Schema):
     kept_elsewhere: int = Field(description="In how many messages that were kept the same words stand.")
 
 
-class Confirmed(Schema):
+class Confirmation(Schema):
     """Which plan is confirmed."""
 
     confirm: str = Field(default="", max_length=200, description="The digest of the plan that is confirmed.")
 
 
-class ForgetQuery(Confirmed):
+class ForgetQuery(Confirmation):
     """What becomes of what was concluded from it, and of the messages it came from; and which plan is confirmed."""
 
     mode: DependentMode = Field(
@@ -204,7 +204,9 @@ def plan_taking_back(request: HttpRequest, persona_id: UUID, import_id: UUID) ->
     response=ReceiptOut,
     summary="Take back what a file brought",
 )
-def take_back_import(request: HttpRequest, persona_id: UUID, import_id: UUID, how: Query[Confirmed]) -> dict[str, Any]:
+def take_back_import(
+    request: HttpRequest, persona_id: UUID, import_id: UUID, how: Query[Confirmation]
+) -> dict[str, Any]:
     """Every talk, line, memory and draft that came with it goes for good, and the same file may be brought again, with
     other answers. What you said here since stays, and what you forgot stays forgotten. 404 where nothing came in.
     `confirm` as for a node, in the address: no body is read, and one that says something is refused (422)."""
@@ -244,7 +246,7 @@ def _plan_out(plan: Plan) -> dict[str, Any]:
     return serialize_plan(plan) | {"mode": plan.choice.dependents, "messages": plan.choice.messages}
 
 
-def _forget(request: HttpRequest, plan: Plan, how: Confirmed) -> dict[str, Any]:
+def _forget(request: HttpRequest, plan: Plan, how: Confirmation) -> dict[str, Any]:
     _refuse_what_is_not_understood(request)
     if how.confirm and not constant_time_compare(how.confirm, plan.digest):
         raise _changed(plan)

@@ -202,7 +202,7 @@ def estimate_any_import(request: HttpRequest, import_id: UUID) -> dict[str, Any]
 def confirm_beginning(request: HttpRequest, import_id: UUID, body: BeginningIn) -> dict[str, Any]:
     """Makes the persona and takes the file in for her; both, or neither. Without `persona` for one that has her
     already: 422 `no_persona` else."""
-    return imports.told(begun_with(request, own_import(request, import_id), body.persona, body))
+    return imports.told(begin_persona_with(request, own_import(request, import_id), body.persona, body))
 
 
 @account.post("/imports/{uuid:import_id}/cancel", response=ImportOut, summary="Stop one of your imports")
@@ -211,7 +211,7 @@ def cancel_any_import(request: HttpRequest, import_id: UUID) -> dict[str, Any]:
     return _cancelled(own_import(request, import_id))
 
 
-def begun_with(request: HttpRequest, job: ImportJob, whom: PersonaIn | None, body: ChoicesIn) -> ImportJob:
+def begin_persona_with(request: HttpRequest, job: ImportJob, whom: PersonaIn | None, body: ChoicesIn) -> ImportJob:
     """The import, confirmed for the persona that it begins; both, or neither."""
     with transaction.atomic():
         if job.persona is None and whom is None:

@@ -23,7 +23,7 @@ from memory.recall import recall
 from memory.web import search
 from memory.web.api.routing import router
 from memory.web.forms import Day
-from memory.web.presenters.recall_reasons import emptiness
+from memory.web.presenters.recall_reasons import describe_empty
 from memory.web.search import Filters
 from memory.web.serializers import serialize_entity, serialize_node, serialize_node_detail
 from persona.lookup import own_persona
@@ -153,9 +153,9 @@ def search_nodes(
     if body.how == "words":
         return nodes_page(persona, asked, wanted, body.text)
     try:
-        found = search.by_meaning(persona, body.text, _filters(persona, wanted), asked.limit)
+        found = search.search_by_meaning(persona, body.text, _filters(persona, wanted), asked.limit)
     except EmbeddingUnavailable as error:
-        raise unavailable() from error
+        raise embedding_unavailable() from error
     return pagination.cut(found, False, serialize_node)
 
 
@@ -183,14 +183,14 @@ def nodes_page(persona: Persona, asked: pagination.Asked, wanted: NodeFilters, t
     """A page of a persona's memories that fit, and in which `text` stands."""
     nodes = ConceptNode.objects.of(persona)
     last = get_object_or_404(nodes, uuid=asked.before) if asked.before else None
-    found = search.by_words(persona, text, _filters(persona, wanted), last, asked.limit)
+    found = search.search_by_words(persona, text, _filters(persona, wanted), last, asked.limit)
     return pagination.cut(found.rows, found.has_more, serialize_node)
 
 
 def lines_page(persona: Persona, asked: pagination.Asked, text: str) -> dict[str, Any]:
     """A page of the lines in which `text` stands."""
     last = get_object_or_404(Message, persona=persona, uuid=asked.before) if asked.before else None
-    found = search.said(persona, text, last, asked.limit)
+    found = search.search_messages(persona, text, last, asked.limit)
     return pagination.cut(found.rows, found.has_more, serialize_message)
 
 
@@ -203,14 +203,14 @@ def list_entities(
     request: HttpRequest, persona_id: UUID, asked: Query[pagination.Asked], kind: Entity.Kind | None = None
 ) -> Any:
     """Whom and what memories are about (L5), the newest first; those that live on in another one are left out."""
-    found = living(own_persona(request, persona_id))
+    found = own_entities(own_persona(request, persona_id))
     return pagination.page(found.filter(kind=kind) if kind else found, asked, serialize_entity)
 
 
 @router.get("/{uuid:persona_id}/entities/{uuid:entity_id}", response=EntityOut, summary="Somebody or something")
 def get_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID) -> dict[str, Any]:
     """One of them; its memories are found by `entity` among the nodes."""
-    return serialize_entity(get_object_or_404(living(own_persona(request, persona_id)), uuid=entity_id))
+    return serialize_entity(get_object_or_404(own_entities(own_persona(request, persona_id)), uuid=entity_id))
 
 
 @router.post("/{uuid:persona_id}/recall", response=RecallOut, summary="What these lines bring to mind, and why")
@@ -221,17 +221,17 @@ def post_recall(request: HttpRequest, persona_id: UUID, body: RecallIn) -> dict[
     )
     return {
         "items": [item.as_json() for item in found.items],
-        "empty": emptiness(found.xray.empty_reason),
+        "empty": describe_empty(found.xray.empty_reason),
         "xray": found.xray.as_json(),
     }
 
 
-def living(persona: Persona) -> Any:
+def own_entities(persona: Persona) -> Any:
     """The persona's entities, without those that live on in another one."""
     return persona.entities.exclude(status=Entity.Status.MERGED).prefetch_related("aliases")
 
 
-def unavailable() -> Refused:
+def embedding_unavailable() -> Refused:
     """The answer where the embedding model cannot be had."""
     return Refused(503, "unavailable", "Nothing can be embedded just now; try again later.")
 

@@ -58,7 +58,7 @@ class Group:
     more: int
 
 
-def sheet(plan: Plan, *, show_words: bool = True) -> dict[str, Any]:
+def plan_context(plan: Plan, *, show_words: bool = True) -> dict[str, Any]:
     """What the template needs. Without `show_words` there are counts and reasons, and no words."""
     mentioned = {one.key for one in plan.mentioned}
     sections = {
@@ -72,7 +72,7 @@ def sheet(plan: Plan, *, show_words: bool = True) -> dict[str, Any]:
         "is_taken_back": not plan.choice.bury,
         "digest": plan.digest,
         "is_empty": plan.is_empty,
-        "counts": counted(plan.counts),
+        "counts": describe_counts(plan.counts),
         "may_choose": _may_choose(plan),
         "is_of_lines": _is_of_lines(plan),
         "has_conclusions": _has_conclusions(plan),
@@ -84,7 +84,7 @@ def _unless_mentioned(affected: Iterable[Affected], mentioned: Collection[int]) 
     return [one for one in affected if one.kind != "message" or one.key not in mentioned]
 
 
-def counted(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+def describe_counts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     """The counts of a plan or receipt in words, the pictured ones first."""
     known = [(str(label), counts[name]) for name, label in COUNTED.items() if counts.get(name)]
     rest = sum(count for name, count in counts.items() if name not in COUNTED)

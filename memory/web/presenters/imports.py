@@ -39,7 +39,7 @@ BECAME = {
 }
 
 
-def shown(job: ImportJob) -> dict[str, Any]:
+def import_context(job: ImportJob) -> dict[str, Any]:
     """The import, for its page and for a list."""
     as_told = told(job)
     return {
@@ -55,12 +55,12 @@ def shown(job: ImportJob) -> dict[str, Any]:
     }
 
 
-def brought() -> dict[str, Any]:
+def upload_context() -> dict[str, Any]:
     """What can be brought, and how large it may be."""
     return {"kinds": [ARCHIVE, *(one.label for one in FORMATS)], "most_megabytes": uploads.most_bytes() // 1024**2}
 
 
-def asked(job: ImportJob) -> dict[str, Any]:
+def question_context(job: ImportJob) -> dict[str, Any]:
     """What the page of a question shows beside it: what was found, and what it will take."""
     found: Mapping[str, Any] = job.found
     expected = None if found.get("questions") else estimate(job)

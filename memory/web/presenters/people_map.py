@@ -39,7 +39,7 @@ class Bond:
     width: float
 
 
-def placed(people: Sequence[tuple[Entity, int]]) -> list[Spot]:
+def place_people(people: Sequence[tuple[Entity, int]]) -> list[Spot]:
     """Where each stands, most remembered first: one in the middle, the others on rings around it."""
     most = max((count for _, count in people), default=1) or 1
     spots = []

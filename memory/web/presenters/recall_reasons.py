@@ -58,7 +58,7 @@ PARTS = {
 }
 
 
-def emptiness(reason: str) -> str:
+def describe_empty(reason: str) -> str:
     """Why a recall is empty, for whoever looks at it from outside; empty where it is not."""
     if not reason:
         return ""
@@ -69,7 +69,7 @@ def emptiness(reason: str) -> str:
     }.get(reason, reason)
 
 
-def left_aside(seen: Mapping[str, Any]) -> list[tuple[str, int]]:
+def describe_left_out(seen: Mapping[str, Any]) -> list[tuple[str, int]]:
     """How many candidates of an x-ray each rule removed, the most first."""
     rules = Counter(one["verdict"] for one in seen.get("candidates", []) if one["verdict"] != "chosen")
     return [(str(RULES.get(rule, rule)), count) for rule, count in rules.most_common()]

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from chat.models import Message, Turn
 from echovessel.language import human_dates
 from memory.models import ConceptNode, Evidence
-from memory.web.presenters.recall_reasons import ARMS, left_aside
+from memory.web.presenters.recall_reasons import ARMS, describe_left_out
 from persona.models import Persona
 
 MOST_QUOTES = 3
@@ -42,7 +42,7 @@ class Reminder:
     words: list[Quote]
 
 
-def explained(turn: Turn) -> dict[str, Any]:
+def explain_reply(turn: Turn) -> dict[str, Any]:
     """What the page shows of a turn's recall. What was forgotten or hidden since is left out, and counted."""
     seen: dict[str, Any] = turn.xray.get("recollections") or {}
     chosen = seen.get("chosen", [])
@@ -61,7 +61,7 @@ def explained(turn: Turn) -> dict[str, Any]:
             }
             for arm in seen.get("arms", [])
         ],
-        "left_aside": left_aside(seen),
+        "left_aside": describe_left_out(seen),
         "tokens": seen.get("tokens", 0),
         "budget": seen.get("budget", 0),
     }

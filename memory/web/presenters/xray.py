@@ -13,11 +13,11 @@ from django.urls import reverse
 from chat.models import Message, Turn
 from echovessel.admin import excerpt
 from memory.models import ConceptNode
-from memory.web.presenters.recall_reasons import ARMS, ASKED, LAPS, PARTS, RULES, emptiness, left_aside
+from memory.web.presenters.recall_reasons import ARMS, ASKED, LAPS, PARTS, RULES, describe_empty, describe_left_out
 from persona.models import Persona
 
 
-def sheet(turn: Turn) -> dict[str, Any]:
+def xray_context(turn: Turn) -> dict[str, Any]:
     """What the template of the sheet needs; empty for a turn that recalled nothing at all."""
     seen: Mapping[str, Any] = turn.xray.get("recollections") or {}
     if not seen:
@@ -27,13 +27,13 @@ def sheet(turn: Turn) -> dict[str, Any]:
     expected = turn.xray.get("expectations", {}).get("matched", [])
     stored = _stored(turn.persona, [one["id"] for one in (*candidates, *expected)])
     return {
-        "empty": emptiness(seen["empty_reason"]),
+        "empty": describe_empty(seen["empty_reason"]),
         "asked": [(ASKED.get(name, name), _told(value)) for name, value in seen["query"].items() if value is not None],
         "tokens": seen["tokens"],
         "budget": seen["budget"],
         "laps": [(LAPS.get(name, name), ms) for name, ms in seen["elapsed_ms"].items()],
         "arms": [arm | {"label": ARMS.get(arm["name"], arm["name"])} for arm in seen["arms"]],
-        "left_aside": left_aside(seen),
+        "left_aside": describe_left_out(seen),
         "parts": [PARTS[name] for name in parts],
         "expected": [stored.get(one["id"], {}) | {"cosine": one["cosine"]} for one in expected],
         "candidates": [_row(one, parts, stored.get(one["id"], {})) for one in candidates],

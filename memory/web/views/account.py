@@ -25,7 +25,7 @@ from memory.exports import WAYS, Way
 from memory.forgetting import LastSuperuser, Plan, Target
 from memory.models import Receipt
 from memory.web.forget_form import confirm_plan
-from memory.web.presenters.forgetting import sheet
+from memory.web.presenters.forgetting import plan_context
 from memory.web.views.forgetting import receipt_context
 from persona.lookup import own_persona
 from persona.models import Persona
@@ -40,7 +40,7 @@ NOBODY_LEFT = _(
 )
 
 
-class Herself(forms.Form):
+class PasswordForm(forms.Form):
     """The password, once more: somebody else may sit at a browser that she left open."""
 
     password = forms.CharField(max_length=1_000, strip=False, widget=forms.PasswordInput)
@@ -55,7 +55,7 @@ class Herself(forms.Form):
         return ""
 
 
-class Sure(Herself):
+class DeletionForm(PasswordForm):
     """What nobody types by accident: the name of what goes, and the password."""
 
     name = forms.CharField(max_length=200)
@@ -72,7 +72,7 @@ class Sure(Herself):
         return name
 
 
-class TakenAlong(Herself):
+class DataExportForm(PasswordForm):
     """All of it, or one companion in a format of hers."""
 
     what = forms.ChoiceField(required=False)
@@ -97,7 +97,7 @@ class TakenAlong(Herself):
         return (Persona.objects.owned_by(self.user).get(uuid=whom), WAYS[way]) if way else None
 
 
-class TokenWanted(Herself):
+class TokenForm(PasswordForm):
     """A name by which she knows the program again, and how long it may come in."""
 
     name = forms.CharField(max_length=MAX_NAME)
@@ -124,7 +124,7 @@ def my_data(request: HttpRequest) -> HttpResponseBase:
     """All that is hers, to take along: a zip of archives, or one companion in a format that others read; made while it
     is sent."""
     user = _user(request)
-    form = TakenAlong(request.POST or None, user)
+    form = DataExportForm(request.POST or None, user)
     if request.method == "POST" and form.is_valid():
         now = timezone.now()
         if form.chosen:
@@ -140,7 +140,7 @@ def my_data(request: HttpRequest) -> HttpResponseBase:
 @require_http_methods(["GET", "HEAD", "POST"])
 def make_token(request: HttpRequest) -> HttpResponse:
     """A token for a program of hers. Its secret is in this one answer, and nowhere else."""
-    form = TokenWanted(request.POST or None, _user(request))
+    form = TokenForm(request.POST or None, _user(request))
     if request.method == "POST" and form.is_valid():
         now, days = timezone.now(), form.cleaned_data["days"]
         until = now + timedelta(days=days) if days else None
@@ -155,7 +155,7 @@ def delete_persona(request: HttpRequest, persona: UUID) -> HttpResponse:
     """Forget a companion wholly: who she is, every talk, every memory."""
     found = own_persona(request, persona)
     plan = forgetting.plan([Target("persona", found.pk)])
-    form = Sure(request.POST or None, _user(request), found.name)
+    form = DeletionForm(request.POST or None, _user(request), found.name)
     trouble: Any = ""
     if request.method == "POST" and form.is_valid():
         done = confirm_plan(request, plan)
@@ -171,7 +171,7 @@ def delete_account(request: HttpRequest) -> HttpResponse:
     """Forget the owner wholly: every companion, and the account itself."""
     user = _user(request)
     plan = forgetting.plan([Target("owner", user.pk)])
-    form = Sure(request.POST or None, user, user.get_username())
+    form = DeletionForm(request.POST or None, user, user.get_username())
     more = {"expected": user.get_username(), "personas": Persona.objects.owned_by(user)}
     trouble: Any = ""
     if request.method == "POST" and form.is_valid():
@@ -185,9 +185,11 @@ def delete_account(request: HttpRequest) -> HttpResponse:
     return _asked(request, plan, form, trouble, more)
 
 
-def _asked(request: HttpRequest, plan: Plan, form: Sure, trouble: Any, more: dict[str, Any]) -> HttpResponse:
+def _asked(
+    request: HttpRequest, plan: Plan, form: DeletionForm, trouble: Any, more: dict[str, Any]
+) -> HttpResponse:
     status = 409 if trouble else 422 if form.is_bound and form.errors else 200
-    context = {"sheet": sheet(plan), "form": form, "trouble": trouble} | more
+    context = {"sheet": plan_context(plan), "form": form, "trouble": trouble} | more
     return render(request, "account/delete.html", context, status=status)
 
 

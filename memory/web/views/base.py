@@ -17,7 +17,7 @@ P = ParamSpec("P")
 FETCHED = "fetch"
 
 
-def owned(view: Callable[Concatenate[HttpRequest, Persona, P], HttpResponse]) -> Callable[..., HttpResponse]:
+def persona_page(view: Callable[Concatenate[HttpRequest, Persona, P], HttpResponse]) -> Callable[..., HttpResponse]:
     """The view, given the caller's persona for her id (404 for anybody else's), in her owner's time zone."""
 
     @wraps(view)

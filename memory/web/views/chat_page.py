@@ -31,11 +31,11 @@ def turn_xray(request: HttpRequest, persona: UUID, turn: UUID) -> HttpResponse:
     found = own_persona(request, persona)
     asked = get_object_or_404(Turn, persona=found, uuid=turn)
     with timezone.override(found.zone):
-        return render(request, "memory/_xray.html", reply_explanation.explained(asked))
+        return render(request, "memory/_xray.html", reply_explanation.explain_reply(asked))
 
 
 @require_GET
-def remembered(request: HttpRequest, persona: UUID) -> HttpResponse:
+def remembered_messages(request: HttpRequest, persona: UUID) -> HttpResponse:
     """Which of the lines from `since` on (all, without it) somebody asked to have remembered, with the words."""
     found = own_persona(request, persona)
     lines = Message.objects.filter(persona=found)
@@ -61,11 +61,13 @@ def remember(request: HttpRequest, persona: UUID, message: UUID) -> HttpResponse
 
 
 @require_GET
-def learned(request: HttpRequest, persona: UUID) -> HttpResponse:
+def learned_pieces(request: HttpRequest, persona: UUID) -> HttpResponse:
     """What was learned in each of the talks asked for, as pieces of the page."""
     found = own_persona(request, persona)
     sessions = [one for text in request.GET.getlist("session")[:MOST_TALKS] if (one := _uuid(text))]
-    return render(request, "memory/_learned.html", {"persona": found, "talks": timelines.learned(found, sessions)})
+    return render(
+        request, "memory/_learned.html", {"persona": found, "talks": timelines.learned_by_session(found, sessions)}
+    )
 
 
 def _remembered(line: Remembered) -> dict[str, object]:

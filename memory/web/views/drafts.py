@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
-from memory.web.views.base import owned, page, uuid_of
+from memory.web.views.base import page, persona_page, uuid_of
 from persona.models import CoreDraft, Persona
 from persona.models.core_block import MAX_CHARACTERS, Label
 from persona.onboarding import drafts as deciding
@@ -25,16 +25,16 @@ LABELS = tuple(Label.values)
 MOST_AT_ONCE = 100
 
 
-@owned
+@persona_page
 @require_http_methods(["GET", "HEAD"])
 def drafts(request: HttpRequest, persona: Persona) -> HttpResponse:
     """What could stand in each of the three texts, and the words that it rests on."""
     return _shown(request, persona)
 
 
-@owned
+@persona_page
 @require_POST
-def draft_deed(request: HttpRequest, persona: Persona, draft: UUID, deed: str) -> HttpResponse:
+def draft_action(request: HttpRequest, persona: Persona, draft: UUID, deed: str) -> HttpResponse:
     """Accept it, in its own words or in those that come along; or reject it."""
     found = get_object_or_404(CoreDraft.objects.filter(persona=persona), uuid=draft)
     by, now = cast(User, request.user), timezone.now()
@@ -50,7 +50,7 @@ def draft_deed(request: HttpRequest, persona: Persona, draft: UUID, deed: str) -
     return redirect(reverse("drafts", args=[persona.uuid]) + f"#{found.label}")
 
 
-@owned
+@persona_page
 @require_POST
 def accept_all(request: HttpRequest, persona: Persona, label: str) -> HttpResponse:
     """Accept every draft for one of the texts that is shown on the page, one after the other, as long as there is

@@ -14,8 +14,8 @@ from memory import forgetting
 from memory.forgetting import TAKEN_BACK, Choice, InvalidChoice, Kind, Plan, Target, verify
 from memory.models import ImportJob, ImportRun, Receipt
 from memory.web.forget_form import UNCLEAR, confirm_plan, read_choice
-from memory.web.presenters.forgetting import counted, sheet
-from memory.web.views.base import is_fragment, owned, page
+from memory.web.presenters.forgetting import describe_counts, plan_context
+from memory.web.views.base import is_fragment, page, persona_page
 from persona.models import Persona
 
 KINDS: tuple[Kind, ...] = ("node", "message", "session", "entity", "import")
@@ -23,7 +23,7 @@ MOST_TARGETS = 100
 MOST_RECEIPTS = 100
 
 
-@owned
+@persona_page
 @require_http_methods(["GET", "HEAD", "POST"])
 def forget(request: HttpRequest, persona: Persona) -> HttpResponse:
     """The preview; and, once it is confirmed, the deed."""
@@ -65,7 +65,7 @@ def _preview(
     request: HttpRequest, persona: Persona, plan: Plan, asked: QueryDict, trouble: Any = "", status: int = 200
 ) -> HttpResponse:
     context: Mapping[str, Any] = {
-        "sheet": sheet(plan),
+        "sheet": plan_context(plan),
         "targets": [(kind, reference) for kind in KINDS for reference in asked.getlist(kind)],
         "trouble": trouble,
         "persona": persona,
@@ -81,7 +81,7 @@ def _receipt_of(request: HttpRequest, done: Receipt) -> HttpResponse:
     return redirect("receipt", done.uuid)
 
 
-@owned
+@persona_page
 @require_http_methods(["GET", "HEAD"])
 def receipts(request: HttpRequest, persona: Persona) -> HttpResponse:
     """What was forgotten of what she knew; and what came in from files, which can be forgotten as a whole."""
@@ -119,7 +119,7 @@ def receipt_context(found: Receipt) -> dict[str, Any]:
     """What the template of a receipt needs."""
     return {
         "receipt": found,
-        "counts": counted(found.counts),
+        "counts": describe_counts(found.counts),
         "is_pending": found.status == Receipt.Status.PENDING,
         "kept_elsewhere": found.choice.get("kept_elsewhere", 0),
         "by_another": found.by_id not in (None, found.owner_id),

@@ -21,57 +21,57 @@ from memory.imports import WrongChoice, uploads
 from memory.imports.readers import Source
 from memory.imports.readers.types import ImportRejected
 from memory.models import ImportJob
-from memory.web.import_forms import Answers, HandedOver
-from memory.web.presenters.imports import asked, brought, shown
-from memory.web.views.base import is_fragment, owned, page
+from memory.web.import_forms import Answers, UploadForm
+from memory.web.presenters.imports import import_context, question_context, upload_context
+from memory.web.views.base import is_fragment, page, persona_page
 from persona.models import Persona
 
 MOST_LISTED = 30
 
 
-@owned
+@persona_page
 @require_http_methods(["GET", "HEAD", "POST"])
 def imports(request: HttpRequest, persona: Persona) -> HttpResponse:
     """What was brought so far, and a place for more."""
-    form = HandedOver(request.POST, request.FILES) if request.method == "POST" else HandedOver()
+    form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if request.method == "POST" and (job := begun(request, form, persona)):
         return sent_on(request, reverse("import_job", args=[persona.uuid, job.uuid]))
     status = status_of(request, form)
     if status != 200 and is_fragment(request):
-        return refused(form, status)
+        return refuse_upload(form, status)
     jobs = ImportJob.objects.filter(persona=persona).select_related("persona")[:MOST_LISTED]
-    context = {"form": form, "jobs": [shown(job) for job in jobs], **brought()}
+    context = {"form": form, "jobs": [import_context(job) for job in jobs], **upload_context()}
     return page(request, persona, "memory/imports.html", context, status=status)
 
 
-@owned
+@persona_page
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_job(request: HttpRequest, persona: Persona, job: UUID) -> HttpResponse:
     """One import: how far it is; and while it waits for an answer, the questions."""
     found = get_object_or_404(ImportJob.objects.select_related("persona"), persona=persona, uuid=job)
-    context = {**shown(found), "cancel_url": reverse("cancel_import", args=[persona.uuid, found.uuid])}
+    context = {**import_context(found), "cancel_url": reverse("cancel_import", args=[persona.uuid, found.uuid])}
     if is_fragment(request):
         return render(request, "memory/_import.html", {"persona": persona, **context})
     if found.status != ImportJob.Status.ASKING:
         return page(request, persona, "memory/import.html", context)
     form = answers(request, found)
-    if request.method == "POST" and form.is_valid() and confirmed(found, form):
+    if request.method == "POST" and form.is_valid() and confirm_import(found, form):
         return redirect("import_job", persona.uuid, found.uuid)
-    context |= {"form": form, "persona_name": persona.name, **asked(found)}
+    context |= {"form": form, "persona_name": persona.name, **question_context(found)}
     return page(request, persona, "memory/import.html", context, status=422 if form.is_bound else 200)
 
 
-@owned
+@persona_page
 @require_POST
 def cancel_import(request: HttpRequest, persona: Persona, job: UUID) -> HttpResponse:
     """Stop it. What is remembered of it already stays."""
     found = get_object_or_404(ImportJob, persona=persona, uuid=job)
-    cancelled(request, found)
+    cancel(request, found)
     return redirect("import_job", persona.uuid, found.uuid)
 
 
 # --- what it has in common with beginning from material --------------------------------------------------------------
-def begun(request: HttpRequest, form: HandedOver, persona: Persona | None) -> ImportJob | None:
+def begun(request: HttpRequest, form: UploadForm, persona: Persona | None) -> ImportJob | None:
     """The import of the file that was handed over; None where there is none, and the form says why."""
     if uploads.is_too_big(request):
         most = uploads.most_bytes() // 1024**2
@@ -89,7 +89,7 @@ def begun(request: HttpRequest, form: HandedOver, persona: Persona | None) -> Im
     return job
 
 
-def status_of(request: HttpRequest, form: HandedOver) -> int:
+def status_of(request: HttpRequest, form: UploadForm) -> int:
     """What a page answers that shows the form again."""
     if not form.is_bound:
         return 200
@@ -101,7 +101,7 @@ def sent_on(request: HttpRequest, url: str) -> HttpResponse:
     return JsonResponse({"url": url}, status=201) if is_fragment(request) else redirect(url)
 
 
-def refused(form: HandedOver, status: int) -> HttpResponse:
+def refuse_upload(form: UploadForm, status: int) -> HttpResponse:
     """Why the file was not taken, for a script."""
     return JsonResponse({"message": " ".join(map(str, form.errors.get("file", [])))}, status=status)
 
@@ -111,7 +111,7 @@ def answers(request: HttpRequest, job: ImportJob) -> Answers:
     return Answers(request.POST if request.method == "POST" else None, job, memory_imports.suggested(job))
 
 
-def confirmed(job: ImportJob, form: Answers, meet: Callable[[], None] = lambda: None) -> bool:
+def confirm_import(job: ImportJob, form: Answers, meet: Callable[[], None] = lambda: None) -> bool:
     """Whether the import goes on with these answers, once somebody is met for it; if not, the form says why."""
     try:
         meet()
@@ -122,7 +122,7 @@ def confirmed(job: ImportJob, form: Answers, meet: Callable[[], None] = lambda: 
     return True
 
 
-def cancelled(request: HttpRequest, job: ImportJob) -> None:
+def cancel(request: HttpRequest, job: ImportJob) -> None:
     """Cancel it, and say what became of it."""
     if not memory_imports.cancel(job, timezone.now()):
         words = _("It was over already.")

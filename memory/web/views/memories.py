@@ -18,7 +18,7 @@ from memory.store import retold
 from memory.web import search
 from memory.web.forms import TAG_LABELS
 from memory.web.search import Filters
-from memory.web.views.base import owned, page, uuid_of
+from memory.web.views.base import page, persona_page, uuid_of
 from persona.models import Persona
 
 PAGE = 30
@@ -34,7 +34,7 @@ NOT_BY_MEANING = _("Just now nothing can be looked for by meaning. By words it c
 ANY = ("", _("any"))
 
 
-class Sought(forms.Form):
+class SearchForm(forms.Form):
     """What is looked for. All of it may be left out."""
 
     text = forms.CharField(required=False, max_length=200, strip=True)
@@ -80,12 +80,12 @@ class Sought(forms.Form):
         return self.filters != Filters()
 
 
-@owned
+@persona_page
 @require_http_methods(["GET", "HEAD", "POST"])
 def memories(request: HttpRequest, persona: Persona) -> HttpResponse:
     """What is remembered, newest first; or what is found."""
     asked = request.POST if request.method == "POST" else request.GET
-    sought = Sought(persona, asked)
+    sought = SearchForm(persona, asked)
     sought.is_valid()
     text = sought.cleaned_data.get("text", "") if request.method == "POST" else ""
     how = sought.cleaned_data.get("how") or "words"
@@ -104,19 +104,19 @@ def _found(persona: Persona, filters: Filters, text: str, how: str, before: str)
     if how == "said" and text:
         lines = Message.objects.filter(persona=persona)
         last = get_object_or_404(lines, uuid=uuid_of(before)) if before else None
-        said = search.said(persona, text, last, PAGE)
+        said = search.search_messages(persona, text, last, PAGE)
         return {"lines": said.rows, "next": said.rows[-1].uuid if said.has_more else ""}
     if how == "meaning" and text:
         return _by_meaning(persona, filters, text)
     nodes = ConceptNode.objects.of(persona)
     last_node = get_object_or_404(nodes, uuid=uuid_of(before)) if before else None
-    found = search.by_words(persona, text, filters, last_node, PAGE)
+    found = search.search_by_words(persona, text, filters, last_node, PAGE)
     return {"nodes": with_names(found.rows), "next": found.rows[-1].uuid if found.has_more else ""}
 
 
 def _by_meaning(persona: Persona, filters: Filters, text: str) -> dict[str, Any]:
     try:
-        return {"nodes": with_names(search.by_meaning(persona, text, filters, PAGE)), "next": ""}
+        return {"nodes": with_names(search.search_by_meaning(persona, text, filters, PAGE)), "next": ""}
     except EmbeddingUnavailable:
         return {"nodes": [], "next": "", "trouble": NOT_BY_MEANING}
 

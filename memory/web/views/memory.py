@@ -19,7 +19,7 @@ from memory.store import retold
 from memory.web.forget_form import is_key
 from memory.web.forms import REFUSALS, CorrectionForm, explain_refusal
 from memory.web.trace import MAX_SHOWN, trace_node
-from memory.web.views.base import is_fragment, owned, page
+from memory.web.views.base import is_fragment, page, persona_page
 from persona.models import Persona
 
 FIELD_IDS = "correct_%s"
@@ -41,16 +41,16 @@ DONE = {
 }
 
 
-@owned
+@persona_page
 @require_http_methods(["GET", "HEAD"])
 def node(request: HttpRequest, persona: Persona, node: UUID) -> HttpResponse:
     """A memory, traced both ways."""
     return _shown(request, persona, _own(persona, node))
 
 
-@owned
+@persona_page
 @require_POST
-def deed(request: HttpRequest, persona: Persona, node: UUID, deed: str) -> HttpResponse:
+def memory_action(request: HttpRequest, persona: Persona, node: UUID, deed: str) -> HttpResponse:
     """Do it, and say so: on the page one came from, or to the script that asked."""
     found = _own(persona, node)
     if deed == "correct":

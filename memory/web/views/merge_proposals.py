@@ -17,7 +17,7 @@ from memory.entities import merge
 from memory.entities.merge import LaterMergeStands
 from memory.entities.proposal_reasons import REASONS
 from memory.models import ConceptNode, Entity, MergeProposal
-from memory.web.views.base import owned, page, uuid_of
+from memory.web.views.base import page, persona_page, uuid_of
 from persona.models import Persona
 
 MOST_LISTED = 300
@@ -39,7 +39,7 @@ DECISIONS: Mapping[str, merge.Decision] = {
 }
 
 
-@owned
+@persona_page
 @require_http_methods(["GET", "HEAD"])
 def names(request: HttpRequest, persona: Persona) -> HttpResponse:
     """The pairs of which nobody knows whether they are one, the newest questions first; and what was decided last."""
@@ -49,16 +49,16 @@ def names(request: HttpRequest, persona: Persona) -> HttpResponse:
     questions = list((theirs.open().filter(pk__lt=last.pk) if last else theirs.open())[: MOST_PAIRS + 1])
     decided = theirs.filter(status__in=[MergeProposal.Status.MERGED, MergeProposal.Status.KEPT_APART])
     context = {
-        "open": [asked(one) for one in questions[:MOST_PAIRS]],
+        "open": [proposal_context(one) for one in questions[:MOST_PAIRS]],
         "before": last,
         "next": questions[MOST_PAIRS - 1].uuid if len(questions) > MOST_PAIRS else "",
-        "decided": [asked(one) for one in decided.order_by("-decided_at")[:MOST_PAIRS]],
+        "decided": [proposal_context(one) for one in decided.order_by("-decided_at")[:MOST_PAIRS]],
         "known": list(persona.entities.exclude(status=Entity.Status.MERGED)[:MOST_LISTED]),
     }
     return page(request, persona, "memory/names.html", context)
 
 
-@owned
+@persona_page
 @require_POST
 def name_deed(request: HttpRequest, persona: Persona, proposal: UUID, deed: str) -> HttpResponse:
     """Decide about a pair, or take the decision back."""
@@ -68,11 +68,11 @@ def name_deed(request: HttpRequest, persona: Persona, proposal: UUID, deed: str)
     return redirect(reverse("memory_names", args=[persona.uuid]) + (f"?before={before}" if before else ""))
 
 
-@owned
+@persona_page
 @require_POST
 def merge_two(request: HttpRequest, persona: Persona) -> HttpResponse:
     """Make two one that nobody asked about."""
-    one, other = (living(persona, uuid_of(request.POST.get(side, ""))) for side in ("one", "other"))
+    one, other = (own_entity(persona, uuid_of(request.POST.get(side, ""))) for side in ("one", "other"))
     if one.pk == other.pk:
         messages.error(request, str(SAID["refused"]))
     else:
@@ -91,12 +91,12 @@ def _tell(request: HttpRequest, deed: str, decide: Callable[[AbstractBaseUser], 
         messages.success(request, str(SAID[deed if done else "nothing"]))
 
 
-def living(persona: Persona, uuid: UUID | None) -> Entity:
+def own_entity(persona: Persona, uuid: UUID | None) -> Entity:
     """The persona's entity of that id, where it does not live on in another one; else Http404."""
     return get_object_or_404(persona.entities.exclude(status=Entity.Status.MERGED), uuid=uuid)
 
 
-def asked(proposal: MergeProposal) -> dict[str, Any]:
+def proposal_context(proposal: MergeProposal) -> dict[str, Any]:
     """A pair, with what is remembered of each."""
     return {
         "proposal": proposal,
@@ -117,4 +117,4 @@ def decided_about(entity: Entity) -> list[dict[str, Any]]:
     wanted = [MergeProposal.Status.MERGED, MergeProposal.Status.KEPT_APART]
     found = MergeProposal.objects.about([entity.pk]).filter(status__in=wanted).select_related("a", "b")
     newest = found.prefetch_related("a__aliases", "b__aliases").order_by("-decided_at")[:MOST_PAIRS]
-    return [asked(proposal) for proposal in newest]
+    return [proposal_context(proposal) for proposal in newest]

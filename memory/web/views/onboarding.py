@@ -13,10 +13,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from memory import imports
 from memory.models import ImportJob
-from memory.web.import_forms import Answers, HandedOver, Names, named_in
-from memory.web.presenters.imports import asked, brought, shown
+from memory.web.import_forms import Answers, Names, UploadForm, names_in
+from memory.web.presenters.imports import import_context, question_context, upload_context
 from memory.web.views.base import is_fragment
-from memory.web.views.imports import answers, begun, cancelled, confirmed, refused, sent_on, status_of
+from memory.web.views.imports import answers, begun, cancel, confirm_import, refuse_upload, sent_on, status_of
 from persona.onboarding.creation import create_persona, language_of
 
 MOST_LISTED = 10
@@ -25,14 +25,14 @@ MOST_LISTED = 10
 @require_http_methods(["GET", "HEAD", "POST"])
 def material(request: HttpRequest) -> HttpResponse:
     """The place for a file; and what was begun and not finished."""
-    form = HandedOver(request.POST, request.FILES) if request.method == "POST" else HandedOver()
+    form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if request.method == "POST" and (job := begun(request, form, None)):
         return sent_on(request, reverse("material_job", args=[job.uuid]))
     status = status_of(request, form)
     if status != 200 and is_fragment(request):
-        return refused(form, status)
-    begun_before = [shown(job) for job in _begun(request).exclude(status__in=ImportJob.OVER)[:MOST_LISTED]]
-    return render(request, "material.html", {"form": form, "jobs": begun_before, **brought()}, status=status)
+        return refuse_upload(form, status)
+    begun_before = [import_context(job) for job in _begun(request).exclude(status__in=ImportJob.OVER)[:MOST_LISTED]]
+    return render(request, "material.html", {"form": form, "jobs": begun_before, **upload_context()}, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -41,7 +41,7 @@ def material_job(request: HttpRequest, job: UUID) -> HttpResponse:
     found = get_object_or_404(_of(request), uuid=job)
     if found.persona is not None:
         return redirect("import_job", found.persona.uuid, found.uuid)
-    context = {**shown(found), "cancel_url": reverse("cancel_material", args=[found.uuid])}
+    context = {**import_context(found), "cancel_url": reverse("cancel_material", args=[found.uuid])}
     if is_fragment(request):
         return render(request, "memory/_import.html", context)
     if found.status != ImportJob.Status.ASKING:
@@ -50,7 +50,7 @@ def material_job(request: HttpRequest, job: UUID) -> HttpResponse:
     names = None if form.questions else Names(request.POST or None, _likely_names(form))
     if request.method == "POST" and _is_answered(request, found, form, names):
         return redirect("material_job", found.uuid)
-    context |= {"form": form, "names": names, **asked(found)}
+    context |= {"form": form, "names": names, **question_context(found)}
     return render(request, "material_job.html", context, status=422 if form.is_bound else 200)
 
 
@@ -58,7 +58,7 @@ def material_job(request: HttpRequest, job: UUID) -> HttpResponse:
 def cancel_material(request: HttpRequest, job: UUID) -> HttpResponse:
     """Leave it: the file goes."""
     found = get_object_or_404(_begun(request), uuid=job)
-    cancelled(request, found)
+    cancel(request, found)
     return redirect("onboarding_material")
 
 
@@ -74,11 +74,11 @@ def _begun(request: HttpRequest) -> QuerySet[ImportJob]:
 def _is_answered(request: HttpRequest, job: ImportJob, form: Answers, names: Names | None) -> bool:
     """Whether it goes on: looked through once more, or with a companion who is there from now on."""
     if names is None or form.is_read_again:
-        return form.is_valid() and confirmed(job, form)
+        return form.is_valid() and confirm_import(job, form)
     if not all([form.is_valid(), names.is_valid()]):
         return False
     with transaction.atomic():
-        goes_on = confirmed(job, form, lambda: _meet(cast(User, request.user), job, form, names))
+        goes_on = confirm_import(job, form, lambda: _meet(cast(User, request.user), job, form, names))
         transaction.set_rollback(not goes_on)
     return goes_on
 
@@ -99,7 +99,7 @@ def _meet(owner: User, job: ImportJob, form: Answers, names: Names) -> None:
 
 def _likely_names(form: Answers) -> dict[str, str]:
     """What the file says of names, and the language of its first lines."""
-    sides = dict(named_in(form))
+    sides = dict(names_in(form))
     beginning = " ".join(line["text"] for line in form.found.get("sample", []))
     names = {"name": sides.get("persona", ""), "user_name": sides.get("user", "")}
     return names | ({"language": language_of(beginning)} if beginning else {})

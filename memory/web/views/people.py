@@ -15,10 +15,10 @@ from memory.entities import rename, split
 from memory.entities.rename import NameRefused
 from memory.entities.split import NotSplit
 from memory.models import Alias, ConceptNode, Entity, Mention
-from memory.web.presenters.people_map import MAP_HEIGHT, MAP_WIDTH, MOST_ON_MAP, bonds, placed
-from memory.web.views.base import owned, page
+from memory.web.presenters.people_map import MAP_HEIGHT, MAP_WIDTH, MOST_ON_MAP, bonds, place_people
+from memory.web.views.base import page, persona_page
 from memory.web.views.memories import with_names
-from memory.web.views.merge_proposals import decided_about, living
+from memory.web.views.merge_proposals import decided_about, own_entity
 from persona.models import Persona
 
 MOST_LISTED = 300
@@ -33,13 +33,13 @@ SAID = {
 }
 
 
-@owned
+@persona_page
 @require_http_methods(["GET", "HEAD"])
 def people(request: HttpRequest, persona: Persona) -> HttpResponse:
     """Everybody and everything with a name."""
     known = persona.entities.exclude(status=Entity.Status.MERGED).annotate(memories=Count("mentions"))
     found = list(known.prefetch_related("aliases").order_by("-memories", "canonical_name")[:MOST_LISTED])
-    spots = placed([(entity, entity.memories) for entity in found[:MOST_ON_MAP]])
+    spots = place_people([(entity, entity.memories) for entity in found[:MOST_ON_MAP]])
     context = {
         "people": found,
         "spots": spots,
@@ -51,11 +51,11 @@ def people(request: HttpRequest, persona: Persona) -> HttpResponse:
     return page(request, persona, "memory/people.html", context)
 
 
-@owned
+@persona_page
 @require_http_methods(["GET", "HEAD"])
-def somebody(request: HttpRequest, persona: Persona, entity: UUID) -> HttpResponse:
+def person(request: HttpRequest, persona: Persona, entity: UUID) -> HttpResponse:
     """One of them: names, description, memories, and what was decided about them."""
-    found = living(persona, entity)
+    found = own_entity(persona, entity)
     nodes = ConceptNode.objects.filter(mentions__entity=found).newest_first()[:MOST_MEMORIES]
     mentions = dict(Mention.objects.filter(entity=found, node__in=list(nodes)).values_list("node_id", "pk"))
     memories = [(mentions[node.pk], node) for node in with_names(nodes)]
@@ -69,11 +69,11 @@ def somebody(request: HttpRequest, persona: Persona, entity: UUID) -> HttpRespon
     return page(request, persona, "memory/somebody.html", context)
 
 
-@owned
+@persona_page
 @require_POST
-def somebody_deed(request: HttpRequest, persona: Persona, entity: UUID, deed: str) -> HttpResponse:
+def person_action(request: HttpRequest, persona: Persona, entity: UUID, deed: str) -> HttpResponse:
     """Rename, describe, add or remove a name, or split."""
-    found = living(persona, entity)
+    found = own_entity(persona, entity)
     try:
         said = _PEOPLE_DEEDS[deed](found, request)
     except (NameRefused, NotSplit) as error:

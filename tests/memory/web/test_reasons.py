@@ -105,7 +105,7 @@ def test_a_turn_without_an_account_is_not_taken_for_an_empty_memory(client: Clie
     for xray in ({}, {"recollections": None}):
         Turn.objects.update(xray=xray)
         assert "not written down" in opened(client, turn)
-    assert presenters_xray.sheet(Turn.objects.get()) == {}
+    assert presenters_xray.xray_context(Turn.objects.get()) == {}
 
 
 def test_a_skipped_arm_is_told_on_every_surface(
@@ -131,7 +131,7 @@ def test_the_desk_shows_every_candidate_with_its_parts_and_its_rule(
     page = laid_out(client, turn)
     assert f"/admin/memory/event/{cat.pk}/change/" in page
     assert f"/admin/memory/event/{rent.pk}/change/" in page
-    rows = {row["text"]: row for row in presenters_xray.sheet(turn)["candidates"]}
+    rows = {row["text"]: row for row in presenters_xray.xray_context(turn)["candidates"]}
     assert rows[CAT]["is_chosen"]
     assert rows[CAT]["score"] > rows["Ana paid the rent to Mr Chen."]["score"]
     for heading in ("relevance, 0 to 1", "by words, 0 to 1", "why it was skipped"):
@@ -204,15 +204,20 @@ def test_lines_without_words_ask_nothing(mira: Persona, remember: Any) -> None:
 
 def test_nothing_asked_is_a_reason_of_its_own() -> None:
     assert (
-        len({recall_reasons.emptiness(reason) for reason in ("nothing_stored", "everything_filtered", "nothing_asked")})
+        len(
+            {
+                recall_reasons.describe_empty(reason)
+                for reason in ("nothing_stored", "everything_filtered", "nothing_asked")
+            }
+        )
         == 3
     )
-    assert recall_reasons.emptiness("") == ""
+    assert recall_reasons.describe_empty("") == ""
 
 
 def test_a_reason_or_a_rule_that_is_not_known_is_told_by_its_name() -> None:
-    assert recall_reasons.emptiness("too_late") == "too_late"
-    assert recall_reasons.left_aside({"candidates": [{"verdict": "too_late"}, {"verdict": "chosen"}]}) == [
+    assert recall_reasons.describe_empty("too_late") == "too_late"
+    assert recall_reasons.describe_left_out({"candidates": [{"verdict": "too_late"}, {"verdict": "chosen"}]}) == [
         ("too_late", 1)
     ]
 
@@ -221,4 +226,4 @@ def test_the_words_are_those_of_the_reader(asked: Any, mira: Persona, remember: 
     remember(mira, CAT)
     turn = asked("Gluons and chromodynamics?")
     with translation.override("zh-hans"):
-        assert reply_explanation.explained(turn)["empty"].startswith("我翻了翻记忆")
+        assert reply_explanation.explain_reply(turn)["empty"].startswith("我翻了翻记忆")

@@ -9,14 +9,14 @@ from django.utils import timezone
 
 from chat.messages import take_line
 from memory.models import ConceptNode, Entity, Mention
-from memory.web.search import Filters, by_meaning, by_words, said
+from memory.web.search import Filters, search_by_meaning, search_by_words, search_messages
 from persona.models import Persona
 
 Remember = Callable[..., ConceptNode]
 
 
 def words(persona: Persona, text: str, **filters: Any) -> list[str]:
-    return [node.description for node in by_words(persona, text, Filters(**filters)).rows]
+    return [node.description for node in search_by_words(persona, text, Filters(**filters)).rows]
 
 
 @pytest.mark.parametrize("text", ["小黑", "白猫叫", "猫", "叫小黑的白", "Snow", "owba", "SNOWBALL", "ow"])
@@ -74,7 +74,7 @@ def test_pages_follow_each_other_without_gap_or_double(mira: Persona, remember: 
     made = [remember(mira, f"Cat number {number}.", created_at=now) for number in range(7)]
     found, before = [], None
     for _ in range(3):
-        page = by_words(mira, "cat number", Filters(), before, limit=3)
+        page = search_by_words(mira, "cat number", Filters(), before, limit=3)
         found += page.rows
         before = page.rows[-1]
     assert found == made[::-1]
@@ -85,24 +85,24 @@ def test_what_is_near_in_meaning_is_found_put_away_or_not(mira: Persona, remembe
     remember(mira, "Ana adopted a kitten.")
     remember(mira, "Ana's cat had to see the vet.", status="hidden")
     remember(mira, "The tax office wrote a letter.")
-    found = [node.description for node in by_meaning(mira, "Ana has a cat at home", Filters())]
+    found = [node.description for node in search_by_meaning(mira, "Ana has a cat at home", Filters())]
     assert set(found) == {"Ana adopted a kitten.", "Ana's cat had to see the vet."}
-    hidden = by_meaning(mira, "Ana has a cat at home", Filters(status="hidden"))
+    hidden = search_by_meaning(mira, "Ana has a cat at home", Filters(status="hidden"))
     assert [node.description for node in hidden] == ["Ana's cat had to see the vet."]
 
 
 def test_searching_by_meaning_ends_at_the_floor_of_recall(mira: Persona, remember: Remember, settings: Any) -> None:
     remember(mira, "Ana adopted a kitten.")
     settings.KNOBS = {"memory.minimum_relevance": 0.99}
-    assert by_meaning(mira, "Ana has a cat at home", Filters()) == []
-    assert [node.description for node in by_meaning(mira, "Ana adopted a kitten.", Filters())] != []
+    assert search_by_meaning(mira, "Ana has a cat at home", Filters()) == []
+    assert [node.description for node in search_by_meaning(mira, "Ana adopted a kitten.", Filters())] != []
 
 
 def test_lines_are_found_in_what_was_said_and_nobody_elses(mira: Persona, otto: Persona) -> None:
     now = timezone.now()
     for persona in (mira, otto):
         take_line(persona, f"我的白猫叫小黑, says {persona.name}", None, "web", now)
-    found = said(mira, "小黑").rows
+    found = search_messages(mira, "小黑").rows
     assert [line.content for line in found] == ["我的白猫叫小黑, says Mira"]
-    assert said(mira, "white").rows == []
+    assert search_messages(mira, "white").rows == []
     assert words(otto, "小黑") == []
