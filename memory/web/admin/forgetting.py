@@ -119,7 +119,7 @@ def _preview(request: HttpRequest, meant: Meant, plan: Plan, trouble: Any = "", 
         **admin.site.each_context(request),
         "title": _("Forget this?"),
         "meant": meant,
-        "sheet": plan_context(plan, show_words=reads),
+        "preview": plan_context(plan, show_words=reads),
         "reads": reads,
         "trouble": trouble,
     }

@@ -8,7 +8,7 @@ from echovessel.admin import excerpt
 from memory.entities.proposal_reasons import REASONS
 from memory.models import ConceptNode, Entity, Evidence, Mention, MergeProposal
 from memory.models.entity import MergeProposalQuerySet
-from memory.web.admin.node_page import address
+from memory.web.presenters.admin_node import node_address
 
 MOST_MEMORIES, MOST_QUOTES, LONGEST = 5, 2, 300
 MOST_COMPANY = 12
@@ -96,7 +96,7 @@ def _memories(entities: Sequence[int]) -> dict[int, list[Memory]]:
 
 
 def _memory(node: ConceptNode, quotes: Sequence[str]) -> Memory:
-    return Memory(excerpt(node.description, LONGEST), address(node), node.created_at, quotes[:MOST_QUOTES])
+    return Memory(excerpt(node.description, LONGEST), node_address(node), node.created_at, quotes[:MOST_QUOTES])
 
 
 def _company(proposal: MergeProposal) -> list[str]:

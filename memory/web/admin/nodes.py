@@ -24,8 +24,8 @@ from memory.curation.actions import NODE_ACTIONS
 from memory.models import ConceptNode, Event, Expectation, Intention, Mention, Thought
 from memory.models.node import MAX_IMPACT, RELATIONAL_TAGS
 from memory.store import vectors
-from memory.web.admin import node_page
 from memory.web.forms import REFUSALS, TAG_LABELS, CorrectionForm, explain_refusal
+from memory.web.presenters.admin_node import node_address, node_context
 
 Status, Verification, Outcome = ConceptNode.Status, ConceptNode.Verification, ConceptNode.Outcome
 
@@ -218,7 +218,7 @@ class NodeAdmin(WordsIndexed, Page):
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **options: Any) -> HttpResponse:
         node = options.get("obj")
         if node is not None and self.reads(request, node):
-            context["sheet"] = node_page.node_context(node)
+            context["details"] = node_context(node)
         if node is not None and self.has_change_permission(request, node):
             context["deeds"] = [(name, deed.label) for name, deed in self.deeds.items() if deed.fits(node)]
         return super().render_change_form(request, context, *args, **options)
@@ -251,7 +251,7 @@ class NodeAdmin(WordsIndexed, Page):
         if deed not in self.deeds:
             raise Http404
         self.do_all(request, self.get_queryset(request).filter(pk=node.pk), deed)
-        return redirect(node_page.address(node))
+        return redirect(node_address(node))
 
     def restore(self, request: HttpRequest, key: int, version: int) -> HttpResponse:
         """Have a memory say again what it said in one of its versions."""
@@ -261,7 +261,7 @@ class NodeAdmin(WordsIndexed, Page):
         if self._show_refusal(request, lambda: correct.restore(node, earlier, by, timezone.now())):
             self.log_change(request, node, f"version {version} restored")
             self.message_user(request, _("It says again what it said then."), messages.SUCCESS)
-        return redirect(node_page.address(node))
+        return redirect(node_address(node))
 
     def _changeable(self, request: HttpRequest, key: int) -> ConceptNode:
         node = get_object_or_404(self.get_queryset(request), pk=key)

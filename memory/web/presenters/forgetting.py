@@ -1,24 +1,23 @@
-"""A plan of forgetting as its preview shows it: what goes, what stays, in groups of a kind, with the reasons in words.
+"""What forgetting would do, and what it did: for the owner's pages and the admin (`templates/memory/_plan.html`)."""
 
-For `templates/memory/_plan.html`, which the owner's page and the desk share.
-"""
-
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
 from memory.forgetting import KINDS, REASONS, Affected, Plan
+from memory.models import Receipt
 
-MOST_SHOWN = 40  # of one kind; the rest is counted
+MAX_SHOWN = 40  # of one kind; the rest is counted
 ORDER = ("event", "node", "thought", "intention", "expectation", "message", "session", "entity", "alias")
+SECTIONS = ("going", "staying", "withheld", "erased", "elsewhere")
 
 # What a person can picture of the tables that a plan counts; the rest are copies of it and entries of indexes.
-COUNTED = {
+TABLE_LABELS = {
     "persona_persona": _("companions"),
-    "chat_session": _("talks"),
-    "chat_message": _("lines"),
+    "chat_session": _("conversations"),
+    "chat_message": _("messages"),
     "memory_conceptnode": _("memories"),
     "memory_evidence": _("quotes"),
     "memory_nodevector": _("vectors"),
@@ -27,7 +26,7 @@ COUNTED = {
     "chat_session.summary": _("summaries emptied"),
     "persona_moodchange": _("notes about the mood"),
 }
-REST = _("copies and index entries")
+OTHER_TABLES = _("copies and index entries")
 MENTION_MODES = [
     ("forget", _("forget it too")),
     ("withhold", _("keep it, and never bring it up")),
@@ -36,7 +35,7 @@ MENTION_MODES = [
 
 
 @dataclass(frozen=True)
-class Thing:
+class PlanItem:
     """One thing that a plan touches."""
 
     key: int
@@ -50,22 +49,25 @@ class Thing:
 
 
 @dataclass(frozen=True)
-class Group:
+class PlanGroup:
     """Things of one kind: the first of them, and how many more there are."""
 
     label: str
-    things: Sequence[Thing]
+    things: Sequence[PlanItem]
     more: int
 
 
 def plan_context(plan: Plan, *, show_words: bool = True) -> dict[str, Any]:
-    """What the template needs. Without `show_words` there are counts and reasons, and no words."""
-    mentioned = {one.key for one in plan.mentioned}
+    """What the template of a plan needs. Without `show_words` there are counts and reasons, and no words."""
+    mentioned = {affected.key for affected in plan.mentioned}
+    # Messages that also mention it are listed with a choice of their own, and in no other section.
     sections = {
-        name: _groups(_unless_mentioned(getattr(plan, name), mentioned), plan, show_words)
-        for name in ("going", "staying", "withheld", "erased", "elsewhere")
+        name: [one for one in getattr(plan, name) if one.kind != "message" or one.key not in mentioned]
+        for name in SECTIONS
     }
-    return sections | {
+    kinds = {target.kind for target in plan.targets}
+    has_memories = any(affected.kind not in ("message", "session") for affected in plan.going)
+    return {name: _groups(affected, plan, show_words) for name, affected in sections.items()} | {
         "mentioned": _groups(plan.mentioned, plan, show_words),
         "modes": MENTION_MODES,
         "choice": plan.choice,
@@ -73,41 +75,31 @@ def plan_context(plan: Plan, *, show_words: bool = True) -> dict[str, Any]:
         "digest": plan.digest,
         "is_empty": plan.is_empty,
         "counts": describe_counts(plan.counts),
-        "may_choose": _may_choose(plan),
-        "is_of_lines": _is_of_lines(plan),
-        "has_conclusions": _has_conclusions(plan),
+        "may_choose": plan.choice.bury and not plan.is_empty and not kinds & {"persona", "owner"},
+        "is_of_messages": kinds <= {"message", "session"},
+        "has_conclusions": has_memories or plan.choice.dependents == "orphan",
     }
 
 
-def _unless_mentioned(affected: Iterable[Affected], mentioned: Collection[int]) -> list[Affected]:
-    """Without the messages that are listed with a choice of their own."""
-    return [one for one in affected if one.kind != "message" or one.key not in mentioned]
+def receipt_context(receipt: Receipt) -> dict[str, Any]:
+    """What the template of a receipt needs."""
+    return {
+        "receipt": receipt,
+        "counts": describe_counts(receipt.counts),
+        "is_pending": receipt.status == Receipt.Status.PENDING,
+        "kept_elsewhere": receipt.choice.get("kept_elsewhere", 0),
+        "by_another": receipt.by_id not in (None, receipt.owner_id),
+    }
 
 
 def describe_counts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """The counts of a plan or receipt in words, the pictured ones first."""
-    known = [(str(label), counts[name]) for name, label in COUNTED.items() if counts.get(name)]
-    rest = sum(count for name, count in counts.items() if name not in COUNTED)
-    return [*known, (str(REST), rest)] if rest else known
+    """The counts of a plan or receipt in words, those that a person can picture first."""
+    known = [(str(label), counts[name]) for name, label in TABLE_LABELS.items() if counts.get(name)]
+    others = sum(count for name, count in counts.items() if name not in TABLE_LABELS)
+    return [*known, (str(OTHER_TABLES), others)] if others else known
 
 
-def _may_choose(plan: Plan) -> bool:
-    """Whether anything is there of which one can choose whether it goes."""
-    kinds = {target.kind for target in plan.targets}
-    return plan.choice.bury and not plan.is_empty and not kinds & {"persona", "owner"}
-
-
-def _is_of_lines(plan: Plan) -> bool:
-    """Whether it was lines that were chosen, and not what came of them."""
-    return {target.kind for target in plan.targets} <= {"message", "session"}
-
-
-def _has_conclusions(plan: Plan) -> bool:
-    """Whether anything but lines is in question: else there is nothing to choose of what was concluded."""
-    return plan.choice.dependents == "orphan" or any(one.kind not in ("message", "session") for one in plan.going)
-
-
-def _groups(affected: Iterable[Affected], plan: Plan, show_words: bool) -> list[Group]:
+def _groups(affected: Iterable[Affected], plan: Plan, show_words: bool) -> list[PlanGroup]:
     by_kind: dict[str, list[Affected]] = {}
     for one in affected:
         by_kind.setdefault(one.kind, []).append(one)
@@ -115,9 +107,9 @@ def _groups(affected: Iterable[Affected], plan: Plan, show_words: bool) -> list[
     return [_group(kind, by_kind[kind], plan, show_words) for kind in in_order]
 
 
-def _group(kind: str, found: Sequence[Affected], plan: Plan, show_words: bool) -> Group:
+def _group(kind: str, affected: Sequence[Affected], plan: Plan, show_words: bool) -> PlanGroup:
     things = [
-        Thing(
+        PlanItem(
             key=one.key,
             text=one.text if show_words else "",
             why=str(REASONS.get(one.why, one.why)),
@@ -127,6 +119,6 @@ def _group(kind: str, found: Sequence[Affected], plan: Plan, show_words: bool) -
             proposed=one.proposed or "",
             said_by=one.said_by,
         )
-        for one in found[:MOST_SHOWN]
+        for one in affected[:MAX_SHOWN]
     ]
-    return Group(str(KINDS.get(kind, kind)), things, len(found) - len(things))
+    return PlanGroup(str(KINDS.get(kind, kind)), things, len(affected) - len(things))

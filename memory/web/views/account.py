@@ -25,8 +25,7 @@ from memory.exports import WAYS, Way
 from memory.forgetting import LastSuperuser, Plan, Target
 from memory.models import Receipt
 from memory.web.forget_form import confirm_plan
-from memory.web.presenters.forgetting import plan_context
-from memory.web.views.forgetting import receipt_context
+from memory.web.presenters.forgetting import plan_context, receipt_context
 from persona.lookup import own_persona
 from persona.models import Persona
 from persona.views import CLEARED_AT_THE_DOOR
@@ -185,11 +184,9 @@ def delete_account(request: HttpRequest) -> HttpResponse:
     return _asked(request, plan, form, trouble, more)
 
 
-def _asked(
-    request: HttpRequest, plan: Plan, form: DeletionForm, trouble: Any, more: dict[str, Any]
-) -> HttpResponse:
+def _asked(request: HttpRequest, plan: Plan, form: DeletionForm, trouble: Any, more: dict[str, Any]) -> HttpResponse:
     status = 409 if trouble else 422 if form.is_bound and form.errors else 200
-    context = {"sheet": plan_context(plan), "form": form, "trouble": trouble} | more
+    context = {"preview": plan_context(plan), "form": form, "trouble": trouble} | more
     return render(request, "account/delete.html", context, status=status)
 
 

@@ -14,7 +14,7 @@ from memory import forgetting
 from memory.forgetting import TAKEN_BACK, Choice, InvalidChoice, Kind, Plan, Target, verify
 from memory.models import ImportJob, ImportRun, Receipt
 from memory.web.forget_form import UNCLEAR, confirm_plan, read_choice
-from memory.web.presenters.forgetting import describe_counts, plan_context
+from memory.web.presenters.forgetting import plan_context, receipt_context
 from memory.web.views.base import is_fragment, page, persona_page
 from persona.models import Persona
 
@@ -65,7 +65,7 @@ def _preview(
     request: HttpRequest, persona: Persona, plan: Plan, asked: QueryDict, trouble: Any = "", status: int = 200
 ) -> HttpResponse:
     context: Mapping[str, Any] = {
-        "sheet": plan_context(plan),
+        "preview": plan_context(plan),
         "targets": [(kind, reference) for kind in KINDS for reference in asked.getlist(kind)],
         "trouble": trouble,
         "persona": persona,
@@ -113,14 +113,3 @@ def _proof(found: Receipt) -> tuple[int, int]:
     proof = verify.prove([found])
     left = sum(1 for hit in proof.hits if hit.form == "id" or not others)
     return left, 0 if others else proof.kept_messages
-
-
-def receipt_context(found: Receipt) -> dict[str, Any]:
-    """What the template of a receipt needs."""
-    return {
-        "receipt": found,
-        "counts": describe_counts(found.counts),
-        "is_pending": found.status == Receipt.Status.PENDING,
-        "kept_elsewhere": found.choice.get("kept_elsewhere", 0),
-        "by_another": found.by_id not in (None, found.owner_id),
-    }

@@ -15,10 +15,11 @@ from memory.entities import rename, split
 from memory.entities.rename import NameRefused
 from memory.entities.split import NotSplit
 from memory.models import Alias, ConceptNode, Entity, Mention
+from memory.web.presenters.merge_proposals import decided_proposals
 from memory.web.presenters.people_map import MAP_HEIGHT, MAP_WIDTH, MOST_ON_MAP, bonds, place_people
 from memory.web.views.base import page, persona_page
 from memory.web.views.memories import with_names
-from memory.web.views.merge_proposals import decided_about, own_entity
+from memory.web.views.merge_proposals import own_entity
 from persona.models import Persona
 
 MOST_LISTED = 300
@@ -64,7 +65,7 @@ def person(request: HttpRequest, persona: Persona, entity: UUID) -> HttpResponse
         "names": list(found.aliases.all()),
         "memories": memories,
         "more": max(0, found.mentions.count() - len(memories)),
-        "decided": decided_about(found),
+        "decided": decided_proposals(found),
     }
     return page(request, persona, "memory/somebody.html", context)
 

@@ -31,7 +31,7 @@ def preview(browser: Client, kind: str, *rows: Any, **more: str) -> Any:
 
 def confirmed(browser: Client, kind: str, *rows: Any, **more: str) -> Any:
     """Confirm what the preview shows."""
-    digest = preview(browser, kind, *rows, **more).context_data["sheet"]["digest"]
+    digest = preview(browser, kind, *rows, **more).context_data["preview"]["digest"]
     form = {"kind": kind, "key": [row.pk for row in rows], "digest": digest, "confirm": "1", **more}
     return browser.post("/admin/forget/", form)
 
@@ -95,8 +95,8 @@ def test_many_rows_are_one_forgetting(curator: Client, mira: Persona, remember: 
 
 def test_the_choice_is_shown_before_it_is_made(curator: Client, full_life: dict[str, Any]) -> None:
     event, message = full_life["event"], full_life["message"]
-    whole = preview(curator, "node", event).context_data["sheet"]
-    kept = preview(curator, "node", event, messages="withhold").context_data["sheet"]
+    whole = preview(curator, "node", event).context_data["preview"]
+    kept = preview(curator, "node", event, messages="withhold").context_data["preview"]
     assert whole["digest"] != kept["digest"]
     assert kept["withheld"]
     confirmed(curator, "node", event, messages="withhold")

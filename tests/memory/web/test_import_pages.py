@@ -233,7 +233,7 @@ def test_what_a_file_brought_is_taken_back_after_a_look_and_the_file_comes_again
     assert "the same file can be brought again" in page
     assert "refused from then on" not in page
     assert 'name="dependents"' not in page
-    digest = preview.context["sheet"]["digest"]
+    digest = preview.context["preview"]["digest"]
     answer = owner.post(address, {"import": job.uuid, "take_back": "1", "digest": digest, "confirm": "1"})
     receipt = owner.get(answer.headers["location"]).content.decode()
     assert "It is taken back" in receipt

@@ -259,12 +259,12 @@ def test_what_is_confirmed_is_what_was_looked_at(owner: Client, mira: Persona, r
     assert turn is not None
     turns.finish(turn, "A cat!", stopped=False, first_token_at=None, xray={}, now=timezone.now())
     node = from_words(remember, message, "Ana adopted a cat.")
-    digest = previewed(owner, mira, node=node.uuid).context["sheet"]["digest"]
+    digest = previewed(owner, mira, node=node.uuid).context["preview"]["digest"]
     other = confirmed(owner, mira, digest, node=node.uuid, messages="withhold")
     assert other.status_code == 409
     assert ConceptNode.objects.filter(pk=node.pk).exists()
     assert "has changed meanwhile" in other.content.decode()
-    done = confirmed(owner, mira, other.context["sheet"]["digest"], node=node.uuid, messages="withhold")
+    done = confirmed(owner, mira, other.context["preview"]["digest"], node=node.uuid, messages="withhold")
     receipt = Receipt.objects.get()
     assert done.url == f"/account/receipts/{receipt.uuid}/"
     assert not ConceptNode.objects.filter(pk=node.pk).exists()
@@ -280,13 +280,13 @@ def test_a_message_that_also_says_it_is_chosen_for_itself(owner: Client, mira: P
     node = from_words(remember, told(mira, "I have sarcoidosis."), "Ana has sarcoidosis.")
     later = told(mira, "The sarcoidosis pills are bitter.")
     page = previewed(owner, mira, node=node.uuid)
-    [group] = page.context["sheet"]["mentioned"]
+    [group] = page.context["preview"]["mentioned"]
     assert [(thing.text, thing.mode) for thing in group.things] == [(later.content, "leave")]
     assert "Also mentioned in" in page.content.decode()
     posted = {f"mention-{later.pk}": "withhold", f"proposed-{later.pk}": "leave", "messages": "forget"}
     again = owner.post(f"/memory/{mira.uuid}/forget/", posted | {"node": node.uuid})
-    assert again.context["sheet"]["mentioned"][0].things[0].mode == "withhold"
-    done = confirmed(owner, mira, again.context["sheet"]["digest"], node=node.uuid, **posted)
+    assert again.context["preview"]["mentioned"][0].things[0].mode == "withhold"
+    done = confirmed(owner, mira, again.context["preview"]["digest"], node=node.uuid, **posted)
     assert done.status_code == 302
     later.refresh_from_db()
     assert later.withheld
@@ -296,7 +296,7 @@ def test_a_message_that_also_says_it_is_chosen_for_itself(owner: Client, mira: P
 def test_a_receipt_says_that_the_same_words_were_kept_elsewhere(owner: Client, mira: Persona) -> None:
     first = told(mira, "I should have called my father back that evening.")
     told(mira, "I should have called my father back that evening")
-    digest = previewed(owner, mira, message=first.uuid).context["sheet"]["digest"]
+    digest = previewed(owner, mira, message=first.uuid).context["preview"]["digest"]
     done = confirmed(owner, mira, digest, message=first.uuid)
     assert "The same words also stand in one message that you kept." in owner.get(done.url).content.decode()
 
@@ -306,7 +306,7 @@ def test_while_a_reply_is_written_nothing_is_forgotten_and_it_is_said(
 ) -> None:
     node = from_words(remember, told(mira, "I sing."), "Ana sings.")
     turns.claim(mira.pk, timezone.now())
-    digest = previewed(owner, mira, node=node.uuid).context["sheet"]["digest"]
+    digest = previewed(owner, mira, node=node.uuid).context["preview"]["digest"]
     answer = confirmed(owner, mira, digest, node=node.uuid)
     assert answer.status_code == 409
     assert "A reply is being written" in answer.content.decode()
@@ -330,7 +330,7 @@ def test_a_receipt_is_its_owners_alone(owner: Client, mira: Persona, ben: User) 
 
 def test_a_receipt_is_proved_on_asking(owner: Client, mira: Persona, remember: Remember) -> None:
     message = told(mira, "I once stole a whole box of pears from the market in Lisbon.")
-    digest = previewed(owner, mira, message=message.uuid).context["sheet"]["digest"]
+    digest = previewed(owner, mira, message=message.uuid).context["preview"]["digest"]
     here = confirmed(owner, mira, digest, message=message.uuid).url
     assert 'data-testid="proof"' not in owner.get(here).content.decode()
     assert "nothing of it is left" in owner.post(here).content.decode()
@@ -342,7 +342,7 @@ def test_by_a_proof_nobody_learns_what_others_said(
     owner: Client, mira: Persona, otto: Persona, remember: Remember
 ) -> None:
     message = told(mira, "I once stole a whole box of pears from the market in Lisbon.")
-    digest = previewed(owner, mira, message=message.uuid).context["sheet"]["digest"]
+    digest = previewed(owner, mira, message=message.uuid).context["preview"]["digest"]
     here = confirmed(owner, mira, digest, message=message.uuid).url
     told(otto, "I once stole a whole box of pears from the market in Lisbon.")
     assert "nothing of it is left" in owner.post(here).content.decode()
@@ -351,7 +351,7 @@ def test_by_a_proof_nobody_learns_what_others_said(
 def test_of_a_line_alone_one_chooses_what_becomes_of_the_line(owner: Client, mira: Persona, remember: Remember) -> None:
     message = told(mira, "I sing.")
     alone = previewed(owner, mira, message=message.uuid).content.decode()
-    assert ('name="dependents"' in alone, "The lines themselves" in alone) == (False, True)
+    assert ('name="dependents"' in alone, "The messages themselves" in alone) == (False, True)
     from_words(remember, message, "Ana sings.")
     assert 'name="dependents"' in previewed(owner, mira, message=message.uuid).content.decode()
 
@@ -361,7 +361,7 @@ def test_a_companion_is_forgotten_against_name_and_password(owner: Client, mira:
     told(mira, "I sing.")
     turns.abandon(timezone.now() + timedelta(days=1))
     address = f"/account/companions/{mira.uuid}/delete/"
-    digest = owner.get(address).context["sheet"]["digest"]
+    digest = owner.get(address).context["preview"]["digest"]
     right = {"name": "Mira", "password": "a long word for ana", "digest": digest, "confirm": "1"}
     for wrong in ({"name": "Mirah"}, {"password": "a long word"}, {"name": ""}):
         assert owner.post(address, right | wrong).status_code == 422
@@ -377,7 +377,7 @@ def test_an_account_goes_with_all_that_is_hers_and_ends_at_the_door(
     owner: Client, ana: User, mira: Persona, otto: Persona
 ) -> None:
     told(mira, "I sing.")
-    digest = owner.get("/account/delete/").context["sheet"]["digest"]
+    digest = owner.get("/account/delete/").context["preview"]["digest"]
     right = {"name": "ana", "password": "a long word for ana", "digest": digest, "confirm": "1"}
     assert owner.post("/account/delete/", right | {"password": "wrong"}).status_code == 422
     done = owner.post("/account/delete/", right)
@@ -391,7 +391,7 @@ def test_an_account_goes_with_all_that_is_hers_and_ends_at_the_door(
 
 def test_the_last_who_looks_after_others_cannot_leave(owner: Client, ana: User, ben: User) -> None:
     User.objects.filter(pk=ana.pk).update(is_superuser=True)
-    digest = owner.get("/account/delete/").context["sheet"]["digest"]
+    digest = owner.get("/account/delete/").context["preview"]["digest"]
     right = {"name": "ana", "password": "a long word for ana", "digest": digest, "confirm": "1"}
     answer = owner.post("/account/delete/", right)
     assert answer.status_code == 409

@@ -53,12 +53,12 @@ def form_data(choice: Mapping[str, Any]) -> dict[str, Any]:
 
 def on_page(owner: Client, node: ConceptNode, choice: Mapping[str, Any]) -> str:
     answer = owner.post(f"/memory/{node.persona.uuid}/forget/", {"node": node.uuid, **form_data(choice)})
-    return answer.context["sheet"]["digest"] if answer.status_code == 200 else _refused(answer)
+    return answer.context["preview"]["digest"] if answer.status_code == 200 else _refused(answer)
 
 
 def in_admin(curator: Client, node: ConceptNode, choice: Mapping[str, Any]) -> str:
     answer: Any = curator.post("/admin/forget/", {"kind": "node", "key": node.pk, **form_data(choice)})
-    return answer.context_data["sheet"]["digest"] if answer.status_code == 200 else _refused(answer)
+    return answer.context_data["preview"]["digest"] if answer.status_code == 200 else _refused(answer)
 
 
 def by_api(owner: Client, node: ConceptNode, choice: Mapping[str, Any]) -> str:

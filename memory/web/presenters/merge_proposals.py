@@ -1,0 +1,34 @@
+"""The question whether two names are one, with what is remembered of each."""
+
+from typing import Any
+
+from memory.entities.proposal_reasons import REASONS
+from memory.models import ConceptNode, Entity, MergeProposal
+
+MAX_PAIRS = 20
+MAX_NODES = 5  # beside each name
+SHOWN_STATUSES = (ConceptNode.Status.ACTIVE, ConceptNode.Status.HIDDEN)
+DECIDED = (MergeProposal.Status.MERGED, MergeProposal.Status.KEPT_APART)
+
+
+def proposal_context(proposal: MergeProposal) -> dict[str, Any]:
+    """A pair, with what is remembered of each."""
+    return {
+        "proposal": proposal,
+        "sides": [_side(proposal.a), _side(proposal.b)],
+        "reasons": [str(REASONS.get(reason, reason)) for reason in proposal.reasons],
+        "is_merged": proposal.status == MergeProposal.Status.MERGED,
+    }
+
+
+def decided_proposals(entity: Entity) -> list[dict[str, Any]]:
+    """What was decided about somebody, the newest first."""
+    proposals = MergeProposal.objects.about([entity.pk]).filter(status__in=DECIDED).select_related("a", "b")
+    newest = proposals.prefetch_related("a__aliases", "b__aliases").order_by("-decided_at")[:MAX_PAIRS]
+    return [proposal_context(proposal) for proposal in newest]
+
+
+def _side(entity: Entity) -> dict[str, Any]:
+    nodes = ConceptNode.objects.filter(mentions__entity=entity, status__in=SHOWN_STATUSES).newest_first()
+    names = [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name]
+    return {"entity": entity, "names": names, "nodes": list(nodes[:MAX_NODES])}

@@ -1,0 +1,121 @@
+"""A run of the slow cycle for the admin: what it was given and what it made, by the rows that it refers to."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from echovessel.admin import excerpt, page_of
+from memory.models import ConceptNode, Entity, Question, SlowCycleRun
+from memory.web.presenters.admin_node import node_address
+
+MAX_EXCERPT = 300
+MADE = {
+    "thought": _("thought"),
+    "expectation": _("expectation"),
+    "question": _("question"),
+    "outcome": _("how something ended"),
+    "answer": _("answer to a question"),
+    "description": _("description"),
+    "events": _("events"),
+    "item": _("something else"),
+}
+BECAME = {
+    "new": _("new"),
+    "repeated": _("said before"),
+    "reinforced": _("said before, in other words"),
+    "fulfilled": _("fulfilled"),
+    "violated": _("violated"),
+}
+DROPPED = {
+    "no_ground": _("dropped: it rests on nothing that was given and is there still"),
+    "too_many": _("dropped: one too many"),
+    "past_due": _("dropped: its day is over"),
+    "unknown": _("dropped: about something that was not given"),
+    "said_twice": _("dropped: said twice"),
+    "unreadable": _("dropped: it could not be read"),
+    "asked_before": _("dropped: she wonders about it already"),
+    "not_open": _("dropped: it was settled already"),
+    "forgotten": _("dropped: it was forgotten"),
+    "changed": _("dropped: it was put right meanwhile"),
+}
+GIVEN = {
+    "events": _("new events"),
+    "awaited": _("awaited"),
+    "questions": _("questions"),
+    "thoughts": _("thoughts"),
+    "entities": _("who was to be described"),
+}
+# Where the keys of what is given or made are looked up; all others are memories.
+TABLES = {
+    "questions": "question",
+    "question": "question",
+    "answer": "question",
+    "entities": "entity",
+    "description": "entity",
+}
+
+
+@dataclass(frozen=True)
+class ShownRow:
+    """A row of which a run tells: its words and its page; of one that is gone, neither."""
+
+    text: str
+    address: str
+
+
+@dataclass(frozen=True)
+class MadeRow:
+    """What a run said, what became of it, and by what it was said."""
+
+    kind: Any
+    became: Any
+    what: ShownRow | None
+    by: Sequence[ShownRow]
+
+
+Rows = Mapping[str, Mapping[int, Any]]  # by table and key
+
+
+def run_context(run: SlowCycleRun) -> dict[str, Any]:
+    """What the page of a run shows, in a constant number of statements."""
+    given = {name: run.given.get(name, []) for name in GIVEN}
+    keys: dict[str, set[int]] = {"node": {key for item in run.made for key in item.get("by", ())}}
+    for name, of_table in given.items():
+        keys.setdefault(TABLES.get(name, "node"), set()).update(of_table)
+    for item in run.made:
+        if "id" in item:
+            keys.setdefault(TABLES.get(item["kind"], "node"), set()).add(item["id"])
+    rows: Rows = {
+        "node": ConceptNode.objects.in_bulk(keys["node"]),
+        "question": Question.objects.in_bulk(keys.get("question", ())),
+        "entity": Entity.objects.in_bulk(keys.get("entity", ())),
+    }
+    return {
+        "given": [
+            (label, [_show_row(rows, TABLES.get(name, "node"), key) for key in given[name]])
+            for name, label in GIVEN.items()
+            if given[name]
+        ],
+        "made": [_show_made(rows, item) for item in run.made],
+    }
+
+
+def _show_made(rows: Rows, item: Mapping[str, Any]) -> MadeRow:
+    kind, dropped = item["kind"], item.get("dropped", "")
+    return MadeRow(
+        kind=MADE.get(kind, kind),
+        became=DROPPED.get(dropped, dropped) if dropped else BECAME.get(item.get("outcome", ""), ""),
+        what=_show_row(rows, TABLES.get(kind, "node"), item["id"]) if "id" in item else None,
+        by=[_show_row(rows, "node", key) for key in item.get("by", ())],
+    )
+
+
+def _show_row(rows: Rows, table: str, key: int) -> ShownRow:
+    row = rows[table].get(key)
+    if row is None:
+        return ShownRow("", "")
+    if isinstance(row, ConceptNode):
+        return ShownRow(excerpt(row.description, MAX_EXCERPT), node_address(row))
+    return ShownRow(row.text if isinstance(row, Question) else row.canonical_name, page_of(row))
