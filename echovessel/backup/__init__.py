@@ -10,12 +10,14 @@ A backup is a tar of three members, in this order:
 So nothing that people said stands in a backup of an encrypted installation in the clear. DATABASE_KEY itself, and what
 else comes from the environment, is not in it. Static files, models and other backups are not, either.
 
-    presence    who is there: nothing is restored under a process that is alive
-    contents    what of the data folder belongs to an installation
-    copying     the database, as it was at one moment, while others write
-    packing     the tar, out and in
-    manifest    what it says of itself, and why it cannot be taken
-    making      a backup, and which older ones go with it
-    restoring   all that is done beside the living installation, before it is touched
-    swapping    the one moment in which the one takes the other's place; whoever comes after a death ends it
+    data_dir_lock  which processes are there: nothing is restored under one that is alive
+    contents       which files of the data folder belong to an installation
+    copy           the database as it was at one moment, while others write
+    package        the tar, written and read
+    manifest       what a backup says of itself, and why it is refused
+    create         makes a backup, and deletes older ones
+    restore        everything that happens beside the running installation, before it is touched
+    revocations    logins and tokens that were ended since stay ended
+    swap           the one moment in which the new installation takes the old one's place; after a death the next
+                   process finishes it
 """

@@ -1,7 +1,7 @@
 """Swapping: a restored installation takes the place of another, wholly or not at all.
 
 What is to happen is written down first. From then on it happens: whoever opens the installation next, after whatever
-death, goes on where the dead one stopped (`presence.enter`). Every step can be told from its outcome:
+death, goes on where the dead one stopped (`data_dir_lock.enter`). Every step can be told from its outcome:
 
     staged there                    the old one, where it still stands in its place, goes aside; the staged one takes it
     staged gone                     done before
@@ -43,7 +43,7 @@ def is_begun(folder: Path) -> bool:
 
 
 def finish(folder: Path) -> None:
-    """Do what is written down, as far as it is not done. Call alone (`presence`)."""
+    """Do what is written down, as far as it is not done. Call alone (`data_dir_lock`)."""
     journal = folder / JOURNAL
     if not journal.exists():
         return

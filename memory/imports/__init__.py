@@ -1,9 +1,9 @@
 """Importing: what somebody brought from elsewhere, on its way into memory.
 
-A file is begun (`jobs`), looked through (`looking`), and waits for a person to say who is who (`choices`). Then it is
-cut into chunks (`chunking`) that become lines of the persona (`storing`) or notes (`notes`), talk by talk it is
-remembered (`remembering`), and at last drafts for the core blocks are drawn from it (`drafting`). `running` takes it
-from step to step; `telling` says how far it is.
+An import begins with a file (`runs`), which is read once (`analysis`) and waits for a person to say who is who
+(`choices`). Then it is cut into chunks (`chunks`) that become messages of the persona (`store`) or notes (`notes`), its
+sessions are remembered one by one (`consolidate`), and at last drafts for the core blocks are drawn from it (`drafts`).
+`runner` takes it from step to step; `summary` says how far it is.
 """
 
 from memory.imports.analysis import look

@@ -39,7 +39,7 @@ class ImportJob(PublicId):
            |          |          any of them -> cancelled, failed
            refused (the file cannot be read)
 
-    `found` is what was seen in the file (`memory.importing.survey`), `choices` what the person said about it, `counts`
+    `found` is what was seen in the file (`memory.imports.analysis`), `choices` what the person said about it, `counts`
     what came of it. `gone_through` counts the chunks that were taken in: a repeat goes on behind them.
     """
 

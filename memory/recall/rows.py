@@ -1,5 +1,5 @@
 """What recall looks through: a persona's nodes and lines, in columns. Two things give it, with the same answers: the
-database (stored.py), and memory (snapshot.py) for those who are talked with."""
+database (database_rows.py), and memory (snapshot.py) for those who are talked with."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
