@@ -4,8 +4,8 @@ The file is read once to check every line and note where the lines of each type 
 (survey.py); then type by type: talks, lines with the turns that they belong to, memories, what links them, people,
 and the parts that stand beside them (parts.py). What has an id that the persona already knows is left as it is; what
 was forgotten here stays forgotten, and is looked for first (tombstone_check.py). Nothing is embedded inside a
-transaction. Core blocks are written only where the persona is new: the import is a person's act, but what people wrote since is
-theirs. What came in by one import carries its uuid.
+transaction. Core blocks are written only where the persona is new: the import is a person's act, but what people wrote
+since is theirs. What came in by one import carries its uuid.
 """
 
 from collections import Counter
