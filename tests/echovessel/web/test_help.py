@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.management import get_commands, load_command_class
 from django.test import Client
 from django.urls import Resolver404, resolve
@@ -69,6 +70,8 @@ def test_help_is_linked_from_the_pages_people_use(client: Client, mira: Persona)
     client.force_login(mira.owner)
     for address in ("/account/", f"/chat/{mira.uuid}/", f"/memory/{mira.uuid}/"):
         assert 'href="/help/"' in client.get(address).content.decode(), address
+    client.force_login(User.objects.create_superuser("root"))
+    assert 'href="/help/"' in client.get("/admin/").content.decode()
 
 
 def test_numbers_are_those_of_this_installation(settings: Any) -> None:
