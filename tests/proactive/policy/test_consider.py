@@ -50,7 +50,7 @@ def test_an_outreach_is_begun_and_handed_over_by_its_key(allowed: ReachingOut, r
     outreach = Outreach.objects.get()
     assert (outreach.trigger, outreach.trigger_key) == ("promise", f"promise:{promise.uuid}")
     assert (outreach.about_uuid, outreach.status, outreach.wanted_at) == (promise.uuid, "wanted", NOW)
-    assert jobs() == [(consider.JOB, (outreach.pk,))]
+    assert jobs() == [("proactive.tasks.reach_out", (outreach.pk,))]
     row = Consideration.objects.get()
     assert (row.verdict, row.gate, row.trigger, row.trigger_key) == ("send", "", "promise", outreach.trigger_key)
     assert (row.outreach, row.day, row.first_at, row.at, row.times) == (outreach, TODAY, NOW, NOW, 1)
@@ -87,7 +87,7 @@ def test_what_a_gate_held_back_at_the_door_comes_again_as_the_same_outreach(
     again = Outreach.objects.get()
     assert (again.pk, again.status, again.reason, again.attempts) == (first.pk, "wanted", "", 0)
     assert (again.holder, again.lease_until, again.wanted_at) == ("", None, NOW + HOUR)
-    assert jobs() == [(consider.JOB, (first.pk,))] * 2
+    assert jobs() == [("proactive.tasks.reach_out", (first.pk,))] * 2
     assert rows() == [("send", "", "promise", 2)]
 
 

@@ -371,7 +371,7 @@ MAKING = """
 import sys, pathlib
 from django.conf import settings
 settings.configure(DATA_DIR=sys.argv[1])
-from proactive import vapid
+from proactive.push import vapid
 sys.stdin.read(1)
 print(vapid.public_key())
 """
