@@ -32,7 +32,7 @@ class SessionQuerySet(models.QuerySet["Session"]):
 
     def to_read_early(self, now: datetime) -> "SessionQuerySet":
         """Open ones of which somebody asked that what was said so far be remembered already."""
-        return self.open().filter(reading_asked_at__isnull=False).unclaimed(now)
+        return self.open().filter(early_consolidation_requested_at__isnull=False).unclaimed(now)
 
     def unclaimed(self, now: datetime) -> "SessionQuerySet":
         """Those that nobody holds, or whose holder or pause has run out."""
@@ -76,7 +76,9 @@ class Session(PublicId):
     holder = models.CharField(_("holder"), max_length=120, blank=True, editable=False)
     lease_until = models.DateTimeField(_("lease until"), null=True, blank=True)
     waiting_for = models.CharField(_("waiting for"), max_length=12, choices=WaitingFor, blank=True)
-    reading_asked_at = models.DateTimeField(_("reading asked at"), null=True, blank=True)
+    early_consolidation_requested_at = models.DateTimeField(
+        _("early consolidation requested at"), null=True, blank=True
+    )
     off_the_record = models.BooleanField(_("off the record"), default=False)
     import_uuid = models.UUIDField(_("import"), null=True, editable=False)
     text_columns = {

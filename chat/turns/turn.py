@@ -185,7 +185,7 @@ def let_go(turn: Turn, now: datetime) -> None:
     (session,) = _session(turn.session_id)
     if session.status == Session.Status.OPEN and is_long(session):
         close.close(session, Session.CloseReason.LENGTH, now)
-    elif session.status == Session.Status.CLOSING or session.reading_asked_at:
+    elif session.status == Session.Status.CLOSING or session.early_consolidation_requested_at:
         close.enqueue_consolidation(session)
 
 

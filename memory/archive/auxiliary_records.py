@@ -187,8 +187,8 @@ def _cycle_lines(names: Names) -> Iterator[Values]:
         yield beside_defaults(
             SlowCycleRecord,
             through=names.last_memory_through(cycle.through),
-            wanted_at=iso(cycle.wanted_at),
-            wanted_by=names.of(Session, [cycle.wanted_by_id]).get(cycle.wanted_by_id),
+            wanted_at=iso(cycle.requested_at),
+            wanted_by=names.of(Session, [cycle.requested_by_id]).get(cycle.requested_by_id),
         )
 
 
@@ -198,8 +198,8 @@ def _load_cycle(known: Known, batches: Batches) -> int:
         given = batch[0].record
         values = {
             "through": known.rows(ConceptNode, [given.through]).get(given.through, 0),
-            "wanted_at": given.wanted_at,
-            "wanted_by_id": known.rows(Session, [given.wanted_by]).get(given.wanted_by),
+            "requested_at": given.wanted_at,
+            "requested_by_id": known.rows(Session, [given.wanted_by]).get(given.wanted_by),
         }
         added += SlowCycle.objects.get_or_create(persona=known.persona, defaults=values)[1]
     return added

@@ -149,7 +149,9 @@ class Consolidation(runner.Job[Lease[Session]]):
     def close(self, *, trivial: bool) -> Outcome:
         session, now = self.session, self.lease.clock()
         with transaction.atomic():
-            self.lease.release(status=Status.CLOSED, trivial=trivial, attempts=0, failure="", reading_asked_at=None)
+            self.lease.release(
+                status=Status.CLOSED, trivial=trivial, attempts=0, failure="", early_consolidation_requested_at=None
+            )
             apply.count_access(session, now)
             replies.delete(session)
             publish_boundary(session, trivial=trivial, failed=False)
@@ -220,13 +222,15 @@ class Consolidation(runner.Job[Lease[Session]]):
 
     def _clear_request(self, held: QuerySet[Session]) -> None:
         """The request is answered, unless it was made again meanwhile."""
-        held.filter(reading_asked_at=self.session.reading_asked_at).update(reading_asked_at=None)
+        held.filter(early_consolidation_requested_at=self.session.early_consolidation_requested_at).update(
+            early_consolidation_requested_at=None
+        )
 
     def _release_open(self) -> None:
         """Whoever closed the session meanwhile, or asked again, found it leased: their job is enqueued now."""
         self.lease.release(attempts=0)
         session = Session.objects.get(pk=self.session.pk)
-        if session.status != Status.OPEN or session.reading_asked_at:
+        if session.status != Status.OPEN or session.early_consolidation_requested_at:
             sessions_close.enqueue_consolidation(session)
 
 
@@ -240,7 +244,7 @@ def is_worth_reading(session: Session) -> bool:
         return bool(rest) and (material_of(session).is_prose or not is_trivial(rest))
     theirs = [line.content for line in rest if line.by_user]
     return bool(rest) and (
-        session.reading_asked_at is not None
+        session.early_consolidation_requested_at is not None
         or not is_trivial(rest)
         or may_be_answered(session.persona, theirs)
         or may_be_settled(session.persona, theirs)

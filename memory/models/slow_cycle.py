@@ -19,7 +19,7 @@ MAX_QUESTION = 400
 class SlowCycleQuerySet(models.QuerySet["SlowCycle"]):
     def waiting(self, now: datetime) -> "SlowCycleQuerySet":
         """Those with something to wonder about, in nobody's hands and in no pause."""
-        return self.filter(wanted_at__isnull=False).filter(available(now))
+        return self.filter(requested_at__isnull=False).filter(available(now))
 
 
 class SlowCycle(models.Model):
@@ -31,9 +31,9 @@ class SlowCycle(models.Model):
         Persona, models.CASCADE, primary_key=True, related_name="slow_cycle", verbose_name=_("persona")
     )
     through = models.PositiveBigIntegerField(_("through"), default=0)
-    wanted_at = models.DateTimeField(_("wanted at"), null=True, blank=True)
-    wanted_by = models.ForeignKey(
-        Session, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("wanted by")
+    requested_at = models.DateTimeField(_("requested at"), null=True, blank=True)
+    requested_by = models.ForeignKey(
+        Session, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("requested by")
     )
     holder = models.CharField(_("holder"), max_length=120, blank=True, editable=False)
     lease_until = models.DateTimeField(_("lease until"), null=True, blank=True)
@@ -46,7 +46,7 @@ class SlowCycle(models.Model):
         verbose_name = _("slow cycle")
         verbose_name_plural = _("slow cycles")
         indexes = [
-            models.Index(fields=["lease_until"], condition=~Q(wanted_at=None), name="slow_cycle_waiting"),
+            models.Index(fields=["lease_until"], condition=~Q(requested_at=None), name="slow_cycle_waiting"),
         ]
 
     def __str__(self) -> str:

@@ -69,7 +69,7 @@ def _row(
     usage = sum((one.usage for one in described), thinking.usage)
     return SlowCycleRun.objects.create(
         persona=cycle.persona,
-        session=cycle.wanted_by,
+        session=cycle.requested_by,
         reason=reason,
         outcome=SlowCycleRun.Outcome.DONE,
         given=thinking.given.keys() | {"entities": [one.of.entity.pk for one in described]},

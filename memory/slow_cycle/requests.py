@@ -29,7 +29,7 @@ def note_request(persona: Persona, session: Session | None, now: datetime) -> bo
     if not fresh_events(cycle, now).exists():
         return False
     row = SlowCycle.objects.filter(pk=cycle.pk)
-    row.update(wanted_at=now, wanted_by=session)
+    row.update(requested_at=now, requested_by=session)
     row.filter(holder="", attempts=0).update(lease_until=None)
     return True
 
@@ -37,13 +37,15 @@ def note_request(persona: Persona, session: Session | None, now: datetime) -> bo
 def clear_request(cycle: SlowCycle) -> None:
     """The request is answered, unless it was made again since `cycle` was read. Call in the transaction that releases
     the lease."""
-    SlowCycle.objects.filter(pk=cycle.pk, wanted_at=cycle.wanted_at).update(wanted_at=None, wanted_by=None)
+    SlowCycle.objects.filter(pk=cycle.pk, requested_at=cycle.requested_at).update(requested_at=None, requested_by=None)
 
 
 def requeue_stale(now: datetime) -> int:
     """Enqueue the slow cycles that wait; returns how many."""
-    requested = SlowCycle.objects.exclude(wanted_at=None)
-    return runner.requeue_stale(requested, SlowCycle.objects.waiting(now).order_by("wanted_at", "pk"), enqueue=enqueue)
+    requested = SlowCycle.objects.exclude(requested_at=None)
+    return runner.requeue_stale(
+        requested, SlowCycle.objects.waiting(now).order_by("requested_at", "pk"), enqueue=enqueue
+    )
 
 
 def enqueue(cycle: SlowCycle) -> None:

@@ -96,7 +96,7 @@ class SlowCycleJob(runner.Job[Lease[SlowCycle]]):
             replies.delete(self.cycle.persona)
             SlowCycleRun.objects.create(
                 persona=self.cycle.persona,
-                session=self.cycle.wanted_by,
+                session=self.cycle.requested_by,
                 reason=self.reason,
                 outcome=SlowCycleRun.Outcome.FAILED,
                 failure=failure,

@@ -326,7 +326,7 @@ def minder() -> None:
             if unsettled is None:
                 continue
             waiting = True
-            if unsettled.status == Session.Status.OPEN and not unsettled.reading_asked_at:
+            if unsettled.status == Session.Status.OPEN and not unsettled.early_consolidation_requested_at:
                 if _is_read_early(unsettled) and not unsettled.extractions.exists():
                     early.request(unsettled, timezone.now())
                 else:
@@ -367,7 +367,7 @@ def remains() -> dict[str, Any]:
     return {
         "sessions": rows(
             Session, "persona__name", "channel", "status", "trivial", "summary", "failure", "attempts", "holder",
-            "lease_until", "waiting_for", "reading_asked_at", "close_reason", "message_count",
+            "lease_until", "waiting_for", "early_consolidation_requested_at", "close_reason", "message_count",
         ),
         "messages": rows(Message, "uuid", "content"),
         "nodes": rows(

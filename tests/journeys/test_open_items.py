@@ -84,7 +84,7 @@ def life(mira: Persona, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
         ("expired", str(flight.uuid)),
     ]
     assert not SlowCycleRun.objects.exclude(outcome="done").exists()
-    assert SlowCycle.objects.get().wanted_at is None
+    assert SlowCycle.objects.get().requested_at is None
 
 
 def test_what_was_expected_by_friday_is_fulfilled_on_saturday_without_any_model(

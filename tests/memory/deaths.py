@@ -67,7 +67,7 @@ def remains(session: Session) -> dict[str, Any]:
     session.refresh_from_db()
     return {
         "session": (session.status, session.summary, session.failure, session.trivial, session.attempts),
-        "held": (session.holder, session.lease_until, session.waiting_for, session.reading_asked_at),
+        "held": (session.holder, session.lease_until, session.waiting_for, session.early_consolidation_requested_at),
         "nodes": list(
             ConceptNode.objects.order_by("description").values_list("description", "mention_count", "status")
         ),

@@ -51,7 +51,7 @@ def test_a_disguised_cry_is_read_early_and_is_no_trivial_talk(
     assert said.turn is not None
     Turn.objects.update(status="done")
     afterwards.after_turn(said.turn.pk, NOW)
-    assert Session.objects.get().reading_asked_at == NOW
+    assert Session.objects.get().early_consolidation_requested_at == NOW
     session = talk(mira, words)
     assert runner.run(session.pk, clock) == "closed"
     assert model.requests

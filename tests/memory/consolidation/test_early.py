@@ -75,7 +75,13 @@ def events() -> set[str]:
 
 def held(session: Session) -> tuple[Any, ...]:
     session.refresh_from_db()
-    return session.status, session.holder, session.lease_until, session.attempts, session.reading_asked_at
+    return (
+        session.status,
+        session.holder,
+        session.lease_until,
+        session.attempts,
+        session.early_consolidation_requested_at,
+    )
 
 
 def test_what_was_said_so_far_is_remembered_and_the_talk_goes_on(mira: Persona, model: Script, clock: Clock) -> None:

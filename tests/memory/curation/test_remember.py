@@ -303,21 +303,23 @@ def test_after_a_turn_what_was_asked_for_is_remembered_and_the_talk_is_read_earl
     afterwards.after_turn(made.pk, NOW)
     afterwards.after_turn(made.pk, NOW)
     assert ConceptNode.objects.count() == 1
-    assert Session.objects.get().reading_asked_at == NOW
+    assert Session.objects.get().early_consolidation_requested_at == NOW
     assert Session.objects.get().status == "open"
 
 
 def test_a_crisis_is_read_early_and_a_greeting_is_not(mira: Persona, otto: Persona) -> None:
     afterwards.after_turn(ended(mira, "我撑不住了").pk, NOW)
     afterwards.after_turn(ended(otto, "Hello there!").pk, NOW)
-    assert list(Session.objects.exclude(reading_asked_at=None).values_list("persona", flat=True)) == [mira.pk]
+    assert list(Session.objects.exclude(early_consolidation_requested_at=None).values_list("persona", flat=True)) == [
+        mira.pk
+    ]
     assert not ConceptNode.objects.exists()
 
 
 def test_nothing_of_a_talk_off_the_record_is_kept_or_read(mira: Persona) -> None:
     afterwards.after_turn(ended(mira, f"Remember this: {NUTS}", "I want to die.", off_the_record=True).pk, NOW)
     assert not ConceptNode.objects.exists()
-    assert Session.objects.get().reading_asked_at is None
+    assert Session.objects.get().early_consolidation_requested_at is None
 
 
 def test_early_reading_can_be_switched_off_and_comes_not_too_often(mira: Persona, otto: Persona, settings: Any) -> None:
@@ -328,9 +330,9 @@ def test_early_reading_can_be_switched_off_and_comes_not_too_often(mira: Persona
     made.session.extractions.create(answer={}, through=1)
     made.session.extractions.update(created_at=NOW - timedelta(minutes=9))
     afterwards.after_turn(made.pk, NOW)
-    assert Session.objects.get().reading_asked_at is None
+    assert Session.objects.get().early_consolidation_requested_at is None
     afterwards.after_turn(made.pk, NOW + timedelta(minutes=2))
-    assert Session.objects.get().reading_asked_at == NOW + timedelta(minutes=2)
+    assert Session.objects.get().early_consolidation_requested_at == NOW + timedelta(minutes=2)
 
 
 def test_a_fault_in_remembering_does_not_keep_the_talk_from_being_read(mira: Persona, monkeypatch: Any) -> None:
@@ -341,7 +343,7 @@ def test_a_fault_in_remembering_does_not_keep_the_talk_from_being_read(mira: Per
     monkeypatch.setattr(curation_remember.embedding, "embed", broken)
     with pytest.raises(EmbeddingUnavailable):
         afterwards.after_turn(made.pk, NOW)
-    assert Session.objects.get().reading_asked_at == NOW
+    assert Session.objects.get().early_consolidation_requested_at == NOW
 
 
 def test_a_turn_that_is_gone_leaves_nothing_to_do(mira: Persona) -> None:

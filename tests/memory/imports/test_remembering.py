@@ -162,7 +162,7 @@ def test_a_talk_of_years_ago_brings_no_thought_no_mood_and_no_news_of_each_talk(
     assert remember(in_hand(job), LATER)
     assert [request.purpose for request in model.requests] == ["import"]
     assert ReflectionRun.objects.get().reason == "not_due"
-    assert not SlowCycle.objects.exclude(wanted_at=None).exists()
+    assert not SlowCycle.objects.exclude(requested_at=None).exists()
     mira.refresh_from_db()
     assert (mira.episodic_state, MoodChange.objects.count()) == ({}, 0)
     assert not OutboxEvent.objects.filter(name__startswith="chat.").exists()

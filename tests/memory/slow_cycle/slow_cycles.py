@@ -12,7 +12,7 @@ Remember = Callable[..., ConceptNode]
 
 def wanting(persona: Persona, at: datetime) -> SlowCycle:
     """Her slow cycle, wanted as the end of a talk leaves it."""
-    cycle, _made = SlowCycle.objects.update_or_create(persona=persona, defaults={"wanted_at": at})
+    cycle, _made = SlowCycle.objects.update_or_create(persona=persona, defaults={"requested_at": at})
     return cycle
 
 

@@ -112,7 +112,7 @@ def test_a_talk_that_left_something_makes_her_think(mira: Persona, model: Script
     assert list(calls) == ["extraction", "reflection", "slow_cycle"]
     assert not ModelReply.objects.exists()
     cycle = SlowCycle.objects.get()
-    assert (cycle.through, cycle.wanted_at, cycle.holder, cycle.attempts) == (event_node.pk, None, "", 0)
+    assert (cycle.through, cycle.requested_at, cycle.holder, cycle.attempts) == (event_node.pk, None, "", 0)
     told_of = OutboxEvent.objects.filter(name="memory.thought.created", data__source="slow_cycle")
     assert sorted(told_of.values_list("data__type", flat=True)) == ["expectation", "thought"]
 
@@ -121,7 +121,7 @@ def test_a_talk_that_left_nothing_makes_her_think_nothing(mira: Persona, model: 
     runner.run(talk(mira, "hm", "hm", "hm", at=clock.now).pk, clock)
     runner.run(talk(mira, "hi", at=clock.now).pk, clock)
     assert not OrmQ.objects.exists()
-    assert not SlowCycle.objects.exclude(wanted_at=None).exists()
+    assert not SlowCycle.objects.exclude(requested_at=None).exists()
 
 
 def test_what_fails_between_talks_leaves_the_talk_closed(mira: Persona, model: Script, clock: Clock) -> None:
@@ -133,7 +133,7 @@ def test_what_fails_between_talks_leaves_the_talk_closed(mira: Persona, model: S
     session.refresh_from_db()
     assert (session.status, session.failure) == ("closed", "")
     assert (last_run().outcome, last_run().failure, last_run().through) == ("failed", "content_refused", 0)
-    assert not SlowCycle.objects.exclude(wanted_at=None).exists()
+    assert not SlowCycle.objects.exclude(requested_at=None).exists()
 
 
 def test_nothing_that_a_failed_run_was_given_is_lost(
@@ -247,7 +247,7 @@ def test_what_is_put_away_before_she_comes_to_it_is_wanted_no_more(
 ) -> None:
     actions.hide(interview(remember, mira))
     assert run(mira, clock) == Outcome.NOT_NOW
-    assert SlowCycle.objects.get().wanted_at is None
+    assert SlowCycle.objects.get().requested_at is None
     assert not model.requests
 
 
@@ -261,7 +261,7 @@ def test_the_sweep_fills_the_queue_up_to_a_bound_and_frees_what_the_dead_held(
     assert slow_cycle.requeue_stale(clock.now) == 1
     assert slow_cycle.requeue_stale(clock.now) == 0
     OrmQ.objects.all().delete()
-    SlowCycle.objects.filter(persona=otto).update(wanted_at=None)
+    SlowCycle.objects.filter(persona=otto).update(requested_at=None)
     held = {"holder": "elsewhere:1:a:b", "lease_until": clock.now + timedelta(minutes=5)}
     SlowCycle.objects.filter(persona=mira).update(**held)
     assert slow_cycle.requeue_stale(clock.now) == 0
@@ -327,7 +327,7 @@ def test_what_does_not_fit_waits_for_the_next_run_and_nothing_is_given_twice(
         runs += 1
     assert runs > 1
     assert given == [key(node) for node in told]
-    assert SlowCycle.objects.get().wanted_at is None
+    assert SlowCycle.objects.get().requested_at is None
 
 
 def test_a_run_keeps_within_its_tokens_however_much_is_known(
@@ -658,7 +658,7 @@ def test_wanted_again_while_the_model_thinks_it_stays_wanted(
     meanwhile(goes_on)
     assert run(mira, clock) == Outcome.DONE
     cycle = SlowCycle.objects.get()
-    assert (cycle.wanted_by, cycle.holder) == (session, "")
+    assert (cycle.requested_by, cycle.holder) == (session, "")
     clock.forward(minutes=31)
     assert tasks.slow_cycle(mira.pk) in ("done", "not_now")
 

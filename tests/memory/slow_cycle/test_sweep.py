@@ -39,7 +39,7 @@ def life(persona: Persona, remember: Remember, clock: Clock) -> None:
         persona=persona, reason="first", outcome="done", at=clock() - timedelta(days=1)
     )
     old = remember(persona, "Ana had an interview.")
-    SlowCycle.objects.create(persona=persona, wanted_at=clock(), through=old.pk)
+    SlowCycle.objects.create(persona=persona, requested_at=clock(), through=old.pk)
     questions.keep(before, "Did they call?", [old], clock())
     remember(persona, "The port calls Ana.", kind="expectation")
     for name in ("Omar", "Noor"):
@@ -70,7 +70,7 @@ def remains() -> dict[str, Any]:
         return sorted([str(value) for value in row] for row in of.objects.values_list(*fields))
 
     return {
-        "cycle": rows(SlowCycle, "through", "wanted_at", "holder", "lease_until", "attempts"),
+        "cycle": rows(SlowCycle, "through", "requested_at", "holder", "lease_until", "attempts"),
         "runs": rows(SlowCycleRun, "reason", "outcome", "given", "made", "through", "tokens_in", "dropped"),
         "nodes": rows(ConceptNode, "id", "kind", "description", "outcome", "resolved_by", "mention_count", "source"),
         "filling": rows(Filling, "parent", "child"),
