@@ -13,6 +13,7 @@ from django.db import transaction
 
 from chat.models import Message, Session
 from echovessel.db.sqlite import bulk
+from echovessel.db.text_columns import column_of
 from memory.archive.auxiliary_records import iso
 from memory.archive.parts import Batches, Known, Names, Part, Values, beside_defaults, called, in_order, uuids_among
 from memory.archive.schema import DraftRecord, FileRecord, PieceRecord, QuotedRecord
@@ -24,9 +25,6 @@ from persona.onboarding.drafts import content_hash
 
 _OF_THE_FILE = ("format", "file_size", "file_digest", "status", "failure", "counts", "gone_through")
 _MOMENTS = ("created_at", "confirmed_at", "finished_at")
-# Of what was found and chosen: what tells neither words nor names.
-_FOUND = ("counts", "skipped", "first_day", "last_day", "undated", "tokens", "sessions", "chunks")
-_CHOSEN = ("day_first", "zone", "undated", "limit")
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
@@ -49,8 +47,7 @@ def file_lines(names: Names) -> Iterator[Values]:
             **values,
             "status": ImportJob.Status.CANCELLED if is_cut_off else job.status,
             **{name: iso(getattr(job, name)) for name in _MOMENTS},
-            "found": {name: job.found[name] for name in _FOUND if name in job.found},
-            "choices": {name: job.choices[name] for name in _CHOSEN if name in job.choices},
+            **{name: column_of(ImportJob, name).without_words(getattr(job, name)) for name in ("found", "choices")},
         }
 
 

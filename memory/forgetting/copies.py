@@ -328,9 +328,9 @@ class _Copies:
         named = {*self._matched("memory_importjob.file_name"), *self._matched("memory_importjob.refusal")} - jobs
         self._clear("memory_importjob.file_name", named)
         refused = ImportJob.objects.filter(pk__in=among(named)).exclude(refusal={}).values_list("pk", "refusal")
-        work.overwrite(
-            "memory_importjob.refusal", {pk: refusal | {"where": "", "facts": {}} for pk, refusal in refused}
-        )
+        kept = by_place()["memory_importjob.refusal"].without_words
+        cleared = {pk: kept(refusal) | {"where": "", "facts": {}} for pk, refusal in refused}
+        work.overwrite("memory_importjob.refusal", cleared)
 
     @cached_property
     def _forgotten_uuids(self) -> set[str]:

@@ -4,7 +4,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from echovessel.db.public_id import PublicId
-from echovessel.db.text_columns import NO_WORDS
+from echovessel.db.text_columns import DELETE_ROW, NO_WORDS, TextColumn
 from persona.models import Persona
 
 
@@ -14,7 +14,7 @@ class ImportRun(PublicId):
     persona = models.ForeignKey(Persona, models.CASCADE, related_name="import_runs", verbose_name=_("persona"))
     at = models.DateTimeField(_("at"))
     counts = models.JSONField(_("counts"), default=dict)
-    text_columns = {"counts": NO_WORDS}
+    text_columns = {"counts": NO_WORDS, "external_id": TextColumn(DELETE_ROW)}
 
     class Meta:
         verbose_name = _("import")

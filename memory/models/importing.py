@@ -90,9 +90,9 @@ class ImportJob(PublicId):
     finished_at = models.DateTimeField(_("finished at"), null=True, blank=True)
     text_columns = {
         "file_name": TextColumn(CLEAR, found_by="words"),
-        "refusal": TextColumn(CLEAR, found_by="words"),
-        "found": TextColumn(DELETE_ROW, archived=True, wordless_keys=FOUND_WITHOUT_WORDS),
-        "choices": TextColumn(DELETE_ROW, archived=True, wordless_keys=CHOSEN_WITHOUT_WORDS),
+        "refusal": TextColumn(CLEAR, found_by="words", wordless_keys=("code", "read_as")),
+        "found": TextColumn(DELETE_ROW, wordless_keys=FOUND_WITHOUT_WORDS),
+        "choices": TextColumn(DELETE_ROW, wordless_keys=CHOSEN_WITHOUT_WORDS),
         "file_digest": NO_WORDS,
         "format": NO_WORDS,
         "counts": NO_WORDS,

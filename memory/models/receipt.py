@@ -40,6 +40,7 @@ class Receipt(PublicId):
     finished_at = models.DateTimeField(_("finished at"), null=True, blank=True)
     attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
     text_columns = {
+        "external_id": NAMES_FORGOTTEN_IDS,
         "targets": NAMES_FORGOTTEN_IDS,
         "choice": NAMES_FORGOTTEN_IDS,
         "counts": NAMES_FORGOTTEN_IDS,

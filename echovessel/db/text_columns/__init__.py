@@ -47,7 +47,8 @@ class TextColumn:
     cut_in: the "table.column" that holds the same words as terms.
     tombstone: the kind of tombstone that keeps the text from coming back, as `memory.store.tombstones` names it.
     archived: whether an archive of the persona holds it.
-    wordless_keys: of a JSON object, the keys whose values hold no words; an archive saves these and no others.
+    wordless_keys: of a JSON object, the keys whose values hold no words. A cleared one keeps them, and an archive of a
+        column that is not `archived` saves them.
     decode: turns what is stored (signed, pickled) into a value whose strings can be read; raises what is in
         `undecodable` where it cannot.
     may_name_forgotten: ids of what was forgotten stand here on purpose, as in a receipt.
@@ -68,6 +69,10 @@ class TextColumn:
     @property
     def holds_words(self) -> bool:
         return self.on_forget is not OnForget.NO_WORDS
+
+    def without_words(self, value: Mapping[str, Any]) -> dict[str, Any]:
+        """What may be kept of a JSON object of the column."""
+        return {name: value[name] for name in self.wordless_keys if name in value}
 
 
 NO_WORDS = TextColumn(OnForget.NO_WORDS)
