@@ -21,7 +21,7 @@ from memory import slow_cycle
 from memory.consolidation import open_items
 from memory.consolidation import runner as consolidation
 from memory.curation import lifecycle
-from memory.forgetting import cleanup
+from memory.forgetting import receipts
 from memory.imports import runner as importing
 from proactive.outreach import create
 from proactive.policy import consider
@@ -42,7 +42,7 @@ EVERY_MINUTE: Mapping[str, Callable[[datetime], int]] = {
     "expired": open_items.expire,
     "reaching_out": create.requeue_stale,
     "considered": consider.consider_all,
-    "erased": cleanup.finish_pending,
+    "erased": receipts.finish_pending,
     "pruned": log.prune,
 }
 

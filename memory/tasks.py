@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from memory import knobs
 from memory.consolidation import runner
-from memory.forgetting import cleanup
+from memory.forgetting import receipts
 from memory.imports import runner as importing
 from memory.slow_cycle import runner as slow_cycle_runner
 
@@ -27,9 +27,9 @@ def import_file(job_id: int) -> str:
 
 def finish_erasures() -> int:
     """Erase what was forgotten in a database too large to do so at once; returns how many receipts are done by it."""
-    return cleanup.finish_pending(timezone.now())
+    return receipts.finish_pending(timezone.now())
 
 
 def erase_refused() -> bool:
     """Erase the bytes of messages that were refused, in a database too large to do so at once."""
-    return cleanup.erase_now()
+    return receipts.erase_now()

@@ -29,7 +29,7 @@ from memory.consolidation.messages import lines_of
 from memory.consolidation.open_items import may_be_settled
 from memory.curation.remember import remember_what_was_asked
 from memory.entities.clarify import may_be_answered
-from memory.forgetting import cleanup
+from memory.forgetting import receipts
 from memory.models import ConceptNode, ImportJob, ReflectionRun
 
 logger = logging.getLogger(__name__)
@@ -166,8 +166,8 @@ class Consolidation(runner.Job[Lease[Session]]):
             self.lease.checkpoint()
             publish_boundary(self.session, trivial=True, failed=False)
             deleted = off_the_record.erase(self.session)
-            receipt = cleanup.note_erasure(persona, "off_record", deleted, now)
-        cleanup.finish(receipt, self.lease.clock())
+            receipt = receipts.note_erasure(persona, "off_record", deleted, now)
+        receipts.finish(receipt, self.lease.clock())
         return Outcome.DELETED
 
     # --- what goes wrong ------------------------------------------------------------------------------------------

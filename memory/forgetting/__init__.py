@@ -1,12 +1,13 @@
 """Forgetting: plan, choose, do in one transaction, prove. See the modules, each named for its deed."""
 
-from memory.forgetting.cleanup import finish, finish_pending, note_erasure
 from memory.forgetting.execute import forget
 from memory.forgetting.people import LastSuperuser, is_last_superuser
-from memory.forgetting.plan_words import KINDS, REASONS
 from memory.forgetting.planning import plan
+from memory.forgetting.receipts import finish, finish_pending, note_erasure
 from memory.forgetting.targets import target_of
 from memory.forgetting.types import (
+    KINDS,
+    REASONS,
     TAKEN_BACK,
     Affected,
     Busy,

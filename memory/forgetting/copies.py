@@ -23,9 +23,9 @@ from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
 from memory.curation.restatements import Said, contains, is_named, names_of
 from memory.forgetting import registry
-from memory.forgetting.also_mentioned import names_that_go
 from memory.forgetting.collect import Reach, turns_that_name
 from memory.forgetting.consequences import Consequences
+from memory.forgetting.mentions import names_that_go
 from memory.forgetting.registry import Key, Work, among, keys_of, naming
 from memory.models import (
     ConceptNode,

@@ -14,7 +14,7 @@ from typing import Any
 from django.db import connection
 
 from echovessel.db import text_columns
-from echovessel.db.text_columns import NO_WORDS, TextColumn
+from echovessel.db.text_columns import NO_WORDS, TextColumn, strings
 
 READ_AT_ONCE = 500
 _TAG = re.compile(r"<[^>]*>")
@@ -92,20 +92,6 @@ def _of_table(table: str, sql: str) -> Iterator[Value]:
 
 def _is_read(value: Any) -> bool:
     return isinstance(value, str | bytes)
-
-
-def strings(value: Any) -> Iterator[str]:
-    """Each string in a value, however deep."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for one in value.items():
-            yield from strings(one)
-    elif isinstance(value, list | tuple | set | frozenset):
-        for one in value:
-            yield from strings(one)
-    elif value is not None and not isinstance(value, int | float):
-        yield str(value)
 
 
 def _shown(text: str) -> list[str]:

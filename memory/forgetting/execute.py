@@ -20,13 +20,11 @@ from django.db import transaction
 from chat.models import Session, Turn
 from chat.sessions import close
 from echovessel.outbox import events
-from memory.forgetting import cleanup, fingerprints, people, registry
-from memory.forgetting.bulk_delete import at_once
+from memory.forgetting import fingerprints, people, receipts, registry
 from memory.forgetting.collect import Reach
 from memory.forgetting.copies import texts
 from memory.forgetting.planning import Survey, nothing, survey
-from memory.forgetting.reply_hold import hold
-from memory.forgetting.targets import NothingThere, uuid_of
+from memory.forgetting.targets import NothingThere, are_people, hold, uuid_of
 from memory.forgetting.types import Plan, PlanChanged
 from memory.models import ImportJob, Receipt, SlowCycle
 from memory.store import tombstones
@@ -41,7 +39,7 @@ def forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
     Raises Busy while a reply of the persona is being written, and PlanChanged where something else would go than what
     was confirmed.
     """
-    receipt = people.forget(plan, by, now) if people.are_people(plan.targets) else _forget(plan, by, now)
+    receipt = people.forget(plan, by, now) if are_people(plan.targets) else _forget(plan, by, now)
     receipt.refresh_from_db()
     return receipt
 
@@ -53,10 +51,12 @@ def _forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
         _fence(persona)
         stones = tombstones.bury_all(persona, _burials(found), now) if plan.choice.bury else []
         receipt = _receipt(found, by, now, stones)
-        with at_once(sum(len(found.work.deletes.get(table, ())) for table in ("chat_message", "memory_conceptnode"))):
+        with registry.bulk_deletion(
+            sum(len(found.work.deletes.get(table, ())) for table in ("chat_message", "memory_conceptnode"))
+        ):
             registry.do(found.work)
         _tell(found)
-        transaction.on_commit(lambda: cleanup.finish(receipt, now))
+        transaction.on_commit(lambda: receipts.finish(receipt, now))
     return receipt
 
 

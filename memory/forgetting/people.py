@@ -22,27 +22,16 @@ from echovessel.llm.models import LLMCall
 from echovessel.outbox import events
 from echovessel.outbox.models import OutboxEvent
 from echovessel.web import access_revocation
-from memory.forgetting import cleanup, registry
-from memory.forgetting.bulk_delete import at_once
-from memory.forgetting.confirmation import digest_of
+from memory.forgetting import receipts, registry
 from memory.forgetting.registry import Rows, among
-from memory.forgetting.reply_hold import hold
-from memory.forgetting.types import Choice, Plan, PlanChanged, Target
+from memory.forgetting.targets import hold
+from memory.forgetting.types import Choice, Plan, PlanChanged, Target, digest_of
 from memory.models import Receipt
 from persona.models import Persona
 
 
 class LastSuperuser(Exception):
     """Nobody would be left who may look after the installation: make another superuser first."""
-
-
-def are_people(targets: Sequence[Target]) -> bool:
-    """Whether the targets are a persona or an owner, and not what one persona has. Raises ValueError for more than one
-    of them at once."""
-    found = [target for target in targets if target.kind in ("persona", "owner")]
-    if found and len(targets) > 1:
-        raise ValueError("a persona or an owner is forgotten alone")
-    return bool(found)
 
 
 @dataclass(frozen=True)
@@ -82,7 +71,7 @@ def forget(confirmed: Plan, by: AbstractBaseUser | None, now: datetime) -> Recei
         for persona in whole.personas:
             events.publish(persona.uuid, "memory.node.forgotten", persona_ids=[str(persona.uuid)])
         access_revocation.publish_change(whole.owner.pk)
-        transaction.on_commit(lambda: cleanup.finish(receipt, now))
+        transaction.on_commit(lambda: receipts.finish(receipt, now))
     return receipt
 
 
@@ -186,7 +175,7 @@ def _delete(whole: Whole) -> None:
     for name, rows in _let_go(whole).items():
         rows.update(**_FORGOTTEN.get(name, {name.split(".")[1]: None}))
     going = _going(whole)
-    with at_once(going["chat_message"].count() + going["memory_conceptnode"].count()):
+    with registry.bulk_deletion(going["chat_message"].count() + going["memory_conceptnode"].count()):
         for rows in going.values():
             rows._raw_delete(rows.db)
     for table, rows in going.items():

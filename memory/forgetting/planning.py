@@ -6,15 +6,14 @@ from typing import Any
 
 from memory.curation.restatements import is_named, names_of
 from memory.forgetting import people
-from memory.forgetting.also_mentioned import Mention, also_mentioned, names_that_go
 from memory.forgetting.closure import decide
 from memory.forgetting.collect import Reach, Reading
-from memory.forgetting.confirmation import digest_of
 from memory.forgetting.consequences import Consequences, consequences_of
 from memory.forgetting.copies import work_of
+from memory.forgetting.mentions import Mention, also_mentioned, names_that_go
 from memory.forgetting.registry import Work, among
-from memory.forgetting.targets import NothingThere, whose
-from memory.forgetting.types import CASCADE, Affected, Choice, MentionMode, Plan, Target
+from memory.forgetting.targets import NothingThere, are_people, whose
+from memory.forgetting.types import CASCADE, Affected, Choice, MentionMode, Plan, Target, digest_of
 from memory.models import ConceptNode, Entity, ImportJob
 from persona.models import CoreBlock, MoodChange
 
@@ -38,7 +37,7 @@ def plan(targets: Sequence[Target], choice: Choice = CASCADE) -> Plan:
     The targets belong to one persona, or are one persona or one owner; else ValueError. Of what is not there any more
     nothing is left to forget: the plan is empty.
     """
-    if people.are_people(targets):
+    if are_people(targets):
         return people.plan(targets[0], choice)
     try:
         return survey(targets, choice).plan

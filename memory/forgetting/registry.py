@@ -6,7 +6,8 @@ every row that it deletes.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from graphlib import TopologicalSorter
@@ -19,9 +20,10 @@ from django.db import connection, models
 from django.db.models import BooleanField, QuerySet
 from django.db.models.expressions import RawSQL
 
+from chat import search
 from echovessel.db import text_columns
-from echovessel.db.text_columns import Model, TextColumn
-from memory.forgetting.database_values import strings
+from echovessel.db.text_columns import Model, TextColumn, strings
+from memory.store import vectors
 from persona.models import Persona
 
 Key = int | str
@@ -30,6 +32,7 @@ Rows = QuerySet[Any]
 # `memory.forgetting.copies` decides on both.
 _DECIDED_ELSEWHERE = {"memory_filling.child_id", "memory_questionground.node_id"}
 FEW = 6
+MANY = 5_000
 
 
 # --- the work -------------------------------------------------------------------------------------------------------
@@ -92,6 +95,30 @@ def do(work: Work) -> None:
     for table, keys in work.deletes.items():
         if keys and _count(table, keys):
             raise RuntimeError(f"something of {table} was left")
+
+
+@contextmanager
+def bulk_deletion(rows: int) -> Iterator[None]:
+    """Delete so many messages and memories within. Call in the transaction.
+
+    The indexes of words erase each word of a deleted row immediately, from its place: 0.85 ms for a message. Where
+    thousands go, the indexes mark them instead and are merged afterwards, which leaves nothing of what was marked:
+    0.04 ms for a message, and 1 s for every 100,000 that stay (2026-11-21, 2 cores).
+    """
+    if rows < MANY:
+        yield
+        return
+    _configure_indexes("rank", "'secure-delete', 0")
+    yield
+    _configure_indexes("", "'optimize'")
+    _configure_indexes("rank", "'secure-delete', 1")
+
+
+def _configure_indexes(column: str, what: str) -> None:
+    columns = f", {column}" if column else ""
+    with connection.cursor() as cursor:
+        for index in (search.INDEX, search.SUBSTRINGS, vectors.TEXT, vectors.SUBSTRINGS):
+            cursor.execute(f"INSERT INTO {index.name}({index.name}{columns}) VALUES ({what})")
 
 
 # --- whose rows they are --------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from django.db import transaction
 from chat.models import Message, Session, Turn
 from chat.turns import turn as turns
 from memory.consolidation import off_the_record
-from memory.forgetting import cleanup, execute, people, planning, verify
+from memory.forgetting import execute, people, planning, receipts, verify
 from memory.forgetting.registry import among
 from memory.forgetting.targets import MODELS
 from memory.forgetting.types import CANCELLED_IMPORT, Choice, Kind, Target
@@ -92,7 +92,7 @@ def again(what: Told, now: datetime) -> Done:
         done.put_away = _put_away(what.withheld)
         _stop_imports(missing)
         _bury(what, done)
-    cleanup.finish_pending(now)
+    receipts.finish_pending(now)
     done.left = verify.of_receipts(missing)
     return done
 
@@ -105,8 +105,8 @@ def settle(now: datetime) -> None:
     for session in Session.objects.filter(off_the_record=True).select_related("persona"):
         with transaction.atomic():
             gone = off_the_record.erase(session)
-            cleanup.note_erasure(session.persona, "off_record", gone, now)
-    cleanup.finish_pending(now)
+            receipts.note_erasure(session.persona, "off_record", gone, now)
+    receipts.finish_pending(now)
 
 
 # --- receipts -------------------------------------------------------------------------------------------------------

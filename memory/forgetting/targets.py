@@ -1,13 +1,13 @@
 """Targets: what a person names by its id, found among what one persona has."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
 
-from chat.models import Message, Session
-from memory.forgetting.types import Kind, Target
+from chat.models import Message, Session, Turn
+from memory.forgetting.types import Busy, Kind, Target
 from memory.models import ConceptNode, Entity, ImportRun
 from persona.models import Persona
 
@@ -62,3 +62,20 @@ def _named(reference: str) -> Q:
         return Q(uuid=UUID(reference)) | Q(external_id=reference)
     except ValueError:
         return Q(external_id=reference)
+
+
+def are_people(targets: Sequence[Target]) -> bool:
+    """Whether the targets are a persona or an owner, and not what one persona has. Raises ValueError for more than one
+    of them at once."""
+    found = [target for target in targets if target.kind in ("persona", "owner")]
+    if found and len(targets) > 1:
+        raise ValueError("a persona or an owner is forgotten alone")
+    return bool(found)
+
+
+def hold(personas: Iterable[Persona]) -> None:
+    """See that no reply of these is under way. Call inside a transaction, which holds the write lock from its beginning
+    on: no reply can begin until it ends. Raises Busy."""
+    keys = [persona.pk for persona in personas]
+    if Turn.objects.running().filter(persona__in=keys).exists():
+        raise Busy

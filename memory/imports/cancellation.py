@@ -10,7 +10,7 @@ from django.db import transaction
 from chat.models import Message, Session
 from chat.models.session import SessionQuerySet
 from memory.consolidation import off_the_record, replies
-from memory.forgetting import cleanup
+from memory.forgetting import receipts
 from memory.forgetting.types import CANCELLED_IMPORT
 from memory.imports import archive_files
 from memory.imports.chunks import PART
@@ -49,7 +49,7 @@ def erase_bytes(job: ImportJob) -> None:
     was_refused = bool(job.counts.get("refused"))
     turned_down = job.status in (ImportJob.Status.REFUSED, ImportJob.Status.CANCELLED)
     if was_refused or turned_down or Tombstone.objects.filter(persona__owner=job.owner_id).exists():
-        cleanup.erase_refused(was_refused=was_refused)
+        receipts.erase_refused(was_refused=was_refused)
 
 
 def is_something_left(job: ImportJob) -> bool:
@@ -91,7 +91,7 @@ def _note(job: ImportJob, gone: list[Mapping[str, int]], now: datetime) -> None:
     """One receipt for all of it, as long as its bytes are not erased."""
     if not gone or job.persona is None:
         return
-    receipt = _receipt(job, job.persona) or cleanup.note_erasure(job.persona, CANCELLED_IMPORT, {}, now)
+    receipt = _receipt(job, job.persona) or receipts.note_erasure(job.persona, CANCELLED_IMPORT, {}, now)
     counts = sum(map(Counter, gone), Counter(receipt.counts))
     Receipt.objects.filter(pk=receipt.pk).update(counts=dict(counts), targets=[[CANCELLED_IMPORT, str(job.uuid)]])
 
@@ -107,4 +107,4 @@ def _finish(job: ImportJob, now: datetime) -> None:
         ImportRun.objects.filter(uuid=job.uuid).delete()
     receipt = _receipt(job, job.persona) if job.persona else None
     if receipt is not None:
-        cleanup.finish(receipt, now)
+        receipts.finish(receipt, now)

@@ -137,6 +137,20 @@ def _of_other_packages() -> Mapping[str, Columns]:
     return import_string(settings.TEXT_COLUMNS)
 
 
+def strings(value: Any) -> Iterator[str]:
+    """Each string in a value, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for one in value.items():
+            yield from strings(one)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for one in value:
+            yield from strings(one)
+    elif value is not None and not isinstance(value, int | float):
+        yield str(value)
+
+
 # --- the check ------------------------------------------------------------------------------------------------------
 def faults(checked: Iterable[Model] | None = None) -> list[str]:
     """What is wrong with the declarations: columns that nobody declared, and declarations without a column."""

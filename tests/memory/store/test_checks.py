@@ -19,7 +19,7 @@ from chat.models import Message, Session, Turn
 from memory.bench import synthetic
 from memory.entities import merge
 from memory.entities.resolve import learn_aliases, link
-from memory.forgetting import cleanup
+from memory.forgetting import receipts
 from memory.models import ConceptNode, Entity, Evidence, Filling, Receipt
 from memory.store import checks, tombstones
 from persona import mood
@@ -157,7 +157,7 @@ def test_a_question_between_two_personas_is_counted(life: dict[str, Any], mira: 
 
 
 def test_a_receipt_is_counted_when_it_waits_for_long(mira: Persona) -> None:
-    cleanup.note_erasure(mira, "off_record", {}, NOW)
+    receipts.note_erasure(mira, "off_record", {}, NOW)
     assert checks.check(NOW + timedelta(minutes=9))["receipts_pending"] == 0
     assert checks.check(NOW + timedelta(minutes=11))["receipts_pending"] == 1
     Receipt.objects.update(status="done")

@@ -8,7 +8,7 @@ from django.utils import timezone
 from chat import search
 from echovessel.db.sqlite import erasure
 from memory.bench import synthetic
-from memory.forgetting import bulk_delete, cleanup
+from memory.forgetting import receipts, registry
 from memory.models import ConceptNode
 from memory.store import checks, vectors
 from persona.models import Persona
@@ -29,14 +29,14 @@ def secure() -> list[int]:
 def test_what_goes_is_in_no_index_and_no_byte_and_what_stays_is_found(
     ana: User, fewer: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk_delete, "MANY", fewer)
+    monkeypatch.setattr(registry, "MANY", fewer)
     gone, kept = (synthetic.live(ana, synthetic.Size(20, 60), seed=seed, progress=False) for seed in (1, 2))
     words = [line.content for line in gone.messages.all()] + [node.description for node in gone.nodes.all()]
     with transaction.atomic():
-        with bulk_delete.at_once(80):
+        with registry.bulk_deletion(80):
             Persona.objects.filter(pk=gone.pk).delete()
-        receipt = cleanup.note_erasure(kept, "persona", {}, NOW)
-    assert cleanup.finish(receipt, NOW)
+        receipt = receipts.note_erasure(kept, "persona", {}, NOW)
+    assert receipts.finish(receipt, NOW)
     assert secure() == [1, 1, 1, 1]
     assert set(checks.broken(NOW)) <= {"talks_miscounted", "mentions_not_literal"}  # made-up lives are not counted
     whole = [word.encode() for word in words]
@@ -49,11 +49,11 @@ def test_what_goes_is_in_no_index_and_no_byte_and_what_stays_is_found(
 @pytest.mark.django_db
 def test_a_deletion_that_fails_leaves_the_indexes_as_they_were(ana: User, monkeypatch: pytest.MonkeyPatch) -> None:
     def delete_and_fail() -> None:
-        with transaction.atomic(), bulk_delete.at_once(80):
+        with transaction.atomic(), registry.bulk_deletion(80):
             Persona.objects.filter(pk=gone.pk).delete()
             raise ZeroDivisionError
 
-    monkeypatch.setattr(bulk_delete, "MANY", 10)
+    monkeypatch.setattr(registry, "MANY", 10)
     gone = synthetic.live(ana, synthetic.Size(20, 60), progress=False)
     before = secure()
     with pytest.raises(ZeroDivisionError):

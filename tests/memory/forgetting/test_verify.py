@@ -27,7 +27,7 @@ from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
 from echovessel.outbox import events
 from echovessel.outbox.models import OutboxEvent
-from memory.forgetting import cleanup, fingerprints, verify
+from memory.forgetting import fingerprints, receipts, verify
 from memory.models import ConceptNode, Evidence, Extraction, NodeText, NodeVector, Receipt, StagedVector
 from memory.store import vectors
 from memory.store.deduplication import content_hash
@@ -163,7 +163,7 @@ def test_bytes_of_a_deleted_row_are_found_until_they_are_erased(mira: Persona, r
     remember(mira, WORDS)
     ConceptNode.objects.filter(description=WORDS).delete()
     assert {form for _, form in found()} == {"bytes"}
-    assert cleanup.finish(cleanup.note_erasure(mira, "node", {}, NOW), NOW)
+    assert receipts.finish(receipts.note_erasure(mira, "node", {}, NOW), NOW)
     assert found() == set()
 
 
@@ -173,7 +173,7 @@ LONG = "On the ninth of May Ana told her sister about the zebra quilt that their
 
 @pytest.fixture
 def receipt(mira: Persona, mine: ConceptNode) -> Receipt:
-    made = cleanup.note_erasure(mira, "node", {}, NOW)
+    made = receipts.note_erasure(mira, "node", {}, NOW)
     made.erased, made.prints, made.status = {"node": [str(mine.uuid)]}, fingerprints.of([LONG]), "done"
     made.save()
     return made
@@ -283,7 +283,7 @@ def test_messages_and_memories_that_were_not_chosen_are_no_trace_and_are_counted
 def test_by_a_receipt_bytes_that_no_row_uses_are_found(mira: Persona, remember: Remember) -> None:
     """Where the same words were kept the file holds them on purpose, and other bytes of them are no trace."""
     remember(mira, LONG)
-    receipt = cleanup.note_erasure(mira, "node", {}, NOW)
+    receipt = receipts.note_erasure(mira, "node", {}, NOW)
     Receipt.objects.update(prints=fingerprints.of([LONG]))
     receipt.refresh_from_db()
     with connection.cursor() as cursor:
@@ -293,7 +293,7 @@ def test_by_a_receipt_bytes_that_no_row_uses_are_found(mira: Persona, remember: 
     assert {form for _place, form in left(receipt)} == {"bytes"}
     take_line(mira, LONG, None, "web", NOW)
     assert left(receipt) == set()
-    assert cleanup.finish(receipt, NOW)
+    assert receipts.finish(receipt, NOW)
     assert left(receipt) == set()
 
 

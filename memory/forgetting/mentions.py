@@ -10,17 +10,19 @@ They are listed in the plan, each with a choice of its own. Reads only.
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from chat import search
 from chat.models import Message
+from echovessel.embeddings.embedding import BUNDLED_FOLDER
 from echovessel.language import tokenizer
+from echovessel.language.common_words import everyday
 from memory import knobs
 from memory.curation.restatements import LEAST_SHARED, Said, contains, is_named, names_of
 from memory.forgetting.collect import Reach
 from memory.forgetting.consequences import Consequences
 from memory.forgetting.registry import among
 from memory.forgetting.types import MentionMode
-from memory.forgetting.word_frequency import is_common, is_telling_alone
 
 # Of more than this, such as a session of a whole evening, single words are not looked for: they would name everything.
 MAX_TEXTS = 40
@@ -142,3 +144,38 @@ def _others(reach: Reach, keys: Collection[int] | Mapping[int, str] | Iterable[i
 
 def _contents(keys: Iterable[int]) -> Iterable[tuple[int, str]]:
     return Message.objects.filter(pk__in=among(keys)).values_list("pk", "content")
+
+
+# --- how common a word of English is -------------------------------------------------------------------------------
+# Ranks (2026-11): mother 2,388, doctor 3,460, garden 3,871, coffee 4,157, divorce 8,179, pottery 11,378, dentist
+# 24,385; sarcoidosis is no word of it.
+COMMON = 3_500  # such a word says nothing by itself
+TELLING = 10_000  # a rarer one is hardly said again by chance
+
+
+_COUNTING = frozenset("一二两三四五六七八九十百千万几半第个只条张本件位名块双年月日号点分钟")
+
+
+@cache
+def _ranks() -> dict[str, int]:
+    """The rank of each of the commoner words, as they are cut."""
+    pieces = (BUNDLED_FOLDER / "vocab.txt").read_text(encoding="utf-8").splitlines()[:TELLING]
+    ranks: dict[str, int] = {}
+    for rank, piece in enumerate(pieces):
+        if piece.isascii() and piece.isalpha():
+            for token in tokenizer.cut(piece):
+                ranks.setdefault(token, rank)
+    return ranks
+
+
+def is_common(token: str) -> bool:
+    """Whether many say it, whatever they speak of; numbers too. A pair of Chinese characters of which one says nothing
+    is most often a part of two words."""
+    if not token.isascii():
+        return any(tokenizer.is_function_word(sign) or sign in everyday() or sign in _COUNTING for sign in token)
+    return token.isdecimal() or len(token) < 3 or _ranks().get(token, TELLING) < COMMON
+
+
+def is_telling_alone(token: str) -> bool:
+    """Whether hardly anybody says it by chance. A pair of Chinese characters may be a part of two words."""
+    return token.isascii() and not is_common(token) and token not in _ranks()

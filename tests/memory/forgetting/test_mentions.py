@@ -9,7 +9,7 @@ from chat.models import Message, Session
 from echovessel.outbox import events
 from memory import forgetting
 from memory.forgetting import Choice, Target, plan
-from memory.forgetting.word_frequency import is_common, is_telling_alone
+from memory.forgetting.mentions import is_common, is_telling_alone
 from memory.models import ConceptNode, Entity, Question, Receipt
 from memory.store import checks
 from persona import mood

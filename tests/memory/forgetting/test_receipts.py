@@ -17,7 +17,7 @@ from echovessel.db.sqlite import erasure
 from echovessel.embeddings import embedding
 from echovessel.outbox.models import OutboxEvent
 from memory import tasks
-from memory.forgetting import cleanup
+from memory.forgetting import receipts
 from memory.models import ConceptNode, Evidence, Receipt
 from memory.recall import snapshot
 from memory.store import vectors
@@ -63,7 +63,7 @@ def forgotten(node: ConceptNode) -> Receipt:
             evidence.message.session.delete()
         OutboxEvent.objects.all().delete()
         ConceptNode.objects.filter(pk=node.pk).delete()
-        return cleanup.note_erasure(node.persona, "node", {"memory_conceptnode": 1}, NOW)
+        return receipts.note_erasure(node.persona, "node", {"memory_conceptnode": 1}, NOW)
 
 
 def in_the_files() -> dict[bytes, list[Path]]:
@@ -94,7 +94,7 @@ def test_nothing_is_left_in_the_files_and_what_stays_is_found_as_before(mira: Pe
     assert in_the_files()
     receipt = forgotten(secret)
     assert in_the_files()
-    assert cleanup.finish(receipt, NOW)
+    assert receipts.finish(receipt, NOW)
     assert (in_the_files(), log_size()) == ({}, 0)
     assert (receipt.status, receipt.finished_at, receipt.attempts) == ("done", NOW, 1)
     assert found() == before
@@ -106,11 +106,11 @@ def test_who_reads_holds_it_up_and_the_job_of_the_minute_ends_it(
     secret: ConceptNode, reader: Callable[[], None]
 ) -> None:
     receipt = forgotten(secret)
-    assert not cleanup.finish(receipt, NOW)
+    assert not receipts.finish(receipt, NOW)
     assert (receipt.status, receipt.attempts) == ("pending", 1)
     reader()
     gc.collect()
-    another = cleanup.note_erasure(secret.persona, "off_record", {}, NOW)  # whose process died before it could finish
+    another = receipts.note_erasure(secret.persona, "off_record", {}, NOW)  # whose process died before it could finish
     assert schedule.minute()["erased"] == 2
     assert (in_the_files(), log_size()) == ({}, 0)
     another.refresh_from_db()
@@ -122,7 +122,7 @@ def test_who_reads_holds_it_up_and_the_job_of_the_minute_ends_it(
 def test_a_large_database_is_left_to_a_job(secret: ConceptNode, settings: Any) -> None:
     settings.KNOBS = {"memory.vacuum_at_once_mb": 0}
     receipt = forgotten(secret)
-    assert not cleanup.finish(receipt, NOW)
+    assert not receipts.finish(receipt, NOW)
     assert [queued.func() for queued in OrmQ.objects.all()] == ["memory.tasks.finish_erasures"]
     assert tasks.finish_erasures() == 1
     assert in_the_files() == {}
@@ -133,19 +133,19 @@ def test_what_is_forgotten_while_another_is_erased_waits_for_the_next(
     secret: ConceptNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def vacuum(*_: Any) -> None:
-        cleanup.note_erasure(secret.persona, "off_record", {}, NOW)
+        receipts.note_erasure(secret.persona, "off_record", {}, NOW)
 
-    cleanup.note_erasure(secret.persona, "off_record", {}, NOW)
+    receipts.note_erasure(secret.persona, "off_record", {}, NOW)
     monkeypatch.setattr(erasure, "vacuum", vacuum)
-    assert cleanup.finish_pending(NOW) == 1
+    assert receipts.finish_pending(NOW) == 1
     assert sorted(Receipt.objects.values_list("status", flat=True)) == ["done", "pending"]
 
 
 @pytest.mark.django_db
 def test_inside_a_transaction_it_stays_pending(mira: Persona) -> None:
-    receipt = cleanup.note_erasure(mira, "off_record", {}, NOW)
-    assert not cleanup.finish(receipt, NOW)
-    assert cleanup.finish_pending(NOW) == 0
+    receipt = receipts.note_erasure(mira, "off_record", {}, NOW)
+    assert not receipts.finish(receipt, NOW)
+    assert receipts.finish_pending(NOW) == 0
     assert (receipt.status, receipt.attempts) == ("pending", 0)
 
 
@@ -156,10 +156,10 @@ def test_a_full_disk_is_told_without_words_and_tried_again(
     def vacuum(*_: Any) -> None:
         raise OperationalError(f"database or disk is full: {WORDS}")
 
-    receipt = cleanup.note_erasure(mira, "off_record", {}, NOW)
+    receipt = receipts.note_erasure(mira, "off_record", {}, NOW)
     monkeypatch.setattr(erasure, "vacuum", vacuum)
     with caplog.at_level(logging.WARNING):
-        assert not cleanup.finish(receipt, NOW)
+        assert not receipts.finish(receipt, NOW)
     assert (receipt.status, receipt.attempts) == ("pending", 1)
     assert str(receipt.pk) in caplog.text
     assert "zebra" not in caplog.text
@@ -174,7 +174,7 @@ def test_what_this_process_holds_of_the_persona_is_let_go(
         snapshot.prepare(persona.pk)
         vectors.nearest(persona.pk, embedding.embed([WORDS])[0], 3)
     assert vectors.held() == [mira.pk, otto.pk]
-    cleanup.let_go(mira.pk)
+    receipts.let_go(mira.pk)
     assert (vectors.held(), snapshot.of(mira.pk)) == ([otto.pk], None)
     assert snapshot.of(otto.pk) is not None
     assert embedding._lately.recall(embedding.name(), WORDS) is None
