@@ -5,6 +5,8 @@ from django.urls.converters import StringConverter
 
 from memory.consolidation import open_items
 from memory.curation.actions import NODE_ACTIONS
+from memory.entities import merge
+from memory.web.entity_actions import ENTITY_ACTIONS
 from memory.web.views import (
     account,
     chat_page,
@@ -25,8 +27,8 @@ def _one_of(*deeds: str) -> type[StringConverter]:
 
 
 register_converter(_one_of("correct", "restore", *NODE_ACTIONS, *open_items.BY_HAND), "deed")
-register_converter(_one_of(*people.DEEDS), "somebody_deed")
-register_converter(_one_of(*merge_proposals.DECISIONS), "name_deed")
+register_converter(_one_of(*ENTITY_ACTIONS), "somebody_deed")
+register_converter(_one_of(*merge.DECISIONS), "name_deed")
 register_converter(_one_of(*drafts.DEEDS), "draft_deed")
 register_converter(_one_of(*drafts.LABELS), "block")
 

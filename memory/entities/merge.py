@@ -10,7 +10,7 @@ name. A side whose every memory was forgotten meanwhile is gone. A merge can onl
 same entities stands.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -124,6 +124,10 @@ def undo(proposal: MergeProposal, decided_by: AbstractBaseUser | None, now: date
             _call_by_what_is_left(was)
             _let_go_of_the_forgotten(was)
     return True
+
+
+# What a person can answer, by the name in the addresses of page and API.
+DECISIONS: Mapping[str, Decision] = {"merge": merge, "apart": keep_apart, "undo": undo}
 
 
 def propose(persona: Persona, one: Entity, other: Entity, score: float, reasons: Iterable[str]) -> MergeProposal:

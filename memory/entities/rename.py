@@ -19,6 +19,7 @@ LONGEST_DESCRIPTION = 400
 WORDS = {
     "no_name": _("This cannot be anybody's name."),
     "too_long": _("This is too long for a name."),
+    "long_description": _("This description is too long: 400 characters at most."),
     "talking": _("This is a name of one of the two who talk."),
     "merged": _("This one lives on in another one."),
     "only_name": _("No other name of it stands in what is remembered of it."),
@@ -55,10 +56,12 @@ def change(entity: Entity, name: str | None, aliases: Iterable[str], description
 
 
 def describe(entity: Entity, description: str) -> None:
-    """What a person says of it; with nothing said the slow cycle may describe it again."""
-    said = description.strip()[:LONGEST_DESCRIPTION]
-    described_by = Entity.DescribedBy.PERSON if said else ""
-    Entity.objects.filter(pk=entity.pk).update(description=said, described_by=described_by)
+    """What a person says of it; with an empty text the slow cycle may describe it again. Raises NameRefused."""
+    text = description.strip()
+    if len(text) > LONGEST_DESCRIPTION:
+        raise NameRefused("long_description")
+    described_by = Entity.DescribedBy.PERSON if text else ""
+    Entity.objects.filter(pk=entity.pk).update(description=text, described_by=described_by)
 
 
 def add_alias(entity: Entity, name: str) -> Alias:

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from memory import forgetting
 from memory.forgetting import Busy, Choice, Plan, PlanChanged, make_choice
 from memory.models import Receipt
+from memory.web.keys import read_key
 
 BUSY = _("A reply is being written just now. Wait until it is there, then try again.")
 CHANGED = _("What would be forgotten has changed meanwhile. This is what would go now; please look, and confirm again.")
@@ -29,16 +30,11 @@ def read_choice(data: QueryDict) -> Choice:
     modes = {}
     for name, mode in data.items():
         prefix, _dash, key = name.partition("-")
-        if prefix == "mention" and is_key(key) and mode != data.get(f"proposed-{key}"):
-            modes[int(key)] = str(mode)
+        if prefix == "mention" and read_key(key) and mode != data.get(f"proposed-{key}"):
+            modes[read_key(key)] = str(mode)
     words = {name: str(data[name]) for name in ("dependents", "messages", "mentions") if name in data}
-    staying = (int(key) for key in data.getlist("staying") if is_key(key))
+    staying = filter(None, map(read_key, data.getlist("staying")))
     return make_choice(**words, modes=modes.items(), staying=staying)
-
-
-def is_key(text: str) -> bool:
-    """Whether the text can be the key of a row."""
-    return text.isascii() and text.isdecimal() and len(text) < 19
 
 
 @dataclass(frozen=True)

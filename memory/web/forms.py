@@ -77,7 +77,13 @@ def day_range(first: date | None, last: date | None) -> DateRange | None:
 
 
 # --- for the API ------------------------------------------------------------------------------------------------------
-def _tidy_text(value: Any) -> Any:
+def strip_text(value: Any) -> Any:
+    """Text without spaces around it; anything else as it is."""
+    return value.strip() if isinstance(value, str) else value
+
+
+def tidy_text(value: Any) -> Any:
+    """Text in one line; anything else as it is."""
     return in_one_line(value) if isinstance(value, str) else value
 
 
@@ -92,7 +98,7 @@ def _tidy_tag(value: Any) -> Any:
 
 Description = Annotated[
     str,
-    BeforeValidator(_tidy_text),
+    BeforeValidator(tidy_text),
     Field(min_length=1, max_length=MAX_DESCRIPTION, pattern=r"\S", examples=["Ana got a black cat."]),
 ]
 Impact = Annotated[int, Field(ge=-MAX_IMPACT, le=MAX_IMPACT, examples=[4])]

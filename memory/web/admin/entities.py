@@ -1,6 +1,6 @@
 """The desk's pages of L5: who and what memories are about, and the question whether two are one."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
 from django.contrib import admin, messages
@@ -20,13 +20,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from echovessel.admin import AboutPersona, Lately, Seen, SeenInline, excerpt
 from memory.entities import merge as entities_merge
-from memory.entities import rename, split
+from memory.entities import rename
 from memory.entities.proposal_reasons import REASONS
-from memory.entities.rename import NameRefused
-from memory.entities.split import NotSplit
 from memory.models import Alias, ConceptNode, Entity, Mention, MergeProposal
 from memory.web.admin import merge_review
 from memory.web.admin.nodes import MentionInline
+from memory.web.entity_actions import REFUSALS, run_entity_action
+from memory.web.keys import read_key
 
 MEMORIES_BESIDE, LONGEST_BESIDE = 5, 200
 MOST_TO_SPLIT = 100
@@ -43,6 +43,9 @@ DECISIONS: Mapping[str, entities_merge.Decision] = {
     "keep_apart": entities_merge.keep_apart,
     "undo": entities_merge.undo,
 }
+
+# What the admin's addresses call the actions.
+ACTIONS = {"rename": "rename", "name": "add_name", "unname": "remove_name", "split": "split"}
 
 
 class MentionedInInline(MentionInline):
@@ -111,52 +114,20 @@ class EntityAdmin(Seen):
         return super().render_change_form(request, context, *args, **options)
 
     def do_one(self, request: HttpRequest, key: int, deed: str) -> HttpResponse:
-        """Rename, name, unname or split; tell what came of it."""
+        """Rename, name, unname or split, and say what became of it."""
         entity = get_object_or_404(self.get_queryset(request), pk=key)
-        if deed not in DEEDS:
+        if deed not in ACTIONS:
             raise Http404
         if not self.may_curate(request, entity):
             raise PermissionDenied
         try:
-            told = DEEDS[deed](request, entity)
-        except (NameRefused, NotSplit) as refused:
-            self.message_user(request, str(refused), messages.ERROR)
+            done = run_entity_action(ACTIONS[deed], entity, request)
+        except REFUSALS as error:
+            self.message_user(request, str(error), messages.ERROR)
         else:
             self.log_change(request, entity, deed)
-            self.message_user(request, told, messages.SUCCESS)
+            self.message_user(request, done, messages.SUCCESS)
         return redirect("admin:memory_entity_change", key)
-
-
-def _rename(request: HttpRequest, entity: Entity) -> str:
-    rename.rename(entity, request.POST.get("name", ""))
-    return str(_("Renamed."))
-
-
-def _name(request: HttpRequest, entity: Entity) -> str:
-    rename.add_alias(entity, request.POST.get("name", ""))
-    return str(_("The name was added."))
-
-
-def _unname(request: HttpRequest, entity: Entity) -> str:
-    rename.remove_alias(get_object_or_404(entity.aliases, pk=merge_review.key_in(request.POST, "alias")))
-    return str(_("The name was taken away."))
-
-
-def _split(request: HttpRequest, entity: Entity) -> str:
-    aliases, mentions = (
-        [int(key) for key in request.POST.getlist(name) if key.isascii() and key.isdecimal() and len(key) < 19]
-        for name in ("alias", "mention")
-    )
-    split.split(entity, aliases, mentions, cast(User, request.user), timezone.now())
-    return str(_("They are two from now on, and kept apart."))
-
-
-DEEDS: Mapping[str, Callable[[HttpRequest, Entity], str]] = {
-    "rename": _rename,
-    "name": _name,
-    "unname": _unname,
-    "split": _split,
-}
 
 
 @admin.register(MergeProposal)
@@ -220,9 +191,7 @@ class MergeProposalAdmin(Seen):
             "may_decide": self.has_decide_permission(request),
             "is_open": proposal is not None and proposal.status in UNDECIDED,
             "is_decided": proposal is not None and proposal.status in DECIDED,
-            "last": MergeProposal.objects.filter(
-                pk=merge_review.key_in(request.GET, "last"), status__in=DECIDED
-            ).first(),
+            "last": MergeProposal.objects.filter(pk=read_key(request.GET.get("last", "")), status__in=DECIDED).first(),
             "others": MergeProposal.objects.open().exists(),
         }
         return TemplateResponse(request, "admin/memory/review.html", context)
@@ -234,7 +203,7 @@ class MergeProposalAdmin(Seen):
         decision = request.POST.get("decision", "")
         if decision not in DECISIONS:
             raise Http404
-        proposal = get_object_or_404(MergeProposal, pk=merge_review.key_in(request.POST, "pair"))
+        proposal = get_object_or_404(MergeProposal, pk=read_key(request.POST.get("pair", "")))
         key = proposal.pk
         try:
             decided = DECISIONS[decision](proposal, cast(User, request.user), timezone.now())

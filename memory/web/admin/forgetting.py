@@ -24,7 +24,8 @@ from memory import forgetting
 from memory.forgetting import InvalidChoice, Plan, Target
 from memory.forgetting.people import LastSuperuser
 from memory.models import ConceptNode, Entity, ImportRun, Receipt
-from memory.web.forget_form import UNCLEAR, NotDone, confirm_plan, is_key, read_choice
+from memory.web.forget_form import UNCLEAR, NotDone, confirm_plan, read_choice
+from memory.web.keys import read_key
 from memory.web.presenters.forgetting import plan_context
 from memory.web.views.account import NOBODY_LEFT
 from persona.models import Persona
@@ -92,9 +93,9 @@ def _meant(request: HttpRequest) -> Meant | None:
     """What the address or the form names, as far as it is there; None where nothing is, or it is not of one persona."""
     asked = request.POST if request.method == "POST" else request.GET
     kind, keys = asked.get("kind", ""), asked.getlist("key")
-    if kind not in MODELS or len(keys) > MOST_AT_ONCE or not all(map(is_key, keys)):
+    if kind not in MODELS or len(keys) > MOST_AT_ONCE or not all(map(read_key, keys)):
         raise Http404
-    rows = list(MODELS[kind].objects.filter(pk__in=[int(key) for key in keys]).order_by("pk"))
+    rows = list(MODELS[kind].objects.filter(pk__in=list(map(read_key, keys))).order_by("pk"))
     whose = {(None, row.pk) if kind == "owner" else (_persona_id(row), None) for row in rows}
     if len(whose) != 1 or (kind in WHOLLY and len(rows) > 1):
         return None

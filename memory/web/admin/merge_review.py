@@ -8,6 +8,7 @@ from echovessel.admin import excerpt
 from memory.entities.proposal_reasons import REASONS
 from memory.models import ConceptNode, Entity, Evidence, Mention, MergeProposal
 from memory.models.entity import MergeProposalQuerySet
+from memory.web.keys import read_key
 from memory.web.presenters.admin_node import node_address
 
 MOST_MEMORIES, MOST_QUOTES, LONGEST = 5, 2, 300
@@ -61,20 +62,14 @@ def proposal_to_review(proposals: MergeProposalQuerySet, asked: Mapping[str, str
     """The one to be shown: the one that is asked for, or the next open one, the newest first."""
     whole = proposals.select_related("a__persona", "b__persona", "decided_by")
     both = whole.prefetch_related("a__aliases", "b__aliases")
-    if pair := key_in(asked, "pair"):
+    if pair := read_key(asked.get("pair", "")):
         return both.filter(pk=pair).first()
     waiting = both.open()
-    if before := key_in(asked, "before"):
+    if before := read_key(asked.get("before", "")):
         return waiting.filter(pk__gt=before).order_by("pk").first()
-    if after := key_in(asked, "after"):
+    if after := read_key(asked.get("after", "")):
         waiting = waiting.filter(pk__lt=after)
     return waiting.order_by("-pk").first()
-
-
-def key_in(asked: Mapping[str, str], name: str) -> int:
-    """A key from an address or a form; 0 where there is none."""
-    text = asked.get(name, "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
 
 
 def _side(entity: Entity, memories: Sequence[Memory]) -> Side:

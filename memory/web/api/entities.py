@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from ninja import Query, Schema
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from echovessel.api import pagination
 from echovessel.api.bodies import Body
@@ -16,19 +16,22 @@ from echovessel.api.problems import Refused
 from echovessel.language.person_names import normalized
 from memory.entities import merge, rename, split
 from memory.entities.merge import LaterMergeStands, LivesOnInAnother
-from memory.entities.rename import NameRefused
+from memory.entities.rename import LONGEST_DESCRIPTION, LONGEST_NAME, NameRefused
 from memory.entities.split import NotSplit
 from memory.models import Entity, MergeProposal
 from memory.web.api.memories import EntityOut, own_entities
 from memory.web.api.routing import router
+from memory.web.forms import strip_text
 from memory.web.serializers import serialize_entity, serialize_proposal
 from persona.lookup import own_persona
 from persona.models import Persona
 
 Answer = Literal["merge", "apart", "undo"]
-ANSWERS: dict[str, merge.Decision] = {"merge": merge.merge, "apart": merge.keep_apart, "undo": merge.undo}
-Name = Annotated[str, Field(min_length=1, max_length=120, examples=["Blackie"])]
-MOST_IN_A_SPLIT = 500
+Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, examples=["Blackie"])]
+Description = Annotated[
+    str, BeforeValidator(strip_text), Field(max_length=LONGEST_DESCRIPTION, examples=["Ana's black cat."])
+]
+MAX_IN_SPLIT = 500
 
 
 class PairIn(Body):
@@ -41,15 +44,15 @@ class PairIn(Body):
 class SplitIn(Body):
     """What belongs to the other one: names as they are spelled, memories by id."""
 
-    names: list[Name] = Field([], max_length=MOST_IN_A_SPLIT)
-    nodes: list[UUID] = Field([], max_length=MOST_IN_A_SPLIT)
+    names: list[Name] = Field([], max_length=MAX_IN_SPLIT)
+    nodes: list[UUID] = Field([], max_length=MAX_IN_SPLIT)
 
 
 class EntityChange(Body):
     """What is to be otherwise; what is left out stays. `aliases` are names that it bears from now on."""
 
     canonical_name: Name | None = None
-    description: str | None = Field(None, max_length=400, examples=["Ana's black cat."])
+    description: Description | None = None
     aliases: list[Name] | None = Field(None, min_length=1, max_length=50)
 
 
@@ -82,7 +85,7 @@ def answer_proposal(request: HttpRequest, persona_id: UUID, proposal_id: UUID, a
     proposals = MergeProposal.objects.of(own_persona(request, persona_id)).select_related("a", "b")
     proposal = get_object_or_404(proposals, uuid=proposal_id)
     try:
-        done = ANSWERS[answer](proposal, request.user, timezone.now())  # type: ignore[arg-type]
+        done = merge.DECISIONS[answer](proposal, request.user, timezone.now())  # type: ignore[arg-type]
     except LaterMergeStands as error:
         raise Refused(409, "later_merge", "One of the two was merged again after this.") from error
     if not done:

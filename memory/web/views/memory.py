@@ -16,8 +16,8 @@ from memory.curation import correct
 from memory.curation.actions import NODE_ACTIONS
 from memory.models import ConceptNode, NodeVersion
 from memory.store import retold
-from memory.web.forget_form import is_key
 from memory.web.forms import REFUSALS, CorrectionForm, explain_refusal
+from memory.web.keys import read_key
 from memory.web.trace import MAX_SHOWN, trace_node
 from memory.web.views.base import is_fragment, page, persona_page
 from persona.models import Persona
@@ -87,7 +87,7 @@ def _correct(request: HttpRequest, persona: Persona, found: ConceptNode) -> Http
 
 def _restore(request: HttpRequest, persona: Persona, found: ConceptNode) -> HttpResponse:
     number = request.POST.get("version", "")
-    version = get_object_or_404(NodeVersion, node=found, version=int(number) if is_key(number) else -1)
+    version = get_object_or_404(NodeVersion, node=found, version=read_key(number))
     try:
         correct.restore(found, version, request.user, timezone.now())  # type: ignore[arg-type]
     except tuple(REFUSALS) as error:

@@ -1,6 +1,6 @@
 """The question whether two names are one: asked, answered, and the answer taken back."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from uuid import UUID
 
 from django.contrib import messages
@@ -28,11 +28,6 @@ SAID = {
     "later": _("One of the two was merged again after this. Take that back first."),
     "refused": _("This is not possible."),
 }
-DECISIONS: Mapping[str, merge.Decision] = {
-    "merge": merge.merge,
-    "apart": merge.keep_apart,
-    "undo": merge.undo,
-}
 
 
 @persona_page
@@ -59,7 +54,7 @@ def names(request: HttpRequest, persona: Persona) -> HttpResponse:
 def name_deed(request: HttpRequest, persona: Persona, proposal: UUID, deed: str) -> HttpResponse:
     """Decide about a pair, or take the decision back."""
     found = get_object_or_404(MergeProposal.objects.of(persona).select_related("a", "b"), uuid=proposal)
-    _tell(request, deed, lambda by: DECISIONS[deed](found, by, timezone.now()))
+    _tell(request, deed, lambda by: merge.DECISIONS[deed](found, by, timezone.now()))
     before = uuid_of(request.POST.get("before", ""))
     return redirect(reverse("memory_names", args=[persona.uuid]) + (f"?before={before}" if before else ""))
 

@@ -12,7 +12,7 @@ from django.test import Client
 
 from chat.models import Message
 from memory.forgetting import Choice, Target, plan
-from memory.models import ConceptNode, Receipt
+from memory.models import ConceptNode, Entity, Receipt
 from memory.store import tombstones
 from persona.models import Persona
 from tests.memory.forgetting.life import Life, lived, say
@@ -298,3 +298,37 @@ def test_a_memory_is_added_by_the_rules_of_a_correction(owner: Client, mira: Per
         "2026-03-01",
         "2026-03-01",
     )
+
+
+# --- entities ---------------------------------------------------------------------------------------------------------
+def test_a_description_that_is_too_long_is_refused_on_page_and_api(owner: Client, mira: Persona) -> None:
+    entity = Entity.objects.create(persona=mira, canonical_name="Rosa", kind="person")
+    page = f"/memory/{mira.uuid}/people/{entity.uuid}/describe/"
+    address = f"/api/personas/{mira.uuid}/entities/{entity.uuid}"
+    for length, stored in ((400, "x" * 400), (401, "x" * 400), (1, "x")):
+        text = f" {'x' * length} "
+        assert owner.post(page, {"description": text}).status_code == 302
+        entity.refresh_from_db()
+        assert entity.description == stored
+        answer = owner.patch(address, json.dumps({"description": text}), "application/json")
+        assert answer.status_code == (422 if length > 400 else 200)
+
+
+def test_page_and_admin_change_names_alike(owner: Client, curator: Client, mira: Persona) -> None:
+    for number, (browser, address, add, remove) in enumerate(
+        (
+            (owner, "/memory/{0.persona.uuid}/people/{0.uuid}", "add_name", "remove_name"),
+            (curator, "/admin/memory/entity/{0.pk}/do", "name", "unname"),
+        )
+    ):
+        entity = Entity.objects.create(persona=mira, canonical_name=f"Rosa{number}", kind="person")
+        browser.post(f"{address.format(entity)}/{add}/", {"name": f"Rosie{number}"})
+        browser.post(f"{address.format(entity)}/{add}/", {"name": f"Rosalind{number}"})
+        browser.post(f"{address.format(entity)}/rename/", {"name": f"Rosalind{number}"})
+        alias = entity.aliases.get(text=f"Rosie{number}")
+        for key in ("nonsense", "0", "9" * 30):
+            assert browser.post(f"{address.format(entity)}/{remove}/", {"alias": key}).status_code == 404
+        browser.post(f"{address.format(entity)}/{remove}/", {"alias": alias.pk})
+        entity.refresh_from_db()
+        names = set(entity.aliases.values_list("text", flat=True))
+        assert (entity.canonical_name, names) == (f"Rosalind{number}", {f"Rosalind{number}"}), address
