@@ -1,6 +1,7 @@
 """The lines that the second ear was trained with, in files anybody can read: writer, kind and message, by tabs.
 
-Each writer wrote without seeing the others' lines, or the rules. `cries` are lines beside which help stands, `harmless`
+Each writer wrote without seeing the others' lines, or the rules; the fifth, whose lines are short and English only, had
+seen some. `cries` are lines beside which help stands, `harmless`
 ones those beside which it would be wrong or silly.
 """
 

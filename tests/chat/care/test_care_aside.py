@@ -1,4 +1,4 @@
-"""How much the detector hears of lines by hands that it was neither made from nor trained with (`aside/*.tsv`)."""
+"""How much the detector hears of lines that it was neither made from nor trained with (`aside/*.tsv`)."""
 
 from pathlib import Path
 
@@ -8,18 +8,22 @@ from chat import care
 from chat.care import speak_of_crisis
 
 ASIDE = Path(__file__).parent / "aside"
-MAX_FALSE_ALARMS = 0.05
+# Of each file: how many cries are heard at least, and how many harmless lines are taken for cries at most. Those of
+# `short` are everyday sentences and cries of a few words, by the hand that wrote short English lines of the training.
+BOUNDS = [("en", 0.85, 0.05), ("zh", 0.80, 0.05), ("short.en", 0.85, 0.03), ("short.zh", 0.85, 0.06)]
 
 
-@pytest.mark.parametrize(("language", "least_heard"), [("en", 0.85), ("zh", 0.80)])
-def test_of_lines_by_another_hand_most_cries_are_heard_and_few_harmless_ones(language: str, least_heard: float) -> None:
-    rows = (ASIDE / f"{language}.tsv").read_text(encoding="utf-8").splitlines()[1:]
+@pytest.mark.parametrize(("file", "least_heard", "most_false"), BOUNDS)
+def test_of_lines_set_aside_most_cries_are_heard_and_few_harmless_ones(
+    file: str, least_heard: float, most_false: float
+) -> None:
+    rows = (ASIDE / f"{file}.tsv").read_text(encoding="utf-8").splitlines()[1:]
     labels, _kinds, messages = zip(*(row.split("\t") for row in rows), strict=True)
     helped = dict.fromkeys(("cry", "harmless"), 0)
     for label, is_heard in zip(labels, speak_of_crisis(messages), strict=True):
         helped[label] += is_heard
     assert helped["cry"] >= least_heard * labels.count("cry")
-    assert helped["harmless"] <= MAX_FALSE_ALARMS * labels.count("harmless")
+    assert helped["harmless"] <= most_false * labels.count("harmless")
 
 
 def test_no_line_that_measures_is_among_those_that_train() -> None:
