@@ -23,7 +23,7 @@ from memory.consolidation import runner as consolidation
 from memory.curation import lifecycle
 from memory.forgetting import receipts
 from memory.imports import runner as importing
-from proactive.outreach import create
+from proactive.outreach import runner as outreach
 from proactive.policy import consider
 
 logger = logging.getLogger(__name__)
@@ -36,11 +36,11 @@ DAILY = "echovessel.schedule.daily"
 EVERY_MINUTE: Mapping[str, Callable[[datetime], int]] = {
     "abandoned": turns.abandon,
     "closed": close.close_idle,
-    "waiting": consolidation.requeue_stale,
-    "importing": importing.requeue_stale,
-    "wondering": slow_cycle.requeue_stale,
+    "consolidation": consolidation.requeue_stale,
+    "imports": importing.requeue_stale,
+    "slow_cycle": slow_cycle.requeue_stale,
     "expired": open_items.expire,
-    "reaching_out": create.requeue_stale,
+    "outreach": outreach.requeue_stale,
     "considered": consider.consider_all,
     "erased": receipts.finish_pending,
     "pruned": log.prune,

@@ -13,7 +13,7 @@ from echovessel.db.compiled_queries import Query
 from echovessel.outbox import events
 from echovessel.outbox.models import OutboxEvent
 from memory import knobs
-from memory.consolidation import early
+from memory.consolidation import requests
 from memory.curation import remember_signals
 from memory.curation.remember import remember_what_was_asked
 from memory.entities.clarify import note_hint
@@ -58,7 +58,7 @@ def _ask_for_early_reading(session: Session, lines: Sequence[Message], now: date
         return
     lately = now - timedelta(minutes=knobs.early_reading_minutes())
     if not session.extractions.filter(created_at__gt=lately).exists():
-        early.request(session, now)
+        requests.request_early_consolidation(session, now)
 
 
 def _offer_to_forget(turn: Turn, lines: Sequence[Message]) -> None:

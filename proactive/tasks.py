@@ -1,9 +1,9 @@
 """The tasks of reaching out. The queue carries ids only; a task that is delivered twice does nothing the second time,
 because the job leases its row first."""
 
-from proactive.outreach import create
+from proactive.outreach import runner
 
 
 def reach_out(outreach_id: int) -> str:
     """Write and deliver one first word; returns the outcome."""
-    return str(create.run(outreach_id))
+    return str(runner.run(outreach_id))

@@ -16,7 +16,7 @@ attempts = whole(
     low=1,
     high=50,
     unit="attempts",
-    why="With the pauses below they span about an hour; then the session fails visibly and waits for a person.",
+    why="With the pauses below they span about an hour; then the row fails visibly, and a session waits for a person.",
     source="design/consolidation.md",
 )
 backoff_seconds = whole(
@@ -43,5 +43,5 @@ queue_room = whole(
     low=1,
     high=10_000,
     unit="jobs",
-    why="The sweep fills the queue up to here only, else each minute would add the same sessions again.",
+    why="Stale work fills the queue up to here only, else each minute would add the same rows again.",
 )

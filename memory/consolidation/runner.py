@@ -252,8 +252,8 @@ def is_worth_reading(session: Session) -> bool:
 
 
 def publish_boundary(session: Session, *, trivial: bool, failed: bool) -> None:
-    """Tell the stream that a talk has ended, and what came of it. Call inside a transaction. What was brought ended
-    long ago: its import is told of, not each of its talks."""
+    """Publish that a session has ended, and what came of it. Call inside a transaction. Imported sessions ended long
+    ago: only their import is published."""
     if is_from_elsewhere(session):
         return
     run_after = ReflectionRun.objects.filter(session=session).first()

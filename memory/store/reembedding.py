@@ -11,7 +11,6 @@ Every batch commits on its own, so that a kill costs one batch; the next run goe
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,8 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from echovessel.embeddings import embedding
-from echovessel.jobs import knobs as job_knobs
 from echovessel.jobs import process_identity
+from echovessel.jobs.lease import Clock, Lease, LeaseLost, expiry
 from memory.models import ConceptNode, NodeVector, Reembedding, StagedVector
 from memory.store import vectors
 from memory.store.active_model import follow
@@ -28,7 +27,6 @@ from memory.store.active_model import follow
 BATCH = 128
 READ_AT_ONCE = 2_000
 
-Clock = Callable[[], datetime]
 Progress = Callable[[int], object]
 Told = tuple[int, str]
 
@@ -80,14 +78,14 @@ def change(model: str, progress: Progress = lambda count: None, clock: Clock = t
     model in use stays in use then, and what is staged is there for the next run.
     """
     made = 0
-    with _claimed(clock) as claim:
+    with _leased(clock) as lease:
         embedding.embed(["Load the model before anything is thrown away."], model)
         with transaction.atomic():
-            claim.forward()
+            lease.renew()
             StagedVector.objects.exclude(model=model).delete()
-        while not _switched(claim, model):
-            made += _stage_all(claim, model, progress)
-        _clear_away(claim, model)
+        while not _switched(lease, model):
+            made += _stage_all(lease, model, progress)
+        _clear_away(lease, model)
     follow()
     return made
 
@@ -98,11 +96,11 @@ def repair(progress: Progress = lambda count: None, clock: Clock = timezone.now)
 
     Raises Busy, Unsound and EmbeddingUnavailable.
     """
-    with _claimed(clock) as claim:
+    with _leased(clock) as lease:
         model = follow()
-        _clear_away(claim, model)
+        _clear_away(lease, model)
         with transaction.atomic():
-            claim.forward()
+            lease.renew()
             vectors.rebuild()
         faulty = _faulty(model)
         for first in range(0, len(faulty), BATCH):
@@ -110,7 +108,7 @@ def repair(progress: Progress = lambda count: None, clock: Clock = timezone.now)
             told = list(nodes.order_by("pk").values_list("pk", "description"))
             sound = _embedded(told, model)
             with transaction.atomic():
-                claim.forward()
+                lease.renew()
                 vectors.replace({node: sound[node] for node in _still(told) if node in sound}, model)
             progress(len(told))
         if left := _faulty(model):
@@ -119,45 +117,32 @@ def repair(progress: Progress = lambda count: None, clock: Clock = timezone.now)
 
 
 # --- whose work it is ---------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class _Claim:
-    """The work in our hands; the holder's name is the fence."""
-
-    holder: str
-    clock: Clock
-
-    def forward(self) -> None:
-        """Have the work for another whole lease. Call in the transaction of each step. Raises Busy."""
-        if not Reembedding.objects.filter(holder=self.holder).update(lease_until=self.lease()):
-            raise Busy("Another process has taken over.")
-
-    def lease(self) -> datetime:
-        return self.clock() + timedelta(seconds=job_knobs.lease_seconds())
-
-
 @contextmanager
-def _claimed(clock: Clock) -> Iterator[_Claim]:
-    """The work in our hands while this lasts. Raises Busy."""
-    claim = _Claim(process_identity.new_holder(), clock)
+def _leased(clock: Clock) -> Iterator[Lease[Reembedding]]:
+    """A lease on the work while this lasts; each step renews it in its transaction. Raises Busy."""
     with transaction.atomic():
-        row, _made = Reembedding.objects.get_or_create()
+        row, _is_new = Reembedding.objects.get_or_create()
         if row.lease_until and row.lease_until > clock() and not process_identity.is_dead(row.holder):
             raise Busy(f"Another process makes vectors anew: {row.holder}.")
-        Reembedding.objects.update(holder=claim.holder, lease_until=claim.lease())
+        row.holder, row.lease_until = process_identity.new_holder(), expiry(clock())
+        row.save()
+    lease = Lease(row, clock)
     try:
-        yield claim
+        yield lease
+    except LeaseLost:
+        raise Busy("Another process has taken over.") from None
     finally:
-        Reembedding.objects.filter(holder=claim.holder).update(holder="", lease_until=None)
+        lease.held().update(holder="", lease_until=None)
 
 
 # --- another model ------------------------------------------------------------------------------------------------
-def _stage_all(claim: _Claim, model: str, progress: Progress) -> int:
+def _stage_all(lease: Lease[Reembedding], model: str, progress: Progress) -> int:
     """Stage a vector for each node that has none, oldest first; returns how many."""
     made, last = 0, 0
     unsound: list[int] = []
     while told := list(_unstaged().filter(pk__gt=last).order_by("pk").values_list("pk", "description")[:BATCH]):
         sound = _embedded(told, model)
-        made += _stage(claim, model, told, sound)
+        made += _stage(lease, model, told, sound)
         unsound += [node for node, _ in told if node not in sound]
         last = told[-1][0]
         progress(len(told))
@@ -170,9 +155,9 @@ def _unstaged() -> models.QuerySet[ConceptNode]:
     return ConceptNode.objects.filter(staged_vector=None)
 
 
-def _stage(claim: _Claim, model: str, told: Sequence[Told], sound: dict[int, np.ndarray]) -> int:
+def _stage(lease: Lease[Reembedding], model: str, told: Sequence[Told], sound: dict[int, np.ndarray]) -> int:
     with transaction.atomic():
-        claim.forward()
+        lease.renew()
         rows = [
             StagedVector(node_id=node, model=model, embedding=sound[node].astype("<f4").tobytes())
             for node in _still(told)
@@ -182,10 +167,10 @@ def _stage(claim: _Claim, model: str, told: Sequence[Told], sound: dict[int, np.
     return len(rows)
 
 
-def _switched(claim: _Claim, model: str) -> bool:
+def _switched(lease: Lease[Reembedding], model: str) -> bool:
     """Bring `model` into use, with all its vectors at once; False where a node has none yet, or a damaged one."""
     with transaction.atomic():
-        claim.forward()
+        lease.renew()
         if _unstaged().exists():
             return False
         if damaged := _unsound(StagedVector.objects.all(), model):
@@ -195,10 +180,10 @@ def _switched(claim: _Claim, model: str) -> bool:
     return True
 
 
-def _clear_away(claim: _Claim, model: str) -> None:
+def _clear_away(lease: Lease[Reembedding], model: str) -> None:
     """Drop what was staged for a model that is in use now."""
     with transaction.atomic():
-        claim.forward()
+        lease.renew()
         StagedVector.objects.filter(model=model).delete()
 
 

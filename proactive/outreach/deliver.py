@@ -19,12 +19,12 @@ Status, Verdict = Outreach.Status, Consideration.Verdict
 
 
 class Deferred(Exception):
-    """Not now, but for the same reason a little later: the user is just talking, or `at_once`, where something was
-    forgotten that the model was told."""
+    """Not now, but for the same reason a little later: the owner is just writing, or `immediately`, because something
+    that the model was given was forgotten."""
 
-    def __init__(self, *, at_once: bool = False) -> None:
+    def __init__(self, *, immediately: bool = False) -> None:
         super().__init__()
-        self.at_once = at_once
+        self.immediately = immediately
 
 
 class HeldBack(Exception):
@@ -44,7 +44,7 @@ def deliver(lease: Lease[Outreach], written: Written) -> None:
     with transaction.atomic():
         lease.checkpoint()
         if not replies.exist(lease.row):
-            raise Deferred(at_once=True)
+            raise Deferred(immediately=True)
         ask_the_gates(lease)
         outreach_context.of(lease.row)
         turn = _said(lease, written, now)

@@ -1,6 +1,6 @@
-"""Writing: one first word, asked of a middling model with all that she remembers.
+"""Writing one first word: a medium model is asked with all that the persona remembers.
 
-No way by which it travels is ever named (F10): neither in the prompt nor in what is said.
+No channel is ever named (F10): neither in the prompt nor in the message.
 """
 
 import re
@@ -52,8 +52,10 @@ class FirstWord(BaseModel):
 
 
 def write(lease: Lease[Outreach], occasion: Occasion) -> Written:
-    """What she says, asked for or kept from an earlier try. Raises LLMError, EmbeddingUnavailable and Unfit; no
-    transaction may be open."""
+    """The first word, asked for now or stored by an earlier attempt. No transaction may be open.
+
+    Raises LLMError, EmbeddingUnavailable and Unfit.
+    """
     persona, replies = lease.row.persona, FirstWordReplies(lease)
     assembled = assemble.assemble_first_word(persona, occasion, occasion.words, lease.clock())
     replies.prompt_xray = assembled.xray

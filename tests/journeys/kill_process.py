@@ -32,26 +32,12 @@ from echovessel.llm.base import Provider
 from echovessel.llm.request import Finished, Request, Shape, Usage
 from echovessel.llm.tiers import Models
 
-# Where a worker is killed: before and after each of these. What is called within a transaction is marked "in".
+# Where a worker is killed: before and after each of these, and within a transaction. That no other place differs from
+# them is proven by the kill matrix of the engine and the statement sweep of the job.
 POINTS = (
-    "memory.consolidation.runner.acquire",
-    "memory.consolidation.extraction.similar_events",
-    "echovessel.jobs.reply_store.LeasedReplyStore.save",  # in
-    "echovessel.llm.answer_now",
-    "memory.consolidation.extraction._extract",
+    "echovessel.jobs.reply_store.LeasedReplyStore.save",  # in a transaction
     "memory.consolidation.apply.apply",
-    "memory.consolidation.apply._note_applied",  # in
-    "memory.store.vectors.index",  # in
-    "memory.consolidation.entity_names.resolve",  # in
-    "memory.consolidation.apply._tell_mood",  # in
-    "memory.consolidation.reflection.reflect",
-    "memory.consolidation.reflection._store",
-    "memory.consolidation.reflection._write",  # in
-    "memory.consolidation.runner.Consolidation.consolidate_early",
     "memory.consolidation.runner.Consolidation.close",
-    "memory.consolidation.runner.publish_boundary",  # in
-    "memory.consolidation.runner.Consolidation.delete",
-    "memory.consolidation.off_the_record.erase",  # in
 )
 IN_ITS_TIMER = "while it holds the lock of its timer"
 MOMENTS = (*(f"{moment} {point}" for point in POINTS for moment in ("before", "after")), IN_ITS_TIMER)
@@ -316,7 +302,7 @@ def minder() -> None:
 
     from chat.models import Session  # noqa: PLC0415
     from chat.sessions import close  # noqa: PLC0415
-    from memory.consolidation import early, runner  # noqa: PLC0415
+    from memory.consolidation import requests, runner  # noqa: PLC0415
     from persona.models import Persona  # noqa: PLC0415
 
     def step() -> bool:
@@ -328,7 +314,7 @@ def minder() -> None:
             waiting = True
             if unsettled.status == Session.Status.OPEN and not unsettled.early_consolidation_requested_at:
                 if _is_read_early(unsettled) and not unsettled.extractions.exists():
-                    early.request(unsettled, timezone.now())
+                    requests.request_early_consolidation(unsettled, timezone.now())
                 else:
                     close.close(unsettled, "idle", timezone.now())
         runner.requeue_stale(timezone.now())

@@ -14,7 +14,7 @@ from chat.models import Session
 from echovessel.embeddings import embedding
 from echovessel.llm.prompt_sections import ContextRequest
 from memory import context
-from memory.consolidation import early, runner
+from memory.consolidation import requests, runner
 from memory.curation.correct import Correction, correct
 from memory.models import Alias, ConceptNode, Entity, Mention
 from memory.recall import Recall, recall
@@ -168,7 +168,7 @@ def test_what_was_read_early_is_put_right_when_the_talk_goes_on(
 ) -> None:
     persona = persona_of(ana, tongue)
     session = talk(persona, *tongue.told, at=clock.now, status="open")
-    early.request(session, clock.now)
+    requests.request_early_consolidation(session, clock.now)
     assert runner.run(session.pk, clock) == "read"
     clock.forward(minutes=10)
     add_message(session, "user", tongue.put_right, clock.now)

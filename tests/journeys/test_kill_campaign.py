@@ -188,7 +188,7 @@ def test_the_household_is_worth_the_trouble(undisturbed: Any) -> None:
     assert undisturbed["index of messages"]
 
 
-def test_killed_at_every_commit_point_nothing_is_lost_and_nothing_is_double(
+def test_killed_between_and_within_transactions_nothing_is_lost_and_nothing_is_double(
     made: Household, undisturbed: Any, tmp_path: Path
 ) -> None:
     house = Household.copied(made, tmp_path / "house", KILL_AT=",".join(MOMENTS))

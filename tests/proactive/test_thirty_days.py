@@ -24,7 +24,7 @@ from memory.models import ConceptNode
 from persona.models import Persona
 from persona.onboarding.creation import create_persona
 from proactive.models import Consideration, Outreach, ReachingOut
-from proactive.outreach import create
+from proactive.outreach import runner
 from proactive.policy import consider
 from proactive.policy.consider import consider_all
 
@@ -63,7 +63,7 @@ class Life:
 
     def speak(self, outreach_id: int, now: datetime) -> None:
         """Carry out what has begun; the owner answers in her time."""
-        assert create.run(outreach_id, lambda: now) == create.Outcome.DELIVERED
+        assert runner.run(outreach_id, lambda: now) == runner.Outcome.DELIVERED
         if self.answers_after:
             self.then(now + self.answers_after, self.write)
 

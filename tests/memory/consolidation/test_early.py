@@ -21,7 +21,7 @@ from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
 from memory import tasks
 from memory.consolidation import apply as consolidation_apply
-from memory.consolidation import early, runner
+from memory.consolidation import requests, runner
 from memory.consolidation.runner import Outcome
 from memory.models import ConceptNode, Evidence, Extraction, ModelReply, ReflectionRun
 from persona.models import MoodChange, Persona
@@ -87,7 +87,7 @@ def held(session: Session) -> tuple[Any, ...]:
 def test_what_was_said_so_far_is_remembered_and_the_talk_goes_on(mira: Persona, model: Script, clock: Clock) -> None:
     session = going_on(mira)
     model.answers(listens())
-    assert early.request(session, clock.now)
+    assert requests.request_early_consolidation(session, clock.now)
     assert OrmQ.objects.get().task["args"] == (session.pk,)
     assert tasks.consolidate_session(session.pk) == "read"
     assert held(session) == ("open", "", None, 0, None)
@@ -104,7 +104,7 @@ def test_even_a_talk_that_the_gate_would_drop_is_read_when_somebody_asks(
 ) -> None:
     session = going_on(mira, "hi", "> hey")
     model.answers(listens())
-    early.request(session, clock.now)
+    requests.request_early_consolidation(session, clock.now)
     assert runner.run(session.pk, clock) == Outcome.READ
     assert asked(model) == ["hi", "hey"]
 
@@ -112,12 +112,12 @@ def test_even_a_talk_that_the_gate_would_drop_is_read_when_somebody_asks(
 def test_no_line_is_asked_about_twice_and_the_close_reads_the_rest(mira: Persona, model: Script, clock: Clock) -> None:
     session = going_on(mira)
     model.structured[:] = [listens("calm", "Milo."), listens("sad", "A move."), listens("glad", "Bread."), listens()]
-    early.request(session, clock.now)
+    requests.request_early_consolidation(session, clock.now)
     runner.run(session.pk, clock)
     for words in ("I moved to Lyon.", "I bake bread."):
         clock.forward(minutes=1)
         say(session, words, clock.now)
-        early.request(session, clock.now)
+        requests.request_early_consolidation(session, clock.now)
         if words == "I moved to Lyon.":
             assert runner.run(session.pk, clock) == Outcome.READ
     close.close(session, "explicit", clock.now)
@@ -140,10 +140,10 @@ def test_no_line_is_asked_about_twice_and_the_close_reads_the_rest(mira: Persona
 def test_lines_that_were_read_are_marked_and_stand_above_the_talk(mira: Persona, model: Script, clock: Clock) -> None:
     session = going_on(mira)
     model.structured[:] = [listens()] * 2
-    early.request(session, clock.now)
+    requests.request_early_consolidation(session, clock.now)
     runner.run(session.pk, clock)
     say(session, "I moved to Lyon.", clock.now)
-    early.request(session, clock.now + timedelta(seconds=1))
+    requests.request_early_consolidation(session, clock.now + timedelta(seconds=1))
     runner.run(session.pk, clock)
     read, new = re.findall(r"<said>\n(.*?)\n</said>", model.requests[1].user, re.DOTALL)
     assert "Milo" in read
@@ -160,7 +160,7 @@ def test_an_event_of_lines_that_were_read_is_dropped_and_one_that_adds_to_them_k
     session = going_on(mira)
     first = session.messages.order_by("id")[0]
     model.answers(listens())
-    early.request(session, clock.now)
+    requests.request_early_consolidation(session, clock.now)
     runner.run(session.pk, clock)
     second = say(session, "He is five. I love him.", clock.now)
     promise = {"description": "Mira will ask.", "due": "2026-03-06", "evidence": []}
@@ -175,7 +175,7 @@ def test_an_event_of_lines_that_were_read_is_dropped_and_one_that_adds_to_them_k
             intentions=[promise | {"evidence": [{"message_id": f"m{first.pk + 1}", "quote": "Sweet!"}]}],
         )
     )
-    early.request(session, clock.now + timedelta(seconds=1))
+    requests.request_early_consolidation(session, clock.now + timedelta(seconds=1))
     assert runner.run(session.pk, clock) == Outcome.READ
     assert events() == {"Ana said: I have a cat named Milo.", "Milo is five."}
     assert not ConceptNode.objects.filter(kind="intention").exists()
@@ -186,18 +186,18 @@ def test_an_event_of_lines_that_were_read_is_dropped_and_one_that_adds_to_them_k
 def test_without_a_model_nothing_is_made_of_lines_that_were_read(mira: Persona, clock: Clock, settings: Any) -> None:
     settings.LLM_PROVIDER = "offline"
     session = going_on(mira, "My sister Anna lives in Rome.", "> Lovely!")
-    early.request(session, clock.now)
+    requests.request_early_consolidation(session, clock.now)
     runner.run(session.pk, clock)
     before = events()
     assert len(before) == 1
     clock.forward(minutes=1)
     say(session, "hm, nice weather", clock.now)
-    early.request(session, clock.now)
+    requests.request_early_consolidation(session, clock.now)
     runner.run(session.pk, clock)
     assert events() == before
     clock.forward(minutes=1)
     say(session, "My brother Tom lives in Oslo.", clock.now)
-    early.request(session, clock.now)
+    requests.request_early_consolidation(session, clock.now)
     runner.run(session.pk, clock)
     assert len(events() - before) == 1
     assert [row.dropped for row in Extraction.objects.all()] == [0, 0, 0]
@@ -206,7 +206,7 @@ def test_without_a_model_nothing_is_made_of_lines_that_were_read(mira: Persona, 
 def test_the_gate_judges_only_what_was_not_read(mira: Persona, model: Script, clock: Clock) -> None:
     session = going_on(mira)
     model.structured[:] = [listens()] * 2
-    early.request(session, clock.now)
+    requests.request_early_consolidation(session, clock.now)
     runner.run(session.pk, clock)
     say(session, "bye", clock.now)
     close.close(session, "explicit", clock.now)
@@ -220,7 +220,7 @@ def test_what_was_asked_for_before_the_close_is_read_however_short_it_is(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
     session = going_on(mira, "hi", "> hey")
-    early.request(session, clock.now)
+    requests.request_early_consolidation(session, clock.now)
     close.close(session, "explicit", clock.now)
     model.structured[:] = [listens()] * 2
     assert runner.run(session.pk, clock) == Outcome.CLOSED
@@ -234,7 +234,7 @@ def test_replies_recalled_are_counted_once_at_the_close(mira: Persona, model: Sc
     session = going_on(mira)
     turn(session, "done", xray=chosen)
     model.structured[:] = [listens()] * 3
-    early.request(session, clock.now)
+    requests.request_early_consolidation(session, clock.now)
     runner.run(session.pk, clock)
     node.refresh_from_db()
     assert node.access_count == 0
@@ -260,7 +260,7 @@ def test_a_close_in_the_middle_waits_for_the_reader_and_is_handed_over_again(
         return apply(claim)
 
     model.structured[:] = [listens()] * 3
-    early.request(session, clock.now)
+    requests.request_early_consolidation(session, clock.now)
     with monkeypatch.context() as patched:
         patched.setattr(consolidation_apply, "apply", meanwhile)
         assert runner.run(session.pk, clock) == Outcome.READ
@@ -279,12 +279,12 @@ def test_asked_again_in_the_middle_it_is_read_again(
     def meanwhile(claim: Any) -> Any:
         clock.forward(seconds=1)
         say(session, "I moved to Lyon.", clock.now)
-        assert early.request(session, clock.now)
+        assert requests.request_early_consolidation(session, clock.now)
         OrmQ.objects.all().delete()
         return apply(claim)
 
     model.structured[:] = [listens()] * 2
-    early.request(session, clock.now)
+    requests.request_early_consolidation(session, clock.now)
     with monkeypatch.context() as patched:
         patched.setattr(consolidation_apply, "apply", meanwhile)
         assert runner.run(session.pk, clock) == Outcome.READ
@@ -297,7 +297,7 @@ def test_asked_again_in_the_middle_it_is_read_again(
 def test_a_reply_in_flight_is_waited_for_and_its_end_hands_over(mira: Persona, model: Script, clock: Clock) -> None:
     session = going_on(mira)
     waiting = turn(session, "collecting")
-    early.request(session, clock.now)
+    requests.request_early_consolidation(session, clock.now)
     assert runner.run(session.pk, clock) == Outcome.NOT_MINE
     assert runner.requeue_stale(clock.now) == 0
     running = turns.claim(mira.pk, clock.now)
@@ -312,7 +312,7 @@ def test_a_reply_in_flight_is_waited_for_and_its_end_hands_over(mira: Persona, m
 
 def test_the_sweep_finds_an_early_reading_that_a_dead_worker_left(mira: Persona, model: Script, clock: Clock) -> None:
     session = going_on(mira)
-    early.request(session, clock.now)
+    requests.request_early_consolidation(session, clock.now)
     assert runner.acquire(session.pk, clock) is not None
     assert runner.requeue_stale(clock.now) == 0
     Session.objects.update(holder=f"{process_identity.HOST}:999999999:gone:1")
@@ -326,7 +326,7 @@ def test_killed_with_an_answer_in_hand_it_asks_nobody_again_though_more_was_said
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = going_on(mira)
-    early.request(session, clock.now)
+    requests.request_early_consolidation(session, clock.now)
     model.structured[:] = [listens("calm", "Milo."), listens("glad", "Lyon."), listens()]
 
     def die(*args: Any) -> None:
@@ -348,7 +348,7 @@ def test_killed_with_an_answer_in_hand_it_asks_nobody_again_though_more_was_said
 
 def test_a_fault_that_may_pass_pauses_and_an_open_talk_never_fails(mira: Persona, model: Script, clock: Clock) -> None:
     session = going_on(mira)
-    early.request(session, clock.now)
+    requests.request_early_consolidation(session, clock.now)
     for attempt in range(1, 6):
         model.structured[:] = [LLMError("busy", code="rate_limited", permanent=False)]
         outcome = runner.run(session.pk, clock)
@@ -371,7 +371,7 @@ def test_answers_that_nobody_can_read_are_asked_for_anew_at_the_close(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
     session = going_on(mira)
-    early.request(session, clock.now)
+    requests.request_early_consolidation(session, clock.now)
     model.structured[:] = ["I would rather not.", "No."]
     assert runner.run(session.pk, clock) == Outcome.DROPPED
     assert not ModelReply.objects.exists()
@@ -385,7 +385,7 @@ def test_closed_while_it_fails_the_request_stands_and_the_gate_lets_it_pass(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = going_on(mira, "hi", "> hey")
-    early.request(session, clock.now)
+    requests.request_early_consolidation(session, clock.now)
 
     def meanwhile(*args: Any) -> None:
         close.close(session, "explicit", clock.now)
@@ -410,7 +410,7 @@ def test_what_kills_its_reader_every_time_leaves_the_talk_open(
         raise Killed
 
     session = going_on(mira)
-    early.request(session, clock.now)
+    requests.request_early_consolidation(session, clock.now)
     model.answers(listens())
     monkeypatch.setattr(embedding, "embed", die)
     for _ in range(5):
@@ -425,18 +425,18 @@ def test_what_kills_its_reader_every_time_leaves_the_talk_open(
 @pytest.mark.parametrize("status", ["closing", "consolidating", "closed", "failed"])
 def test_only_an_open_talk_can_be_read_early(mira: Persona, clock: Clock, status: str) -> None:
     session = talk(mira, "I have a cat.", status=status)
-    assert not early.request(session, clock.now)
+    assert not requests.request_early_consolidation(session, clock.now)
     assert not OrmQ.objects.exists()
 
 
 def test_off_the_record_nothing_is_read_early(mira: Persona, model: Script, clock: Clock) -> None:
     session = going_on(mira)
-    early.request(session, clock.now)
+    requests.request_early_consolidation(session, clock.now)
     Session.objects.update(off_the_record=True)
     assert runner.run(session.pk, clock) == Outcome.READ
     assert not model.requests
     assert held(session) == ("open", "", None, 0, None)
-    assert not early.request(session, clock.now)
+    assert not requests.request_early_consolidation(session, clock.now)
 
 
 @pytest.mark.parametrize("stride", [9, pytest.param(1, marks=pytest.mark.long)])
@@ -448,7 +448,7 @@ def test_killed_before_any_statement_of_an_early_reading_nothing_is_lost_or_doub
             session, mine = going_on(mira), Clock()
             model.structured[:] = [listens()] * 9
             model.requests.clear()
-            early.request(session, mine.now)
+            requests.request_early_consolidation(session, mine.now)
             died = dies_at(statement, lambda: runner.run(session.pk, mine))
             for _ in range(2):
                 mine.forward(seconds=601)
@@ -468,7 +468,7 @@ def test_a_talk_that_is_closed_while_its_reading_waits_says_what_it_waits_for(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
     session = going_on(mira)
-    early.request(session, clock.now)
+    requests.request_early_consolidation(session, clock.now)
     model.structured[:] = [LLMError("spent", code="budget_exhausted", permanent=False, retry_after=3_600.0)]
     assert runner.run(session.pk, clock) == Outcome.LATER
     close.close(session, "explicit", clock.now)
@@ -482,7 +482,7 @@ def test_a_talk_that_is_closed_while_its_reading_waits_says_what_it_waits_for(
 
 def test_a_talk_whose_pause_is_over_waits_for_nothing(mira: Persona, model: Script, clock: Clock) -> None:
     session = going_on(mira)
-    early.request(session, clock.now)
+    requests.request_early_consolidation(session, clock.now)
     model.structured[:] = [LLMError("busy", code="rate_limited", permanent=False)]
     runner.run(session.pk, clock)
     clock.forward(hours=2)

@@ -18,7 +18,6 @@ from echovessel.embeddings import embedding
 from echovessel.embeddings.embedding import EmbeddingUnavailable
 from echovessel.jobs import knobs, process_identity
 from echovessel.jobs.lease import LeaseLost
-from echovessel.jobs.retry import delay_after
 from echovessel.llm import LLMError
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
@@ -170,11 +169,6 @@ def test_a_fault_that_may_pass_is_tried_five_times_in_about_an_hour(mira: Person
     assert "extraction: busy" in session.failure
     assert timedelta(minutes=55) < clock.now - start < timedelta(minutes=70)
     assert OutboxEvent.objects.filter(name="chat.session.boundary", data__failed=True).count() == 1
-
-
-def test_pauses_grow_and_respect_the_server() -> None:
-    assert [delay_after(attempt).seconds for attempt in (1, 2, 3, 4, 5)] == [60, 240, 960, 2400, 2400]
-    assert delay_after(1, 90.5).total_seconds() == 90.5
 
 
 def test_a_fault_that_passed_leaves_no_trace(mira: Persona, model: Script, clock: Clock) -> None:

@@ -23,7 +23,7 @@ from memory.forgetting.targets import Target
 from memory.models import ConceptNode, ModelReply
 from persona.models import Persona
 from proactive.models import Consideration, Outreach
-from proactive.outreach import create, deliver
+from proactive.outreach import deliver, runner
 from tests.memory.sessions import NOW, Clock, turn
 from tests.proactive.reaching import allow, promised, talked, wanted
 from tests.scripted import Script
@@ -69,7 +69,7 @@ def calls() -> int:
 
 # --- what is said ----------------------------------------------------------------------------------------------------
 def test_a_first_word_is_stored_published_and_stamped(due: Outreach, mira: Persona, clock: Clock) -> None:
-    assert create.run(due.pk, clock) == "delivered"
+    assert runner.run(due.pk, clock) == "delivered"
     line = Message.objects.get(content=SAID)
     said = Outreach.objects.get()
     assert (said.status, said.delivered_at, said.attempts, said.holder) == ("delivered", clock(), 0, "")
@@ -92,7 +92,7 @@ def test_a_first_word_is_stored_published_and_stamped(due: Outreach, mira: Perso
 
 
 def test_it_tells_why_now_and_what_was_recalled(due: Outreach, promise: ConceptNode, clock: Clock) -> None:
-    create.run(due.pk, clock)
+    runner.run(due.pk, clock)
     xray = Turn.objects.get(spoke_first=True).xray
     assert xray["why_now"] == {"trigger": "promise", "about": str(promise.uuid), "since": due.wanted_at.isoformat()}
     assert {"recollections", "promises", "tokens"} <= xray.keys()
@@ -101,21 +101,21 @@ def test_it_tells_why_now_and_what_was_recalled(due: Outreach, promise: ConceptN
 
 def test_an_open_talk_goes_on_with_it(due: Outreach, mira: Persona, clock: Clock) -> None:
     session = Session.objects.create(persona=mira, channel="web", started_at=NOW, last_message_at=NOW)
-    create.run(due.pk, clock)
+    runner.run(due.pk, clock)
     assert Message.objects.get(content=SAID).session == session
     assert not OutboxEvent.objects.filter(name="chat.session.boundary").exists()
 
 
 def test_said_once_it_is_not_said_again(due: Outreach, clock: Clock) -> None:
-    assert create.run(due.pk, clock) == "delivered"
-    assert create.run(due.pk, clock) == "not_mine"
+    assert runner.run(due.pk, clock) == "delivered"
+    assert runner.run(due.pk, clock) == "not_mine"
     assert Message.objects.filter(content=SAID).count() == calls() == 1
 
 
 def test_an_answer_on_the_next_day_is_read_together_with_the_question(
     due: Outreach, mira: Persona, clock: Clock
 ) -> None:
-    create.run(due.pk, clock)
+    runner.run(due.pk, clock)
     clock.forward(hours=20)
     assert close.close_idle(clock()) == 0
     answer = take_line(mira, "I got the job!", None, "web", clock()).message
@@ -131,27 +131,27 @@ def test_an_answer_on_the_next_day_is_read_together_with_the_question(
 def test_while_a_line_of_the_user_waits_she_waits(due: Outreach, mira: Persona, clock: Clock) -> None:
     session = Session.objects.create(persona=mira, channel="web", started_at=NOW, last_message_at=NOW)
     waiting = turn(session, Turn.Status.COLLECTING)
-    assert create.run(due.pk, clock) == "later"
+    assert runner.run(due.pk, clock) == "later"
     due.refresh_from_db()
     assert (due.status, due.lease_until, due.attempts) == ("wanted", clock() + timedelta(seconds=60), 0)
     assert calls() == 0
     waiting.delete()
-    assert create.run(due.pk, clock) == "not_mine", "the moment is not over yet"
+    assert runner.run(due.pk, clock) == "not_mine", "the moment is not over yet"
     clock.forward(seconds=61)
-    assert create.run(due.pk, clock) == "delivered"
+    assert runner.run(due.pk, clock) == "delivered"
 
 
 def test_who_begins_to_write_while_the_model_thinks_is_not_interrupted(
     due: Outreach, mira: Persona, meanwhile: Any, clock: Clock
 ) -> None:
     meanwhile(lambda: take_line(mira, "I must tell you something.", None, "web", clock()))
-    assert create.run(due.pk, clock) == "later"
+    assert runner.run(due.pk, clock) == "later"
     assert not Message.objects.filter(content=SAID).exists()
     claimed = turns.claim(mira.pk, clock())
     assert claimed is not None
     turns.finish(claimed, "Tell me.", stopped=False, first_token_at=None, xray={}, now=clock())
     clock.forward(minutes=2)
-    assert create.run(due.pk, clock) == "dropped", "they are talking"
+    assert runner.run(due.pk, clock) == "dropped", "they are talking"
     due.refresh_from_db()
     assert (due.status, due.reason) == ("dropped", "trigger")
     assert not ModelReply.objects.exists()
@@ -161,18 +161,18 @@ def test_what_was_dropped_for_the_moment_comes_again_and_is_said_once(
     due: Outreach, mira: Persona, model: Script, clock: Clock
 ) -> None:
     allow(mira, enabled=False)
-    assert create.run(due.pk, clock) == "dropped"
+    assert runner.run(due.pk, clock) == "dropped"
     assert Outreach.objects.get().reason == "enabled"
     allow(mira)
     clock.forward(minutes=1)
     assert wanted(mira, clock()) == due
-    assert create.run(due.pk, clock) == "delivered"
+    assert runner.run(due.pk, clock) == "delivered"
     assert Outreach.objects.count() == calls() == 1
 
 
 def test_a_gate_that_closed_while_the_model_thought_drops_it(due: Outreach, meanwhile: Any, clock: Clock) -> None:
     meanwhile(lambda: clock.forward(hours=2, minutes=29))  # eleven in Shanghai
-    assert create.run(due.pk, clock) == "dropped"
+    assert runner.run(due.pk, clock) == "dropped"
     assert Outreach.objects.get().reason == "quiet_hours"
     assert not Message.objects.filter(content=SAID).exists()
     assert not ModelReply.objects.exists()
@@ -183,13 +183,13 @@ def test_what_is_done_or_hidden_meanwhile_is_no_reason(
     due: Outreach, promise: ConceptNode, meanwhile: Any, clock: Clock, change: dict[str, Any]
 ) -> None:
     meanwhile(lambda: ConceptNode.objects.filter(pk=promise.pk).update(**change))
-    assert create.run(due.pk, clock) == "dropped"
+    assert runner.run(due.pk, clock) == "dropped"
     assert not Message.objects.filter(content=SAID).exists()
 
 
 def test_nothing_is_said_into_a_talk_off_the_record(due: Outreach, mira: Persona, clock: Clock) -> None:
     Session.objects.create(persona=mira, channel="web", off_the_record=True)
-    assert create.run(due.pk, clock) == "dropped"
+    assert runner.run(due.pk, clock) == "dropped"
     with pytest.raises(NotNow, match="off_the_record"):
         first_word.say(mira, SAID, {}, clock())
     assert not Message.objects.filter(content=SAID).exists()
@@ -204,11 +204,11 @@ def test_what_is_forgotten_while_the_model_thinks_is_not_said(
     on_its_way = wanted(mira, clock())
     model.answers({"message": "How was the interview, after the stolen book?"}, {"message": SAID})
     meanwhile(lambda: forgetting.forget(forgetting.plan([Target("node", secret.pk)]), None, clock()))
-    assert create.run(on_its_way.pk, clock) == "later"
+    assert runner.run(on_its_way.pk, clock) == "later"
     assert "stole" in model.requests[-1].user
     assert not ModelReply.objects.exists()
-    assert create.requeue_stale(clock()) == 1
-    assert create.run(on_its_way.pk, clock) == "delivered"
+    assert runner.requeue_stale(clock()) == 1
+    assert runner.run(on_its_way.pk, clock) == "delivered"
     assert [line.content for line in Message.objects.filter(turn__spoke_first=True)] == [SAID]
     assert "stole" not in model.requests[-1].user
 
@@ -217,7 +217,7 @@ def test_a_first_word_that_repeats_what_is_forgotten_goes_with_it(
     mira: Persona, promise: ConceptNode, model: Script, clock: Clock
 ) -> None:
     model.answers({"message": "I promised to ask Ana how the interview went."})
-    create.run(wanted(mira, clock()).pk, clock)
+    runner.run(wanted(mira, clock()).pk, clock)
     forgetting.forget(forgetting.plan([Target("node", promise.pk)]), None, clock())
     assert not Message.objects.filter(turn__spoke_first=True).exists()
     assert str(promise.uuid) not in str([turn.xray for turn in Turn.objects.all()])
@@ -229,11 +229,11 @@ def test_a_fault_that_may_pass_is_waited_for_and_then_it_is_said(
 ) -> None:
     on_its_way = wanted(mira, clock())
     model.answers(LLMError("…", code="timeout", permanent=False), {"message": SAID})
-    assert create.run(on_its_way.pk, clock) == "later"
-    assert create.requeue_stale(clock()) == 0, "the pause is not over"
+    assert runner.run(on_its_way.pk, clock) == "later"
+    assert runner.requeue_stale(clock()) == 0, "the pause is not over"
     clock.forward(minutes=2)
-    assert create.requeue_stale(clock()) == 1
-    assert create.run(on_its_way.pk, clock) == "delivered"
+    assert runner.requeue_stale(clock()) == 1
+    assert runner.run(on_its_way.pk, clock) == "delivered"
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_a_fault_that_does_not_pass_ends_it_with_a_code(
     model.answers(*faults)
     outcome = ""
     while outcome in ("", "later"):
-        outcome = create.run(on_its_way.pk, clock)
+        outcome = runner.run(on_its_way.pk, clock)
         on_its_way.refresh_from_db()
         clock.now = max(clock.now, (on_its_way.lease_until or clock.now) + timedelta(seconds=1))
     assert outcome == "failed"
@@ -261,7 +261,7 @@ def test_a_fault_that_does_not_pass_ends_it_with_a_code(
 
 def test_a_spent_budget_is_a_gate_and_no_fault(due: Outreach, model: Script, clock: Clock) -> None:
     model.structured.insert(0, LLMError("…", code="budget_exhausted", permanent=False))
-    assert create.run(due.pk, clock) == "dropped"
+    assert runner.run(due.pk, clock) == "dropped"
     assert Outreach.objects.get().reason == "cost_cap"
 
 
@@ -270,10 +270,10 @@ def test_a_fault_that_nobody_foresaw_is_tried_again(due: Outreach, clock: Clock,
         raise ValueError
 
     with monkeypatch.context() as patched:
-        patched.setattr(create, "deliver", stumble)
-        assert create.run(due.pk, clock) == "later"
+        patched.setattr(runner, "deliver", stumble)
+        assert runner.run(due.pk, clock) == "later"
     clock.forward(minutes=2)
-    assert create.run(due.pk, clock) == "delivered"
+    assert runner.run(due.pk, clock) == "delivered"
     assert calls() == 1, "what was paid for was kept"
 
 
@@ -281,8 +281,8 @@ def test_its_log_holds_no_words(due: Outreach, clock: Clock, monkeypatch: Any, c
     def stumble(_claim: Any, written: Any) -> None:
         raise ValueError(written.text)
 
-    monkeypatch.setattr(create, "deliver", stumble)
-    create.run(due.pk, clock)
+    monkeypatch.setattr(runner, "deliver", stumble)
+    runner.run(due.pk, clock)
     assert "ValueError" in caplog.text
     assert SAID not in caplog.text
 
@@ -290,13 +290,13 @@ def test_its_log_holds_no_words(due: Outreach, clock: Clock, monkeypatch: Any, c
 def test_words_of_another_hour_are_not_said(due: Outreach, model: Script, monkeypatch: Any) -> None:
     """They were written, and then the worker was gone for hours."""
     clock = Clock(NOW + timedelta(minutes=31))
-    monkeypatch.setattr(create, "deliver", lambda *_: (_ for _ in ()).throw(ValueError))
-    create.run(due.pk, clock)
+    monkeypatch.setattr(runner, "deliver", lambda *_: (_ for _ in ()).throw(ValueError))
+    runner.run(due.pk, clock)
     ModelReply.objects.update(at=clock())
-    monkeypatch.setattr(create, "deliver", deliver.deliver)
+    monkeypatch.setattr(runner, "deliver", deliver.deliver)
     clock.forward(minutes=70)
     model.answers({"message": "And, how was it?"})
-    assert create.run(due.pk, clock) == "delivered"
+    assert runner.run(due.pk, clock) == "delivered"
     assert [line.content for line in Message.objects.filter(turn__spoke_first=True)] == ["And, how was it?"]
 
 
@@ -304,39 +304,39 @@ def test_words_of_another_hour_are_not_said(due: Outreach, model: Script, monkey
 def test_who_is_dead_is_not_waited_for(due: Outreach, clock: Clock) -> None:
     gone = f"{process_identity.HOST}:{2**22 - 7}:dead:beef"
     Outreach.objects.update(holder=gone, lease_until=clock() + timedelta(minutes=9), attempts=1)
-    assert create.requeue_stale(clock()) == 1
-    assert create.run(due.pk, clock) == "delivered"
+    assert runner.requeue_stale(clock()) == 1
+    assert runner.run(due.pk, clock) == "delivered"
 
 
 def test_what_another_has_in_hand_is_left_to_them(due: Outreach, clock: Clock) -> None:
     Outreach.objects.update(holder="elsewhere:1:a:b", lease_until=clock() + timedelta(minutes=9))
-    assert create.requeue_stale(clock()) == 0
-    assert create.run(due.pk, clock) == "not_mine"
+    assert runner.requeue_stale(clock()) == 0
+    assert runner.run(due.pk, clock) == "not_mine"
     clock.forward(minutes=10)
-    assert create.run(due.pk, clock) == "delivered"
+    assert runner.run(due.pk, clock) == "delivered"
 
 
 def test_who_was_given_up_for_dead_says_nothing_any_more(due: Outreach, meanwhile: Any, clock: Clock) -> None:
     meanwhile(lambda: Outreach.objects.update(holder="elsewhere:1:a:b"))
-    assert create.run(due.pk, clock) == "not_mine"
+    assert runner.run(due.pk, clock) == "not_mine"
     assert not Message.objects.filter(content=SAID).exists()
     assert not ModelReply.objects.exists()
 
 
 def test_what_kills_its_worker_again_and_again_is_given_up(due: Outreach, clock: Clock) -> None:
     Outreach.objects.update(attempts=5, holder="", lease_until=None)
-    assert create.run(due.pk, clock) == "failed"
+    assert runner.run(due.pk, clock) == "failed"
     assert Outreach.objects.get().reason == "stopped_too_often"
 
 
 def test_the_sweep_leaves_room_in_the_queue(due: Outreach, clock: Clock, settings: Any) -> None:
     settings.KNOBS |= {"consolidate.queue_room": 1}
     OrmQ.objects.all().delete()
-    assert create.requeue_stale(clock()) == 1
-    assert create.requeue_stale(clock()) == 0
+    assert runner.requeue_stale(clock()) == 1
+    assert runner.requeue_stale(clock()) == 0
 
 
 def test_a_persona_that_is_deleted_takes_her_outreach_along(due: Outreach, mira: Persona, clock: Clock) -> None:
     mira.delete()
-    assert create.run(due.pk, clock) == "not_mine"
+    assert runner.run(due.pk, clock) == "not_mine"
     assert not Consideration.objects.exists()

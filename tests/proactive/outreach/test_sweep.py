@@ -11,7 +11,7 @@ from memory.models import Evidence, Filling, ModelReply
 from memory.store import checks
 from persona.models import Persona
 from proactive.models import Outreach
-from proactive.outreach import create
+from proactive.outreach import runner
 from proactive.push import notify
 from tests.memory.deaths import Trial, dies_at, same_wherever_it_dies, undone
 from tests.memory.sessions import Clock
@@ -55,9 +55,9 @@ def test_killed_before_any_statement_it_is_said_once_and_paid_once(
             model.structured[:] = [{"message": SAID}] * 2
             on_its_way = wanted(mira, clock())
             notices.clear()
-            died = dies_at(statement, lambda: create.run(on_its_way.pk, clock))
+            died = dies_at(statement, lambda: runner.run(on_its_way.pk, clock))
             clock.forward(seconds=601)
-            create.run(on_its_way.pk, clock)
+            runner.run(on_its_way.pk, clock)
             assert len(notices) <= 1
             return remains(), died
 

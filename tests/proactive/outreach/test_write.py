@@ -11,7 +11,7 @@ from memory.models import ConceptNode
 from persona import mood
 from persona.models import Persona
 from proactive.models import Outreach
-from proactive.outreach import create, write
+from proactive.outreach import runner, write
 from proactive.policy import outreach_context
 from tests.memory.sessions import NOW, Clock, talk
 from tests.proactive.reaching import allow, promised, talked, wanted
@@ -39,7 +39,7 @@ HEADINGS = [
 def asked(persona: Persona, model: Script, clock: Clock) -> Any:
     """The request that one first word makes."""
     model.answers(SAID)
-    create.run(wanted(persona, clock()).pk, clock)
+    runner.run(wanted(persona, clock()).pk, clock)
     return model.requests[-1]
 
 
@@ -198,7 +198,7 @@ def test_a_first_word_that_names_its_way_is_asked_for_once_more(
 ) -> None:
     Session.objects.update(channel=CHANNEL)
     model.answers({"message": f"I write to you on {CHANNEL.title()}: how was it?"}, SAID)
-    assert create.run(wanted(mira, clock()).pk, clock) == "delivered"
+    assert runner.run(wanted(mira, clock()).pk, clock) == "delivered"
     assert spoken() == [SAID["message"]]
     assert "names the way by which messages travel" in model.requests[-1].user
 
@@ -206,7 +206,7 @@ def test_a_first_word_that_names_its_way_is_asked_for_once_more(
 def test_one_that_names_it_again_is_not_said(mira: Persona, promise: ConceptNode, model: Script, clock: Clock) -> None:
     Session.objects.update(channel=CHANNEL)
     model.answers(*[{"message": f"How was it, {CHANNEL}?"}] * 2)
-    assert create.run(wanted(mira, clock()).pk, clock) == "failed"
+    assert runner.run(wanted(mira, clock()).pk, clock) == "failed"
     assert spoken() == []
     assert Outreach.objects.get().reason == "names_a_channel"
 
@@ -217,7 +217,7 @@ def test_a_word_of_theirs_is_no_way(mira: Persona, remember: Any, model: Script,
     promised(remember, mira, "Mira will ask Ana how the web design exam went.")
     asked_about = "How was the web design exam?"
     model.answers({"message": asked_about})
-    assert create.run(wanted(mira, clock()).pk, clock) == "delivered"
+    assert runner.run(wanted(mira, clock()).pk, clock) == "delivered"
     assert spoken() == [asked_about]
     assert len(model.requests) == 1
 
@@ -242,7 +242,7 @@ def test_a_long_one_is_asked_for_once_more_and_then_taken_as_it_is(
 ) -> None:
     long = "How was it? " * 60
     model.answers({"message": long}, {"message": f"{long}And you?"})
-    assert create.run(wanted(mira, clock()).pk, clock) == "delivered"
+    assert runner.run(wanted(mira, clock()).pk, clock) == "delivered"
     assert spoken() == [f"{long}And you?"]
     assert "It has more than 600 characters" in model.requests[-1].user
 
@@ -252,7 +252,7 @@ def test_one_that_babbles_twice_is_cut_behind_a_sentence(
 ) -> None:
     endless = {"message": "How was it? " * 2_000}
     model.answers(endless, endless)
-    assert create.run(wanted(mira, clock()).pk, clock) == "delivered"
+    assert runner.run(wanted(mira, clock()).pk, clock) == "delivered"
     [said] = spoken()
     assert said.endswith("How was it?")
     assert 500 < len(said) <= 600
@@ -260,7 +260,7 @@ def test_one_that_babbles_twice_is_cut_behind_a_sentence(
 
 def test_an_empty_one_is_asked_for_once_more(mira: Persona, promise: ConceptNode, model: Script, clock: Clock) -> None:
     model.answers({"message": "  \n "}, SAID)
-    assert create.run(wanted(mira, clock()).pk, clock) == "delivered"
+    assert runner.run(wanted(mira, clock()).pk, clock) == "delivered"
     assert spoken() == [SAID["message"]]
 
 
@@ -275,7 +275,7 @@ def test_without_a_model_she_speaks_from_memory_too(
     allow(mira)
     talked(mira)
     promised(remember, mira, words)
-    assert create.run(wanted(mira, clock()).pk, clock) == "delivered"
+    assert runner.run(wanted(mira, clock()).pk, clock) == "delivered"
     [said] = spoken()
     assert ("面试" if language == "zh" else "interview") in said
 

@@ -18,7 +18,7 @@ from py_vapid import Vapid
 from echovessel.checks import push_services_can_be_called
 from persona.models import Persona
 from proactive.models import Outreach, PushSubscription, ReachingOut
-from proactive.outreach import create
+from proactive.outreach import runner
 from proactive.push import endpoints, notify, vapid
 from proactive.push.subscriptions import NotSubscribed, read, subscribe, unsubscribe
 from tests.memory.sessions import NOW, Clock
@@ -69,7 +69,7 @@ def test_a_first_word_is_told_of_without_what_it_says(
     talked(mira)
     promised(remember, mira)
     model.answers({"message": SAID})
-    assert create.run(wanted(mira, clock()).pk, clock) == "delivered"
+    assert runner.run(wanted(mira, clock()).pk, clock) == "delivered"
     [notice] = service.notices
     assert phone.opened(notice) == {"url": f"/chat/{mira.uuid}/", "tag": mira.uuid.hex}
     assert Outreach.objects.get().pushed_at == clock()

@@ -1,4 +1,4 @@
-"""Early consolidation: what was said so far is remembered while the session is still open, because it was requested."""
+"""Requests: somebody asks that what was said so far be remembered while the session is still open."""
 
 from datetime import datetime
 
@@ -8,7 +8,7 @@ from chat.models import Session
 from chat.sessions import close
 
 
-def request(session: Session, now: datetime) -> bool:
+def request_early_consolidation(session: Session, now: datetime) -> bool:
     """Have what was said so far consolidated now; False if the session is no longer open, for then all of it is
     consolidated anyway, or is off the record."""
     with transaction.atomic():

@@ -78,7 +78,7 @@ class OutreachJob(runner.Job[Lease[Outreach]]):
             replies.delete_before(outreach, now - timedelta(minutes=knobs.rest_minutes()))
             deliver(self.lease, write(self.lease, outreach_context.of(outreach)))
         except Deferred as deferred:  # nobody's fault: it costs no attempt
-            pause = timedelta() if deferred.at_once else timedelta(seconds=knobs.defer_seconds())
+            pause = timedelta() if deferred.immediately else timedelta(seconds=knobs.defer_seconds())
             self.lease.release(lease_until=self.lease.clock() + pause if pause else None, attempts=0)
             return Outcome.LATER
         except HeldBack as held:
