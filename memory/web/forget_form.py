@@ -18,6 +18,9 @@ from memory.web.keys import read_key
 
 BUSY = _("A reply is being written just now. Wait until it is there, then try again.")
 CHANGED = _("What would be forgotten has changed meanwhile. This is what would go now; please look, and confirm again.")
+NOBODY_LEFT = _(
+    "Others have accounts here, and nobody would be left to look after them. Make one of them a superuser first."
+)
 UNCLEAR = _("This choice could not be read. Nothing was forgotten; please look, and choose again.")
 
 

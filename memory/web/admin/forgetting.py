@@ -24,10 +24,9 @@ from memory import forgetting
 from memory.forgetting import InvalidChoice, Plan, Target
 from memory.forgetting.people import LastSuperuser
 from memory.models import ConceptNode, Entity, ImportRun, Receipt
-from memory.web.forget_form import UNCLEAR, NotDone, confirm_plan, read_choice
+from memory.web.forget_form import NOBODY_LEFT, UNCLEAR, NotDone, confirm_plan, read_choice
 from memory.web.keys import read_key
 from memory.web.presenters.forgetting import plan_context
-from memory.web.views.account import NOBODY_LEFT
 from persona.models import Persona
 
 MODELS: dict[str, Any] = {
@@ -44,7 +43,7 @@ WRONG_NAME = _("That is not the name written above the field. Nothing was forgot
 
 
 @dataclass(frozen=True)
-class Meant:
+class ForgetRequest:
     """Rows that are to be forgotten, all of one owner."""
 
     kind: Any
@@ -64,7 +63,7 @@ class Meant:
 @require_http_methods(["GET", "HEAD", "POST"])
 def forget(request: HttpRequest) -> HttpResponse:
     """The preview; and, once it is confirmed, the deed, which leads to its receipt."""
-    meant = _meant(request)
+    meant = _read_request(request)
     if meant is None:
         messages.warning(request, NOT_TOGETHER)
         return redirect("admin:index")
@@ -89,7 +88,7 @@ def forget(request: HttpRequest) -> HttpResponse:
     return _after(request, meant, done)
 
 
-def _meant(request: HttpRequest) -> Meant | None:
+def _read_request(request: HttpRequest) -> ForgetRequest | None:
     """What the address or the form names, as far as it is there; None where nothing is, or it is not of one persona."""
     asked = request.POST if request.method == "POST" else request.GET
     kind, keys = asked.get("kind", ""), asked.getlist("key")
@@ -100,19 +99,21 @@ def _meant(request: HttpRequest) -> Meant | None:
     if len(whose) != 1 or (kind in WHOLLY and len(rows) > 1):
         return None
     owner = rows[0].pk if kind == "owner" else Persona.objects.get(pk=_persona_id(rows[0])).owner_id
-    return Meant(kind, rows, owner)
+    return ForgetRequest(kind, rows, owner)
 
 
 def _persona_id(row: Any) -> int:
     return int(row.pk if isinstance(row, Persona) else row.persona_id)
 
 
-def _is_above(meant: Meant, user: Any) -> bool:
+def _is_above(meant: ForgetRequest, user: Any) -> bool:
     """Whether it is a superuser who is to go, and another one has to decide that."""
     return meant.kind == "owner" and meant.rows[0].is_superuser and not user.is_superuser
 
 
-def _preview(request: HttpRequest, meant: Meant, plan: Plan, trouble: Any = "", status: int = 200) -> HttpResponse:
+def _preview(
+    request: HttpRequest, meant: ForgetRequest, plan: Plan, trouble: Any = "", status: int = 200
+) -> HttpResponse:
     reads = may_read(request.user, meant.owner_id)
     if reads and meant.owner_id != request.user.pk and plan.persona is not None:
         looks.record(request.user, "forgetting", {plan.persona.uuid}, [one.key for one in plan.going if one.text])
@@ -127,7 +128,7 @@ def _preview(request: HttpRequest, meant: Meant, plan: Plan, trouble: Any = "", 
     return TemplateResponse(request, "admin/memory/forget.html", context, status=status)
 
 
-def _after(request: HttpRequest, meant: Meant, receipt: Receipt) -> HttpResponse:
+def _after(request: HttpRequest, meant: ForgetRequest, receipt: Receipt) -> HttpResponse:
     """Note who did it, by ids, and show the receipt."""
     by = cast(int, request.user.pk)
     content_type = ContentType.objects.get_for_model(MODELS[meant.kind])

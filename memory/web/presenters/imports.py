@@ -48,7 +48,7 @@ def import_context(job: ImportJob) -> dict[str, Any]:
         "level": round(10 * as_told["progress"]),
         "percent": round(100 * as_told["progress"]),
         "became": in_words(BECAME, as_told["counts"]),
-        "skipped": _skipped(job.found),
+        "skipped": [(SKIPS[name], count) for name, count in job.found.get("skipped", {}).items() if name in SKIPS],
         "is_at_work": job.status in ImportJob.AT_WORK,
         "may_take_back": job.is_over and ImportRun.objects.filter(uuid=job.uuid).exists(),
         "drafts": CoreDraft.objects.open().filter(import_uuid=job.uuid).count(),
@@ -63,22 +63,18 @@ def upload_context() -> dict[str, Any]:
 def question_context(job: ImportJob) -> dict[str, Any]:
     """What the page of a question shows beside it: what was found, and what it will take."""
     found: Mapping[str, Any] = job.found
+    first, last = (found.get(name) for name in ("first_day", "last_day"))
     expected = None if found.get("questions") else estimate(job)
     return {
         "found": found,
         "contents": in_words(COUNTED, found.get("counts", {})),
-        "first_day": _day(found.get("first_day")),
-        "last_day": _day(found.get("last_day")),
+        "first_day": date.fromisoformat(first) if first else None,
+        "last_day": date.fromisoformat(last) if last else None,
         "read_as": label_of(job.refusal.get("read_as", "")),
         "estimate": expected,
         "tokens": f"{expected.tokens_in + expected.tokens_out:,}" if expected else "",
         "duration": duration(expected.seconds) if expected else "",
     }
-
-
-def _skipped(found: Mapping[str, Any]) -> list[tuple[Any, int]]:
-    """What of the file is left out, whatever anybody answers."""
-    return [(SKIPS[reason], count) for reason, count in found.get("skipped", {}).items() if reason in SKIPS]
 
 
 def duration(seconds: float) -> str:
@@ -93,7 +89,3 @@ def duration(seconds: float) -> str:
 def in_words(words: Mapping[str, Any], counts: Mapping[str, int]) -> list[tuple[Any, int]]:
     """The counts that say something."""
     return [(label, counts[name]) for name, label in words.items() if counts.get(name)]
-
-
-def _day(text: str | None) -> date | None:
-    return date.fromisoformat(text) if text else None

@@ -24,7 +24,7 @@ from memory.archive import account_archive
 from memory.exports import WAYS, Way
 from memory.forgetting import LastSuperuser, Plan, Target
 from memory.models import Receipt
-from memory.web.forget_form import confirm_plan
+from memory.web.forget_form import NOBODY_LEFT, confirm_plan
 from memory.web.presenters.forgetting import plan_context, receipt_context
 from persona.lookup import own_persona
 from persona.models import Persona
@@ -34,9 +34,6 @@ MOST_RECEIPTS = 20
 MOST_TOKENS = 100
 # Days for which a token opens; 0 is for ever.
 LASTING = [(30, _("a month")), (365, _("a year")), (0, _("until I revoke it"))]
-NOBODY_LEFT = _(
-    "Others have accounts here, and nobody would be left to look after them. Make one of them a superuser first."
-)
 
 
 class PasswordForm(forms.Form):

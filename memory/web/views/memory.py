@@ -18,7 +18,7 @@ from memory.models import ConceptNode, NodeVersion
 from memory.store import retold
 from memory.web.forms import REFUSALS, CorrectionForm, explain_refusal
 from memory.web.keys import read_key
-from memory.web.trace import MAX_SHOWN, trace_node
+from memory.web.trace import trace_node
 from memory.web.views.base import is_fragment, page, persona_page
 from persona.models import Persona
 
@@ -45,81 +45,72 @@ DONE = {
 @require_http_methods(["GET", "HEAD"])
 def node(request: HttpRequest, persona: Persona, node: UUID) -> HttpResponse:
     """A memory, traced both ways."""
-    return _shown(request, persona, _own(persona, node))
+    return _node_page(request, persona, _own_node(persona, node))
 
 
 @persona_page
 @require_POST
 def memory_action(request: HttpRequest, persona: Persona, node: UUID, deed: str) -> HttpResponse:
     """Do it, and say so: on the page one came from, or to the script that asked."""
-    found = _own(persona, node)
+    own_node = _own_node(persona, node)
     if deed == "correct":
-        return _correct(request, persona, found)
+        return _correct(request, persona, own_node)
     if deed == "restore":
-        return _restore(request, persona, found)
+        return _restore(request, persona, own_node)
     if deed in open_items.BY_HAND:
-        if found.kind not in open_items.KINDS:
+        if own_node.kind not in open_items.KINDS:
             raise Http404
-        open_items.BY_HAND[deed](found, timezone.now())
+        open_items.BY_HAND[deed](own_node, timezone.now())
     else:
-        NODE_ACTIONS[deed](found)  # type: ignore[index]
+        NODE_ACTIONS[deed](own_node)  # type: ignore[index]
     if is_fragment(request):
-        found.refresh_from_db(fields=["status"])
-        return JsonResponse({"status": found.status, "message": str(DONE[deed])})
+        own_node.refresh_from_db(fields=["status"])
+        return JsonResponse({"status": own_node.status, "message": str(DONE[deed])})
     messages.success(request, str(DONE[deed]))
     if "how" in request.POST:  # One was searching: the words of it travel on in the body, and in no address.
         return redirect("memory", persona.uuid, preserve_request=True)
-    return redirect(_back(request, persona, found))
+    address = request.POST.get("next", "")
+    is_ours = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
+    return redirect(address if is_ours else reverse("memory_node", args=[persona.uuid, own_node.uuid]))
 
 
-def _correct(request: HttpRequest, persona: Persona, found: ConceptNode) -> HttpResponse:
-    form = CorrectionForm(request.POST, instance=found, auto_id=FIELD_IDS)
+def _correct(request: HttpRequest, persona: Persona, node: ConceptNode) -> HttpResponse:
+    form = CorrectionForm(request.POST, instance=node, auto_id=FIELD_IDS)
     if form.is_valid():
         try:
-            correct.correct(found, form.correction(), request.user, timezone.now())  # type: ignore[arg-type]
+            correct.correct(node, form.correction(), request.user, timezone.now())  # type: ignore[arg-type]
         except tuple(REFUSALS) as error:
             form.add_error(None, explain_refusal(error))
     if form.errors:
-        return _shown(request, persona, found, form=form, status=422)
+        return _node_page(request, persona, node, form=form, status=422)
     messages.success(request, str(DONE["correct"]))
-    return redirect("memory_node", persona.uuid, found.uuid)
+    return redirect("memory_node", persona.uuid, node.uuid)
 
 
-def _restore(request: HttpRequest, persona: Persona, found: ConceptNode) -> HttpResponse:
-    number = request.POST.get("version", "")
-    version = get_object_or_404(NodeVersion, node=found, version=read_key(number))
+def _restore(request: HttpRequest, persona: Persona, node: ConceptNode) -> HttpResponse:
+    version = get_object_or_404(NodeVersion, node=node, version=read_key(request.POST.get("version", "")))
     try:
-        correct.restore(found, version, request.user, timezone.now())  # type: ignore[arg-type]
+        correct.restore(node, version, request.user, timezone.now())  # type: ignore[arg-type]
     except tuple(REFUSALS) as error:
         messages.error(request, explain_refusal(error))
     else:
         messages.success(request, str(DONE["restore"]))
-    return redirect("memory_node", persona.uuid, found.uuid)
+    return redirect("memory_node", persona.uuid, node.uuid)
 
 
-def _own(persona: Persona, uuid: UUID) -> ConceptNode:
-    return get_object_or_404(
-        ConceptNode.objects.of(persona).select_related("persona", "superseded_by", "resolved_by"), uuid=uuid
-    )
+def _own_node(persona: Persona, uuid: UUID) -> ConceptNode:
+    nodes = ConceptNode.objects.of(persona).select_related("persona", "superseded_by", "resolved_by")
+    return get_object_or_404(nodes, uuid=uuid)
 
 
-def _back(request: HttpRequest, persona: Persona, found: ConceptNode) -> str:
-    """The page that one came from, if it is one of ours."""
-    wanted = request.POST.get("next", "")
-    if url_has_allowed_host_and_scheme(wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()):
-        return wanted
-    return reverse("memory_node", args=[persona.uuid, found.uuid])
-
-
-def _shown(
-    request: HttpRequest, persona: Persona, found: ConceptNode, form: CorrectionForm | None = None, status: int = 200
+def _node_page(
+    request: HttpRequest, persona: Persona, node: ConceptNode, form: CorrectionForm | None = None, status: int = 200
 ) -> HttpResponse:
-    retold.mark([found])
+    retold.mark([node])
     context = {
-        "node": found,
-        "awaited": found.kind in open_items.KINDS,
-        "form": form or CorrectionForm(instance=found, auto_id=FIELD_IDS),
+        "node": node,
+        "awaited": node.kind in open_items.KINDS,
+        "form": form or CorrectionForm(instance=node, auto_id=FIELD_IDS),
         "editing": form is not None,
-        "most": MAX_SHOWN,
     }
-    return page(request, persona, "memory/node.html", context | trace_node(found), status=status)
+    return page(request, persona, "memory/node.html", context | trace_node(node), status=status)
