@@ -30,7 +30,7 @@ def knobs_are_sound(app_configs: Apps, **_: Any) -> list[CheckMessage]:
     frame = [f"echovessel.{name}" for name in ("jobs", "llm", "outbox", "api.tokens")]
     for name in ("chat", "memory", "persona", "proactive", *frame):
         import_module(f"{name}.knobs")
-    hint = "Correct it in ECHOVESSEL_KNOBS or in knobs.toml of the data folder; /help/commands/ lists all knobs."
+    hint = "Correct it in ECHOVESSEL_KNOBS or in knobs.toml of the data folder. /help/commands/ lists all knobs."
     return [Error(fault, hint=hint, id="echovessel.E001") for fault in knobs.faults()]
 
 

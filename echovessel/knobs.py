@@ -8,6 +8,7 @@ environment variable ECHOVESSEL_KNOBS (JSON). An unknown name or a value out of 
 """
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from django.conf import settings
 
@@ -76,7 +77,8 @@ def faults() -> list[str]:
     found = []
     for name, value in settings.KNOBS.items():
         if name not in REGISTRY:
-            found.append(f"there is no knob {name!r}")
+            close = get_close_matches(name, list(REGISTRY), 1)
+            found.append(f"there is no knob {name!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
         elif fault := REGISTRY[name].fault(value):
             found.append(f"{name}: {fault}")
     return found

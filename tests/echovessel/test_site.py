@@ -120,7 +120,7 @@ def test_api_errors_are_problems_with_a_code(client: Client, mira: Persona) -> N
 @pytest.mark.parametrize(
     ("overrides", "words"),
     [
-        ({"chat.idle_minuets": 5}, "there is no knob"),
+        ({"chat.idle_minuets": 5}, "there is no knob 'chat.idle_minuets'; did you mean 'chat.idle_minutes'?"),
         ({"chat.idle_minutes": 0}, "outside"),
         ({"chat.idle_minutes": 1.5}, "whole number"),
         ({"chat.idle_minutes": "5"}, "not a number"),
