@@ -16,9 +16,29 @@ from memory.models import ConceptNode
 from memory.store import vectors
 from persona.models import Persona
 from persona.onboarding.creation import create_persona
-from tests import template_database
+from tests import hash_embedder, template_database
 from tests.memory.sessions import Clock
 from tests.scripted import PATH, Script, script
+
+REAL_ENCODE = embedding._encode
+hash_embedder.install()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests with the real model run first: the first worker of several takes them, and no other one loads it."""
+    items.sort(key=lambda item: item.get_closest_marker("real_embeddings") is None)
+
+
+@pytest.fixture(autouse=True)
+def _real_embeddings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The real model where a test is marked with it; vectors of the one are never taken for those of the other."""
+    if request.node.get_closest_marker("real_embeddings") is None:
+        yield
+        return
+    monkeypatch.setattr(embedding, "_encode", REAL_ENCODE)
+    embedding.forget_lately()
+    yield
+    embedding.forget_lately()
 
 
 @pytest.fixture(scope="session")
@@ -26,8 +46,8 @@ def django_db_setup(django_test_environment: None, django_db_blocker: Any) -> It
     """A copy of the template database for this process, in place of migrating one."""
     copy = Path(django_settings.DATABASES["default"]["TEST"]["NAME"])
     usual = connection.settings_dict["NAME"]
+    template_database.copy_to(copy)
     with django_db_blocker.unblock():
-        template_database.copy_to(copy)
         connections.close_all()
         # In place: the connections of other threads share this dict.
         connection.settings_dict["NAME"] = str(copy)

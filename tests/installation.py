@@ -18,8 +18,14 @@ import urllib.request
 from pathlib import Path
 from typing import Self
 
+from echovessel.web import static_storage
+from tests import template_database
+
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE_SECONDS = 60
+# The product's own, with vectors from words instead of a model that takes 6 s to load in every process.
+SETTINGS = "tests.installation_settings"
+STATIC = ROOT / "build" / "static"
 
 
 class Installation:
@@ -33,7 +39,7 @@ class Installation:
         knobs = '{"chat.debounce_seconds": 0.1, "chat.lease_seconds": 4}'
         self.env = {
             **{name: value for name, value in os.environ.items() if not name.startswith(("LLM_", "PYTEST"))},
-            "DJANGO_SETTINGS_MODULE": "echovessel.settings",
+            "DJANGO_SETTINGS_MODULE": SETTINGS,
             "DATA_DIR": str(folder / "data"),
             "ECHOVESSEL_KNOBS": knobs,
             "LLM_PROVIDER": "offline",
@@ -54,10 +60,17 @@ class Installation:
     @classmethod
     def unused(cls, folder: Path) -> Path:
         """A data folder as `up` prepares it, for many installations to start from."""
-        made = cls(folder)
-        made.manage("migrate")
-        made.manage("collectstatic", "--noinput")
-        return folder / "data"
+        data = folder / "data"
+        data.mkdir(mode=0o700)
+        template_database.copy_to(data / "echovessel.sqlite3")
+        with template_database.locked():
+            if not static_storage.is_fresh(STATIC):
+                cls(folder).manage("collectstatic", "--noinput", "--clear")
+                shutil.rmtree(STATIC, ignore_errors=True)
+                shutil.copytree(data / "static", STATIC)
+            else:
+                shutil.copytree(STATIC, data / "static")
+        return data
 
     def __enter__(self) -> Self:
         self.start()

@@ -12,6 +12,8 @@ import hashlib
 import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -23,7 +25,7 @@ import sqlite_vec
 from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
-from django.db import connection, connections
+from django.db import connection
 from django.db.models.signals import post_migrate
 from sqlcipher3 import dbapi2 as driver
 
@@ -34,7 +36,7 @@ MAX_TEMPLATES = 4
 
 def copy_to(path: Path) -> None:
     """Write a copy of the template to `path`, and make the template first where there is none."""
-    with _locked():
+    with locked():
         template = FOLDER / f"{schema_digest()}.sqlite3"
         if not template.exists():
             _make(template)
@@ -72,20 +74,22 @@ def _handler_files() -> Iterator[Path]:
 
 
 def _make(template: Path) -> None:
-    """Migrate a fresh file and give it its name only when it is whole."""
+    """Migrate a fresh file, and give it its name only when it is whole. In a process of its own, since the caller may
+    be one where Django's ORM does not work (a browser test) or may not be used yet (a session fixture)."""
     unfinished = template.with_suffix(f".{os.getpid()}")
-    unfinished.unlink(missing_ok=True)
-    usual = connection.settings_dict["NAME"]
-    connections.close_all()
-    connection.settings_dict["NAME"] = str(unfinished)
-    try:
-        call_command("migrate", verbosity=0, interactive=False)
-        with connection.cursor() as cursor:
-            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    finally:
-        connections.close_all()
-        connection.settings_dict["NAME"] = usual
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings"}
+    command = [sys.executable, "-m", "tests.template_database", str(unfinished)]
+    subprocess.run(command, cwd=settings.BASE_DIR, env=env, check=True)
     unfinished.replace(template)
+
+
+def _migrate(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    connection.settings_dict["NAME"] = str(path)
+    call_command("migrate", verbosity=0, interactive=False)
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
 
 
 def _remove_older() -> None:
@@ -95,9 +99,14 @@ def _remove_older() -> None:
 
 
 @contextmanager
-def _locked() -> Iterator[None]:
+def locked() -> Iterator[None]:
     """Hold the folder alone: of several test processes that start together one makes the template, the others wait."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     with (FOLDER / "lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+if __name__ == "__main__":
+    django.setup()
+    _migrate(Path(sys.argv[1]))

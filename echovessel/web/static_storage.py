@@ -13,9 +13,10 @@ class HashedStorage(CompressedManifestStaticFilesStorage):
     support_js_module_import_aggregation = True
 
 
-def is_fresh() -> bool:
-    """Whether what was collected is newer than every source, so that a second start need not collect again (2 s)."""
-    manifest = Path(settings.STATIC_ROOT) / HashedStorage.manifest_name
+def is_fresh(root: Path | None = None) -> bool:
+    """Whether what was collected in `root`, or else STATIC_ROOT, is newer than every source, so that a second start
+    need not collect again (2 s)."""
+    manifest = (root or Path(settings.STATIC_ROOT)) / HashedStorage.manifest_name
     if not manifest.exists():
         return False
     collected_at = manifest.stat().st_mtime
