@@ -144,8 +144,8 @@ class Mind:
     [
         (OpenAIServer, "openai", "zh"),
         (AnthropicServer, "anthropic", "en"),
-        pytest.param(OpenAIServer, "openai", "en", marks=pytest.mark.long),
-        pytest.param(AnthropicServer, "anthropic", "zh", marks=pytest.mark.long),
+        pytest.param(OpenAIServer, "openai", "en", marks=pytest.mark.campaign),
+        pytest.param(AnthropicServer, "anthropic", "zh", marks=pytest.mark.campaign),
     ],
 )
 def test_the_same_with_a_model_behind_a_wire(

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.table import each_row
+
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = sorted((ROOT / "static" / "js").glob("*.js"))
 CATALOG = ROOT / "echovessel" / "locale" / "zh_Hans" / "LC_MESSAGES"
@@ -26,7 +28,7 @@ def chinese() -> gettext.GNUTranslations:
         return gettext.GNUTranslations(compiled)
 
 
-@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
+@each_row("template", TEMPLATES, ids=lambda path: path.name)
 def test_a_page_holds_nothing_that_the_content_policy_refuses(template: Path) -> None:
     text = template.read_text(encoding="utf-8")
     assert INLINE.findall(text) == []
@@ -48,7 +50,7 @@ def test_every_word_a_script_asks_for_stands_in_the_page() -> None:
     assert asked | counted <= offered
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+@each_row("script", SCRIPTS, ids=lambda path: path.name)
 def test_a_script_imports_only_what_is_there(script: Path) -> None:
     names = re.findall(r"from '\./([\w.]+)'", script.read_text(encoding="utf-8"))
     assert [name for name in names if not (script.parent / name).is_file()] == []

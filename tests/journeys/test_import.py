@@ -69,7 +69,7 @@ def chat_of_years(days: int) -> str:
     )
 
 
-@pytest.mark.long
+@pytest.mark.campaign
 def test_the_command_stopped_by_ctrl_c_goes_on_to_the_same_end(house: Installation, tmp_path: Path) -> None:
     file = tmp_path / "_chat.txt"
     file.write_text(chat_of_years(120))

@@ -198,7 +198,7 @@ def test_killed_between_and_within_transactions_nothing_is_lost_and_nothing_is_d
 
 
 @pytest.mark.parametrize(
-    ("kills", "seed"), [(8, 0), *(pytest.param(10, seed, marks=pytest.mark.long) for seed in range(1, 11))]
+    ("kills", "seed"), [(8, 0), *(pytest.param(10, seed, marks=pytest.mark.campaign) for seed in range(1, 11))]
 )
 def test_killed_at_random_moments_nothing_is_lost_and_nothing_is_double(
     made: Household, undisturbed: Any, tmp_path: Path, kills: int, seed: int

@@ -9,7 +9,7 @@ import pytest
 
 from tests.installation import Installation
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.campaign
 MEGABYTE = 1024**2
 SIZE = 200 * MEGABYTE
 MOST_MORE = 60 * MEGABYTE

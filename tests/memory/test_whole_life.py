@@ -293,7 +293,7 @@ class EraseLife(Life):
         super().nothing_is_left_of(receipt)
 
 
-@pytest.mark.long
+@pytest.mark.campaign
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("scripted_vectors")
 def test_everything_holds_after_ten_thousand_deeds() -> None:

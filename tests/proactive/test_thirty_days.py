@@ -35,7 +35,7 @@ BEGIN = date(2026, 2, 20)
 DAYS, HOUR, DAY = 30, timedelta(hours=1), timedelta(days=1)
 QUARTER = timedelta(minutes=15)
 steps = pytest.mark.parametrize(
-    "step", [QUARTER, pytest.param(timedelta(minutes=1), marks=pytest.mark.long)], ids=["a quarter", "a minute"]
+    "step", [QUARTER, pytest.param(timedelta(minutes=1), marks=pytest.mark.campaign)], ids=["a quarter", "a minute"]
 )
 
 

@@ -17,13 +17,14 @@ from chat.care.lines import LINES_SHA256_NAME, fingerprint, read_lines
 from chat.care.phrase import Phrase
 from chat.care.phrases import CHINESE, ENGLISH, PINYIN
 from tests.chat.care import cries
+from tests.table import each_row
 
 # Seed 000, the row of its table that is called "Crisis".
 SEED = ("撑不住", "不想活", "活不下去", "自杀", "崩溃", "I can't go on", "suicide", "I had a breakdown")
 PHRASES = (*ENGLISH, *CHINESE, *PINYIN)
 
 
-@pytest.mark.parametrize("block", [cries.CRIES_EN, cries.CRIES_ZH], ids=["english", "chinese"])
+@each_row("block", [cries.CRIES_EN, cries.CRIES_ZH], ids=["english", "chinese"])
 def test_every_cry_is_heard(block: str) -> None:
     lines = cries.lines(block)
     assert len(lines) >= 120
@@ -31,7 +32,7 @@ def test_every_cry_is_heard(block: str) -> None:
     assert [line for line, is_cry in zip(lines, speak_of_crisis(lines), strict=True) if not is_cry] == []
 
 
-@pytest.mark.parametrize("block", [cries.HARMLESS_EN, cries.HARMLESS_ZH], ids=["english", "chinese"])
+@each_row("block", [cries.HARMLESS_EN, cries.HARMLESS_ZH], ids=["english", "chinese"])
 def test_what_only_sounds_like_one_is_none(block: str) -> None:
     lines = cries.lines(block)
     assert len(lines) >= 120
@@ -43,8 +44,8 @@ def test_the_row_of_the_seed_is_heard() -> None:
     assert [words for words in SEED if not speaks_of_crisis(words)] == []
 
 
-@pytest.mark.parametrize("harmless", ["killing it", "笑死我了"])
-@pytest.mark.parametrize("cry", ["I want to die", "不想活了"])
+@each_row("harmless", ["killing it", "笑死我了"])
+@each_row("cry", ["I want to die", "不想活了"])
 def test_a_cry_is_heard_beside_an_idiom(harmless: str, cry: str) -> None:
     assert speaks_of_crisis(f"{harmless}. {cry}")
     assert speaks_of_crisis(f"{cry}\n{harmless}")
@@ -58,7 +59,7 @@ def test_a_cry_anywhere_in_the_longest_line_is_heard() -> None:
     assert not speaks_of_crisis(filling[:20_000])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "meant"),
     [
         ("Ｉ ｗａｎｔ", "i want"),
@@ -77,7 +78,7 @@ def test_plain_form(written: str, meant: str) -> None:
     assert plainly(written) == meant
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "meant"),
     [
         ("su1cid3", "suicide"),

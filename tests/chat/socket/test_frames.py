@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from chat.socket import frames
 from chat.socket.frames import BadFrame, SendMessage, parse
+from tests.table import each_row
 
 CLIENT_ID = "5f0c6d2e-2f60-4a3c-9f6f-1d2a8f2a8a11"
 
@@ -25,7 +26,7 @@ def test_a_message_is_read_as_it_was_written_but_for_a_nul() -> None:
     assert frame.client_id == uuid.UUID(CLIENT_ID)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "code"),
     [
         (None, "bad_frame"),

@@ -7,7 +7,6 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-import schemathesis
 from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections, transaction
@@ -15,8 +14,6 @@ from django.test import Client
 from django.utils import timezone
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from schemathesis.checks import CheckFunction
-from schemathesis.specs.openapi import checks
 
 from chat import rate_limit
 from chat.messages import take_line
@@ -34,13 +31,6 @@ from tests.memory.imports.readers.given import given as given_file
 
 pytestmark = pytest.mark.django_db
 ONCE, MANY = 1, 200
-CHECKS: list[CheckFunction] = [
-    schemathesis.checks.not_a_server_error,
-    checks.status_code_conformance,
-    checks.content_type_conformance,
-    checks.response_headers_conformance,
-    checks.response_schema_conformance,
-]
 
 
 @pytest.fixture
@@ -117,7 +107,7 @@ def test_no_operation_breaks_and_every_answer_is_as_described(
     ask_everything(ids, bearer, ONCE)
 
 
-@pytest.mark.long
+@pytest.mark.campaign
 def test_nor_with_two_hundred_questions_for_each_operation(
     ids: dict[str, Any], bearer: dict[str, str], unhurried: None
 ) -> None:
@@ -126,14 +116,27 @@ def test_nor_with_two_hundred_questions_for_each_operation(
 
 def ask_everything(ids: dict[str, Any], headers: dict[str, str], times: int) -> None:
     """Ask each operation so often; what one question changes is undone before the next one."""
+    import schemathesis  # noqa: PLC0415  (2 s, and every worker collects this module)
+    from schemathesis.specs.openapi import checks  # noqa: PLC0415
+
+    promises = [
+        schemathesis.checks.not_a_server_error,
+        checks.status_code_conformance,
+        checks.content_type_conformance,
+        checks.response_headers_conformance,
+        checks.response_schema_conformance,
+    ]
+
     document = schemathesis.openapi.from_wsgi("/api/openapi.json", get_wsgi_application(), headers=headers)
     operations = [found.ok() for found in document.get_all_operations()]
     assert len(operations) > 70
     for operation in operations:
-        asked(operation, ids, headers, times)()
+        asked(operation, ids, headers, times, promises)()
 
 
-def asked(operation: Any, ids: dict[str, Any], headers: dict[str, str], times: int) -> Callable[[], None]:
+def asked(
+    operation: Any, ids: dict[str, Any], headers: dict[str, str], times: int, promises: list[Any]
+) -> Callable[[], None]:
     @settings(
         max_examples=times,
         deadline=None,
@@ -148,7 +151,7 @@ def asked(operation: Any, ids: dict[str, Any], headers: dict[str, str], times: i
             name_what_is_there(case, ids)
         rate_limit.forget()
         with transaction.atomic():
-            case.validate_response(case.call(headers=headers), checks=CHECKS)
+            case.validate_response(case.call(headers=headers), checks=promises)
             transaction.set_rollback(True)
 
     return ask

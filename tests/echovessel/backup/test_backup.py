@@ -41,6 +41,7 @@ from tests.echovessel.backup.installations import DATABASE, House, at, furnished
 from tests.installation import ROOT
 from tests.memory.forgetting.life import FORGOTTEN, NOW, lived
 from tests.memory.forgetting.totals import totals
+from tests.table import each_row
 
 MOMENT = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 
@@ -493,7 +494,7 @@ def backups(*ages_in_days: int) -> list[Path]:
     return [create.named_by_its_moment(Path("b"), MOMENT - timedelta(days=age)) for age in ages_in_days]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("keep", "keep_days", "gone"),
     [(None, None, []), (2, None, [5, 40]), (None, 30, [40]), (3, 4, [5, 40]), (1, 1, [1, 5, 40]), (9, 99, [])],
 )
@@ -546,7 +547,7 @@ def test_a_swap_that_was_not_begun_leaves_all_as_it_was(tmp_path: Path) -> None:
     assert {name: text for name, text in written(tmp_path).items() if len(name) == 1} == {"a": "old a", "c": "old c"}
 
 
-@pytest.mark.parametrize("name", ["secret_key", "knobs.toml", "help.zh.txt", "media/a/b.png"])
+@each_row("name", ["secret_key", "knobs.toml", "help.zh.txt", "media/a/b.png"])
 def test_what_belongs_to_an_installation(name: str) -> None:
     assert contents.belongs(name)
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from echovessel.db.sqlite.text_index import TextIndex
 from echovessel.language.tokenizer import content_words, cut
+from tests.table import each_row
 
 INDEX = TextIndex(table="line", key="message_id")
 
@@ -163,7 +164,7 @@ def test_rebuilding_restores_a_broken_index(lines):
     assert lines.found("p1", "kept") == [kept]
 
 
-@pytest.mark.parametrize("scope", ["", "p 1", 'p"1', "p1 OR body:x", "п1"])
+@each_row("scope", ["", "p 1", 'p"1', "p1 OR body:x", "п1"])
 def test_a_scope_that_is_not_a_plain_token_is_refused(scope):
     with pytest.raises(ValueError, match="scope"):
         INDEX.holding(None, ["x"], scope, 10)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from echovessel.embeddings import embedding
+from tests.table import each_row
 
 
 class Encoder:
@@ -40,7 +41,7 @@ def cosine(one: str, other: str, model: str = embedding.BUNDLED) -> float:
     return float(first @ second)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("chinese", "like_it", "english", "other"),
     [
         ("她养了一只猫。", "家里有只小猫。", "She has a cat.", "公司要裁员了。"),
@@ -57,7 +58,7 @@ def test_chinese_lines_are_near_what_means_the_like_in_either_language(
     assert cosine(chinese, english, embedding.PLAIN) < cosine(chinese, english) - 0.2
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "other"),
     [
         ("妈妈去世了", "爸爸去世了"),
@@ -95,7 +96,7 @@ def test_the_bundled_model_goes_by_one_name() -> None:
     assert embedding.full_name(embedding.PLAIN) == embedding.full_name(embedding.BUNDLED) == embedding.BUNDLED
 
 
-@pytest.mark.parametrize("text", ["", " ", "😀", "的", "她", "㐀", "\0", "猫" * 10_000])
+@each_row("text", ["", " ", "😀", "的", "她", "㐀", "\0", "猫" * 10_000])
 def test_whatever_is_said_has_a_vector_of_unit_length(text: str) -> None:
     assert np.linalg.norm(embedding.embed([text], embedding.BUNDLED)) == pytest.approx(1, abs=1e-4)
 

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from echovessel.embeddings import embedding, translation
 from echovessel.embeddings.translation import in_english
+from tests.table import each_row
 
 CHINESE = st.text(st.characters(min_codepoint=0x3400, max_codepoint=0x9FFF), min_size=1, max_size=40)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("chinese", "english"),
     [
         ("猫生病了。", "cat fall ill ."),
@@ -29,7 +30,7 @@ def test_every_word_becomes_its_first_sense_and_function_words_go(chinese: str, 
     assert in_english(chinese) == english
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("denied", "told"),
     [
         ("我不喜欢猫", "我喜欢猫"),
@@ -47,12 +48,12 @@ def test_a_denial_is_kept(denied: str, told: str) -> None:
     assert "not" not in in_english(told).split()
 
 
-@pytest.mark.parametrize("text", ["不过我喜欢猫", "你有没有猫", "他是不是医生", "我不得不走"])
+@each_row("text", ["不过我喜欢猫", "你有没有猫", "他是不是医生", "我不得不走"])
 def test_what_only_looks_like_a_denial_is_none(text: str) -> None:
     assert "not" not in in_english(text).split()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("traditional", "simplified"),
     [
         ("貓生病了", "猫生病了"),
@@ -66,7 +67,7 @@ def test_traditional_characters_are_read_like_simplified_ones(traditional: str, 
     assert in_english(traditional) == in_english(simplified)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("chinese", "name"),
     [("北京", "Beijing"), ("杭州", "Hangzhou"), ("上海", "Shanghai"), ("法国", "France"), ("巴黎", "Paris")],
 )
@@ -74,12 +75,12 @@ def test_a_place_becomes_its_name_alone(chinese: str, name: str) -> None:
     assert in_english(chinese) == name
 
 
-@pytest.mark.parametrize("text", ["㐁", "她", "的了吗", "他和她", "，", "的！", "的😀"])
+@each_row("text", ["㐁", "她", "的了吗", "他和她", "，", "的！", "的😀"])
 def test_what_would_leave_nothing_and_what_is_not_known_stays(text: str) -> None:
     assert in_english(text) == text
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",

@@ -17,7 +17,7 @@ from tests import template_database
 from tests.installation import ROOT
 
 
-@pytest.mark.parametrize("stride", [7, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("stride", [7, pytest.param(1, marks=pytest.mark.campaign)])
 def test_the_next_worker_resumes_wherever_the_one_before_was_stopped(tmp_path: Path, stride: int) -> None:
     database = tmp_path / "life.sqlite3"
     template_database.copy_to(database)

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from echovessel.jobs import process_identity
+from tests.table import each_row
 
 
 def gone() -> int:
@@ -16,7 +17,7 @@ def gone() -> int:
     return pid
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("holder", "dead"),
     [
         (process_identity.current_process(), False),

@@ -1,11 +1,10 @@
 """A day or an hour that the next line puts right, and lines that only look like it."""
 
-import pytest
-
 from echovessel.language.corrections import LONGEST, corrected, takes_back
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "line", "right"),
     [
         ("我下周四有个面试。", "不对，是周五", "我下周五有个面试。"),
@@ -34,7 +33,7 @@ def test_the_day_of_the_line_before_is_put_right(said: str, line: str, right: st
     assert corrected(said, line) == right
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "line"),
     [
         ("I run on Thursday.", "No, on Friday I see the dentist."),
@@ -64,11 +63,11 @@ def test_a_day_of_another_manner_is_put_right_where_it_is_taken_loosely() -> Non
     assert corrected("My interview is tomorrow.", "No, the interview is Friday.") == "My interview is Friday."
 
 
-@pytest.mark.parametrize("line", ["不对，是周五", "No, it's on Friday.", "The dinner was moved to 8 pm."])
+@each_row("line", ["不对，是周五", "No, it's on Friday.", "The dinner was moved to 8 pm."])
 def test_a_line_that_takes_something_back_is_known_by_itself(line: str) -> None:
     assert takes_back(line)
 
 
-@pytest.mark.parametrize("line", ["不对", "我周五有面试", "No!", "It's on Friday.", "", "No, it's Friday. " * LONGEST])
+@each_row("line", ["不对", "我周五有面试", "No!", "It's on Friday.", "", "No, it's Friday. " * LONGEST])
 def test_a_line_that_names_no_day_or_takes_nothing_back_is_not(line: str) -> None:
     assert not takes_back(line)

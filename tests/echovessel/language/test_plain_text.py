@@ -3,13 +3,13 @@
 import re
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.care.disguises import plainly
 from echovessel.language.plain_text import comparable_form, plain_form
 from echovessel.language.simplified import simplified
+from tests.table import each_row
 
 ROOT = Path(__file__).parents[3]
 
@@ -45,7 +45,7 @@ def test_two_writings_of_the_same_words_have_one_form_and_other_words_another() 
     assert [pair for pair in DIFFERENT if comparable_form(pair[0]) == comparable_form(pair[1])] == []
 
 
-@pytest.mark.parametrize("form", [plain_form, comparable_form])
+@each_row("form", [plain_form, comparable_form])
 def test_a_text_of_nothing_has_no_form(form) -> None:  # type: ignore[no-untyped-def]
     assert [form(text) for text in ("", " \n\t", "\u200b\ufeff")] == ["", "", ""]
 

@@ -6,16 +6,16 @@ import sys
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
 import sqlcipher3.dbapi2 as driver
 from hypothesis import given
 from hypothesis import strategies as st
 
 from echovessel.language import tokenizer as language_tokenizer
 from echovessel.language.tokenizer import content_words, cut
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "tokens"),
     [
         ("Max's cats LOVED the café", ["max", "cat", "love", "the", "cafe"]),
@@ -53,7 +53,7 @@ def test_a_very_long_word_is_cut_off_and_still_found_by_itself():
     assert cut("x" * 100_000 + " y") == ["x" * language_tokenizer.LONGEST, "y"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "tokens"),
     [
         ("What did I tell you about my cat Max's cat?", ["tell", "cat", "max"]),
@@ -65,7 +65,7 @@ def test_a_question_is_asked_by_its_content_words_each_once(question, tokens):
     assert content_words(question) == tokens
 
 
-@pytest.mark.parametrize("question", ["who are you?", "你是谁", "的", "のです"])
+@each_row("question", ["who are you?", "你是谁", "的", "のです"])
 def test_a_question_of_function_words_alone_keeps_them(question):
     assert content_words(question) == list(dict.fromkeys(cut(question)))
     assert content_words(question)
@@ -99,7 +99,7 @@ def random_text(source):
     return "".join(chr(source.randrange(sys.maxunicode + 1)) for _ in range(source.randrange(40)))
 
 
-@pytest.mark.parametrize("tokenizer", ["ascii", "unicode61 remove_diacritics 0 categories 'L* N* M* Co'"])
+@each_row("tokenizer", ["ascii", "unicode61 remove_diacritics 0 categories 'L* N* M* Co'"])
 def test_every_token_of_ten_thousand_random_texts_is_one_term_of_the_index(tokenizer):
     source = random.Random(20261121)
     tokens = sorted({token for _ in range(10_000) for token in cut(random_text(source))})

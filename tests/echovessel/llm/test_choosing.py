@@ -3,19 +3,18 @@
 from decimal import Decimal
 from typing import Any
 
-import pytest
-
 from echovessel import llm
 from echovessel.llm.base import Provider
 from echovessel.llm.choosing import automatic, chosen_provider
 from echovessel.llm.ledger import cost
 from echovessel.llm.schemas import strict
 from echovessel.llm.tiers import OPENAI, chosen_model
+from tests.table import each_row
 
 NOTHING = {"base_url": "", "key": "", "anthropic_key": "", "openai_key": ""}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "provider"),
     [
         ({}, "offline"),

@@ -12,6 +12,7 @@ from echovessel.llm.offline.names import Named, names_in
 from echovessel.llm.offline.person import in_second_person, in_third_person
 from echovessel.llm.offline.reflection import reflected
 from echovessel.llm.offline.reply import replied
+from tests.table import each_row
 
 CAT_ZH = "我养了只白猫，叫小黑。他超调皮，老在半夜跳到我脸上。"
 CAT_EN = "I adopted a white cat named Snowball. He jumps on my face at midnight."
@@ -79,14 +80,12 @@ def test_the_english_cat_becomes_an_event_an_entity_and_a_mood() -> None:
     assert answer["session_mood_signal"]["mood"] == "warm"
 
 
-@pytest.mark.parametrize("question", ["你还记得我的猫吗", "我的猫叫什么？", "你记得小黑吗？", "你还记得我说过什么吗？"])
+@each_row("question", ["你还记得我的猫吗", "我的猫叫什么？", "你记得小黑吗？", "你还记得我说过什么吗？"])
 def test_a_question_about_the_cat_is_answered_with_its_name(question: str) -> None:
     assert "小黑" in replied(in_chinese(question, told=TOLD_ZH))
 
 
-@pytest.mark.parametrize(
-    "question", ["Do you remember my cat?", "What's my cat's name?", "do you remember what I told you"]
-)
+@each_row("question", ["Do you remember my cat?", "What's my cat's name?", "do you remember what I told you"])
 def test_a_question_about_the_cat_is_answered_with_its_name_in_english(question: str) -> None:
     reply = replied(a_talk(question, told=TOLD_EN))
     assert "Snowball" in reply
@@ -126,7 +125,7 @@ def test_a_statement_is_echoed_and_asked_about() -> None:
     assert "?" in replied(a_talk(CAT_EN))
 
 
-@pytest.mark.parametrize(("line", "help_word"), [("我不想活了", "急救"), ("I want to kill myself", "emergency")])
+@each_row(("line", "help_word"), [("我不想活了", "急救"), ("I want to kill myself", "emergency")])
 def test_a_crisis_meets_care_and_the_way_to_people(line: str, help_word: str) -> None:
     assert help_word in replied(a_talk(line))
     assert "AI" in replied(a_talk(line))
@@ -139,7 +138,7 @@ def test_the_same_talk_gets_the_same_words_and_other_talks_get_others() -> None:
     assert len({reply.replace(line, "") for line, reply in zip(lines, replies, strict=True)}) > 2
 
 
-@pytest.mark.parametrize("line", ["", "😀", "{name}", "%s {0} {told}", "\x00", "？？？", "“”", "a" * 20_000])
+@each_row("line", ["", "😀", "{name}", "%s {0} {told}", "\x00", "？？？", "“”", "a" * 20_000])
 def test_odd_lines_get_an_answer(line: str) -> None:
     assert replied(a_talk(line))
     read = extracted(a_session(line))
@@ -202,7 +201,7 @@ def test_known_entities_are_found_again_by_name() -> None:
     assert (entity["canonical_name"], entity["kind"]) == ("小黑", "pet")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "named"),
     [
         ("My sister Anna lives in Rome.", [Named("Anna", "person")]),
@@ -221,7 +220,7 @@ def test_names_and_what_bears_them(text: str, named: list[Named]) -> None:
     assert names_in(text) == named
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "told"),
     [
         ("I'm tired and I hate my job.", "Ana is tired and they hate their job."),
@@ -240,7 +239,7 @@ def test_i_becomes_a_name(said: str, told: str) -> None:
     assert in_third_person(said, "Ana", "Mira") == told
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kept", "told"),
     [
         (TOLD_EN, "you adopted a white cat named Snowball. He jumps on your face at midnight."),

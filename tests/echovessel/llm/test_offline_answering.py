@@ -1,8 +1,7 @@
 """Questions about what is stored, put as people put them, get the memory that answers them or an honest no."""
 
-import pytest
-
 from echovessel.llm.offline.reply import replied
+from tests.table import each_row
 
 KEPT_ZH = (
     "小雨去了海边玩。", "小雨妹妹叫小云，今年考上了北京大学。", "小雨对花生过敏。",
@@ -32,7 +31,7 @@ def answer(question: str, *kept: str, zh: bool = False, lines: tuple[str, ...] =
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "told"),
     [
         ("我妹妹叫什么？", "小云"),
@@ -54,7 +53,7 @@ def test_plain_chinese_questions_are_answered(question: str, told: str) -> None:
     assert told in answer(question, *KEPT_ZH, zh=True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "told"),
     [
         ("Who is Carol?", "mom"),
@@ -75,7 +74,7 @@ def test_plain_english_questions_are_answered(question: str, told: str) -> None:
     assert told in answer(question, *KEPT_EN)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "word"),
     [("Please forget that.", "confirm"), ("忘了这件事", "确认"), ("把这件事忘了吧", "确认")],
 )
@@ -85,7 +84,7 @@ def test_who_asks_that_it_be_forgotten_is_not_told_that_it_is_remembered(line: s
     assert word in said or "decide" in said or "决定" in said
 
 
-@pytest.mark.parametrize("line", ["I can't forget that day at the sea.", "Don't forget that I moved.", "别忘了这件事"])
+@each_row("line", ["I can't forget that day at the sea.", "Don't forget that I moved.", "别忘了这件事"])
 def test_who_cannot_forget_asks_for_nothing(line: str) -> None:
     assert "decide" not in answer(line)
     assert "决定" not in answer(line)
@@ -99,18 +98,18 @@ def test_one_relative_is_not_passed_off_as_another() -> None:
     assert "no memory of that" in lost or "don't know anything about that" in lost
 
 
-@pytest.mark.parametrize("question", ["Who is Carol?", "Where do I live?", "我妹妹叫什么？", "豆豆怎么样了"])
+@each_row("question", ["Who is Carol?", "Where do I live?", "我妹妹叫什么？", "豆豆怎么样了"])
 def test_what_was_never_told_is_honestly_not_remembered(question: str) -> None:
     reply = answer(question)
     assert any(word in reply for word in ("don't remember", "nothing about that", "没有印象", "没有找到"))
 
 
-@pytest.mark.parametrize("question", ["What is the capital of France?", "今天天气怎么样？", "What should I do?"])
+@each_row("question", ["What is the capital of France?", "今天天气怎么样？", "What should I do?"])
 def test_other_questions_are_left_to_a_model(question: str) -> None:
     assert any(word in answer(question) for word in ("model", "模型"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "quote"),
     [
         ("My ex hit me last night", "My ex hit me"),
@@ -145,12 +144,12 @@ def test_small_talk_is_no_memory() -> None:
     assert "tea" in answer("do you remember what I said?", lines=("hi", "fine thanks", "I like tea"))
 
 
-@pytest.mark.parametrize(("line", "words"), [("ok bye", ("next time", "See you")), ("好的 拜拜", ("下次", "晚点见"))])
+@each_row(("line", "words"), [("ok bye", ("next time", "See you")), ("好的 拜拜", ("下次", "晚点见"))])
 def test_a_goodbye_after_an_ok_is_a_goodbye(line: str, words: tuple[str, str]) -> None:
     assert any(word in answer(line, zh="拜" in line) for word in words)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "kept", "told", "zh"),
     [
         (

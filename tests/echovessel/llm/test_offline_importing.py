@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import pytest
-
 from echovessel.llm.offline.diary import imported
 from echovessel.llm.offline.portrait import drafted
+from tests.table import each_row
 
 
 def diary(*entries: str, language: str = "en", **rest: Any) -> dict[str, Any]:
@@ -108,7 +107,7 @@ def test_a_wish_about_the_tone_is_of_style_and_nothing_else() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line", ["I'm a bit tired.", "Am I a nurse?", "I am an AI language model.", "我是人工智能。", "It rained.", ""]
 )
 def test_what_passes_and_what_is_asked_is_no_draft(line: str) -> None:

@@ -3,8 +3,6 @@
 from datetime import date
 from typing import Any
 
-import pytest
-
 from echovessel.language.dates import days_in
 from echovessel.llm.offline.asking import is_question
 from echovessel.llm.offline.dates import dated
@@ -13,6 +11,7 @@ from echovessel.llm.offline.feeling import weighed
 from echovessel.llm.offline.names import names_in
 from echovessel.llm.offline.person import in_second_person, in_third_person
 from echovessel.llm.offline.smalltalk import is_small_talk
+from tests.table import each_row
 
 TODAY = date(2026, 3, 5)
 
@@ -41,7 +40,7 @@ def test_the_same_sentence_forty_times_is_one_event() -> None:
     assert len(told(*["My sister Anna lives in Rome."] * 40)["events"]) == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "description", "impact"),
     [
         ("几天前我妈妈去世了", "几天前Ana妈妈去世了", -9),
@@ -59,7 +58,7 @@ def test_a_weighty_thing_is_kept_though_it_stands_in_a_question(line: str, descr
     assert event["evidence"][0]["quote"] in line
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         "我什么时候搬家",
@@ -79,13 +78,13 @@ def test_what_only_asks_or_orders_is_no_event(line: str) -> None:
     assert told(line)["events"] == []
 
 
-@pytest.mark.parametrize("line", ["Remember this.", "Please remember that for me!", "记住这个", "请帮我记住这件事哦"])
+@each_row("line", ["Remember this.", "Please remember that for me!", "记住这个", "请帮我记住这件事哦"])
 def test_the_wish_that_something_be_remembered_is_itself_nothing_to_remember(line: str) -> None:
     said = told("My sister Rosa lives in Lisbon.", line)
     assert [event["description"] for event in said["events"]] == ["Ana's sister Rosa lives in Lisbon."]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     ["谁都不理我", "哪怕下雨我也去", "我不知道该怎么办", "我在上班呢", "What a day!", "Will called me yesterday",
      "Have a nice day", "没什么", "Do your best", "我想吃什么就吃什么", "我几乎崩溃", "I don't know what to do"],
@@ -94,7 +93,7 @@ def test_question_words_alone_ask_nothing(line: str) -> None:
     assert not is_question(line)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "description", "entity"),
     [
         ("我的猫叫Snowball, he is 3 years old.", "Ana的猫叫Snowball, he is 3 years old.", "Snowball"),
@@ -108,7 +107,7 @@ def test_mixed_languages_speak_of_the_user_in_both(line: str, description: str, 
     assert "Ana" not in in_second_person(description, "Ana", "Mira")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     ["我男朋友走了，去美国读书。", "我的钱包没了", "就这些，没了", "My phone died.", "I died laughing at that show",
      "Nobody died, luckily.", "饿死了", "笑死了", "车走了", "I'm engaged in a project", "The news hit me hard",
@@ -118,7 +117,7 @@ def test_sayings_weigh_nothing(line: str) -> None:
     assert weighed(line).impact == 0
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "low", "high"),
     [
         ("同事都走了，就剩我一个人加班。", -3, 0),
@@ -150,7 +149,7 @@ def test_the_sign_and_size_of_a_weight(line: str, low: int, high: int) -> None:
     assert low <= weighed(line).impact <= high
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("wrong", "right", "name"),
     [
         ("我的狗叫旺财。", "不对，它其实叫来福，我说错了。", "来福"),
@@ -180,7 +179,7 @@ def test_a_name_that_comes_a_line_later_belongs_to_whom_it_names() -> None:
     assert named(answer) == [("Mia", "person")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "start", "end"),
     [
         ("十二天前", "2026-02-21", None),
@@ -204,9 +203,7 @@ def test_days_that_are_said_plainly(text: str, start: str, end: str | None) -> N
     assert days.as_json() == {"start": start, "end": end or start}
 
 
-@pytest.mark.parametrize(
-    "text", ["日本周边的小岛", "last nightmare", "We may 5 of us go", "99999 days ago", "9999年前"]
-)
+@each_row("text", ["日本周边的小岛", "last nightmare", "We may 5 of us go", "99999 days ago", "9999年前"])
 def test_no_day_is_read_where_none_is_said(text: str) -> None:
     assert days_in(text, TODAY) is None
 
@@ -218,7 +215,7 @@ def test_words_for_a_day_become_the_day_and_the_quote_stays() -> None:
     assert dated("我昨天搬家了，since yesterday", TODAY) == "我2026-03-04搬家了，since 2026-03-04"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "kept"),
     [
         ("I'm Ana, I'm 29", "Ana is 29"),
@@ -239,7 +236,7 @@ def test_a_name_that_is_a_word_is_a_name_only_with_its_capital() -> None:
     assert in_second_person("Ana loves Mira, Mira is Ana's friend", "Ana", "Mira") == "you love me, I am your friend"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "names"),
     [
         ("My boss Mr. Lee announced it", ["Mr. Lee"]),
@@ -257,7 +254,7 @@ def test_names_end_where_they_end(text: str, names: list[str]) -> None:
     assert [one.name for one in names_in(text)] == names
 
 
-@pytest.mark.parametrize("line", ["ok bye", "好的 拜拜", "hi", "fine thanks", "晚安", "嗯嗯"])
+@each_row("line", ["ok bye", "好的 拜拜", "hi", "fine thanks", "晚安", "嗯嗯"])
 def test_small_talk_is_told_from_what_tells(line: str) -> None:
     assert is_small_talk(line)
     assert not is_small_talk("Thanks to my sister I moved to Rome")
@@ -272,7 +269,7 @@ def test_a_piece_of_a_talk_in_which_nothing_was_told_has_no_summary() -> None:
 
 
 # --- a day that is put right ----------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@each_row(
     ("lines", "description"),
     [
         (("我周四有个面试。", "不对，是周五。"), "Ana周五有个面试。"),

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from echovessel.llm.parsing import LONGEST_MENDED, MAX_CHARACTERS, Unreadable, parsed
 from memory.consolidation.answer_schema import ExtractionAnswer, ReflectionAnswer
+from tests.table import each_row
 
 
 class Mood(BaseModel):
@@ -21,7 +22,7 @@ class Mood(BaseModel):
     tags: list[str] = []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         '{"words": "calm", "impact": 4}',
@@ -50,7 +51,7 @@ def test_these_are_one_answer(text: str) -> None:
     assert (value.words, value.impact) == ("calm", 4)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "why"),
     [
         ("", "no JSON object"),

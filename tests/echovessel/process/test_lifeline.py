@@ -7,10 +7,9 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
-
 from echovessel.process import lifeline
 from tests.installation import ROOT
+from tests.table import each_row
 
 FORKS = """
 import os, sys, time
@@ -60,7 +59,7 @@ def is_gone(pid: int, seconds: float = 5) -> bool:
     return False
 
 
-@pytest.mark.parametrize("prepare", ["", "lifeline._libc = None"], ids=["the kernel", "its own look"])
+@each_row("prepare", ["", "lifeline._libc = None"], ids=["the kernel", "its own look"])
 def test_a_fork_ends_with_the_process_that_forked_it(prepare: str) -> None:
     parent = run(FORKS.format(prepare=prepare))
     assert parent.stdout is not None
@@ -77,8 +76,8 @@ def test_a_child_that_asks_after_its_parent_died_does_not_go_on() -> None:
     assert parent.stdout.read() == ""
 
 
-@pytest.mark.parametrize("prepare", ["", "signal.signal(signal.SIGTERM, signal.SIG_IGN)"], ids=["asked", "made to"])
-@pytest.mark.parametrize("when", ["before", "afterwards"])
+@each_row("prepare", ["", "signal.signal(signal.SIGTERM, signal.SIG_IGN)"], ids=["asked", "made to"])
+@each_row("when", ["before", "afterwards"])
 def test_a_child_of_up_ends_with_it_whenever_up_died(prepare: str, when: str) -> None:
     read, write = os.pipe()
     if when == "before":

@@ -77,7 +77,7 @@ def test_the_table_says_of_whom_and_of_what_each_figure_is() -> None:
 
 
 @pytest.mark.installation
-@pytest.mark.long
+@pytest.mark.campaign
 def test_pages_are_answered_while_a_file_comes_in(tmp_path: Path) -> None:
     sizes = ["--megabytes", "1", "--nodes", "40", "--turns", "3"]
     command = [sys.executable, "manage.py", "bench", "--json", "beside", *sizes]

@@ -21,6 +21,7 @@ from memory.models import ConceptNode
 from persona.models import Persona
 from tests.installation import Installation
 from tests.memory.archive.archives import SMALL, written
+from tests.table import each_row
 
 # Measured on 2026-11-21 (en 0.88 and 0.90, zh 0.93 and 0.97), less a margin of about two queries: recall, and how often
 # nothing is brought up rightly.
@@ -44,7 +45,7 @@ def test_recall_finds_what_is_stored_and_keeps_silent_about_the_rest(ana: User, 
     assert found["by_category"]["graph"]["recall"] >= 0.8
 
 
-@pytest.mark.parametrize("name", ["en", "zh"])
+@each_row("name", ["en", "zh"])
 def test_every_piece_of_evidence_is_in_the_archive(name: str) -> None:
     folder = evaluation.SETS[name]
     ids = {json.loads(line).get("id") for line in (folder / "archive.jsonl").read_text().splitlines()}

@@ -12,7 +12,7 @@ from tests.installation import ROOT, Installation
 pytestmark = pytest.mark.installation
 
 
-@pytest.mark.parametrize(("megabytes", "most_mb"), [(1, 250), pytest.param(188, 300, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("megabytes", "most_mb"), [(1, 250), pytest.param(188, 300, marks=pytest.mark.campaign)])
 def test_years_of_talk_come_in_within_the_memory_of_one_talk(tmp_path: Path, megabytes: int, most_mb: int) -> None:
     command = [sys.executable, "manage.py", "bench", "--json", "import", "--megabytes", str(megabytes)]
     env = Installation(tmp_path).env

@@ -64,7 +64,7 @@ def test_every_figure_of_the_contract_is_told_and_ones_own_database_left_alone(m
     assert [*User.objects.all(), *Persona.objects.all()] == [mira.owner, mira]
 
 
-@pytest.mark.long
+@pytest.mark.campaign
 def test_the_server_is_measured_as_well(tmp_path: Path) -> None:
     house = Installation(tmp_path)
     house.manage("migrate")

@@ -9,13 +9,14 @@ from pydantic import ValidationError
 from echovessel.llm.schemas import shape_of
 from memory.consolidation.answer_schema import ExtractionAnswer, ImportAnswer, ReflectionAnswer, stored
 from tests.memory.sessions import event, extraction, thought
+from tests.table import each_row
 
 
 def read(*events: Any, **values: Any) -> ExtractionAnswer:
     return ExtractionAnswer.model_validate(extraction(events, **values))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "impact"),
     [
         ("+4", 4),
@@ -45,7 +46,7 @@ def test_tags_are_cut_to_the_vocabulary() -> None:
     assert one.emotion_tags == ["joy"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "read_as"),
     [
         ({"start": "2026-01-03", "end": "2026-01-05"}, (date(2026, 1, 3), date(2026, 1, 5))),
@@ -134,7 +135,7 @@ def test_thoughts_without_filling_field_are_dropped() -> None:
     assert ([one.description for one in answer.thoughts], answer.dropped) == (["kept"], 1)
 
 
-@pytest.mark.parametrize("schema", [ExtractionAnswer, ReflectionAnswer])
+@each_row("schema", [ExtractionAnswer, ReflectionAnswer])
 def test_the_schema_is_one_that_strict_servers_accept(schema: Any) -> None:
     def walk(part: Any) -> None:
         if isinstance(part, dict):

@@ -1,13 +1,13 @@
 """Quotes are found up to form, and come back as they stand in the message."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.consolidation.evidence import find
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("quote", "content", "found"),
     [
         ("a white cat", "I have a white cat.", "a white cat"),
@@ -36,7 +36,7 @@ def test_a_quote_is_found_up_to_form(quote: str, content: str, found: str) -> No
     assert span.text == found == content[span.start : span.end]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("quote", "content"),
     [
         ("a black cat", "I have a white cat."),

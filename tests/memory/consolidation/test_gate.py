@@ -2,18 +2,17 @@
 
 from datetime import timedelta
 
-import pytest
-
 from memory.consolidation.gate import Reflections, asks_the_model, decide, is_trivial
 from memory.consolidation.messages import Line
 from tests.memory.sessions import NOW
+from tests.table import each_row
 
 
 def line(content: str, role: str = "user", tokens: int = 5, number: int = 1) -> Line:
     return Line(number, role, content, NOW, tokens)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("lines", "trivial"),
     [
         ([], True),
@@ -52,7 +51,7 @@ def facts(**values: object) -> Reflections:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "reason"),
     [
         (facts(), "timer"),

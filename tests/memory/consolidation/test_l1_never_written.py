@@ -5,7 +5,6 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import pytest
 from django.conf import settings as django_settings
 from django.core.management import call_command
 
@@ -18,6 +17,7 @@ from memory.slow_cycle import runner as slow_cycle_runner
 from persona.models import CoreBlock, CoreBlockVersion, Persona
 from tests.memory.sessions import Clock, cite, event, extraction, impression, talk
 from tests.scripted import Script
+from tests.table import each_row
 
 ROOT = Path(django_settings.BASE_DIR)
 # People load an archive: it brings the blocks of a persona that is new; or they begin one with what they have. The
@@ -82,7 +82,7 @@ def test_no_path_of_consolidation_touches_a_core_block(mira: Persona, model: Scr
     assert blocks() == before
 
 
-@pytest.mark.parametrize("app", ["chat", "memory", "proactive"])
+@each_row("app", ["chat", "memory", "proactive"])
 def test_nothing_above_the_persona_imports_a_writer_of_core_blocks(app: str) -> None:
     for path in (ROOT / app).rglob("*.py"):
         name = path.relative_to(ROOT).as_posix()

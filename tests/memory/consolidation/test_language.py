@@ -1,16 +1,15 @@
 """Whether what was written of a talk is in its language."""
 
-import pytest
-
 from memory.consolidation.answer_schema import ExtractionAnswer
 from memory.consolidation.language import in_another_script, speaks_otherwise
 from memory.consolidation.messages import Line
 from tests.memory.sessions import NOW, event, extraction
+from tests.table import each_row
 
 CAT = "我养了只白猫，叫小黑。"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "said", "otherwise"),
     [
         ("Ana has a white cat.", CAT, True),

@@ -11,6 +11,7 @@ from memory.models import ConceptNode, Filling, ReflectionRun
 from persona.models import Persona
 from tests.memory.sessions import NOW, Clock, cite, event, extraction, impression, talk, thought
 from tests.scripted import Script
+from tests.table import each_row
 
 
 def told(persona: Persona, model: Script, clock: Clock, words: str, impact: int = 2, reflection: Any = None) -> Any:
@@ -164,7 +165,7 @@ def test_hidden_and_quarantined_events_are_not_reflected_on(mira: Persona, model
     assert [one["description"] for one in model.requests[-1].material["events"]] == ["Ana said: a shock"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "off"),
     [
         ("Subject exhibits patterns of avoidance.", True),

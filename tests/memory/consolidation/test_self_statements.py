@@ -1,11 +1,10 @@
 """Which short lines are worth reading."""
 
-import pytest
-
 from memory.consolidation.self_statements import tells_something
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         "我养了只白猫,叫小黑。他超调皮,老在半夜跳到我脸上。",
@@ -37,7 +36,7 @@ def test_a_statement_about_oneself_is_worth_reading(line: str) -> None:
     assert tells_something(line)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         "hi",

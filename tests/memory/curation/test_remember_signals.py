@@ -1,10 +1,10 @@
 """What a line asks of memory at once: which words are to be remembered, and what only sounds like it."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.curation.remember_signals import asked_to_remember, scan
+from tests.table import each_row
 
 BEFORE = "(the line before)"
 ASKED = {
@@ -163,12 +163,12 @@ def words_of(line: str) -> str | None:
     return line[asked.words.start : asked.words.end] if asked.words else BEFORE
 
 
-@pytest.mark.parametrize("line", ASKED)
+@each_row("line", ASKED)
 def test_a_request_is_understood_and_so_is_what_it_asks_for(line: str) -> None:
     assert words_of(line) == ASKED[line]
 
 
-@pytest.mark.parametrize("line", NOT_ASKED)
+@each_row("line", NOT_ASKED)
 def test_what_only_speaks_of_remembering_asks_for_nothing(line: str) -> None:
     assert words_of(line) is None
 
@@ -193,7 +193,7 @@ def test_a_request_anywhere_in_a_long_line_is_found() -> None:
     assert words_of(line) == "I'm moving to Lyon in May. See you!"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         "My dad died yesterday.",
@@ -208,6 +208,6 @@ def test_a_crisis_or_a_request_is_a_signal(line: str) -> None:
     assert scan(line)
 
 
-@pytest.mark.parametrize("line", ["Hello there", "今天吃了面", "Do you remember Milo?", ""])
+@each_row("line", ["Hello there", "今天吃了面", "Do you remember Milo?", ""])
 def test_small_talk_is_none(line: str) -> None:
     assert not scan(line)

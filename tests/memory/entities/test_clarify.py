@@ -19,6 +19,7 @@ from memory.entities.clarify import settle
 from memory.models import ConceptNode, Entity, MergeProposal
 from persona.models import Persona
 from tests.memory.sessions import NOW, talk, turn
+from tests.table import each_row
 
 Remember = Callable[..., ConceptNode]
 
@@ -232,7 +233,7 @@ def test_another_persona_s_people_are_not_touched(mira: Persona, otto: Persona, 
 
 
 # --- by rule -----------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@each_row(
     ("said", "same"),
     [
         ("Scott就是黄逸扬", True),

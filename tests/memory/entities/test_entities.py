@@ -14,6 +14,7 @@ from memory.entities.similarity import Profile
 from memory.models import Alias, ConceptNode, Entity, Mention, MergeProposal
 from persona.models import Persona
 from tests.memory.sessions import NOW
+from tests.table import each_row
 
 
 def node(persona: Persona, description: str, **values: Any) -> ConceptNode:
@@ -26,7 +27,7 @@ def meet(persona: Persona, *names: str, kind: str = "person", **values: Any) -> 
     return resolve(persona, Named(names, kind, [node(persona, f"Ana met {names[0]}.", **values)]))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "same",
     [
         ["Scott Huang", "scott huang", "SCOTT  HUANG", "Ｓｃｏｔｔ Huang", "Dr. Scott Huang", "Mr Scott-Huang"],
@@ -38,7 +39,7 @@ def test_spelling_and_titles_do_not_matter(same: list[str]) -> None:
     assert len({normalized(name) for name in same}) == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name",
     [
         "",
@@ -62,7 +63,7 @@ def test_what_names_nobody_is_no_name(name: str) -> None:
     assert not is_name(name)
 
 
-@pytest.mark.parametrize("name", ["Anna", "my Bob", "The Beatles", "Theo", "Heri", "我妹妹小云", "李娜", "Mia"])
+@each_row("name", ["Anna", "my Bob", "The Beatles", "Theo", "Heri", "我妹妹小云", "李娜", "Mia"])
 def test_what_only_begins_like_a_role_is_a_name(name: str) -> None:
     assert is_name(name)
 
@@ -78,7 +79,7 @@ def test_a_title_alone_makes_no_two_people_one() -> None:
     assert normalized("张老师") != normalized("张医生")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "text", "there"),
     [
         ("Ann", "Anna came", False),

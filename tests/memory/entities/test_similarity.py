@@ -10,6 +10,7 @@ from echovessel.language.person_names import normalized
 from memory.entities.similarity import Likeness, Profile, likeness, nearest_bearer, sole
 from memory.entities.spelling import in_other_scripts, reasons, romanised
 from tests.memory.entities.pairs import PAIRS, Pair
+from tests.table import each_row
 
 TALKING = ["Ana", "Mira"]
 
@@ -47,20 +48,18 @@ def test_on_the_table_most_that_are_the_same_are_found_and_few_are_asked_about_i
     assert found_out / (found_out + counted[True, "other"]) >= 0.85
 
 
-@pytest.mark.parametrize(
-    "latin", ["Yiyang", "yi yang", "Yi-Yang", "Yìyáng", "Huang Yiyang", "Yiyang Huang", "HUANG YI YANG"]
-)
+@each_row("latin", ["Yiyang", "yi yang", "Yi-Yang", "Yìyáng", "Huang Yiyang", "Yiyang Huang", "HUANG YI YANG"])
 def test_a_chinese_name_is_found_by_its_transliteration(latin: str) -> None:
     assert reasons([latin], ["黄逸扬"], "person", 0.94) == {"transliteration"}
     assert likeness(profile([latin], "Scott."), profile(["黄逸扬"], "下雨。"), TALKING).verdict == "ask"
 
 
-@pytest.mark.parametrize("latin", ["Yiyang", "Huang Yiyang", "Yiyang Huang"])
+@each_row("latin", ["Yiyang", "Huang Yiyang", "Yiyang Huang"])
 def test_a_given_name_alone_is_found_too(latin: str) -> None:
     assert reasons(["逸扬"], [latin], "person", 0.94) == {"transliteration"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("latin", "han"),
     [
         ("Wei", "张伟"),
@@ -82,7 +81,7 @@ def test_characters_of_several_readings_are_read_in_all_of_them() -> None:
     assert not romanised("Scott") | romanised("黄") | romanised("さくら")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "other"),
     [
         ("Jon", "John"),
@@ -97,7 +96,7 @@ def test_names_that_sound_alike_are_a_question(one: str, other: str) -> None:
     assert "similar_spelling" in reasons([one], [other], "person", 0.94)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "other"),
     [
         ("Paul", "Paula"), ("Daniel", "Daniela"), ("Julia", "Julian"), ("Tim", "Tom"), ("Emma", "Gemma"),
@@ -109,7 +108,7 @@ def test_names_that_are_nearly_alike_are_none(one: str, other: str) -> None:
     assert "similar_spelling" not in reasons([one], [other], "person", 0.94)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "other"),
     [
         (["Scott Huang"], ["Scott Miller"]), (["Scott", "Scott Huang"], ["Scott Miller"]), (["李小云"], ["王小云"]),

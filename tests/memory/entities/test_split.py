@@ -21,6 +21,7 @@ from memory.models import Entity, Mention, MergeProposal
 from persona.models import Persona
 from tests.memory.entities.test_merge import entity, names, node
 from tests.memory.sessions import NOW
+from tests.table import each_row
 
 SCOTT, HUANG = 1, 2  # keys of names
 
@@ -33,7 +34,7 @@ def division(names: set[int] = frozenset(), shared: set[int] = frozenset(), **me
 MEMORIES = {11: "Scott came.", 12: "黄逸扬 called.", 13: "黄逸扬 and Scott ate.", 14: "Scott left."}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("aliases", "mentions", "expected"),
     [
         # A name takes its memories with it; one that names both is of both.
@@ -54,7 +55,7 @@ def test_names_and_memories_are_divided(aliases: set[int], mentions: set[int], e
     assert divided({SCOTT: "Scott", HUANG: "黄逸扬"}, MEMORIES, aliases, mentions) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("aliases", "mentions", "code"),
     [
         (set(), set(), "nothing_chosen"),

@@ -1,13 +1,12 @@
 """Echoes: which replies say again what is to be forgotten, and which only use some of its words."""
 
-import pytest
-
 from memory.curation.restatements import Said
+from tests.table import each_row
 
 NAMES = frozenset({"ana", "mira"})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("memory", "reply"),
     [
         ("Ana's cat Milo died in the clinic.", "Poor Milo. A cat like him is missed; was the clinic kind?"),
@@ -23,7 +22,7 @@ def test_a_reply_that_shares_what_it_is_about_repeats_it(memory: str, reply: str
     assert Said([memory], NAMES).is_repeated_by(reply)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("memory", "reply"),
     [
         ("Ana's cat Milo died in the clinic.", "The clinic on Monday, then: shall I remind you of the appointment?"),

@@ -5,13 +5,13 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import chain, groupby, pairwise
 from zoneinfo import ZoneInfo
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.imports.choices import Choices
 from memory.imports.chunks import LITTLE, Chunk, Cuts, chunked, parts
 from memory.imports.readers.types import Entry, Found, Line, Remembered, Talk
+from tests.table import each_row
 
 CUTS = Cuts(hours=6, lines=5, tokens=200, entry_tokens=100)
 NEWEST_FIRST = Cuts(hours=6, lines=5, tokens=200, entry_tokens=100, newest_first=True)
@@ -143,7 +143,7 @@ def test_entries_of_a_week_are_read_together_and_each_has_its_day() -> None:
     assert {chunk.kind for chunk in chunks} == {"prose"}
 
 
-@pytest.mark.parametrize(("limit", "kept"), [(1, ["t0"]), (2, ["t0", "t1"]), (9, ["t0", "t1", "t2"])])
+@each_row(("limit", "kept"), [(1, ["t0"]), (2, ["t0", "t1"]), (9, ["t0", "t1", "t2"])])
 def test_a_limit_takes_the_first_talks(limit: int, kept: list[str]) -> None:
     talks = [talk([("Ana", "Hello", AT)], f"t{number}") for number in range(3)]
     limited = Choices(CHOICES.roles, limit=limit)

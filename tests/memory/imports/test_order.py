@@ -3,12 +3,11 @@
 from datetime import datetime, timedelta
 from itertools import count
 
-import pytest
-
 from memory.imports.choices import Choices
 from memory.imports.chunks import Cuts, chunked
 from memory.imports.order import Order
 from memory.imports.readers.types import Line, Role, Talk
+from tests.table import each_row
 
 START = datetime(2024, 1, 5, 21, 0)
 
@@ -68,7 +67,7 @@ def test_the_order_is_judged_by_the_whole_file() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("lines", "told"),
     [
         (talk(9, 5, 0), "0.2 5.1 9.0"),

@@ -3,19 +3,19 @@
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.recall import holidays, time_window
 from memory.recall.dates import window
 from tests.memory.recall.date_phrases import PHRASES, TODAY
+from tests.table import each_row
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 NOON = datetime(2026, 3, 18, 12, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(("said", "start", "end"), PHRASES, ids=[said for said, _, _ in PHRASES])
+@each_row(("said", "start", "end"), PHRASES, ids=[said for said, _, _ in PHRASES])
 def test_what_people_say_for_days(said: str, start: str, end: str) -> None:
     found = window(said, TODAY)
     assert (found.as_json() if found else {"start": "", "end": ""}) == {"start": start, "end": end}

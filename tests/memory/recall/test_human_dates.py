@@ -2,16 +2,16 @@
 
 from datetime import date, timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from echovessel.language.human_dates import told
+from tests.table import each_row
 
 TODAY = date(2026, 6, 15)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("days", "english", "chinese"),
     [
         (0, "today", "今天"),

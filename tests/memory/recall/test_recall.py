@@ -25,6 +25,7 @@ from memory.recall.retrievers import Pool
 from memory.store import vectors
 from persona.models import Persona
 from tests.memory.archive.archives import HEADER, PERSONA, SMALL, imported, message, node, session
+from tests.table import each_row
 
 NOW = datetime(2026, 1, 24, 12, 0, tzinfo=UTC)
 
@@ -57,6 +58,7 @@ def test_a_line_that_was_never_distilled_is_found_with_its_neighbours(keeper: Pe
     assert 'Ana: "Only my grandmother\'s old armchair."' in passage.text
 
 
+@pytest.mark.real_embeddings
 def test_chinese_is_found_by_its_words(ana: User, tmp_path: Path) -> None:
     told = [node("n1", "Ana养了一只白猫，名叫小黑。"), node("n2", "Ana下个月去北京出差。")]
     persona = imported(tmp_path, ana, HEADER, PERSONA, *told).persona
@@ -201,6 +203,7 @@ def test_a_chinese_question_that_nothing_answers_brings_up_no_memory(chinese: Pe
     assert asking(chinese, line).items == ()
 
 
+@pytest.mark.real_embeddings
 @pytest.mark.parametrize(
     ("turns", "answer"),
     [(("今天好累。", "我的宠物呢？"), "n0"), (("有什么乐器？",), "n1"), (("父亲健康吗？",), "n2")],
@@ -213,6 +216,7 @@ def test_a_chinese_question_is_answered_in_words_that_share_no_character_with_it
     assert not set("".join(turns)) & set(best.said) - {"。"}
 
 
+@pytest.mark.real_embeddings
 def test_a_chinese_question_is_answered_by_an_english_memory_and_the_other_way_round(
     keeper: Persona, chinese: Persona
 ) -> None:
@@ -257,7 +261,7 @@ def test_the_only_memory_there_is_answers(mira: Persona, remember: Any) -> None:
     assert [item.said for item in asking(mira, "What pet did I adopt?").items] == ["Ana adopted a kitten."]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "script"),
     [
         ("Where is my cat?", "latin"),
@@ -298,7 +302,7 @@ def test_one_line_means_what_it_says_and_several_are_also_read_at_once() -> None
     assert both.whole @ lines[1] > both.whole @ lines[0] > alone.whole @ lines[1]
 
 
-@pytest.mark.parametrize("line", ["😀", "的了吗", "他和她", "?", "\0", "猫" * 10_000])
+@each_row("line", ["😀", "的了吗", "他和她", "?", "\0", "猫" * 10_000])
 def test_whatever_is_asked_has_a_meaning_of_unit_length(line: str) -> None:
     assert np.linalg.norm(meaning(asked([line], 0.8)).whole) == pytest.approx(1, abs=1e-4)
 

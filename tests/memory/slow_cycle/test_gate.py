@@ -4,9 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
-
 from memory.slow_cycle.gate import Decision, Facts, Refusal, decide
+from tests.table import each_row
 
 NOW = datetime(2026, 3, 5, 23, 50, tzinfo=UTC)
 MIDNIGHT = datetime(2026, 3, 6, tzinfo=UTC)
@@ -26,7 +25,7 @@ def ago(**amount: float) -> datetime:
     return NOW - timedelta(**amount)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("facts", "reason", "refusal", "again_at"),
     [
         ({}, "rested", None, None),

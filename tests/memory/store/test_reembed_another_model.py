@@ -17,7 +17,7 @@ from memory.recall import Recall, recall
 from memory.store import vectors
 from persona.models import Persona
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.real_embeddings]
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 TOLD = (
     "Ana keeps bees behind her house.",

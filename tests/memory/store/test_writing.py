@@ -16,6 +16,7 @@ from memory.store.deduplication import adds_nothing, content_hash, dates_conflic
 from memory.store.writing import Draft, Quote, Written, write
 from persona.models import Persona
 from tests.memory.sessions import NOW, talk
+from tests.table import each_row
 
 Kind, Status = ConceptNode.Kind, ConceptNode.Status
 
@@ -125,6 +126,7 @@ def test_what_differs_in_one_chinese_word_is_not_the_same_by_the_real_model(
         assert put(mira, description, embedding.embed([description])[0]).outcome == "new"
 
 
+@pytest.mark.real_embeddings
 def test_a_shorter_chinese_telling_is_reinforced_by_the_real_model(mira: Persona) -> None:
     for description, outcome in (("Ana养了一只白猫。", "new"), ("Ana养了白猫。", "reinforced")):
         assert put(mira, description, embedding.embed([description])[0]).outcome == outcome
@@ -309,7 +311,7 @@ def test_a_thought_rests_on_its_events_and_is_told(mira: Persona) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("telling", "known", "nothing_new"),
     [
         ("Ana的爸爸去世了。", "Ana的妈妈去世了。", False),

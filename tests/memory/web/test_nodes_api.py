@@ -91,6 +91,7 @@ def test_words_are_searched_for_in_the_body(owner: Client, here: str, mira: Pers
         assert sent(owner, "POST", f"{here}/nodes/search", **wrong).status_code == 422
 
 
+@pytest.mark.real_embeddings
 def test_meaning_is_searched_for_too(owner: Client, here: str, mira: Persona, remember: Remember) -> None:
     remember(mira, "Ana got a cat.")
     remember(mira, "The train to Berlin was late.")

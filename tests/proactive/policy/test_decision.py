@@ -14,6 +14,7 @@ from proactive.policy.decision import decide
 from proactive.policy.gates import GATES
 from proactive.policy.situation import Said, Situation
 from tests.proactive.policy.situations import DAY, HOUR, NOON, PROMISE, SECOND, SHOCK, SILENCE, at, said, situation
+from tests.table import each_row
 
 SPEAK = None
 SHANGHAI, NEW_YORK, BERLIN, KATHMANDU, LORD_HOWE = (
@@ -133,7 +134,7 @@ TABLE: dict[str, tuple[Situation, Gate | None]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("frozen", "gate"), TABLE.values(), ids=TABLE)
+@each_row(("frozen", "gate"), TABLE.values(), ids=TABLE)
 def test_what_is_decided(frozen: Situation, gate: Gate | None) -> None:
     decision = decide(frozen)
     verdicts = {None: Consideration.Verdict.SEND, Gate.TURN_IN_FLIGHT: Consideration.Verdict.DEFER}
@@ -208,7 +209,7 @@ def test_a_situation_is_frozen_and_can_be_told_as_json() -> None:
     assert (facts["zone"], facts["quiet_start"], facts["quiet_end"]) == ("UTC", 23, 7)
 
 
-@pytest.mark.parametrize(("until", "told"), [(NOON + HOUR, (NOON + HOUR).isoformat()), (NOON, None), (None, None)])
+@each_row(("until", "told"), [(NOON + HOUR, (NOON + HOUR).isoformat()), (NOON, None), (None, None)])
 def test_a_hold_that_is_over_is_not_told(until: datetime | None, told: str | None) -> None:
     assert situation(care_until=until).facts()["care_until"] == told
 

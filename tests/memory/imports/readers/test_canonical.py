@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from memory.imports.readers.canonical import canonical
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("number", "written"),
     [
         (333333333.33333329, "333333333.3333333"), (1e30, "1e+30"), (4.50, "4.5"), (2e-3, "0.002"),
@@ -34,7 +35,7 @@ def test_no_more_is_escaped_than_json_demands() -> None:
     assert canonical('€$\x0f\nA\'B"\\"/').decode() == '"€$\\u000f\\nA\'B\\"\\\\\\"/"'
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, 10**400])
+@each_row("value", [math.nan, math.inf, 10**400])
 def test_what_no_double_holds_is_refused(value: float) -> None:
     with pytest.raises(ValueError, match=r"."):
         canonical(value)

@@ -20,6 +20,7 @@ from memory.imports.readers.source import Source
 from memory.imports.readers.types import Card, ImportRejected, Lore
 from tests.memory.imports.readers.damaged import mutated
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given, skips_of, zip_of, zipped
+from tests.table import each_row
 
 V2: dict[str, Any] = json.loads((FILES / "card_v2.json").read_text())
 V3: dict[str, Any] = json.loads((FILES / "card_v3.json").read_text())
@@ -73,7 +74,7 @@ def test_a_v3_card_of_a_higher_version_is_read() -> None:
     assert card.rest["data"]["group_only_greetings"] == ["So many of you!"]
 
 
-@pytest.mark.parametrize("wrapping", ["card_v1.json", "card_v2.json", "card_v3.json"])
+@each_row("wrapping", ["card_v1.json", "card_v2.json", "card_v3.json"])
 def test_cards_are_recognised(wrapping: str) -> None:
     assert recognised(fixture(wrapping)).name == "character_card"
     document = json.loads((FILES / wrapping).read_text())
@@ -113,7 +114,7 @@ def test_a_gbk_card_is_read() -> None:
     assert card_in(given(json.dumps(chinese, ensure_ascii=False).encode("gbk"))).name == "小美"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("data", "code"),
     [
         ("", "empty"),
@@ -195,7 +196,7 @@ def test_a_long_entry_is_left_out_and_told() -> None:
     assert skips_of(found_by(Lorebook(), given(json.dumps(book)))) == ["too_long"]
 
 
-@pytest.mark.parametrize("data", ["{}", "[]", '{"spec": "lorebook_v3", "data": []}', '{"data": {"entries": {}}}'])
+@each_row("data", ["{}", "[]", '{"spec": "lorebook_v3", "data": []}', '{"data": {"entries": {}}}'])
 def test_what_is_no_lorebook_is_refused(data: str) -> None:
     with pytest.raises(ImportRejected):
         found_by(Lorebook(), given(data))
@@ -204,7 +205,7 @@ def test_what_is_no_lorebook_is_refused(data: str) -> None:
 CAT = ((("cat", "Blackie"), "The cat", "She is black."),)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "book",
     [
         {"entries": {"0": {"key": ["cat", "Blackie"], "comment": "The cat", "content": "She is black."}}},
@@ -246,13 +247,13 @@ def card_of(document: dict[str, Any]) -> Card:
     return card
 
 
-@pytest.mark.parametrize(("document", "version"), [(V2, 2), (V3, 3)])
+@each_row(("document", "version"), [(V2, 2), (V3, 3)])
 def test_a_card_that_is_read_and_written_is_the_same_card(document: dict[str, Any], version: Version) -> None:
     card = card_of(document)
     assert json.loads(card_writing.as_bytes(card, version)) == document
 
 
-@pytest.mark.parametrize(("document", "version"), [(V2, 2), (V3, 3)])
+@each_row(("document", "version"), [(V2, 2), (V3, 3)])
 def test_a_card_in_a_picture_comes_out_of_it_again(document: dict[str, Any], version: Version) -> None:
     card = card_of(document)
     written = b"".join(card_writing.as_picture(card, version))
@@ -345,7 +346,7 @@ def survives(data: bytes) -> None:
         str(rejected)
 
 
-@pytest.mark.parametrize("wrapping", WRAPPINGS)
+@each_row("wrapping", WRAPPINGS)
 def test_a_damaged_card_is_refused_and_nothing_worse_happens(wrapping: str) -> None:
     chance = random.Random(wrapping)
     for _time in range(1_500):

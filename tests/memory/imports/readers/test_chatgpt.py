@@ -4,13 +4,12 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
 from memory.imports.readers import read as read_file
 from memory.imports.readers import recognised
 from memory.imports.readers.chatgpt import ChatGPT
 from memory.imports.readers.types import Found, Remembered, Skipped, Talk
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
+from tests.table import each_row
 
 DATA = (FILES / "chatgpt.json").read_bytes()
 
@@ -101,7 +100,7 @@ def with_message(**fields: Any) -> list[Found]:
     return read([changed])
 
 
-@pytest.mark.parametrize("data", [json.dumps(conversation()), json.dumps(conversation(), indent=2)])
+@each_row("data", [json.dumps(conversation()), json.dumps(conversation(), indent=2)])
 def test_one_conversation_by_itself_is_read(data: str) -> None:
     source = given(data, "conversation.json")
     assert recognised(source).name == "chatgpt"
@@ -114,7 +113,7 @@ def test_a_conversation_a_line_is_read() -> None:
     assert lines_of(found_by(ChatGPT(), source)) == lines_of(found_by(ChatGPT(), fixture("chatgpt.json")))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "shown"),
     [
         ("It is open【12†source】 today【4:0†map.pdf】.", "It is open today."),

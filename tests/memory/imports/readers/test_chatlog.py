@@ -8,6 +8,7 @@ from memory.imports.readers import read, recognised
 from memory.imports.readers.chatlog import Chatlog
 from memory.imports.readers.types import ImportRejected, Options
 from tests.memory.imports.readers.given import FILES, found_by, given, lines_of, skips_of
+from tests.table import each_row
 
 MORNING, EVENING, NIGHT = datetime(2024, 1, 15, 9, 5), datetime(2024, 1, 15, 21, 5), datetime(2024, 1, 16, 0, 1)
 QQ = """消息记录（此消息记录为文本格式，不支持重新导入）
@@ -96,7 +97,7 @@ Exported 3 message(s)
 """
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("data", "spoken", "skipped"),
     [
         (QQ, [("安娜", "你好\n在吗"), ("小美", "2024-01-05"), ("安娜", "晚安")],
@@ -113,7 +114,7 @@ Exported 3 message(s)
     ],
     ids=["qq", "line", "line_zh", "kakaotalk", "kakaotalk_phone", "irc", "weechat", "wechat", "discord"],
 )  # fmt: skip
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@each_row("end", ["\n", "\r\n"])
 def test_a_chat_is_recognised_and_read(data: str, spoken: list[tuple[str, str]], skipped: list[str], end: str) -> None:
     source = given(data.replace("\n", end), "chat.txt")
     assert recognised(source).name == "chatlog"
@@ -123,7 +124,7 @@ def test_a_chat_is_recognised_and_read(data: str, spoken: list[tuple[str, str]],
     assert skips_of(found) == skipped
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("form", "at"),
     [
         ("[2024-01-15 21:05] {}: {}", EVENING), ("{} [2024-01-15 21:05]: {}", EVENING), ("{} (21:05): {}", None),
@@ -144,7 +145,7 @@ def test_what_people_copy_is_read(form: str, at: datetime | None) -> None:
     assert recognised(given(data)).name in ("chatlog", "whatsapp")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "diary",
     [
         "2024-01-05\n08:00 Breakfast: eggs\n12:00 Lunch: soup\n19:00 Dinner: rice\n" * 3,

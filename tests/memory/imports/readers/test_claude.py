@@ -3,17 +3,16 @@
 import json
 from typing import Any
 
-import pytest
-
 from memory.imports.readers import recognised
 from memory.imports.readers.claude import Claude
 from memory.imports.readers.types import Found, Remembered, Skipped, Talk
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
+from tests.table import each_row
 
 CONVERSATIONS: list[dict[str, Any]] = json.loads((FILES / "claude.json").read_bytes())
 
 
-@pytest.mark.parametrize("name", ["claude.json", "claude.jsonl"])
+@each_row("name", ["claude.json", "claude.jsonl"])
 def test_conversations_are_read_from_an_array_and_from_lines(name: str) -> None:
     found = found_by(Claude(), fixture(name))
     assert [(line.speaker, line.role, line.text) for line in lines_of(found)] == [
@@ -94,7 +93,7 @@ def forked(leaf: str = "") -> list[Found]:
     return found_by(Claude(), given(json.dumps([{"uuid": "k", "chat_messages": messages, **open_at}])))
 
 
-@pytest.mark.parametrize(("leaf", "lines"), [("", "1256"), ("6", "1256"), ("4", "1234")])
+@each_row(("leaf", "lines"), [("", "1256"), ("6", "1256"), ("4", "1234")])
 def test_what_was_asked_anew_is_told_as_not_chosen(leaf: str, lines: str) -> None:
     found = forked(leaf)
     assert "".join(line.source_id for line in lines_of(found)) == lines

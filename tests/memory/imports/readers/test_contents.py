@@ -11,6 +11,7 @@ from memory.imports.readers.contents import contents_of
 from memory.imports.readers.reasons import KINDS, describe_contents
 from memory.imports.readers.types import ImportRejected
 from tests.memory.imports.readers.given import given, zipped
+from tests.table import each_row
 
 
 def refused(data: Any, name: str = "file") -> ImportRejected:
@@ -41,7 +42,7 @@ def test_json_without_conversations_says_its_fields() -> None:
     assert refused("[1, 2]").reason
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("data", "kind"),
     [
         (b"%PDF-1.7\n%\xe2\xe3", "pdf"), (b"SQLite format 3\0", "database"), (b"\x1f\x8b\x08\0", "packed"),

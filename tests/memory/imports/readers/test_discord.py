@@ -4,12 +4,11 @@ import json
 from datetime import datetime, timedelta
 from typing import Any
 
-import pytest
-
 from memory.imports.readers import recognised
 from memory.imports.readers.discord import Discord
 from memory.imports.readers.types import Skipped, Talk
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
+from tests.table import each_row
 
 DATA: dict[str, Any] = json.loads((FILES / "discord.json").read_bytes())
 
@@ -56,9 +55,7 @@ def test_what_was_forwarded_was_said_by_somebody_else() -> None:
     assert skips_of(found) == []
 
 
-@pytest.mark.parametrize(
-    ("kind", "spoken"), [("0", 1), ("7", 0), ("18", 0), ("19", 1), ("20", 1), ("46", 0), ("99", 1)]
-)
+@each_row(("kind", "spoken"), [("0", 1), ("7", 0), ("18", 0), ("19", 1), ("20", 1), ("46", 0), ("99", 1)])
 def test_kinds_without_a_name_are_those_of_discord(kind: str, spoken: int) -> None:
     found = found_by(Discord(), given(with_messages({"type": kind})))
     assert (len(lines_of(found)), skips_of(found)) == (spoken, ["notice"] * (1 - spoken))

@@ -2,16 +2,15 @@
 
 from datetime import UTC, date, datetime, time, timedelta, timezone
 
-import pytest
-
 from memory.imports.readers.day_order import day_first
 from memory.imports.readers.headings import Written, day_in_name, heading_in, nearest_year, year_in, year_in_name
 from memory.imports.readers.when import read_when
+from tests.table import each_row
 
 FIFTH = Written(2024, 1, 5)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         "2024-01-05", "2024/1/5", "2024.01.05", "# 2024-01-05", "###### 2024-01-05", "[2024-01-05]", "**2024-01-05**",
@@ -33,7 +32,7 @@ def test_a_date_by_itself_is_a_heading_wherever_it_stands(line: str) -> None:
         assert (heading.written, heading.words, heading.title) == (FIFTH, "", "")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "clock"),
     [
         ("2024-01-05 21:30", time(21, 30)),
@@ -53,7 +52,7 @@ def test_a_time_of_day_is_read_with_its_zone(line: str, clock: time) -> None:
     assert (heading.clock, heading.words) == (clock, "")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "title", "words"),
     [
         ("## 2024-01-05 Friday — First snow", "First snow", ""),
@@ -69,7 +68,7 @@ def test_what_else_the_line_says_is_kept(line: str, title: str, words: str) -> N
     assert (heading.title, heading.words) == (title, words)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         "", "2024", "May", "I", "may 5 people come", "January 5 was cold", "January 5, 2024 was cold", "2024-13-45",
@@ -96,7 +95,7 @@ def test_two_numbers_stay_open_until_the_file_tells() -> None:
     assert heading_in("3/4/99", begins=True) == heading_in("03/04/1999", begins=True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("dates", "order"),
     [
         ([], True),
@@ -117,7 +116,7 @@ def test_the_order_of_day_and_month_is_told_by_the_calendar_or_by_time_itself(
     assert day_first(dates) is order
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "day"),
     [
         ("2024-01-05.md", date(2024, 1, 5)),
@@ -145,7 +144,7 @@ def test_a_date_without_a_year_is_nearest_to_the_entry_before() -> None:
     assert nearest_year(second, None, None) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "at"),
     [
         ("2024-01-05T21:05:00Z", datetime(2024, 1, 5, 21, 5, tzinfo=UTC)),
@@ -164,6 +163,6 @@ def test_a_field_with_a_time_is_read(value: object, at: datetime) -> None:
     assert when.as_moment() == at
 
 
-@pytest.mark.parametrize("value", [None, True, "", "soon", 7, "7", 2024, "2024", "January", [], {}, "5/1/2024", 1e300])
+@each_row("value", [None, True, "", "soon", 7, "7", 2024, "2024", "January", [], {}, "5/1/2024", 1e300])
 def test_a_field_that_is_no_time_is_not_read(value: object) -> None:
     assert read_when(value) is None

@@ -9,6 +9,7 @@ from memory.imports.readers import FORMATS, format_named, recognised
 from memory.imports.readers.types import Format, Found, ImportRejected, Limits, Options
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zip_of
 from tests.memory.imports.readers.rendered import RENDERED, Render, Spoken
+from tests.table import each_row
 
 TALKS = [
     FILES / name
@@ -68,7 +69,7 @@ def mutated(data: bytes, chance: random.Random) -> bytes:
     return bytes(changed)
 
 
-@pytest.mark.parametrize("path", TALKS, ids=lambda path: path.name)
+@each_row("path", TALKS, ids=lambda path: path.name)
 def test_a_damaged_file_is_read_in_part_or_refused(path: Path) -> None:
     chance = random.Random(path.name)
     data = path.read_bytes()
@@ -77,13 +78,13 @@ def test_a_damaged_file_is_read_in_part_or_refused(path: Path) -> None:
         read_or_reject(form, mutated(data, chance))
 
 
-@pytest.mark.parametrize("path", TALKS, ids=lambda path: path.name)
+@each_row("path", TALKS, ids=lambda path: path.name)
 def test_no_format_trips_over_the_files_of_others(path: Path) -> None:
     for form in FORMATS:
         read_or_reject(form, path.read_bytes())
 
 
-@pytest.mark.long
+@pytest.mark.campaign
 @pytest.mark.parametrize("path", TALKS, ids=lambda path: path.name)
 def test_thousands_of_damaged_files_do_no_harm(path: Path) -> None:
     chance = random.Random(1)
@@ -95,7 +96,7 @@ def test_thousands_of_damaged_files_do_no_harm(path: Path) -> None:
 WRONG_VALUES = [b"null", b"0", b'"x"', b"[]", b"{}", b"true", b"[null]", b"[{}]", b"[[[]]]", b'{"a":{"b":[1]}}']
 
 
-@pytest.mark.parametrize("path", JSON_TALKS, ids=lambda path: path.name)
+@each_row("path", JSON_TALKS, ids=lambda path: path.name)
 def test_a_value_of_another_kind_anywhere_does_no_harm(path: Path) -> None:
     """Each value of the file in turn is something else."""
     chance = random.Random(path.name)
@@ -109,7 +110,7 @@ def test_a_value_of_another_kind_anywhere_does_no_harm(path: Path) -> None:
             read_or_reject(form, text[: place + 2] + value + comma + text[end:])
 
 
-@pytest.mark.parametrize(("name", "render"), RENDERED)
+@each_row(("name", "render"), RENDERED)
 def test_a_file_cut_off_gives_the_lines_before_or_a_place(name: str, render: Render) -> None:
     data = render(LINES)
     whole = [line.text for line in LINES]
@@ -122,7 +123,7 @@ def test_a_file_cut_off_gives_the_lines_before_or_a_place(name: str, render: Ren
             assert whole[: len(texts)] == texts
 
 
-@pytest.mark.parametrize(("name", "render"), RENDERED)
+@each_row(("name", "render"), RENDERED)
 def test_bytes_of_no_encoding_are_refused_with_their_place(name: str, render: Render) -> None:
     data = render(LINES)
     middle = data.index(b"ine 20")
@@ -132,7 +133,7 @@ def test_bytes_of_no_encoding_are_refused_with_their_place(name: str, render: Re
     assert f"byte {middle}" in found.where
 
 
-@pytest.mark.parametrize(("name", "render"), RENDERED)
+@each_row(("name", "render"), RENDERED)
 def test_the_place_of_broken_json_is_the_letter_where_it_breaks(name: str, render: Render) -> None:
     data = render(LINES)
     if not data.startswith((b"{", b"[")) or b"\n" in data:
@@ -143,14 +144,14 @@ def test_the_place_of_broken_json_is_the_letter_where_it_breaks(name: str, rende
     assert (found.code, found.where) == ("not_json", "line 2, character 0")
 
 
-@pytest.mark.parametrize("name", sorted({name for name, _render in RENDERED}))
-@pytest.mark.parametrize("data", [b"", b" \n", b"\0\0\0", b"\x89PNG\r\n\x1a\n\0\0", b"[", b"\xff\xfe"])
+@each_row("name", sorted({name for name, _render in RENDERED}))
+@each_row("data", [b"", b" \n", b"\0\0\0", b"\x89PNG\r\n\x1a\n\0\0", b"[", b"\xff\xfe"])
 def test_what_is_no_such_file_is_refused_or_gives_nothing(name: str, data: bytes) -> None:
     found = read_or_reject(format_named(name), data)
     assert isinstance(found, ImportRejected) or lines_of(found) == []
 
 
-@pytest.mark.parametrize("data", [b"", b"\0\1\2" * 100, b"\xff" * 100, zip_of({"a.bin": b"\0"})])
+@each_row("data", [b"", b"\0\1\2" * 100, b"\xff" * 100, zip_of({"a.bin": b"\0"})])
 def test_what_resembles_nothing_is_refused_with_what_is_in_it(data: bytes) -> None:
     with pytest.raises(ImportRejected) as rejected:
         recognised(given(data, "thing.bin"))

@@ -9,6 +9,7 @@ from memory.imports.readers.mapper import guess
 from memory.imports.readers.types import Format, ImportRejected, Limits, Options
 from tests.memory.imports.readers.damaged import mutated
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given
+from tests.table import each_row
 
 FORMATS: list[Format] = [
     *cards.FORMATS, *day_one.FORMATS, *journal.FORMATS, *mapper.FORMATS, *pam.FORMATS, *table.FORMATS,
@@ -38,7 +39,7 @@ def read_all(data: bytes, name: str) -> None:
         str(rejected)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_a_damaged_file_is_read_in_part_or_refused(name: str) -> None:
     chance = random.Random(name)
     data, form = (FILES / name).read_bytes(), recognised(fixture(name))
@@ -47,22 +48,22 @@ def test_a_damaged_file_is_read_in_part_or_refused(name: str) -> None:
         read_all(mutated(data, chance), name)
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in FILES.iterdir()))
+@each_row("name", sorted(path.name for path in FILES.iterdir()))
 def test_no_format_trips_over_the_files_of_others(name: str) -> None:
     for form in FORMATS:
         for beginning in (b"", b"\xef\xbb\xbf", b"\xff\xfe"):
             survives(form, beginning + (FILES / name).read_bytes(), name)
 
 
-@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "gb18030", "utf-32", "latin-1"])
+@each_row("form", FORMATS, ids=lambda form: form.name)
+@each_row("encoding", ["utf-16", "utf-16-be", "gb18030", "utf-32", "latin-1"])
 def test_no_format_trips_over_an_encoding(form: Format, encoding: str) -> None:
     for name in NAMES:
         survives(form, (FILES / name).read_text(encoding="utf-8").encode(encoding, "replace"), name)
 
 
-@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
-@pytest.mark.parametrize(
+@each_row("form", FORMATS, ids=lambda form: form.name)
+@each_row(
     "data",
     [
         b"", b"\n", b" ", b"\0", b"\xff", b"{}", b"[]", b"null", b"[" * 200_000, b'{"a":' * 50_000, b"9" * 10_000,
@@ -76,7 +77,7 @@ def test_no_format_trips_over_next_to_nothing(form: Format, data: bytes) -> None
     assert 0 <= form.resembles(given(data).sample) <= 1
 
 
-@pytest.mark.long
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", NAMES)
 def test_thousands_of_damaged_files_do_no_harm(name: str) -> None:
     chance = random.Random(1)

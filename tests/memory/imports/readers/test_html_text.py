@@ -1,11 +1,10 @@
 """The words in small pieces of HTML."""
 
-import pytest
-
 from memory.imports.readers.html_text import words_of
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("html", "words"),
     [
         ("<p>It <b>snowed</b>.</p><p>Cold &amp; wet.</p>", "It snowed.\n\nCold & wet."),

@@ -17,6 +17,7 @@ from memory.imports.readers.journey import Journey
 from memory.imports.readers.source import Source
 from memory.imports.readers.types import Entry, ImportRejected, Limits, Options
 from tests.memory.imports.readers.given import entries_of, fixture, found_by, given, skips_of, zipped
+from tests.table import each_row
 
 
 def entries_in(text: str | bytes, name: str = "diary.txt", day_first: bool | None = None) -> list[Entry]:
@@ -45,13 +46,13 @@ def test_a_chinese_diary_is_split_at_its_dates() -> None:
     assert entries[3].text == "小黑生病了。"
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "gbk"])
+@each_row("encoding", ["utf-8-sig", "utf-16", "gbk"])
 def test_a_diary_may_be_in_any_common_encoding(encoding: str) -> None:
     text = "2024年1月5日\n今天去了外婆家，她做了红烧肉。"
     assert [entry.day for entry in entries_in(text.encode(encoding))] == [date(2024, 1, 5)]
 
 
-@pytest.mark.parametrize("name", ["journal.md", "journal_zh.txt"])
+@each_row("name", ["journal.md", "journal_zh.txt"])
 def test_a_diary_is_recognised(name: str) -> None:
     assert recognised(fixture(name)).name == "journal"
 
@@ -158,7 +159,7 @@ def test_a_folder_without_notes_is_refused() -> None:
         found_by(Journal(), zipped({"a.png": b"x"}))
 
 
-@pytest.mark.parametrize("data", [b"\x00\x01\x02", b"abc\xff\xfe\xff\xff", "2024-01-05\n真".encode()[:-1]])
+@each_row("data", [b"\x00\x01\x02", b"abc\xff\xfe\xff\xff", "2024-01-05\n真".encode()[:-1]])
 def test_a_damaged_diary_is_refused(data: bytes) -> None:
     with pytest.raises(ImportRejected):
         entries_in(data)
@@ -169,7 +170,7 @@ def test_a_line_without_end_is_refused() -> None:
         found_by(Journal(), given("a" * 200_000, limits=Limits(line_characters=100_000)))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     ["==" + " " * 10**6 + "x", "2024" + " " * 10**6 + "x", "=" * 10**6, " " * 10**6, "2024-01-05" + " -" * 10**6 + "x"],
     ids=["spaces", "year", "frame", "blank", "marks"],
@@ -238,7 +239,7 @@ def test_the_zip_of_day_one_is_read_and_its_photographs_told() -> None:
     assert recognised(zipped(members)).name == "day_one"
 
 
-@pytest.mark.parametrize("data", ["", "{", '{"entries": [', '{"entries": [{"text": "cut'])
+@each_row("data", ["", "{", '{"entries": [', '{"entries": [{"text": "cut'])
 def test_a_damaged_export_of_day_one_is_refused(data: str) -> None:
     with pytest.raises(ImportRejected):
         found_by(DayOne(), given(data))

@@ -11,6 +11,7 @@ from hypothesis import strategies as some
 from memory.imports.readers.json_values import Unread, loads, values
 from memory.imports.readers.types import ImportRejected, Limits
 from tests.memory.imports.readers.given import given
+from tests.table import each_row
 
 TREES: some.SearchStrategy[Any] = some.recursive(
     some.none()
@@ -62,7 +63,7 @@ def test_depth_outside_of_what_is_wanted_does_not_matter() -> None:
     assert found_in(text, "name") == [("name", "a")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "where"),
     [
         ('[1, 2', "the end of the file"), ("", "the end of the file"), ("[1,\n 2,\n x]", "line 3, character 2"),
@@ -97,7 +98,7 @@ def test_a_large_file_is_never_held() -> None:
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("text", ["[" * 40 + "]" * 40, "[" * 100_000, '{"a": ', "", "9" * 5_000])
+@each_row("text", ["[" * 40 + "]" * 40, "[" * 100_000, '{"a": ', "", "9" * 5_000])
 def test_a_small_text_that_is_none_or_too_deep_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         loads(text, Limits())

@@ -102,7 +102,7 @@ def test_memory_stays_while_the_file_grows(parts: Parts, render: rendered.Render
     assert peak < 2.5 * MB
 
 
-@pytest.mark.long
+@pytest.mark.campaign
 @of_kinds(KINDS + MORE_KINDS)
 def test_two_hundred_megabytes_take_no_more_than_one_conversation(
     parts: Parts, render: rendered.Render, end: bytes, tmp_path: Path

@@ -75,7 +75,7 @@ def written(path: Path, kind: str, size: int) -> int:
     return count
 
 
-@pytest.mark.long
+@pytest.mark.campaign
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_hundred_megabytes_are_read_in_little_memory(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "large.txt"

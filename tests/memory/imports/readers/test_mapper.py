@@ -17,6 +17,7 @@ from memory.imports.readers.fields import Mapping
 from memory.imports.readers.mapper import Mapped, guess
 from memory.imports.readers.types import Found, ImportRejected, Options, Talk
 from tests.memory.imports.readers.given import entries_of, fixture, found_by, given, lines_of, skips_of
+from tests.table import each_row
 
 
 def confirmed(data: Any, **corrected: str) -> list[Found]:
@@ -58,7 +59,7 @@ def test_a_guess_is_never_used_unasked() -> None:
     assert rejected.value.code == "ask_mapping"
 
 
-@pytest.mark.parametrize("flag", ["is_human", "is_user"])
+@each_row("flag", ["is_human", "is_user"])
 def test_a_yes_or_no_says_who_speaks(flag: str) -> None:
     found = confirmed([{flag: True, "text": "Hello there"}, {flag: False, "text": "Good evening"}])
     assert [(line.speaker, line.role) for line in lines_of(found)] == [("user", "user"), ("assistant", "persona")]
@@ -69,7 +70,7 @@ def test_a_flag_for_bots_says_the_opposite() -> None:
     assert [line.role for line in lines_of(found)] == ["persona", "user"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "record",
     [
         {"role": "user", "content": "Hello there"},
@@ -125,7 +126,7 @@ def test_records_that_are_none_are_told() -> None:
     assert skips_of(confirmed(data)) == ["broken", "unknown", "too_long"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("data", "code"),
     [
         ('{"a": 1}', "nothing_found"),
@@ -203,7 +204,7 @@ def test_a_title_without_words_beneath_it_is_the_entry() -> None:
     assert [(one.title, one.text) for one in entries_of(found)] == [("", "Rain."), ("Snow", "Cold.")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("speakers", "roles"),
     [
         ([{"nature": "Customer"}, {"nature": "Robot"}], ["user", "persona"]),
@@ -219,7 +220,7 @@ def test_who_speaks_is_found_in_what_companions_write(speakers: list[Any], roles
 NAMED = ["Ana", "Ben", "阿华", "Dee", "Élodie", "Fay"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("speaker", "others"),
     [
         ("sender", {"type": "text"}),

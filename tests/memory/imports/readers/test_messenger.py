@@ -12,6 +12,7 @@ from memory.imports.readers.messenger_words import is_notice
 from memory.imports.readers.mojibake import is_garbled, repair
 from memory.imports.readers.types import ImportRejected, Talk, is_between_people
 from tests.memory.imports.readers.given import found_by, given, lines_of, skips_of, zipped
+from tests.table import each_row
 
 BEGIN = 1_600_000_000_000
 
@@ -55,7 +56,7 @@ def test_letters_are_put_right_everywhere() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "wrong"),
     [
         (r'{"a": "caf\u00c3\u00a9"}', True),

@@ -29,7 +29,7 @@ def test_every_line_comes_back_in_its_place(name: str, render: Render, lines: li
     check_comes_back(name, render, lines)
 
 
-@pytest.mark.long
+@pytest.mark.campaign
 @FORMATS
 @settings(max_examples=3_000, deadline=None)
 @supposing(lines=TALKS)

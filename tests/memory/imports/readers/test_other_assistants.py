@@ -3,11 +3,10 @@
 import json
 from typing import Any
 
-import pytest
-
 from memory.imports.readers import read, recognised
 from memory.imports.readers.types import Found, Talk
 from tests.memory.imports.readers.given import FILES, fixture, given, lines_of, skips_of, zipped
+from tests.table import each_row
 
 
 def told(found: list[Found]) -> list[tuple[str, str]]:
@@ -40,7 +39,7 @@ READ = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", READ)
+@each_row("name", READ)
 def test_what_was_said_is_read_and_the_rest_is_told(name: str) -> None:
     source = fixture(f"{name}.json")
     assert recognised(source).name == name
@@ -49,7 +48,7 @@ def test_what_was_said_is_read_and_the_rest_is_told(name: str) -> None:
     assert len({line.source_id for line in lines_of(found)}) == len(lines_of(found))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "member"),
     [("deepseek", "conversations.json"), ("gemini", "Takeout/My Activity/Gemini Apps/MyActivity.json")],
 )
@@ -83,13 +82,13 @@ def takeout(prompts: list[str], minutes: list[int], header: str = "Gemini Apps")
     )
 
 
-@pytest.mark.parametrize("minutes", [[5, 5, 3], [5, 5, 5], [5, 3, 3]])
+@each_row("minutes", [[5, 5, 3], [5, 5, 5], [5, 3, 3]])
 def test_prompts_of_one_time_keep_the_order_of_a_file_that_goes_back(minutes: list[int]) -> None:
     found = told(list(read(given(takeout(["Prompted C", "Prompted B", "Prompted A"], minutes)))))
     assert [text for _role, text in found] == ["A", "Answer 2", "B", "Answer 1", "C", "Answer 0"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("member", "header", "wrapped"),
     [
         ("Takeout/Meine Aktivitäten/Gemini-Apps/MeineAktivitäten.json", "Gemini-Apps", "Eingegebener Prompt: {}"),
@@ -134,7 +133,7 @@ ALONE: list[dict[str, Any]] = [{"role": "user", "content": "Hi"}, {"role": "assi
 PAIR = [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello"}]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("data", "talks"),
     [
         (json.dumps(ALONE), 1),

@@ -9,6 +9,7 @@ import pytest
 from memory.imports.readers import read, recognised
 from memory.imports.readers.types import Found, ImportRejected, Remembered
 from tests.memory.imports.readers.given import given, lines_of, skips_of, zipped
+from tests.table import each_row
 
 
 def kept(found: list[Found]) -> list[tuple[str, str, date | None]]:
@@ -55,7 +56,7 @@ BEFORE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("data", [NOW, json.dumps(json.dumps(NOW, indent=2)), BEFORE])
+@each_row("data", [NOW, json.dumps(json.dumps(NOW, indent=2)), BEFORE])
 def test_an_agent_of_letta_brings_its_blocks_its_archive_and_what_was_said(data: Any) -> None:
     name, found = of(data, "sam.af")
     assert name == "letta"
@@ -80,7 +81,7 @@ MEMORY = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each_row(
     "data",
     [
         {"results": [MEMORY, MEMORY | {"id": "a2", "memory": ""}], "relations": []},
@@ -156,7 +157,7 @@ def test_replika_brings_messages_and_its_diary_is_what_it_kept() -> None:
         assert kept(found) == [("diary", "Tea\n\nToday Ana told me of tea.", date(2024, 1, 5))]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         '{"agents": [{"agent_type": "x", "block_ids": [',

@@ -22,6 +22,7 @@ from memory.imports.readers.source import Source
 from memory.imports.readers.types import Found, ImportRejected, Line, Remembered, Role, Skipped, Talk
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
 from tests.memory.imports.readers.schema import faults
+from tests.table import each_row
 
 SCHEMAS = FILES.parent / "schemas"
 STORE = (FILES / "pam_store.json").read_text()
@@ -115,7 +116,7 @@ def test_a_zip_brings_memories_and_conversations() -> None:
     assert skips_of(found) == ["deleted", "broken", "settings", "not_chosen", "thinking", "media", "document"]
 
 
-@pytest.mark.parametrize("name", ["pam_store.json", "pam_conversation.json"])
+@each_row("name", ["pam_store.json", "pam_conversation.json"])
 def test_the_format_is_recognised(name: str) -> None:
     assert recognised(fixture(name)).name == "portable_ai_memory"
     assert recognised(whole()).name == "portable_ai_memory"
@@ -130,7 +131,7 @@ def test_messages_that_answer_each_other_in_a_circle_end() -> None:
     assert len(lines_of(found_by(PortableMemory(), given(json.dumps(document))))) == 4
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("data", "code"),
     [
         ("{}", "not_this"),
@@ -149,7 +150,7 @@ def test_a_zip_without_a_store_is_refused() -> None:
     assert rejection(zipped({"conversations/c1.json": CONVERSATION})).code == "member_missing"
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "gbk"])
+@each_row("encoding", ["utf-16", "gbk"])
 def test_a_store_in_another_encoding_is_read(encoding: str) -> None:
     assert len(memories_of(found_by(PortableMemory(), given(STORE.encode(encoding))))) == 2
 

@@ -15,6 +15,7 @@ from memory.imports.readers.mapper import guess
 from memory.imports.readers.types import Card, Found, ImportRejected, Options, Talk
 from tests.memory.imports.readers.given import FILES, entries_of, found_by, given, lines_of, zipped
 from tests.memory.imports.readers.rendered import RENDERED, Render, Spoken
+from tests.table import each_row
 
 TIMES = [f"2024-01-0{day} 10:0{minute}:00" for day in (5, 6, 7) for minute in (0, 0, 3)]
 WHO = ["Ana", "Mira", "Ana"] * 3
@@ -92,8 +93,8 @@ def ids(found: list[Found]) -> list[str]:
     return [line.source_id for line in lines_of(found)] + [entry.source_id for entry in entries_of(found)]
 
 
-@pytest.mark.parametrize("turned", [False, True], ids=["oldest first", "newest first"])
-@pytest.mark.parametrize(("name", "written"), EXPORTS, ids=lambda one: getattr(one, "__name__", one))
+@each_row("turned", [False, True], ids=["oldest first", "newest first"])
+@each_row(("name", "written"), EXPORTS, ids=lambda one: getattr(one, "__name__", one))
 def test_a_later_export_has_the_ids_of_an_earlier_one(name: str, written: Any, turned: bool) -> None:
     in_order = SAID[::-1] if turned else SAID
     whole = ids(found_in(name, written(in_order)))
@@ -122,7 +123,7 @@ UNDATED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "written"), UNDATED, ids=[name for name, _written in UNDATED])
+@each_row(("name", "written"), UNDATED, ids=[name for name, _written in UNDATED])
 def test_undated_talks_that_begin_alike_share_no_line(name: str, written: Any) -> None:
     talks = [[("Ana", "Hi"), ("Mira", "Hello!"), ("Ana", f"Talk {n}"), ("Mira", "Hello!")] for n in range(3)]
     found = [ids(found_in(name, written(talk), f"talk {n}")) for n, talk in enumerate(talks)]
@@ -131,7 +132,7 @@ def test_undated_talks_that_begin_alike_share_no_line(name: str, written: Any) -
     assert ids(found_in(name, written(talks[1]), "talk 1")) == found[1]
 
 
-@pytest.mark.parametrize("name", ["mapped", "role_messages"])
+@each_row("name", ["mapped", "role_messages"])
 def test_a_newer_talk_on_top_leaves_the_ids_of_undated_ones(name: str) -> None:
     sides = ("user", "assistant", "user", "assistant")
     talks = [
@@ -145,7 +146,7 @@ def test_a_newer_talk_on_top_leaves_the_ids_of_undated_ones(name: str) -> None:
     assert {*before} == {*after[4:]}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "written", "files"),
     [
         ("whatsapp", whatsapp, ("WhatsApp Chat with Mira.txt", "WhatsApp Chat with Mira (1).txt")),
@@ -199,7 +200,7 @@ def read_in(language: str, name: str, data: bytes, file: str) -> list[Found]:
         return [bare(one) for one in found_in(name, data, file)]
 
 
-@pytest.mark.parametrize("path", sorted(FILES.iterdir()), ids=lambda path: path.name)
+@each_row("path", sorted(FILES.iterdir()), ids=lambda path: path.name)
 def test_a_file_says_the_same_in_every_language_of_the_reader(path: Path) -> None:
     data = path.read_bytes()
     name = recognised(given(data, path.name)).name
@@ -207,7 +208,7 @@ def test_a_file_says_the_same_in_every_language_of_the_reader(path: Path) -> Non
         assert read_in("en", name, data, file) == read_in("zh-hans", name, data, file)
 
 
-@pytest.mark.parametrize(("name", "render"), RENDERED)
+@each_row(("name", "render"), RENDERED)
 def test_a_talk_has_the_same_ids_in_every_language_of_the_reader(name: str, render: Render) -> None:
     data = render([Spoken(bool(n % 2), "Hello") for n in range(4)])
     english = read_in("en", name, data, "")

@@ -7,6 +7,7 @@ import zlib
 import pytest
 
 from memory.imports.readers import png
+from tests.table import each_row
 
 PICTURE = png.plain(2, 3, (1, 2, 3))
 END = png.made(b"IEND", b"")
@@ -22,7 +23,7 @@ def code_of(data: bytes) -> str:
     return broken.value.code
 
 
-@pytest.mark.parametrize(
+@each_row(
     "chunk",
     [
         png.made(b"tEXt", b"chara\0words"),
@@ -65,7 +66,7 @@ def test_pixels_are_never_inflated() -> None:
     assert png.texts_of(io.BytesIO(picture), ("chara",)) == {"chara": b"words"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("data", "code"),
     [
         (b"", "not_png"),

@@ -8,6 +8,7 @@ from memory.imports.readers import FORMATS, format_named, read, speakers
 from memory.imports.readers.reasons import REJECTIONS, SKIPS
 from memory.imports.readers.types import ImportRejected, Line, Role, Skipped, Talk
 from tests.memory.imports.readers.given import fixture, given, lines_of
+from tests.table import each_row
 
 
 def talk(*spoken: tuple[str, Role], title: str = "") -> Talk:
@@ -39,9 +40,7 @@ def test_a_file_in_which_there_is_nothing_is_refused() -> None:
     assert rejected.value.code == "nothing_found"
 
 
-@pytest.mark.parametrize(
-    "data", ["[" * 70_000, '{"a":' * 20_000, "a: " * 20_000, "\n" * 70_000, "x" * 200_000, "1/1/1" * 20_000]
-)
+@each_row("data", ["[" * 70_000, '{"a":' * 20_000, "a: " * 20_000, "\n" * 70_000, "x" * 200_000, "1/1/1" * 20_000])
 def test_a_look_at_a_strange_file_is_quick(data: str) -> None:
     begin = time.monotonic()
     for form in FORMATS:

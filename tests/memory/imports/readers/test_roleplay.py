@@ -3,14 +3,13 @@
 import json
 from datetime import UTC, datetime
 
-import pytest
-
 from memory.imports.readers import recognised
 from memory.imports.readers.types import Skipped, Talk
 from tests.memory.imports.readers.given import fixture, found_by, given, lines_of
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("file", "name", "lines"),
     [
         (

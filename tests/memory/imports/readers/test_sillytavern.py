@@ -10,6 +10,7 @@ from memory.imports.readers import recognised
 from memory.imports.readers.sillytavern import SillyTavern, send_date
 from memory.imports.readers.types import ImportRejected, Skipped, Talk
 from tests.memory.imports.readers.given import fixture, found_by, given, lines_of, zipped
+from tests.table import each_row
 
 MESSAGE = {"name": "Mira", "is_user": False, "send_date": "June 19, 2023 2:20pm", "mes": "Hello"}
 
@@ -33,7 +34,7 @@ def test_a_chat_is_read() -> None:
     assert [(talk.title, talk.source_id) for talk in found if isinstance(talk, Talk)] == [("Mira", "int-1")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "written",
     [
         "June 19, 2023 2:20pm", "Jun 19, 2023 2:20pm", "2023-6-19@14h20m00s", "2023-6-19 @14h 20m 00s 123ms",
@@ -49,9 +50,7 @@ def test_dates_that_say_their_zone_keep_it() -> None:
     assert send_date("2023-06-19T14:20:00.000Z") == send_date(1687184400000) == at
 
 
-@pytest.mark.parametrize(
-    "written", ["", "yesterday", "2023-13-40@25h61m61s", None, True, 1e300, [], "June 45, 2023 2:20pm"]
-)
+@each_row("written", ["", "yesterday", "2023-13-40@25h61m61s", None, True, 1e300, [], "June 45, 2023 2:20pm"])
 def test_what_is_no_date_is_none(written: Any) -> None:
     assert send_date(written) is None
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as some
 from memory.imports.readers.source import Source
 from memory.imports.readers.types import ImportRejected, Limits
 from tests.memory.imports.readers.given import given, zip_of, zipped
+from tests.table import each_row
 
 CHINESE = "今天我去了湖边，天气很好。\n小黑说：你一个人去的吗？\n"
 
@@ -29,13 +30,13 @@ def code_of(source: Source, member: str = "") -> str:
     return rejected.value.code
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "gbk", "gb18030"])
+@each_row("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "gbk", "gb18030"])
 def test_chinese_is_read_in_every_encoding_it_comes_in(encoding: str) -> None:
     text = CHINESE * 200
     assert text_of(given(text.encode(encoding))) == text
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "cp1251", "big5", "shift-jis", "utf-32"])
+@each_row("encoding", ["latin-1", "cp1251", "big5", "shift-jis", "utf-32"])
 def test_other_encodings_are_refused_and_not_guessed(encoding: str) -> None:
     text = {"cp1251": "Привет, как дела?\n", "big5": "今天天氣很好嗎？\n", "shift-jis": "こんにちは、元気ですか。\n"}
     assert code_of(given((text.get(encoding, "Größe, café, Müller\n") * 50).encode(encoding))) == "encoding"
@@ -110,9 +111,7 @@ def test_a_member_that_is_not_there_is_refused() -> None:
     assert code_of(zipped({"a.txt": "x"}), "b.txt") == "member_missing"
 
 
-@pytest.mark.parametrize(
-    "name", ["../a.txt", "a/../../b.txt", "/etc/passwd", "C:/a.txt", "..\\a.txt", "a\nb.txt", "a\x1b[0m.txt"]
-)
+@each_row("name", ["../a.txt", "a/../../b.txt", "/etc/passwd", "C:/a.txt", "..\\a.txt", "a\nb.txt", "a\x1b[0m.txt"])
 def test_names_that_lead_out_are_refused(name: str) -> None:
     assert rejected_zip(zip_of({name: "x"})) == "zip_name"
 
@@ -143,7 +142,7 @@ def test_encrypted_members_are_refused() -> None:
     assert rejected_zip(bytes(data)) == "zip_encrypted"
 
 
-@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+@each_row("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_packing_whose_output_cannot_be_bounded_is_refused(method: int) -> None:
     assert rejected_zip(packed(zipfile.ZipInfo("a.txt"), b"x", method)) == "zip_method"
 

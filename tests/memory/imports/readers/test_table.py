@@ -15,6 +15,7 @@ from memory.imports.readers.fields import Mapping
 from memory.imports.readers.table import Table, guess
 from memory.imports.readers.types import ImportRejected, Limits, Line, Options, Talk
 from tests.memory.imports.readers.given import entries_of, fixture, found_by, given, lines_of, skips_of
+from tests.table import each_row
 
 
 def lines_in(text: str | bytes, options: Options | None = None) -> list[Line]:
@@ -59,7 +60,7 @@ def test_records_of_one_conversation_are_one_talk() -> None:
     assert [(talk.source_id, len(talk.lines)) for talk in talks] == [("c1", 2), ("c2", 1)]
 
 
-@pytest.mark.parametrize("name", ["messages.csv", "messages_zh.tsv", "diary.csv", "companion.csv"])
+@each_row("name", ["messages.csv", "messages_zh.tsv", "diary.csv", "companion.csv"])
 def test_tables_are_recognised(name: str) -> None:
     assert recognised(fixture(name)).name == "table"
 
@@ -68,7 +69,7 @@ def test_a_table_of_unknown_columns_is_still_a_table_by_its_name() -> None:
     assert recognised(given("2024-01-05;a;b\n2024-01-06;c;d\n", "export.csv")).name == "table"
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16-le", "utf-16", "gbk"])
+@each_row("encoding", ["utf-8-sig", "utf-16-le", "utf-16", "gbk"])
 def test_a_table_may_be_in_any_common_encoding(encoding: str) -> None:
     text = "日期,发送人,内容\n2024-01-05,小美,你好，今天天气怎么样？\n"
     assert [line.text for line in lines_in(text.encode(encoding))] == ["你好，今天天气怎么样？"]
@@ -120,7 +121,7 @@ def test_a_quotation_that_never_ends_is_refused_with_its_line() -> None:
     assert (rejected.code, rejected.where) == ("table_broken", "line 3")
 
 
-@pytest.mark.parametrize("data", ["", "one column\nonly\n", b"\x00\x01", b"date,text\n2024,\xff\xff\xfe", "\n\n\n"])
+@each_row("data", ["", "one column\nonly\n", b"\x00\x01", b"date,text\n2024,\xff\xff\xfe", "\n\n\n"])
 def test_what_is_no_table_is_refused(data: str | bytes) -> None:
     assert rejection(data)
 
@@ -173,7 +174,7 @@ def test_a_long_talk_comes_in_pieces_that_belong_together() -> None:
     assert len({line.source_id for talk in talks for line in talk.lines}) == 25
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "sep=;\r\nDate;From;Text\r\n2024-01-05 21:30;Ana;Hello\r\n2024-01-06 08:00;Mira;Hi, you\r\n",

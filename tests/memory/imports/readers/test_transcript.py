@@ -8,6 +8,7 @@ from memory.imports.readers import read, recognised
 from memory.imports.readers.transcript import Transcript
 from memory.imports.readers.types import ImportRejected, Options, Skipped, is_between_people
 from tests.memory.imports.readers.given import entries_of, fixture, found_by, given, lines_of
+from tests.table import each_row
 
 
 def spoken(data: str) -> list[tuple[str, str]]:
@@ -43,9 +44,7 @@ def test_plain_labels_say_who_is_who() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "line", ["At 12:30: lunch", "see http://x", "A long sentence that ends like this: so", "Oh, well: no"]
-)
+@each_row("line", ["At 12:30: lunch", "see http://x", "A long sentence that ends like this: so", "Oh, well: no"])
 def test_lines_with_colons_go_on_with_what_was_said(line: str) -> None:
     data = f"Ana: hi\nMira: hello\nAna: listen\n{line}\nMira: yes\n"
     assert ("Ana", f"listen\n{line}") in spoken(data)

@@ -5,13 +5,14 @@ import pytest
 from memory.imports.readers import recognised
 from memory.imports.readers.types import ImportRejected
 from tests.memory.imports.readers.given import given, zipped
+from tests.table import each_row
 
 TELEGRAM = "<!DOCTYPE html>\n<html>\n <head><title>Exported Data</title></head><body>Ana: hi\nMira: hello\nAna: so\n"
 CHATGPT = "<html>\n<head><title>ChatGPT Data Export</title></head><script>var jsonData = [{}]</script>"
 DISCORD = '\ufeff<!-- a --><!doctype html><html lang="en"><div class="chatlog__message-group">Ana: hi</div>'
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("page", "code"),
     [
         (TELEGRAM, "page_of_telegram"), (CHATGPT, "page_of_chatgpt"), (DISCORD, "page_of_discord"),

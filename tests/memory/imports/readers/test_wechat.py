@@ -3,11 +3,10 @@
 import json
 from typing import Any
 
-import pytest
-
 from memory.imports.readers import format_named, read, recognised
 from memory.imports.readers.types import Talk, is_between_people
 from tests.memory.imports.readers.given import found_by, given, lines_of, skips_of
+from tests.table import each_row
 
 
 def message(number: int, name: str, text: str, own: int | None = 0, kind: str = "文本消息") -> dict[str, Any]:
@@ -29,7 +28,7 @@ MESSAGES = [
 HEARD = [("阿华", "你好呀", ""), ("我自己", "在忙吗？", "user"), ("小红", "晚上见", ""), ("老王", "大家好", "")]
 
 
-@pytest.mark.parametrize("tool", [{"weflow": {"version": "1.0.3", "generator": "WeFlow"}}, {}])
+@each_row("tool", [{"weflow": {"version": "1.0.3", "generator": "WeFlow"}}, {}])
 def test_the_json_of_weflow_is_read(tool: dict[str, Any]) -> None:
     session = {"wxid": "1@chatroom", "displayName": "周末爬山群", "type": "群聊"}
     session |= {"avatar": "data:" + "A" * 70_000} if tool else {}

@@ -8,6 +8,7 @@ from memory.imports.readers import recognised
 from memory.imports.readers.types import ImportRejected, Options, Skipped, Talk
 from memory.imports.readers.whatsapp import WhatsApp
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
+from tests.table import each_row
 
 NARROW = "\u202f"
 MARK = "\u200e"
@@ -53,7 +54,7 @@ def test_a_chat_in_chinese_is_read() -> None:
     assert [talk.title for talk in found if isinstance(talk, Talk)] == ["小美"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "stamp",
     [
         "31/12/2023, 21:05 - ", "31.12.23, 21:05 - ", "31-12-2023 21:05 - ", "12/31/23, 9:05 PM - ",
@@ -77,7 +78,7 @@ def test_stamps_of_many_phones_say_the_same_moment(stamp: str) -> None:
     assert recognised(given(data)).name == "whatsapp"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("clock", "hour"),
     [
         ("12:30 AM", 0), ("12:30 PM", 12), ("1:30 a.m.", 1), ("11:30 pm", 23), ("凌晨12:30", 0), ("凌晨1:30", 1),
@@ -94,7 +95,7 @@ def chat(*days: str) -> str:
     return "".join(f"{day}, 10:00 - Ana: Hello {number}\n" for number, day in enumerate(days))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("days", "second"),
     [
         (("03/04/2024", "13/04/2024"), datetime(2024, 4, 13)), (("03/04/2024", "03/24/2024"), datetime(2024, 3, 24)),
@@ -137,7 +138,7 @@ def test_where_dates_contradict_each_other_the_chosen_order_holds() -> None:
     assert len(texts(data, Options(day_first=True))) == 2
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "reason"),
     [
         ("<Media omitted>", "media"), ("<Medien ausgeschlossen>", "media"), ("<省略多媒体文件>", "media"),
@@ -169,7 +170,7 @@ def test_what_stands_in_place_of_words_is_told(text: str, reason: str) -> None:
     assert [line.text for line in lines_of(found)] == ["Hello"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "words", "reason"),
     [
         (f"So bright {MARK}image omitted", "So bright", "media"), (f"图 {MARK}<附件: 1-PHOTO.jpg>", "图", "media"),
@@ -185,7 +186,7 @@ def test_what_somebody_said_beside_what_the_app_put_there_stays(text: str, words
     assert skips_of(found) == [reason] * bool(reason)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "<hug>", "see <3", "I deleted this message", "image omitted?", "Note: this", "31/12/2023", "(file attached)",
@@ -196,7 +197,7 @@ def test_words_that_look_like_something_else_stay_words(text: str) -> None:
     assert texts(f"31/12/2023, 21:05 - Ana: {text}\n") == [("Ana", text)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "notice",
     [
         "Messages and calls are end-to-end encrypted.", "Mira added you", 'Ana changed the subject to "Rome: again"',
@@ -221,7 +222,7 @@ def test_everybody_in_a_group_keeps_their_name() -> None:
     assert [speaker for speaker, _text in texts(data)] == ["Ana", "Mira", "+49 170 1234567", "Ben", "小美"]
 
 
-@pytest.mark.parametrize("name", ["_chat.txt", "WhatsApp Chat with Mira.txt"])
+@each_row("name", ["_chat.txt", "WhatsApp Chat with Mira.txt"])
 def test_the_zip_is_read_and_its_pictures_are_told(name: str) -> None:
     source = zipped({name: (FILES / name).read_bytes(), "1.jpg": b"x", "note.txt": "x"}, "WhatsApp Chat - Mira.zip")
     assert recognised(source).name == "whatsapp"
@@ -241,7 +242,7 @@ def test_several_chats_in_a_zip_are_talks_of_their_own() -> None:
         assert len({(talk.title, talk.source_id) for talk in found}) == 2
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "title"),
     [
         ("WhatsApp Chat with Mira (2).txt", "Mira"), ("WhatsApp-Chat mit Mira.txt", "Mira"), ("notes.txt", ""),

@@ -10,6 +10,7 @@ from memory.imports.readers import read, recognised
 from memory.imports.readers.slack import readable
 from memory.imports.readers.types import ImportRejected, Talk, is_between_people
 from tests.memory.imports.readers.given import given, lines_of, skips_of, zipped
+from tests.table import each_row
 
 USERS = [
     {"id": "U1", "name": "ana", "real_name": "Ana Silva", "profile": {"display_name": "ana"}},
@@ -44,7 +45,7 @@ SLACK = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("top", ["", "Acme Slack export Jan 1 2024/"])
+@each_row("top", ["", "Acme Slack export Jan 1 2024/"])
 def test_a_slack_export_is_read_with_names_and_without_its_marks(top: str) -> None:
     source = zipped({f"{top}{name}": text for name, text in SLACK.items()})
     assert recognised(source).name == "slack"
@@ -130,7 +131,7 @@ AS_CSV = (
 )
 
 
-@pytest.mark.parametrize("top", ["messages", "package/Nachrichten", "Messages"])
+@each_row("top", ["messages", "package/Nachrichten", "Messages"])
 def test_the_package_of_discord_holds_what_the_owner_wrote(top: str) -> None:
     source = zipped(
         {
@@ -165,7 +166,7 @@ def test_one_file_of_discords_package_is_read() -> None:
         assert {line.role for line in lines_of(list(read(given(text, name))))} == {"user"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "members",
     [
         {name: text for name, text in SLACK.items() if "2024-01-05" not in name} | {"general/2024-01-06.json": "[{]"},
