@@ -8,6 +8,7 @@ import pytest
 
 from echovessel.embeddings import embedding, traced_encoder
 
+pytestmark = pytest.mark.real_embeddings
 LINES = ["I am so tired.", "", "What was the name of the cat that Mira found?", "记得那件事吗？我们去了海边。"]
 LONG = " ".join(LINES) * 20
 

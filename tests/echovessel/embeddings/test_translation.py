@@ -146,6 +146,7 @@ def unread() -> Iterator[None]:
     translation._senses.cache_clear()
 
 
+@pytest.mark.real_embeddings
 @pytest.mark.parametrize(
     "content",
     [

@@ -209,6 +209,7 @@ def test_an_unreadable_answer_fails_visibly_and_its_words_are_kept(mira: Persona
     assert not ModelReply.objects.exists()
 
 
+@pytest.mark.real_embeddings
 def test_a_failing_reflection_leaves_all_else_and_a_retry_adds_only_the_thoughts(
     mira: Persona, model: Script, clock: Clock
 ) -> None:
@@ -507,6 +508,7 @@ def test_a_memory_in_the_wrong_language_beats_a_lost_one(mira: Persona, model: S
     assert LLMCall.objects.filter(purpose="extraction").count() == 2
 
 
+@pytest.mark.real_embeddings
 def test_events_and_thoughts_are_counted_once_whatever_was_repeated(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,6 +37,7 @@ def test_on_the_table_nobody_is_merged_wrongly_without_asking(judged: dict[Pair,
     assert len(merged) >= 5
 
 
+@pytest.mark.real_embeddings
 def test_on_the_table_most_that_are_the_same_are_found_and_few_are_asked_about_in_vain(
     judged: dict[Pair, Likeness],
 ) -> None:

@@ -375,5 +375,6 @@ def test_another_personas_memories_do_not_change_the_scores(ana: User, ben: User
     assert [item.as_json() for item in asking(hers, "Do you remember my cat and the armchair?").items] == before
 
 
+@pytest.mark.real_embeddings
 def test_the_vector_of_talk_that_is_shipped_is_what_the_bundled_model_makes() -> None:
     assert common_words.talk_by(embedding.BUNDLED) == pytest.approx(np.load(common_words._BUNDLED_TALK), abs=1e-4)
