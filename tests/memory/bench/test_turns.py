@@ -10,6 +10,7 @@ from django.conf import settings
 from echovessel.db.sqlite.temporary import throw_away
 from memory.bench import turns
 from persona.models import Persona
+from tests.installation import SETTINGS
 
 
 @pytest.mark.django_db(transaction=True)
@@ -19,7 +20,7 @@ def test_every_turn_of_every_owner_is_timed_and_the_servers_work_is_counted(
 ) -> None:
     for name, value in {
         "DATA_DIR": str(tmp_path),
-        "DJANGO_SETTINGS_MODULE": "echovessel.settings",
+        "DJANGO_SETTINGS_MODULE": SETTINGS,
         "SECRET_KEY": settings.SECRET_KEY,  # sessions are made here and read there
     }.items():
         monkeypatch.setenv(name, value)
