@@ -127,6 +127,7 @@ def sections(persona: Persona, line: str, now: datetime) -> str:
     return "\n".join(section.text for one in told if (section := one(asked)))
 
 
+@pytest.mark.real_embeddings
 @both
 def test_what_a_later_talk_puts_right_is_all_that_is_remembered(
     ana: User, tongue: Tongue, client: Client, clock: Clock
@@ -142,6 +143,7 @@ def test_what_a_later_talk_puts_right_is_all_that_is_remembered(
     assert_only_right_everywhere(persona, tongue, clock, client)
 
 
+@pytest.mark.real_embeddings
 @both
 def test_a_talk_of_nothing_but_the_correction_is_read(ana: User, tongue: Tongue, client: Client, clock: Clock) -> None:
     persona = persona_of(ana, tongue)

@@ -46,6 +46,7 @@ def test_as_many_as_there_are_stand_in_the_database_in_their_order_and_in_both_i
     assert search.SUBSTRINGS.find(connection, "of the harb", count + 1) == [line.pk for line in reversed(given)]
 
 
+@pytest.mark.real_embeddings
 def test_words_that_were_cut_before_are_not_cut_again(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = lines(mira, 2)
     known = search.worded([first.content])

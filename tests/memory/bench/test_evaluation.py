@@ -34,6 +34,7 @@ def measured(owner: User, name: str) -> dict[str, Any]:
     return evaluated(persona, evaluation.SETS[name], 1_500)
 
 
+@pytest.mark.real_embeddings
 @pytest.mark.parametrize("name", ["en", "zh"])
 def test_recall_finds_what_is_stored_and_keeps_silent_about_the_rest(ana: User, name: str) -> None:
     found = measured(ana, name)
