@@ -44,7 +44,7 @@ class VersionInline(SeenInline):
         return format_html(
             '<button type="submit" form="deeds" class="button" formaction="{}">{}</button>',
             address,
-            _("Say this again"),
+            _("Restore this wording"),
         )
 
 
