@@ -38,14 +38,14 @@ class Lease(Generic[Row]):
         row = rows.filter(holder=holder).first() if free.update(**lease, **values) else None
         return cls(row, clock) if row else None
 
-    def held(self) -> QuerySet[Row]:
+    def leased_row(self) -> QuerySet[Row]:
         """The row, as long as we hold it."""
         row: Any = self.row
         return type(self.row)._default_manager.filter(pk=row.pk, holder=row.holder)
 
     def attempts(self) -> int:
         """How often the current step has been tried, this time included. Raises LeaseLost."""
-        attempts = self.held().values_list("attempts", flat=True).first()
+        attempts = self.leased_row().values_list("attempts", flat=True).first()
         if attempts is None:
             raise LeaseLost
         return attempts
@@ -65,7 +65,7 @@ class Lease(Generic[Row]):
         self._update(**{"holder": "", "lease_until": None} | values)
 
     def _update(self, **values: Any) -> None:
-        if not self.held().update(**values):
+        if not self.leased_row().update(**values):
             raise LeaseLost
 
 

@@ -29,7 +29,7 @@ class LeasedReplyStore:
         """Store the reply only while we hold the lease. Both in one transaction: whoever revokes the lease to forget
         something of the row has deleted its replies by then."""
         with transaction.atomic():
-            if not self.lease.held().exists():
+            if not self.lease.leased_row().exists():
                 return
             if self.is_checkpoint:
                 self.lease.checkpoint()

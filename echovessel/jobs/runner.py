@@ -81,14 +81,14 @@ class Job(ABC, Generic[Leased]):
         return error_code(error)
 
 
-def requeue_stale(held: QuerySet[Any], *waiting: QuerySet[Any], enqueue: Callable[[Any], object]) -> int:
+def requeue_stale(leased: QuerySet[Any], *waiting: QuerySet[Any], enqueue: Callable[[Any], object]) -> int:
     """Enqueue the rows that wait, whose pause is over or whose worker is dead, in the order of `waiting`; returns how
-    many. `held` are the rows that a dead worker may hold.
+    many. `leased` are the rows that a dead worker may hold.
 
     It fills the queue up to a limit only, so that a slow worker is not buried in repetitions. Where nothing waits it
     costs two small queries.
     """
-    reclaim_dead(held)
+    reclaim_dead(leased)
     found: list[Any] = []
     for rows in waiting:
         found += rows[: knobs.queue_room() - len(found)]

@@ -142,7 +142,7 @@ class Consolidation(runner.Job[Lease[Session]]):
             self.step = "applying"
             apply.apply(self.lease)
         with transaction.atomic():
-            self._clear_request(self.lease.held())
+            self._clear_request(self.lease.leased_row())
             self._release_open()
         return Outcome.READ
 
@@ -215,7 +215,7 @@ class Consolidation(runner.Job[Lease[Session]]):
         """Give up consolidating an open session early: its close reads all of it. If it was closed meanwhile the
         request stands, so that the gate lets it pass."""
         with transaction.atomic():
-            self._clear_request(self.lease.held().filter(status=Status.OPEN))
+            self._clear_request(self.lease.leased_row().filter(status=Status.OPEN))
             self._release_open()
         logger.warning("%s could not be consolidated early; it will be at its close", self.session)
         return Outcome.DROPPED

@@ -73,7 +73,7 @@ def look(job: ImportJob, source: Source, choices: Choices | None = None, found: 
         raise LeaseLost
     if choices is not None:
         lease.row.choices = choices.as_stored()
-        lease.held().update(choices=lease.row.choices)
+        lease.leased_row().update(choices=lease.row.choices)
     if found is None:
         look_through(lease, source)
     else:

@@ -198,7 +198,7 @@ class FileImport(runner.Job[ImportLease]):
     def advance(self, status: str, **values: object) -> None:
         with transaction.atomic():
             self.lease.checkpoint()
-            self.lease.held().update(status=status, **values)
+            self.lease.leased_row().update(status=status, **values)
             self._publish()
 
     # --- how a run ends -------------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ def store(lease: ImportLease, chunks: Sequence[Chunk]) -> None:
     worded = search.worded(line.content for chunk in chunks if chunk.digest not in known for line in chunk.lines)
     with transaction.atomic():
         lease.checkpoint()
-        gone_through = lease.held().values_list("gone_through", flat=True)[0]
+        gone_through = lease.leased_row().values_list("gone_through", flat=True)[0]
         storing = _Storing(lease, chunks, gone_through)
         storing.store_lines(worded)
         storing.store_notes(ready)
@@ -73,10 +73,10 @@ def _known_among(persona: Persona, chunks: Iterable[Chunk]) -> set[str]:
 
 def _note_progress(lease: ImportLease, counts: Mapping[str, int], gone_through: int) -> None:
     job = lease.row
-    before = lease.held().values_list("counts", flat=True)[0]
+    before = lease.leased_row().values_list("counts", flat=True)[0]
     job.counts = {name: before.get(name, 0) + counts.get(name, 0) for name in sorted({*before, *counts})}
     job.gone_through = gone_through
-    lease.held().update(counts=job.counts, gone_through=gone_through)
+    lease.leased_row().update(counts=job.counts, gone_through=gone_through)
     summary.publish_progress(lease)
 
 

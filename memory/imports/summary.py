@@ -120,7 +120,7 @@ def note_part(lease: ImportLease, part: float) -> None:
     """Note how much of an archive is gone through (0…1); after a kill it does not go back."""
     job = lease.row
     job.gone_through = max(job.gone_through, round(part * job.found.get("chunks", 0)))
-    lease.held().update(gone_through=job.gone_through)
+    lease.leased_row().update(gone_through=job.gone_through)
     publish_progress(lease)
 
 

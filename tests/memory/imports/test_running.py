@@ -588,7 +588,7 @@ def test_of_a_file_that_cannot_be_stored_nothing_stays(mira: Persona, monkeypatc
 def test_what_cannot_be_taken_away_holds_up_nobody(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
     cancelled, _waiting = brought(mira, CHAT, NAME), brought(mira, CHAT, NAME)
     ImportJob.objects.filter(pk=cancelled.pk).update(status="cancelled")
-    monkeypatch.setattr(imports_runner.jobs, "finish_cancelled", failing(OperationalError("database is locked")))
+    monkeypatch.setattr(imports_runner.runs, "finish_cancelled", failing(OperationalError("database is locked")))
     with pytest.raises(OperationalError):
         imports_runner.requeue_stale(NOW)
     assert OrmQ.objects.count() == 1
