@@ -46,7 +46,6 @@ def test_as_many_as_there_are_stand_in_the_database_in_their_order_and_in_both_i
     assert search.SUBSTRINGS.find(connection, "of the harb", count + 1) == [line.pk for line in reversed(given)]
 
 
-@pytest.mark.real_embeddings
 def test_words_that_were_cut_before_are_not_cut_again(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = lines(mira, 2)
     known = search.worded([first.content])
@@ -56,7 +55,7 @@ def test_words_that_were_cut_before_are_not_cut_again(mira: Persona, monkeypatch
         cut.append(text)
         return tokenizer.cut(text)
 
-    monkeypatch.setattr(search, "words", SimpleNamespace(cut=noted))
+    monkeypatch.setattr(search, "tokenizer", SimpleNamespace(cut=noted))
     search.store([first, second], known)
     assert cut == [second.content]
     bodies = dict(MessageText.objects.values_list("message_id", "body"))
