@@ -176,9 +176,9 @@ def _version(known: Known, given: NodeVersionRecord, node: int) -> NodeVersion:
 
 
 def _not_forgotten(known: Known, versions: Collection[NodeVersion]) -> list[NodeVersion]:
-    burials = [tombstones.Burial("text", version.description) for version in versions]
+    burials = [tombstones.TombstoneSource("text", version.description) for version in versions]
     buried = tombstones.refused_among(known.persona, burials)
-    return [version for version in versions if tombstones.Burial("text", version.description) not in buried]
+    return [version for version in versions if tombstones.TombstoneSource("text", version.description) not in buried]
 
 
 # --- the slow cycle -------------------------------------------------------------------------------------------------

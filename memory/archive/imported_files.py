@@ -19,7 +19,7 @@ from memory.archive.parts import Batches, Known, Names, Part, Values, beside_def
 from memory.archive.schema import DraftRecord, FileRecord, PieceRecord, QuotedRecord
 from memory.models import ImportChunk, ImportJob, ImportRun
 from memory.store import tombstones
-from memory.store.tombstones import Burial, of_external
+from memory.store.tombstones import TombstoneSource, of_external
 from persona.models import CoreDraft, DraftQuote
 from persona.onboarding.drafts import content_hash
 
@@ -164,10 +164,10 @@ def _load_drafts(known: Known, batches: Batches) -> int:
             lines = known.uuids(Message, {quote.message for draft in given.values() for quote in draft.quotes})
             files = known.uuids(ImportJob, {draft.file for draft in given.values()})
             texts = {one for draft in given.values() for one in _words(draft)}
-            buried = tombstones.refused_among(known.persona, [Burial("text", text) for text in texts])
+            buried = tombstones.refused_among(known.persona, [TombstoneSource("text", text) for text in texts])
             for draft in given.values():
                 rests = all(quote.message is None or quote.message in lines for quote in draft.quotes)
-                allowed = buried.isdisjoint({Burial("text", text) for text in _words(draft)})
+                allowed = buried.isdisjoint({TombstoneSource("text", text) for text in _words(draft)})
                 if draft.id not in here and rests and allowed:
                     added += _draft(known, draft, lines, files)
     return added

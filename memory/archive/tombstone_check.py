@@ -12,7 +12,7 @@ from typing import Any
 
 from memory.archive.schema import EntityRecord, MessageRecord, NodeRecord, Numbered
 from memory.store import tombstones
-from memory.store.tombstones import Burial, of_external
+from memory.store.tombstones import TombstoneSource, of_external
 from memory.store.writing import tidied
 from persona.models import Persona
 
@@ -31,7 +31,7 @@ class Refused:
     cut: set[str] = field(default_factory=set)
     beside: Mapping[str, datetime] = field(default_factory=dict)
 
-    def among(self, persona: Persona, brought: Iterable[Burial]) -> set[Burial]:
+    def among(self, persona: Persona, brought: Iterable[TombstoneSource]) -> set[TombstoneSource]:
         """Those of `brought` that were forgotten here."""
         return tombstones.refused_among(persona, brought, beside=self.beside)
 
@@ -83,14 +83,14 @@ def is_refused(persona: Persona, entity: EntityRecord, refused: Refused) -> bool
     """Whether somebody or something was forgotten here, or is mentioned in nothing that is left."""
     if entity.nodes and refused.nodes.issuperset(entity.nodes):
         return True
-    brought = [of_external("entity", entity.id), Burial("name", entity.name)]
+    brought = [of_external("entity", entity.id), TombstoneSource("name", entity.name)]
     return bool(refused.among(persona, brought))
 
 
 def names_left(persona: Persona, names: Collection[str], refused: Refused) -> list[str]:
     """Those of `names` that were not forgotten here."""
-    buried = refused.among(persona, [Burial("name", name) for name in names])
-    return [name for name in names if Burial("name", name) not in buried]
+    buried = refused.among(persona, [TombstoneSource("name", name) for name in names])
+    return [name for name in names if TombstoneSource("name", name) not in buried]
 
 
 def _note_talks(archive: Lines, persona: Persona, refused: Refused) -> None:
@@ -131,14 +131,14 @@ def cited(node: NodeRecord) -> set[str]:
     return {*node.messages, *(quoted.message for quoted in node.evidence or ())}
 
 
-def _brought_by_line(persona: Persona, line: MessageRecord) -> set[Burial]:
+def _brought_by_line(persona: Persona, line: MessageRecord) -> set[TombstoneSource]:
     day = line.created_at.astimezone(persona.zone).date()
     return tombstones.of_line(line.id, line.content, day)
 
 
-def _brought_by_node(node: NodeRecord, refused: Refused, said: Iterable[str]) -> Iterator[Burial]:
+def _brought_by_node(node: NodeRecord, refused: Refused, said: Iterable[str]) -> Iterator[TombstoneSource]:
     yield of_external("node", node.id)
-    yield Burial("text", tidied(node.description))
+    yield TombstoneSource("text", tidied(node.description))
     quotes = (quoted.quote for quoted in node.evidence or () if quoted.message not in refused.messages)
     for text in chain(quotes, said):
-        yield Burial("text", text)
+        yield TombstoneSource("text", text)

@@ -6,7 +6,7 @@ given is a ground of it as well, so that forgetting that one finds it.
 
 from collections.abc import Iterable, Sequence
 
-from memory.curation.restatements import Said
+from memory.curation.restatements import Statement
 from memory.models import ConceptNode
 
 
@@ -19,4 +19,4 @@ def grounds(
         return []
     known = {node.pk for node in cited}
     others = (node for node in given if node.pk not in known)
-    return [*cited, *(node for node in others if Said([node.description], names).is_repeated_by(text))]
+    return [*cited, *(node for node in others if Statement([node.description], names).is_repeated_by(text))]

@@ -15,7 +15,7 @@ from echovessel.language.plain_text import comparable_form
 from memory.store.tombstones import is_telling
 from persona.models import Persona
 
-LEAST_SHARED = 2
+MIN_SHARED = 2
 # Said to be kind, whatever the talk is about.
 COURTESIES = frozenset(
     tokenizer.cut(
@@ -23,11 +23,11 @@ COURTESIES = frozenset(
         "谢谢 开心 希望 加油 支持 享受 期待 分享"
     )
 )
-PART_SHARED = 3  # a third of the shorter one: two long lines share two words by chance
+MIN_SHARE = 3  # a third of the shorter one: two long lines share two words by chance
 _UNSPACED = re.compile(LETTERS_OF_UNSPACED)
 
 
-class Said:
+class Statement:
     """What is to be forgotten in words: the description, earlier versions and quotes of one memory, or one line."""
 
     def __init__(self, texts: Iterable[str], names: frozenset[str]) -> None:
@@ -48,8 +48,8 @@ class Said:
         has many more."""
         theirs = telling_words(reply, self._names)
         shared = len(self.telling & theirs)
-        is_much = shared * PART_SHARED >= min(len(self.telling), len(theirs))
-        return (shared >= LEAST_SHARED and is_much) or self.is_contained_in(reply)
+        is_much = shared * MIN_SHARE >= min(len(self.telling), len(theirs))
+        return (shared >= MIN_SHARED and is_much) or self.is_contained_in(reply)
 
     def is_contained_in(self, text: str) -> bool:
         """Whether a text has it word for word, up to case, signs and spaces."""

@@ -8,7 +8,7 @@ from memory.forgetting.targets import target_of
 from memory.forgetting.types import (
     KINDS,
     REASONS,
-    TAKEN_BACK,
+    REVERT_IMPORT,
     Affected,
     Busy,
     Choice,
@@ -23,7 +23,7 @@ from memory.forgetting.types import (
 __all__ = [
     "KINDS",
     "REASONS",
-    "TAKEN_BACK",
+    "REVERT_IMPORT",
     "Affected",
     "Busy",
     "Choice",

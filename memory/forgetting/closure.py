@@ -1,15 +1,16 @@
-"""Deciding what goes: pure, on a graph of memories and the lines they rest on.
+"""The dependency closure: what is forgotten together with the targets. Pure, on a graph of memories and messages.
 
-    what was chosen goes, and with it every earlier telling of it
-    its lines             (and those of what was concluded from it) go, or are put away, as was chosen
-    what rests on it      goes; or stays, with "orphan", as far as it rests on something else
-    what shares its lines goes with them; or stays, with "orphan", and then the lines are only put away
-    a reply               shares the fate of the lines it replied to
-    a mention             of it in another line goes, or is put away, as was chosen for it; no memory goes with that
+    target          deleted, with every earlier version of it
+    its messages    (and those of what was concluded from it) deleted or withheld, as the choice says
+    dependents      deleted; with "orphan" they stay as long as they rest on something else
+    shared messages take the memories that rest on them along; with "orphan" those stay and the messages are withheld
+    a reply         shares the fate of the messages it replied to
+    a mention       of it in another message is deleted or withheld, as the choice says; no memory goes with that
 
-No line is deleted under a memory that stays, unless that very line was chosen.
+No message is deleted under a memory that stays, unless that very message was chosen.
 
-What is not buried goes for where it came from and not for what it says: it takes no other telling of it along.
+Without `block_reimport` (an import is reverted) a memory goes for where it came from and not for what it says: it takes
+no memory of the same content along.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,21 +19,21 @@ from typing import Literal
 
 from memory.forgetting.types import Choice
 
-NOBODY: frozenset[int] = frozenset()
+NONE: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
 class Memory:
-    """What a memory rests on: lines that it quotes, memories from which it was concluded; and what replaced it."""
+    """What a memory rests on: messages that it quotes, memories from which it was concluded; and what replaced it."""
 
-    lines: frozenset[int] = NOBODY
-    filling: frozenset[int] = NOBODY
+    messages: frozenset[int] = NONE
+    filling: frozenset[int] = NONE
     superseded_by: int | None = None
 
 
 @dataclass(frozen=True)
-class Line:
-    """A line, and the turn it belongs to. `is_reply`: the persona said it in that turn."""
+class GraphMessage:
+    """A message, and the turn it belongs to. `is_reply`: the persona said it in that turn."""
 
     turn: int | None = None
     is_reply: bool = False
@@ -40,125 +41,133 @@ class Line:
 
 @dataclass(frozen=True)
 class Graph:
-    """The memories and lines around what is to be forgotten, by key."""
+    """The memories and messages around what is to be forgotten, by key."""
 
     memories: Mapping[int, Memory]
-    lines: Mapping[int, Line] = field(default_factory=dict)
+    messages: Mapping[int, GraphMessage] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is to be forgotten. `memories` and `lines` go in any case; `wanted` are further lines that hold the same
-    words, with the reason of each: they go as far as nothing that stays rests on them. `mentions` are lines in which it
-    is also mentioned, with what becomes of each; those that are `left` stay even where a line goes that they reply to.
+class ForgetRequest:
+    """What is to be forgotten, by key, with the reason.
+
+    memories, messages: go in any case
+    wanted: further messages that hold the same words; they go as far as nothing that stays rests on them
+    mentions: messages in which it is also mentioned, with what becomes of each
+    left: mentions that stay, even where the message goes that they reply to
     """
 
     memories: Mapping[int, str]
-    lines: Mapping[int, str] = field(default_factory=dict)
+    messages: Mapping[int, str] = field(default_factory=dict)
     wanted: Mapping[int, str] = field(default_factory=dict)
     mentions: Mapping[int, Literal["forget", "withhold"]] = field(default_factory=dict)
-    left: frozenset[int] = NOBODY
+    left: frozenset[int] = NONE
 
 
 @dataclass(frozen=True)
-class Fate:
+class ForgetDecision:
     """What becomes of each, with the reason.
 
-    `kin` are those of `memories` that go for what they say (not only for lines that they share, or for the file that
-    brought them); `staying` those that stay though something they rest on goes.
+    content_matches: those of `memories` that go for what they say, not only for messages that they share or the file
+        that they came with
+    staying: memories that stay although something they rest on goes
     """
 
     memories: Mapping[int, str]
-    kin: frozenset[int]
-    lines: Mapping[int, str]
+    content_matches: frozenset[int]
+    messages: Mapping[int, str]
     withheld: Mapping[int, str]
     staying: Mapping[int, str]
 
 
-def decide(graph: Graph, asked: Asked, choice: Choice) -> Fate:
+def decide(graph: Graph, request: ForgetRequest, choice: Choice) -> ForgetDecision:
     """The fate of everything in the graph that forgetting reaches. The more the graph holds, the more may go."""
-    deciding = _Deciding(graph, asked, choice)
-    while deciding.goes_further():
+    state = _Deciding(graph, request, choice)
+    while state.advance():
         pass
-    return deciding.fate()
+    return state.decision()
 
 
 class _Deciding:
     """One decision under way: the memories that go grow until no further one does."""
 
-    def __init__(self, graph: Graph, asked: Asked, choice: Choice) -> None:
-        self.graph, self.asked, self.choice = graph, asked, choice
-        self.going: dict[int, str] = {pk: why for pk, why in asked.memories.items() if pk in graph.memories}
-        self.kin = set(self.going) if choice.bury else set()
-        self.chosen_turns = self._turns(asked.lines)
+    def __init__(self, graph: Graph, request: ForgetRequest, choice: Choice) -> None:
+        self.graph, self.request, self.choice = graph, request, choice
+        self.going: dict[int, str] = {pk: why for pk, why in request.memories.items() if pk in graph.memories}
+        self.content_matches = set(self.going) if choice.block_reimport else set()
+        self.chosen_turns = self._turns(request.messages)
 
-    def goes_further(self) -> bool:
+    def advance(self) -> bool:
         """Let go what has to with what goes already; whether there was anything."""
-        before = len(self.going), len(self.kin)
+        before = len(self.going), len(self.content_matches)
         wanted = self.wanted(mentions=False)
         for pk, memory in self.graph.memories.items():
-            self._let_go(pk, memory, wanted)
-        return (len(self.going), len(self.kin)) != before
+            self._decide(pk, memory, wanted)
+        return (len(self.going), len(self.content_matches)) != before
 
-    def _let_go(self, pk: int, memory: Memory, wanted: Mapping[int, str]) -> None:
-        if memory.superseded_by in self.going and self.choice.bury:
-            self._goes(pk, "earlier", kin=memory.superseded_by in self.kin)
+    def _decide(self, pk: int, memory: Memory, wanted: Mapping[int, str]) -> None:
+        if memory.superseded_by in self.going and self.choice.block_reimport:
+            self._add(pk, "earlier", content_matches=memory.superseded_by in self.content_matches)
         if memory.filling & self.going.keys():
-            self._depends(pk, memory, "rests_on", kin=bool(memory.filling & self.kin))
-        if memory.lines & self.asked.lines.keys():
-            self._depends(pk, memory, "quotes", kin=memory.lines <= self.asked.lines.keys())
-        elif memory.lines & wanted.keys() and self._forgets(wanted, memory) and not self._may_stay(pk):
-            self._goes(pk, "same_lines", kin=False)
+            self._decide_dependent(pk, memory, "rests_on", content_matches=bool(memory.filling & self.content_matches))
+        if memory.messages & self.request.messages.keys():
+            self._decide_dependent(
+                pk, memory, "quotes", content_matches=memory.messages <= self.request.messages.keys()
+            )
+        elif memory.messages & wanted.keys() and self._is_deleted(wanted, memory) and not self._may_stay(pk):
+            self._add(pk, "same_lines", content_matches=False)
 
-    def _forgets(self, wanted: Mapping[int, str], memory: Memory) -> bool:
-        """Whether one of its lines is wanted gone, not only put away."""
-        return any(self._mode(line) == "forget" for line in memory.lines & wanted.keys())
+    def _is_deleted(self, wanted: Mapping[int, str], memory: Memory) -> bool:
+        """Whether one of its messages is wanted gone, not only withheld."""
+        return any(self._mode(message) == "forget" for message in memory.messages & wanted.keys())
 
-    def _depends(self, pk: int, memory: Memory, why: str, *, kin: bool) -> None:
+    def _decide_dependent(self, pk: int, memory: Memory, why: str, *, content_matches: bool) -> None:
         if not self._may_stay(pk):
-            self._goes(pk, why, kin=kin)
+            self._add(pk, why, content_matches=content_matches)
         elif not self._has_ground(memory):
-            self._goes(pk, "no_ground", kin=kin)
+            self._add(pk, "no_ground", content_matches=content_matches)
 
-    def _goes(self, pk: int, why: str, *, kin: bool) -> None:
+    def _add(self, pk: int, why: str, *, content_matches: bool) -> None:
         self.going.setdefault(pk, why)
-        if kin and self.choice.bury:
-            self.kin.add(pk)
+        if content_matches and self.choice.block_reimport:
+            self.content_matches.add(pk)
 
     def _may_stay(self, pk: int) -> bool:
         return self.choice.dependents == "orphan" or pk in self.choice.staying
 
     def _has_ground(self, memory: Memory) -> bool:
-        return bool(memory.filling - self.going.keys() or memory.lines - self.asked.lines.keys())
+        return bool(memory.filling - self.going.keys() or memory.messages - self.request.messages.keys())
 
     def wanted(self, *, mentions: bool) -> dict[int, str]:
-        """The lines that hold the words of what goes, but for those that were chosen themselves."""
-        found = {line: "words_of" for pk in self.kin for line in self.graph.memories[pk].lines}
-        found |= {line: why for line, why in self.asked.wanted.items() if line not in found}
+        """The messages that hold the words of what goes, but for those that were chosen themselves."""
+        found = {message: "words_of" for pk in self.content_matches for message in self.graph.memories[pk].messages}
+        found |= {message: why for message, why in self.request.wanted.items() if message not in found}
         if mentions:
-            found |= {line: "mentioned" for line in self.asked.mentions if line not in found}
-        turns = self._turns([*found, *self.asked.lines])
-        replies = {pk: "echo" for pk, line in self.graph.lines.items() if line.is_reply and line.turn in turns}
-        kept = self.asked.lines.keys() | self.asked.left
+            found |= {message: "mentioned" for message in self.request.mentions if message not in found}
+        turns = self._turns([*found, *self.request.messages])
+        replies = {
+            pk: "echo" for pk, message in self.graph.messages.items() if message.is_reply and message.turn in turns
+        }
+        kept = self.request.messages.keys() | self.request.left
         return {pk: why for pk, why in (replies | found).items() if pk not in kept}
 
-    def _turns(self, lines: Iterable[int]) -> set[int]:
+    def _turns(self, messages: Iterable[int]) -> set[int]:
         """The turns in which one of these was said by the user."""
-        known = (self.graph.lines[pk] for pk in lines if pk in self.graph.lines)
-        return {line.turn for line in known if line.turn is not None and not line.is_reply}
+        known = (self.graph.messages[pk] for pk in messages if pk in self.graph.messages)
+        return {message.turn for message in known if message.turn is not None and not message.is_reply}
 
     def _mode(self, pk: int) -> str:
-        """Whether a wanted line is to be forgotten, or put away. A reply goes with a chosen line."""
-        line = self.graph.lines.get(pk)
-        if pk in self.asked.mentions:
-            return self.asked.mentions[pk]
-        if line and line.is_reply and line.turn in self.chosen_turns:
+        """Whether a wanted message is to be forgotten, or withheld. A reply goes with a chosen message."""
+        message = self.graph.messages.get(pk)
+        if pk in self.request.mentions:
+            return self.request.mentions[pk]
+        if message and message.is_reply and message.turn in self.chosen_turns:
             return "forget"
         return self.choice.messages
 
-    def fate(self) -> Fate:
-        staying_on = self._lines_of_staying()
-        gone: dict[int, str] = dict(self.asked.lines)
+    def decision(self) -> ForgetDecision:
+        staying_on = self._messages_of_staying()
+        gone: dict[int, str] = dict(self.request.messages)
         withheld: dict[int, str] = {}
         for pk, why in self.wanted(mentions=True).items():
             if self._mode(pk) == "withhold":
@@ -167,19 +176,19 @@ class _Deciding:
                 withheld[pk] = "still_needed"
             else:
                 gone[pk] = why
-        self._put_replies_away(gone, withheld)
-        return Fate(dict(self.going), frozenset(self.kin), gone, withheld, self._staying(gone))
+        self._withhold_replies(gone, withheld)
+        return ForgetDecision(dict(self.going), frozenset(self.content_matches), gone, withheld, self._staying(gone))
 
-    def _lines_of_staying(self) -> set[int]:
+    def _messages_of_staying(self) -> set[int]:
         staying = (memory for pk, memory in self.graph.memories.items() if pk not in self.going)
-        return {line for memory in staying for line in memory.lines}
+        return {message for memory in staying for message in memory.messages}
 
-    def _put_replies_away(self, gone: dict[int, str], withheld: dict[int, str]) -> None:
-        """A reply to a line that is put away is put away with it, and not deleted."""
+    def _withhold_replies(self, gone: dict[int, str], withheld: dict[int, str]) -> None:
+        """A reply to a message that is withheld is withheld with it, and not deleted."""
         put_away = self._turns(withheld) - self._turns(gone)
-        for pk in [pk for pk, why in gone.items() if why == "echo" and pk not in self.asked.lines]:
-            line = self.graph.lines.get(pk)
-            if line and line.is_reply and line.turn in put_away:
+        for pk in [pk for pk, why in gone.items() if why == "echo" and pk not in self.request.messages]:
+            message = self.graph.messages.get(pk)
+            if message and message.is_reply and message.turn in put_away:
                 del gone[pk]
                 withheld[pk] = "still_needed"
 
@@ -187,5 +196,5 @@ class _Deciding:
         return {
             pk: "other_ground"
             for pk, memory in self.graph.memories.items()
-            if pk not in self.going and (memory.filling & self.going.keys() or memory.lines & gone.keys())
+            if pk not in self.going and (memory.filling & self.going.keys() or memory.messages & gone.keys())
         }

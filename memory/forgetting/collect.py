@@ -1,4 +1,4 @@
-"""Surroundings: the memories and lines around what is to be forgotten, read ring by ring and decided upon.
+"""Collecting the dependents of what is to be forgotten: memories and messages are read ring by ring and decided upon.
 
 Each ring takes the same few statements, however many memories it holds; it is read because something in the ring
 before it goes. Nothing is written.
@@ -15,8 +15,8 @@ from chat import search
 from chat.models import Message, Session, Turn
 from echovessel.language import tokenizer
 from echovessel.language.person_names import occurs
-from memory.curation.restatements import LEAST_SHARED, Said, contains, is_named, names_of
-from memory.forgetting.closure import Asked, Fate, Graph, Line, Memory, decide
+from memory.curation.restatements import MIN_SHARED, Statement, contains, is_named, names_of
+from memory.forgetting.closure import ForgetDecision, ForgetRequest, Graph, GraphMessage, Memory, decide
 from memory.forgetting.registry import among, naming
 from memory.forgetting.types import Choice, MentionMode, Target
 from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, Mention, NodeVersion
@@ -31,25 +31,27 @@ NODE_FIELDS = (
 
 
 @dataclass
-class Reach:
+class Closure:
     """What forgetting reaches: the rows around the targets, and what is to become of them."""
 
     persona: Persona
     choice: Choice
     nodes: dict[int, ConceptNode] = field(default_factory=dict)
-    lines: dict[int, Message] = field(default_factory=dict)
+    messages: dict[int, Message] = field(default_factory=dict)
     evidence: dict[int, Evidence] = field(default_factory=dict)
     fillings: dict[int, Filling] = field(default_factory=dict)
     versions: dict[int, list[NodeVersion]] = field(default_factory=lambda: defaultdict(list))
     sessions: set[int] = field(default_factory=set)  # that were chosen themselves
-    imported: set[int] = field(default_factory=set)  # that go when no line of theirs is left
+    imported: set[int] = field(default_factory=set)  # that go when no message of theirs is left
     runs: set[int] = field(default_factory=set)  # imports
     entities: set[int] = field(default_factory=set)
-    imported_entities: set[int] = field(default_factory=set)  # that go when nothing mentions them any more
-    asked: Asked = field(default_factory=lambda: Asked({}, {}, {}))
-    fate: Fate = field(default_factory=lambda: Fate({}, frozenset(), {}, {}, {}))
-    talks: set[int] = field(default_factory=set)  # in which it was told
-    overheard: set[int] = field(default_factory=set)  # what the persona said in them, or when it had been recalled
+    imported_entities: set[int] = field(default_factory=set)  # that go when nothing mentions them any longer
+    request: ForgetRequest = field(default_factory=lambda: ForgetRequest({}, {}, {}))
+    decision: ForgetDecision = field(default_factory=lambda: ForgetDecision({}, frozenset(), {}, {}, {}))
+    source_sessions: set[int] = field(default_factory=set)  # in which it was told
+    possible_restatements: set[int] = field(
+        default_factory=set
+    )  # what the persona said in them, or when it had been recalled
 
     def graph(self) -> Graph:
         """All that was read so far, as it is decided upon."""
@@ -64,29 +66,32 @@ class Reach:
             pk: Memory(frozenset(quoted[pk]), frozenset(children[pk]), node.superseded_by_id)
             for pk, node in self.nodes.items()
         }
-        lines = {pk: Line(line.turn_id, line.role == Message.Role.PERSONA) for pk, line in self.lines.items()}
-        return Graph(memories, lines)
+        messages = {
+            pk: GraphMessage(message.turn_id, message.role == Message.Role.PERSONA)
+            for pk, message in self.messages.items()
+        }
+        return Graph(memories, messages)
 
-    def said_by(self, nodes: Iterable[int], names: frozenset[str]) -> list[Said]:
+    def statements_of(self, nodes: Iterable[int], names: frozenset[str]) -> list[Statement]:
         """The words of memories: what they say and said, and their quotes."""
         quotes: dict[int, list[str]] = defaultdict(list)
         for row in self.evidence.values():
             quotes[row.node_id].append(row.quote)
         return [
-            Said([self.nodes[pk].description, *(v.description for v in self.versions[pk]), *quotes[pk]], names)
+            Statement([self.nodes[pk].description, *(v.description for v in self.versions[pk]), *quotes[pk]], names)
             for pk in nodes
         ]
 
 
-class Reading:
+class ClosureReader:
     """One reading under way. `found` is what it has reached."""
 
     def __init__(self, persona: Persona, targets: Sequence[Target], choice: Choice) -> None:
         self.persona, self.choice = persona, choice
-        self.found = Reach(persona, choice)
+        self.found = Closure(persona, choice)
         self.names = names_of(persona)
         self.memories: dict[int, str] = {}
-        self.chosen_lines: dict[int, str] = {}
+        self.chosen_messages: dict[int, str] = {}
         self.wanted: dict[int, str] = {}
         self.followed: dict[str, set[int]] = defaultdict(set)
         for target in targets:
@@ -96,8 +101,8 @@ class Reading:
         self.left: frozenset[int] = frozenset()
         self._settle()
 
-    def take_mentions(self, modes: Mapping[int, MentionMode]) -> bool:
-        """Decide anew, with what becomes of the lines in which it is also mentioned; whether that is new."""
+    def set_mention_modes(self, modes: Mapping[int, MentionMode]) -> bool:
+        """Decide anew, with what becomes of the messages in which it is also mentioned; whether that is new."""
         taken = {pk: mode for pk, mode in modes.items() if mode != "leave"}
         left = frozenset(pk for pk, mode in modes.items() if mode == "leave")
         if (taken, left) == (self.mentions, self.left):
@@ -107,28 +112,28 @@ class Reading:
         return True
 
     def _settle(self) -> None:
-        while self.goes_further():
+        while self.advance():
             pass
 
-    def goes_further(self) -> bool:
+    def advance(self) -> bool:
         """Decide on what is known, and read what hangs on that; whether anything was new."""
         known = self._size()
-        self.found.asked = Asked(self.memories, self.chosen_lines, self.wanted, self.mentions, self.left)
-        self.found.fate = fate = decide(self.found.graph(), self.found.asked, self.choice)
-        self._read_lines([*fate.lines, *fate.withheld])
-        self._follow_memories(self._new("memories", fate.memories))
-        self._follow_lines(self._new("lines", [*fate.lines, *fate.withheld]))
-        kin = self._new("kin", fate.kin)
-        self._listen_for(kin)
-        self._take_those_of_the_same_words(kin)
-        self._listen_beside(self._new("chosen lines", self.chosen_lines))
+        self.found.request = ForgetRequest(self.memories, self.chosen_messages, self.wanted, self.mentions, self.left)
+        self.found.decision = decision = decide(self.found.graph(), self.found.request, self.choice)
+        self._read_messages([*decision.messages, *decision.withheld])
+        self._follow_memories(self._unseen("memories", decision.memories))
+        self._follow_messages(self._unseen("messages", [*decision.messages, *decision.withheld]))
+        content_matches = self._unseen("content matches", decision.content_matches)
+        self._find_restatements(content_matches)
+        self._add_same_content(content_matches)
+        self._find_restatements_of_chosen(self._unseen("chosen messages", self.chosen_messages))
         return self._size() != known
 
     def _size(self) -> tuple[int, ...]:
         followed = sum(map(len, self.followed.values()))
-        return len(self.found.nodes), len(self.found.lines), len(self.wanted), len(self.memories), followed
+        return len(self.found.nodes), len(self.found.messages), len(self.wanted), len(self.memories), followed
 
-    def _new(self, what: str, keys: Iterable[int]) -> list[int]:
+    def _unseen(self, what: str, keys: Iterable[int]) -> list[int]:
         fresh = [key for key in keys if key not in self.followed[what]]
         self.followed[what].update(fresh)
         return fresh
@@ -139,15 +144,15 @@ class Reading:
 
     def _take_message(self, key: int) -> None:
         if Message.objects.filter(pk=key, persona=self.persona).exists():
-            self.chosen_lines[key] = "chosen"
+            self.chosen_messages[key] = "chosen"
 
     def _take_session(self, key: int) -> None:
-        """All its lines, and what was made of them alone. What else rests on them is decided as for any line."""
+        """All its messages, and what was made of them alone. What else rests on them is decided as for any message."""
         if not Session.objects.filter(pk=key, persona=self.persona).exists():
             return
         self.found.sessions.add(key)
-        lines = set(Message.objects.filter(session=key).values_list("pk", flat=True))
-        self.chosen_lines |= dict.fromkeys(lines, "in_chosen")
+        messages = set(Message.objects.filter(session=key).values_list("pk", flat=True))
+        self.chosen_messages |= dict.fromkeys(messages, "in_chosen")
         made = set(ConceptNode.objects.filter(session=key).values_list("pk", flat=True))
         elsewhere = Evidence.objects.filter(node__session=key).exclude(message__session=key)
         concluded = Filling.objects.filter(parent__session=key, orphaned=False)
@@ -155,21 +160,21 @@ class Reading:
         self.memories |= dict.fromkeys(made, "in_chosen")
 
     def _take_import(self, key: int) -> None:
-        """All that came in by it. A memory for which there are other words, too, is decided as for any line."""
+        """All that came in by it. A memory for which there are other words, too, is decided as for any message."""
         for uuid in self.persona.import_runs.filter(pk=key).values_list("uuid", flat=True):
             self.found.runs.add(key)
             ours = Q(persona=self.persona, import_uuid=uuid)
             told = Evidence.objects.filter(node__persona=self.persona, node__import_uuid=uuid)
             elsewhere = told.exclude(message__import_uuid=uuid).values("node")
             nodes = ConceptNode.objects.filter(ours).exclude(pk__in=elsewhere).values_list("pk", flat=True)
-            lines = Message.objects.filter(ours).values_list("pk", flat=True)
+            messages = Message.objects.filter(ours).values_list("pk", flat=True)
             self.memories |= dict.fromkeys(nodes, "in_chosen")
-            self.chosen_lines |= dict.fromkeys(lines, "in_chosen")
+            self.chosen_messages |= dict.fromkeys(messages, "in_chosen")
             self.found.imported.update(Session.objects.filter(ours).values_list("pk", flat=True))
             self.found.imported_entities.update(Entity.objects.filter(ours).values_list("pk", flat=True))
 
     def _take_entity(self, key: int) -> None:
-        """Who is meant, with all whom they absorbed, what is remembered of them, and the lines that name them."""
+        """Who is meant, with all whom they absorbed, what is remembered of them, and the messages that name them."""
         entity = Entity.objects.filter(pk=key, persona=self.persona).first()
         while entity is not None and entity.merged_into is not None:
             entity = entity.merged_into
@@ -179,9 +184,9 @@ class Reading:
         about = Mention.objects.filter(entity=entity).values_list("node_id", flat=True)
         self.memories |= dict.fromkeys(about, "mentions")
         names = Alias.objects.filter(Q(entity=entity) | Q(entity__merged_into=entity)).values_list("text", flat=True)
-        self.wanted |= dict.fromkeys(self._lines_naming({entity.canonical_name, *names}), "names")
+        self.wanted |= dict.fromkeys(self._messages_naming({entity.canonical_name, *names}), "names")
 
-    def _lines_naming(self, names: Iterable[str]) -> Iterable[int]:
+    def _messages_naming(self, names: Iterable[str]) -> Iterable[int]:
         """Those in which one of the names stands, and those that somebody of that name has said."""
         known = list(names)
         others = self.persona.messages.exclude(speaker="").order_by()
@@ -207,10 +212,10 @@ class Reading:
         for version in NodeVersion.objects.filter(node__in=among(fresh)):
             self.found.versions[version.node_id].append(version)
 
-    def _read_lines(self, keys: Iterable[int]) -> None:
-        fresh = [key for key in keys if key not in self.found.lines]
+    def _read_messages(self, keys: Iterable[int]) -> None:
+        fresh = [key for key in keys if key not in self.found.messages]
         if fresh:
-            self.found.lines |= Message.objects.filter(persona=self.persona, pk__in=among(fresh)).in_bulk()
+            self.found.messages |= Message.objects.filter(persona=self.persona, pk__in=among(fresh)).in_bulk()
 
     def _follow_memories(self, going: Sequence[int]) -> None:
         """What was concluded from these, and what they replaced."""
@@ -220,77 +225,80 @@ class Reading:
         earlier = ConceptNode.objects.filter(superseded_by__in=among(going)).values_list("pk", flat=True)
         self._read_nodes([*parents, *earlier])
 
-    def _follow_lines(self, lines: Sequence[int]) -> None:
+    def _follow_messages(self, messages: Sequence[int]) -> None:
         """What rests on these, and what was replied to them."""
-        if not lines:
+        if not messages:
             return
-        resting = Evidence.objects.filter(message__in=among(lines)).values_list("node_id", flat=True)
+        resting = Evidence.objects.filter(message__in=among(messages)).values_list("node_id", flat=True)
         self._read_nodes(resting)
-        said = (self.found.lines[pk] for pk in lines if pk in self.found.lines)
-        turns = {line.turn_id for line in said if line.turn_id is not None}
+        said = (self.found.messages[pk] for pk in messages if pk in self.found.messages)
+        turns = {message.turn_id for message in said if message.turn_id is not None}
         replies = Message.objects.filter(turn__in=among(turns), role=Message.Role.PERSONA)
-        self._read_lines(replies.values_list("pk", flat=True))
+        self._read_messages(replies.values_list("pk", flat=True))
 
     # --- echoes -----------------------------------------------------------------------------------------------------
-    def _listen_for(self, kin: Sequence[int]) -> None:
-        """Find the lines that say again what these say."""
-        if not kin:
+    def _find_restatements(self, content_matches: Sequence[int]) -> None:
+        """Find the messages that say again what these say."""
+        if not content_matches:
             return
-        said = self.found.said_by(kin, self.names)
-        candidates = self._replies_in_touched_talks(kin) | self._replies_that_recalled(kin)
-        self.found.overheard |= candidates
+        said = self.found.statements_of(content_matches, self.names)
+        candidates = self._replies_in_source_sessions(content_matches) | self._replies_that_recalled(content_matches)
+        self.found.possible_restatements |= candidates
         for pk, content in self._contents(candidates):
             if any(one.is_repeated_by(content) for one in said):
                 self.wanted.setdefault(pk, "echo")
-        self._listen_for_the_very_words(said)
+        self._find_verbatim(said)
 
-    def _replies_in_touched_talks(self, kin: Sequence[int]) -> set[int]:
-        touched = {self.found.nodes[pk].session_id for pk in kin}
-        quoted = Evidence.objects.filter(node__in=among(kin)).values_list("message__session_id", flat=True)
-        talks = {pk for pk in (*touched, *quoted) if pk is not None}
-        self.found.talks |= talks
-        return self._replies_in(talks)
+    def _replies_in_source_sessions(self, content_matches: Sequence[int]) -> set[int]:
+        touched = {self.found.nodes[pk].session_id for pk in content_matches}
+        quoted = Evidence.objects.filter(node__in=among(content_matches)).values_list("message__session_id", flat=True)
+        source_sessions = {pk for pk in (*touched, *quoted) if pk is not None}
+        self.found.source_sessions |= source_sessions
+        return self._replies_in(source_sessions)
 
-    def _replies_in(self, talks: Iterable[int]) -> set[int]:
-        said = Message.objects.filter(session__in=among(talks), role=Message.Role.PERSONA)
+    def _replies_in(self, source_sessions: Iterable[int]) -> set[int]:
+        said = Message.objects.filter(session__in=among(source_sessions), role=Message.Role.PERSONA)
         return set(said.values_list("pk", flat=True))
 
-    def _replies_that_recalled(self, kin: Sequence[int]) -> set[int]:
-        since = min(self.found.nodes[pk].created_at for pk in kin)
-        uuids = [str(self.found.nodes[pk].uuid) for pk in kin]
+    def _replies_that_recalled(self, content_matches: Sequence[int]) -> set[int]:
+        since = min(self.found.nodes[pk].created_at for pk in content_matches)
+        uuids = [str(self.found.nodes[pk].uuid) for pk in content_matches]
         turns = turns_that_name(self.persona, uuids).filter(created_at__gte=since)
         told = among(turns.values_list("pk", flat=True))
         return set(Message.objects.filter(turn__in=told, role=Message.Role.PERSONA).values_list("pk", flat=True))
 
-    def _listen_beside(self, lines: Sequence[int]) -> None:
-        """What the persona said in the sessions of the chosen lines, and where it quotes one of the owner's that tells
-        something. Who forgets a whole import means what came in by it, and nothing that was said beside."""
-        chosen = [self.found.lines[pk] for pk in lines if pk in self.found.lines]
-        talks = {line.session_id for line in chosen}
-        self.found.talks |= talks
-        self.found.overheard |= self._replies_in(talks)
-        if not self.choice.bury:
+    def _find_restatements_of_chosen(self, messages: Sequence[int]) -> None:
+        """Find what the persona said in the sessions of the chosen messages, and where it quotes one of the owner's
+        that tells something. Who forgets a whole import means what came in by it, and nothing that was said beside."""
+        chosen = [self.found.messages[pk] for pk in messages if pk in self.found.messages]
+        source_sessions = {message.session_id for message in chosen}
+        self.found.source_sessions |= source_sessions
+        self.found.possible_restatements |= self._replies_in(source_sessions)
+        if not self.choice.block_reimport:
             return
         uuids = set(self.persona.import_runs.filter(pk__in=among(self.found.runs)).values_list("uuid", flat=True))
-        theirs = [line for line in chosen if line.role != Message.Role.PERSONA and line.import_uuid not in uuids]
-        said = [Said([line.content], self.names) for line in theirs]
-        self._listen_for_the_very_words([one for one in said if len(one.telling) > LEAST_SHARED])
+        theirs = [
+            message for message in chosen if message.role != Message.Role.PERSONA and message.import_uuid not in uuids
+        ]
+        said = [Statement([message.content], self.names) for message in theirs]
+        self._find_verbatim([one for one in said if len(one.telling) > MIN_SHARED])
 
-    def _take_those_of_the_same_words(self, kin: Sequence[int]) -> None:
+    def _add_same_content(self, content_matches: Sequence[int]) -> None:
         """What says the very same as these and hangs on none of them: a claim in quarantine, say. Two of the same words
         on days that differ are two things."""
-        first = [pk for pk in kin if self.memories.get(pk) != "echo"]
-        said_by = {content_hash(one.description): pk for pk in first for one in self.found.versions[pk]}
-        said_by |= {self.found.nodes[pk].content_hash: pk for pk in first}
-        same = ConceptNode.objects.of(self.persona).filter(content_hash__in=among(said_by))
-        for node in same.exclude(pk__in=among(self.found.fate.memories)).only("pk", *NODE_FIELDS):
-            said = self.found.nodes[said_by[node.content_hash]]
+        first = [pk for pk in content_matches if self.memories.get(pk) != "echo"]
+        by_hash = {content_hash(one.description): pk for pk in first for one in self.found.versions[pk]}
+        by_hash |= {self.found.nodes[pk].content_hash: pk for pk in first}
+        same = ConceptNode.objects.of(self.persona).filter(content_hash__in=among(by_hash))
+        for node in same.exclude(pk__in=among(self.found.decision.memories)).only("pk", *NODE_FIELDS):
+            said = self.found.nodes[by_hash[node.content_hash]]
             if not dates_conflict(time_of(node), time_of(said)):
                 self._read_nodes([node.pk])
                 self.memories[node.pk] = "echo"
 
-    def _listen_for_the_very_words(self, said: Sequence[Said]) -> None:
-        """What the persona said word for word. The owner's own lines of the same words were not chosen: they stay."""
+    def _find_verbatim(self, said: Sequence[Statement]) -> None:
+        """Find replies of the persona that say it word for word. The owner's own messages of the same words were not
+        chosen: they stay."""
         wanted = {text for one in said for text in one.literal}
         held = search.holding_all(self.persona.pk, [tokenizer.cut(text) for text in wanted])
         replies = Message.objects.filter(role=Message.Role.PERSONA, pk__in=among({pk for ids in held for pk in ids}))

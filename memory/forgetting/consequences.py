@@ -1,5 +1,5 @@
-"""Consequences: what nothing is left of once the memories and lines have gone. Talks without a line, turns without one,
-names without a bearer, bearers without a memory. Reads only."""
+"""Consequences: what nothing is left of once memories and messages are deleted. Sessions and turns without a message,
+names without an entity, entities without a memory. Reads only."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -12,20 +12,24 @@ from chat import search
 from chat.models import Message, Session, Turn
 from echovessel.language import tokenizer
 from echovessel.language.person_names import normalized, occurs
-from memory.forgetting.collect import Reach
+from memory.forgetting.collect import Closure
 from memory.forgetting.registry import among
 from memory.models import Alias, ConceptNode, Entity, Mention
 
 
 @dataclass
 class Consequences:
-    """Rows by key. `touched` are the talks of which something goes or is put away, those that go included; `described`
-    the entities that stay and were described from what goes, `by_people` those that a person described."""
+    """Rows by key.
+
+    touched: sessions of which something is deleted or withheld, deleted ones included
+    described: entities that stay and were described from what is deleted
+    by_people: those of them that a person described
+    """
 
     touched: dict[int, Session] = field(default_factory=dict)
     sessions: dict[int, str] = field(default_factory=dict)
     turns: set[int] = field(default_factory=set)
-    replied: set[int] = field(default_factory=set)  # turns of lines that go or are put away
+    replied: set[int] = field(default_factory=set)  # turns of messages that go or are withheld
     entities: dict[int, Entity] = field(default_factory=dict)
     aliases: dict[int, Alias] = field(default_factory=dict)
     renamed: dict[int, str] = field(default_factory=dict)
@@ -34,49 +38,55 @@ class Consequences:
     chosen_entities: set[int] = field(default_factory=set)
 
 
-def consequences_of(reach: Reach) -> Consequences:
-    """What follows from the fate that was decided."""
-    found = Consequences(chosen_entities=set(reach.entities))
-    _talks(reach, found)
-    _turns(reach, found)
-    _entities(reach, found)
-    _names(reach, found)
+def consequences_of(closure: Closure) -> Consequences:
+    """What follows from the decision."""
+    found = Consequences(chosen_entities=set(closure.entities))
+    _sessions(closure, found)
+    _turns(closure, found)
+    _entities(closure, found)
+    _names(closure, found)
     return found
 
 
-# --- talks ----------------------------------------------------------------------------------------------------------
-def _talks(reach: Reach, found: Consequences) -> None:
-    fate = reach.fate
-    touched = {reach.lines[pk].session_id for pk in (*fate.lines, *fate.withheld) if pk in reach.lines}
-    made_in = (reach.nodes[pk].session_id for pk in fate.memories)
+# --- sessions --------------------------------------------------------------------------------------------------------
+def _sessions(closure: Closure, found: Consequences) -> None:
+    decision = closure.decision
+    touched = {
+        closure.messages[pk].session_id for pk in (*decision.messages, *decision.withheld) if pk in closure.messages
+    }
+    made_in = (closure.nodes[pk].session_id for pk in decision.memories)
     touched |= {pk for pk in made_in if pk is not None}
-    quoted = Message.objects.filter(evidence_for__node__in=among(fate.memories))
+    quoted = Message.objects.filter(evidence_for__node__in=among(decision.memories))
     touched |= set(quoted.values_list("session_id", flat=True))
-    touched |= reach.sessions | reach.imported
+    touched |= closure.sessions | closure.imported
     found.touched = Session.objects.filter(pk__in=among(touched)).in_bulk()
-    emptied = {reach.lines[pk].session_id for pk in fate.lines if pk in reach.lines} | reach.imported
-    remaining = Message.objects.filter(session__in=among(emptied)).exclude(pk__in=among(fate.lines))
+    emptied = {closure.messages[pk].session_id for pk in decision.messages if pk in closure.messages} | closure.imported
+    remaining = Message.objects.filter(session__in=among(emptied)).exclude(pk__in=among(decision.messages))
     emptied -= set(remaining.values_list("session_id", flat=True))
-    named = ConceptNode.objects.filter(session__in=among(emptied)).exclude(pk__in=among(fate.memories))
-    emptied -= set(named.values_list("session_id", flat=True)) - reach.imported
-    found.sessions = dict.fromkeys(emptied, "empty") | dict.fromkeys(reach.sessions, "chosen")
+    named = ConceptNode.objects.filter(session__in=among(emptied)).exclude(pk__in=among(decision.memories))
+    emptied -= set(named.values_list("session_id", flat=True)) - closure.imported
+    found.sessions = dict.fromkeys(emptied, "empty") | dict.fromkeys(closure.sessions, "chosen")
 
 
-def _turns(reach: Reach, found: Consequences) -> None:
-    lines = (reach.lines[pk] for pk in (*reach.fate.lines, *reach.fate.withheld) if pk in reach.lines)
-    found.replied = {line.turn_id for line in lines if line.turn_id is not None}
-    remaining = Message.objects.filter(turn__in=among(found.replied)).exclude(pk__in=among(reach.fate.lines))
+def _turns(closure: Closure, found: Consequences) -> None:
+    messages = (
+        closure.messages[pk]
+        for pk in (*closure.decision.messages, *closure.decision.withheld)
+        if pk in closure.messages
+    )
+    found.replied = {message.turn_id for message in messages if message.turn_id is not None}
+    remaining = Message.objects.filter(turn__in=among(found.replied)).exclude(pk__in=among(closure.decision.messages))
     found.turns = found.replied - set(remaining.values_list("turn_id", flat=True))
     found.turns |= set(Turn.objects.filter(session__in=among(found.sessions)).values_list("pk", flat=True))
 
 
 # --- entities -------------------------------------------------------------------------------------------------------
-def _entities(reach: Reach, found: Consequences) -> None:
-    """Whom nothing mentions any more, and whom they absorbed."""
-    touched = Q(mentions__node__in=among(reach.fate.memories)) | Q(pk__in=among(reach.imported_entities))
+def _entities(closure: Closure, found: Consequences) -> None:
+    """Whom nothing mentions any longer, and whom they absorbed."""
+    touched = Q(mentions__node__in=among(closure.decision.memories)) | Q(pk__in=among(closure.imported_entities))
     mentioned = Entity.objects.filter(touched).distinct()
     alive = Mention.objects.filter(entity__in=among(mentioned.values_list("pk", flat=True)))
-    remembered = set(alive.exclude(node__in=among(reach.fate.memories)).values_list("entity_id", flat=True))
+    remembered = set(alive.exclude(node__in=among(closure.decision.memories)).values_list("entity_id", flat=True))
     kept = Q(status=Entity.Status.MERGED) | Q(described_by=Entity.DescribedBy.PERSON)
     forgotten = mentioned.exclude(kept).exclude(pk__in=among(remembered))
     found.entities = forgotten.in_bulk() | Entity.objects.filter(pk__in=among(found.chosen_entities)).in_bulk()
@@ -100,18 +110,21 @@ def _absorbed(entities: Collection[int]) -> dict[int, Entity]:
 
 
 # --- names ----------------------------------------------------------------------------------------------------------
-def _names(reach: Reach, found: Consequences) -> None:
-    """The names of who goes; of who stays those that stand in what goes and nowhere else."""
+def _names(closure: Closure, found: Consequences) -> None:
+    """Aliases to delete: all aliases of deleted entities, and aliases of surviving entities that occur only in deleted
+    text."""
     found.aliases = Alias.objects.filter(entity__in=among(found.entities)).in_bulk()
-    mentions = Mention.objects.filter(node__in=among(reach.fate.memories)).exclude(entity__in=among(found.entities))
+    mentions = Mention.objects.filter(node__in=among(closure.decision.memories)).exclude(
+        entity__in=among(found.entities)
+    )
     staying = Entity.objects.filter(pk__in=among(mentions.values_list("entity_id", flat=True))).in_bulk()
     if not staying:
         return
-    living = _remembered(staying, reach.fate.memories)
+    living = _remembered(staying, closure.decision.memories)
     names = list(Alias.objects.filter(entity__in=among(living)))
-    gone = _gone_texts(reach)
+    gone = _forgotten_texts(closure)
     told = [name for name in names if any(occurs(name.text, text) for text in gone)]
-    said = _still_said(reach, {name.text for name in told})
+    said = _still_mentioned(closure, {name.text for name in told})
     for name in told:
         if name.text not in said and not any(occurs(name.text, text) for text in living[name.entity_id]):
             found.aliases[name.pk] = name
@@ -128,23 +141,27 @@ def _remembered(entities: Iterable[int], going: Mapping[int, str]) -> dict[int, 
     return texts
 
 
-def _gone_texts(reach: Reach) -> list[str]:
-    memories = [reach.nodes[pk].description for pk in reach.fate.memories]
-    lines = [reach.lines[pk].content for pk in (*reach.fate.lines, *reach.fate.withheld) if pk in reach.lines]
-    return [*memories, *lines]
+def _forgotten_texts(closure: Closure) -> list[str]:
+    memories = [closure.nodes[pk].description for pk in closure.decision.memories]
+    messages = [
+        closure.messages[pk].content
+        for pk in (*closure.decision.messages, *closure.decision.withheld)
+        if pk in closure.messages
+    ]
+    return [*memories, *messages]
 
 
-def _still_said(reach: Reach, names: Collection[str]) -> set[str]:
-    """Those of the names that stand in a line that a model may still read."""
+def _still_mentioned(closure: Closure, names: Collection[str]) -> set[str]:
+    """Those of the names that stand in a message that a model may still read."""
     known = sorted(names)
-    held = search.holding_all(reach.persona.pk, [tokenizer.cut(name) for name in known])
-    away = {*reach.fate.lines, *reach.fate.withheld}
+    held = search.holding_all(closure.persona.pk, [tokenizer.cut(name) for name in known])
+    away = {*closure.decision.messages, *closure.decision.withheld}
     return {name for name, ids in zip(known, held, strict=True) if _stands_in(name, set(ids) - away)}
 
 
-def _stands_in(name: str, lines: Collection[int]) -> bool:
-    """Whether the name stands in one of these lines; the first one tells."""
-    shown = Message.objects.filter(pk__in=among(lines), withheld=False).order_by()
+def _stands_in(name: str, messages: Collection[int]) -> bool:
+    """Whether the name stands in one of these messages; the first one tells."""
+    shown = Message.objects.filter(pk__in=among(messages), withheld=False).order_by()
     return any(occurs(name, content) for content in shown.values_list("content", flat=True).iterator(chunk_size=100))
 
 

@@ -21,9 +21,9 @@ from echovessel.db.text_columns import CLEAR, TextColumn, by_place
 from echovessel.language.plain_text import comparable_form
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
-from memory.curation.restatements import Said, contains, is_named, names_of
+from memory.curation.restatements import Statement, contains, is_named, names_of
 from memory.forgetting import registry
-from memory.forgetting.collect import Reach, turns_that_name
+from memory.forgetting.collect import Closure, turns_that_name
 from memory.forgetting.consequences import Consequences
 from memory.forgetting.mentions import names_that_go
 from memory.forgetting.registry import Key, Work, among, keys_of, naming
@@ -51,7 +51,7 @@ UNFINISHED = (Session.Status.OPEN, Session.Status.CLOSING, Session.Status.CONSOL
 
 @dataclass(frozen=True)
 class Words:
-    """What no copy may say any more: texts that tell so much that they are nobody else's, and names that go."""
+    """What no copy may say any longer: texts that tell so much that they are nobody else's, and names that go."""
 
     texts: Sequence[str]
     names: Sequence[str]
@@ -63,34 +63,34 @@ class Words:
         return contains(text, self.texts) or any(is_named(name, text) for name in self.names)
 
 
-def texts(reach: Reach) -> list[str]:
+def texts(closure: Closure) -> list[str]:
     """All that goes in words: what memories say and said, their quotes, and messages."""
     memories = [
         text
-        for pk in reach.fate.memories
-        for text in (reach.nodes[pk].description, *(version.description for version in reach.versions[pk]))
+        for pk in closure.decision.memories
+        for text in (closure.nodes[pk].description, *(version.description for version in closure.versions[pk]))
     ]
-    quotes = [row.quote for row in reach.evidence.values() if row.node_id in reach.fate.memories]
-    lines = [reach.lines[pk].content for pk in reach.fate.lines if pk in reach.lines]
-    return list(dict.fromkeys([*memories, *quotes, *lines]))
+    quotes = [row.quote for row in closure.evidence.values() if row.node_id in closure.decision.memories]
+    messages = [closure.messages[pk].content for pk in closure.decision.messages if pk in closure.messages]
+    return list(dict.fromkeys([*memories, *quotes, *messages]))
 
 
-def work_of(reach: Reach, found: Consequences) -> Work:
+def work_of(closure: Closure, found: Consequences) -> Work:
     """Everything that has to be done so that no word of what goes is left."""
-    return _Copies(reach, found).collect()
+    return _Copies(closure, found).collect()
 
 
 class _Copies:
     """The work while it is collected."""
 
-    def __init__(self, reach: Reach, found: Consequences) -> None:
-        self.reach, self.found, self.work = reach, found, Work()
+    def __init__(self, closure: Closure, found: Consequences) -> None:
+        self.closure, self.found, self.work = closure, found, Work()
 
     def collect(self) -> Work:
-        fate, found = self.reach.fate, self.found
+        decision, found = self.closure.decision, self.found
         self._drafts()
         self._imports()
-        if not (fate.memories or fate.lines or fate.withheld or found.entities or found.sessions):
+        if not (decision.memories or decision.messages or decision.withheld or found.entities or found.sessions):
             self.work.add_dependents()
             return self.work
         self._memories()
@@ -112,21 +112,21 @@ class _Copies:
     @cached_property
     def words(self) -> Words:
         """None where only what came in goes, and not what says the same."""
-        if not self.reach.choice.bury:
+        if not self.closure.choice.block_reimport:
             return Words((), ())
-        telling = [comparable_form(text) for text in texts(self.reach) if is_telling(text)]
-        return Words(telling, names_that_go(self.reach, self.found))
+        telling = [comparable_form(text) for text in texts(self.closure) if is_telling(text)]
+        return Words(telling, names_that_go(self.closure, self.found))
 
     @cached_property
-    def restated(self) -> list[Said]:
-        return self.reach.said_by(self.reach.fate.kin, names_of(self.reach.persona))
+    def restated(self) -> list[Statement]:
+        return self.closure.statements_of(self.closure.decision.content_matches, names_of(self.closure.persona))
 
     @cached_property
     def matches(self) -> dict[str, set[Key]]:
         """The rows that say it although no reference leads to them, by "table.column"."""
         if not self.words and not self.restated:
             return {}
-        return registry.matching(self.reach.persona, self._says_it)
+        return registry.matching(self.closure.persona, self._says_it)
 
     def _says_it(self, column: TextColumn, text: str) -> bool:
         if self.words.stand_in(text):
@@ -154,19 +154,19 @@ class _Copies:
 
     # --- L3 to L5 ---------------------------------------------------------------------------------------------------
     def _memories(self) -> None:
-        here = among(self.reach.fate.memories)
-        self.work.delete("memory_conceptnode", self.reach.fate.memories)
+        here = among(self.closure.decision.memories)
+        self.work.delete("memory_conceptnode", self.closure.decision.memories)
         orphaned = keys_of(Filling.objects.filter(child__in=here).exclude(parent__in=here))
         # First: only such an edge may have no child.
         self.work.overwrite("memory_filling.orphaned", dict.fromkeys(orphaned, True))
         self.work.overwrite("memory_filling.child_id", dict.fromkeys(orphaned))
         self.work.delete("memory_question", keys_of(Question.objects.filter(rests_on__node__in=here).distinct()))
-        if not self.reach.choice.bury:
+        if not self.closure.choice.block_reimport:
             self._reopen()
 
     def _reopen(self) -> None:
         """An import that is reverted has settled and replaced nothing: memories that it did this to are open again."""
-        here = among(self.reach.fate.memories)
+        here = among(self.closure.decision.memories)
         staying = ConceptNode.objects.exclude(pk__in=here)
         resolved = keys_of(staying.filter(resolved_by__in=here))
         self.work.overwrite("memory_conceptnode.resolved_at", dict.fromkeys(resolved))
@@ -191,27 +191,33 @@ class _Copies:
         """Drafts that rest on messages that are deleted or withheld, that came with an import that is deleted, and
         those that say again what is forgotten; whatever was decided of them. What a person has put into a block is the
         person's."""
-        reach = self.reach
-        hers = CoreDraft.objects.filter(persona=reach.persona)
-        lines = among(reach.lines[pk].uuid for pk in (*reach.fate.lines, *reach.fate.withheld) if pk in reach.lines)
-        runs = reach.persona.import_runs.filter(pk__in=among(reach.runs)).values("uuid")
-        resting = hers.filter(Q(quotes__said_in__in=lines) | Q(import_uuid__in=runs)).distinct()
+        closure = self.closure
+        hers = CoreDraft.objects.filter(persona=closure.persona)
+        messages = among(
+            closure.messages[pk].uuid
+            for pk in (*closure.decision.messages, *closure.decision.withheld)
+            if pk in closure.messages
+        )
+        runs = closure.persona.import_runs.filter(pk__in=among(closure.runs)).values("uuid")
+        resting = hers.filter(Q(quotes__said_in__in=messages) | Q(import_uuid__in=runs)).distinct()
         quoted = DraftQuote.objects.filter(pk__in=among(self._matched("persona_draftquote.quote")))
         self.work.delete("persona_coredraft", [*keys_of(resting), *quoted.values_list("draft_id", flat=True)])
 
     # --- L2 ---------------------------------------------------------------------------------------------------------
     def _messages(self) -> None:
-        reach = self.reach
-        self.work.delete("chat_message", [pk for pk in reach.fate.lines if pk in reach.lines])
+        closure = self.closure
+        self.work.delete("chat_message", [pk for pk in closure.decision.messages if pk in closure.messages])
         self.work.delete("chat_turn", self.found.turns)
         self.work.delete("chat_session", self.found.sessions)
-        withheld = [pk for pk in reach.fate.withheld if pk in reach.lines and not reach.lines[pk].withheld]
+        withheld = [
+            pk for pk in closure.decision.withheld if pk in closure.messages and not closure.messages[pk].withheld
+        ]
         self.work.overwrite("chat_message.withheld", dict.fromkeys(withheld, True))
 
     def _sessions(self) -> None:
         staying = {pk: session for pk, session in self.found.touched.items() if pk not in self.found.sessions}
         self._clear("chat_session.summary", {pk for pk, session in staying.items() if session.summary})
-        all_failed = Session.objects.filter(persona=self.reach.persona, status=Session.Status.FAILED).in_bulk()
+        all_failed = Session.objects.filter(persona=self.closure.persona, status=Session.Status.FAILED).in_bulk()
         failed = staying | all_failed
         failures = {pk: _step_of(one.failure) for pk, one in failed.items() if pk not in self.found.sessions}
         changed = {pk: step for pk, step in failures.items() if step != failed[pk].failure}
@@ -221,31 +227,33 @@ class _Copies:
     def _last_message_at(self, staying: Mapping[int, Session]) -> dict[int, Any]:
         """Of each session that loses messages when the last of those was sent that are left. (How many are left a
         trigger counts.)"""
-        reach = self.reach
-        shortened = {reach.lines[pk].session_id for pk in reach.fate.lines if pk in reach.lines} & staying.keys()
-        left = Message.objects.filter(session__in=among(shortened)).exclude(pk__in=among(reach.fate.lines))
+        closure = self.closure
+        shortened = {
+            closure.messages[pk].session_id for pk in closure.decision.messages if pk in closure.messages
+        } & staying.keys()
+        left = Message.objects.filter(session__in=among(shortened)).exclude(pk__in=among(closure.decision.messages))
         last = left.values("session").annotate(last=Max("created_at")).order_by().values_list("session", "last")
         return {pk: at for pk, at in last if at != staying[pk].last_message_at}
 
     def _readings(self) -> None:
-        """Answers that were applied say nothing any more; what was not applied is deleted and asked anew."""
+        """Answers that were applied say nothing any longer; what was not applied is deleted and asked anew."""
         touched = among(self.found.touched)
-        unfinished = Q(session__persona=self.reach.persona, session__status__in=UNFINISHED)
-        between_sessions = Q(persona=self.reach.persona, session=None)
+        unfinished = Q(session__persona=self.closure.persona, session__status__in=UNFINISHED)
+        between_sessions = Q(persona=self.closure.persona, session=None)
         kept = ModelReply.objects.filter(unfinished | between_sessions | Q(session__in=touched))
         self.work.delete("memory_modelreply", keys_of(kept))
         waiting = Extraction.objects.filter(unfinished | Q(session__in=touched), applied_at=None)
         of_deleted = Extraction.objects.filter(session__in=among(self.found.sessions))
         self.work.delete("memory_extraction", [*keys_of(waiting), *keys_of(of_deleted)])
         applied = Extraction.objects.exclude(applied_at=None).exclude(answer=NOTHING_READ)
-        read = keys_of(applied.filter(session__in=touched, session__persona=self.reach.persona))
+        read = keys_of(applied.filter(session__in=touched, session__persona=self.closure.persona))
         self._clear("memory_extraction.answer", read)
 
     def _turns(self) -> None:
         begun = Turn.objects.filter(pk__in=among(self.found.replied)).exclude(partial="")
         self._clear("chat_turn.partial", keys_of(begun))
         gone = self._forgotten_uuids
-        traced = turns_that_name(self.reach.persona, gone).exclude(pk__in=among(self.found.turns))
+        traced = turns_that_name(self.closure.persona, gone).exclude(pk__in=among(self.found.turns))
         self.work.overwrite(
             "chat_turn.xray", {pk: without(xray, gone) for pk, xray in traced.values_list("pk", "xray")}
         )
@@ -253,7 +261,7 @@ class _Copies:
     # --- L6, and what others keep -----------------------------------------------------------------------------------
     def _mood(self) -> None:
         """The notes of the touched sessions; the mood of now becomes what the newest one that is left says."""
-        persona = self.reach.persona
+        persona = self.closure.persona
         uuids = among(session.uuid for session in self.found.touched.values())
         changes = MoodChange.objects.filter(persona=persona)
         matched = among(self.work.deletes.get("persona_moodchange", ()))
@@ -265,8 +273,8 @@ class _Copies:
 
     def _stream(self) -> None:
         """Events that tell the words, or name what goes. A page that has to resume from one of them loads afresh."""
-        reach, found = self.reach, self.found
-        withheld = [str(reach.lines[pk].uuid) for pk in reach.fate.withheld if pk in reach.lines]
+        closure, found = self.closure, self.found
+        withheld = [str(closure.messages[pk].uuid) for pk in closure.decision.withheld if pk in closure.messages]
         turns = Turn.objects.filter(pk__in=among(found.replied)).values_list("uuid", flat=True)
         renamed = Entity.objects.filter(pk__in=among(found.renamed)).values_list("uuid", flat=True)
         ids = {*self._forgotten_uuids, *withheld, *map(str, turns), *map(str, renamed)}
@@ -279,11 +287,13 @@ class _Copies:
         telling |= Q(name="memory.entity.description_updated", data__entity_id__in=described)
         if self.work.deletes.get("persona_moodchange"):
             telling |= Q(name="chat.mood.update")
-        self.work.delete("outbox_outboxevent", keys_of(OutboxEvent.objects.filter(telling, stream=reach.persona.uuid)))
+        self.work.delete(
+            "outbox_outboxevent", keys_of(OutboxEvent.objects.filter(telling, stream=closure.persona.uuid))
+        )
 
     def _broken_off_replies(self) -> set[int]:
         """Replies that failed half-way and say it; of a turn that came to its end since, the stream alone has them."""
-        failed = OutboxEvent.objects.filter(stream=self.reach.persona.uuid, name="chat.turn.failed")
+        failed = OutboxEvent.objects.filter(stream=self.closure.persona.uuid, name="chat.turn.failed")
         partials = failed.exclude(data__partial="").order_by().values_list("pk", "data__partial")
         column = by_place()["chat_turn.partial"]
         return {pk for pk, partial in partials if partial and self._says_it(column, partial)}
@@ -291,7 +301,7 @@ class _Copies:
     def _ledger(self) -> None:
         """What a call cost stays; which session and turn it was for does not."""
         found = self.found
-        calls = LLMCall.objects.filter(persona_uuid=self.reach.persona.uuid)
+        calls = LLMCall.objects.filter(persona_uuid=self.closure.persona.uuid)
         sessions = among(found.touched[pk].uuid for pk in found.sessions if pk in found.touched)
         turns = Turn.objects.filter(pk__in=among(found.turns)).values_list("uuid", flat=True)
         of_sessions, of_turns = calls.filter(session_uuid__in=sessions), calls.filter(turn_uuid__in=among(turns))
@@ -313,15 +323,15 @@ class _Copies:
     def _imports(self) -> None:
         """Imports go with their file, and end where they are. Of a session that loses messages, no digest tells which
         they were; and no file's name, who was in it."""
-        reach, work = self.reach, self.work
-        work.delete("memory_importrun", reach.runs)
-        runs = ImportRun.objects.filter(pk__in=among(reach.runs)).values("uuid")
-        jobs = set(keys_of(ImportJob.objects.filter(persona=reach.persona, uuid__in=runs)))
+        closure, work = self.closure, self.work
+        work.delete("memory_importrun", closure.runs)
+        runs = ImportRun.objects.filter(pk__in=among(closure.runs)).values("uuid")
+        jobs = set(keys_of(ImportJob.objects.filter(persona=closure.persona, uuid__in=runs)))
         work.delete("memory_importjob", jobs)
-        chunks = ImportChunk.objects.filter(persona=reach.persona)
+        chunks = ImportChunk.objects.filter(persona=closure.persona)
         gone = Q(job__in=among(jobs)) | Q(session__in=among(self.found.sessions))
         work.delete("memory_importchunk", keys_of(chunks.filter(gone)))
-        shortened = {reach.lines[pk].session_id for pk in reach.fate.lines if pk in reach.lines}
+        shortened = {closure.messages[pk].session_id for pk in closure.decision.messages if pk in closure.messages}
         cut = chunks.filter(session__in=among(shortened)).exclude(gone).order_by().values_list("pk", "session")
         work.overwrite("memory_importchunk.digest", {pk: f"{CUT}{pk}" for pk, _session in cut})
         work.overwrite("chat_session.external_id", dict.fromkeys(session for _pk, session in cut))
@@ -334,15 +344,15 @@ class _Copies:
 
     @cached_property
     def _forgotten_uuids(self) -> set[str]:
-        reach, found = self.reach, self.found
-        nodes = (reach.nodes[pk].uuid for pk in reach.fate.memories)
-        lines = (reach.lines[pk].uuid for pk in reach.fate.lines if pk in reach.lines)
+        closure, found = self.closure, self.found
+        nodes = (closure.nodes[pk].uuid for pk in closure.decision.memories)
+        messages = (closure.messages[pk].uuid for pk in closure.decision.messages if pk in closure.messages)
         sessions = (found.touched[pk].uuid for pk in found.sessions if pk in found.touched)
         turns = Turn.objects.filter(pk__in=among(found.turns)).values_list("uuid", flat=True)
         gone = among(found.entities)
         proposals = MergeProposal.objects.filter(Q(a__in=gone) | Q(b__in=gone)).values_list("uuid", flat=True)
         entities = (entity.uuid for entity in found.entities.values())
-        return {str(uuid) for uuids in (nodes, lines, sessions, turns, proposals, entities) for uuid in uuids}
+        return {str(uuid) for uuids in (nodes, messages, sessions, turns, proposals, entities) for uuid in uuids}
 
 
 def _step_of(failure: str) -> str:

@@ -1,16 +1,14 @@
-"""Doing: one transaction from a plan to its receipt, and after it the bytes.
+"""Executing a plan: one transaction from the plan to its receipt, and after it the bytes.
 
-the persona is held; no reply of hers may be under way
-planned again; another plan than the confirmed one is not done
-the talks that are being read are taken from their workers, so that nothing of theirs is written later
-tombstones, while the words are still there; none for what is taken back, so that it may come again
-the copies are rewritten, the rows deleted, by key
-nothing of it may be left; else all of it is undone
-the receipt, and the news of it, by ids alone
+1. No reply of the persona may be running.
+2. The plan is made again; if it differs from the confirmed one, nothing is done.
+3. Every lease on the persona's sessions, slow cycle and imports is revoked.
+4. Tombstones are added while the words are still there; none for an import that is reverted.
+5. Copies are rewritten and rows deleted, by key. If anything is left, all of it is undone.
+6. The receipt is stored and published, by ids alone.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -21,14 +19,14 @@ from chat.models import Session, Turn
 from chat.sessions import close
 from echovessel.outbox import events
 from memory.forgetting import fingerprints, people, receipts, registry
-from memory.forgetting.collect import Reach
+from memory.forgetting.collect import Closure
 from memory.forgetting.copies import texts
 from memory.forgetting.planning import Survey, nothing, survey
 from memory.forgetting.targets import NothingThere, are_people, hold, uuid_of
 from memory.forgetting.types import Plan, PlanChanged
 from memory.models import ImportJob, Receipt, SlowCycle
 from memory.store import tombstones
-from memory.store.tombstones import Burial, of_draft, of_external, of_words
+from memory.store.tombstones import TombstoneSource, of_ids, of_row
 from persona.models import CoreDraft, Persona
 
 
@@ -47,15 +45,17 @@ def forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
 def _forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
     with transaction.atomic():
         found = _confirmed(plan)
-        persona = found.reach.persona
-        _fence(persona)
-        stones = tombstones.bury_all(persona, _burials(found), now) if plan.choice.bury else []
+        persona = found.closure.persona
+        _revoke_leases(persona)
+        stones = (
+            tombstones.add_tombstones(persona, _tombstone_sources(found), now) if plan.choice.block_reimport else []
+        )
         receipt = _receipt(found, by, now, stones)
         with registry.bulk_deletion(
             sum(len(found.work.deletes.get(table, ())) for table in ("chat_message", "memory_conceptnode"))
         ):
             registry.do(found.work)
-        _tell(found)
+        _publish(found)
         transaction.on_commit(lambda: receipts.finish(receipt, now))
     return receipt
 
@@ -73,9 +73,9 @@ def _confirmed(plan: Plan) -> Survey:
     return found
 
 
-def _fence(persona: Persona) -> None:
-    """Take the persona's talks, what she wonders about between them, and what is on its way into her memory, from those
-    who have them in hand: what a model was asked of the words is thrown away, what was read of a file is read again."""
+def _revoke_leases(persona: Persona) -> None:
+    """Revoke every lease on this persona's sessions, slow cycle and imports, so that no worker can commit text derived
+    from what is being forgotten. What was read of a file is read again."""
     SlowCycle.objects.filter(persona=persona).exclude(holder="").update(holder="", lease_until=None)
     ImportJob.objects.at_work().filter(persona=persona).exclude(holder="").update(holder="", lease_until=None)
     held = list(persona.sessions.exclude(holder=""))
@@ -87,84 +87,84 @@ def _fence(persona: Persona) -> None:
 
 
 # --- what does not come back ----------------------------------------------------------------------------------------
-def _burials(found: Survey) -> Iterator[Burial]:
-    reach, consequences = found.reach, found.consequences
-    for pk in reach.fate.memories:
-        yield from _of_row("node", reach.nodes[pk])
-        yield Burial("text", reach.nodes[pk].description)
-        yield from (Burial("text", version.description) for version in reach.versions[pk])
-    yield from _of_lines(found)
+def _tombstone_sources(found: Survey) -> Iterator[TombstoneSource]:
+    """What each model declares, of every deleted row; and the ids by which an archive would bring such a row back."""
+    closure, consequences = found.closure, found.consequences
+    for pk in closure.decision.memories:
+        yield from of_ids("node", closure.nodes[pk])
+        for said in (closure.nodes[pk], *closure.versions[pk]):
+            yield from of_row(said)
+    yield from _of_messages(closure)
     for pk in consequences.sessions:
-        yield from _of_row("session", consequences.touched[pk])
-    runs = reach.persona.import_runs.filter(pk__in=list(reach.runs)).values("uuid")
-    for job in ImportJob.objects.filter(persona=reach.persona, uuid__in=runs):
-        yield from _of_row("import", job)
+        yield from of_ids("session", consequences.touched[pk])
+    runs = closure.persona.import_runs.filter(pk__in=list(closure.runs)).values("uuid")
+    for job in ImportJob.objects.filter(persona=closure.persona, uuid__in=runs):
+        yield from of_ids("import", job)
     for entity in consequences.entities.values():
-        yield from _of_row("entity", entity)
-        yield Burial("name", entity.canonical_name)
-    yield from (Burial("name", alias.text) for alias in consequences.aliases.values())
+        yield from of_ids("entity", entity)
     drafts = CoreDraft.objects.filter(pk__in=registry.among(found.work.deletes.get("persona_coredraft", ())))
-    yield from (of_draft(draft.label, draft.text) for draft in drafts)
+    for row in (*consequences.entities.values(), *consequences.aliases.values(), *drafts):
+        yield from of_row(row)
 
 
-def _of_lines(found: Survey) -> Iterator[Burial]:
-    """Lines that go or are put away, and the quotes of what goes: none of them is to be made into a memory again."""
-    reach = found.reach
-    for pk in (*reach.fate.lines, *reach.fate.withheld):
-        if line := reach.lines.get(pk):
-            yield of_words(line.content, line.day)
-            if pk in reach.fate.lines:
-                yield from _of_row("message", line)
-    for row in reach.evidence.values():
-        line = reach.lines.get(row.message_id)
-        if row.node_id in reach.fate.memories and line is not None:
-            yield of_words(row.quote, line.day)
-
-
-def _of_row(what: str, row: Any) -> Iterator[Burial]:
-    """By the id that it had in an archive, and by the one that an export of ours gives it."""
-    yield of_external(what, str(row.uuid))
-    if row.external_id:
-        yield of_external(what, row.external_id)
+def _of_messages(closure: Closure) -> Iterator[TombstoneSource]:
+    """Deleted and withheld messages, and the quotes of deleted memories: none of them is to become a memory again."""
+    for pk in (*closure.decision.messages, *closure.decision.withheld):
+        if message := closure.messages.get(pk):
+            yield from of_row(message, message.day)
+            if pk in closure.decision.messages:
+                yield from of_ids("message", message)
+    for evidence in closure.evidence.values():
+        message = closure.messages.get(evidence.message_id)
+        if evidence.node_id in closure.decision.memories and message is not None:
+            yield from of_row(evidence, message.day)
 
 
 # --- the receipt ----------------------------------------------------------------------------------------------------
 def _receipt(found: Survey, by: AbstractBaseUser | None, now: datetime, stones: list[int]) -> Receipt:
-    reach = found.reach
+    closure = found.closure
     return Receipt.objects.create(
-        persona=reach.persona,
-        persona_uuid=reach.persona.uuid,
-        owner_id=reach.persona.owner_id,
+        persona=closure.persona,
+        persona_uuid=closure.persona.uuid,
+        owner_id=closure.persona.owner_id,
         targets=[[target.kind, uuid_of(target)] for target in found.plan.targets],
-        choice=told_choice(found.plan),
+        choice=choice_as_json(found.plan),
         counts=dict(found.plan.counts),
         erased=_erased(found),
-        prints=_prints(reach),
+        prints=_fingerprints_of(closure),
         stones=stones,
         by_id=by.pk if by is not None else None,
         at=now,
     )
 
 
-def _prints(reach: Reach) -> list[str]:
-    """By them what went is known again; none of what is taken back, for that may come again."""
-    put_away = [reach.lines[pk].content for pk in reach.fate.withheld if pk in reach.lines]
-    return fingerprints.of(texts(reach), but=put_away) if reach.choice.bury else []
+def _fingerprints_of(closure: Closure) -> list[str]:
+    """By them what went is known again; none of what is reverted, for that may come again."""
+    put_away = [closure.messages[pk].content for pk in closure.decision.withheld if pk in closure.messages]
+    return fingerprints.of(texts(closure), but=put_away) if closure.choice.block_reimport else []
 
 
-def told_choice(plan: Plan) -> dict[str, Any]:
-    """The choice as it is kept."""
+def choice_as_json(plan: Plan) -> dict[str, Any]:
+    """The choice as a receipt keeps it. (Archives and the API know `block_reimport` as "bury".)"""
     kept = sum(1 for one in plan.mentioned if one.why == "same_words" and one.mode == "leave")
-    chosen = {**asdict(plan.choice), "staying": len(plan.choice.staying), "mentions": len(plan.choice.mentions)}
-    return chosen | {"kept_elsewhere": kept}
+    choice = plan.choice
+    return {
+        "dependents": choice.dependents,
+        "messages": choice.messages,
+        "staying": len(choice.staying),
+        "bury": choice.block_reimport,
+        "mentions": len(choice.mentions),
+        "other_mentions": choice.other_mentions,
+        "kept_elsewhere": kept,
+    }
 
 
 def _erased(found: Survey) -> dict[str, list[str]]:
     """The ids of what goes, by kind."""
-    reach, consequences = found.reach, found.consequences
+    closure, consequences = found.closure, found.consequences
     gone: Mapping[str, Iterable[Any]] = {
-        "node": (reach.nodes[pk] for pk in reach.fate.memories),
-        "message": (reach.lines[pk] for pk in reach.fate.lines if pk in reach.lines),
+        "node": (closure.nodes[pk] for pk in closure.decision.memories),
+        "message": (closure.messages[pk] for pk in closure.decision.messages if pk in closure.messages),
         "session": (consequences.touched[pk] for pk in consequences.sessions),
         "turn": Turn.objects.filter(pk__in=registry.among(consequences.turns)),
         "entity": consequences.entities.values(),
@@ -173,16 +173,16 @@ def _erased(found: Survey) -> dict[str, list[str]]:
     return {kind: uuids for kind, uuids in told.items() if uuids}
 
 
-def _tell(found: Survey) -> None:
-    """The pages drop what has gone, and say of the lines that are put away that they are. Ids alone."""
+def _publish(found: Survey) -> None:
+    """The pages drop what has gone, and say of the messages that are withheld that they are. Ids alone."""
     erased = _erased(found)
-    reach = found.reach
+    closure = found.closure
     events.publish(
-        reach.persona.uuid,
+        closure.persona.uuid,
         "memory.node.forgotten",
         node_ids=erased.get("node", []),
         message_ids=erased.get("message", []),
-        withheld_ids=[str(reach.lines[pk].uuid) for pk in reach.fate.withheld if pk in reach.lines],
+        withheld_ids=[str(closure.messages[pk].uuid) for pk in closure.decision.withheld if pk in closure.messages],
         entity_ids=erased.get("entity", []),
         session_ids=erased.get("session", []),
     )

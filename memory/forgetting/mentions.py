@@ -18,8 +18,8 @@ from echovessel.embeddings.embedding import BUNDLED_FOLDER
 from echovessel.language import tokenizer
 from echovessel.language.common_words import everyday
 from memory import knobs
-from memory.curation.restatements import LEAST_SHARED, Said, contains, is_named, names_of
-from memory.forgetting.collect import Reach
+from memory.curation.restatements import MIN_SHARED, Statement, contains, is_named, names_of
+from memory.forgetting.collect import Closure
 from memory.forgetting.consequences import Consequences
 from memory.forgetting.registry import among
 from memory.forgetting.types import MentionMode
@@ -40,106 +40,115 @@ class Mention:
     suggested: MentionMode
 
 
-def also_mentioned(reach: Reach, found: Consequences) -> dict[int, Mention]:
+def also_mentioned(closure: Closure, found: Consequences) -> dict[int, Mention]:
     """The messages outside of what goes in which it is mentioned, by key."""
-    if not reach.choice.bury:
+    if not closure.choice.block_reimport:
         return {}  # only what came in goes, and not what says the same
-    suggested: MentionMode = reach.choice.messages
+    suggested: MentionMode = closure.choice.messages
     mentions: dict[int, Mention] = {}
-    named = list(_others(reach, _naming(reach, names_that_go(reach, found))))
-    goes_along = len(named) <= MAX_SUGGESTED and not reach.runs
+    named = list(_others(closure, _naming(closure, names_that_go(closure, found))))
+    goes_along = len(named) <= MAX_SUGGESTED and not closure.runs
     for message in named:
         mentions[message.pk] = Mention(message, "names_it", suggested if goes_along else "leave")
-    rare = {message.pk: (message, token) for message, token in _with_rare_words(reach)}
+    rare = {message.pk: (message, token) for message, token in _with_rare_words(closure)}
     for pk, (message, token) in rare.items():
-        if pk in reach.overheard and is_telling_alone(token) and not reach.runs:
+        if pk in closure.possible_restatements and is_telling_alone(token) and not closure.runs:
             mentions.setdefault(pk, Mention(message, "rare_word", suggested))
-    for message in _others(reach, _of_the_same_words(reach)):
+    for message in _others(closure, _of_the_same_words(closure)):
         mentions.setdefault(message.pk, Mention(message, "same_words", "leave"))
     for pk, (message, _token) in rare.items():
         mentions.setdefault(pk, Mention(message, "rare_word", "leave"))
     return mentions
 
 
-def names_that_go(reach: Reach, found: Consequences) -> list[str]:
-    """The names that go with their bearers, and those of a bearer who stays; never the names of the two who talk."""
-    if not reach.choice.bury:
+def names_that_go(closure: Closure, found: Consequences) -> list[str]:
+    """The names of deleted entities, and the deleted names of entities that stay; never those of the owner and the
+    persona."""
+    if not closure.choice.block_reimport:
         return []
     names = {alias.text for alias in found.aliases.values()} | {one.canonical_name for one in found.entities.values()}
-    theirs = names_of(reach.persona)
+    theirs = names_of(closure.persona)
     return sorted(name for name in names if not theirs.issuperset(tokenizer.cut(name)))
 
 
-def _naming(reach: Reach, names: list[str]) -> Iterable[int]:
-    held = search.holding_all(reach.persona.pk, [tokenizer.cut(name) for name in names])
+def _naming(closure: Closure, names: list[str]) -> Iterable[int]:
+    held = search.holding_all(closure.persona.pk, [tokenizer.cut(name) for name in names])
     for pk, content in _contents({pk for ids in held for pk in ids}):
         if any(is_named(name, content) for name in names):
             yield pk
 
 
-def _with_rare_words(reach: Reach) -> Iterable[tuple[Message, str]]:
+def _with_rare_words(closure: Closure) -> Iterable[tuple[Message, str]]:
     """Messages with one of the words that are rare in this memory, and the word."""
-    tokens = sorted(_telling_of(reach))
+    tokens = sorted(_telling_of(closure))
     if not tokens or len(tokens) > MAX_TEXTS * MAX_RARE_WORDS:
         return
     limit = knobs.rare_word_messages()
-    gone = _settled(reach)
-    held = search.holding(reach.persona.pk, tokens, limit * 10 + len(gone))
+    gone = _settled(closure)
+    held = search.holding(closure.persona.pk, tokens, limit * 10 + len(gone))
     within = {pk for ids in held.values() for pk in ids.tolist()} - gone
     sessions = dict(Message.objects.filter(pk__in=among(within)).values_list("pk", "session_id"))
     rare: dict[int, str] = {}
     for token, ids in held.items():
         keys = [pk for pk in ids.tolist() if pk in sessions]
-        elsewhere = sum(sessions[pk] not in reach.talks for pk in keys)
+        elsewhere = sum(sessions[pk] not in closure.source_sessions for pk in keys)
         if elsewhere <= limit and len(keys) <= limit * 10:
             rare |= {pk: max(token, rare.get(pk, ""), key=is_telling_alone) for pk in keys}
-    for message in _others(reach, rare):
+    for message in _others(closure, rare):
         yield message, rare[message.pk]
 
 
-def _telling_of(reach: Reach) -> set[str]:
+def _telling_of(closure: Closure) -> set[str]:
     """The words of what goes that say by themselves what it is about."""
-    said = _said(reach)
+    said = _said(closure)
     if len(said) > MAX_TEXTS:
         return set()
     tokens = {token for one in said for token in one.telling if not is_common(token)}
     return tokens if len(tokens) <= MAX_RARE_WORDS else {token for token in tokens if is_telling_alone(token)}
 
 
-def _said(reach: Reach) -> list[Said]:
-    names = names_of(reach.persona)
-    memories = [pk for pk in reach.fate.kin if pk in reach.nodes]
-    lines = [reach.lines[pk] for pk, why in reach.fate.lines.items() if pk in reach.lines and why in _CHOSEN]
-    theirs = [Said([line.content], names) for line in lines if line.role != Message.Role.PERSONA]
-    return [*reach.said_by(memories, names), *theirs]
+def _said(closure: Closure) -> list[Statement]:
+    names = names_of(closure.persona)
+    memories = [pk for pk in closure.decision.content_matches if pk in closure.nodes]
+    messages = [
+        closure.messages[pk]
+        for pk, why in closure.decision.messages.items()
+        if pk in closure.messages and why in _CHOSEN
+    ]
+    theirs = [Statement([message.content], names) for message in messages if message.role != Message.Role.PERSONA]
+    return [*closure.statements_of(memories, names), *theirs]
 
 
 _CHOSEN = {"chosen", "in_chosen"}
 
 
-def _of_the_same_words(reach: Reach) -> Iterable[int]:
+def _of_the_same_words(closure: Closure) -> Iterable[int]:
     """Messages that hold one of the texts that go, word for word, where it is more than people say every day."""
-    names = names_of(reach.persona)
-    uuids = set(reach.persona.import_runs.filter(pk__in=among(reach.runs)).values_list("uuid", flat=True))
-    lines = (reach.lines[pk] for pk in (*reach.fate.lines, *reach.fate.withheld) if pk in reach.lines)
-    said = [Said([line.content], names) for line in lines if line.import_uuid not in uuids]
-    said += reach.said_by(reach.fate.kin, names)
-    wanted = {text for one in said if len(one.telling) > LEAST_SHARED for text in one.literal}
-    held = search.holding_all(reach.persona.pk, [tokenizer.cut(text) for text in wanted])
-    for pk, content in _contents({pk for ids in held for pk in ids} - _settled(reach)):
+    names = names_of(closure.persona)
+    uuids = set(closure.persona.import_runs.filter(pk__in=among(closure.runs)).values_list("uuid", flat=True))
+    messages = (
+        closure.messages[pk]
+        for pk in (*closure.decision.messages, *closure.decision.withheld)
+        if pk in closure.messages
+    )
+    said = [Statement([message.content], names) for message in messages if message.import_uuid not in uuids]
+    said += closure.statements_of(closure.decision.content_matches, names)
+    wanted = {text for one in said if len(one.telling) > MIN_SHARED for text in one.literal}
+    held = search.holding_all(closure.persona.pk, [tokenizer.cut(text) for text in wanted])
+    for pk, content in _contents({pk for ids in held for pk in ids} - _settled(closure)):
         if contains(content, wanted):
             yield pk
 
 
-def _settled(reach: Reach) -> set[int]:
-    """The lines that go, or are withheld, for another reason than that it is mentioned in them."""
-    fate = {**reach.fate.lines, **reach.fate.withheld}
-    return {pk for pk in fate if pk not in reach.asked.mentions}
+def _settled(closure: Closure) -> set[int]:
+    """The messages that go, or are withheld, for another reason than that it is mentioned in them."""
+    decision = {**closure.decision.messages, **closure.decision.withheld}
+    return {pk for pk in decision if pk not in closure.request.mentions}
 
 
-def _others(reach: Reach, keys: Collection[int] | Mapping[int, str] | Iterable[int]) -> Iterable[Message]:
-    wanted = set(keys) - _settled(reach)
-    yield from Message.objects.filter(persona=reach.persona, pk__in=among(wanted)).order_by("-created_at", "-id")
+def _others(closure: Closure, keys: Collection[int] | Mapping[int, str] | Iterable[int]) -> Iterable[Message]:
+    wanted = set(keys) - _settled(closure)
+    yield from Message.objects.filter(persona=closure.persona, pk__in=among(wanted)).order_by("-created_at", "-id")
 
 
 def _contents(keys: Iterable[int]) -> Iterable[tuple[int, str]]:

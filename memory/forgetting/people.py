@@ -155,7 +155,7 @@ def _let_go(whole: Whole) -> dict[str, Rows]:
 
 
 def _noted(whole: Whole) -> Rows:
-    """What the desk noted of rows that go."""
+    """What the admin noted of rows that go."""
     about = Q(pk__in=[])
     for rows in _going(whole).values():
         ids = rows.order_by().annotate(as_text=Cast("pk", TextField())).values("as_text")

@@ -7,7 +7,7 @@ from typing import Any
 from memory.curation.restatements import is_named, names_of
 from memory.forgetting import people
 from memory.forgetting.closure import decide
-from memory.forgetting.collect import Reach, Reading
+from memory.forgetting.collect import Closure, ClosureReader
 from memory.forgetting.consequences import Consequences, consequences_of
 from memory.forgetting.copies import work_of
 from memory.forgetting.mentions import Mention, also_mentioned, names_that_go
@@ -26,7 +26,7 @@ class Survey:
     """A plan, and all that it was made from."""
 
     plan: Plan
-    reach: Reach
+    closure: Closure
     consequences: Consequences
     work: Work
 
@@ -34,7 +34,7 @@ class Survey:
 def plan(targets: Sequence[Target], choice: Choice = CASCADE) -> Plan:
     """What goes with the targets, what stays, and how many copies have to be rewritten. Reads only.
 
-    The targets belong to one persona, or are one persona or one owner; else ValueError. Of what is not there any more
+    The targets belong to one persona, or are one persona or one owner; else ValueError. Of what is not there any longer
     nothing is left to forget: the plan is empty.
     """
     if are_people(targets):
@@ -48,12 +48,12 @@ def plan(targets: Sequence[Target], choice: Choice = CASCADE) -> Plan:
 def survey(targets: Sequence[Target], choice: Choice) -> Survey:
     """The plan for what one persona has, with the rows behind it."""
     persona = whose(targets)
-    reading = Reading(persona, targets, choice)
+    reading = ClosureReader(persona, targets, choice)
     found, mentions = reading.found, dict[int, Mention]()
     consequences = consequences_of(found)
     for _round in range(MAX_ROUNDS):
         mentions = also_mentioned(found, consequences) | mentions
-        if not reading.take_mentions({pk: choice.mode_of(pk, one.suggested) for pk, one in mentions.items()}):
+        if not reading.set_mention_modes({pk: choice.mode_of(pk, one.suggested) for pk, one in mentions.items()}):
             break
         consequences = consequences_of(found)
     work = work_of(found, consequences)
@@ -81,13 +81,13 @@ def nothing(targets: Sequence[Target], choice: Choice) -> Plan:
 
 
 # --- what is told ---------------------------------------------------------------------------------------------------
-def _going(found: Reach, consequences: Consequences) -> Iterable[Affected]:
+def _going(found: Closure, consequences: Consequences) -> Iterable[Affected]:
     may_stay = _may_stay(found)
-    for pk, why in found.fate.memories.items():
+    for pk, why in found.decision.memories.items():
         yield _memory(found.nodes[pk], why, may_stay=pk in may_stay)
-    for pk, why in found.fate.lines.items():
-        if pk in found.lines:
-            yield Affected("message", pk, found.lines[pk].uuid, found.lines[pk].content, why)
+    for pk, why in found.decision.messages.items():
+        if pk in found.messages:
+            yield Affected("message", pk, found.messages[pk].uuid, found.messages[pk].content, why)
     for pk, why in consequences.sessions.items():
         session = consequences.touched[pk]
         began = session.started_at.astimezone(found.persona.zone)
@@ -104,27 +104,27 @@ def _memory(node: ConceptNode, why: str, *, may_stay: bool = False) -> Affected:
     return Affected(node.kind, node.pk, node.uuid, node.description, why, may_stay)
 
 
-def _may_stay(found: Reach) -> set[int]:
+def _may_stay(found: Closure) -> set[int]:
     """Those of what goes that would stay if one asked for it."""
-    spared = Choice("orphan", found.choice.messages, bury=found.choice.bury)
-    would_go = decide(found.graph(), found.asked, spared).memories
-    return {pk for pk in found.fate.memories if pk not in would_go}
+    spared = Choice("orphan", found.choice.messages, block_reimport=found.choice.block_reimport)
+    would_go = decide(found.graph(), found.request, spared).memories
+    return {pk for pk in found.decision.memories if pk not in would_go}
 
 
-def _staying(found: Reach) -> Iterable[Affected]:
-    for pk, why in found.fate.staying.items():
+def _staying(found: Closure) -> Iterable[Affected]:
+    for pk, why in found.decision.staying.items():
         yield _memory(found.nodes[pk], why, may_stay=pk in found.choice.staying)
 
 
-def _withheld(found: Reach) -> Iterable[Affected]:
-    for pk, why in found.fate.withheld.items():
-        if pk in found.lines and not found.lines[pk].withheld:
-            yield Affected("message", pk, found.lines[pk].uuid, found.lines[pk].content, why)
+def _withheld(found: Closure) -> Iterable[Affected]:
+    for pk, why in found.decision.withheld.items():
+        if pk in found.messages and not found.messages[pk].withheld:
+            yield Affected("message", pk, found.messages[pk].uuid, found.messages[pk].content, why)
 
 
-def _erased(found: Reach, consequences: Consequences, work: Work) -> Iterable[Affected]:
-    talks = found.persona.sessions.filter(pk__in=among(work.overwrites.get("chat_session.summary", ())))
-    for session in talks:
+def _erased(found: Closure, consequences: Consequences, work: Work) -> Iterable[Affected]:
+    source_sessions = found.persona.sessions.filter(pk__in=among(work.overwrites.get("chat_session.summary", ())))
+    for session in source_sessions:
         if session.summary:
             yield Affected("summary", session.pk, session.uuid, session.summary, "written_from")
     for pk, entity in consequences.described.items():
@@ -134,24 +134,29 @@ def _erased(found: Reach, consequences: Consequences, work: Work) -> Iterable[Af
         yield Affected("mood", change.pk, change.uuid, said, "felt_in")
 
 
-def _mentioned(found: Reach, mentions: Iterable[Mention]) -> Iterable[Affected]:
-    """The mentions with what becomes of each: of a line that a memory needs, it is withheld where it was to go."""
+def _mentioned(found: Closure, mentions: Iterable[Mention]) -> Iterable[Affected]:
+    """The mentions with what becomes of each: of a message that a memory needs, it is withheld where it was to go."""
     for one in mentions:
-        line = one.message
-        mode: MentionMode = "withhold" if line.pk in found.fate.withheld else "leave"
-        mode = "forget" if line.pk in found.fate.lines else mode
-        yield Affected("message", line.pk, line.uuid, line.content, one.why, False, mode, one.suggested, line.role)
+        message = one.message
+        mode: MentionMode = "withhold" if message.pk in found.decision.withheld else "leave"
+        mode = "forget" if message.pk in found.decision.messages else mode
+        yield Affected(
+            "message", message.pk, message.uuid, message.content, one.why, False, mode, one.suggested, message.role
+        )
 
 
-def _elsewhere(found: Reach, consequences: Consequences, work: Work) -> Iterable[Affected]:
+def _elsewhere(found: Closure, consequences: Consequences, work: Work) -> Iterable[Affected]:
     """What a person wrote about it, what was told of it later, and files that are still to be read: not touched, only
     named."""
-    newer = {found.nodes[pk].superseded_by_id for pk in found.fate.memories} - found.fate.memories.keys()
+    newer = {found.nodes[pk].superseded_by_id for pk in found.decision.memories} - found.decision.memories.keys()
     for node in ConceptNode.objects.filter(pk__in=among(pk for pk in newer if pk is not None)):
         yield _memory(node, "later")
     for pk, entity in consequences.by_people.items():
         yield Affected("description", pk, entity.uuid, entity.description, "written_by_people")
-    said = found.said_by(found.fate.kin if found.choice.bury else found.fate.memories, names_of(found.persona))
+    said = found.statements_of(
+        found.decision.content_matches if found.choice.block_reimport else found.decision.memories,
+        names_of(found.persona),
+    )
     names = names_that_go(found, consequences)
     written = Entity.objects.filter(persona=found.persona, described_by=Entity.DescribedBy.PERSON)
     for entity in written.exclude(pk__in=among([*consequences.by_people, *consequences.entities])) if names else ():
@@ -160,7 +165,7 @@ def _elsewhere(found: Reach, consequences: Consequences, work: Work) -> Iterable
     for block in CoreBlock.objects.filter(persona=found.persona):
         if any(one.is_repeated_by(block.content) for one in said) or any(is_named(one, block.content) for one in names):
             yield Affected("core_block", block.pk, None, block.content, "written_by_people")
-    if not found.choice.bury:
+    if not found.choice.block_reimport:
         return  # what came in by another file stays, and comes in by it
     on_their_way = ImportJob.objects.filter(persona=found.persona, file_is_here=True).exclude(status__in=ImportJob.OVER)
     for job in on_their_way.exclude(pk__in=among(work.deletes.get("memory_importjob", ()))):

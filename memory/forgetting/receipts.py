@@ -1,6 +1,6 @@
 """After a forgetting is committed: the bytes go from the file and its log, the arrays and caches from memory.
 
-A receipt is pending until the whole file was written anew and its log emptied. That is done at once where the file is
+A receipt is pending until the whole file was written anew and its log emptied. That is done together where the file is
 small, else by a job; whatever did not come to it (somebody was reading, the disk was full, the process died) is done by
 the job of every minute, and one writing serves all receipts that were there when it began.
 """
@@ -61,7 +61,7 @@ def finish_pending(now: datetime) -> int:
 
 
 def erase_refused(*, was_refused: bool) -> bool:
-    """Erase the bytes of a file that was read and is gone: of lines that were refused, nothing may be left in the
+    """Erase the bytes of a file that was read and is gone: of messages that were refused, nothing may be left in the
     write-ahead log, nor between the rows. False where a job does it, or somebody reads all the while; then whatever
     empties the log next does. Inside a transaction nothing can be erased."""
     if connection.in_atomic_block:
@@ -78,8 +78,8 @@ def erase_now() -> bool:
 
 
 def note_erasure(persona: Persona, kind: str, counts: Mapping[str, int], now: datetime) -> Receipt:
-    """A receipt for what went without a plan, such as a talk off the record. Call it in the transaction in which that
-    goes, and `finish` after it."""
+    """A receipt for what is deleted without a plan, such as a session off the record. Call it in the transaction that
+    deletes, and `finish` after it."""
     return Receipt.objects.create(
         persona=persona,
         persona_uuid=persona.uuid,
@@ -92,7 +92,7 @@ def note_erasure(persona: Persona, kind: str, counts: Mapping[str, int], now: da
 
 def let_go(persona_id: int | None) -> None:
     """Hold nothing of this persona in this process, or of nobody: no vectors, no words, no names. Other processes find
-    by a stamp in the database that what they hold is not true any more."""
+    by a stamp in the database that what they hold is not true any longer."""
     snapshot.let_go(persona_id)
     embedding.forget_lately()
     classifier.forget_lately()

@@ -3,13 +3,13 @@
 `told` reads the database that is to be replaced; `again`, in the older one, does what that tells. A receipt names by id
 all that went, so that is what goes: each id that the older state has, with the choice that takes least along ("orphan",
 "withhold"), for all that went with it then is named, too. Names that nothing mentions go by themselves; one that
-something still mentions here goes as one that was chosen: rather too much than too little. Lines that were put away
-are put away, tombstones are set again.
+something still mentions here goes as one that was chosen: rather too much than too little. Messages that were withheld
+are withheld, tombstones are set again.
 
-What was taken back is taken back again, and may come again as it might before.
+What was reverted is reverted again, and may come again as it might before.
 
 Tombstones need the key they were made with. Where it is another, they are left out and counted; but what goes here is
-buried anew.
+refused from then on anew.
 """
 
 from collections import Counter, defaultdict
@@ -35,7 +35,7 @@ from memory.store import tombstones
 from persona.models import Persona
 
 LEAST = Choice("orphan", "withhold")
-LEAST_TAKEN_BACK = Choice("orphan", "withhold", bury=False)
+LEAST_REVERT = Choice("orphan", "withhold", block_reimport=False)
 AT_ONCE = 500
 _KEPT = ("uuid", "persona_uuid", "owner_id", "targets", "choice", "counts", "erased", "prints", "by_id", "at")
 
@@ -52,7 +52,7 @@ class Told:
 
 @dataclass
 class Done:
-    """What was done again: `receipts` that were new here, rows that went by table, `put_away` lines, tombstones that
+    """What was done again: `receipts` that were new here, rows that went by table, `put_away` messages, tombstones that
     were set and those that could not be; `accounts` that stay because nobody could look after the installation without
     them; and what could be found of it all the same."""
 
@@ -84,14 +84,14 @@ def again(what: Told, now: datetime) -> Done:
         missing = _noted(what, is_ours=is_ours)
         done.receipts = len(missing)
         _forget_people(missing, done, now, is_ours=is_ours)
-        taken_back = [receipt for receipt in missing if receipt.is_taken_back]
-        forgotten = [receipt for receipt in missing if not receipt.is_taken_back]
+        taken_back = [receipt for receipt in missing if receipt.is_reverted]
+        forgotten = [receipt for receipt in missing if not receipt.is_reverted]
         _forget_all(_targets(forgotten, first=True), LEAST, done, now)
         _forget_all(_targets(forgotten, first=False), LEAST, done, now)
-        _forget_all(_targets(taken_back, first=True), LEAST_TAKEN_BACK, done, now)
+        _forget_all(_targets(taken_back, first=True), LEAST_REVERT, done, now)
         done.put_away = _put_away(what.withheld)
         _stop_imports(missing)
-        _bury(what, done)
+        _restore_tombstones(what, done)
     receipts.finish_pending(now)
     done.left = verify.of_receipts(missing)
     return done
@@ -99,7 +99,7 @@ def again(what: Told, now: datetime) -> Done:
 
 def settle(now: datetime) -> None:
     """Take from whoever had it in hand what no process of that time will finish: replies that were being written fail
-    and can be asked for again, talks off the record are over and go."""
+    and can be asked for again, sessions off the record are over and go."""
     Turn.objects.running().update(lease_until=None)
     turns.abandon(now)
     for session in Session.objects.filter(off_the_record=True).select_related("persona"):
@@ -154,8 +154,8 @@ _ERASED: Sequence[Kind] = ("message", "session", "node")
 
 
 def _targets(receipts: Iterable[Receipt], *, first: bool) -> dict[int, list[Target]]:
-    """What there is of it, by persona: first what was chosen, and all lines, talks and memories that went; then, as
-    those have gone, the names that are left."""
+    """What there is of it, by persona: first what was chosen, and all messages, sessions and memories that went; then,
+    once those are gone, the names that are left."""
     wanted: dict[Kind, set[UUID]] = defaultdict(set)
     for receipt in receipts:
         for kind in _ERASED if first else ("entity", *_ERASED):
@@ -195,7 +195,7 @@ def _stop_imports(receipts: Iterable[Receipt]) -> None:
 
 
 # --- tombstones -----------------------------------------------------------------------------------------------------
-def _bury(what: Told, done: Done) -> None:
+def _restore_tombstones(what: Told, done: Done) -> None:
     ours = tombstones.key_id()
     personas = dict(Persona.objects.values_list("uuid", "pk"))
     known = set(Tombstone.objects.values_list("persona_id", "digest"))

@@ -48,7 +48,7 @@ def whose(targets: Sequence[Target]) -> Persona:
 
 
 def uuid_of(target: Target) -> str:
-    """The public id of a target; empty where it is not there any more."""
+    """The public id of a target; empty where it is not there any longer."""
     rows = MODELS[target.kind]._default_manager.filter(pk=target.key)
     return next((str(uuid) for uuid in rows.values_list("uuid", flat=True)), "")
 
@@ -66,7 +66,7 @@ def _named(reference: str) -> Q:
 
 def are_people(targets: Sequence[Target]) -> bool:
     """Whether the targets are a persona or an owner, and not what one persona has. Raises ValueError for more than one
-    of them at once."""
+    of them together."""
     found = [target for target in targets if target.kind in ("persona", "owner")]
     if found and len(targets) > 1:
         raise ValueError("a persona or an owner is forgotten alone")

@@ -31,21 +31,21 @@ class Target:
 
 @dataclass(frozen=True)
 class Choice:
-    """What becomes of what rests on the targets, and of the lines they came from.
+    """What becomes of what rests on the targets, and of the messages they came from.
 
     dependents: "cascade", they go too; "orphan", they stay as far as they rest on something else
-    messages: "forget", the lines go too; "withhold", they stay in the history and reach no model again
+    messages: "forget", the messages go too; "withhold", they stay in the history and reach no model again
     staying: nodes, by key, that stay against "cascade", as far as they may
     mentions: what becomes of messages, by key, in which the same is also mentioned: (key, mode); they are listed in the
         plan. Of one that is not named here `other_mentions` says it: "suggested" is what the plan proposes for each.
-    bury: what goes is refused from then on. Without it an import is taken back: only what came in goes, not what says
-        the same, and the same file may come again.
+    block_reimport: what is deleted is refused from then on. Without it an import is reverted: only what came in by it
+        is deleted, not what says the same, and the same file may come again.
     """
 
     dependents: DependentMode = "cascade"
     messages: MessageMode = "forget"
     staying: frozenset[int] = frozenset()
-    bury: bool = True
+    block_reimport: bool = True
     mentions: frozenset[tuple[int, MentionMode]] = frozenset()
     other_mentions: OtherMentions = "suggested"
 
@@ -96,7 +96,7 @@ def make_choice(
 
 CASCADE = Choice()
 # What was said here since stays, and what is known from elsewhere, too.
-TAKEN_BACK = Choice("orphan", bury=False)
+REVERT_IMPORT = Choice("orphan", block_reimport=False)
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ REASONS = {
     "name_gone": _("This name stands only in what goes."),
     # what stays
     "other_ground": _("It rests on something else as well; its link to what goes is cut."),
-    # what is put away
+    # what is withheld
     "put_away": _("You chose that the lines stay in the history; they reach no model any more."),
     "still_needed": _("A memory that stays rests on it: it stays in the history, and reaches no model any more."),
     # what is erased

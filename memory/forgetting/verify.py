@@ -2,7 +2,7 @@
 
 text     a value of a table that holds the words, whatever their case, signs and wrapping
 digest   a hash of the words, by which a guess can be tried
-words    rows of a text index, or triples of a substring index, whose line or memory is gone
+words    rows of a text index, or triples of a substring index, whose message or memory is gone
 vector   the vector of the words with a memory that does not say them
 bytes    the words or their vector in a file, where no living row accounts for it
 id       the id of what was forgotten

@@ -34,7 +34,7 @@ from memory.consolidation.prompt import message_id
 from memory.models import ConceptNode, ImportJob, ModelReply
 from memory.models import Evidence as EvidenceRow
 from memory.store import tombstones
-from memory.store.tombstones import Burial, of_draft
+from memory.store.tombstones import TombstoneSource, of_draft
 from memory.store.writing import Quote
 from persona.models import Persona
 from persona.models.core_block import MAX_CHARACTERS
@@ -232,8 +232,8 @@ def _may_rest_on(label: str, quotes: Sequence[Quote]) -> bool:
 def _propose(lease: Lease[ImportJob], persona: Persona, one: Drafted, quotes: Sequence[Quote]) -> bool:
     """Whether it is new; what was forgotten is not proposed."""
     said = {(text, quote.message.day) for quote in quotes for text in (quote.text, quote.message.content)}
-    lines = {Burial(kind, text, day) for text, day in said for kind in ("text", "line")}
-    if tombstones.refused_among(persona, {of_draft(one.label, one.text), Burial("text", one.text), *lines}):
+    lines = {TombstoneSource(kind, text, day) for text, day in said for kind in ("text", "line")}
+    if tombstones.refused_among(persona, {of_draft(one.label, one.text), TombstoneSource("text", one.text), *lines}):
         return False
     words = [drafts.Words(quote.text, quote.message.uuid, quote.message.created_at) for quote in quotes]
     return drafts.propose(persona, one.label, one.text, words, lease.row.uuid, lease.clock()) is not None

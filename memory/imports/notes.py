@@ -21,7 +21,7 @@ from memory.models import Alias, ConceptNode, Entity
 from memory.slow_cycle.entity_descriptions import shortened
 from memory.store import tombstones
 from memory.store.active_model import follow
-from memory.store.tombstones import Burial, of_external
+from memory.store.tombstones import TombstoneSource, of_external
 from memory.store.writing import Draft, in_one_line, tidied, write
 from persona.models import Persona
 from persona.onboarding import drafts
@@ -153,8 +153,8 @@ class _Storing:
 
     def _is_forgotten(self, somebody: Somebody, names: Collection[str]) -> bool:
         """Whether they were forgotten here by name, or what is told of them."""
-        brought = [of_external("entity", _id(somebody.external_id)), Burial("text", somebody.text)]
-        brought += [Burial("name", name) for name in list(names)[:1]]
+        brought = [of_external("entity", _id(somebody.external_id)), TombstoneSource("text", somebody.text)]
+        brought += [TombstoneSource("name", name) for name in list(names)[:1]]
         return bool(tombstones.refused_among(self.persona, brought))
 
     def _is_borne(self, names: Collection[str]) -> bool:
@@ -170,8 +170,8 @@ class _Storing:
             status=Entity.Status.UNCERTAIN,
             import_uuid=self.import_uuid,
         )
-        buried = tombstones.refused_among(self.persona, [Burial("name", name) for name in names])
-        learn_aliases(made, [name for name in names if Burial("name", name) not in buried][:MOST_NAMES])
+        buried = tombstones.refused_among(self.persona, [TombstoneSource("name", name) for name in names])
+        learn_aliases(made, [name for name in names if TombstoneSource("name", name) not in buried][:MOST_NAMES])
         self.counts["entities"] += 1
         return made
 

@@ -22,7 +22,7 @@ from memory.imports.notes import Prepared
 from memory.models import ImportChunk
 from memory.store import tombstones
 from memory.store.active_model import with_one_model
-from memory.store.tombstones import Burial
+from memory.store.tombstones import TombstoneSource
 from persona.models import Persona
 
 JOURNAL = "journal"
@@ -178,7 +178,7 @@ class _Sifting:
         buried = tombstones.refused_among(self.persona, {burial for burials in brought.values() for burial in burials})
         return {line for line, burials in brought.items() if not buried.isdisjoint(burials)}
 
-    def _brought_by(self, line: Said, chunk: Chunk) -> set[Burial]:
+    def _brought_by(self, line: Said, chunk: Chunk) -> set[TombstoneSource]:
         day = self._day_of(line)
         return {
             tombstones.of_external("session", _id_of(chunk)),

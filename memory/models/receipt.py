@@ -62,6 +62,6 @@ class Receipt(PublicId):
         return f"receipt {self.pk}"
 
     @property
-    def is_taken_back(self) -> bool:
+    def is_reverted(self) -> bool:
         """Whether what went may come again."""
         return not self.choice.get("bury", True)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from echovessel.language.person_names import LETTERS_OF_UNSPACED, is_name
 from memory.models import Tombstone
 from memory.store import tombstones
-from memory.store.tombstones import Burial
+from memory.store.tombstones import TombstoneSource
 from persona.models import Persona
 
 MOST_WORDS = 3
@@ -25,7 +25,7 @@ def brings_back(persona: Persona, said: str, given: Iterable[str]) -> bool:
         return False
     known = "\n".join(given).casefold()
     anew = {name for name in perhaps_names(said) if name.casefold() not in known and is_name(name)}
-    return bool(tombstones.refused_among(persona, [Burial("name", name) for name in sorted(anew)]))
+    return bool(tombstones.refused_among(persona, [TombstoneSource("name", name) for name in sorted(anew)]))
 
 
 def perhaps_names(text: str) -> Iterator[str]:

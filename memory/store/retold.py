@@ -16,7 +16,7 @@ def forgotten_before(nodes: Iterable[ConceptNode]) -> set[int]:
         return set()
     prefetch_related_objects(wanted, "evidence__message")
     told = {node.pk: brought_by(_draft(node)) for node in wanted}
-    buried = tombstones.buried_at(wanted[0].persona, {burial for burials in told.values() for burial in burials})
+    buried = tombstones.find_tombstones(wanted[0].persona, {burial for burials in told.values() for burial in burials})
     return {
         pk
         for pk, burials in told.items()

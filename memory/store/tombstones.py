@@ -4,16 +4,16 @@ A tombstone is an HMAC, keyed by the installation, of what was forgotten, for on
 be tried against it, and the same text has another one with every persona. It is made of
 
     text      the comparable form of a text (`echovessel.language.plain_text`) that says enough to be known again
-    line      one that does not ("Yes.", "I am tired."), with the day on which it was said: on another day it is another
+    line      one that does not ("Yes.", "I am tired."), with the day on which it was said: another day makes another
     name      a name, as `echovessel.language.person_names` normalises it, in its plain form
     external  an id in an archive, with what it is the id of
 
 Tombstones set before 2026-11-22 are digests of an older form, which nobody can make anew without the words. So every
 text is looked up in both forms.
 
-The write gate refuses a node whose description, whose quote, or one of whose whole messages is buried. The importer
-refuses ids and names as well; a name alone is refused by nobody else, for another Tom may come. What the owner says
-anew, in a message sent after the tombstone was set, is remembered: a tombstone binds imports and what is derived.
+The write gate refuses a node whose description, whose quote, or one of whose whole messages has a tombstone. The
+importer refuses ids and names as well; a name alone is refused by nobody else, for another Tom may come. What the owner
+says anew, in a message sent after the tombstone was set, is remembered: a tombstone binds imports and what is derived.
 """
 
 import re
@@ -22,12 +22,13 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from hashlib import sha256
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 from django.conf import settings
 from django.db.models import F
 from django.utils.crypto import salted_hmac
 
+from echovessel.db import text_columns
 from echovessel.language import person_names, tokenizer
 from echovessel.language.plain_text import comparable_form, plain_form
 from memory.models import Tombstone
@@ -44,7 +45,7 @@ _UNSPACED = re.compile(person_names.LETTERS_OF_UNSPACED)
 
 
 @dataclass(frozen=True)
-class Burial:
+class TombstoneSource:
     """Something to be refused from now on. `day` is that of a line, where the persona's owner lives."""
 
     kind: Literal["text", "line", "name", "external", "draft"]
@@ -53,30 +54,51 @@ class Burial:
     label: str = ""  # of a draft: the core block it is for
 
 
-def of_words(text: str, day: date) -> Burial:
-    """The burial of words that were said on `day`: by themselves where they tell enough, else as a line of that day."""
-    return Burial("text", text) if is_telling(text) else Burial("line", text, day)
+def of_words(text: str, day: date) -> TombstoneSource:
+    """The source of words that were said on `day`: by themselves where they tell enough, else as a line of that day."""
+    return TombstoneSource("text", text) if is_telling(text) else TombstoneSource("line", text, day)
 
 
-def of_external(what: str, external_id: str) -> Burial:
-    """The burial of an id in an archive. `what` has it: "session", "message", "node" or "entity"."""
-    return Burial("external", f"{what} {external_id}")
+def of_external(what: str, external_id: str) -> TombstoneSource:
+    """The source of an id in an archive. `what` has it: "session", "message", "node" or "entity"."""
+    return TombstoneSource("external", f"{what} {external_id}")
 
 
-def of_draft(label: str, text: str) -> Burial:
-    """The burial of a draft of a core block: the very same one is not proposed again."""
-    return Burial("draft", text, label=label)
+def of_draft(label: str, text: str) -> TombstoneSource:
+    """The source of a draft of a core block: the very same one is not proposed again."""
+    return TombstoneSource("draft", text, label=label)
+
+
+def of_row(row: Any, day: date | None = None) -> Iterator[TombstoneSource]:
+    """The sources of a row that is forgotten: each text of which its model declares a tombstone. `day` is the day on
+    which it was said."""
+    for name, column in text_columns.declared(type(row)).items():
+        text = getattr(row, name) if column.tombstone else ""
+        if text and column.tombstone == "line":
+            assert day is not None
+            yield of_words(text, day)
+        elif text and column.tombstone == "draft":
+            yield of_draft(row.label, text)
+        elif text and column.tombstone in ("text", "name"):
+            yield TombstoneSource(column.tombstone, text)
+
+
+def of_ids(what: str, row: Any) -> Iterator[TombstoneSource]:
+    """The id that a row had in an archive, and the one that an export of ours gives it."""
+    yield of_external(what, str(row.uuid))
+    if row.external_id:
+        yield of_external(what, row.external_id)
 
 
 def refuses_draft(persona: Persona, label: str, *texts: str) -> bool:
     """Whether a draft was forgotten here: the very same one, or one of the texts, which are what it says and what it
     rests on."""
-    return bool(refused_among(persona, {of_draft(label, texts[0]), *(Burial("text", text) for text in texts)}))
+    return bool(refused_among(persona, {of_draft(label, texts[0]), *(TombstoneSource("text", text) for text in texts)}))
 
 
-def of_line(external_id: str, text: str, day: date) -> set[Burial]:
-    """All by which a line of an archive, or of another file, may have been buried that was said on `day`."""
-    return {of_external("message", external_id), Burial("text", text), Burial("line", text, day)}
+def of_line(external_id: str, text: str, day: date) -> set[TombstoneSource]:
+    """All by which a line of an archive, or of another file, may be refused that was said on `day`."""
+    return {of_external("message", external_id), TombstoneSource("text", text), TombstoneSource("line", text, day)}
 
 
 def is_telling(text: str) -> bool:
@@ -98,21 +120,21 @@ def is_telling(text: str) -> bool:
     )
 
 
-def bury(persona: Persona, text: str) -> Tombstone:
+def add_tombstone(persona: Persona, text: str) -> Tombstone:
     """Have `text` refused from now on; again does nothing. Raises ValueError for a text without any sign in it."""
     if not comparable_form(text):
-        raise ValueError("there is nothing to bury in an empty text")
-    bury_all(persona, [Burial("text", text)])
-    return Tombstone.objects.get(persona=persona, digest=_digests(persona, Burial("text", text))[0])
+        raise ValueError("there is nothing to refuse in an empty text")
+    add_tombstones(persona, [TombstoneSource("text", text)])
+    return Tombstone.objects.get(persona=persona, digest=_digests(persona, TombstoneSource("text", text))[0])
 
 
-def bury_all(persona: Persona, burials: Iterable[Burial], now: datetime | None = None) -> list[int]:
+def add_tombstones(persona: Persona, sources: Iterable[TombstoneSource], now: datetime | None = None) -> list[int]:
     """Have all of them refused from `now` on; the keys of the tombstones that are new. What has no sign in it is left
     out. Call in the transaction that forgets."""
-    kinds = {_digests(persona, burial)[0]: _KINDS[burial.kind] for burial in burials if any(_forms(burial))}
+    kinds = {_digests(persona, source)[0]: _KINDS[source.kind] for source in sources if any(_forms(source))}
     wanted = Tombstone.objects.filter(persona=persona, digest__in=kinds)
     known = set(wanted.values_list("digest", flat=True))
-    if now is not None:  # what was told anew since it was buried first is forgotten now
+    if now is not None:  # what was told anew since the first tombstone is forgotten now
         wanted.filter(created_at__lt=now).update(created_at=now)
     whose = key_id()
     made = Tombstone.objects.bulk_create(
@@ -121,53 +143,53 @@ def bury_all(persona: Persona, burials: Iterable[Burial], now: datetime | None =
         if digest not in known
     )
     if now is not None:
-        Tombstone.objects.filter(pk__in=[stone.pk for stone in made]).update(created_at=now)
-    return [stone.pk for stone in made]
+        Tombstone.objects.filter(pk__in=[tombstone.pk for tombstone in made]).update(created_at=now)
+    return [tombstone.pk for tombstone in made]
 
 
 def lift(persona: Persona, text: str) -> bool:
-    """Admit `text` again; False where it was not buried."""
-    stones = Tombstone.objects.filter(persona=persona, digest__in=_digests(persona, Burial("text", text)))
-    return bool(stones.delete()[0])
+    """Admit `text` again; False where it has no tombstone."""
+    tombstones = Tombstone.objects.filter(persona=persona, digest__in=_digests(persona, TombstoneSource("text", text)))
+    return bool(tombstones.delete()[0])
 
 
 def refuses(persona: Persona, texts: Iterable[str]) -> bool:
-    """Whether one of the texts is buried; counted with each tombstone that refuses one."""
-    return bool(refused_among(persona, [Burial("text", text) for text in texts]))
+    """Whether one of the texts has a tombstone; counted with each tombstone that refuses one."""
+    return bool(refused_among(persona, [TombstoneSource("text", text) for text in texts]))
 
 
 def refused_among(
     persona: Persona,
-    brought: Iterable[Burial],
-    told_at: Mapping[Burial, datetime | None] = MappingProxyType({}),
+    sources: Iterable[TombstoneSource],
+    told_at: Mapping[TombstoneSource, datetime | None] = MappingProxyType({}),
     beside: Mapping[str, datetime] = MappingProxyType({}),
-) -> set[Burial]:
-    """Those that are buried; counted with each tombstone that refuses one.
+) -> set[TombstoneSource]:
+    """Those that have a tombstone; counted with each tombstone that refuses one.
 
-    Not refused are what the owner told anew after it was buried (`told_at`), and what stood beside its tombstone in the
+    Not refused are what the owner told anew since (`told_at`), and what stood beside its tombstone in the
     archive that is read (`beside`: digests, and when they were set).
     """
-    found = buried_at(persona, brought)
+    found = find_tombstones(persona, sources)
     binding = {
-        burial: stone
-        for burial, stone in found.items()
-        if ((at := told_at.get(burial)) is None or stone.created_at >= at)
-        and (stone.digest not in beside or stone.created_at > beside[stone.digest])
+        source: tombstone
+        for source, tombstone in found.items()
+        if ((at := told_at.get(source)) is None or tombstone.created_at >= at)
+        and (tombstone.digest not in beside or tombstone.created_at > beside[tombstone.digest])
     }
     if binding:
-        keys = {stone.pk for stone in binding.values()}
+        keys = {tombstone.pk for tombstone in binding.values()}
         Tombstone.objects.filter(pk__in=keys).update(refused=F("refused") + 1)
     return set(binding)
 
 
-def buried_at(persona: Persona, brought: Iterable[Burial]) -> dict[Burial, Tombstone]:
+def find_tombstones(persona: Persona, sources: Iterable[TombstoneSource]) -> dict[TombstoneSource, Tombstone]:
     """The newest tombstone of each that has one; nothing is counted."""
-    by_digest: dict[str, list[Burial]] = {}
-    for burial in brought:
-        for digest in _digests(persona, burial):
-            by_digest.setdefault(digest, []).append(burial)
-    stones = Tombstone.objects.filter(persona=persona, digest__in=by_digest).order_by("created_at")
-    return {burial: stone for stone in stones for burial in by_digest[stone.digest]}
+    by_digest: dict[str, list[TombstoneSource]] = {}
+    for source in sources:
+        for digest in _digests(persona, source):
+            by_digest.setdefault(digest, []).append(source)
+    tombstones = Tombstone.objects.filter(persona=persona, digest__in=by_digest).order_by("created_at")
+    return {source: tombstone for tombstone in tombstones for source in by_digest[tombstone.digest]}
 
 
 def key_id() -> str:
@@ -191,22 +213,22 @@ _KINDS: Mapping[str, str] = {
 }
 
 
-def _digests(persona: Persona, burial: Burial) -> list[str]:
+def _digests(persona: Persona, source: TombstoneSource) -> list[str]:
     """The digest of today, and the one that the same had before there was a comparable form, where it differs."""
-    day = f"\n{burial.day}" if burial.kind == "line" else ""
-    forms = dict.fromkeys(_forms(burial))
-    return [_hmac(f"{_SALTS[burial.kind]}.{persona.uuid}", form + day) for form in forms]
+    day = f"\n{source.day}" if source.kind == "line" else ""
+    forms = dict.fromkeys(_forms(source))
+    return [_hmac(f"{_SALTS[source.kind]}.{persona.uuid}", form + day) for form in forms]
 
 
-def _forms(burial: Burial) -> Iterator[str]:
+def _forms(source: TombstoneSource) -> Iterator[str]:
     """What digests are made of, the one of today first: the text without what does not matter to its kind."""
-    text = burial.text
-    if burial.kind == "external":
+    text = source.text
+    if source.kind == "external":
         yield text
-    elif burial.kind == "draft":
-        yield f"draft {burial.label} {sha256(comparable_form(text).encode()).hexdigest()}"
-        yield f"draft {burial.label} {drafts.content_hash(text)}"
-    elif burial.kind == "name":
+    elif source.kind == "draft":
+        yield f"draft {source.label} {sha256(comparable_form(text).encode()).hexdigest()}"
+        yield f"draft {source.label} {drafts.content_hash(text)}"
+    elif source.kind == "name":
         yield person_names.normalized(plain_form(text))
         yield person_names.normalized(text)
     else:

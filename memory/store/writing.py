@@ -45,7 +45,7 @@ from memory.store.active_model import expect
 from memory.store.corrections import Replaced
 from memory.store.deduplication import DateRange, adds_nothing, content_hash, dates_conflict, telling_words
 from memory.store.derived_text import outdate
-from memory.store.tombstones import Burial
+from memory.store.tombstones import TombstoneSource
 from persona.models import Persona
 
 NEIGHBOURS = 20
@@ -201,7 +201,7 @@ def _is_buried(persona: Persona, draft: Draft) -> bool:
     return bool(tombstones.refused_among(persona, told_at, told_at))
 
 
-def brought_by(draft: Draft) -> dict[Burial, datetime | None]:
+def brought_by(draft: Draft) -> dict[TombstoneSource, datetime | None]:
     """Every text in which something forgotten might come back, with the moment the owner told it anew, if they did.
 
     The description is told anew by a message that shares a word with it, a quote by any message of the owner's."""
@@ -209,11 +209,13 @@ def brought_by(draft: Draft) -> dict[Burial, datetime | None]:
     anew = [message for message in said if is_said_here(message)]
     telling = telling_words(draft.description)
     told = (message.created_at for message in anew if telling & telling_words(message.content))
-    found: dict[Burial, datetime | None] = {Burial("text", tidied(draft.description)): max(told, default=None)}
+    found: dict[TombstoneSource, datetime | None] = {
+        TombstoneSource("text", tidied(draft.description)): max(told, default=None)
+    }
     last = max((message.created_at for message in anew), default=None)
     for quote in draft.evidence:
         for text in (quote.text, quote.message.content):
-            found[Burial("text", text)] = found[Burial("line", text, quote.message.day)] = last
+            found[TombstoneSource("text", text)] = found[TombstoneSource("line", text, quote.message.day)] = last
     return found
 
 

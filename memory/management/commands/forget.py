@@ -10,7 +10,17 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 
 from memory import forgetting
-from memory.forgetting import REASONS, TAKEN_BACK, Busy, Choice, InvalidChoice, Plan, PlanChanged, Target, make_choice
+from memory.forgetting import (
+    REASONS,
+    REVERT_IMPORT,
+    Busy,
+    Choice,
+    InvalidChoice,
+    Plan,
+    PlanChanged,
+    Target,
+    make_choice,
+)
 from memory.forgetting.types import MENTION_MODES
 from memory.models import Receipt
 from memory.web.serializers import PLAN_SECTIONS, serialize_plan, serialize_receipt
@@ -127,7 +137,7 @@ def _chosen(persona: Persona, options: Any) -> Choice:
     if options["take_back"]:
         if any(options[kind] for kind in KINDS if kind != "import"):
             raise CommandError("Only what came in from a file can be taken back: say --import.")
-        return TAKEN_BACK
+        return REVERT_IMPORT
     modes = ((mode, reference) for mode in MENTION_MODES for reference in options[f"{mode}_mention"])
     try:
         return make_choice(

@@ -16,7 +16,7 @@ from echovessel.api import pagination
 from echovessel.api.pagination import PageOf
 from echovessel.api.problems import Refused, refused_fields
 from memory import forgetting
-from memory.forgetting import TAKEN_BACK, Busy, Choice, InvalidChoice, Kind, Plan, PlanChanged, Target, make_choice
+from memory.forgetting import REVERT_IMPORT, Busy, Choice, InvalidChoice, Kind, Plan, PlanChanged, Target, make_choice
 from memory.forgetting.types import MENTION_MODES, DependentMode, MessageMode, OtherMentions
 from memory.models import ConceptNode, Receipt
 from memory.web.api.routing import router
@@ -196,7 +196,7 @@ def forget_import(request: HttpRequest, persona_id: UUID, import_id: UUID, how: 
 )
 def plan_taking_back(request: HttpRequest, persona_id: UUID, import_id: UUID) -> dict[str, Any]:
     """Everything that came with it and would go, before anything is done; by its digest it is confirmed."""
-    return _plan_out(_plan(request, persona_id, "imports", import_id, TAKEN_BACK))
+    return _plan_out(_plan(request, persona_id, "imports", import_id, REVERT_IMPORT))
 
 
 @router.post(
@@ -212,7 +212,7 @@ def take_back_import(
     `confirm` as for a node, in the address: no body is read, and one that says something is refused (422)."""
     if request.POST or (request.content_type == "application/json" and request.body.strip() not in (b"", b"{}")):
         raise refused_fields("body")
-    return _forget(request, _plan(request, persona_id, "imports", import_id, TAKEN_BACK), how)
+    return _forget(request, _plan(request, persona_id, "imports", import_id, REVERT_IMPORT), how)
 
 
 @router.get("/{uuid:persona_id}/forget", response=PlanOut, summary="What forgetting a persona would do")

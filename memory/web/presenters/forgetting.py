@@ -71,11 +71,11 @@ def plan_context(plan: Plan, *, show_words: bool = True) -> dict[str, Any]:
         "mentioned": _groups(plan.mentioned, plan, show_words),
         "modes": MENTION_MODES,
         "choice": plan.choice,
-        "is_taken_back": not plan.choice.bury,
+        "is_reverted": not plan.choice.block_reimport,
         "digest": plan.digest,
         "is_empty": plan.is_empty,
         "counts": describe_counts(plan.counts),
-        "may_choose": plan.choice.bury and not plan.is_empty and not kinds & {"persona", "owner"},
+        "may_choose": plan.choice.block_reimport and not plan.is_empty and not kinds & {"persona", "owner"},
         "is_of_messages": kinds <= {"message", "session"},
         "has_conclusions": has_memories or plan.choice.dependents == "orphan",
     }

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from memory import forgetting
-from memory.forgetting import TAKEN_BACK, InvalidChoice, Kind, Plan, Target, verify
+from memory.forgetting import REVERT_IMPORT, InvalidChoice, Kind, Plan, Target, verify
 from memory.models import ImportJob, ImportRun, Receipt
 from memory.web.forget_form import UNCLEAR, NotDone, confirm_plan, read_choice
 from memory.web.presenters.forgetting import plan_context, receipt_context
@@ -31,10 +31,10 @@ def forget(request: HttpRequest, persona: Persona) -> HttpResponse:
     references = [(kind, reference) for kind in KINDS for reference in data.getlist(kind)]
     targets = _targets(persona, references)
     try:
-        choice = TAKEN_BACK if "take_back" in data else read_choice(data)
+        choice = REVERT_IMPORT if "take_back" in data else read_choice(data)
     except InvalidChoice:
         return _preview(request, persona, forgetting.plan(targets), references, UNCLEAR, status=422)
-    if choice is TAKEN_BACK and any(kind != "import" for kind, _reference in references):
+    if choice is REVERT_IMPORT and any(kind != "import" for kind, _reference in references):
         raise Http404
     plan = forgetting.plan(targets, choice)
     if "confirm" not in request.POST:

@@ -62,7 +62,7 @@ async def test_whoever_opens_the_page_meanwhile_sees_that_it_thinks(ana: User, m
         await page.until("chat.message.done")
 
 
-async def test_shown_reasoning_is_taken_back(ana: User, mira: Persona, scripted: Script, settings: Any) -> None:
+async def test_shown_reasoning_is_reverted(ana: User, mira: Persona, scripted: Script, settings: Any) -> None:
     settings.KNOBS = settings.KNOBS | {"chat.token_interval_seconds": 0}
     scripted.says(["They greet me. ", "I greet them.", "\n</think>\n\n", "Hello, ", "Ana."])
     async with Page(ana, mira) as page:

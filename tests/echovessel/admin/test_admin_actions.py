@@ -10,7 +10,7 @@ from django.utils import timezone
 from chat.models import CrisisFlag, Turn
 from memory.models import ConceptNode
 from memory.store import vectors
-from memory.store.tombstones import bury
+from memory.store.tombstones import add_tombstone
 from persona.models import Persona
 from tests.echovessel.admin.test_admin_words import management, said
 from tests.echovessel.conftest import given, signed_in
@@ -61,7 +61,7 @@ def test_what_cannot_be_said_is_said_to_be_so(
     curator: Client, full_life: dict[str, Any], mira: Persona, values: dict[str, Any], trouble: str
 ) -> None:
     event = full_life["event"]
-    bury(mira, "Ana sold her soul.")
+    add_tombstone(mira, "Ana sold her soul.")
     answer = curator.post(page_of(event), said("Ana keeps wasps.") | values)
     assert answer.status_code == 200
     assert trouble in answer.content.decode()

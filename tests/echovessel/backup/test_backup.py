@@ -105,7 +105,7 @@ def test_what_was_there_before_is_kept_aside(house: House) -> None:
 def test_a_backup_moves_into_an_empty_house(house: House, tmp_path: Path, empty_database: Path) -> None:
     house.live()
     file = house.back_up()
-    tombstones.bury(Persona.objects.get(), "The summer in Porto was a long one.")
+    tombstones.add_tombstone(Persona.objects.get(), "The summer in Porto was a long one.")
     with at(furnished(tmp_path / "other", empty_database)):
         other = House(tmp_path / "other", house.backups)
         assert other.restore(file).is_in_order
@@ -221,7 +221,7 @@ def test_it_stays_forgotten(house: House) -> None:
     file = house.back_up()
     forget(life.persona, Target("node", life.milo.pk))
     refused = set(Tombstone.objects.values_list("digest", flat=True))
-    tombstones.bury(life.persona, "The summer in Porto was a long one.")  # of what came after the backup
+    tombstones.add_tombstone(life.persona, "The summer in Porto was a long one.")  # of what came after the backup
     house.restore(file, "--force")
     assert refused <= set(Tombstone.objects.values_list("digest", flat=True))
     assert tombstones.refuses(Persona.objects.get(), ["the summer in Porto was a long one"])

@@ -180,7 +180,7 @@ def test_text_is_let_through_as_it_comes() -> None:
     assert shown(["<think>h", "m</think>", "\n\nHel", "lo"]) == ["Hel", "lo"]
 
 
-def test_what_was_shown_is_taken_back_when_it_turns_out_to_be_reasoning() -> None:
+def test_what_was_shown_is_reverted_when_it_turns_out_to_be_reasoning() -> None:
     assert shown(["hm. ", "hm.\n</think>", "\n\nHello"]) == ["hm. ", "hm.\n", Withdrawn(), "Hello"]
 
 

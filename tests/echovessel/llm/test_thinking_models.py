@@ -79,7 +79,7 @@ async def test_reasoning_in_the_text_is_taken_out_over_the_wire(
             assert text_of(await received()) == HELLO
 
 
-async def test_an_unopened_block_is_taken_back_once_and_held_back_from_then_on(openai_server: OpenAIServer) -> None:
+async def test_an_unopened_block_is_reverted_once_and_held_back_from_then_on(openai_server: OpenAIServer) -> None:
     for seen_before in (False, True):
         openai_server.says(f"They greet me. I greet them.\n</think>\n\n{HELLO}", pieces=9)
         items = await received()

@@ -61,7 +61,7 @@ def test_a_model_that_has_said_nothing_so_far_is_told_to_think_once() -> None:
     assert shown(["Hello"]) == ["Hello"]
 
 
-def test_reasoning_that_was_shown_is_taken_back_and_counts_for_no_limit() -> None:
+def test_reasoning_that_was_shown_is_reverted_and_counts_for_no_limit() -> None:
     thoughts = "I could greet them. " * 30
     told = shown([thoughts, "\n</think>\n\n", "Hello, Ana."], limit=700)
     assert Withdrawn() in told

@@ -12,7 +12,7 @@ from echovessel.embeddings import embedding
 from memory.archive import Imported, import_archive, write
 from memory.forgetting import Choice, Target, forget, plan
 from memory.models import Alias, ConceptNode, Entity, Filling, ImportRun, Mention
-from memory.store.tombstones import Burial, bury, bury_all, of_words
+from memory.store.tombstones import TombstoneSource, add_tombstone, add_tombstones, of_words
 from persona.models import Persona
 from tests.memory.archive.archives import SMALL, entity, imported, message, node, session
 from tests.memory.sessions import talk
@@ -85,8 +85,8 @@ def test_a_talk_of_which_no_line_is_left_is_refused_with_its_summary(ana: User, 
 
 def test_what_loses_a_part_of_its_ground_comes_without_that_part(ana: User, tmp_path: Path) -> None:
     first = imported(tmp_path, ana, *SMALL[:2])
-    bury(first.persona, "Ana has a dog.")
-    bury(first.persona, "I have a dog called Rex, I tell you.")
+    add_tombstone(first.persona, "Ana has a dog.")
+    add_tombstone(first.persona, "I have a dog called Rex, I tell you.")
     lines = (
         *SMALL[:2],
         session("s1", summary="About dog and cat."),
@@ -119,7 +119,7 @@ def test_what_loses_a_part_of_its_ground_comes_without_that_part(ana: User, tmp_
 
 def test_a_forgotten_name_is_refused_as_name_and_as_alias(ana: User, tmp_path: Path) -> None:
     persona = imported(tmp_path, ana, *SMALL[:2]).persona
-    bury_all(persona, [Burial("name", "Blackie"), Burial("name", "Rex")])
+    add_tombstones(persona, [TombstoneSource("name", "Blackie"), TombstoneSource("name", "Rex")])
     lines = (*SMALL[:2], node("n1", "Blackie and Milo play."), entity("e1", "Blackie", nodes=["n1"]))
     imported(tmp_path, ana, *lines, entity("e2", "Milo", aliases=["REX", "Mil"], nodes=["n1"]))
     assert list(Entity.objects.values_list("canonical_name", flat=True)) == ["Milo"]
@@ -129,7 +129,7 @@ def test_a_forgotten_name_is_refused_as_name_and_as_alias(ana: User, tmp_path: P
 def test_a_short_line_is_refused_on_its_day_alone(ana: User, tmp_path: Path) -> None:
     persona = imported(tmp_path, ana, *SMALL[:2]).persona
     day = datetime(2026, 1, 3, 20, tzinfo=UTC)
-    bury_all(persona, [of_words("Yes.", day.astimezone(persona.zone).date())])
+    add_tombstones(persona, [of_words("Yes.", day.astimezone(persona.zone).date())])
     lines = (message("m1", "Yes.", at=day.isoformat()), message("m2", "Yes.", at="2026-01-05T10:00:00+00:00"))
     imported(tmp_path, ana, *SMALL[:2], session("s1"), *lines)
     assert list(Message.objects.values_list("external_id", flat=True)) == ["m2"]
@@ -142,7 +142,7 @@ def test_what_is_forgotten_while_it_is_loaded_does_not_slip_in(
     embed = embedding.embed
 
     def embed_and_forget(texts: list[str], *args: Any) -> Any:
-        bury(persona, "Ana is gentle with animals.")
+        add_tombstone(persona, "Ana is gentle with animals.")
         return embed(texts, *args)
 
     monkeypatch.setattr("memory.archive.read.embedding.embed", embed_and_forget)

@@ -94,7 +94,7 @@ def everything(mira: Persona) -> Persona:
     ReflectionRun.objects.create(persona=mira, session=talked, reason="timer", thoughts=1, at=NOW)
     _slow_cycle(mira, event, ended)
     SlowCycle.objects.create(persona=mira, through=event.pk, requested_at=LATER, requested_by=talked)
-    tombstones.bury(mira, FORGOTTEN)
+    tombstones.add_tombstone(mira, FORGOTTEN)
     stones = list(mira.tombstones.values_list("pk", flat=True))
     gone = [["node", str(mira.uuid)]]
     Receipt.objects.create(

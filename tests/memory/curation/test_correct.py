@@ -84,7 +84,7 @@ def test_what_cannot_be_is_refused(mira: Persona, remember: Remember, change: Co
 
 def test_words_that_were_forgotten_do_not_come_back_by_a_correction(mira: Persona, remember: Remember) -> None:
     node = remember(mira, CAT)
-    tombstones.bury(mira, DOG)
+    tombstones.add_tombstone(mira, DOG)
     with pytest.raises(Forgotten):
         correct(node, Correction(DOG), mira.owner, NOW)
     node.refresh_from_db()

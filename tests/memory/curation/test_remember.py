@@ -17,7 +17,7 @@ from memory.curation.remember import NotRemembered, remember, remember_what_was_
 from memory.curation.remember_signals import Place
 from memory.models import Alias, ConceptNode, Entity, Mention
 from memory.recall import recall
-from memory.store.tombstones import bury
+from memory.store.tombstones import add_tombstone
 from persona.models import Persona
 from tests.memory.sessions import NOW, Clock, cite, event, extraction, impression, talk, turn
 from tests.scripted import Script
@@ -105,7 +105,7 @@ def test_who_is_named_is_linked_and_a_shared_name_is_not(mira: Persona) -> None:
         (lambda line: Message.objects.update(withheld=True), "withheld"),
         (lambda line: Message.objects.update(role="system"), "withheld"),
         (lambda line: Message.objects.update(content=" \n"), "empty"),
-        (lambda line: bury(line.persona, NUTS), "forgotten"),
+        (lambda line: add_tombstone(line.persona, NUTS), "forgotten"),
     ],
 )
 def test_what_cannot_be_remembered_says_why(mira: Persona, change: Any, code: str) -> None:

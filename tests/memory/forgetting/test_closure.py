@@ -3,18 +3,18 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.forgetting.closure import Asked, Fate, Graph, Line, Memory, decide
-from memory.forgetting.types import TAKEN_BACK, Choice
+from memory.forgetting.closure import ForgetDecision, ForgetRequest, Graph, GraphMessage, Memory, decide
+from memory.forgetting.types import REVERT_IMPORT, Choice
 
 CASCADE, ORPHAN = Choice("cascade"), Choice("orphan")
 
 
 def memories(**rests: tuple[set[int], set[int]]) -> dict[int, Memory]:
-    return {int(pk[1:]): Memory(frozenset(lines), frozenset(filling)) for pk, (lines, filling) in rests.items()}
+    return {int(pk[1:]): Memory(frozenset(messages), frozenset(filling)) for pk, (messages, filling) in rests.items()}
 
 
-def forgetting(graph: Graph, *chosen: int, choice: Choice = CASCADE, lines: tuple[int, ...] = ()) -> Fate:
-    return decide(graph, Asked(dict.fromkeys(chosen, "chosen"), dict.fromkeys(lines, "chosen")), choice)
+def forgetting(graph: Graph, *chosen: int, choice: Choice = CASCADE, messages: tuple[int, ...] = ()) -> ForgetDecision:
+    return decide(graph, ForgetRequest(dict.fromkeys(chosen, "chosen"), dict.fromkeys(messages, "chosen")), choice)
 
 
 def test_what_was_concluded_from_it_goes_however_many_steps_away() -> None:
@@ -24,9 +24,9 @@ def test_what_was_concluded_from_it_goes_however_many_steps_away() -> None:
 
 def test_with_orphan_what_has_other_ground_stays_and_what_has_none_goes() -> None:
     graph = Graph(memories(m1=({1}, set()), m2=({2}, set()), m3=(set(), {1}), m4=(set(), {1, 2})))
-    fate = forgetting(graph, 1, choice=ORPHAN)
-    assert fate.memories == {1: "chosen", 3: "no_ground"}
-    assert fate.staying == {4: "other_ground"}
+    decision = forgetting(graph, 1, choice=ORPHAN)
+    assert decision.memories == {1: "chosen", 3: "no_ground"}
+    assert decision.staying == {4: "other_ground"}
 
 
 def test_ground_that_goes_itself_is_no_ground() -> None:
@@ -37,50 +37,55 @@ def test_ground_that_goes_itself_is_no_ground() -> None:
 def test_an_earlier_telling_goes_with_its_correction_and_not_the_other_way_round() -> None:
     graph = Graph({1: Memory(frozenset({1}), superseded_by=2), 2: Memory(frozenset({2}))})
     assert forgetting(graph, 2, choice=ORPHAN).memories == {2: "chosen", 1: "earlier"}
-    assert forgetting(graph, 2).lines.keys() == {1, 2}
+    assert forgetting(graph, 2).messages.keys() == {1, 2}
     assert forgetting(graph, 1).memories == {1: "chosen"}
 
 
 def test_a_line_that_two_memories_share_goes_with_cascade_and_is_put_away_with_orphan() -> None:
     graph = Graph(memories(m1=({1}, set()), m2=({1, 2}, set())))
     cascade, orphan = forgetting(graph, 1), forgetting(graph, 1, choice=ORPHAN)
-    assert (cascade.memories, cascade.lines) == ({1: "chosen", 2: "same_lines"}, {1: "words_of"})
-    assert (orphan.memories, orphan.lines, orphan.withheld) == ({1: "chosen"}, {}, {1: "still_needed"})
+    assert (cascade.memories, cascade.messages) == ({1: "chosen", 2: "same_lines"}, {1: "words_of"})
+    assert (orphan.memories, orphan.messages, orphan.withheld) == ({1: "chosen"}, {}, {1: "still_needed"})
 
 
 def test_what_goes_only_for_a_shared_line_takes_no_further_lines_with_it() -> None:
     graph = Graph(memories(m1=({1}, set()), m2=({1, 2}, set()), m3=({2}, set())))
-    fate = forgetting(graph, 1)
-    assert set(fate.memories) == {1, 2}
-    assert set(fate.lines) == {1}
+    decision = forgetting(graph, 1)
+    assert set(decision.memories) == {1, 2}
+    assert set(decision.messages) == {1}
 
 
 def test_with_withhold_nothing_is_deleted_under_another_memory() -> None:
     graph = Graph(memories(m1=({1}, set()), m2=({1}, set())))
-    fate = forgetting(graph, 1, choice=Choice("cascade", "withhold"))
-    assert (fate.memories, fate.lines, fate.withheld) == ({1: "chosen"}, {}, {1: "put_away"})
+    decision = forgetting(graph, 1, choice=Choice("cascade", "withhold"))
+    assert (decision.memories, decision.messages, decision.withheld) == ({1: "chosen"}, {}, {1: "put_away"})
 
 
 def test_a_chosen_line_goes_in_any_case_and_its_memory_stays_by_another_line_alone() -> None:
     graph = Graph(memories(m1=({1}, set()), m2=({1, 2}, set())))
-    cascade, orphan = forgetting(graph, lines=(1,)), forgetting(graph, lines=(1,), choice=ORPHAN)
-    assert (set(cascade.memories), set(cascade.lines)) == ({1, 2}, {1})
-    assert (orphan.memories, orphan.staying, set(orphan.lines)) == ({1: "no_ground"}, {2: "other_ground"}, {1})
+    cascade, orphan = forgetting(graph, messages=(1,)), forgetting(graph, messages=(1,), choice=ORPHAN)
+    assert (set(cascade.memories), set(cascade.messages)) == ({1, 2}, {1})
+    assert (orphan.memories, orphan.staying, set(orphan.messages)) == ({1: "no_ground"}, {2: "other_ground"}, {1})
 
 
 def test_a_single_memory_may_stay_against_cascade() -> None:
     graph = Graph(memories(m1=({1}, set()), m2=({2}, set()), m3=(set(), {1, 2}), m4=(set(), {1, 2})))
-    fate = forgetting(graph, 1, choice=Choice(staying=frozenset({3})))
-    assert set(fate.memories) == {1, 4}
-    assert fate.staying == {3: "other_ground"}
+    decision = forgetting(graph, 1, choice=Choice(staying=frozenset({3})))
+    assert set(decision.memories) == {1, 4}
+    assert decision.staying == {3: "other_ground"}
 
 
 def test_a_reply_shares_the_fate_of_the_line_it_replied_to() -> None:
-    lines = {1: Line(7), 2: Line(7, is_reply=True), 3: Line(8), 4: Line(8, is_reply=True)}
-    graph = Graph(memories(m1=({1}, set()), m2=({1}, set())), lines)
-    assert forgetting(graph, 1).lines == {1: "words_of", 2: "echo"}
+    messages = {
+        1: GraphMessage(7),
+        2: GraphMessage(7, is_reply=True),
+        3: GraphMessage(8),
+        4: GraphMessage(8, is_reply=True),
+    }
+    graph = Graph(memories(m1=({1}, set()), m2=({1}, set())), messages)
+    assert forgetting(graph, 1).messages == {1: "words_of", 2: "echo"}
     assert forgetting(graph, 1, choice=ORPHAN).withheld == {1: "still_needed", 2: "still_needed"}
-    assert set(forgetting(graph, lines=(3,), choice=Choice("cascade", "withhold")).lines) == {3, 4}
+    assert set(forgetting(graph, messages=(3,), choice=Choice("cascade", "withhold")).messages) == {3, 4}
 
 
 # --- laws -----------------------------------------------------------------------------------------------------------
@@ -95,12 +100,12 @@ def graphs(draw: st.DrawFn) -> Graph:
         quoted = draw(st.frozensets(PLACES, max_size=3))
         filling = draw(st.frozensets(st.integers(1, pk - 1), max_size=3)) if pk > 1 else frozenset()
         found[pk] = Memory(quoted, filling, draw(st.none() | st.integers(pk + 1, 9)))
-    turns = draw(st.dictionaries(PLACES, st.builds(Line, st.none() | st.integers(1, 4), st.booleans())))
+    turns = draw(st.dictionaries(PLACES, st.builds(GraphMessage, st.none() | st.integers(1, 4), st.booleans())))
     return Graph(found, turns)
 
 
 ASKED = st.builds(
-    Asked,
+    ForgetRequest,
     st.dictionaries(PLACES, st.just("chosen"), max_size=2),
     st.dictionaries(PLACES, st.just("chosen"), max_size=2),
     st.dictionaries(PLACES, st.just("echo"), max_size=2),
@@ -116,67 +121,69 @@ CHOICES = st.builds(
 
 @settings(max_examples=60)
 @given(graphs(), ASKED, CHOICES)
-def test_nothing_goes_and_stays_at_once(graph: Graph, asked: Asked, choice: Choice) -> None:
-    fate = decide(graph, asked, choice)
-    assert not fate.memories.keys() & fate.staying.keys()
-    assert not fate.lines.keys() & fate.withheld.keys()
-    assert fate.memories.keys() >= asked.memories.keys() & graph.memories.keys()
-    assert fate.lines.keys() >= asked.lines.keys()
+def test_nothing_goes_and_stays_at_once(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
+    decision = decide(graph, request, choice)
+    assert not decision.memories.keys() & decision.staying.keys()
+    assert not decision.messages.keys() & decision.withheld.keys()
+    assert decision.memories.keys() >= request.memories.keys() & graph.memories.keys()
+    assert decision.messages.keys() >= request.messages.keys()
 
 
 @settings(max_examples=60)
 @given(graphs(), ASKED, CHOICES)
-def test_whatever_had_ground_and_stays_has_ground(graph: Graph, asked: Asked, choice: Choice) -> None:
-    fate = decide(graph, asked, choice)
+def test_whatever_had_ground_and_stays_has_ground(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
+    decision = decide(graph, request, choice)
     for pk, memory in graph.memories.items():
-        if pk not in fate.memories and (memory.filling or memory.lines):
-            assert memory.filling - fate.memories.keys() or memory.lines - fate.lines.keys()
+        if pk not in decision.memories and (memory.filling or memory.messages):
+            assert memory.filling - decision.memories.keys() or memory.messages - decision.messages.keys()
 
 
 @settings(max_examples=60)
 @given(graphs(), ASKED, CHOICES)
-def test_only_a_chosen_line_is_deleted_under_what_stays(graph: Graph, asked: Asked, choice: Choice) -> None:
-    fate = decide(graph, asked, choice)
-    quoted = {line for pk, memory in graph.memories.items() if pk not in fate.memories for line in memory.lines}
-    assert quoted & fate.lines.keys() <= asked.lines.keys()
+def test_only_a_chosen_line_is_deleted_under_what_stays(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
+    decision = decide(graph, request, choice)
+    quoted = {line for pk, memory in graph.memories.items() if pk not in decision.memories for line in memory.messages}
+    assert quoted & decision.messages.keys() <= request.messages.keys()
 
 
 @settings(max_examples=60)
 @given(graphs(), ASKED, CHOICES)
-def test_cascade_takes_all_that_orphan_takes(graph: Graph, asked: Asked, choice: Choice) -> None:
-    cascade = decide(graph, asked, Choice("cascade", choice.messages))
-    orphan = decide(graph, asked, Choice("orphan", choice.messages))
-    some = decide(graph, asked, Choice("cascade", choice.messages, choice.staying))
+def test_cascade_takes_all_that_orphan_takes(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
+    cascade = decide(graph, request, Choice("cascade", choice.messages))
+    orphan = decide(graph, request, Choice("orphan", choice.messages))
+    some = decide(graph, request, Choice("cascade", choice.messages, choice.staying))
     assert cascade.memories.keys() >= some.memories.keys() >= orphan.memories.keys()
-    assert cascade.lines.keys() >= orphan.lines.keys()
+    assert cascade.messages.keys() >= orphan.messages.keys()
 
 
 @settings(max_examples=60)
 @given(graphs(), ASKED)
-def test_what_is_taken_back_takes_less_along_than_what_is_forgotten(graph: Graph, asked: Asked) -> None:
-    forgotten, taken_back = decide(graph, asked, Choice("orphan")), decide(graph, asked, TAKEN_BACK)
+def test_what_is_reverted_takes_less_along_than_what_is_forgotten(graph: Graph, request: ForgetRequest) -> None:
+    forgotten, taken_back = decide(graph, request, Choice("orphan")), decide(graph, request, REVERT_IMPORT)
     assert taken_back.memories.keys() <= forgotten.memories.keys()
-    assert taken_back.lines.keys() <= forgotten.lines.keys()
-    assert not taken_back.kin
+    assert taken_back.messages.keys() <= forgotten.messages.keys()
+    assert not taken_back.content_matches
 
 
 @settings(max_examples=60)
 @given(graphs(), ASKED, CHOICES)
-def test_what_is_left_has_nothing_more_to_forget(graph: Graph, asked: Asked, choice: Choice) -> None:
-    fate = decide(graph, asked, choice)
+def test_what_is_left_has_nothing_more_to_forget(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
+    decision = decide(graph, request, choice)
     left = {
-        pk: Memory(memory.lines - fate.lines.keys(), memory.filling - fate.memories.keys(), memory.superseded_by)
+        pk: Memory(
+            memory.messages - decision.messages.keys(), memory.filling - decision.memories.keys(), memory.superseded_by
+        )
         for pk, memory in graph.memories.items()
-        if pk not in fate.memories
+        if pk not in decision.memories
     }
-    again = decide(Graph(left, graph.lines), Asked(asked.memories), choice)
+    again = decide(Graph(left, graph.messages), ForgetRequest(request.memories), choice)
     assert not again.memories
-    assert not again.lines
+    assert not again.messages
 
 
 @settings(max_examples=60)
 @given(graphs(), ASKED, CHOICES)
-def test_the_more_is_known_the_more_goes(graph: Graph, asked: Asked, choice: Choice) -> None:
+def test_the_more_is_known_the_more_goes(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
     known = {pk: memory for pk, memory in graph.memories.items() if pk % 2}
-    part = decide(Graph(known, graph.lines), asked, choice)
-    assert part.memories.keys() <= decide(graph, asked, choice).memories.keys()
+    part = decide(Graph(known, graph.messages), request, choice)
+    assert part.memories.keys() <= decide(graph, request, choice).memories.keys()

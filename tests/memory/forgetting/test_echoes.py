@@ -1,6 +1,6 @@
 """Echoes: which replies say again what is to be forgotten, and which only use some of its words."""
 
-from memory.curation.restatements import Said
+from memory.curation.restatements import Statement
 from tests.table import each_row
 
 NAMES = frozenset({"ana", "mira"})
@@ -19,7 +19,7 @@ NAMES = frozenset({"ana", "mira"})
     ],
 )
 def test_a_reply_that_shares_what_it_is_about_repeats_it(memory: str, reply: str) -> None:
-    assert Said([memory], NAMES).is_repeated_by(reply)
+    assert Statement([memory], NAMES).is_repeated_by(reply)
 
 
 @each_row(
@@ -35,4 +35,4 @@ def test_a_reply_that_shares_what_it_is_about_repeats_it(memory: str, reply: str
     ],
 )
 def test_a_reply_that_uses_a_word_or_two_of_it_by_chance_does_not(memory: str, reply: str) -> None:
-    assert not Said([memory], NAMES).is_repeated_by(reply)
+    assert not Statement([memory], NAMES).is_repeated_by(reply)

@@ -171,7 +171,7 @@ def test_forgetting_somebody_forgets_what_is_remembered_of_them_and_the_lines_th
     assert not Message.objects.filter(content__contains="Nora").exists()
     assert not Message.objects.filter(turn=line.turn).exists()
     assert Message.objects.filter(pk=life.told.pk).exists()
-    assert tombstones.refused_among(life.persona, [tombstones.Burial("name", "nora")])
+    assert tombstones.refused_among(life.persona, [tombstones.TombstoneSource("name", "nora")])
 
 
 # --- talks ------------------------------------------------------------------------------------------------------------

@@ -103,7 +103,7 @@ def test_while_a_reply_is_written_it_waits_and_then_gives_up(life: Life, monkeyp
     assert not Receipt.objects.exists()
 
 
-def test_what_came_in_from_a_file_is_taken_back_and_nothing_else_is(life: Life) -> None:
+def test_what_came_in_from_a_file_is_reverted_and_nothing_else_is(life: Life) -> None:
     job = an_import(life.persona, "done")
     session = brought(job, "Ana: I was born in Porto.")
     options = ("--import", str(job.uuid), "--take-back")

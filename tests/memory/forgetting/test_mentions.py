@@ -162,8 +162,8 @@ def test_the_owners_own_words_elsewhere_are_listed_and_stay(mira: Persona) -> No
     assert receipt.choice["kept_elsewhere"] == 1
 
 
-def test_what_is_taken_back_lists_nothing(mira: Persona, parrot: ConceptNode) -> None:
-    assert plan([the(parrot)], Choice("orphan", bury=False)).mentioned == ()
+def test_what_is_reverted_lists_nothing(mira: Persona, parrot: ConceptNode) -> None:
+    assert plan([the(parrot)], Choice("orphan", block_reimport=False)).mentioned == ()
 
 
 def test_the_names_of_the_two_who_talk_are_no_mention(mira: Persona) -> None:

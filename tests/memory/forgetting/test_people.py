@@ -38,7 +38,7 @@ def lives(mira: Persona, otto: Persona) -> tuple[Persona, Persona]:
     life = lived(mira)
     lived(otto)
     forgetting.forget(plan([Target("node", life.pottery.pk)]), None, NOW)
-    tombstones.bury(mira, "A secret that was buried long ago.")
+    tombstones.add_tombstone(mira, "A secret that was buried long ago.")
     return mira, otto
 
 

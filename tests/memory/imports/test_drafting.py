@@ -18,7 +18,7 @@ from memory.imports import drafts as imports_drafts
 from memory.imports.leases import ImportLease, acquire
 from memory.models import ImportJob, ImportRun, ModelReply
 from memory.store import tombstones
-from memory.store.tombstones import Burial
+from memory.store.tombstones import TombstoneSource
 from persona.models import CoreDraft, DraftQuote, Persona
 from persona.onboarding import drafts
 from tests.memory.sessions import NOW, Clock, cite, talk
@@ -247,7 +247,7 @@ def test_a_failure_is_told_to_whoever_runs_the_import(mira: Persona, model: Scri
 # --- what was forgotten ---------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("buried", ["Ana is a nurse in Lisbon.", "I am a nurse in Lisbon.", "nurse in Lisbon"])
 def test_what_was_forgotten_is_not_proposed(mira: Persona, model: Script, clock: Clock, buried: str) -> None:
-    tombstones.bury_all(mira, [Burial("text", buried)])
+    tombstones.add_tombstones(mira, [TombstoneSource("text", buried)])
     job = brought(mira, TALK)
     said = drafted("user", "Ana is a nurse in Lisbon.", cite(line(TALK[0]), "nurse in Lisbon"))
     model.answers({"drafts": [said]})

@@ -15,7 +15,7 @@ from memory.imports.readers import Source, format_named, read, reasons
 from memory.imports.readers.types import Entry, Skipped, Talk
 from memory.imports.runs import Choices
 from memory.models import ImportJob, ImportRun
-from memory.store.tombstones import bury
+from memory.store.tombstones import add_tombstone
 from persona.models import Persona
 from tests.memory.imports.importing_files import FILES, answered, looked_through, whatsapp
 from tests.memory.sessions import NOW, Clock
@@ -70,7 +70,7 @@ def test_every_line_of_the_file_comes_in_or_is_counted(mira: Persona, path: Path
     assert set(skipped) <= set(reasons.SKIPS)
     assert job.found["counts"]["lines"] + job.found["counts"]["entries"] == len(said)
     if said:
-        bury(mira, said[0])
+        add_tombstone(mira, said[0])
     job = stored(job)
     assert job.status in ("remembering", "drafting", "done"), job.failure
     inside = list(Message.objects.order_by("id").values_list("content", flat=True))

@@ -49,7 +49,7 @@ def line_of(words: str) -> Message:
     return Message.objects.get(content=words)
 
 
-def test_a_whole_import_is_taken_back_with_everything_that_came_of_it(mira: Persona, model: Script) -> None:
+def test_a_whole_import_is_reverted_with_everything_that_came_of_it(mira: Persona, model: Script) -> None:
     model.answers(*[events_of_each] * 9)
     job = importing_files.taken_in(mira, CHAT, NAME)
     CoreDraft.objects.create(
@@ -78,7 +78,7 @@ def test_taken_back_while_it_is_under_way_it_ends_where_it_is(mira: Persona, mod
     assert not any(model.objects.exists() for model in (ImportJob, ImportPiece, ImportChunk, Session, Message))
 
 
-def test_a_file_of_which_nothing_was_taken_in_yet_is_taken_back_too(mira: Persona) -> None:
+def test_a_file_of_which_nothing_was_taken_in_yet_is_reverted_too(mira: Persona) -> None:
     job = importing_files.confirmed(mira, CHAT, NAME)
     forgotten(Target("import", ImportRun.objects.get(uuid=job.uuid).pk))
     assert not any(model.objects.exists() for model in (ImportJob, ImportPiece, ImportRun))

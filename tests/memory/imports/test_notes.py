@@ -18,7 +18,7 @@ from memory.imports.readers import Source, read
 from memory.imports.readers.types import Card, Lore, Remembered
 from memory.models import Alias, ConceptNode, Entity
 from memory.store import tombstones
-from memory.store.tombstones import Burial, of_external
+from memory.store.tombstones import TombstoneSource, of_external
 from persona.models import CoreDraft, DraftQuote, Persona
 from persona.onboarding import drafts
 from tests.memory.imports import importing_files
@@ -257,14 +257,14 @@ def test_a_memory_that_was_corrected_since_is_left_as_it_was_corrected(mira: Per
 
 
 def test_what_was_forgotten_is_refused_and_counted(mira: Persona, ana: User) -> None:
-    tombstones.bury_all(
+    tombstones.add_tombstones(
         mira,
         [
-            Burial("text", "My cat Milo died in Lisbon."),
-            Burial("name", "Otto"),
+            TombstoneSource("text", "My cat Milo died in Lisbon."),
+            TombstoneSource("name", "Otto"),
             of_external("node", "remembered:m9"),
-            Burial("text", "Mira keeps a night garden by the sea."),
-            Burial("text", "The fern in the hall is older than the house."),
+            TombstoneSource("text", "Mira keeps a night garden by the sea."),
+            TombstoneSource("text", "The fern in the hall is older than the house."),
         ],
     )
     counts = brought(
@@ -280,7 +280,7 @@ def test_what_was_forgotten_is_refused_and_counted(mira: Persona, ana: User) -> 
 
 
 def test_a_name_that_was_forgotten_is_nobodys_alias(mira: Persona) -> None:
-    tombstones.bury_all(mira, [Burial("name", "Kitty")])
+    tombstones.add_tombstones(mira, [TombstoneSource("name", "Kitty")])
     brought(mira, lore("Otto is a cat.", "Otto", "Kitty"))
     assert list(Entity.objects.get().aliases.values_list("text", flat=True)) == ["Otto"]
 

@@ -336,7 +336,7 @@ def test_prose_is_read_by_a_prompt_of_its_own_and_brings_thoughts_with_their_eve
 
 def test_a_thought_falls_with_the_event_that_was_forgotten_before(mira: Persona, model: Script) -> None:
     job = an_import(mira)
-    tombstones.bury(mira, "Ana misses Noor in the rain.")
+    tombstones.add_tombstone(mira, "Ana misses Noor in the rain.")
     brought(job, "Ana: Rain. I miss Noor.", kind="prose")
     model.answers(
         lambda request: {

@@ -25,7 +25,7 @@ from memory.imports import analysis, archive_files, drafts, leases, stored_file,
 from memory.imports import runner as imports_runner
 from memory.imports import store as imports_store
 from memory.models import ConceptNode, ImportChunk, ImportJob, ImportPiece, ImportRun
-from memory.store.tombstones import bury
+from memory.store.tombstones import add_tombstone
 from persona.models import Persona
 from persona.onboarding.creation import create_persona
 from tests.memory.archive.archives import SMALL
@@ -146,7 +146,7 @@ def test_what_was_forgotten_stays_forgotten_and_is_counted(mira: Persona, what: 
 
 
 def test_what_was_buried_before_the_file_came_is_refused(mira: Persona) -> None:
-    bury(mira, "I met Tomas at the harbour.")
+    add_tombstone(mira, "I met Tomas at the harbour.")
     job = taken_in(mira, CHAT, NAME)
     assert (job.counts["refused"], job.counts["lines"]) == (1, 4)
     assert lines_of(mira) == SAID[1:]

@@ -8,7 +8,7 @@ from django.db import transaction
 from chat.models import Message, Session
 from memory import imports
 from memory.consolidation import open_items, runner
-from memory.forgetting import TAKEN_BACK, Choice, Plan, Target, forget, plan, registry, replay, verify
+from memory.forgetting import REVERT_IMPORT, Choice, Plan, Target, forget, plan, registry, replay, verify
 from memory.imports import runner as imports_runner
 from memory.models import (
     Alias,
@@ -42,7 +42,7 @@ SWAPPED = {"Ana": "persona", "Mira": "user"}
 
 
 def planned(job: ImportJob) -> Plan:
-    return plan([Target("import", ImportRun.objects.get(uuid=job.uuid).pk)], TAKEN_BACK)
+    return plan([Target("import", ImportRun.objects.get(uuid=job.uuid).pk)], REVERT_IMPORT)
 
 
 def taken_back(job: ImportJob) -> Receipt:
@@ -106,7 +106,7 @@ def test_nothing_of_it_is_left_and_a_receipt_tells_how_much_it_was(mira: Persona
         for model in (ImportJob, ImportPiece, ImportChunk, ImportRun, Session, Message, ConceptNode, Entity, CoreDraft)
     )
     assert verify.of_texts([GEESE]) == []
-    assert (receipt.is_taken_back, receipt.counts, receipt.stones, receipt.prints) == (True, told.counts, [], [])
+    assert (receipt.is_reverted, receipt.counts, receipt.stones, receipt.prints) == (True, told.counts, [], [])
     brought_in(mira, model)
     assert verify.of_receipt(receipt) == []  # what came again is not what went
     assert checks.broken(NOW) == {}
@@ -186,7 +186,7 @@ def test_drafts_go_and_what_a_person_accepted_stays_in_its_block_and_is_named(mi
 
 
 @pytest.mark.parametrize("status", ["cancelled", "failed"])
-def test_what_is_left_of_one_that_ended_early_is_taken_back(mira: Persona, model: Script, status: str) -> None:
+def test_what_is_left_of_one_that_ended_early_is_reverted(mira: Persona, model: Script, status: str) -> None:
     model.answers(*[events_of_each] * 9)
     job = importing_files.confirmed(mira, CHAT, NAME)
     imports_runner.run(job.pk, Clock(), slice_seconds=0)
@@ -214,7 +214,7 @@ def test_another_file_that_brought_some_of_the_same_keeps_what_it_brought(mira: 
     assert checks.broken(NOW) == {}
 
 
-def test_an_archive_is_taken_back_and_comes_again_whole(otto: Persona, mira: Persona, tmp_path: Any) -> None:
+def test_an_archive_is_reverted_and_comes_again_whole(otto: Persona, mira: Persona, tmp_path: Any) -> None:
     content = written_archive(tmp_path / "mira.jsonl", SMALL).read_bytes()
     first = importing_files.taken_in(otto, content, "mira.jsonl")
     right = all_of(otto)
@@ -245,10 +245,10 @@ def test_who_dies_on_the_way_has_done_nothing_and_the_next_one_ends_the_same(
     taken_back(job)
     assert not any(all_of(mira).values())
     assert Receipt.objects.count() == 1
-    assert plan([Target("import", 0)], TAKEN_BACK).is_empty
+    assert plan([Target("import", 0)], REVERT_IMPORT).is_empty
 
 
-def test_after_a_restore_it_is_taken_back_again_and_may_come_again(mira: Persona, model: Script) -> None:
+def test_after_a_restore_it_is_reverted_again_and_may_come_again(mira: Persona, model: Script) -> None:
     job = brought_in(mira, model)
     live = talk(mira, GEESE, "> Seven!")
     with transaction.atomic():  # the database as it was before stands for the backup
@@ -264,7 +264,7 @@ def test_after_a_restore_it_is_taken_back_again_and_may_come_again(mira: Persona
     assert brought_in(mira, model).counts["lines"] == 4
 
 
-def test_who_confirms_that_it_is_forgotten_has_not_confirmed_that_it_is_taken_back(mira: Persona) -> None:
+def test_who_confirms_that_it_is_forgotten_has_not_confirmed_that_it_is_reverted(mira: Persona) -> None:
     job = an_import(mira, "done")
     brought(job, f"Ana: {GEESE}")
     for_good = plan([Target("import", ImportRun.objects.get(uuid=job.uuid).pk)], Choice("orphan"))

@@ -16,7 +16,7 @@ from memory.slow_cycle import runner
 from memory.slow_cycle.entity_descriptions import LONGEST, due, shortened
 from memory.slow_cycle.runner import Outcome
 from memory.store import tombstones
-from memory.store.tombstones import Burial
+from memory.store.tombstones import TombstoneSource
 from persona.models import Persona
 from tests.memory.sessions import NOW, Clock
 from tests.memory.slow_cycle.slow_cycles import Remember, answer, description, dropped, key, last_run, wanting
@@ -199,8 +199,8 @@ def test_descriptions_keep_within_the_tokens_of_the_run(
 
 def test_nothing_forgotten_comes_back_in_it(mira: Persona, model: Script, clock: Clock, remember: Remember) -> None:
     omar, noor = known(remember, mira, "Omar"), known(remember, mira, "Noor")
-    tombstones.bury(mira, "Noor stole a book from the old library.")
-    tombstones.bury_all(mira, [Burial("name", "Tom"), Burial("name", "Omar")])
+    tombstones.add_tombstone(mira, "Noor stole a book from the old library.")
+    tombstones.add_tombstones(mira, [TombstoneSource("name", "Tom"), TombstoneSource("name", "Omar")])
     run(
         mira, clock, model,
         description("Noor stole a book from the old library.", key(events_of(noor)[0])),

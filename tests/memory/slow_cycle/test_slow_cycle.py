@@ -22,7 +22,7 @@ from memory.slow_cycle import runner as slow_cycle_runner
 from memory.slow_cycle.runner import Outcome
 from memory.slow_cycle.tombstone_check import perhaps_names
 from memory.store import tombstones
-from memory.store.tombstones import Burial
+from memory.store.tombstones import TombstoneSource
 from persona.models import Persona
 from tests.memory.sessions import NOW, Clock, cite, event, extraction, impression, talk
 from tests.memory.slow_cycle.slow_cycles import (
@@ -568,9 +568,11 @@ def test_what_was_forgotten_is_not_thought_or_asked_again(
     mira: Persona, model: Script, clock: Clock, remember: Remember
 ) -> None:
     node = interview(remember, mira)
-    tombstones.bury(mira, "Ana loved the old harbour at night.")
-    tombstones.bury(mira, "Does Ana still love the old harbour?")
-    tombstones.bury_all(mira, [Burial("name", "Tom"), Burial("name", "李明"), Burial("name", "Ana")])
+    tombstones.add_tombstone(mira, "Ana loved the old harbour at night.")
+    tombstones.add_tombstone(mira, "Does Ana still love the old harbour?")
+    tombstones.add_tombstones(
+        mira, [TombstoneSource("name", "Tom"), TombstoneSource("name", "李明"), TombstoneSource("name", "Ana")]
+    )
     model.answers(
         answer(
             thoughts=[

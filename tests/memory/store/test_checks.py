@@ -47,7 +47,7 @@ def life(mira: Persona, otto: Persona, remember: Remember) -> dict[str, Any]:
     link(tom, [event])
     link(thomas, [remember(mira, "Thomas called.", source="import")])
     mood.change(mira, mood.Mood("calm", 5), message.session.uuid, NOW)
-    tombstones.bury(mira, "the grey heron")
+    tombstones.add_tombstone(mira, "the grey heron")
     job = an_import(mira, "asking")
     job.pieces.create(number=0, content=b"Ana: I met Tom at the sea.")
     Session.objects.filter(pk=brought(job, "Ana: I met Tom at the sea.").pk).update(status="closed")
@@ -183,7 +183,7 @@ def test_a_new_key_of_tombstones_is_warned_of(life: dict[str, Any], settings: An
 
 
 def test_tombstones_that_an_archive_brought_are_told_and_no_damage(mira: Persona, settings: Any) -> None:
-    stone = tombstones.bury(mira, "the grey heron")
+    stone = tombstones.add_tombstone(mira, "the grey heron")
     receipt = Receipt.objects.create(
         persona=mira, owner_id=mira.owner_id, stones=[stone.pk], at=NOW, status="done", external_id="r1"
     )

@@ -16,9 +16,9 @@ from memory.consolidation import runner
 from memory.models import ConceptNode, Mention, Tombstone
 from memory.store.deduplication import normalized
 from memory.store.tombstones import (
-    Burial,
-    bury,
-    bury_all,
+    TombstoneSource,
+    add_tombstone,
+    add_tombstones,
     is_telling,
     lift,
     of_draft,
@@ -45,8 +45,8 @@ many = settings(max_examples=60, suppress_health_check=[HealthCheck.function_sco
 def test_a_buried_text_is_refused_in_every_form_and_no_other_until_it_is_lifted(mira: Persona, text: str) -> None:
     Tombstone.objects.all().delete()
     assert not refuses(mira, [text])
-    bury(mira, text)
-    bury(mira, text)
+    add_tombstone(mira, text)
+    add_tombstone(mira, text)
     assert refuses(mira, [text])
     assert refuses(mira, [f"  {comparable_form(text)} "])
     assert not refuses(mira, [f"{text} and more"])
@@ -63,10 +63,10 @@ def test_a_tombstone_holds_no_words_and_is_of_one_persona_and_one_installation(
 ) -> None:
     settings.TOMBSTONE_KEY = "the key of this house"
     Tombstone.objects.all().delete()
-    stone = bury(mira, text)
+    stone = add_tombstone(mira, text)
     assert normalized(text) not in str([*Tombstone.objects.values_list()])
     assert not refuses(otto, [text])
-    assert bury(otto, text).digest != stone.digest
+    assert add_tombstone(otto, text).digest != stone.digest
     settings.SECRET_KEY = "a new one, as people make it after a leak"
     assert refuses(mira, [text])
     settings.TOMBSTONE_KEY = "the key of another"
@@ -102,15 +102,17 @@ def test_a_tombstone_of_the_older_form_holds_and_can_be_lifted(mira: Persona) ->
     Tombstone.objects.create(persona=mira, kind="name", digest=name)
     draft = old_digest(mira, "memory.tombstones.external", f"draft user {drafts.content_hash('Ana 是護士')}")
     Tombstone.objects.create(persona=mira, kind="external", digest=draft)
-    assert refused_among(mira, [Burial("line", "嗯 對", DAY), Burial("name", "José")])
+    assert refused_among(mira, [TombstoneSource("line", "嗯 對", DAY), TombstoneSource("name", "José")])
     assert refuses_draft(mira, "user", "Ana 是護士")
 
 
 def test_no_disguise_brings_a_buried_text_back(mira: Persona) -> None:
     """Unseen characters, the other script of Chinese, spaces inside it, letters that look alike."""
-    bury(mira, "小黑昨天走丢了")
-    bury(mira, "My cat Milo died in Lisbon")
-    bury_all(mira, [Burial("name", "小黑"), Burial("name", "Zoe"), of_draft("user", "Ana养了一只猫")])
+    add_tombstone(mira, "小黑昨天走丢了")
+    add_tombstone(mira, "My cat Milo died in Lisbon")
+    add_tombstones(
+        mira, [TombstoneSource("name", "小黑"), TombstoneSource("name", "Zoe"), of_draft("user", "Ana养了一只猫")]
+    )
     disguised = (
         "小\u200b黑昨\u2060天走丢了",
         "小黑昨天走丟了。",
@@ -119,7 +121,7 @@ def test_no_disguise_brings_a_buried_text_back(mira: Persona) -> None:
         "Mу cаt Milo died in Lisbоn",
     )
     assert [text for text in disguised if not refuses(mira, [text])] == []
-    assert len(refused_among(mira, [Burial("name", "小\u200b黑"), Burial("name", "Zoë")])) == 2
+    assert len(refused_among(mira, [TombstoneSource("name", "小\u200b黑"), TombstoneSource("name", "Zoë")])) == 2
     assert refuses_draft(mira, "user", "Ana 養了一隻貓")
     assert not refuses(mira, ["小黑昨天回来了", "My cat Milo lived in Lisbon"])
 
@@ -147,7 +149,7 @@ def test_only_what_says_enough_is_buried_by_itself(text: str, telling: bool) -> 
 
 def test_a_short_line_is_buried_with_its_day(mira: Persona) -> None:
     """Whoever forgets one "Yes." does not forbid every yes."""
-    bury_all(mira, [of_words("Yes.", DAY)])
+    add_tombstones(mira, [of_words("Yes.", DAY)])
     session = talk(mira, "yes!", "Yes.")
     same, other = session.messages.all()
     Message.objects.filter(pk=same.pk).update(day=DAY)
@@ -160,16 +162,16 @@ def test_a_short_line_is_buried_with_its_day(mira: Persona) -> None:
 
 def test_names_and_ids_are_refused_where_they_are_asked_for(mira: Persona, otto: Persona) -> None:
     burials = [
-        Burial("name", "Dr. Mary-Ann Lee"),
+        TombstoneSource("name", "Dr. Mary-Ann Lee"),
         of_external("message", "m1"),
-        Burial("text", "!"),
-        Burial("text", " "),
+        TombstoneSource("text", "!"),
+        TombstoneSource("text", " "),
     ]
-    stones = bury_all(mira, burials)
+    stones = add_tombstones(mira, burials)
     assert set(Tombstone.objects.values_list("pk", flat=True)) == set(stones)
-    assert bury_all(mira, burials) == []
-    assert refused_among(mira, [Burial("name", "mary ann lee"), Burial("name", "Mary")]) == {
-        Burial("name", "mary ann lee")
+    assert add_tombstones(mira, burials) == []
+    assert refused_among(mira, [TombstoneSource("name", "mary ann lee"), TombstoneSource("name", "Mary")]) == {
+        TombstoneSource("name", "mary ann lee")
     }
     assert refused_among(mira, [of_external("message", "m1"), of_external("node", "m1")]) == {burials[1]}
     assert not refused_among(otto, [of_external("message", "m1")])
@@ -178,17 +180,17 @@ def test_names_and_ids_are_refused_where_they_are_asked_for(mira: Persona, otto:
 
 
 def test_a_name_that_was_forgotten_is_no_reason_to_refuse_another_bearer(mira: Persona) -> None:
-    bury_all(mira, [Burial("name", "Tom")])
+    add_tombstones(mira, [TombstoneSource("name", "Tom")])
     assert put(mira, "Tom").outcome == "new"
 
 
 def test_there_is_nothing_to_bury_in_nothing(mira: Persona) -> None:
     with pytest.raises(ValueError, match="empty"):
-        bury(mira, " \n ")
+        add_tombstone(mira, " \n ")
 
 
 def test_the_gate_refuses_what_is_buried_and_counts(mira: Persona) -> None:
-    stone = bury(mira, "Ana has a cat.")
+    stone = add_tombstone(mira, "Ana has a cat.")
     refused = put(mira, "ANA has a  cat！")
     assert (refused.node, refused.outcome) == (None, "refused")
     assert put(mira, "Ana has a dog.").outcome == "new"
@@ -202,7 +204,7 @@ def test_the_gate_refuses_what_is_buried_and_counts(mira: Persona) -> None:
 def test_the_gate_refuses_what_rests_on_buried_words_or_on_a_buried_line(mira: Persona, buried: str) -> None:
     """A forgotten line that is imported again brings nothing back, however it is told."""
     message = talk(mira, "I have a white cat.").messages.get()
-    bury(mira, buried)
+    add_tombstone(mira, buried)
     draft = {"evidence": [quote(message, "a white cat")]}
     assert put(mira, "Somebody keeps an animal.", **draft).outcome == "refused"
     other = talk(mira, "My dog is black.").messages.get()
@@ -213,7 +215,7 @@ def test_a_refused_event_shifts_nobodys_place(mira: Persona, model: Script, cloc
     """The names of an answer still belong to the events they were given with."""
     session = talk(mira, "Tom from work hit me.", "Tom, my brother, cooked for me.", "So it was.", "Yes.")
     first, second, *_ = session.messages.all()
-    bury(mira, "Ana was hit by Tom.")
+    add_tombstone(mira, "Ana was hit by Tom.")
     model.answers(
         extraction(
             [
@@ -237,7 +239,7 @@ def test_a_refused_event_shifts_nobodys_place(mira: Persona, model: Script, cloc
 
 def test_a_refused_thought_is_counted_as_dropped(mira: Persona, model: Script, clock: Clock) -> None:
     session = talk(mira, "I adopted a white cat called Milo today.", "He is lovely.", "I am so glad.")
-    bury(mira, "She softens when the cat comes up.")
+    add_tombstone(mira, "She softens when the cat comes up.")
     model.answers(extraction([event("Ana adopted a white cat, Milo.", cite(session.messages.all()[0]))]), impression())
     assert runner.run(session.pk, clock) == "closed"
     assert not ConceptNode.objects.filter(kind="thought").exists()

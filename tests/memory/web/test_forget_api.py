@@ -12,7 +12,7 @@ from django.utils import timezone
 from chat.messages import take_line
 from chat.turns import turn as turns
 from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, Mention, Receipt
-from memory.store.tombstones import Burial, bury_all
+from memory.store.tombstones import TombstoneSource, add_tombstones
 from persona.models import Persona
 
 pytestmark = pytest.mark.django_db
@@ -242,5 +242,5 @@ def test_messages_that_also_mention_it_are_listed_and_chosen_one_by_one(
 def test_a_memory_that_was_told_again_says_so(owner: Client, mira: Persona, cat: ConceptNode) -> None:
     assert owner.get(at(cat)).json()["forgotten_before"] is False
     line = cat.evidence.get().message
-    bury_all(mira, [Burial("text", line.content)], line.created_at - timedelta(minutes=1))
+    add_tombstones(mira, [TombstoneSource("text", line.content)], line.created_at - timedelta(minutes=1))
     assert owner.get(at(cat)).json()["forgotten_before"] is True

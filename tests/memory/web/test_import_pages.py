@@ -223,7 +223,7 @@ def test_an_import_that_brought_nothing_new_says_so(owner: Client, mira: Persona
     assert "known already" in owner.get(at(mira, again)).content.decode()
 
 
-def test_what_a_file_brought_is_taken_back_after_a_look_and_the_file_comes_again(owner: Client, mira: Persona) -> None:
+def test_what_a_file_brought_is_reverted_after_a_look_and_the_file_comes_again(owner: Client, mira: Persona) -> None:
     job = taken_in(mira, CHAT, "chat.txt", {"Ana": "persona", "Mira": "user"})
     address = f"/memory/{mira.uuid}/forget/"
     for shown in (at(mira), at(mira, job), f"/memory/{mira.uuid}/receipts/"):
@@ -243,7 +243,7 @@ def test_what_a_file_brought_is_taken_back_after_a_look_and_the_file_comes_again
     assert "taken back" in owner.get(f"/memory/{mira.uuid}/receipts/").content.decode()
 
 
-def test_nothing_but_a_file_is_taken_back(owner: Client, mira: Persona) -> None:
+def test_nothing_but_a_file_is_reverted(owner: Client, mira: Persona) -> None:
     job = taken_in(mira, CHAT, "chat.txt")
     line = mira.messages.first()
     assert line is not None

@@ -159,9 +159,7 @@ def test_what_a_file_brought_is_forgotten_as_a_whole(owner: Client, mira: Person
     assert not mira.messages.exists()
 
 
-def test_what_a_file_brought_is_taken_back_and_the_file_comes_again(
-    owner: Client, mira: Persona, otto: Persona
-) -> None:
+def test_what_a_file_brought_is_reverted_and_the_file_comes_again(owner: Client, mira: Persona, otto: Persona) -> None:
     address = f"/api/personas/{mira.uuid}/imports"
     here = looked_through(owner, address)
     assert owner.get(f"{here}/take-back").status_code == 404

@@ -221,7 +221,7 @@ def test_somebody_is_named_and_described_in_one_go(owner: Client, here: str, ros
     assert owner.get(f"{here}/entities?kind=pet").json()["items"] == []
 
 
-def test_two_are_kept_apart_and_that_is_taken_back(owner: Client, here: str, rosa: Entity, mira: Persona) -> None:
+def test_two_are_kept_apart_and_that_is_reverted(owner: Client, here: str, rosa: Entity, mira: Persona) -> None:
     other = Entity.objects.create(persona=mira, canonical_name="Rosi", kind="person")
     pair = {"one": str(rosa.uuid), "other": str(other.uuid)}
     kept = sent(owner, "POST", f"{here}/entities/apart", **pair).json()

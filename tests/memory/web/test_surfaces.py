@@ -273,7 +273,7 @@ def test_the_same_bad_correction_is_refused_for_the_same_field_on_every_surface(
 def test_words_that_were_forgotten_for_good_are_refused_on_every_surface(
     surfaces: dict[str, Any], mira: Persona
 ) -> None:
-    tombstones.bury(mira, "Ana sold her soul.")
+    tombstones.add_tombstone(mira, "Ana sold her soul.")
     page, admin, api = surfaces.values()
     change = MEMORY | {"description": "Ana sold  her soul."}
     assert [correct(browser, node, change) for correct, browser, node in (page, admin)] == [{"description"}] * 2
