@@ -29,7 +29,7 @@ from echovessel.db.sqlite import erasure, migration_history
 from echovessel.db.sqlite.base import Database, key_pragma
 from echovessel.db.sqlite.temporary import throw_away
 from memory.forgetting import replay
-from memory.forgetting.replay import Done, Told
+from memory.forgetting.replay import ForgetLog, Replayed
 from memory.store import checks
 
 STAGE = "restoring"
@@ -47,7 +47,7 @@ class Before:
 
     is_there: bool
     people: int = 0
-    told: Told | None = None
+    told: ForgetLog | None = None
     closed: revocations.Closed = NOTHING_CLOSED
 
     @property
@@ -62,7 +62,7 @@ class Restored:
 
     manifest: Manifest
     before: Before
-    done: Done | None
+    done: Replayed | None
     counts: Mapping[str, int]
     aside: Path | None
 
@@ -108,8 +108,8 @@ def _before(now: datetime) -> Before:
         return Before(is_there=False)
     try:
         if not connection.introspection.table_names():
-            return Before(is_there=True, told=Told())
-        return Before(True, User.objects.count(), replay.told(), revocations.closed(now))
+            return Before(is_there=True, told=ForgetLog())
+        return Before(True, User.objects.count(), replay.read_log(), revocations.closed(now))
     except (DatabaseError, ImproperlyConfigured):
         return Before(is_there=True)
     finally:
@@ -173,7 +173,7 @@ def _stages() -> Iterator[None]:
 
 def _staged(
     file: Path, before: Before, now: datetime, progress: package.Progress
-) -> tuple[Done | None, dict[str, int]]:
+) -> tuple[Replayed | None, dict[str, int]]:
     """Unpack it and bring it to the present: what was forgotten again, and what does not hold in it."""
     folder = _database().parent / STAGE
     package.unpack(file, folder, progress)
@@ -183,7 +183,7 @@ def _staged(
     with _with_its_key(), throw_away(keep=folder / DATABASE):
         replay.settle(now)
         revocations.close(before.closed, now)
-        done = replay.again(before.told, now) if before.told is not None else None
+        done = replay.replay(before.told, now) if before.told is not None else None
         counts = checks.check(now)
         erasure.checkpoint(connection)
     swap.sync(folder / DATABASE)
@@ -211,7 +211,7 @@ def _with_its_key() -> Iterator[None]:
         settings.TOMBSTONE_KEY = usual
 
 
-def _refuse_disorder(counts: Mapping[str, int], done: Done | None, *, as_it_is: bool) -> None:
+def _refuse_disorder(counts: Mapping[str, int], done: Replayed | None, *, as_it_is: bool) -> None:
     if counts["pages_damaged"]:
         raise NotABackup("the database in it is damaged")
     if done is not None and (left := sorted({hit.place for hit in done.left if hit.form == "id"})):

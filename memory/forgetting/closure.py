@@ -82,13 +82,13 @@ class ForgetDecision:
 
 def decide(graph: Graph, request: ForgetRequest, choice: Choice) -> ForgetDecision:
     """The fate of everything in the graph that forgetting reaches. The more the graph holds, the more may go."""
-    state = _Deciding(graph, request, choice)
-    while state.advance():
+    decider = _Decider(graph, request, choice)
+    while decider.advance():
         pass
-    return state.decision()
+    return decider.decision()
 
 
-class _Deciding:
+class _Decider:
     """One decision under way: the memories that go grow until no further one does."""
 
     def __init__(self, graph: Graph, request: ForgetRequest, choice: Choice) -> None:
@@ -107,36 +107,27 @@ class _Deciding:
 
     def _decide(self, pk: int, memory: Memory, wanted: Mapping[int, str]) -> None:
         if memory.superseded_by in self.going and self.choice.block_reimport:
-            self._add(pk, "earlier", content_matches=memory.superseded_by in self.content_matches)
+            self._add(pk, "earlier", by_content=memory.superseded_by in self.content_matches)
         if memory.filling & self.going.keys():
-            self._decide_dependent(pk, memory, "rests_on", content_matches=bool(memory.filling & self.content_matches))
+            self._decide_dependent(pk, memory, "rests_on", by_content=bool(memory.filling & self.content_matches))
         if memory.messages & self.request.messages.keys():
-            self._decide_dependent(
-                pk, memory, "quotes", content_matches=memory.messages <= self.request.messages.keys()
-            )
-        elif memory.messages & wanted.keys() and self._is_deleted(wanted, memory) and not self._may_stay(pk):
-            self._add(pk, "same_lines", content_matches=False)
+            self._decide_dependent(pk, memory, "quotes", by_content=memory.messages <= self.request.messages.keys())
+        elif not self._may_stay(pk) and any(self._mode(one) == "forget" for one in memory.messages & wanted.keys()):
+            self._add(pk, "same_lines", by_content=False)
 
-    def _is_deleted(self, wanted: Mapping[int, str], memory: Memory) -> bool:
-        """Whether one of its messages is wanted gone, not only withheld."""
-        return any(self._mode(message) == "forget" for message in memory.messages & wanted.keys())
-
-    def _decide_dependent(self, pk: int, memory: Memory, why: str, *, content_matches: bool) -> None:
+    def _decide_dependent(self, pk: int, memory: Memory, why: str, *, by_content: bool) -> None:
         if not self._may_stay(pk):
-            self._add(pk, why, content_matches=content_matches)
-        elif not self._has_ground(memory):
-            self._add(pk, "no_ground", content_matches=content_matches)
+            self._add(pk, why, by_content=by_content)
+        elif not (memory.filling - self.going.keys() or memory.messages - self.request.messages.keys()):
+            self._add(pk, "no_ground", by_content=by_content)
 
-    def _add(self, pk: int, why: str, *, content_matches: bool) -> None:
+    def _add(self, pk: int, why: str, *, by_content: bool) -> None:
         self.going.setdefault(pk, why)
-        if content_matches and self.choice.block_reimport:
+        if by_content and self.choice.block_reimport:
             self.content_matches.add(pk)
 
     def _may_stay(self, pk: int) -> bool:
         return self.choice.dependents == "orphan" or pk in self.choice.staying
-
-    def _has_ground(self, memory: Memory) -> bool:
-        return bool(memory.filling - self.going.keys() or memory.messages - self.request.messages.keys())
 
     def wanted(self, *, mentions: bool) -> dict[int, str]:
         """The messages that hold the words of what goes, but for those that were chosen themselves."""
@@ -166,35 +157,30 @@ class _Deciding:
         return self.choice.messages
 
     def decision(self) -> ForgetDecision:
-        staying_on = self._messages_of_staying()
+        remaining = {pk: memory for pk, memory in self.graph.memories.items() if pk not in self.going}
+        needed = {message for memory in remaining.values() for message in memory.messages}
         gone: dict[int, str] = dict(self.request.messages)
         withheld: dict[int, str] = {}
         for pk, why in self.wanted(mentions=True).items():
             if self._mode(pk) == "withhold":
                 withheld[pk] = "put_away"
-            elif pk in staying_on:
+            elif pk in needed:
                 withheld[pk] = "still_needed"
             else:
                 gone[pk] = why
         self._withhold_replies(gone, withheld)
-        return ForgetDecision(dict(self.going), frozenset(self.content_matches), gone, withheld, self._staying(gone))
-
-    def _messages_of_staying(self) -> set[int]:
-        staying = (memory for pk, memory in self.graph.memories.items() if pk not in self.going)
-        return {message for memory in staying for message in memory.messages}
+        staying = {
+            pk: "other_ground"
+            for pk, memory in remaining.items()
+            if memory.filling & self.going.keys() or memory.messages & gone.keys()
+        }
+        return ForgetDecision(dict(self.going), frozenset(self.content_matches), gone, withheld, staying)
 
     def _withhold_replies(self, gone: dict[int, str], withheld: dict[int, str]) -> None:
         """A reply to a message that is withheld is withheld with it, and not deleted."""
-        put_away = self._turns(withheld) - self._turns(gone)
+        withheld_turns = self._turns(withheld) - self._turns(gone)
         for pk in [pk for pk, why in gone.items() if why == "echo" and pk not in self.request.messages]:
             message = self.graph.messages.get(pk)
-            if message and message.is_reply and message.turn in put_away:
+            if message and message.is_reply and message.turn in withheld_turns:
                 del gone[pk]
                 withheld[pk] = "still_needed"
-
-    def _staying(self, gone: Mapping[int, str]) -> dict[int, str]:
-        return {
-            pk: "other_ground"
-            for pk, memory in self.graph.memories.items()
-            if pk not in self.going and (memory.filling & self.going.keys() or memory.messages & gone.keys())
-        }

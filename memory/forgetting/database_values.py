@@ -86,12 +86,10 @@ def _of_table(table: str, sql: str) -> Iterator[Value]:
             for at, *stored in rows:
                 row = dict(zip(columns, stored, strict=True))
                 yield from (
-                    Value(table, column, at, value, row) for column, value in row.items() if value and _is_read(value)
+                    Value(table, column, at, value, row)
+                    for column, value in row.items()
+                    if value and isinstance(value, str | bytes)
                 )
-
-
-def _is_read(value: Any) -> bool:
-    return isinstance(value, str | bytes)
 
 
 def _shown(text: str) -> list[str]:

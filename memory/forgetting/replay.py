@@ -1,15 +1,14 @@
-"""Again: an older state of the same memory is brought back, and what was forgotten since is forgotten in it once more.
+"""Replay: a database is replaced by an older state, and what was forgotten since is forgotten in it once more.
 
-`told` reads the database that is to be replaced; `again`, in the older one, does what that tells. A receipt names by id
-all that went, so that is what goes: each id that the older state has, with the choice that takes least along ("orphan",
-"withhold"), for all that went with it then is named, too. Names that nothing mentions go by themselves; one that
-something still mentions here goes as one that was chosen: rather too much than too little. Messages that were withheld
-are withheld, tombstones are set again.
+`read_log` reads the receipts and tombstones of the database that is to be replaced; `replay` applies them to the older
+one. A receipt names by id all that was deleted, so that is what is deleted again: each id that the older state has,
+with the choice that takes least along ("orphan", "withhold"), for everything that was deleted with it is named, too.
+Names that nothing mentions go by themselves; one that something still mentions here is deleted like a chosen one:
+rather too much than too little. Withheld messages are withheld, tombstones are set again. Reverted imports are
+reverted again, and may come again as they might before.
 
-What was reverted is reverted again, and may come again as it might before.
-
-Tombstones need the key they were made with. Where it is another, they are left out and counted; but what goes here is
-refused from then on anew.
+Tombstones need the key they were made with. Where it is another, they are left out and counted; what is deleted here
+gets new ones.
 """
 
 from collections import Counter, defaultdict
@@ -41,60 +40,60 @@ _KEPT = ("uuid", "persona_uuid", "owner_id", "targets", "choice", "counts", "era
 
 
 @dataclass(frozen=True)
-class Told:
+class ForgetLog:
     """What a database tells of what was forgotten in it. `key_id` is that of the installation then."""
 
     receipts: Sequence[Mapping[str, Any]] = ()
-    stones: Sequence[Mapping[str, Any]] = ()
+    tombstones: Sequence[Mapping[str, Any]] = ()
     withheld: frozenset[UUID] = frozenset()
     key_id: str = ""
 
 
 @dataclass
-class Done:
-    """What was done again: `receipts` that were new here, rows that went by table, `put_away` messages, tombstones that
+class Replayed:
+    """What was done again: `receipts` that were new here, rows that went by table, `withheld` messages, tombstones that
     were set and those that could not be; `accounts` that stay because nobody could look after the installation without
     them; and what could be found of it all the same."""
 
     receipts: int = 0
     rows: Counter[str] = field(default_factory=Counter)
-    put_away: int = 0
-    stones: int = 0
-    stones_of_another_key: int = 0
+    withheld: int = 0
+    tombstones_set: int = 0
+    tombstones_of_another_key: int = 0
     accounts: list[int] = field(default_factory=list)
     left: list[Hit] = field(default_factory=list)
 
 
-def told() -> Told:
+def read_log() -> ForgetLog:
     """What the database tells that is open now. Raises DatabaseError for one that is not of this version."""
-    stones = Tombstone.objects.values("persona__uuid", "kind", "digest", "key_id")
-    return Told(
+    rows = Tombstone.objects.values("persona__uuid", "kind", "digest", "key_id")
+    return ForgetLog(
         receipts=list(Receipt.objects.order_by("id").values(*_KEPT)),
-        stones=list(stones.order_by("id")),
+        tombstones=list(rows.order_by("id")),
         withheld=frozenset(Message.objects.filter(withheld=True).values_list("uuid", flat=True)),
         key_id=tombstones.key_id(),
     )
 
 
-def again(what: Told, now: datetime) -> Done:
+def replay(log: ForgetLog, now: datetime) -> Replayed:
     """Forget it in the database that is open now, all or nothing, and erase the bytes. Nobody else has it open."""
-    done = Done()
-    is_ours = what.key_id == tombstones.key_id()
+    result = Replayed()
+    is_ours = log.key_id == tombstones.key_id()
     with transaction.atomic():
-        missing = _noted(what, is_ours=is_ours)
-        done.receipts = len(missing)
-        _forget_people(missing, done, now, is_ours=is_ours)
-        taken_back = [receipt for receipt in missing if receipt.is_reverted]
+        missing = _add_receipts(log, is_ours=is_ours)
+        result.receipts = len(missing)
+        _forget_people(missing, result, now, is_ours=is_ours)
+        reverted = [receipt for receipt in missing if receipt.is_reverted]
         forgotten = [receipt for receipt in missing if not receipt.is_reverted]
-        _forget_all(_targets(forgotten, first=True), LEAST, done, now)
-        _forget_all(_targets(forgotten, first=False), LEAST, done, now)
-        _forget_all(_targets(taken_back, first=True), LEAST_REVERT, done, now)
-        done.put_away = _put_away(what.withheld)
-        _stop_imports(missing)
-        _restore_tombstones(what, done)
+        _forget_all(_targets(forgotten, first=True), LEAST, result, now)
+        _forget_all(_targets(forgotten, first=False), LEAST, result, now)
+        _forget_all(_targets(reverted, first=True), LEAST_REVERT, result, now)
+        result.withheld = _withhold(log.withheld)
+        _cancel_imports(missing)
+        _restore_tombstones(log, result)
     receipts.finish_pending(now)
-    done.left = verify.of_receipts(missing)
-    return done
+    result.left = verify.prove(missing).hits
+    return result
 
 
 def settle(now: datetime) -> None:
@@ -110,7 +109,7 @@ def settle(now: datetime) -> None:
 
 
 # --- receipts -------------------------------------------------------------------------------------------------------
-def _noted(what: Told, *, is_ours: bool) -> list[Receipt]:
+def _add_receipts(log: ForgetLog, *, is_ours: bool) -> list[Receipt]:
     """The receipts that are new here, now kept here, too; by whom, where keys mean the same people."""
     known = set(Receipt.objects.values_list("uuid", flat=True))
     personas = dict(Persona.objects.values_list("uuid", "pk"))
@@ -123,30 +122,30 @@ def _noted(what: Told, *, is_ours: bool) -> list[Receipt]:
                 "by_id": row["by_id"] if row["by_id"] in users else None,
             }
         )
-        for row in what.receipts
+        for row in log.receipts
         if row["uuid"] not in known
     )
 
 
 # --- people ---------------------------------------------------------------------------------------------------------
-def _forget_people(receipts: Sequence[Receipt], done: Done, now: datetime, *, is_ours: bool) -> None:
+def _forget_people(receipts: Sequence[Receipt], result: Replayed, now: datetime, *, is_ours: bool) -> None:
     """Personas by id; accounts by key, which means the same account only where both are states of one installation."""
     gone = [uuid for receipt in receipts for uuid in receipt.erased.get("persona", ())]
     for key in Persona.objects.filter(uuid__in=among(map(UUID, gone))).values_list("pk", flat=True):
-        _forget_one(Target("persona", key), done, now)
+        _forget_one(Target("persona", key), result, now)
     left = [receipt for receipt in receipts if receipt.targets and receipt.targets[0][0] == "owner"]
     for receipt in left if is_ours else ():
         for key in User.objects.filter(pk=receipt.owner_id, date_joined__lte=receipt.at).values_list("pk", flat=True):
-            _forget_one(Target("owner", key), done, now)
+            _forget_one(Target("owner", key), result, now)
 
 
-def _forget_one(target: Target, done: Done, now: datetime) -> None:
+def _forget_one(target: Target, result: Replayed, now: datetime) -> None:
     try:
         receipt = people.forget(planning.plan([target]), None, now)
     except people.LastSuperuser:
-        done.accounts.append(target.key)
+        result.accounts.append(target.key)
     else:
-        done.rows.update(_rows(receipt))
+        result.rows.update(_rows(receipt))
 
 
 # --- what a persona has ---------------------------------------------------------------------------------------------
@@ -171,23 +170,23 @@ def _targets(receipts: Iterable[Receipt], *, first: bool) -> dict[int, list[Targ
     return found
 
 
-def _forget_all(targets: Mapping[int, list[Target]], choice: Choice, done: Done, now: datetime) -> None:
-    for hers in targets.values():
-        for start in range(0, len(hers), AT_ONCE):
-            plan = planning.plan(hers[start : start + AT_ONCE], choice)
+def _forget_all(targets: Mapping[int, list[Target]], choice: Choice, result: Replayed, now: datetime) -> None:
+    for found in targets.values():
+        for start in range(0, len(found), AT_ONCE):
+            plan = planning.plan(found[start : start + AT_ONCE], choice)
             if not plan.is_empty:  # those before may have taken these along
-                done.rows.update(_rows(execute.forget(plan, None, now)))
+                result.rows.update(_rows(execute.forget(plan, None, now)))
 
 
 def _rows(receipt: Receipt) -> Mapping[str, int]:
     return {table: count for table, count in receipt.counts.items() if "." not in table}
 
 
-def _put_away(uuids: Iterable[UUID]) -> int:
+def _withhold(uuids: Iterable[UUID]) -> int:
     return Message.objects.filter(uuid__in=among(uuids), withheld=False).update(withheld=True)
 
 
-def _stop_imports(receipts: Iterable[Receipt]) -> None:
+def _cancel_imports(receipts: Iterable[Receipt]) -> None:
     """Those that were cancelled since are so again; the job of the minute takes away what nobody has read."""
     stopped = [UUID(uuid) for one in receipts for kind, uuid in one.targets if kind == CANCELLED_IMPORT]
     going_on = ImportJob.objects.filter(uuid__in=among(stopped)).exclude(status=ImportJob.Status.CANCELLED)
@@ -195,14 +194,15 @@ def _stop_imports(receipts: Iterable[Receipt]) -> None:
 
 
 # --- tombstones -----------------------------------------------------------------------------------------------------
-def _restore_tombstones(what: Told, done: Done) -> None:
+def _restore_tombstones(log: ForgetLog, result: Replayed) -> None:
     ours = tombstones.key_id()
     personas = dict(Persona.objects.values_list("uuid", "pk"))
     known = set(Tombstone.objects.values_list("persona_id", "digest"))
-    hers = [(personas.get(stone["persona__uuid"]), stone) for stone in what.stones]
-    missing = [(key, stone) for key, stone in hers if key and (key, stone["digest"]) not in known]
-    usable = [(key, stone) for key, stone in missing if stone["key_id"] == ours]
+    found = [(personas.get(one["persona__uuid"]), one) for one in log.tombstones]
+    missing = [(key, one) for key, one in found if key and (key, one["digest"]) not in known]
+    usable = [(key, one) for key, one in missing if one["key_id"] == ours]
     Tombstone.objects.bulk_create(
-        Tombstone(persona_id=key, kind=stone["kind"], digest=stone["digest"], key_id=ours) for key, stone in usable
+        Tombstone(persona_id=key, kind=tombstone["kind"], digest=tombstone["digest"], key_id=ours)
+        for key, tombstone in usable
     )
-    done.stones, done.stones_of_another_key = len(usable), len(missing) - len(usable)
+    result.tombstones_set, result.tombstones_of_another_key = len(usable), len(missing) - len(usable)

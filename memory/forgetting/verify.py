@@ -18,6 +18,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,10 +27,10 @@ from django.conf import settings
 from django.db import connection
 
 from chat import search as lines
-from echovessel.db import text_columns
 from echovessel.db.sqlite import erasure
-from echovessel.db.sqlite.substrings import LENGTH, SubstringIndex
+from echovessel.db.sqlite.substrings import LENGTH
 from echovessel.db.sqlite.text_index import JOINT, TextIndex
+from echovessel.db.text_columns import of_form, tables_that_may_name_forgotten
 from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
 from memory.forgetting import database_values, fingerprints
@@ -43,7 +44,7 @@ Form = Literal["text", "digest", "words", "vector", "bytes", "id", "print", "sea
 SAME_VECTOR = 0.999
 _SLICE = 64
 # Events that name what was forgotten by its id, on purpose, so that the pages drop it.
-_TOLD = {"memory.node.forgotten", "chat.session.erased"}
+_PUBLISHED = {"memory.node.forgotten", "chat.session.erased"}
 _ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 _KEYS = {"secret_key", "tombstone_key"}
@@ -63,7 +64,7 @@ def of_texts(texts: Iterable[str]) -> list[Hit]:
     wanted = [text for text in dict.fromkeys(texts) if deduplication.normalized(text)]
     if not wanted:
         return []
-    made = _vectors(wanted)
+    made = embedding.embed(wanted if NodeVector.objects.exists() else [])  # none where no memory has one
     in_files = erasure.traces(files(), _bytes_of(wanted, made))
     found = _Search(wanted, in_files)
     return [
@@ -72,16 +73,6 @@ def of_texts(texts: Iterable[str]) -> list[Hit]:
         *(hit for text in wanted for hit in _in_indexes(text)),
         *_with_vectors(wanted, made),
     ]
-
-
-def of_receipt(receipt: Receipt) -> list[Hit]:
-    """Where an id of what was forgotten by `receipt` stands, and where eight words in a row of it."""
-    return of_receipts([receipt])
-
-
-def of_receipts(receipts: Iterable[Receipt]) -> list[Hit]:
-    """Where anything stands of what was forgotten by these receipts."""
-    return prove(receipts).hits
 
 
 @dataclass(frozen=True)
@@ -107,15 +98,9 @@ def _unused_bytes(printed: set[str]) -> Iterator[Hit]:
     """Files of the database with printed words where no row stands. Words of what was kept are no trace there: where
     tables grow, rows move and leave their bytes behind."""
     for path, texts in (erasure.leftovers(erasure.files(connection)) if printed else {}).items():
-        if any(one in printed for text in texts for form in _written(text) for one in fingerprints.in_text(form)):
+        unescaped = (_ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) for text in texts if "\\u" in text)
+        if any(one in printed for text in chain(texts, unescaped) for one in fingerprints.in_text(text)):
             yield Hit(path.name, None, "bytes")
-
-
-def _written(text: str) -> list[str]:
-    """The text; and where JSON has written it with escapes, what it says."""
-    if "\\u" not in text:
-        return [text]
-    return [text, _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)]
 
 
 def files() -> list[Path]:
@@ -169,11 +154,6 @@ class _Search:
         )
 
 
-def _vectors(texts: Sequence[str]) -> np.ndarray:
-    """The vectors of the texts; none where no memory has one."""
-    return embedding.embed(texts if NodeVector.objects.exists() else [])
-
-
 def _bytes_of(texts: Sequence[str], made: np.ndarray) -> list[bytes]:
     written = [window for text in texts for form in erasure.forms(text) for window in erasure.windows(form)]
     for vector in made:
@@ -195,7 +175,8 @@ def _in_indexes(text: str) -> list[Hit]:
     for index in (lines.INDEX, vectors.TEXT):
         hits += [Hit(index.name, key, "words") for key in _gone(index.table, index.key, _rows_with_all(index, text))]
     for substrings in (lines.SUBSTRINGS, vectors.SUBSTRINGS):
-        held = _rows_with_every_triple(substrings, text)
+        has_triples = len(text) >= LENGTH and "\0" not in text
+        held = set(substrings.holding(connection, text)) if has_triples else set()
         hits += [Hit(substrings.name, key, "words") for key in _gone(substrings.table, substrings.key, held)]
     return hits
 
@@ -229,10 +210,6 @@ def _with_all(cursor: Any, terms: Sequence[str]) -> set[int]:
     return set.intersection(*found)
 
 
-def _rows_with_every_triple(index: SubstringIndex, text: str) -> set[int]:
-    return set(index.holding(connection, text)) if len(text) >= LENGTH and "\0" not in text else set()
-
-
 def _gone(table: str, key: str, rows: set[int]) -> list[int]:
     """Those of the rows that the table does not have."""
     with connection.cursor() as cursor:
@@ -249,7 +226,7 @@ def _with_vectors(texts: Sequence[str], made: np.ndarray) -> list[Hit]:
         return []
     plain = [deduplication.normalized(text) for text in texts]
     hits: list[Hit] = []
-    for model, name, _column in text_columns.of_form("vector"):
+    for model, name, _column in of_form("vector"):
         rows = model._default_manager.values_list("node_id", "node__description", name)
         for key, description, stored in rows.iterator(chunk_size=database_values.READ_AT_ONCE):
             if len(stored) != made.shape[1] * 4:
@@ -262,25 +239,17 @@ def _with_vectors(texts: Sequence[str], made: np.ndarray) -> list[Hit]:
 
 
 def _left_of(value: Value, gone: set[str], printed: set[str], kept: Kept) -> Iterator[Hit]:
-    if isinstance(value.stored, bytes) or _may_name(value):
+    is_published = value.table == "outbox_outboxevent" and value.row["name"] in _PUBLISHED
+    if isinstance(value.stored, bytes) or is_published or value.table in tables_that_may_name_forgotten():
         return
     texts = value.texts()
     if gone and any(found.replace("-", "") in gone for text in texts for found in _ID.findall(text)):
         yield Hit(value.name, value.key, "id")
     if printed and not value.declaration.cut_in and not is_written_by_people(value):
         is_cut = value.declaration.form == "terms"
-        tokens = (text.split() if is_cut else tokenizer.cut(text) for text in texts if not _is_one_word(text))
+        # Most values are one word (a key, a digest, a code), and need not be cut.
+        several = (text for text in texts if not (text.isascii() and text.isalnum()))
+        tokens = (text.split() if is_cut else tokenizer.cut(text) for text in several)
         found = {one for cut in tokens for one in fingerprints.in_tokens(cut) if one in printed}
         if found and not found <= kept.accounting_for(value, texts):
             yield Hit(value.name, value.key, "print")
-
-
-def _may_name(value: Value) -> bool:
-    if value.table in text_columns.tables_that_may_name_forgotten():
-        return True
-    return value.table == "outbox_outboxevent" and value.row["name"] in _TOLD
-
-
-def _is_one_word(text: str) -> bool:
-    """A key, a digest, a code: most values are, and need not be cut."""
-    return text.isascii() and text.isalnum()

@@ -213,7 +213,7 @@ def test_what_is_forgotten_is_nowhere_and_nothing_brings_it_back(
         planned = plan([Target("node", node.pk)])
         receipt = forgetting.forget(planned, ana, TODAY)
         assert (receipt.status, receipt.counts) == ("done", planned.counts)
-        assert verify.of_receipt(receipt) == []
+        assert verify.prove([receipt]).hits == []
     assert verify.of_texts(everything) == []
     assert (persona.nodes.count(), persona.messages.count()) == (kept[0] - 4, kept[1] - 10)
     assert checks.broken(TODAY) == {}

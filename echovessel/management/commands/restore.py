@@ -14,7 +14,7 @@ from echovessel.backup.copy import NotReadable
 from echovessel.backup.data_dir_lock import Occupied
 from echovessel.backup.manifest import NotABackup
 from echovessel.backup.restore import Restored
-from memory.forgetting.replay import Done
+from memory.forgetting.replay import Replayed
 
 
 class Command(BaseCommand):
@@ -75,11 +75,13 @@ def _again(restored: Restored) -> list[str]:
     return list(_told(restored.done))
 
 
-def _told(done: Done) -> list[str]:
+def _told(done: Replayed) -> list[str]:
     rows = sum(done.rows.values())
-    said = [f"forgotten again: {rows} rows of {done.receipts} receipts; lines put away: {done.put_away}"]
-    if done.stones_of_another_key:
-        said.append(f"{done.stones_of_another_key} tombstones were made with another key, and refuse nothing any more")
+    said = [f"forgotten again: {rows} rows of {done.receipts} receipts; lines put away: {done.withheld}"]
+    if done.tombstones_of_another_key:
+        said.append(
+            f"{done.tombstones_of_another_key} tombstones were made with another key, and refuse nothing any more"
+        )
     if done.accounts:
         said.append(f"accounts that stay, because nobody else could look after this: {done.accounts}")
     if words := sorted({hit.place for hit in done.left}):

@@ -57,7 +57,7 @@ def test_nothing_of_it_is_found_anywhere(life: Life) -> None:
     assert [model for model in holders if "Milo" not in repr(list(model._default_manager.values()))] == []
     receipt = forget(the(life.milo))
     assert verify.of_texts(FORGOTTEN) == []
-    assert verify.of_receipt(receipt) == []
+    assert verify.prove([receipt]).hits == []
     assert [model for model in holders if "Milo" in repr(list(model._default_manager.values()))] == []
     life.persona.refresh_from_db()
     assert life.persona.episodic_state == {}

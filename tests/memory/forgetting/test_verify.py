@@ -180,7 +180,7 @@ def receipt(mira: Persona, mine: ConceptNode) -> Receipt:
 
 
 def left(receipt: Receipt) -> set[tuple[str, str]]:
-    return {(hit.place, hit.form) for hit in verify.of_receipt(receipt)}
+    return {(hit.place, hit.form) for hit in verify.prove([receipt]).hits}
 
 
 def test_by_a_receipt_its_ids_are_found_but_where_they_are_told_on_purpose(

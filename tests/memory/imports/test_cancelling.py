@@ -184,11 +184,11 @@ def test_after_a_restore_it_is_cancelled_again(mira: Persona) -> None:
     job = an_import(mira, "cancelled")
     brought(job, f"Ana: {SAID}")
     erase_unread(job, NOW)
-    since = replay.told()
+    since = replay.read_log()
     Receipt.objects.all().delete()
     ImportJob.objects.filter(pk=job.pk).update(status="remembering")  # as the backup has it
     brought(job, f"Ana: {SAID}")
-    replay.again(since, NOW)
+    replay.replay(since, NOW)
     job.refresh_from_db()
     assert job.status == "cancelled"
     imports_runner.requeue_stale(NOW)

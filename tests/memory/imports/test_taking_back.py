@@ -108,7 +108,7 @@ def test_nothing_of_it_is_left_and_a_receipt_tells_how_much_it_was(mira: Persona
     assert verify.of_texts([GEESE]) == []
     assert (receipt.is_reverted, receipt.counts, receipt.stones, receipt.prints) == (True, told.counts, [], [])
     brought_in(mira, model)
-    assert verify.of_receipt(receipt) == []  # what came again is not what went
+    assert verify.prove([receipt]).hits == []  # what came again is not what went
     assert checks.broken(NOW) == {}
 
 
@@ -253,10 +253,10 @@ def test_after_a_restore_it_is_reverted_again_and_may_come_again(mira: Persona, 
     live = talk(mira, GEESE, "> Seven!")
     with transaction.atomic():  # the database as it was before stands for the backup
         taken_back(job)
-        since = replay.told()
+        since = replay.read_log()
         transaction.set_rollback(True)
     assert ImportRun.objects.exists()
-    done = replay.again(since, NOW)
+    done = replay.replay(since, NOW)
     assert (done.receipts, done.left) == (1, [])
     assert list(Session.objects.all()) == [live]
     assert live.messages.filter(withheld=False).count() == 2
