@@ -204,7 +204,7 @@ class ClosureReader:
         fresh = [key for key in keys if key not in self.found.nodes]
         if not fresh:
             return
-        nodes = ConceptNode.objects.of(self.persona).filter(pk__in=among(fresh)).only("pk", *NODE_FIELDS)
+        nodes = ConceptNode.objects.filter(persona=self.persona, pk__in=among(fresh)).only("pk", *NODE_FIELDS)
         self.found.nodes |= {node.pk: node for node in nodes}
         quoted = Evidence.objects.filter(node__in=among(fresh)).only("pk", "node_id", "message_id", "quote")
         self.found.evidence |= {row.pk: row for row in quoted}
@@ -289,7 +289,7 @@ class ClosureReader:
         first = [pk for pk in content_matches if self.memories.get(pk) != "echo"]
         by_hash = {content_hash(one.description): pk for pk in first for one in self.found.versions[pk]}
         by_hash |= {self.found.nodes[pk].content_hash: pk for pk in first}
-        same = ConceptNode.objects.of(self.persona).filter(content_hash__in=among(by_hash))
+        same = ConceptNode.objects.filter(persona=self.persona, content_hash__in=among(by_hash))
         for node in same.exclude(pk__in=among(self.found.decision.memories)).only("pk", *NODE_FIELDS):
             said = self.found.nodes[by_hash[node.content_hash]]
             if not dates_conflict(time_of(node), time_of(said)):

@@ -77,7 +77,8 @@ def _revoke_leases(persona: Persona) -> None:
     """Revoke every lease on this persona's sessions, slow cycle and imports, so that no worker can commit text derived
     from what is being forgotten. What was read of a file is read again."""
     SlowCycle.objects.filter(persona=persona).exclude(holder="").update(holder="", lease_until=None)
-    ImportJob.objects.at_work().filter(persona=persona).exclude(holder="").update(holder="", lease_until=None)
+    at_work = ImportJob.objects.filter(persona=persona, status__in=ImportJob.AT_WORK)
+    at_work.exclude(holder="").update(holder="", lease_until=None)
     held = list(persona.sessions.exclude(holder=""))
     mine = Session.objects.filter(pk__in=[session.pk for session in held])
     mine.filter(status=Session.Status.CONSOLIDATING).update(status=Session.Status.CLOSING)

@@ -24,8 +24,8 @@ from echovessel.outbox.models import OutboxEvent
 from echovessel.web import access_revocation
 from memory.forgetting import receipts, registry
 from memory.forgetting.registry import Rows, among
-from memory.forgetting.targets import hold
-from memory.forgetting.types import Choice, Plan, PlanChanged, Target, digest_of
+from memory.forgetting.targets import digest_of, hold
+from memory.forgetting.types import Choice, Plan, PlanChanged, Target
 from memory.models import Receipt
 from persona.models import Persona
 

@@ -12,8 +12,8 @@ from memory.forgetting.consequences import Consequences, consequences_of
 from memory.forgetting.copies import work_of
 from memory.forgetting.mentions import Mention, also_mentioned, names_that_go
 from memory.forgetting.registry import Work, among
-from memory.forgetting.targets import NothingThere, are_people, whose
-from memory.forgetting.types import CASCADE, Affected, Choice, MentionMode, Plan, Target, digest_of
+from memory.forgetting.targets import NothingThere, are_people, digest_of, whose
+from memory.forgetting.types import CASCADE, Affected, Choice, MentionMode, Plan, Target
 from memory.models import ConceptNode, Entity, ImportJob
 from persona.models import CoreBlock, MoodChange
 

@@ -1,13 +1,17 @@
-"""Targets: what a person names by its id, found among what one persona has."""
+"""Targets: what a person names by its id, found among what one persona has; and what must hold before it is forgotten:
+nobody is replying from it, and the plan is the one that was confirmed."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
+from django.utils.crypto import salted_hmac
 
 from chat.models import Message, Session, Turn
-from memory.forgetting.types import Busy, Kind, Target
+from memory.forgetting.types import Busy, Choice, Kind, Target
 from memory.models import ConceptNode, Entity, ImportRun
 from persona.models import Persona
 
@@ -79,3 +83,11 @@ def hold(personas: Iterable[Persona]) -> None:
     keys = [persona.pk for persona in personas]
     if Turn.objects.running().filter(persona__in=keys).exists():
         raise Busy
+
+
+def digest_of(targets: Iterable[Target], choice: Choice, contents: Mapping[str, Any]) -> str:
+    """The digest of a plan by its targets, its choice and its contents; nobody without the installation's secret can
+    make one up."""
+    chosen = {**asdict(choice), "staying": sorted(choice.staying), "mentions": sorted(choice.mentions)}
+    confirmed = json.dumps([sorted((one.kind, one.key) for one in targets), chosen, contents], sort_keys=True)
+    return salted_hmac("memory.forgetting.plan", confirmed, algorithm="sha256").hexdigest()

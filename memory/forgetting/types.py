@@ -1,12 +1,10 @@
 """What forgetting is asked, plans and answers with."""
 
-import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
 from uuid import UUID
 
-from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
 Kind = Literal["message", "node", "entity", "session", "import", "persona", "owner"]
@@ -157,14 +155,6 @@ class PlanChanged(Exception):
     def __init__(self, plan: Plan) -> None:
         super().__init__("the plan is not the one that was confirmed")
         self.plan = plan
-
-
-def digest_of(targets: Iterable[Target], choice: Choice, told: Mapping[str, Any]) -> str:
-    """The digest of a plan by its targets, its choice and what it told; nobody without the installation's secret can
-    make one up."""
-    chosen = {**asdict(choice), "staying": sorted(choice.staying), "mentions": sorted(choice.mentions)}
-    confirmed = json.dumps([sorted((one.kind, one.key) for one in targets), chosen, told], sort_keys=True)
-    return salted_hmac("memory.forgetting.plan", confirmed, algorithm="sha256").hexdigest()
 
 
 # --- the words of a plan ----------------------------------------------------------------------------------------------
