@@ -168,6 +168,7 @@ def assert_same(found: Any, expected: Any) -> None:
         assert found[part] == expected[part], part
 
 
+@pytest.mark.campaign
 def test_the_household_is_worth_the_trouble(undisturbed: Any) -> None:
     """It has something of everything that a consolidation can leave."""
     statuses = [row[2] for row in undisturbed["sessions"]]
@@ -188,18 +189,20 @@ def test_the_household_is_worth_the_trouble(undisturbed: Any) -> None:
     assert undisturbed["index of messages"]
 
 
+@pytest.mark.parametrize("personas", [1, pytest.param(6, marks=pytest.mark.campaign)])
 def test_killed_between_and_within_transactions_nothing_is_lost_and_nothing_is_double(
-    made: Household, undisturbed: Any, tmp_path: Path
+    made: Household, tmp_path: Path, personas: int
 ) -> None:
-    house = Household.copied(made, tmp_path / "house", KILL_AT=",".join(MOMENTS))
-    house.remember_all()
+    undisturbed = Household.copied(made, tmp_path / "undisturbed", PERSONAS=str(personas))
+    house = Household.copied(made, tmp_path / "house", PERSONAS=str(personas), KILL_AT=",".join(MOMENTS))
+    for each in (undisturbed, house):
+        each.remember_all()
     assert house.moments() == sorted(MOMENTS)
-    assert_same(house.remains(), undisturbed)
+    assert_same(house.remains(), undisturbed.remains())
 
 
-@pytest.mark.parametrize(
-    ("kills", "seed"), [(8, 0), *(pytest.param(10, seed, marks=pytest.mark.campaign) for seed in range(1, 11))]
-)
+@pytest.mark.campaign
+@pytest.mark.parametrize(("kills", "seed"), [(8, 0), *((10, seed) for seed in range(1, 11))])
 def test_killed_at_random_moments_nothing_is_lost_and_nothing_is_double(
     made: Household, undisturbed: Any, tmp_path: Path, kills: int, seed: int
 ) -> None:
@@ -244,6 +247,7 @@ class Victims:
         self.due = time.monotonic() + 1
 
 
+@pytest.mark.campaign
 def test_whichever_process_is_killed_nobody_is_orphaned_and_no_job_is_lost(
     made: Household, undisturbed: Any, tmp_path: Path
 ) -> None:
@@ -271,6 +275,7 @@ def test_an_idle_worker_that_is_killed_is_replaced_by_one_that_works(made: House
     assert [row[2] for row in house.remains()["sessions"] if row[0] == "Persona0"] == ["closed"] * 5
 
 
+@pytest.mark.campaign
 def test_a_talk_that_kills_its_worker_is_given_up_and_the_others_are_remembered(
     made: Household, undisturbed: Any, tmp_path: Path
 ) -> None:
