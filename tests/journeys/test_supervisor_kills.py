@@ -55,7 +55,7 @@ def moments(count: int) -> list[tuple[str, float]]:
     return [pair[number % 2] for number, pair in enumerate(zip(early, late, strict=False))][:count]
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(24, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("kills", [2, pytest.param(24, marks=pytest.mark.campaign)])
 def test_a_killed_supervisor_leaves_nothing_behind_and_a_backup_can_be_restored(tmp_path: Path, kills: int) -> None:
     house = Household(tmp_path, PORT=str(free_port()), SLOW="0.3")
     house.run("household")
