@@ -257,18 +257,15 @@ def publish_boundary(session: Session, *, trivial: bool, failed: bool) -> None:
     if is_from_elsewhere(session):
         return
     run_after = ReflectionRun.objects.filter(session=session).first()
+    new_events = ConceptNode.objects.recallable().filter(session=session, kind=ConceptNode.Kind.EVENT)
     summary = Session.objects.filter(pk=session.pk).values_list("summary", flat=True).first()
     events.publish(
         session.persona.uuid,
         "chat.session.boundary",
         closed_session_id=str(session.uuid),
-        events_count=_new_events(session),
+        events_count=new_events.count(),
         thoughts_count=run_after.thoughts if run_after else 0,
         trivial=trivial,
         failed=failed,
         summary=summary or "",
     )
-
-
-def _new_events(session: Session) -> int:
-    return ConceptNode.objects.recallable().filter(session=session, kind=ConceptNode.Kind.EVENT).count()
