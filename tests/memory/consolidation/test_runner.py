@@ -38,6 +38,9 @@ from tests.memory.deaths import Killed, Trial, dies_at, remains, same_wherever_i
 from tests.memory.sessions import NOW, Clock, event, extraction, talk, thought, turn
 from tests.scripted import Script
 
+# So long that two sentences about it are alike by their words.
+CAT = "Ana has a grey cat with white paws, green eyes, a long tail and a red collar who sleeps near the kitchen window"
+
 
 def answer(request: Any) -> Any:
     """The same answer for the same request."""
@@ -47,8 +50,8 @@ def answer(request: Any) -> Any:
     cited = [{"message_id": line["id"], "quote": line["content"]} for line in lines]
     return extraction(
         [
-            event("Ana has a cat named Milo.", cited[0]),
-            event("Ana has a cat called Milo.", cited[1]),
+            event(f"{CAT}, named Milo.", cited[0]),
+            event(f"{CAT}, called Milo.", cited[1]),
             event("Ana's mother Noor died.", cited[2], emotional_impact=-9),
         ],
         mentioned_entities=[
