@@ -103,8 +103,9 @@ def _tombstone_sources(found: Survey) -> Iterator[TombstoneSource]:
         yield from of_ids("import", job)
     for entity in consequences.entities.values():
         yield from of_ids("entity", entity)
+        yield from of_row(entity)
     drafts = CoreDraft.objects.filter(pk__in=registry.among(found.work.deletes.get("persona_coredraft", ())))
-    for row in (*consequences.entities.values(), *consequences.aliases.values(), *drafts):
+    for row in (*consequences.aliases.values(), *drafts):
         yield from of_row(row)
 
 
