@@ -18,10 +18,10 @@ from django.views.decorators.http import require_POST
 from chat import search
 from chat.care import flags as care_flags
 from chat.models import CrisisFlag, Message, Session, Turn
-from echovessel.admin import AboutPersona, InTalk, Lately, Seen, SeenInline, WordsIndexed, excerpt
+from echovessel.admin import AboutPersona, InSession, Lately, ReadOnlyAdmin, ReadOnlyInline, WordsIndexed, excerpt
 
 
-class MessageInline(SeenInline):
+class MessageInline(ReadOnlyInline):
     model = Message
     fields = ["created_at", "role", "speaker", "content", "withheld"]
     ordering = ["created_at", "id"]
@@ -29,7 +29,7 @@ class MessageInline(SeenInline):
 
 
 @admin.register(Session)
-class SessionAdmin(Seen):
+class SessionAdmin(ReadOnlyAdmin):
     words = ["summary", "failure"]
     forgets = "session"
     list_display = [
@@ -55,12 +55,12 @@ class SessionAdmin(Seen):
 
 
 @admin.register(Message)
-class MessageAdmin(WordsIndexed, Seen):
+class MessageAdmin(WordsIndexed, ReadOnlyAdmin):
     words = ["content", "beginning", "speaker"]
     forgets = "message"
     substrings = search.SUBSTRINGS
     list_display = ["id", "beginning", "role", "persona", "created_at", "withheld"]
-    list_filter = ["role", "withheld", Lately, AboutPersona, InTalk]
+    list_filter = ["role", "withheld", Lately, AboutPersona, InSession]
     list_select_related = ["persona"]
     search_fields = ["content", "uuid"]
     exclude = ["text"]
@@ -126,18 +126,18 @@ class MessageAdmin(WordsIndexed, Seen):
 
 
 @admin.register(Turn)
-class TurnAdmin(Seen):
+class TurnAdmin(ReadOnlyAdmin):
     words = ["partial", "xray"]
     unlisted = ["partial", "xray", "usage"]
     list_display = ["id", "persona", "status", "error", "started_at", "finished_at"]
-    list_filter = ["status", Lately, AboutPersona, InTalk]
+    list_filter = ["status", Lately, AboutPersona, InSession]
     list_select_related = ["persona"]
     search_fields = ["uuid", "persona__uuid"]
     inlines = [MessageInline]
 
 
 @admin.register(CrisisFlag)
-class CrisisFlagAdmin(Seen):
+class CrisisFlagAdmin(ReadOnlyAdmin):
     """Lines that somebody who may should look at soon."""
 
     words = ["line"]

@@ -21,8 +21,8 @@ from chat.turns import runner
 from chat.turns import turn as turns
 from echovessel.api import pagination
 from echovessel.api.bodies import Body
-from echovessel.api.pagination import PageOf
-from echovessel.api.problems import Refused
+from echovessel.api.pagination import Page
+from echovessel.api.problems import ApiError
 from echovessel.api.routing import Section
 from persona.api import addresses
 from persona.lookup import own_persona
@@ -71,7 +71,7 @@ class MessageIn(Body):
     off_the_record: bool = False
 
 
-class Sent(Schema):
+class SentMessage(Schema):
     """The line as it is stored, and the turn that answers it. `care` is help to be shown beside it, where it speaks
     of a crisis; `ai_notice` whether it is time to say again that she is an AI."""
 
@@ -102,19 +102,19 @@ class TurnXray(Schema):
     xray: dict[str, Any]
 
 
-@router.get("/{uuid:persona_id}/messages", response=PageOf[MessageOut], summary="What was said, newest first")
-def list_messages(request: HttpRequest, persona_id: UUID, asked: Query[pagination.Asked]) -> Any:
+@router.get("/{uuid:persona_id}/messages", response=Page[MessageOut], summary="What was said, newest first")
+def list_messages(request: HttpRequest, persona_id: UUID, asked: Query[pagination.PageParams]) -> Any:
     """Every line of both sides, of all channels."""
     return pagination.page(_messages(own_persona(request, persona_id)), asked, serialize_message, BY_TIME)
 
 
-@router.post("/{uuid:persona_id}/messages", response={202: Sent}, summary="Say something")
+@router.post("/{uuid:persona_id}/messages", response={202: SentMessage}, summary="Say something")
 def post_message(request: HttpRequest, persona_id: UUID, body: MessageIn) -> Any:
     """The line is stored before it is answered here; the reply is made by the same turns as in the page. Ask for the
     turn until it is done, or listen to the events. Lines sent in one breath belong to one turn."""
     persona = own_persona(request, persona_id)
     _admit(persona)
-    taken = messages.take_line(
+    taken = messages.receive_message(
         persona, body.content, body.client_id, CHANNEL, timezone.now(), unrecorded=body.off_the_record
     )
     _nudge(persona)
@@ -127,9 +127,9 @@ def get_message(request: HttpRequest, persona_id: UUID, message_id: UUID) -> dic
     return serialize_message(get_object_or_404(_messages(own_persona(request, persona_id)), uuid=message_id))
 
 
-@router.get("/{uuid:persona_id}/sessions", response=PageOf[SessionOut], summary="The talks, newest first")
+@router.get("/{uuid:persona_id}/sessions", response=Page[SessionOut], summary="The talks, newest first")
 def list_sessions(
-    request: HttpRequest, persona_id: UUID, asked: Query[pagination.Asked], status: Session.Status | None = None
+    request: HttpRequest, persona_id: UUID, asked: Query[pagination.PageParams], status: Session.Status | None = None
 ) -> Any:
     """All talks of all channels, or those of one status."""
     sessions = own_persona(request, persona_id).sessions.all()
@@ -145,11 +145,11 @@ def get_session(request: HttpRequest, persona_id: UUID, session_id: UUID) -> dic
 
 @router.get(
     "/{uuid:persona_id}/sessions/{uuid:session_id}/messages",
-    response=PageOf[MessageOut],
+    response=Page[MessageOut],
     summary="What was said in one talk",
 )
 def list_session_messages(
-    request: HttpRequest, persona_id: UUID, session_id: UUID, asked: Query[pagination.Asked]
+    request: HttpRequest, persona_id: UUID, session_id: UUID, asked: Query[pagination.PageParams]
 ) -> Any:
     """Its lines, the newest first."""
     session = _own_session(request, persona_id, session_id)
@@ -161,7 +161,7 @@ def close_session(request: HttpRequest, persona_id: UUID, session_id: UUID) -> d
     """It takes no more lines, and is remembered; one off the record is deleted. 409 `not_open` where it has ended."""
     session = _own_session(request, persona_id, session_id)
     if not close.close(session, Session.CloseReason.EXPLICIT, timezone.now()):
-        raise Refused(409, "not_open", "This talk has ended already.")
+        raise ApiError(409, "not_open", "This talk has ended already.")
     session.refresh_from_db()
     return serialize_session(session)
 
@@ -185,11 +185,11 @@ def steer_turn(request: HttpRequest, persona_id: UUID, turn_id: UUID, deed: Lite
     turn = _own_turn(request, persona_id, turn_id)
     if deed == "stop":
         if not async_to_sync(_stop)(turn):
-            raise Refused(409, "not_running", "This reply is not being written any more.")
+            raise ApiError(409, "not_running", "This reply is not being written any more.")
     else:
         _admit(turn.persona)
         if not turns.retry(turn.persona, turn.uuid):
-            raise Refused(409, "not_retryable", "There is nothing to try again here.")
+            raise ApiError(409, "not_retryable", "There is nothing to try again here.")
         _nudge(turn.persona, at_once=True)
     turn.refresh_from_db()
     return serialize_turn(turn)
@@ -216,7 +216,7 @@ def _own_turn(request: HttpRequest, persona_id: UUID, turn_id: UUID) -> Turn:
     return get_object_or_404(own, uuid=turn_id)
 
 
-def _sent(taken: messages.Taken) -> dict[str, Any]:
+def _sent(taken: messages.StoredMessage) -> dict[str, Any]:
     """What became of a line; with the help that belongs beside it."""
     message, beside = taken.message, messages.as_event(taken.message)
     return {
@@ -232,17 +232,17 @@ def _admit(persona: Persona) -> None:
     now = time.monotonic()
     if not rate_limit.admit(persona.owner_id, now):
         title = "That was faster than one can talk. Wait a moment, then send it again."
-        raise Refused(429, "rate_limited", title, retry_after=rate_limit.lines.wait(persona.owner_id, now))
+        raise ApiError(429, "rate_limited", title, retry_after=rate_limit.lines.wait(persona.owner_id, now))
 
 
 def _nudge(persona: Persona, *, at_once: bool = False) -> None:
     """Have the server's runner answer. Its loop is the one that this request came in by."""
 
     async def nudge() -> None:
-        runner.here().nudge(persona.pk, at_once=at_once)
+        runner.get_runner().nudge(persona.pk, at_once=at_once)
 
     async_to_sync(nudge)()
 
 
 async def _stop(turn: Turn) -> bool:
-    return runner.here().stop(turn.persona.uuid, turn.uuid)
+    return runner.get_runner().stop(turn.persona.uuid, turn.uuid)

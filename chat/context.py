@@ -12,8 +12,8 @@ from chat.care import flags as crises
 from chat.models import Message
 from chat.prompt.addressees import addressees_of, format_addressees
 from echovessel.llm.prompt_sections import ContextRequest, Section, tokens
-from echovessel.llm.prompt_text import Neutral, fenced, indented, one_line, render_prompt
-from persona.headings import headed
+from echovessel.llm.prompt_text import Neutral, fence, indent_text, one_line, render_prompt
+from persona.headings import with_heading
 from persona.models import Persona
 
 BUCKETS = ("just_now", "earlier_today", "yesterday", "this_week", "older")
@@ -25,7 +25,7 @@ def right_now(request: ContextRequest) -> Section:
     local = request.now.astimezone(persona.zone)
     with translation.override("zh-hans" if persona.language == "zh" else "en"):
         written = f"{date_format(local, 'DATE_FORMAT')}, {date_format(local, 'l')}, {local:%H:%M}"
-    return Section("right_now", "system", headed(persona.language, "right_now", written))
+    return Section("right_now", "system", with_heading(persona.language, "right_now", written))
 
 
 def crisis(request: ContextRequest) -> Section | None:
@@ -33,16 +33,16 @@ def crisis(request: ContextRequest) -> Section | None:
 
     The account calls it guidance: what is left of it once the line is forgotten tells nobody what it was about."""
     persona: Persona = request.persona
-    lines = crises.cries_among(_of_this_talk(request))
+    lines = crises.crisis_messages_of(_of_this_talk(request))
     now = bool(lines)
     if not now:
-        lines = crises.lately(persona, request.now, _talk_of(request))
+        lines = crises.recent_crisis_messages(persona, request.now, _talk_of(request))
     if not lines:
         return None
     text = render_prompt("crisis_guidance", persona.language, user_name=persona.called, now=now)
     xray = {"when": "now" if now else "lately", "messages": [str(line.uuid) for line in lines]}
     material = {"crisis": True} if now else {}
-    return Section("guidance", "system", headed(persona.language, "crisis", text), xray, material)
+    return Section("guidance", "system", with_heading(persona.language, "crisis", text), xray, material)
 
 
 def recent_conversation(request: ContextRequest) -> Section | None:
@@ -55,7 +55,7 @@ def recent_conversation(request: ContextRequest) -> Section | None:
     if not kept:
         return None
     material = {"recent": [{"role": line.role, "content": line.content} for line in kept]}
-    text = headed(persona.language, "recent", _written(persona, kept, request.now, to))
+    text = with_heading(persona.language, "recent", _written(persona, kept, request.now, to))
     return Section("recent_conversation", "user", text, {"messages": [str(line.uuid) for line in kept]}, material)
 
 
@@ -64,7 +64,7 @@ def what_they_just_said(request: ContextRequest) -> Section:
     persona: Persona = request.persona
     lines = [line.content for line in request.burst]
     said = Neutral("\n".join(_as_just_said(persona, line) for line in lines))
-    text = headed(persona.language, "burst", fenced("said", said))
+    text = with_heading(persona.language, "burst", fence("said", said))
     return Section("what_they_just_said", "user", text, material={"lines": lines})
 
 
@@ -97,7 +97,7 @@ def _talk_of(request: ContextRequest) -> int | None:
 def _as_just_said(persona: Persona, line: str) -> Neutral:
     """A line of the burst. Only the owner speaks there: a line that begins as one of the persona's would is told to be
     the owner's."""
-    text, names = indented(line), (one_line(persona.name), one_line(persona.called))
+    text, names = indent_text(line), (one_line(persona.name), one_line(persona.called))
     beginnings = tuple(f"{name}{colon}".casefold() for name in names for colon in ":：∶")
     return Neutral(f"{names[1]}: {text}") if text.lstrip().casefold().startswith(beginnings) else text
 
@@ -124,5 +124,5 @@ def _written(persona: Persona, window: Iterable[Message], now: datetime, to: Map
         speaker = Neutral(
             one_line(persona.called if by_owner else persona.name) + (to.get(line.session_id, "") if by_owner else "")
         )
-        buckets[name].append({"speaker": speaker, "content": indented(line.content)})
+        buckets[name].append({"speaker": speaker, "content": indent_text(line.content)})
     return render_prompt("recent", persona.language, buckets=buckets)

@@ -37,7 +37,7 @@ _count = Update(
 
 
 @dataclass(frozen=True)
-class Taken:
+class StoredMessage:
     """What became of a line: its message, and whether it was there already."""
 
     message: Message
@@ -45,31 +45,33 @@ class Taken:
 
 
 @dataclass(frozen=True)
-class Beside:
+class MessageExtras:
     """What the page shows with a line of the user: help where it speaks of a crisis, and that she is an AI."""
 
     help: tuple[str, ...]
     ai_notice: bool
 
 
-def take_line(
+def receive_message(
     persona: Persona, content: str, client_id: UUID | None, channel: str, now: datetime, *, unrecorded: bool = False
-) -> Taken:
+) -> StoredMessage:
     """Store one line of the user in the open session and its collecting turn, and publish it.
 
     A `client_id` seen before stores nothing and returns the stored message. What was meant to be `unrecorded` never
     gets into a talk on the record, though that off the record may have ended while it was written.
     """
-    is_cry = flags.hears(persona, content, channel, unrecorded=unrecorded)
+    is_cry = flags.is_crisis_message(persona, content, channel, unrecorded=unrecorded)
     with transaction.atomic():  # lines queue up here: it takes the write lock when it begins
         if client_id and (stored := _stored_as(persona.pk, client_id)):
-            return Taken(stored[0], repeated=True)
+            return StoredMessage(stored[0], repeated=True)
         session = off_the_record.begin(persona, channel, now) if unrecorded else open_session(persona, channel, now)
         turn = _collecting_turn(session)
         ai_notice = disclosure.is_due_in(session, now)
         message = add_message(session, Message.Role.USER, content, now, turn=turn, client_id=client_id)
-        publish_user_line(message, Beside(flags.attend(message, now) if is_cry else (), ai_notice))
-    return Taken(message, repeated=False)
+        publish_user_message(
+            message, MessageExtras(flags.handle_crisis_message(message, now) if is_cry else (), ai_notice)
+        )
+    return StoredMessage(message, repeated=False)
 
 
 def add_message(
@@ -107,17 +109,17 @@ def _in_order(session: Session, now: datetime) -> datetime:
     return last if now < last <= now + LITTLE else now
 
 
-def publish_user_line(message: Message, beside: Beside) -> None:
+def publish_user_message(message: Message, beside: MessageExtras) -> None:
     events.publish(message.persona.uuid, "chat.message.user_appended", **_as_event(message, beside))
 
 
 def as_event(message: Message) -> dict[str, Any]:
     """A user's line that was stored before, as the stream told it."""
-    ai_notice = bool(disclosure.marked([message], is_whole=False))
-    return _as_event(message, Beside(flags.help_beside(message), ai_notice))
+    ai_notice = bool(disclosure.disclosure_ids([message], is_whole=False))
+    return _as_event(message, MessageExtras(flags.help_beside(message), ai_notice))
 
 
-def _as_event(message: Message, beside: Beside) -> dict[str, Any]:
+def _as_event(message: Message, beside: MessageExtras) -> dict[str, Any]:
     told: dict[str, Any] = {"care": {"texts": list(beside.help)}} if beside.help else {}
     if beside.ai_notice:
         told["ai_notice"] = True

@@ -1,7 +1,7 @@
 """How fast one may talk: so many lines of a user in a sliding minute."""
 
 from chat import knobs
-from echovessel.web.rate_limit import Pace
+from echovessel.web.rate_limit import RateLimiter
 
-lines = Pace(knobs.lines_per_minute)
+lines = RateLimiter(knobs.lines_per_minute)
 admit, forget = lines.admit, lines.forget

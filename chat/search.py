@@ -159,7 +159,7 @@ def index(messages: Sequence[Message]) -> None:
     )
 
 
-def worded(texts: Iterable[str]) -> dict[str, str]:
+def tokenize_texts(texts: Iterable[str]) -> dict[str, str]:
     """What the index keeps of texts, by text: cut before a transaction begins, they hold up nobody who waits for it."""
     return {text: _body(text) for text in texts}
 
@@ -171,7 +171,7 @@ def store(messages: Sequence[Message], known: Mapping[str, str] = MappingProxyTy
         _insert(messages, known)
         return
     worded = [trigger for trigger in TRIGGERS if trigger.name == "chat_message_worded"]  # they come last
-    with bulk.set_aside(connection, [*INDEX.on_insert, *SUBSTRINGS.on_insert, *worded]):
+    with bulk.temporary_values(connection, [*INDEX.on_insert, *SUBSTRINGS.on_insert, *worded]):
         _insert(messages, known)
         for kept in (INDEX, SUBSTRINGS):
             kept.add(connection, messages[0].pk, messages[-1].pk)
@@ -188,15 +188,15 @@ def _insert(messages: Sequence[Message], known: Mapping[str, str]) -> None:
 
 
 def _body(text: str) -> str:
-    return " ".join(tokenizer.cut(text))
+    return " ".join(tokenizer.tokenize(text))
 
 
-def holding(persona_id: int, terms: Sequence[str], most: int) -> dict[str, np.ndarray]:
+def find_by_terms(persona_id: int, terms: Sequence[str], most: int) -> dict[str, np.ndarray]:
     """The ids of a persona's messages that hold each of `terms`: the newest `most` of each."""
     return INDEX.holding(connection, terms, scope_of(persona_id), most)
 
 
-def holding_all(persona_id: int, texts: Sequence[Sequence[str]]) -> list[list[int]]:
+def find_by_all_words(persona_id: int, texts: Sequence[Sequence[str]]) -> list[list[int]]:
     """For each of `texts`, given as its cut words, the ids of a persona's messages that hold all of them."""
     return INDEX.holding_all(connection, texts, scope_of(persona_id))
 
@@ -280,7 +280,7 @@ def words_since(persona_id: int, message_id: int) -> list[str]:
         return [body for (body,) in cursor.fetchall()]
 
 
-def talks_between(persona_id: int, since: datetime, until: datetime, most: int) -> list[int]:
+def sessions_between(persona_id: int, since: datetime, until: datetime, most: int) -> list[int]:
     """The ids of a persona's sessions on record that began between two moments (UTC, naive), the newest first."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -291,7 +291,7 @@ def talks_between(persona_id: int, since: datetime, until: datetime, most: int) 
         return [key for (key,) in cursor.fetchall()]
 
 
-def told(persona_id: int, message_ids: Sequence[int]) -> list[tuple[Any, ...]]:
+def message_rows(persona_id: int, message_ids: Sequence[int]) -> list[tuple[Any, ...]]:
     """(id, uuid in hex, external id, role, content, when it was said: UTC, naive; session, import in hex) of messages,
     by id."""
     with connection.cursor() as cursor:

@@ -30,7 +30,7 @@ OTHER = "other"  # said by somebody who was there, as a file tells
 
 
 @dataclass(frozen=True)
-class Line:
+class ShownMessage:
     """One thing in the chat column: a message, a day, the end of a talk, or a turn that failed."""
 
     kind: str
@@ -94,24 +94,24 @@ def history(request: HttpRequest, persona: UUID) -> HttpResponse:
         return render(request, "chat/_lines.html", {"persona": found, "lines": lines, "has_older": has_older})
 
 
-def _page(persona: Persona, messages: Any) -> tuple[list[Line], bool]:
+def _page(persona: Persona, messages: Any) -> tuple[list[ShownMessage], bool]:
     related = messages.select_related("persona", "session", "turn", "crisis_flag")
     newest = list(related.order_by("-created_at", "-id")[: PAGE + 1])
     shown, has_older = newest[:PAGE][::-1], len(newest) > PAGE
-    return list(_lines(persona, shown, disclosure.marked(shown, is_whole=not has_older))), has_older
+    return list(_lines(persona, shown, disclosure.disclosure_ids(shown, is_whole=not has_older))), has_older
 
 
-def _lines(persona: Persona, messages: list[Message], with_ai_notice: Collection[int]) -> Iterable[Line]:
+def _lines(persona: Persona, messages: list[Message], with_ai_notice: Collection[int]) -> Iterable[ShownMessage]:
     day = None
     for message, following in zip_longest(messages, messages[1:]):
         if message.day != day:
             day = message.day
-            yield Line("day", label=_day_label(day, persona), date=day)
+            yield ShownMessage("day", label=_day_label(day, persona), date=day)
         yield _message_line(message, ai_notice=message.pk in with_ai_notice)
         turn = message.turn
         ends_turn = following is None or following.turn_id != message.turn_id
         if turn is not None and turn.status == Turn.Status.FAILED and ends_turn:
-            yield Line(
+            yield ShownMessage(
                 "failed_turn",
                 turn_uuid=turn.uuid,
                 message=turns.words_for(turn.error, persona.language),
@@ -124,9 +124,9 @@ def _lines(persona: Persona, messages: list[Message], with_ai_notice: Collection
             yield _rule(message.session)
 
 
-def _message_line(message: Message, *, ai_notice: bool) -> Line:
+def _message_line(message: Message, *, ai_notice: bool) -> ShownMessage:
     is_reply = message.role == Message.Role.PERSONA
-    return Line(
+    return ShownMessage(
         "message",
         uuid=message.uuid,
         role=OTHER if message.speaker else message.role,
@@ -147,8 +147,8 @@ def _message_line(message: Message, *, ai_notice: bool) -> Line:
     )
 
 
-def _rule(session: Session) -> Line:
-    return Line(
+def _rule(session: Session) -> ShownMessage:
+    return ShownMessage(
         "session_rule",
         label=_rule_label(session),
         uuid=session.uuid,

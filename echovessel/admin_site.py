@@ -37,7 +37,7 @@ SECTIONS: list[tuple[Any, list[str]]] = [
 ]
 
 
-class Desk(AdminSite):
+class EchoVesselAdminSite(AdminSite):
     """Django's admin site, ordered as memory is."""
 
     site_header = _("EchoVessel · the desk")

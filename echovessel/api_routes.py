@@ -21,9 +21,9 @@ import proactive.api  # noqa: F401  (its operations stand below a persona, as th
 from echovessel import seed_routes
 from echovessel.api import openapi, problems
 from echovessel.api.bodies import StrictParser
-from echovessel.api.problems import Refused
+from echovessel.api.problems import ApiError
 from echovessel.api.tokens import bearer, knobs
-from echovessel.web.rate_limit import Pace
+from echovessel.web.rate_limit import RateLimiter
 
 DESCRIPTION = """A companion that remembers: personas, what was said, what remains, and recall with its x-ray.
 
@@ -42,7 +42,7 @@ that is kept.
 
 **Paths without a persona** mean the caller's only one; whoever has several says which by `?persona=`.
 """
-pace = Pace(knobs.requests_per_minute)
+pace = RateLimiter(knobs.requests_per_minute)
 
 
 class Token(HttpBearer):
@@ -56,7 +56,7 @@ class Token(HttpBearer):
             raise AuthenticationError from error
         except bearer.LockedOut as error:
             title = "Too many wrong tokens came from here; wait a while."
-            raise Refused(429, "locked_out", title, retry_after=error.seconds) from error
+            raise ApiError(429, "locked_out", title, retry_after=error.seconds) from error
         if shown is None:
             return None
         _keep_pace(("token", shown.token_id))
@@ -81,7 +81,7 @@ class Login(SessionAuth):
 def _keep_pace(who: tuple[str, int]) -> None:
     now = time.monotonic()
     if not pace.admit(who, now):
-        raise Refused(429, "rate_limited", "Too many requests in a minute.", retry_after=pace.wait(who, now))
+        raise ApiError(429, "rate_limited", "Too many requests in a minute.", retry_after=pace.wait(who, now))
 
 
 def _to_whoever_may_ask(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -147,4 +147,4 @@ urls = api.urls
 for pattern in urls[0]:
     if isinstance(pattern, URLPattern) and pattern.name != "api-root":
         pattern.callback = _told_as_problems(pattern.callback)
-urls[0].append(re_path("", problems.nowhere))
+urls[0].append(re_path("", problems.unknown_address))

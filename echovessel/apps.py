@@ -26,4 +26,4 @@ class FrameConfig(AppConfig):
 class AdminConfig(DjangoAdminConfig):
     """Django's admin, with our sections in layer order."""
 
-    default_site = "echovessel.admin_site.Desk"
+    default_site = "echovessel.admin_site.EchoVesselAdminSite"

@@ -13,9 +13,9 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 
 from chat.socket.routing import websocket_urlpatterns  # noqa: E402
 from chat.turns import runner  # noqa: E402
-from echovessel.web.backpressure import paced  # noqa: E402
+from echovessel.web.backpressure import with_flow_control  # noqa: E402
 from echovessel.web.origins import SameOrigin  # noqa: E402
-from echovessel.web.request_bodies import from_disk, install  # noqa: E402
+from echovessel.web.request_bodies import install, spooled_body  # noqa: E402
 from memory.imports import uploads  # noqa: E402
 
 AROUND_A_FILE = 2**20  # bytes of a form beside the file in it
@@ -24,10 +24,10 @@ install(lambda: uploads.most_bytes() + AROUND_A_FILE)
 
 async def pages(scope: Any, receive: Any, send: Any) -> None:
     """Django's pages. The first request after a start also begins the look-out for turns a dead server left."""
-    runner.here().watch()
-    await django(scope, receive, paced(send))
+    runner.get_runner().watch()
+    await django(scope, receive, with_flow_control(send))
 
 
-application = from_disk(
+application = spooled_body(
     ProtocolTypeRouter({"http": pages, "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))})
 )

@@ -96,7 +96,7 @@ def tombstones_refuse(app_configs: Apps, databases: Any = None, **_: Any) -> lis
     """echovessel.W004: tombstones that were made with another key than TOMBSTONE_KEY."""
     if not databases or "memory_receipt" not in connection.introspection.table_names():
         return []
-    if not (strange := store_checks.stones_of_another_key() + store_checks.stones_from_elsewhere()):
+    if not (strange := store_checks.tombstones_of_another_key() + store_checks.foreign_tombstones()):
         return []
     return [
         checks.Warning(

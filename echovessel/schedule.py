@@ -60,7 +60,7 @@ def _counted(name: str, part: Callable[[datetime], int], now: datetime) -> int:
     try:
         return part(now)
     except Exception as error:  # noqa: BLE001  (the edge of a job: the other parts are to be done all the same)
-        logger.error("the minute's part %r failed: %s", name, redaction.told(error))
+        logger.error("the minute's part %r failed: %s", name, redaction.format_exception(error))
         return -1
 
 
@@ -71,7 +71,7 @@ def daily() -> dict[str, int]:
     call_command("clearsessions")
     return {
         "sessions": before - Session.objects.count(),
-        "held_back": flags.let_go(now),
+        "held_back": flags.clear_expired_care(now),
         "considerations": consider.prune(now),
         **lifecycle.run(now),
     }

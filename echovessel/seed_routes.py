@@ -17,8 +17,8 @@ import persona.api as personas
 from chat.api import MessageOut, SessionOut
 from echovessel.api import pagination
 from echovessel.api.bodies import Body
-from echovessel.api.pagination import PageOf
-from echovessel.api.problems import Refused
+from echovessel.api.pagination import Page
+from echovessel.api.problems import ApiError
 from memory.models import ConceptNode
 from memory.web.api import curation, entities, forgetting, imports, memories, slow_cycle
 from memory.web.api.curation import Trace
@@ -70,7 +70,7 @@ class OtherIn(Body):
     other: UUID
 
 
-class SearchQuery(pagination.Asked):
+class SearchQuery(pagination.PageParams):
     """What is looked for among the lines."""
 
     q: str = Field(min_length=1, max_length=200, pattern=r"\S", description="Words as they stand in a line.")
@@ -83,20 +83,20 @@ def own(request: HttpRequest, which: UUID | None) -> Persona:
         return get_object_or_404(found, uuid=which)
     only = list(found[:2])
     if len(only) > 1:
-        raise Refused(409, "which_persona", "You have several personas: say which by ?persona=.")
+        raise ApiError(409, "which_persona", "You have several personas: say which by ?persona=.")
     if not only:
-        raise Refused(404, "no_persona", NO_PERSONA)
+        raise ApiError(404, "no_persona", NO_PERSONA)
     return only[0]
 
 
 # --- what was said --------------------------------------------------------------------------------------------------
-@router.get("/chat/history", response=PageOf[MessageOut], summary="What was said, newest first")
-def history(request: HttpRequest, asked: Query[pagination.Asked], persona: Which = None) -> Any:
+@router.get("/chat/history", response=Page[MessageOut], summary="What was said, newest first")
+def history(request: HttpRequest, asked: Query[pagination.PageParams], persona: Which = None) -> Any:
     """As `/api/personas/{id}/messages`."""
     return chats.list_messages(request, own(request, persona).uuid, asked)
 
 
-@router.get("/admin/memory/search", response=PageOf[MessageOut], summary="Search what was said")
+@router.get("/admin/memory/search", response=Page[MessageOut], summary="Search what was said")
 def search(request: HttpRequest, asked: Query[SearchQuery], persona: Which = None) -> Any:
     """As `POST /api/personas/{id}/messages/search`, but that the words stand in the address."""
     return memories.lines_page(own(request, persona), asked, asked.q)
@@ -108,8 +108,8 @@ def forget_message(request: HttpRequest, of: UUID, how: Query[ForgetQuery], pers
     return forgetting.forget_message(request, own(request, persona).uuid, of, how)
 
 
-@router.get("/admin/memory/sessions", response=PageOf[SessionOut], summary="The talks, newest first")
-def sessions(request: HttpRequest, asked: Query[pagination.Asked], persona: Which = None) -> Any:
+@router.get("/admin/memory/sessions", response=Page[SessionOut], summary="The talks, newest first")
+def sessions(request: HttpRequest, asked: Query[pagination.PageParams], persona: Which = None) -> Any:
     """As `/api/personas/{id}/sessions`."""
     return chats.list_sessions(request, own(request, persona).uuid, asked)
 
@@ -133,13 +133,13 @@ def post_persona(request: HttpRequest, body: PersonaPart, persona: Which = None)
     known is a 422."""
     given = body.model_dump(exclude_none=True)
     blocks: dict[str, str] = {label: given.pop(label) for label in ("persona", "user") if label in given}
-    return serialize_persona_detail(personas.edited(request, own(request, persona), given, blocks))
+    return serialize_persona_detail(personas.edit_persona(request, own(request, persona), given, blocks))
 
 
 @router.post("/admin/persona/style", response=PersonaDetail, summary="Say how she is to speak")
 def post_style(request: HttpRequest, body: StyleIn, persona: Which = None) -> dict[str, Any]:
     """The style block, and nothing else."""
-    return serialize_persona_detail(personas.edited(request, own(request, persona), {}, {"style": body.style}))
+    return serialize_persona_detail(personas.edit_persona(request, own(request, persona), {}, {"style": body.style}))
 
 
 @router.post("/admin/persona/onboarding", response={201: PersonaDetail}, summary="Meet your first persona")
@@ -147,7 +147,7 @@ def post_onboarding(request: HttpRequest, body: OnboardingIn) -> Status[dict[str
     """As `POST /api/personas`, for whoever has none yet; 409 `met_already` for others. With a `material` it begins as
     `POST /api/imports/{id}/confirm` has it."""
     if Persona.objects.owned_by(request.user).exists():
-        raise Refused(409, "met_already", "You have met somebody already: make another one at /api/personas.")
+        raise ApiError(409, "met_already", "You have met somebody already: make another one at /api/personas.")
     whom = PersonaIn(**body.model_dump(exclude={"material", "choices"}))
     if body.material is None:
         return personas.post_persona(request, whom)
@@ -157,8 +157,8 @@ def post_onboarding(request: HttpRequest, body: OnboardingIn) -> Status[dict[str
 
 
 # --- what remains ---------------------------------------------------------------------------------------------------
-@router.get("/admin/memory/events", response=PageOf[NodeOut], summary="What happened (L3), newest first")
-def events(request: HttpRequest, asked: Query[pagination.Asked], persona: Which = None) -> dict[str, Any]:
+@router.get("/admin/memory/events", response=Page[NodeOut], summary="What happened (L3), newest first")
+def events(request: HttpRequest, asked: Query[pagination.PageParams], persona: Which = None) -> dict[str, Any]:
     """The events; with filters they are found at `/api/personas/{id}/nodes`."""
     return memories.nodes_page(own(request, persona), asked, NodeFilters(kind="event"))
 
@@ -187,8 +187,8 @@ def forget_event(request: HttpRequest, of: UUID, how: Query[ForgetQuery], person
     return forgetting.forget_node(request, node.persona.uuid, node.uuid, how)
 
 
-@router.get("/admin/memory/thoughts", response=PageOf[NodeOut], summary="What it means (L4), newest first")
-def thoughts(request: HttpRequest, asked: Query[pagination.Asked], persona: Which = None) -> Any:
+@router.get("/admin/memory/thoughts", response=Page[NodeOut], summary="What it means (L4), newest first")
+def thoughts(request: HttpRequest, asked: Query[pagination.PageParams], persona: Which = None) -> Any:
     """Thoughts, intentions and expectations."""
     found = ConceptNode.objects.of(own(request, persona)).filter(kind__in=THOUGHTS)
     return pagination.page(found, asked, serialize_node, ("created_at", "id"))
@@ -214,8 +214,8 @@ def forget_thought(request: HttpRequest, of: UUID, how: Query[ForgetQuery], pers
     return forgetting.forget_node(request, node.persona.uuid, node.uuid, how)
 
 
-@router.get("/admin/memory/entities", response=PageOf[EntityOut], summary="Who and what (L5), newest first")
-def list_entities(request: HttpRequest, asked: Query[pagination.Asked], persona: Which = None) -> Any:
+@router.get("/admin/memory/entities", response=Page[EntityOut], summary="Who and what (L5), newest first")
+def list_entities(request: HttpRequest, asked: Query[pagination.PageParams], persona: Which = None) -> Any:
     """As `/api/personas/{id}/entities`."""
     return memories.list_entities(request, own(request, persona).uuid, asked)
 

@@ -27,7 +27,7 @@ if (BASE_DIR / ".env").exists():
 # Relative places are meant from here, wherever the command was typed.
 DATA_DIR = (BASE_DIR / env.str("DATA_DIR", default="data")).resolve()
 DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
-data_dir_lock.enter(DATA_DIR)  # before anything is read of it
+data_dir_lock.acquire_shared(DATA_DIR)  # before anything is read of it
 
 
 def _kept_secret(path: Path, first: str = "") -> str:
@@ -105,9 +105,9 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "echovessel.web.cors.for_other_pages",
+    "echovessel.web.cors.middleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "echovessel.web.no_store.unless_it_says_so",
+    "echovessel.web.no_store.middleware",
     "echovessel.web.retry_after.middleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

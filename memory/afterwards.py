@@ -15,7 +15,7 @@ from echovessel.outbox.models import OutboxEvent
 from memory import knobs
 from memory.consolidation import requests
 from memory.curation import remember_signals
-from memory.curation.remember import remember_what_was_asked
+from memory.curation.remember import remember_requested
 from memory.entities.clarify import note_hint
 from memory.forgetting.requests import asked_to_forget
 from memory.models import ConceptNode
@@ -47,7 +47,7 @@ def after_turn(turn_pk: int, now: datetime) -> None:
 
 def _see_to(session: Session, lines: Sequence[Message], now: datetime) -> None:
     try:
-        remember_what_was_asked(lines, now)
+        remember_requested(lines, now)
     finally:
         _ask_for_early_reading(session, lines, now)
 

@@ -13,9 +13,9 @@ from django.db.models import F
 
 from chat import knobs as chat_knobs
 from echovessel.db.compiled_queries import Query
-from echovessel.language.human_dates import told
+from echovessel.language.human_dates import humanize_date
 from echovessel.llm.prompt_sections import ContextRequest, Section, tokens
-from echovessel.llm.prompt_text import Neutral, fenced, lines_of, one_line, render_prompt
+from echovessel.llm.prompt_text import Neutral, fence, lines_of, one_line, render_prompt
 from memory import knobs
 from memory.entities import clarify
 from memory.models import ConceptNode, Entity, MergeProposal
@@ -23,7 +23,7 @@ from memory.models.node import NodeQuerySet
 from memory.recall import Item, Meaning, Recall, recall, scoring
 from memory.recall.retrievers import entities_named
 from memory.store import vectors
-from persona.headings import headed
+from persona.headings import with_heading
 from persona.models import Persona
 
 Kind, Subject = ConceptNode.Kind, ConceptNode.Subject
@@ -36,7 +36,7 @@ FENCE_TOKENS = 8
 LISTED = ("pk", "uuid", "description", "event_time_end")
 
 
-class Listed(NamedTuple):
+class PromptNode(NamedTuple):
     """What a list tells of a node."""
 
     pk: int
@@ -55,11 +55,11 @@ def entities(request: ContextRequest) -> Section | None:
     known = Entity.objects.filter(persona=persona, pk__in=named)
     described = list(known.exclude(description="").order_by("pk")[: knobs.entities_shown()])
     parts = [Neutral(f"{one_line(entity.canonical_name)}: {one_line(entity.description)}") for entity in described]
-    kept = _fitting(parts, request.budget - tokens(headed(persona.language, "entity", fenced("memory", ""))))
+    kept = _fitting(parts, request.budget - tokens(with_heading(persona.language, "entity", fence("memory", ""))))
     if not kept:
         return None
     shown = [str(entity.uuid) for entity, _ in zip(described, kept, strict=False)]
-    text = headed(persona.language, "entity", fenced("memory", lines_of(kept)))
+    text = with_heading(persona.language, "entity", fence("memory", lines_of(kept)))
     return Section("entities", "system", text, {"entities": shown})
 
 
@@ -69,7 +69,7 @@ def clarification(request: ContextRequest) -> Section | None:
     pair = clarify.due(persona, _named(request), request.now)
     if pair is None:
         return None
-    known = [(entity.canonical_name, clarify.known_by(entity)) for entity in (pair.a, pair.b)]
+    known = [(entity.canonical_name, clarify.entity_named(entity)) for entity in (pair.a, pair.b)]
     lines = [(name, memory) for name, memory in known if memory]
     texts = [_asked(persona, pair, memories) for memories in (lines, [])]
     fitting = next((text for text in texts if tokens(text) <= request.budget), None)
@@ -83,7 +83,7 @@ def _named(request: ContextRequest) -> list[int]:
 def _asked(persona: Persona, pair: MergeProposal, known: Sequence[tuple[str, str]]) -> str:
     names = {"first": pair.a.canonical_name, "second": pair.b.canonical_name}
     text = render_prompt("clarification", persona.language, **names, known=known)
-    return headed(persona.language, "clarification", text)
+    return with_heading(persona.language, "clarification", text)
 
 
 def recollections(request: ContextRequest) -> Section:
@@ -128,17 +128,17 @@ def expectations(request: ContextRequest) -> Section | None:
 
 def _told_as_expected(persona: Persona, now: Sequence[str], later: Sequence[str]) -> str:
     text = render_prompt("expectations", persona.language, now=now, later=later)
-    return headed(persona.language, "expectations", text)
+    return with_heading(persona.language, "expectations", text)
 
 
-def _expected(request: ContextRequest) -> list[Listed]:
+def _expected(request: ContextRequest) -> list[PromptNode]:
     """The open expectations that are shown: those near to the last line, the nearest first, then the others."""
     matched, waiting = _matched(request), _waiting(request)
     in_order = sorted(waiting, key=lambda node: -matched.get(node.pk, 0.0))
     return in_order[: knobs.open_ones_shown()]
 
 
-def _waiting(request: ContextRequest) -> list[Listed]:
+def _waiting(request: ContextRequest) -> list[PromptNode]:
     return request.once("memory.waiting", lambda: _read(_open(Kind.EXPECTATION, MOST_COMPARED), request))
 
 
@@ -158,7 +158,7 @@ def _near(request: ContextRequest, meaning: Meaning | None) -> dict[int, float]:
     return {key: round(cosine, 3) for key, cosine in near if cosine >= knobs.match_cosine()}
 
 
-def _lists(request: ContextRequest) -> dict[str, list[Listed]]:
+def _lists(request: ContextRequest) -> dict[str, list[PromptNode]]:
     """The nodes that every prompt carries in lists of their own, whatever is said."""
     return request.once(
         "memory.lists",
@@ -176,11 +176,11 @@ def _standing(request: ContextRequest, meaning: Meaning | None) -> set[int]:
     return {node.pk for nodes in (*_lists(request).values(), _expected(request)) for node in nodes}
 
 
-def _read(query: Query[Any], request: ContextRequest) -> list[Listed]:
-    return [Listed(*row) for row in query(request.persona.pk)]
+def _read(query: Query[Any], request: ContextRequest) -> list[PromptNode]:
+    return [PromptNode(*row) for row in query(request.persona.pk)]
 
 
-def _about_them(request: ContextRequest) -> list[Listed]:
+def _about_them(request: ContextRequest) -> list[PromptNode]:
     def weight(thought: tuple[int, datetime, int]) -> tuple[float, int]:
         pk, created_at, impact = thought
         days = (request.now - created_at).total_seconds() / SECONDS_A_DAY
@@ -188,7 +188,7 @@ def _about_them(request: ContextRequest) -> list[Listed]:
         return -recency * (0.2 + scoring.impact(impact)), -pk
 
     heaviest = sorted(_weighed(request.persona.pk), key=weight)[: knobs.thoughts_about_them()]
-    return [Listed(*row) for pk, *_ in heaviest for row in _one(request.persona.pk, pk)]
+    return [PromptNode(*row) for pk, *_ in heaviest for row in _one(request.persona.pk, pk)]
 
 
 def _thoughts(persona: Any, subject: str) -> NodeQuerySet:
@@ -235,31 +235,31 @@ def _recalled(request: ContextRequest) -> Recall:
 
 def _recollected(persona: Persona, lines: Sequence[str]) -> str:
     text = render_prompt("recollections", persona.language, lines=lines, name=persona.called)
-    return headed(persona.language, "recollections", text)
+    return with_heading(persona.language, "recollections", text)
 
 
 def _material(items: Iterable[Item]) -> list[dict[str, Any]]:
     return [{"text": item.said, "layer": item.layer, "speaker": item.speaker} for item in items]
 
 
-def _listed(request: ContextRequest, name: str, found: Sequence[Listed], *, dated: bool = False) -> Section | None:
+def _listed(request: ContextRequest, name: str, found: Sequence[PromptNode], *, dated: bool = False) -> Section | None:
     """A list under its heading, as far as the budget reaches."""
     persona: Persona = request.persona
     lines = [_line(persona, node, request, dated) for node in found]
-    around = tokens(headed(persona.language, name, fenced("memory", ""))) + 1
+    around = tokens(with_heading(persona.language, name, fence("memory", ""))) + 1
     kept = _fitting(lines, request.budget - around)
     if not kept:
         return None
-    text = headed(persona.language, name, fenced("memory", lines_of(kept)))
+    text = with_heading(persona.language, name, fence("memory", lines_of(kept)))
     return Section(name, "user", text, {"nodes": [str(node.uuid) for node in found[: len(kept)]]})
 
 
-def _line(persona: Persona, node: Listed, request: ContextRequest, dated: bool) -> Neutral:
+def _line(persona: Persona, node: PromptNode, request: ContextRequest, dated: bool) -> Neutral:
     description = one_line(node.description)
     if not dated or node.event_time_end is None:
         return Neutral(f"- {description}")
     today = request.now.astimezone(persona.zone).date()
-    due = told(node.event_time_end, today, persona.language)
+    due = humanize_date(node.event_time_end, today, persona.language)
     colon = "：" if persona.language == "zh" else ": "
     return Neutral(f"- {due}{colon}{description}")
 

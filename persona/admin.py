@@ -11,12 +11,12 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
-from echovessel.admin import AboutPersona, Lately, Page, Seen, SeenInline, excerpt
+from echovessel.admin import AboutPersona, AdminPage, Lately, ReadOnlyAdmin, ReadOnlyInline, excerpt
 from persona.models import CoreBlock, CoreBlockVersion, CoreDraft, DraftQuote, MoodChange, Persona
 
 
 @admin.register(Persona)
-class PersonaAdmin(Page):
+class PersonaAdmin(AdminPage):
     words = ["name", "user_name", "facts", "episodic_state", "mood"]
     persona_path = ""
     forgets = "persona"
@@ -31,7 +31,7 @@ class PersonaAdmin(Page):
         return str(persona.episodic_state.get("mood", ""))
 
 
-class VersionInline(SeenInline):
+class VersionInline(ReadOnlyInline):
     model = CoreBlockVersion
     verbose_name_plural = _("what it said before")
     fields = ["version", "content", "edited_by", "edited_at", "again"]
@@ -49,7 +49,7 @@ class VersionInline(SeenInline):
 
 
 @admin.register(CoreBlock)
-class CoreBlockAdmin(Page):
+class CoreBlockAdmin(AdminPage):
     words = ["content", "beginning"]
     list_display = ["id", "label", "beginning", "persona", "version", "edited_by", "edited_at"]
     list_filter = ["label", AboutPersona]
@@ -87,7 +87,7 @@ class CoreBlockAdmin(Page):
         return excerpt(block.content)
 
 
-class QuoteInline(SeenInline):
+class QuoteInline(ReadOnlyInline):
     model = DraftQuote
     verbose_name_plural = _("the words that it rests on")
     fields = ["quote", "where", "said_at", "said_in"]
@@ -95,7 +95,7 @@ class QuoteInline(SeenInline):
 
 
 @admin.register(CoreDraft)
-class CoreDraftAdmin(Seen):
+class CoreDraftAdmin(ReadOnlyAdmin):
     words = ["text", "beginning"]
     list_display = ["id", "label", "beginning", "persona", "status", "created_at", "decided_at", "decided_by"]
     list_filter = ["status", "label", Lately, AboutPersona]
@@ -110,7 +110,7 @@ class CoreDraftAdmin(Seen):
 
 
 @admin.register(MoodChange)
-class MoodChangeAdmin(Seen):
+class MoodChangeAdmin(ReadOnlyAdmin):
     words = ["mood", "last_user_signal"]
     list_display = ["at", "persona", "mood", "energy", "last_user_signal"]
     list_filter = [Lately.of("at"), AboutPersona]

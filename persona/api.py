@@ -15,9 +15,9 @@ from ninja import Query, Router, Schema, Status
 from pydantic import AfterValidator, Field
 
 from echovessel.api import pagination
-from echovessel.api.bodies import Body, storable
-from echovessel.api.pagination import PageOf
-from echovessel.api.problems import Refused, refused_fields
+from echovessel.api.bodies import Body, storable_text
+from echovessel.api.pagination import Page
+from echovessel.api.problems import ApiError, refused_fields
 from echovessel.api.routing import Section
 from persona.lookup import own_persona
 from persona.models import CoreBlock, Persona
@@ -34,7 +34,7 @@ MOST_IN_FACTS = 20_000  # characters, as JSON
 
 
 def _storable(facts: dict[str, Any]) -> dict[str, Any]:
-    storable(facts, MOST_IN_FACTS)
+    storable_text(facts, MOST_IN_FACTS)
     return facts
 
 
@@ -166,8 +166,8 @@ Version = Annotated[int, Query(ge=1, le=2**31, description="The `next` of the pa
 Limit = Annotated[int, Query(ge=1, le=200, description="How many items at most.")]
 
 
-@router.get("", response=PageOf[PersonaOut], summary="Your personas")
-def list_personas(request: HttpRequest, asked: Query[pagination.Asked]) -> Any:
+@router.get("", response=Page[PersonaOut], summary="Your personas")
+def list_personas(request: HttpRequest, asked: Query[pagination.PageParams]) -> Any:
     """All whom you talk to, the newest first."""
     return pagination.page(Persona.objects.owned_by(request.user), asked, serialize_persona)
 
@@ -175,7 +175,7 @@ def list_personas(request: HttpRequest, asked: Query[pagination.Asked]) -> Any:
 @router.post("", response={201: PersonaDetail}, summary="Make a persona")
 def post_persona(request: HttpRequest, body: PersonaIn) -> Any:
     """A new persona of yours, with her three core blocks."""
-    return Status(201, serialize_persona_detail(made(request, body)))
+    return Status(201, serialize_persona_detail(create_own_persona(request, body)))
 
 
 @router.get("/{uuid:persona_id}", response=PersonaDetail, summary="One persona, her blocks and her mood")
@@ -188,7 +188,7 @@ def get_persona(request: HttpRequest, persona_id: UUID) -> dict[str, Any]:
 def patch_persona(request: HttpRequest, persona_id: UUID, body: PersonaChange) -> dict[str, Any]:
     """Her name, what she calls you, language, time zone, facts. Facts are replaced as a whole."""
     return serialize_persona_detail(
-        edited(request, own_persona(request, persona_id), body.model_dump(exclude_none=True), {})
+        edit_persona(request, own_persona(request, persona_id), body.model_dump(exclude_none=True), {})
     )
 
 
@@ -202,7 +202,7 @@ def list_blocks(request: HttpRequest, persona_id: UUID) -> list[CoreBlock]:
 def put_block(request: HttpRequest, persona_id: UUID, label: Label, body: BlockIn) -> CoreBlock:
     """The new text stands at once; the old one is kept as a version. The same text again changes nothing."""
     persona = own_persona(request, persona_id)
-    edited(request, persona, {}, {label: body.content})
+    edit_persona(request, persona, {}, {label: body.content})
     return persona.core_blocks.get(label=label)
 
 
@@ -219,9 +219,9 @@ def list_block_versions(
     return {"items": found[:limit], "next": found[limit - 1].version if len(found) > limit else None}
 
 
-@router.get("/{uuid:persona_id}/drafts", response=PageOf[DraftOut], summary="What her core blocks could say")
+@router.get("/{uuid:persona_id}/drafts", response=Page[DraftOut], summary="What her core blocks could say")
 def list_drafts(
-    request: HttpRequest, persona_id: UUID, asked: Query[pagination.Asked], status: Decision | None = None
+    request: HttpRequest, persona_id: UUID, asked: Query[pagination.PageParams], status: Decision | None = None
 ) -> Any:
     """Proposed out of what you brought, newest first. Nothing of it stands in a block before you accept it."""
     persona = own_persona(request, persona_id)
@@ -252,11 +252,11 @@ def _decided(
     try:
         draft = decide(get_object_or_404(persona.core_drafts, uuid=draft_id), cast(User, request.user), timezone.now())
     except DraftRefused as error:
-        raise Refused(409 if error.code == "decided" else 422, error.code, error.message) from error
+        raise ApiError(409 if error.code == "decided" else 422, error.code, error.message) from error
     return serialize_draft(draft, {draft.label: drafts.room(persona, draft.label)})
 
 
-def made(request: HttpRequest, body: PersonaIn) -> Persona:
+def create_own_persona(request: HttpRequest, body: PersonaIn) -> Persona:
     """A new persona of the caller's. Raises Refused for what cannot be stored."""
     try:
         return create_persona(request.user, **body.model_dump())  # type: ignore[arg-type]
@@ -264,7 +264,7 @@ def made(request: HttpRequest, body: PersonaIn) -> Persona:
         raise _wrong(error) from error
 
 
-def edited(request: HttpRequest, persona: Persona, values: dict[str, Any], blocks: dict[str, str]) -> Persona:
+def edit_persona(request: HttpRequest, persona: Persona, values: dict[str, Any], blocks: dict[str, str]) -> Persona:
     """The persona with these values and these texts in her core blocks, by the caller's hand; all of it or nothing.
     Raises Refused for what cannot be stored."""
     try:
@@ -285,5 +285,5 @@ def _set(persona: Persona, values: dict[str, Any]) -> None:
         persona.save(update_fields=[*values])
 
 
-def _wrong(error: ValidationError) -> Refused:
+def _wrong(error: ValidationError) -> ApiError:
     return refused_fields(*(f"body.body.{name}" for name in getattr(error, "error_dict", {})))

@@ -1,10 +1,10 @@
 """What a prompt says about the persona herself: who she is, her blocks, her mood, and what always holds."""
 
 from echovessel.db.compiled_queries import Query
-from echovessel.llm.prompt_sections import ContextRequest, Section, shortened, tokens
-from echovessel.llm.prompt_text import neutral, render_prompt
+from echovessel.llm.prompt_sections import ContextRequest, Section, shorten, tokens
+from echovessel.llm.prompt_text import neutralize, render_prompt
 from persona import mood as moods
-from persona.headings import headed
+from persona.headings import with_heading
 from persona.models import CoreBlock, Persona
 from persona.models.core_block import Label
 
@@ -28,10 +28,10 @@ def identity(request: ContextRequest) -> Section:
 def core_blocks(request: ContextRequest) -> Section | None:
     """The three authored blocks (L1): persona, user, style; shortened only where they exceed their share."""
     persona: Persona = request.persona
-    blocks = {block.label: neutral(block.content.strip()) for block in _blocks(persona.pk)}
+    blocks = {block.label: neutralize(block.content.strip()) for block in _blocks(persona.pk)}
     written = [label for label in Label.values if blocks.get(label)]
     kept = _fitted({label: blocks[label] for label in written}, request.budget)
-    parts = [headed(persona.language, label, kept[label]) for label in written]
+    parts = [with_heading(persona.language, label, kept[label]) for label in written]
     return Section("core_blocks", "system", "\n\n".join(parts)) if parts else None
 
 
@@ -39,7 +39,7 @@ def _fitted(blocks: dict[str, str], budget: int) -> dict[str, str]:
     """The blocks within the budget: the shortest first, and what one leaves goes to the longer ones."""
     kept = {}
     for number, label in enumerate(sorted(blocks, key=lambda label: tokens(blocks[label]))):
-        kept[label] = shortened(blocks[label], budget // (len(blocks) - number))
+        kept[label] = shorten(blocks[label], budget // (len(blocks) - number))
         budget -= tokens(kept[label])
     return kept
 
@@ -52,11 +52,11 @@ def mood(request: ContextRequest) -> Section | None:
         return None
     felt = {"mood": found.mood, "energy": found.energy, "last_user_signal": found.last_user_signal}
     text = render_prompt("mood", persona.language, mood=felt)
-    return Section("mood", "system", headed(persona.language, "mood", text))
+    return Section("mood", "system", with_heading(persona.language, "mood", text))
 
 
 def guardrails(request: ContextRequest) -> Section:
     """The fixed rules: memory is data, nothing invented, honesty about being an AI, care in a crisis."""
     persona: Persona = request.persona
     text = render_prompt("guardrails", persona.language, user_name=persona.called)
-    return Section("guardrails", "system", headed(persona.language, "guardrails", text))
+    return Section("guardrails", "system", with_heading(persona.language, "guardrails", text))

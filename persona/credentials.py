@@ -34,7 +34,7 @@ def is_own_password(request: HttpRequest, password: str) -> bool:
     return authenticate(request, username=name, password=password) == request.user
 
 
-def posted(request: HttpRequest) -> Any:
+def posted_data(request: HttpRequest) -> Any:
     """The fields that were sent, none of them too; None for a page that is only looked at."""
     return request.POST if request.method == "POST" else None
 
@@ -49,7 +49,7 @@ class NameForm(forms.Form):
         self.request, self.user = request, cast(User, request.user)
         self.personas = list(Persona.objects.owned_by(self.user))
         called = {field_name(persona): persona.user_name for persona in self.personas}
-        super().__init__(posted(request), initial={"username": self.user.get_username()} | called)
+        super().__init__(posted_data(request), initial={"username": self.user.get_username()} | called)
         for name in called:
             self.fields[name] = forms.CharField(max_length=80, required=False)
 
@@ -86,7 +86,7 @@ class PasswordForm(PasswordChangeForm):
     """The old password, and the new one twice."""
 
     def __init__(self, request: HttpRequest) -> None:
-        super().__init__(cast(User, request.user), posted(request))
+        super().__init__(cast(User, request.user), posted_data(request))
         self.request = request
 
     def clean_old_password(self) -> str:
@@ -138,7 +138,7 @@ def change_password(request: HttpRequest) -> HttpResponse:
 def sign_out_everywhere(request: HttpRequest) -> HttpResponse:
     """End every sign-in of the owner, this one too; and disconnect the apps, where that is wanted."""
     user = cast(User, request.user)
-    form = SignOutForm(posted(request))
+    form = SignOutForm(posted_data(request))
     if request.method == "POST" and form.is_valid():
         if form.cleaned_data["tokens"]:
             secret.revoke_all(user.pk, timezone.now())

@@ -6,7 +6,7 @@ from functools import cache
 from django.conf import settings
 
 
-def headed(language: str, key: str, body: str, **names: str) -> str:
+def with_heading(language: str, key: str, body: str, **names: str) -> str:
     """`body` under its heading: "# About them\\n…"."""
     return f"# {_headings(language)[key].format(**names)}\n{body.strip()}"
 

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_safe
 
 from chat.admin import may_see_flags
 from chat.models import Turn
-from echovessel.admin import AboutPersona, Lately, Seen, SeenInline
+from echovessel.admin import AboutPersona, Lately, ReadOnlyAdmin, ReadOnlyInline
 from persona.models import Persona
 from proactive.models import Consideration, Outreach, ReachingOut
 from proactive.models.consideration import Gate
@@ -43,7 +43,7 @@ class OnDay(admin.SimpleListFilter):
 
 
 @admin.register(Consideration)
-class ConsiderationAdmin(Seen):
+class ConsiderationAdmin(ReadOnlyAdmin):
     change_list_template = "admin/proactive/consideration.html"
     list_display = ["at", "persona", "day", "verdict", "gate", "trigger", "times", "outreach"]
     list_filter = ["verdict", "gate", "trigger", Lately.of("at"), AboutPersona, OnDay]
@@ -84,7 +84,7 @@ class ConsiderationAdmin(Seen):
         chosen = Persona.objects.filter(pk=persona).first() if persona else None
         today = timezone.now().astimezone(chosen.zone if chosen else dt.UTC).date()
         first = presenters_calendar.first_day(request.GET.get("month", ""), today)
-        sheet = presenters_calendar.sheet(first, persona, besides=_hidden_from(request))
+        sheet = presenters_calendar.month_calendar(first, persona, besides=_hidden_from(request))
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -104,7 +104,7 @@ class ConsiderationAdmin(Seen):
         return format_html("<pre>{}</pre>", json.dumps(consideration.facts, indent=1, ensure_ascii=False))
 
 
-class ConsiderationInline(SeenInline):
+class ConsiderationInline(ReadOnlyInline):
     model = Consideration
     fields = ["at", "verdict", "gate", "trigger", "times"]
     ordering = ["-at", "-id"]
@@ -112,7 +112,7 @@ class ConsiderationInline(SeenInline):
 
 
 @admin.register(Outreach)
-class OutreachAdmin(Seen):
+class OutreachAdmin(ReadOnlyAdmin):
     list_display = ["wanted_at", "persona", "trigger", "status", "reason", "delivered_at", "pushed_at", "attempts"]
     list_filter = ["status", "trigger", Lately.of("wanted_at"), AboutPersona]
     list_select_related = ["persona"]

@@ -9,7 +9,7 @@ from ninja import Schema
 from pydantic import Field
 
 from echovessel.api.bodies import Body
-from echovessel.api.problems import Refused
+from echovessel.api.problems import ApiError
 from echovessel.api.routing import Section
 from persona.api import addresses
 from persona.lookup import own_persona
@@ -53,7 +53,7 @@ def patch_reaching_out(request: HttpRequest, persona_id: UUID, body: ReachingOut
     """422 for more than the installation allows."""
     allowed = _allowed(own_persona(request, persona_id))
     if body.max_per_24h is not None and body.max_per_24h > knobs.max_per_24h():
-        raise Refused(422, "invalid", "The installation allows fewer.", fields=["body.body.max_per_24h"])
+        raise ApiError(422, "invalid", "The installation allows fewer.", fields=["body.body.max_per_24h"])
     for name, value in body.model_dump(exclude_unset=True).items():
         setattr(allowed, name, value)
     allowed.changed_at = timezone.now()

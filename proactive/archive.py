@@ -10,7 +10,7 @@ from django.db import transaction
 from pydantic import AwareDatetime, Field, StringConstraints
 
 from chat.models import Message, Turn
-from memory.archive.auxiliary_records import iso
+from memory.archive.auxiliary_records import iso_format
 from memory.archive.parts import Batches, Known, Names, Part, Values, beside_defaults, in_order, uuids_among
 from memory.archive.schema import Id, Record, Wordless
 from memory.models import ConceptNode
@@ -65,7 +65,7 @@ _ALLOWED = ("enabled", "quiet_start", "quiet_end", "max_per_24h", "push")
 def _allowed_lines(names: Names) -> Iterator[Values]:
     for allowed in ReachingOut.objects.filter(persona=names.persona):
         values = {name: getattr(allowed, name) for name in _ALLOWED}
-        yield beside_defaults(ReachingOutRecord, **values, changed_at=iso(allowed.changed_at))
+        yield beside_defaults(ReachingOutRecord, **values, changed_at=iso_format(allowed.changed_at))
 
 
 def _load_allowed(known: Known, batches: Batches) -> int:
@@ -86,14 +86,14 @@ def _outreach_lines(names: Names) -> Iterator[Values]:
             "trigger": said.trigger,
             "key": _key_told(names, said.trigger_key),
             "status": said.status,
-            "wanted_at": iso(said.wanted_at),
+            "wanted_at": iso_format(said.wanted_at),
             **beside_defaults(
                 OutreachRecord,
                 about=names.by_uuid(ConceptNode, [said.about_uuid]).get(said.about_uuid),
                 turn=names.by_uuid(Turn, [said.turn_uuid]).get(said.turn_uuid),
                 reason=said.reason,
-                delivered_at=iso(said.delivered_at),
-                pushed_at=iso(said.pushed_at),
+                delivered_at=iso_format(said.delivered_at),
+                pushed_at=iso_format(said.pushed_at),
             ),
         }
 
@@ -134,8 +134,8 @@ def _considered_lines(names: Names) -> Iterator[Values]:
         yield {
             "day": considered.day.isoformat(),
             "verdict": considered.verdict,
-            "first_at": iso(considered.first_at),
-            "at": iso(considered.at),
+            "first_at": iso_format(considered.first_at),
+            "at": iso_format(considered.at),
             **beside_defaults(
                 ConsiderationRecord,
                 gate=considered.gate,

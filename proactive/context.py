@@ -1,25 +1,25 @@
 """What the prompt for a first word says in the place of what they just said: why she writes."""
 
-from echovessel.language.human_dates import told
+from echovessel.language.human_dates import humanize_date
 from echovessel.llm.prompt_sections import ContextRequest, Section
-from echovessel.llm.prompt_text import fenced
+from echovessel.llm.prompt_text import fence
 from memory.consolidation.prompt import render
-from persona.headings import headed
+from persona.headings import with_heading
 from persona.models import Persona
-from proactive.policy.outreach_context import Occasion
+from proactive.policy.outreach_context import OutreachContext
 
 
 def why_you_write(request: ContextRequest) -> Section:
     """The reason, the memory it is about, and how such a message is written."""
     persona: Persona = request.persona
-    occasion: Occasion = request.occasion
+    occasion: OutreachContext = request.occasion
     today = request.now.astimezone(persona.zone).date()
     text = render(
         "first_word",
         persona,
         trigger=occasion.trigger,
-        about=fenced("memory", occasion.words) if occasion.words else "",
-        day=told(occasion.day, today, persona.language) if occasion.day else "",
+        about=fence("memory", occasion.words) if occasion.words else "",
+        day=humanize_date(occasion.day, today, persona.language) if occasion.day else "",
     )
     about = str(occasion.about.uuid) if occasion.about else None
     account = {"trigger": occasion.trigger, "about": about, "since": occasion.since.isoformat()}
@@ -29,4 +29,4 @@ def why_you_write(request: ContextRequest) -> Section:
         "about_day": occasion.day.isoformat() if occasion.day else None,
         "today": today.isoformat(),
     }
-    return Section("why_now", "user", headed(persona.language, "first_word", text), account, material)
+    return Section("why_now", "user", with_heading(persona.language, "first_word", text), account, material)

@@ -36,7 +36,7 @@ def reaching_out(request: HttpRequest, persona: Persona) -> HttpResponse:
         "form": form,
         "most": knobs.max_per_24h(),
         "clock": timezone.localtime(now),
-        "days": decisions.lately(persona, now),
+        "days": decisions.recent_decisions(persona, now),
         "days_told": decisions.DAYS,
         "known": _browsers(persona),
     }

@@ -36,9 +36,9 @@ def _real_embeddings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
         yield
         return
     monkeypatch.setattr(embedding, "_encode", REAL_ENCODE)
-    embedding.forget_lately()
+    embedding.clear_cache()
     yield
-    embedding.forget_lately()
+    embedding.clear_cache()
 
 
 @pytest.fixture(scope="session")

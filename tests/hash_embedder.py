@@ -36,7 +36,7 @@ def encode(texts: Sequence[str], model: str) -> np.ndarray:
 
 def _vector(text: str, salt: str) -> np.ndarray:
     row = WHOLE_TEXT * _direction(text, salt)
-    for word in tokenizer.cut(text):
+    for word in tokenizer.tokenize(text):
         row = row + (FUNCTION_WORD if tokenizer.is_function_word(word) else 1.0) * _direction(word, salt)
     return row / np.linalg.norm(row)
 

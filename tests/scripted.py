@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 from echovessel.llm.base import Provider
-from echovessel.llm.request import Finished, Request, Shape, Usage
+from echovessel.llm.request import Finished, Request, ResponseSchema, Usage
 from echovessel.llm.tiers import Models
 
 PATH = "tests.scripted.ScriptedProvider"
@@ -53,7 +53,9 @@ class ScriptedProvider(Provider):
     name = "scripted"
     defaults = Models("scripted-large", "scripted-medium", "scripted-small")
 
-    async def stream(self, request: Request, shape: Shape | None = None) -> AsyncGenerator[str | Finished, None]:
+    async def stream(
+        self, request: Request, shape: ResponseSchema | None = None
+    ) -> AsyncGenerator[str | Finished, None]:
         script.requests.append(request)
         reply = _next(request, shape)
         if isinstance(reply, Exception):
@@ -68,7 +70,7 @@ class ScriptedProvider(Provider):
         yield Finished("stop", Usage(10, 0, 5))
 
 
-def _next(request: Request, shape: Shape | None) -> Any:
+def _next(request: Request, shape: ResponseSchema | None) -> Any:
     if shape is None:
         return script.lines.pop(0) if script.lines else script.default
     if not script.structured:

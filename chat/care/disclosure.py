@@ -17,14 +17,14 @@ from chat.models.message import MessageQuerySet
 
 
 @dataclass(frozen=True)
-class Said:
+class Disclosure:
     """When the user said something first, and last, in a talk."""
 
     first: datetime
     last: datetime
 
 
-def is_due(at: datetime, before: Said | None) -> bool:
+def is_due(at: datetime, before: Disclosure | None) -> bool:
     """Whether the notice stands with a line said `at`, by what the user said in the talk `before`.
 
     >>> noon = datetime(2026, 1, 1, 12)
@@ -43,7 +43,7 @@ def is_due_in(session: Session, now: datetime) -> bool:
     return is_due(now, _said([session], Message.objects.all()).get(session.pk))
 
 
-def marked(messages: Sequence[Message], *, is_whole: bool) -> set[int]:
+def disclosure_ids(messages: Sequence[Message], *, is_whole: bool) -> set[int]:
     """The keys of those of `messages`, oldest first, with which the notice stands; talks that were imported have none.
     What was said in the same talks before is looked up unless they are whole."""
     lines = [line for line in messages if line.role == Message.Role.USER and line.session.import_uuid is None]
@@ -53,14 +53,14 @@ def marked(messages: Sequence[Message], *, is_whole: bool) -> set[int]:
         before = said.get(line.session_id)
         if is_due(line.created_at, before):
             found.add(line.pk)
-        said[line.session_id] = Said(before.first if before else line.created_at, line.created_at)
+        said[line.session_id] = Disclosure(before.first if before else line.created_at, line.created_at)
     return found
 
 
-def _said(sessions: Iterable[Session], among: MessageQuerySet) -> dict[int, Said]:
+def _said(sessions: Iterable[Session], among: MessageQuerySet) -> dict[int, Disclosure]:
     theirs = among.filter(session__in=sessions, role=Message.Role.USER).order_by().values_list("session")
     found = theirs.annotate(Min("created_at"), Max("created_at"))
-    return {session: Said(first, last) for session, first, last in found}
+    return {session: Disclosure(first, last) for session, first, last in found}
 
 
 def _spans(length: timedelta) -> int:

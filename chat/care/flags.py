@@ -21,7 +21,7 @@ MESSAGES_BEFORE = 2
 _SHOWS_HELP = Q(crisis_flag__by_detector=True) | Q(crisis_flag__by_model=True)
 
 
-def hears(persona: Persona, content: str, channel: str, *, unrecorded: bool = False) -> bool:
+def is_crisis_message(persona: Persona, content: str, channel: str, *, unrecorded: bool = False) -> bool:
     """Whether a message that is about to be stored speaks of a crisis. Takes a query unless that is sure, and
     up to 10 ms: call it before the transaction that stores it."""
 
@@ -38,7 +38,7 @@ def hears(persona: Persona, content: str, channel: str, *, unrecorded: bool = Fa
     return speaks_of_crisis(content, messages_before)
 
 
-def attend(message: Message, now: datetime) -> tuple[str, ...]:
+def handle_crisis_message(message: Message, now: datetime) -> tuple[str, ...]:
     """See to a message of the owner that was heard as a cry and has just been stored, and return the help to show
     beside it. Call inside the transaction that stores it."""
     CrisisFlag.objects.create(message=message, by_detector=True, raised_at=now)
@@ -73,10 +73,10 @@ def help_beside(message: Message) -> tuple[str, ...]:
     flag: CrisisFlag | None = getattr(message, "crisis_flag", None)
     if flag is None or not flag.shows_help:
         return ()
-    return help_texts.beside_a_line(message.persona.language, message.content)
+    return help_texts.help_for_message(message.persona.language, message.content)
 
 
-def lately(persona: Persona, now: datetime, session_id: int | None) -> list[Message]:
+def recent_crisis_messages(persona: Persona, now: datetime, session_id: int | None) -> list[Message]:
     """The lines that spoke of it while she still holds back: those that are left, and that may reach a model in this
     talk. Costs nothing while she does not."""
     if persona.care_until is None or persona.care_until <= now:
@@ -87,14 +87,14 @@ def lately(persona: Persona, now: datetime, session_id: int | None) -> list[Mess
     return list(spoken.filter(Q(session__off_the_record=False) | Q(session=session_id)))
 
 
-def cries_among(messages: Sequence[Message]) -> list[Message]:
+def crisis_messages_of(messages: Sequence[Message]) -> list[Message]:
     """Those of `messages` that were heard as cries."""
     keys = [message.pk for message in messages]
     flagged = set(Message.objects.filter(_SHOWS_HELP, pk__in=keys).values_list("pk", flat=True))
     return [message for message in messages if message.pk in flagged]
 
 
-def let_go(now: datetime) -> int:
+def clear_expired_care(now: datetime) -> int:
     """Drop what says that somebody holds back, once it is past; return how many did."""
     return Persona.objects.filter(care_until__lte=now).update(care_until=None)
 

@@ -58,7 +58,7 @@ class Unusable(Exception):
     """An operator's file that cannot be shown; the message says why."""
 
 
-def beside_a_line(persona_language: str, line: str = "") -> tuple[str, ...]:
+def help_for_message(persona_language: str, line: str = "") -> tuple[str, ...]:
     """The texts to show: that in the language of the line first, whatever the persona speaks; then that of the
     operator's locale and that of the persona's language, where they are others."""
     languages = [settings.LANGUAGE_CODE.split("-")[0].lower(), persona_language]

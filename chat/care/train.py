@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from chat.care import classifier, encoder, grams
-from chat.care.lines import LINES_SHA256_NAME, Line, fingerprint, read_lines
+from chat.care.lines import LINES_SHA256_NAME, TrainingLine, fingerprint, read_lines
 from chat.care.rules import speaks_by_rule
 
 # Of harmless lines by a writer who is not in the training, rules and classifier together take so many for cries.
@@ -39,7 +39,7 @@ say = partial(print, file=sys.stdout)
 class Data:
     """The lines of one language with what the classifier reads of them."""
 
-    lines: Sequence[Line]
+    lines: Sequence[TrainingLine]
     counts: Sequence[list[tuple[np.ndarray, np.ndarray]]]
     vectors: np.ndarray
 
@@ -77,7 +77,7 @@ def main() -> None:
         say(f"{classifier.FILE.name}: {classifier.FILE.stat().st_size:,} bytes, SHA-256 {digest}")
 
 
-def load_data(lines: Sequence[Line]) -> Data:
+def load_data(lines: Sequence[TrainingLine]) -> Data:
     plain = [classifier.readable(line.text) for line in lines]
     glossed = [classifier.gloss(text) if classifier.language_of(text) == "zh" else text for text in plain]
     counts = [classifier.features(*texts) for texts in zip(plain, glossed, strict=True)]

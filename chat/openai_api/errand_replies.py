@@ -14,19 +14,19 @@ from django.utils import timezone
 
 from chat import knobs
 from chat.openai_api import errands
-from chat.openai_api.errors import Refused
-from chat.openai_api.reply import Usage, one_slot
-from chat.openai_api.requests import Asked
+from chat.openai_api.errors import CompletionRefused
+from chat.openai_api.reply import Usage, acquire_slot
+from chat.openai_api.requests import CompletionRequest
 from echovessel import llm
-from echovessel.llm.prompt_sections import shortened, tokens
-from echovessel.llm.wording import worded
-from echovessel.web.rate_limit import Pace
+from echovessel.llm.prompt_sections import shorten, tokens
+from echovessel.llm.wording import render_wording
+from echovessel.web.rate_limit import RateLimiter
 from persona.models import Persona
 
 MAX_PROMPT_TOKENS = 8_000
 MAX_ANSWER_TOKENS = 1_000
 
-pace = Pace(knobs.errands_per_minute)
+pace = RateLimiter(knobs.errands_per_minute)
 
 
 @dataclass
@@ -34,7 +34,7 @@ class ErrandReply:
     """An errand on its way to its answer."""
 
     persona: Persona
-    asked: Asked
+    asked: CompletionRequest
     uuid: UUID = field(default_factory=uuid4)
     created_at: datetime = field(default_factory=timezone.now)
     text: str = ""
@@ -47,8 +47,8 @@ class ErrandReply:
         if not pace.admit(self.persona.owner_id, now):
             wait = pace.wait(self.persona.owner_id, now)
             message = "This program asks for more than a persona's small model is there for. Wait a moment."
-            raise Refused(429, "rate_limit_exceeded", message, retry_after=wait)
-        async with one_slot(self.persona.owner_id):
+            raise CompletionRefused(429, "rate_limit_exceeded", message, retry_after=wait)
+        async with acquire_slot(self.persona.owner_id):
             self.text = await self._by_model() or errands.answer_by_rule(self.asked.errand)
         yield self.text
 
@@ -72,8 +72,8 @@ class ErrandReply:
 
     def _request(self) -> llm.Request:
         return llm.Request(
-            system=worded("client_task"),
-            user=shortened(self.asked.errand, MAX_PROMPT_TOKENS),
+            system=render_wording("client_task"),
+            user=shorten(self.asked.errand, MAX_PROMPT_TOKENS),
             tier="small",
             purpose="chat",
             max_tokens=MAX_ANSWER_TOKENS,

@@ -12,7 +12,7 @@ from echovessel.web import retry_after
 SECONDS_A_DAY = 86_400
 
 
-class Refused(Exception):
+class CompletionRefused(Exception):
     """A request that is not answered, or a reply that could not be made. `final`: asking again cannot help."""
 
     def __init__(
@@ -47,9 +47,9 @@ class Refused(Exception):
         return JsonResponse(self.as_json(), status=self.status, headers=self.headers)
 
 
-def not_talk() -> Refused:
+def not_talk() -> CompletionRefused:
     message = "This is an errand of the client program, not something a person said; a persona runs none."
-    return Refused(400, "not_talk", message, param="messages")
+    return CompletionRefused(400, "not_talk", message, param="messages")
 
 
 def _seconds_left_today() -> int:
@@ -58,23 +58,23 @@ def _seconds_left_today() -> int:
     return SECONDS_A_DAY - (now.hour * 3600 + now.minute * 60 + now.second)
 
 
-def token_ended() -> Refused:
-    return Refused(401, "invalid_api_key", "This token was revoked, or has run out.", final=True)
+def token_ended() -> CompletionRefused:
+    return CompletionRefused(401, "invalid_api_key", "This token was revoked, or has run out.", final=True)
 
 
-def of_turn(code: str, message: str) -> Refused:
+def of_turn(code: str, message: str) -> CompletionRefused:
     """What a turn that failed with `code` is told as. The clients themselves ask again where that may help, and the
     same request tries the same turn again."""
     match code:
         case "rate_limited":
-            return Refused(429, "rate_limit_exceeded", message, retry_after=retry_after.SECONDS)
+            return CompletionRefused(429, "rate_limit_exceeded", message, retry_after=retry_after.SECONDS)
         case "budget_exhausted":
-            return Refused(429, "insufficient_quota", message, final=True, retry_after=_seconds_left_today())
+            return CompletionRefused(429, "insufficient_quota", message, final=True, retry_after=_seconds_left_today())
         case "content_refused":
-            return Refused(400, "content_filter", message)
+            return CompletionRefused(400, "content_filter", message)
         case "timeout":
-            return Refused(504, "timeout", message)
+            return CompletionRefused(504, "timeout", message)
         case "provider_unavailable" | "only_reasoning":
-            return Refused(503, code, message, retry_after=retry_after.SECONDS)
+            return CompletionRefused(503, code, message, retry_after=retry_after.SECONDS)
         case _:
-            return Refused(500, "internal", message)
+            return CompletionRefused(500, "internal", message)

@@ -11,7 +11,7 @@ writes to a persona: the marks of these programs; or a text that begins with ins
 import re
 from collections.abc import Collection
 
-from chat.openai_api.errors import Refused
+from chat.openai_api.errors import CompletionRefused
 
 # Whole lines, or beginnings of lines, of the prompts that come with the programs.
 _MARKS = re.compile(
@@ -87,7 +87,7 @@ def is_merged(line: str, names: Collection[str], *, is_alone: bool) -> bool:
 def refuse_merged(lines: Collection[str], names: Collection[str], *, is_alone: bool) -> None:
     """Raises Refused with what to change in the client."""
     if any(is_merged(line, names, is_alone=is_alone and len(lines) == 1) for line in lines):
-        raise Refused(400, "merged_prompt", MESSAGE, param="messages", final=True)
+        raise CompletionRefused(400, "merged_prompt", MESSAGE, param="messages", final=True)
 
 
 def _says_who_to_be(text: str, names: Collection[str]) -> bool:

@@ -15,21 +15,21 @@ from chat.api import CHANNEL
 from chat.care import speak_of_crisis
 from chat.models import Message, Session, Turn
 from chat.openai_api import errands
-from chat.openai_api.errors import Refused
-from chat.openai_api.requests import Asked
+from chat.openai_api.errors import CompletionRefused
+from chat.openai_api.requests import CompletionRequest
 from chat.turns import turn as turns
 from persona.models import Persona
 
 
 @dataclass(frozen=True)
-class Taken:
+class ReceivedTurn:
     """The turn that answers a request, and what is said before her reply: what the page shows beside a line."""
 
     turn: Turn
     beside: str
 
 
-def take(persona: Persona, asked: Asked, key: str, now: datetime) -> Taken:
+def receive(persona: Persona, asked: CompletionRequest, key: str, now: datetime) -> ReceivedTurn:
     """The turn that answers the request: a new one, or that of the same request before, tried again if it failed.
     `key` is the client's Idempotency-Key, or empty. Raises Refused."""
     speak_of_crisis(asked.lines)  # here, where nobody waits for it: what was heard lately is not heard anew
@@ -38,22 +38,22 @@ def take(persona: Persona, asked: Asked, key: str, now: datetime) -> Taken:
         said = said or _store(persona, asked, key, now)
         turn = said[-1].turn
         if turn is None:
-            raise Refused(400, "idempotency_key_spent", "What this key was used for is gone.", final=True)
+            raise CompletionRefused(400, "idempotency_key_spent", "What this key was used for is gone.", final=True)
         if turn.status == Turn.Status.FAILED:
             turns.retry(persona, turn.uuid)
-        return Taken(turn, "".join(f"{text}\n\n" for text in _texts_beside(persona, said)))
+        return ReceivedTurn(turn, "".join(f"{text}\n\n" for text in _texts_beside(persona, said)))
 
 
-def _store(persona: Persona, asked: Asked, key: str, now: datetime) -> list[Message]:
+def _store(persona: Persona, asked: CompletionRequest, key: str, now: datetime) -> list[Message]:
     there = [] if key else _unanswered(persona, asked, now)
     return there + [
-        messages.take_line(persona, line, _client_id(persona, key, number), CHANNEL, now).message
+        messages.receive_message(persona, line, _client_id(persona, key, number), CHANNEL, now).message
         for number, line in enumerate(asked.lines)
         if number >= len(there)
     ]
 
 
-def _unanswered(persona: Persona, asked: Asked, now: datetime) -> list[Message]:
+def _unanswered(persona: Persona, asked: CompletionRequest, now: datetime) -> list[Message]:
     """Those of the first lines that are here already: the reply to them failed, or the client was gone before it came,
     and so it tells them again, before what is new."""
     there: list[Message] = []
@@ -68,24 +68,24 @@ def _unanswered(persona: Persona, asked: Asked, now: datetime) -> list[Message]:
     return there[len(there) - count :]
 
 
-def _said_before(persona: Persona, asked: Asked, key: str, now: datetime) -> list[Message]:
+def _said_before(persona: Persona, asked: CompletionRequest, key: str, now: datetime) -> list[Message]:
     """The lines of this very request, where it was made before."""
     if key:
         return _under_the_key(persona, asked, key)
     return _a_moment_ago(persona, asked, now) or _wished_anew(persona, asked)
 
 
-def _under_the_key(persona: Persona, asked: Asked, key: str) -> list[Message]:
+def _under_the_key(persona: Persona, asked: CompletionRequest, key: str) -> list[Message]:
     ids = [_client_id(persona, key, number) for number in range(len(asked.lines) + 1)]
     stored = Message.objects.filter(persona=persona, client_id__in=ids).order_by("id")
     said = list(stored.select_related("turn", "session", "persona"))
     if said and tuple(message.content for message in said) != asked.lines:
         message = "This Idempotency-Key was used for something else."
-        raise Refused(400, "idempotency_key_reused", message, final=True)
+        raise CompletionRefused(400, "idempotency_key_reused", message, final=True)
     return said
 
 
-def _a_moment_ago(persona: Persona, asked: Asked, now: datetime) -> list[Message]:
+def _a_moment_ago(persona: Persona, asked: CompletionRequest, now: datetime) -> list[Message]:
     """Clients ask again when a connection breaks, and most of them without a key. It is the same request when the lines
     are those of a turn that waits, has failed, or ended a moment ago, and the client does not know her reply yet. What
     was said before the reply that it knows is history, the same words too."""
@@ -98,7 +98,7 @@ def _a_moment_ago(persona: Persona, asked: Asked, now: datetime) -> list[Message
     return []
 
 
-def _wished_anew(persona: Persona, asked: Asked) -> list[Message]:
+def _wished_anew(persona: Persona, asked: CompletionRequest) -> list[Message]:
     """Clients let a person wish for another answer, however late: what they know ends just before the newest turn then,
     and its lines come again. What she said stays said."""
     turns = list(persona.turns.filter(session__channel=CHANNEL).order_by("-id")[:2])
@@ -109,7 +109,7 @@ def _wished_anew(persona: Persona, asked: Asked) -> list[Message]:
     return run if _is_heard(before, asked) and not _is_heard(newest, asked) else []
 
 
-def quotes_the_talk(persona: Persona, asked: Asked, now: datetime) -> bool:
+def quotes_the_session(persona: Persona, asked: CompletionRequest, now: datetime) -> bool:
     """Whether a request without a history quotes what was just said: no person does."""
     if asked.heard:
         return False
@@ -147,7 +147,7 @@ def _run_of(lines: tuple[str, ...], of_both: list[Message]) -> list[Message]:
     return []
 
 
-def _is_heard(said: list[Message], asked: Asked) -> bool:
+def _is_heard(said: list[Message], asked: CompletionRequest) -> bool:
     """Whether the client has the reply. It may have more before it: what stood beside the line."""
     replies = [message.content.strip() for message in said if message.role == Message.Role.PERSONA]
     return any(asked.heard.strip().endswith(reply) for reply in replies)

@@ -14,8 +14,8 @@ from django.utils import timezone
 from chat import knobs, rate_limit
 from chat.models import Message, Turn
 from chat.openai_api import receive
-from chat.openai_api.errors import Refused, of_turn, token_ended
-from chat.openai_api.requests import Asked
+from chat.openai_api.errors import CompletionRefused, of_turn, token_ended
+from chat.openai_api.requests import CompletionRequest
 from chat.socket import stream
 from chat.turns import runner
 from chat.turns.slots import NoneFree, Slots
@@ -38,7 +38,7 @@ class Reply:
     """A request on its way to its answer; the turn is known once the first piece was given."""
 
     persona: Persona
-    asked: Asked
+    asked: CompletionRequest
     login: Login
     key: str = ""
     turn: Turn = field(init=False)
@@ -62,7 +62,7 @@ class Reply:
     async def pieces(self) -> AsyncGenerator[str | Withdrawn | None, None]:
         """The reply, and before it what a page shows beside the line; None while there is nothing new to give.
         `Withdrawn`: what came of the reply so far was none. Raises Refused. Leave it through `contextlib.aclosing`."""
-        async with one_slot(self.persona.owner_id):
+        async with acquire_slot(self.persona.owner_id):
             if not await in_thread(self.login.stands, timezone.now()):  # it may have waited for its slot
                 raise token_ended()
             _admit(self.persona, len(self.asked.lines))
@@ -87,9 +87,9 @@ class Reply:
     async def _take(self) -> str:
         """Store the lines and have them answered; return what a page shows beside them."""
         embedding.soon(self.asked.lines[-1])  # while it is stored; the turn will ask for it
-        taken = await in_thread(receive.take, self.persona, self.asked, self.key, timezone.now())
+        taken = await in_thread(receive.receive, self.persona, self.asked, self.key, timezone.now())
         self.turn, self.beside = taken.turn, taken.beside
-        runner.here().nudge(self.persona.pk, at_once=True)
+        runner.get_runner().nudge(self.persona.pk, at_once=True)
         return taken.beside
 
 
@@ -103,7 +103,9 @@ async def _words(turn: Turn, frames: AsyncIterator[Frame | None]) -> AsyncGenera
     async for frame in frames:
         if frame is None:
             if clock() > deadline:
-                raise Refused(504, "timeout", "This takes longer than a request may wait. It goes on; ask once more.")
+                raise CompletionRefused(
+                    504, "timeout", "This takes longer than a request may wait. It goes on; ask once more."
+                )
             yield None
         elif frame.data.get("turn_id") == str(turn.uuid):
             if frame.event == "chat.turn.failed":
@@ -174,11 +176,13 @@ def _admit(persona: Persona, count: int) -> None:
     for _line in range(count):
         if not rate_limit.admit(persona.owner_id, now):
             message = "That was faster than one can talk. Wait a moment, then send it again."
-            raise Refused(429, "rate_limit_exceeded", message, retry_after=rate_limit.lines.wait(persona.owner_id, now))
+            raise CompletionRefused(
+                429, "rate_limit_exceeded", message, retry_after=rate_limit.lines.wait(persona.owner_id, now)
+            )
 
 
 @asynccontextmanager
-async def one_slot(owner_id: int) -> AsyncIterator[None]:
+async def acquire_slot(owner_id: int) -> AsyncIterator[None]:
     """One of the owner's slots, waited for a while where none is free. Raises Refused."""
     limit, queue_limit, patience_seconds = knobs.waiting_requests(), knobs.queued_requests(), knobs.queue_seconds()
     try:
@@ -186,4 +190,4 @@ async def one_slot(owner_id: int) -> AsyncIterator[None]:
             yield
     except NoneFree as error:
         message = "As many requests as may wait for a reply do so already."
-        raise Refused(429, "rate_limit_exceeded", message, retry_after=retry_after.SECONDS) from error
+        raise CompletionRefused(429, "rate_limit_exceeded", message, retry_after=retry_after.SECONDS) from error

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from chat.models.message import MAX_CHARACTERS
 from chat.openai_api import errands
-from chat.openai_api.errors import Refused, not_talk
+from chat.openai_api.errors import CompletionRefused, not_talk
 from echovessel.web.storable import storable, without_nul
 
 MOST_LINES = 20
@@ -24,7 +24,7 @@ class Part(BaseModel):
     text: str | None = None
 
 
-class Said(BaseModel):
+class RequestMessage(BaseModel):
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | list[Part] | None = None
 
@@ -42,7 +42,7 @@ class StreamOptions(BaseModel):
 
 class Body(BaseModel):
     model: str = Field(min_length=1, max_length=300)
-    messages: list[Said] = Field(min_length=1)
+    messages: list[RequestMessage] = Field(min_length=1)
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     n: int | None = None
@@ -54,7 +54,7 @@ class Body(BaseModel):
 
 
 @dataclass(frozen=True)
-class Asked:
+class CompletionRequest:
     """A request for a reply: the new lines, and `heard`, the last words of hers that the client knows. `errand` is the
     whole of a request that no person made, or empty."""
 
@@ -66,11 +66,11 @@ class Asked:
     errand: str = ""
     is_alone: bool = False  # one message of the user, and nothing beside it
 
-    def as_errand(self) -> "Asked":
+    def as_errand(self) -> "CompletionRequest":
         return replace(self, errand=self.errand or "\n\n".join(self.lines))
 
 
-def asked(body: bytes) -> Asked:
+def parse_request(body: bytes) -> CompletionRequest:
     """What `body` asks. Raises Refused."""
     parsed = _parsed(body)
     _refuse_what_is_not_offered(parsed)
@@ -79,7 +79,7 @@ def asked(body: bytes) -> Asked:
     lines = _new_lines(parsed.messages[last + 1 :])
     if not errand:
         _check(lines)
-    return Asked(
+    return CompletionRequest(
         model=parsed.model,
         lines=lines,
         heard=parsed.messages[last].text() if last >= 0 else "",
@@ -90,7 +90,7 @@ def asked(body: bytes) -> Asked:
     )
 
 
-def _errand_in(messages: list[Said]) -> str:
+def _errand_in(messages: list[RequestMessage]) -> str:
     """All that a client says where it asks in its own name, and not for somebody who talks."""
     lines = [said.text() for said in messages if said.role == "user"]
     by_system = any(errands.is_system_known(said.text()) for said in messages if said.role == "system")
@@ -104,9 +104,11 @@ def _parsed(body: bytes) -> Body:
         return Body.model_validate(without_nul(json.loads(storable(text))))
     except ValidationError as error:
         where = _place(error)
-        raise Refused(400, "invalid_type", f"Missing or wrong in this request: {where}.", param=where) from error
+        raise CompletionRefused(
+            400, "invalid_type", f"Missing or wrong in this request: {where}.", param=where
+        ) from error
     except (ValueError, RecursionError) as error:
-        raise Refused(400, "invalid_json", "The body of this request is not JSON.") from error
+        raise CompletionRefused(400, "invalid_json", "The body of this request is not JSON.") from error
 
 
 def _place(error: ValidationError) -> str:
@@ -126,29 +128,33 @@ def _refuse_what_is_not_offered(body: Body) -> None:
     }
     for name, is_refused in refused.items():
         if is_refused:
-            raise Refused(400, "unsupported_value", f"A persona cannot honour this value of {name}.", param=name)
+            raise CompletionRefused(
+                400, "unsupported_value", f"A persona cannot honour this value of {name}.", param=name
+            )
 
 
-def _new_lines(messages: list[Said]) -> tuple[str, ...]:
+def _new_lines(messages: list[RequestMessage]) -> tuple[str, ...]:
     """What the user has said since the assistant spoke last, each line as it was sent."""
     if any(said.role in ("tool", "function") for said in messages):
-        raise Refused(400, "unsupported_value", "A persona uses no tools.", param="messages")
+        raise CompletionRefused(400, "unsupported_value", "A persona uses no tools.", param="messages")
     new = [said for said in messages if said.role == "user"]
     if other := [part for said in new for part in said.other_parts()]:
         message = f"A persona can be told words only; this message holds {', '.join(sorted(set(other)))}."
-        raise Refused(400, "unsupported_content", message, param="messages")
+        raise CompletionRefused(400, "unsupported_content", message, param="messages")
     return tuple(said.text() for said in new if said.text())
 
 
 def _check(lines: tuple[str, ...]) -> None:
     if not lines:
-        raise Refused(400, "nothing_new", "Nothing was said since the assistant's last message.", param="messages")
+        raise CompletionRefused(
+            400, "nothing_new", "Nothing was said since the assistant's last message.", param="messages"
+        )
     if len(lines) > MOST_LINES:
         message = f"At most {MOST_LINES} messages may follow the assistant's last; these are {len(lines)}."
-        raise Refused(400, "too_many_lines", message, param="messages")
+        raise CompletionRefused(400, "too_many_lines", message, param="messages")
     if (longest := max(map(len, lines))) > MAX_CHARACTERS:
         message = f"A message has at most {MAX_CHARACTERS:,} characters; one has {longest:,}."
-        raise Refused(400, "string_above_max_length", message, param="messages")
+        raise CompletionRefused(400, "string_above_max_length", message, param="messages")
     if any(map(errands.is_known, lines)):
         raise not_talk()
     if any(map(errands.is_around_talk, lines)):
@@ -156,4 +162,4 @@ def _check(lines: tuple[str, ...]) -> None:
             "This message wraps documents or search results around what was said, and a persona is told words only. "
             "Send it without files, knowledge and web search."
         )
-        raise Refused(400, "unsupported_content", message, param="messages")
+        raise CompletionRefused(400, "unsupported_content", message, param="messages")

@@ -11,5 +11,5 @@ urlpatterns = [
     path("models/<path:name>", views.model, name="openai_model"),
     path("chat/completions", views.completions, name="openai_completions"),
     path("chat/completions/", views.completions),
-    re_path("", views.nowhere, name="openai_nowhere"),
+    re_path("", views.not_found, name="openai_nowhere"),
 ]

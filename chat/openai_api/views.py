@@ -17,11 +17,11 @@ from django.views.decorators.csrf import csrf_exempt
 
 from chat.openai_api import errands, names
 from chat.openai_api.errand_replies import ErrandReply
-from chat.openai_api.errors import Refused, of_turn
+from chat.openai_api.errors import CompletionRefused, of_turn
 from chat.openai_api.merge import refuse_merged
-from chat.openai_api.receive import quotes_the_talk
+from chat.openai_api.receive import quotes_the_session
 from chat.openai_api.reply import Reply
-from chat.openai_api.requests import Asked, asked
+from chat.openai_api.requests import CompletionRequest, parse_request
 from chat.socket.sse import CONTENT_TYPE, HEARTBEAT, UNBUFFERED
 from chat.turns import runner
 from echovessel.api.tokens import bearer
@@ -44,7 +44,7 @@ def models(request: HttpRequest) -> JsonResponse:
     """The caller's personas."""
     try:
         listed = names.models_of(_caller(request, "GET"))
-    except Refused as error:
+    except CompletionRefused as error:
         return error.answer()
     return JsonResponse({"object": "list", "data": [names.as_model(*each) for each in listed.items()]})
 
@@ -55,7 +55,7 @@ def model(request: HttpRequest, name: str) -> JsonResponse:
     """One persona of the caller's."""
     try:
         return JsonResponse(names.as_model(name, _called(_caller(request, "GET"), name)))
-    except Refused as error:
+    except CompletionRefused as error:
         return error.answer()
 
 
@@ -65,9 +65,9 @@ async def completions(request: HttpRequest) -> HttpResponseBase:
     """Her reply to what is new in the request, whole or in chunks."""
     try:
         reply = await in_thread(_reply_to, request)
-        runner.here().watch()
+        runner.get_runner().watch()
         return await (_streamed(reply) if reply.asked.stream else _whole(reply))
-    except Refused as error:
+    except CompletionRefused as error:
         return error.answer()
     except Exception as error:  # noqa: BLE001  (the edge of a request: Django's log would quote what was said)
         return _broken(error).answer()
@@ -75,10 +75,10 @@ async def completions(request: HttpRequest) -> HttpResponseBase:
 
 @csrf_exempt
 @login_not_required
-def nowhere(request: HttpRequest, **_: str) -> JsonResponse:
+def not_found(request: HttpRequest, **_: str) -> JsonResponse:
     """What else there is at OpenAI's: embeddings, files, another way to ask for replies."""
     message = "There is no such address here: only /v1/models, and /v1/chat/completions."
-    return Refused(404, "unknown_url", message).answer()
+    return CompletionRefused(404, "unknown_url", message).answer()
 
 
 def _reply_to(request: HttpRequest) -> AnyReply:
@@ -87,9 +87,13 @@ def _reply_to(request: HttpRequest) -> AnyReply:
     asking = _asked(request)
     key = request.headers.get("Idempotency-Key", "")
     if len(key) > LONGEST_KEY:
-        raise Refused(400, "idempotency_key_too_long", f"An Idempotency-Key has at most {LONGEST_KEY} characters.")
+        raise CompletionRefused(
+            400, "idempotency_key_too_long", f"An Idempotency-Key has at most {LONGEST_KEY} characters."
+        )
     persona = _called(caller, asking.model)
-    is_errand = asking.errand or errands.is_marked(request.headers) or quotes_the_talk(persona, asking, timezone.now())
+    is_errand = (
+        asking.errand or errands.is_marked(request.headers) or quotes_the_session(persona, asking, timezone.now())
+    )
     if is_errand:
         return ErrandReply(persona, asking.as_errand())
     refuse_merged(asking.lines, [persona.name, persona.called, persona.user_name], is_alone=asking.is_alone)
@@ -100,36 +104,38 @@ def _reply_to(request: HttpRequest) -> AnyReply:
 def _caller(request: HttpRequest, method: str) -> User:
     """Whose token the request shows, which has to come by that method. Raises Refused."""
     if request.method != method and (request.method, method) != ("HEAD", "GET"):
-        raise Refused(405, "method_not_allowed", f"This address knows {method} alone.", headers={"Allow": method})
+        raise CompletionRefused(
+            405, "method_not_allowed", f"This address knows {method} alone.", headers={"Allow": method}
+        )
     try:
         caller = bearer.bearer_of(request, timezone.now())
         if caller is None:
             raise bearer.WrongToken
     except bearer.WrongToken as error:
-        raise Refused(
+        raise CompletionRefused(
             401,
             "invalid_api_key",
             "Send a token as Authorization: Bearer ev_…; the account page and manage.py create_api_token make them.",
         ) from error
     except bearer.LockedOut as error:
         message = "Too many wrong keys came from here. Wait a while."
-        raise Refused(429, "locked_out", message, final=True, retry_after=error.seconds) from error
+        raise CompletionRefused(429, "locked_out", message, final=True, retry_after=error.seconds) from error
     return caller
 
 
-def _asked(request: HttpRequest) -> Asked:
+def _asked(request: HttpRequest) -> CompletionRequest:
     try:
-        return asked(request.body)
+        return parse_request(request.body)
     except RequestDataTooBig as error:
         message = "This request is too long. Only what is new has to be sent: the rest she knows."
-        raise Refused(413, "request_too_large", message) from error
+        raise CompletionRefused(413, "request_too_large", message) from error
 
 
 def _called(caller: User, name: str) -> Persona:
     persona = names.persona_called(caller, name)
     if persona is None:
         message = "There is no such model. /v1/models lists your personas."
-        raise Refused(404, "model_not_found", message, param="model")
+        raise CompletionRefused(404, "model_not_found", message, param="model")
     return persona
 
 
@@ -162,7 +168,7 @@ async def _chunks(
         try:
             async for piece in pieces:
                 yield HEARTBEAT if piece is None else _chunk(reply, {"content": _as_sent(piece)})
-        except Refused as error:
+        except CompletionRefused as error:
             yield _event(error.as_json())
             return
         except Exception as error:  # noqa: BLE001  (the edge of a stream, which would end without a word)
@@ -185,8 +191,8 @@ def _as_sent(piece: str | Withdrawn) -> str:
     return "\n\n" if isinstance(piece, Withdrawn) else piece
 
 
-def _broken(error: Exception) -> Refused:
-    logger.error("a request for a reply broke: %s", redaction.told(error))
+def _broken(error: Exception) -> CompletionRefused:
+    logger.error("a request for a reply broke: %s", redaction.format_exception(error))
     return of_turn("internal", "Something broke. What was said before is safe; you can try again.")
 
 

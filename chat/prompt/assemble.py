@@ -13,7 +13,7 @@ from django.utils.module_loading import import_string
 
 from chat import knobs
 from chat.models import Message, Turn
-from chat.prompt.budget import ESSENTIAL, Purse
+from chat.prompt.budget import ESSENTIAL, TokenBudget
 from echovessel.db.compiled_queries import Query
 from echovessel.llm.prompt_sections import ContextRequest, Section
 from persona.models import Persona
@@ -102,12 +102,12 @@ def _sections(paths: Sequence[str], request: ContextRequest) -> list[Section]:
     """The sections in order; the essential ones are paid for first, so that nothing can crowd them out."""
     essential = {path: _made(path, request, knobs.prompt_tokens()) for path in paths if path in ESSENTIAL}
     reserved = sum(section.tokens for section in essential.values() if section)
-    purse = Purse(knobs.prompt_tokens() - reserved, [path for path in paths if path not in essential])
+    purse = TokenBudget(knobs.prompt_tokens() - reserved, [path for path in paths if path not in essential])
     made = [essential[path] if path in essential else _bought(path, request, purse) for path in paths]
     return [section for section in made if section is not None]
 
 
-def _bought(path: str, request: ContextRequest, purse: Purse) -> Section | None:
+def _bought(path: str, request: ContextRequest, purse: TokenBudget) -> Section | None:
     section = _made(path, request, purse.share(path))
     purse.spend(path, section.tokens if section else 0)
     return section

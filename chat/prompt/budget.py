@@ -15,7 +15,7 @@ WEIGHTS: Mapping[str, float] = {
 ESSENTIAL = ("chat.context.what_they_just_said", "chat.context.crisis", "proactive.context.why_you_write")
 
 
-class Purse:
+class TokenBudget:
     """The tokens that remain, and the sections still to be served.
 
     >>> purse = Purse(100, ["a", "b"])

@@ -64,11 +64,11 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def _join(self) -> None:
         """Subscribe first, then say where the stream stands, so that nothing falls between."""
-        runner.here().watch()
+        runner.get_runner().watch()
         embedding.warm(GREETINGS[self.persona.language])
         care.warm()
         streams = self.persona.uuid, access_revocation.stream_of(self.persona.owner_id)
-        self.subscription = await hub.here().subscribe(*streams)
+        self.subscription = await hub.get_hub().subscribe(*streams)
         self.joined_at = await in_thread(log.last_id, self.persona.uuid)
         self.seen = stream.Seen(self.joined_at)
         await self._send(stream.ready(self.persona, self.joined_at))
@@ -85,7 +85,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         for task in self.tasks:
             task.cancel()
         if self.subscription is not None:
-            hub.here().unsubscribe(self.subscription)
+            hub.get_hub().unsubscribe(self.subscription)
             self.subscription = None
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
@@ -93,7 +93,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         try:
             await work
         except Exception as error:  # noqa: BLE001  (the edge of a task, which would die in silence)
-            logger.error("a socket's task broke: %s", redaction.told(error))
+            logger.error("a socket's task broke: %s", redaction.format_exception(error))
             await self.close(BROKEN)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
@@ -110,7 +110,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         except BadFrame as error:
             await self._refuse(error)
         except Exception as error:  # noqa: BLE001  (the edge of a socket: one frame must not end the talk)
-            logger.error("a frame could not be handled: %s", redaction.told(error))
+            logger.error("a frame could not be handled: %s", redaction.format_exception(error))
             told = {"client_id": str(frame.client_id)} if isinstance(frame, frames.SendMessage) else {}
             message = "Something broke; nothing you said before is lost."
             await self._say("error", code="internal", message=message, **told)
@@ -120,13 +120,13 @@ class ChatConsumer(AsyncWebsocketConsumer):
             case frames.SendMessage():
                 await self._take(frame)
             case frames.Stop(turn_id=turn_id):
-                if not runner.here().stop(self.persona.uuid, turn_id):
+                if not runner.get_runner().stop(self.persona.uuid, turn_id):
                     raise BadFrame("not_running", "This reply is not being written any more.")
             case frames.Retry(turn_id=turn_id):
                 self._admit()
                 if not await in_thread(turns.retry, self.persona, turn_id):
                     raise BadFrame("not_retryable", "There is nothing to try again here.")
-                runner.here().nudge(self.persona.pk, at_once=True)
+                runner.get_runner().nudge(self.persona.pk, at_once=True)
             case frames.CloseSession():
                 if not await in_thread(_close_open_session, self.persona):
                     raise BadFrame("nothing_open", "There is no open talk to end.")
@@ -148,7 +148,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self._admit(str(frame.client_id))
         embedding.soon(frame.content)  # while it is stored; the turn will ask for it
         taken = await in_thread(
-            messages.take_line,
+            messages.receive_message,
             self.persona,
             frame.content,
             frame.client_id,
@@ -159,7 +159,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         if taken.repeated:
             data = await in_thread(messages.as_event, taken.message)
             await self._say("chat.message.user_appended", **data)
-        runner.here().nudge(self.persona.pk)
+        runner.get_runner().nudge(self.persona.pk)
 
     async def _go_off_the_record(self, on: bool) -> None:
         """All pages are told where something changes; this one in any case, for it may have been behind."""
@@ -226,7 +226,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         await self._say_snapshot()
 
     async def _say_snapshot(self) -> None:
-        snapshot = runner.here().snapshot(self.persona.uuid)
+        snapshot = runner.get_runner().snapshot(self.persona.uuid)
         if snapshot is not None:
             self.seen.note_snapshot(snapshot)
             await self._say("chat.turn.snapshot", **snapshot)

@@ -24,7 +24,7 @@ from chat.socket import stream
 from chat.turns import runner
 from chat.turns.slots import NoneFree, Slots
 from echovessel.api import problems
-from echovessel.api.problems import NOTHING_HERE, Refused
+from echovessel.api.problems import NOTHING_HERE, ApiError
 from echovessel.api.tokens import bearer
 from echovessel.outbox.log import Frame
 from echovessel.process import redaction
@@ -55,14 +55,14 @@ async def events(request: HttpRequest, persona: UUID) -> HttpResponseBase:
         login, found = await in_thread(_admitted, request, persona)
         texts = _texts(found, login, _after(request))
         first = await anext(texts)
-    except Refused as error:
+    except ApiError as error:
         return _answer(error)
     return StreamingHttpResponse(_one_after(first, texts), content_type=CONTENT_TYPE, headers=UNBUFFERED)
 
 
-def _answer(error: Refused) -> HttpResponse:
+def _answer(error: ApiError) -> HttpResponse:
     headers = error.headers | ({"WWW-Authenticate": "Bearer"} if error.status == 401 else {})
-    return problems.answer(error.status, error.code, str(error), headers)
+    return problems.problem_response(error.status, error.code, str(error), headers)
 
 
 def _admitted(request: HttpRequest, persona: UUID) -> tuple[Login, Persona]:
@@ -74,12 +74,12 @@ def _admitted(request: HttpRequest, persona: UUID) -> tuple[Login, Persona]:
         found = Persona.objects.filter(owner_id=login.user_id).select_related("owner")
         return login, get_object_or_404(found, uuid=persona)
     except bearer.WrongToken as error:
-        raise Refused(401, "not_signed_in", "Sign in first.") from error
+        raise ApiError(401, "not_signed_in", "Sign in first.") from error
     except bearer.LockedOut as error:
         title = "Too many wrong tokens came from here; wait a while."
-        raise Refused(429, "locked_out", title, retry_after=error.seconds) from error
+        raise ApiError(429, "locked_out", title, retry_after=error.seconds) from error
     except Http404 as error:
-        raise Refused(404, "not_found", NOTHING_HERE) from error
+        raise ApiError(404, "not_found", NOTHING_HERE) from error
 
 
 def _after(request: HttpRequest) -> int | None:
@@ -88,14 +88,14 @@ def _after(request: HttpRequest) -> int | None:
     if given is None:
         return None
     if not (given.isascii() and given.isdecimal() and len(given) < 20) or int(given) > LARGEST_ID:
-        raise Refused(422, "invalid", "The id of an event is a whole number.")
+        raise ApiError(422, "invalid", "The id of an event is a whole number.")
     return int(given)
 
 
 async def _texts(persona: Persona, login: Login, after: int | None) -> AsyncGenerator[str, None]:
     """The stream as text. Raises Refused before it gives anything."""
     with _one_slot(login.user_id):
-        runner.here().watch()
+        runner.get_runner().watch()
         yield f"retry: {COMES_BACK_AFTER_MS}\n\n"
         frames = stream.follow(persona, after)
         async with aclosing(frames), aclosing(stream.with_beats(frames, knobs.stream_beat_seconds())) as beating:
@@ -116,7 +116,7 @@ def _one_slot(owner_id: int) -> Iterator[None]:
             yield
     except NoneFree as error:
         title = "Too many streams are open already; close one first."
-        raise Refused(429, "too_many_streams", title, retry_after=retry_after.SECONDS) from error
+        raise ApiError(429, "too_many_streams", title, retry_after=retry_after.SECONDS) from error
 
 
 def as_text(frame: Frame, after: int | None) -> str:
@@ -145,7 +145,7 @@ async def _one_after(first: str, texts: AsyncGenerator[str, None]) -> AsyncGener
             async for text in texts:
                 yield text
         except Exception as error:  # noqa: BLE001  (the edge of a stream: the reader comes back and goes on)
-            logger.error("an event stream broke: %s", redaction.told(error))
+            logger.error("an event stream broke: %s", redaction.format_exception(error))
 
 
 def _is_welcome(persona: Persona, login: Login) -> bool:

@@ -77,7 +77,7 @@ async def follow(persona: Persona, after: int | None) -> AsyncGenerator[Frame, N
     An `after` that is not kept any more gives the error `too_old` instead of what was missed. It is subscribed once
     `ready` was given. Leave it through `contextlib.aclosing`.
     """
-    subscription = await hub.here().subscribe(persona.uuid, access_revocation.stream_of(persona.owner_id))
+    subscription = await hub.get_hub().subscribe(persona.uuid, access_revocation.stream_of(persona.owner_id))
     try:
         newest = await in_thread(log.last_id, persona.uuid)
         yield ready(persona, newest)
@@ -99,7 +99,7 @@ async def follow(persona: Persona, after: int | None) -> AsyncGenerator[Frame, N
             if seen.is_new(frame):
                 yield frame
     finally:
-        hub.here().unsubscribe(subscription)
+        hub.get_hub().unsubscribe(subscription)
 
 
 async def with_beats(items: AsyncIterator[T], seconds: float) -> AsyncGenerator[T | None, None]:
@@ -137,7 +137,7 @@ async def _told_again(persona: Persona, seen: Seen, until: int | None) -> AsyncG
             yield frame
         if not frames:
             break
-    snapshot = runner.here().snapshot(persona.uuid)
+    snapshot = runner.get_runner().snapshot(persona.uuid)
     if snapshot is not None:
         seen.note_snapshot(snapshot)
         yield Frame("chat.turn.snapshot", snapshot, timezone.now())

@@ -8,7 +8,7 @@ from django.db import transaction
 from chat.messages import add_message, open_session
 from chat.models import Message, Session, Turn
 from chat.socket.consumer import CHANNEL
-from chat.turns.turn import let_go, publish_done
+from chat.turns.turn import publish_done, release_session
 from echovessel.db.compiled_queries import insert
 from persona.models import Persona
 
@@ -37,7 +37,7 @@ def say(persona: Persona, text: str, xray: dict[str, Any], now: datetime) -> Tur
         turn = _done(session, xray, now)
         reply = add_message(session, Message.Role.PERSONA, text, now, turn=turn)
         publish_done(turn, session, reply, stopped=False)
-        let_go(turn, now)
+        release_session(turn, now)
     return turn
 
 

@@ -37,7 +37,7 @@ ASSEMBLED_TOGETHER = 2
 
 
 @dataclass
-class Live:
+class RunningTurn:
     """A reply while it is being made."""
 
     turn: Turn
@@ -70,7 +70,7 @@ class Runner:
     def __init__(self) -> None:
         self._serving: dict[int, asyncio.Task[None]] = {}
         self._last_line: dict[int, float] = {}
-        self._live: dict[UUID, Live] = {}
+        self._live: dict[UUID, RunningTurn] = {}
         self._afterwards: set[asyncio.Task[None]] = set()
         self._sweeper: asyncio.Task[None] | None = None
         self._assembling = asyncio.Semaphore(ASSEMBLED_TOGETHER)
@@ -112,7 +112,7 @@ class Runner:
                     if persona_id not in self._serving:
                         self.nudge(persona_id)
             except Exception as error:  # noqa: BLE001  (the edge of a job: it must outlive any fault)
-                logger.error("looking for abandoned turns failed; trying again: %s", redaction.told(error))
+                logger.error("looking for abandoned turns failed; trying again: %s", redaction.format_exception(error))
             await asyncio.sleep(knobs.sweep_seconds())
 
     async def _serve(self, persona_id: int) -> None:
@@ -136,12 +136,12 @@ class Runner:
         return self._last_line[persona_id]
 
     async def _run(self, turn: Turn) -> None:
-        live = self._live[turn.persona.uuid] = Live(turn)
+        live = self._live[turn.persona.uuid] = RunningTurn(turn)
         renewing = asyncio.create_task(self._renew(live), name=f"lease-{turn.pk}")
         code = "internal"
         try:
             with contextlib.suppress(DatabaseError):  # else they come by the tail, in an order pages can cope with
-                await hub.here().catch_up()  # the user's line is seen before the reply to it
+                await hub.get_hub().catch_up()  # the user's line is seen before the reply to it
             self._broadcast(live, "chat.turn.snapshot", live.snapshot())
             code = await self._outcome(live)
         finally:
@@ -168,7 +168,7 @@ class Runner:
         async with self._assembling:
             pass
 
-    async def _outcome(self, live: Live) -> str:
+    async def _outcome(self, live: RunningTurn) -> str:
         """Let the model speak to the end; an error code, or an empty string when all was said."""
         live.speaking = asyncio.create_task(self._speak(live), name=f"turn-{live.turn.pk}")
         if live.stopped:
@@ -181,11 +181,11 @@ class Runner:
             logger.warning("turn %s failed: %s", live.turn.pk, error.code)
             return error.code
         if error is not None:
-            logger.error("turn %s broke: %s", live.turn.pk, redaction.told(error))
+            logger.error("turn %s broke: %s", live.turn.pk, redaction.format_exception(error))
             return "internal"
         return ""
 
-    async def _speak(self, live: Live) -> None:
+    async def _speak(self, live: RunningTurn) -> None:
         # Wait for a model that is still loading here, not in one of the few threads that serve the database.
         await asyncio.wrap_future(embedding.warm())
         async with self._assembling:
@@ -200,23 +200,23 @@ class Runner:
                         self._think(live)
                     case llm.Withdrawn():
                         self._withdraw(live)
-                    case llm.Cut():
+                    case llm.CutOff():
                         live.is_cut = True
 
-    def _think(self, live: Live) -> None:
+    def _think(self, live: RunningTurn) -> None:
         """Say that the model thinks. Its reasoning itself is shown to nobody."""
         live.is_thinking = True
         channel = live.turn.session.channel
         self._broadcast(live, "chat.turn.thinking", {"turn_id": str(live.turn.uuid), "source_channel_id": channel})
 
-    def _withdraw(self, live: Live) -> None:
+    def _withdraw(self, live: RunningTurn) -> None:
         """What was shown so far was reasoning: replace it by nothing, until the reply itself comes."""
         live.text = live.unsent = ""
         live.first_token_at = None
         live.is_thinking = True
         self._broadcast(live, "chat.turn.snapshot", live.snapshot() | {"withdrawn": True})
 
-    def _add(self, live: Live, piece: str) -> None:
+    def _add(self, live: RunningTurn, piece: str) -> None:
         live.first_token_at = live.first_token_at or timezone.now()
         live.text += piece
         live.unsent += piece
@@ -225,11 +225,11 @@ class Runner:
             loop = asyncio.get_running_loop()
             live.flush = loop.call_later(knobs.token_interval_seconds(), self._flush, live)
 
-    def _flush(self, live: Live) -> None:
+    def _flush(self, live: RunningTurn) -> None:
         live.flush = None
         self._send(live)
 
-    def _send(self, live: Live) -> None:
+    def _send(self, live: RunningTurn) -> None:
         """Send the tokens that have gathered, as one event."""
         if not live.unsent:
             return
@@ -246,7 +246,7 @@ class Runner:
             },
         )
 
-    async def _keep(self, live: Live, code: str) -> None:
+    async def _keep(self, live: RunningTurn, code: str) -> None:
         """Store the outcome, again and again while the database is busy: storing twice does no harm."""
         if live.flush is not None:
             live.flush.cancel()
@@ -257,14 +257,14 @@ class Runner:
                 await self._store(live, code)
                 break
             except Exception as error:  # noqa: BLE001  (the edge of a job: a reply that was seen must be kept)
-                logger.error("turn %s could not be stored: %s", live.turn.pk, redaction.told(error))
+                logger.error("turn %s could not be stored: %s", live.turn.pk, redaction.format_exception(error))
                 await asyncio.sleep(pause)
         else:
             logger.error("turn %s is given up; its lease will lapse and it can be retried", live.turn.pk)
         with contextlib.suppress(Exception):  # the tail will find the event anyway
-            await hub.here().catch_up()
+            await hub.get_hub().catch_up()
 
-    async def _store(self, live: Live, code: str) -> None:
+    async def _store(self, live: RunningTurn, code: str) -> None:
         now = timezone.now()
         if code or not (live.text or live.stopped):
             stored = await in_thread(turns.fail, live.turn, code or "provider_unavailable", live.text, now)
@@ -282,7 +282,7 @@ class Runner:
         if not stored:
             logger.warning("turn %s was taken away while it ran; its reply is dropped", live.turn.pk)
 
-    async def _renew(self, live: Live) -> None:
+    async def _renew(self, live: RunningTurn) -> None:
         """Keep the lease while the model speaks; stop speaking when it was lost."""
         while True:
             await asyncio.sleep(knobs.lease_seconds() / 3)
@@ -290,7 +290,9 @@ class Runner:
                 kept = await in_thread(turns.renew, live.turn, live.text, timezone.now())
             except DatabaseError as error:
                 logger.error(
-                    "the lease of turn %s was not renewed; trying again: %s", live.turn.pk, redaction.told(error)
+                    "the lease of turn %s was not renewed; trying again: %s",
+                    live.turn.pk,
+                    redaction.format_exception(error),
                 )
                 continue
             if not kept:
@@ -298,7 +300,7 @@ class Runner:
                     live.speaking.cancel()
                 return
 
-    def _broadcast(self, live: Live, name: str, data: dict[str, Any]) -> None:
+    def _broadcast(self, live: RunningTurn, name: str, data: dict[str, Any]) -> None:
         events.broadcast(live.turn.persona.uuid, name, **data)
 
 
@@ -308,7 +310,7 @@ async def _afterwards(turn_pk: int) -> None:
         try:
             await in_thread(import_string(path), turn_pk, timezone.now())
         except Exception as error:  # noqa: BLE001  (the edge of a job: the turn itself has ended well)
-            logger.error("%s failed after turn %s: %s", path, turn_pk, redaction.told(error))
+            logger.error("%s failed after turn %s: %s", path, turn_pk, redaction.format_exception(error))
 
 
 def _request(turn: Turn, assembled: assemble.Prompt) -> llm.Request:
@@ -330,6 +332,6 @@ def _request(turn: Turn, assembled: assemble.Prompt) -> llm.Request:
 _runners: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Runner]" = weakref.WeakKeyDictionary()
 
 
-def here() -> Runner:
+def get_runner() -> Runner:
     """The runner of the running event loop."""
     return _runners.setdefault(asyncio.get_running_loop(), Runner())

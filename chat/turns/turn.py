@@ -106,7 +106,7 @@ def finish(
         (session,) = _session(turn.session_id)
         reply = add_message(session, Message.Role.PERSONA, text, now, turn=turn) if text else None
         publish_done(turn, session, reply, stopped=stopped, is_cut=is_cut)
-        let_go(turn, now)
+        release_session(turn, now)
     return True
 
 
@@ -116,7 +116,7 @@ def fail(turn: Turn, code: str, partial: str, now: datetime) -> bool:
         if not _ours(turn).update(status=Turn.Status.FAILED, error=code, finished_at=now, partial=partial):
             return False
         _publish_failed(turn, code, partial)
-        let_go(turn, now)
+        release_session(turn, now)
     return True
 
 
@@ -168,7 +168,7 @@ def _abandon(turn: Turn, now: datetime) -> bool:
             return False
         logger.warning("turn %s was left running by a server that is gone; it can be retried", turn.pk)
         _publish_failed(turn, "internal", turn.partial)
-        let_go(turn, now)
+        release_session(turn, now)
     return True
 
 
@@ -180,7 +180,7 @@ def _lease_from(now: datetime) -> datetime:
     return now + timedelta(seconds=knobs.lease_seconds())
 
 
-def let_go(turn: Turn, now: datetime) -> None:
+def release_session(turn: Turn, now: datetime) -> None:
     """A closing session waited for this turn, and so did an early reading; a talk that has grown long ends with it."""
     (session,) = _session(turn.session_id)
     if session.status == Session.Status.OPEN and is_long(session):

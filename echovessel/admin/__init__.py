@@ -1,7 +1,15 @@
 """What the admin pages of the layers share: who may read, how lists stay fast, and forgetting in place of deletion."""
 
-from echovessel.admin.filters import AboutPersona, InTalk, Lately
-from echovessel.admin.pages import Forgettable, Page, Seen, SeenInline, WordsIndexed, forget_address, page_of
+from echovessel.admin.filters import AboutPersona, InSession, Lately
+from echovessel.admin.pages import (
+    AdminPage,
+    Forgettable,
+    ReadOnlyAdmin,
+    ReadOnlyInline,
+    WordsIndexed,
+    forget_address,
+    page_of,
+)
 from echovessel.admin.permissions import FORGET, MASK, READ, excerpt, may_forget, may_read
 
 __all__ = [
@@ -9,12 +17,12 @@ __all__ = [
     "MASK",
     "READ",
     "AboutPersona",
+    "AdminPage",
     "Forgettable",
-    "InTalk",
+    "InSession",
     "Lately",
-    "Page",
-    "Seen",
-    "SeenInline",
+    "ReadOnlyAdmin",
+    "ReadOnlyInline",
     "WordsIndexed",
     "excerpt",
     "forget_address",

@@ -68,7 +68,7 @@ class Chart:
         return not self.bars and not any(self.lines)
 
 
-def stacked(name: str, title: Any, columns: Sequence[Any], series: Sequence[Series]) -> Chart:
+def stacked_chart(name: str, title: Any, columns: Sequence[Any], series: Sequence[Series]) -> Chart:
     """Columns in which the series stand on top of each other."""
     heights = [[one.values[place] or 0 for one in series] for place in range(len(columns))]
     peak = max(map(sum, heights), default=0)
@@ -76,7 +76,7 @@ def stacked(name: str, title: Any, columns: Sequence[Any], series: Sequence[Seri
     return _chart(name, title, columns, series, peak, bars=bars)
 
 
-def lined(name: str, title: Any, columns: Sequence[Any], series: Sequence[Series]) -> Chart:
+def line_chart(name: str, title: Any, columns: Sequence[Any], series: Sequence[Series]) -> Chart:
     """A line per series, with a dot for each value: one that has no neighbour makes no line."""
     peak = max((value or 0 for one in series for value in one.values), default=0)
     dots = [_dots(number, one, columns, peak) for number, one in enumerate(series)] if peak else []

@@ -49,7 +49,7 @@ class AboutPersona(_One):
     title, parameter_name, path = _("persona"), "persona", "persona"
 
 
-class InTalk(_One):
+class InSession(_One):
     title, parameter_name, path = _("talk"), "session", "session"
 
 

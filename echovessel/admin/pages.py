@@ -88,7 +88,7 @@ class Forgettable(admin.ModelAdmin):
         return super().render_change_form(request, context, *args, **options)
 
 
-class Page(Forgettable):
+class AdminPage(Forgettable):
     """Rows that belong to a persona. What it declares:
 
     words: fields and columns that show what people said, or what is remembered of it
@@ -236,14 +236,14 @@ class Page(Forgettable):
         return super().has_change_permission(request, obj) and (obj is None or self.reads(request, obj))
 
 
-class Seen(Page):
+class ReadOnlyAdmin(AdminPage):
     """Rows that are looked at: neither added, nor changed, nor deleted here."""
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
 
-class WordsIndexed(Page):
+class WordsIndexed(AdminPage):
     """Rows whose words are found by a substring index."""
 
     substrings: SubstringIndex
@@ -266,7 +266,7 @@ class _FirstRows(BaseInlineFormSet):
         return self._first
 
 
-class SeenInline(admin.TabularInline):
+class ReadOnlyInline(admin.TabularInline):
     """Rows shown inside the page of what they belong to, the first twenty."""
 
     extra = 0

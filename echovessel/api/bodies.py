@@ -26,7 +26,7 @@ class StrictParser(Parser):
         return without_nul(data) if b"\\u0000" in request.body else data
 
 
-def storable(value: Any, most: int) -> str:
+def storable_text(value: Any, most: int) -> str:
     """`value` as JSON of at most so many characters. Raises ValueError for more, for a number without bounds, and for
     half of a surrogate pair: they cannot be stored."""
     written = json.dumps(value, ensure_ascii=False, allow_nan=False)

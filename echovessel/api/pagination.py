@@ -16,30 +16,30 @@ Item = TypeVar("Item")
 Row = TypeVar("Row", bound=Model)
 
 
-class Asked(Schema):
+class PageParams(Schema):
     """Which page of a list is wanted: what comes after the item of that id, and how much of it."""
 
     before: UUID | None = Field(None, description="The `next` of the page before; leave it out for the first one.")
     limit: int = Field(50, ge=1, le=200, description="How many items at most.")
 
 
-class PageOf(Schema, Generic[Item]):
+class Page(Schema, Generic[Item]):
     """A page of a list; `next` is the `before` of the page after it, or null on the last one."""
 
     items: list[Item]
     next: UUID | None
 
 
-def page(rows: "QuerySet[Row]", asked: Asked, told: Callable[[Row], Any], by: tuple[str, ...] = ("id",)) -> Any:
+def page(rows: "QuerySet[Row]", asked: PageParams, told: Callable[[Row], Any], by: tuple[str, ...] = ("id",)) -> Any:
     """A page of `rows`, the greatest first by the columns `by`, the last of which is unique. 404 for a `before` that
     is not among them."""
     if asked.before is not None:
         rows = rows.filter(_after(get_object_or_404(rows, uuid=asked.before), by))
     found = list(rows.order_by(*(f"-{name}" for name in by))[: asked.limit + 1])
-    return cut(found[: asked.limit], len(found) > asked.limit, told)
+    return cut_page(found[: asked.limit], len(found) > asked.limit, told)
 
 
-def cut(rows: list[Any], has_more: bool, told: Callable[[Any], Any]) -> dict[str, Any]:
+def cut_page(rows: list[Any], has_more: bool, told: Callable[[Any], Any]) -> dict[str, Any]:
     """The page that these rows are."""
     return {"items": [told(row) for row in rows], "next": rows[-1].uuid if has_more else None}
 

@@ -41,7 +41,7 @@ class Problem(Schema):
     title: str
 
 
-class Refused(Exception):
+class ApiError(Exception):
     """What was asked cannot be done: answered with this status, code and title, and whatever else helps."""
 
     def __init__(self, status: int, code: str, title: str, retry_after: int = 0, **more: Any) -> None:
@@ -50,12 +50,12 @@ class Refused(Exception):
         self.headers = {"Retry-After": str(retry_after)} if retry_after else {}
 
 
-def refused_fields(*fields: str) -> Refused:
+def refused_fields(*fields: str) -> ApiError:
     """The answer to fields that hold something wrong."""
-    return Refused(422, "invalid", "Something in this request is missing or wrong.", fields=list(fields))
+    return ApiError(422, "invalid", "Something in this request is missing or wrong.", fields=list(fields))
 
 
-def answer(status: int, code: str, title: str, headers: Mapping[str, str] | None = None) -> HttpResponse:
+def problem_response(status: int, code: str, title: str, headers: Mapping[str, str] | None = None) -> HttpResponse:
     """A problem, told outside of any operation."""
     told = {"status": status, "code": code, "title": title}
     return JsonResponse(told, status=status, headers=headers, content_type=MEDIA_TYPE)
@@ -63,14 +63,16 @@ def answer(status: int, code: str, title: str, headers: Mapping[str, str] | None
 
 @csrf_exempt
 @login_not_required
-def nowhere(request: HttpRequest, **_: str) -> HttpResponse:
+def unknown_address(request: HttpRequest, **_: str) -> HttpResponse:
     """What is asked of an address that there is not."""
-    return answer(404, "not_found", NOTHING_HERE)
+    return problem_response(404, "not_found", NOTHING_HERE)
 
 
 def not_allowed(allowed: Sequence[str]) -> HttpResponse:
     """What is asked by another method than those allowed."""
-    return answer(405, "method_not_allowed", "This address knows no such method.", {"Allow": ", ".join(allowed)})
+    return problem_response(
+        405, "method_not_allowed", "This address knows no such method.", {"Allow": ", ".join(allowed)}
+    )
 
 
 def install(api: NinjaAPI) -> None:
@@ -110,8 +112,8 @@ def install(api: NinjaAPI) -> None:
     def unreadable(request: HttpRequest, error: Exception) -> HttpResponse:
         return problem(request, 400, "unreadable", "This request cannot be read.")
 
-    @api.exception_handler(Refused)
-    def refused(request: HttpRequest, error: Refused) -> HttpResponse:
+    @api.exception_handler(ApiError)
+    def refused(request: HttpRequest, error: ApiError) -> HttpResponse:
         response = problem(request, error.status, error.code, error.title, **error.more)
         for name, value in error.headers.items():
             response[name] = value
@@ -119,5 +121,5 @@ def install(api: NinjaAPI) -> None:
 
     @api.exception_handler(Exception)
     def broken(request: HttpRequest, error: Exception) -> HttpResponse:
-        logger.error("a request to the API broke: %s", redaction.told(error))
+        logger.error("a request to the API broke: %s", redaction.format_exception(error))
         return problem(request, 500, "internal", "Something broke; it is in the server's log.")

@@ -2,12 +2,12 @@
 
 from django.contrib import admin
 
-from echovessel.admin import Lately, Seen
+from echovessel.admin import Lately, ReadOnlyAdmin
 from echovessel.audit.models import Look
 
 
 @admin.register(Look)
-class LookAdmin(Seen):
+class LookAdmin(ReadOnlyAdmin):
     persona_path = None
     list_display = ["at", "user", "what", "count", "persona_uuid"]
     list_filter = [Lately.of("at")]

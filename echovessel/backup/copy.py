@@ -29,7 +29,7 @@ def copy(connection: BaseDatabaseWrapper, to: Path) -> None:
 
 
 @contextmanager
-def opened(path: Path, key: str) -> Iterator[Any]:
+def open_copy(path: Path, key: str) -> Iterator[Any]:
     """A plain connection of the driver, in autocommit. Raises NotReadable."""
     connection = Database.connect(str(path), isolation_level=None)
     try:
@@ -62,7 +62,7 @@ def damage(connection: Any) -> list[str]:
         return [type(error).__name__]
 
 
-def counts(connection: Any, tables: Sequence[str]) -> dict[str, int]:
+def count_rows(connection: Any, tables: Sequence[str]) -> dict[str, int]:
     """The rows of each of the tables that there is."""
     there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     return {

@@ -29,10 +29,10 @@ class CannotBackUp(Exception):
 
 
 def default_place(now: datetime) -> Path:
-    return named_by_its_moment(Path(settings.DATA_DIR) / FOLDER, now)
+    return timestamped_name(Path(settings.DATA_DIR) / FOLDER, now)
 
 
-def named_by_its_moment(folder: Path, now: datetime) -> Path:
+def timestamped_name(folder: Path, now: datetime) -> Path:
     """
     >>> named_by_its_moment(Path("b"), datetime(2026, 3, 5, 12, 0, tzinfo=UTC)).name
     'echovessel-20260305T120000Z.tar'
@@ -40,7 +40,7 @@ def named_by_its_moment(folder: Path, now: datetime) -> Path:
     return folder / f"echovessel-{now.astimezone(UTC).strftime(STAMP)}.tar"
 
 
-def make(file: Path, now: datetime, progress: package.Progress) -> Manifest:
+def create_backup(file: Path, now: datetime, progress: package.Progress) -> Manifest:
     """Write a backup of the living installation; the file appears when it is whole. Raises CannotBackUp where another
     file stands in its place, where there is no room, and where there is no database or a damaged one."""
     _refuse_nothing()
@@ -55,7 +55,7 @@ def make(file: Path, now: datetime, progress: package.Progress) -> Manifest:
     return manifest
 
 
-def outdated(files: Iterable[Path], now: datetime, keep: int | None, keep_days: int | None) -> list[Path]:
+def outdated_backups(files: Iterable[Path], now: datetime, keep: int | None, keep_days: int | None) -> list[Path]:
     """Those of the backups named by their moment that go: beyond the newest `keep`, or older than `keep_days`. The
     newest always stays."""
     made = sorted(((_moment(file), file) for file in files if NAME.fullmatch(file.name)), reverse=True)
@@ -79,16 +79,16 @@ def _packed(whole: Path, now: datetime, progress: package.Progress) -> Manifest:
     members = {name: whole.with_name(name) for name in (DATABASE, FILES)}
     backup_copy.copy(connection, members[DATABASE])
     package.pack_files(Path(settings.DATA_DIR), members[FILES], key)
-    with backup_copy.opened(members[DATABASE], key) as copy:
+    with backup_copy.open_copy(members[DATABASE], key) as copy:
         if backup_copy.damage(copy):
             raise CannotBackUp("the database is damaged: look with manage.py check_memory")
-        counts, migrations = backup_copy.counts(copy, tables()), backup_copy.migrations(copy)
+        counts, migrations = backup_copy.count_rows(copy, tables()), backup_copy.migrations(copy)
     manifest = Manifest(
         made_at=now,
         encrypted=bool(key),
         migrations=migrations,
         counts=counts,
-        members={name: package.measured(path) for name, path in members.items()},
+        members={name: package.describe_member(path) for name, path in members.items()},
     )
     package.pack(whole, manifest, members, progress)
     return manifest
@@ -143,7 +143,7 @@ def _clear_away(folder: Path) -> None:
 
 def rotate(folder: Path, now: datetime, keep: int | None, keep_days: int | None) -> Sequence[Path]:
     """Delete the backups that are outdated; returns them."""
-    gone = outdated(folder.iterdir(), now, keep, keep_days)
+    gone = outdated_backups(folder.iterdir(), now, keep, keep_days)
     for file in gone:
         file.unlink()
     return gone

@@ -25,7 +25,7 @@ class Occupied(Exception):
     """Another process of this installation is alive."""
 
 
-def enter(folder: Path) -> None:
+def acquire_shared(folder: Path) -> None:
     """Be there from now on. Waits while a restore is under way, and ends one that died in its last moment."""
     lock = _opened(folder)
     while True:
@@ -39,7 +39,7 @@ def enter(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def alone(folder: Path, patience_seconds: float = 0) -> Iterator[None]:
+def acquire_exclusive(folder: Path, patience_seconds: float = 0) -> Iterator[None]:
     """While this lasts no other process of this installation is there, and who comes waits. Raises Occupied if others
     are still there after `patience_seconds`."""
     lock = _held[folder] if folder in _held else _opened(folder)

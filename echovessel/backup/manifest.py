@@ -42,7 +42,7 @@ class Manifest(BaseModel):
         return {(app, name) for app, names in self.migrations.items() for name in names}
 
 
-def written(manifest: Manifest) -> bytes:
+def write_manifest(manifest: Manifest) -> bytes:
     return manifest.model_copy(update={"seal": _seal(manifest)}).model_dump_json(indent=1).encode() + b"\n"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from echovessel.backup import contents, copy
-from echovessel.backup.manifest import MEMBERS, Manifest, Member, NotABackup, read, written
+from echovessel.backup.manifest import MEMBERS, Manifest, Member, NotABackup, read, write_manifest
 from echovessel.db.sqlite.base import Database
 
 MANIFEST = "manifest.json"
@@ -23,7 +23,7 @@ SQLAR = "CREATE TABLE sqlar(name TEXT PRIMARY KEY, mode INT, mtime INT, sz INT, 
 Progress = Callable[[int], Any]
 
 
-def measured(file: Path) -> Member:
+def describe_member(file: Path) -> Member:
     """Its size and hash. It is open in nobody's hands (`sqlite.raw_bytes` says why)."""
     with file.open("rb") as content:
         return Member(size=file.stat().st_size, sha256=hashlib.file_digest(content, "sha256").hexdigest())
@@ -35,11 +35,11 @@ def pack(to: Path, manifest: Manifest, members: Mapping[str, Path], progress: Pr
         open(to, "xb", opener=_for_the_owner_alone) as file,
         tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar,
     ):
-        content = written(manifest)
+        content = write_manifest(manifest)
         tar.addfile(_entry(MANIFEST, len(content), manifest), io.BytesIO(content))
         for name in MEMBERS:
             with members[name].open("rb") as source:
-                tar.addfile(_entry(name, manifest.members[name].size, manifest), _Told(source, progress))
+                tar.addfile(_entry(name, manifest.members[name].size, manifest), _HashingReader(source, progress))
         tar.close()
         file.flush()
         os.fsync(file.fileno())
@@ -102,7 +102,7 @@ def _entry(name: str, size: int, manifest: Manifest) -> tarfile.TarInfo:
     return entry
 
 
-class _Told(io.RawIOBase):
+class _HashingReader(io.RawIOBase):
     """A file that tells how much of it was read."""
 
     def __init__(self, source: IO[bytes], progress: Progress) -> None:
@@ -118,7 +118,7 @@ class _Told(io.RawIOBase):
 def pack_files(folder: Path, to: Path, key: str) -> None:
     """Write what belongs to the data folder into a new SQLite archive, under the key."""
     to.touch(mode=0o600)
-    with copy.opened(to, key) as archive:
+    with copy.open_copy(to, key) as archive:
         archive.execute(SQLAR)
         archive.execute("BEGIN")
         for name, file in contents.files(folder):
@@ -133,7 +133,7 @@ def _row(name: str, file: Path) -> tuple[str, int, int, int, bytes]:
 
 def unpack_files(archive_file: Path, folder: Path, key: str) -> None:
     """Write its files into `folder`, for its owner alone. Raises NotABackup and NotReadable."""
-    with copy.opened(archive_file, key) as archive:
+    with copy.open_copy(archive_file, key) as archive:
         try:
             for name, size, data in archive.execute("SELECT name, sz, data FROM sqlar"):
                 _write(folder, name, _content(name, size, data))

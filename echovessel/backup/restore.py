@@ -27,28 +27,28 @@ from echovessel.backup import copy as backup_copy
 from echovessel.backup.manifest import DATABASE, FILES, Manifest, NotABackup
 from echovessel.db.sqlite import erasure, migration_history
 from echovessel.db.sqlite.base import Database, key_pragma
-from echovessel.db.sqlite.temporary import throw_away
+from echovessel.db.sqlite.temporary import temporary_database
 from memory.forgetting import replay
 from memory.forgetting.replay import ForgetLog, Replayed
 from memory.store import checks
 
 STAGE = "restoring"
 ASIDE = "replaced"
-NOTHING_CLOSED = revocations.Closed()
+NOTHING_CLOSED = revocations.Revocations()
 
 
-class Refused(Exception):
+class RestoreRefused(Exception):
     """Nothing was restored, and nothing touched; the message says why."""
 
 
 @dataclass(frozen=True)
-class Before:
+class BackupState:
     """What the database that is replaced tells. `told` is None where it is not there, or cannot be read."""
 
     is_there: bool
     people: int = 0
     told: ForgetLog | None = None
-    closed: revocations.Closed = NOTHING_CLOSED
+    closed: revocations.Revocations = NOTHING_CLOSED
 
     @property
     def is_empty(self) -> bool:
@@ -57,11 +57,11 @@ class Before:
 
 
 @dataclass(frozen=True)
-class Restored:
+class RestoreResult:
     """`counts` are what `checking.check` found; `aside` is where the replaced installation is, if there was one."""
 
     manifest: Manifest
-    before: Before
+    before: BackupState
     done: Replayed | None
     counts: Mapping[str, int]
     aside: Path | None
@@ -69,24 +69,24 @@ class Restored:
 
 def restore(
     file: Path, now: datetime, progress: package.Progress, *, force: bool = False, as_it_is: bool = False
-) -> Restored:
+) -> RestoreResult:
     """Restore it. `force` replaces an installation that somebody has an account in, or that cannot be read;
     `as_it_is` takes a memory that is not in order. Raises Refused, NotABackup, NotReadable, Occupied."""
-    with data_dir_lock.alone(_home(), data_dir_lock.PATIENCE_SECONDS):
+    with data_dir_lock.acquire_exclusive(_home(), data_dir_lock.PATIENCE_SECONDS):
         said = package.manifest_of(file)
         if fault := manifest.fault(said, migration_history.known(), has_key=bool(_key())):
-            raise Refused(fault)
+            raise RestoreRefused(fault)
         if fault := migration_history.fault(said.applied_migrations):
-            raise Refused(fault)
+            raise RestoreRefused(fault)
         before = _before(now)
         if not before.is_empty and not force:
-            raise Refused(_what_there_is(before))
+            raise RestoreRefused(_what_there_is(before))
         _refuse_a_full_disk(said)
         with _nobody_else(before), _stages():
             done, counts = _staged(file, before, now, progress)
             _refuse_disorder(counts, done, as_it_is=as_it_is)
             aside = _swap(now)
-    return Restored(said, before, done, counts, aside if before.is_there else None)
+    return RestoreResult(said, before, done, counts, aside if before.is_there else None)
 
 
 # --- what is there --------------------------------------------------------------------------------------------------
@@ -102,21 +102,21 @@ def _key() -> str:
     return str(connection.settings_dict["OPTIONS"].get("key") or "")
 
 
-def _before(now: datetime) -> Before:
+def _before(now: datetime) -> BackupState:
     """What the living database tells, of whatever state it is."""
     if not _database().exists():
-        return Before(is_there=False)
+        return BackupState(is_there=False)
     try:
         if not connection.introspection.table_names():
-            return Before(is_there=True, told=ForgetLog())
-        return Before(True, User.objects.count(), replay.read_log(), revocations.closed(now))
+            return BackupState(is_there=True, told=ForgetLog())
+        return BackupState(True, User.objects.count(), replay.read_log(), revocations.read_revocations(now))
     except (DatabaseError, ImproperlyConfigured):
-        return Before(is_there=True)
+        return BackupState(is_there=True)
     finally:
         connections.close_all()
 
 
-def _what_there_is(before: Before) -> str:
+def _what_there_is(before: BackupState) -> str:
     if before.told is None:
         return (
             "the database that is there cannot be read by this version (migrate it first, or give its DATABASE_KEY). "
@@ -129,7 +129,7 @@ def _what_there_is(before: Before) -> str:
 
 
 @contextmanager
-def _nobody_else(before: Before) -> Iterator[None]:
+def _nobody_else(before: BackupState) -> Iterator[None]:
     """Hold the database that is replaced, so that no other program reads or writes it any more. Raises Occupied."""
     if before.told is None:
         yield  # there is none, or none that could be held
@@ -152,7 +152,7 @@ def _nobody_else(before: Before) -> Iterator[None]:
 def _refuse_a_full_disk(said: Manifest) -> None:
     needed = 3 * said.members[DATABASE].size + 2 * said.members[FILES].size
     if shutil.disk_usage(_database().parent).free < needed:
-        raise Refused(f"there is no room beside the database: {needed // 1_000_000} MB are needed for a moment")
+        raise RestoreRefused(f"there is no room beside the database: {needed // 1_000_000} MB are needed for a moment")
 
 
 # --- beside it ------------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def _stages() -> Iterator[None]:
 
 
 def _staged(
-    file: Path, before: Before, now: datetime, progress: package.Progress
+    file: Path, before: BackupState, now: datetime, progress: package.Progress
 ) -> tuple[Replayed | None, dict[str, int]]:
     """Unpack it and bring it to the present: what was forgotten again, and what does not hold in it."""
     folder = _database().parent / STAGE
@@ -180,9 +180,9 @@ def _staged(
     package.unpack_files(folder / FILES, _home() / STAGE, _key())
     (folder / FILES).unlink()
     _refuse_damage(folder / DATABASE)
-    with _with_its_key(), throw_away(keep=folder / DATABASE):
+    with _with_its_key(), temporary_database(keep=folder / DATABASE):
         replay.settle(now)
-        revocations.close(before.closed, now)
+        revocations.apply_revocations(before.closed, now)
         done = replay.replay(before.told, now) if before.told is not None else None
         counts = checks.check(now)
         erasure.checkpoint(connection)
@@ -191,7 +191,7 @@ def _staged(
 
 
 def _refuse_damage(database: Path) -> None:
-    with backup_copy.opened(database, _key()) as copy:
+    with backup_copy.open_copy(database, _key()) as copy:
         if backup_copy.damage(copy):
             raise NotABackup("the database in it is damaged")
 
@@ -215,10 +215,10 @@ def _refuse_disorder(counts: Mapping[str, int], done: Replayed | None, *, as_it_
     if counts["pages_damaged"]:
         raise NotABackup("the database in it is damaged")
     if done is not None and (left := sorted({hit.place for hit in done.left if hit.form == "id"})):
-        raise Refused(f"what was forgotten since the backup could not be forgotten in it: see {', '.join(left)}")
+        raise RestoreRefused(f"what was forgotten since the backup could not be forgotten in it: see {', '.join(left)}")
     wrong = [f"{name} {count}" for name, count in counts.items() if count]
     if wrong and not as_it_is:
-        raise Refused(
+        raise RestoreRefused(
             f"its memory is not in order ({', '.join(wrong)}). Say --as-it-is to restore it all the same; where "
             "tombstones are of another key, give that key in TOMBSTONE_KEY first."
         )
@@ -239,7 +239,7 @@ def _unused(name: str) -> str:
     return next(one for one in numbered if not any((folder / one).exists() for folder in (_home(), _database().parent)))
 
 
-def how_far() -> str:
+def interrupted_step() -> str:
     """What is to be said of a restore that could not be ended."""
     if swap.is_begun(_home()):
         return "The backup is taking its place: the next command goes on with it, once that is mended."

@@ -11,23 +11,23 @@ from echovessel.api.tokens.models import ApiToken
 
 
 @dataclass(frozen=True)
-class Closed:
+class Revocations:
     """Tokens by their digest, people by key and name."""
 
     tokens: frozenset[str] = frozenset()
     people: frozenset[tuple[int, str]] = frozenset()
 
 
-def closed(now: datetime) -> Closed:
+def read_revocations(now: datetime) -> Revocations:
     """What does not open in the database that is open now."""
     opening = ApiToken.objects.valid(now).values("pk")
-    return Closed(
+    return Revocations(
         tokens=frozenset(ApiToken.objects.exclude(pk__in=opening).values_list("digest", flat=True)),
         people=frozenset(User.objects.filter(is_active=False).values_list("pk", "username")),
     )
 
 
-def close(what: Closed, now: datetime) -> None:
+def apply_revocations(what: Revocations, now: datetime) -> None:
     """Have it closed in the database that is open now, and every login ended."""
     Login.objects.all().delete()
     ApiToken.objects.filter(digest__in=what.tokens, revoked_at=None).update(revoked_at=now)

@@ -24,7 +24,7 @@ Row = TypeVar("Row")
 populators: Any = django_query.get_related_populators  # stubs know it with an argument that Django 6 adds
 
 
-class _Given(Expression):
+class _Value(Expression):
     """The place of a value that is given when the statement is run."""
 
     def __init__(self, place: int) -> None:
@@ -43,7 +43,7 @@ class _Statement:
         self.sql, self.params = compiler.as_sql()
 
     def run(self, cursor: Any, given: tuple[Any, ...]) -> None:
-        cursor.execute(self.sql, [_stored(given[one.place]) if isinstance(one, _Given) else one for one in self.params])
+        cursor.execute(self.sql, [_stored(given[one.place]) if isinstance(one, _Value) else one for one in self.params])
 
 
 class Query(Generic[Row]):
@@ -134,7 +134,7 @@ def _insertion(model: type[Model]) -> tuple[str, list[Any]]:
 
 
 def _built(build: Callable[..., Any]) -> Any:
-    return build(*(_Given(place) for place in range(len(signature(build).parameters))))
+    return build(*(_Value(place) for place in range(len(signature(build).parameters))))
 
 
 def _stored(value: Any) -> Any:

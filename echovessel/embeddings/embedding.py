@@ -102,7 +102,7 @@ def warm(text: str = "Hello") -> "Future[Any]":
     return _executor().submit(_load_quietly, text)
 
 
-def forget_lately() -> None:
+def clear_cache() -> None:
     """Keep no vector of what was embedded lately: it may have been forgotten since."""
     _lately.clear()
 
@@ -117,7 +117,7 @@ def fault(model: str | None = None) -> str:
 
 
 @dataclass(frozen=True)
-class _Wish:
+class _Request:
     """Texts that a thread waits for, and by which model."""
 
     model: str
@@ -126,7 +126,7 @@ class _Wish:
 
 
 def _wish_for(texts: Sequence[str], model: str) -> "Future[np.ndarray]":
-    wish = _Wish(model, texts, Future())
+    wish = _Request(model, texts, Future())
     _wishes.append(wish)
     _executor().submit(_grant_some)
     return wish.answer
@@ -143,7 +143,7 @@ def _grant_some() -> None:
         _grant(model, [wish for wish in wishes if wish.model == model])
 
 
-def _grant(model: str, wishes: Sequence[_Wish]) -> None:
+def _grant(model: str, wishes: Sequence[_Request]) -> None:
     try:
         known = _vectors(dict.fromkeys(text for wish in wishes for text in wish.texts), model)
     except Exception as error:  # noqa: BLE001  (whoever waits is told)
@@ -163,7 +163,7 @@ def _vectors(texts: Iterable[str], model: str) -> dict[str, np.ndarray]:
     return cast(dict[str, np.ndarray], known)
 
 
-class _Lately:
+class _RecentVectors:
     """The vectors of the texts that were asked for last; of a text only its digest is kept."""
 
     def __init__(self) -> None:
@@ -194,8 +194,8 @@ def _digest(model: str, text: str) -> bytes:
 
 
 _in_use = ""
-_wishes: deque[_Wish] = deque()
-_lately = _Lately()
+_wishes: deque[_Request] = deque()
+_lately = _RecentVectors()
 
 
 @cache
@@ -208,7 +208,7 @@ def _forget_parent() -> None:
     _executor.cache_clear()
     _model.cache_clear()
     _wishes.clear()
-    _lately = _Lately()
+    _lately = _RecentVectors()
 
 
 os.register_at_fork(after_in_child=_forget_parent)
@@ -253,7 +253,7 @@ def _model(wanted: str) -> traced_encoder.Encode:
         raise EmbeddingUnavailable(f"the embedding model {wanted} cannot be loaded: {error}") from error
     if (found := model.get_embedding_dimension()) != DIMENSION:
         raise EmbeddingUnavailable(f"{wanted} makes {found} dimensions; the index holds {DIMENSION}")
-    encode = traced_encoder.recorded(model) if wanted == PLAIN else _encode_of(model)
+    encode = traced_encoder.trace_encoder(model) if wanted == PLAIN else _encode_of(model)
     _exempt_from_collection()
     return encode
 

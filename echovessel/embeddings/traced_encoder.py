@@ -22,7 +22,7 @@ _EXAMPLES = (["Hello", "a longer text, so that two lengths are seen"],) * 3
 Encode = Callable[[Sequence[str]], np.ndarray]
 
 
-def recorded(model: Any) -> Encode:
+def trace_encoder(model: Any) -> Encode:
     """What makes vectors (n, dimension) float32 of unit length with `model`, a SentenceTransformer that is made of
     BERT, mean pooling and normalizing."""
     import torch  # noqa: PLC0415  (see embedding.py)

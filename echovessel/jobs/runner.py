@@ -66,7 +66,7 @@ class Job(ABC, Generic[Leased]):
 
     def handle_unexpected_error(self, error: Exception) -> str:
         """The log has the type and place of the error, not its message, which may hold text of people."""
-        logger.error("%s: %s", self.lease.row, redaction.told(error))
+        logger.error("%s: %s", self.lease.row, redaction.format_exception(error))
         return self.retry_or_fail(error)
 
     def retry_or_fail(self, error: Exception) -> str:

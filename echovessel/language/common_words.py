@@ -103,13 +103,13 @@ It was my favourite moment of the week.
 
 
 @cache
-def everyday() -> frozenset[str]:
+def is_everyday() -> frozenset[str]:
     """The tokens that count WEIGHT of what they would."""
-    pairs = {token for pair in _CHINESE_PAIRS.split() for token in tokenizer.cut(pair) if len(token) > 1}
-    return frozenset({*tokenizer.cut(_ENGLISH), *pairs, *_CHINESE_CHARACTERS})
+    pairs = {token for pair in _CHINESE_PAIRS.split() for token in tokenizer.tokenize(pair) if len(token) > 1}
+    return frozenset({*tokenizer.tokenize(_ENGLISH), *pairs, *_CHINESE_CHARACTERS})
 
 
-def talk() -> np.ndarray:
+def common_direction() -> np.ndarray:
     """What lines of talk have in common: (384,) float32. A part of it is taken away from a query, and what it is about
     remains: recall at 10 by meaning alone 0.653 -> 0.670 on madial-zh-1, 0.727 -> 0.740 on madial-en-1 (2026-11; the
     English lines were written after some of that talk had been read). Raises EmbeddingUnavailable.
@@ -119,10 +119,10 @@ def talk() -> np.ndarray:
 
 @cache
 def _talk(model: str) -> np.ndarray:
-    return np.load(_BUNDLED_TALK) if model == embedding.BUNDLED else talk_by(model)
+    return np.load(_BUNDLED_TALK) if model == embedding.BUNDLED else common_direction_of(model)
 
 
-def talk_by(model: str) -> np.ndarray:
+def common_direction_of(model: str) -> np.ndarray:
     """The same, made by a model. For the bundled one it lies beside this file: a server in which nobody speaks Chinese
     need not load the dictionary (40 MB)."""
     return embedding.embed(_TALK.strip().splitlines(), model).mean(axis=0)

@@ -79,7 +79,7 @@ class _Moment:
         return any(pattern.fullmatch(core) or pattern.fullmatch(self.in_(text)) for pattern in patterns)
 
 
-def corrected(said: str, line: str, *, loosely: bool = False) -> str | None:
+def apply_correction(said: str, line: str, *, loosely: bool = False) -> str | None:
     """`said` as the later `line` puts it right; None where that corrects nothing in it. A line that repeats none of its
     words must tell the day in the manner of `said`, as a weekday for a weekday, unless it is taken `loosely`.
 
@@ -97,7 +97,7 @@ def corrected(said: str, line: str, *, loosely: bool = False) -> str | None:
         meant = [
             moment for moment in known if _same(moment.in_(said), wrong) and (surely or moment.is_like(said, right))
         ]
-        if right and meant and (wrong or takes_back(line)) and rest <= set(tokenizer.cut(said)):
+        if right and meant and (wrong or takes_back(line)) and rest <= set(tokenizer.tokenize(said)):
             return _with_moment(said, meant[0], line, right)
     return None
 
@@ -146,7 +146,7 @@ def _rest(line: str, kind: tuple[re.Pattern[str], ...]) -> set[str]:
     rest = line
     for moment in reversed(_moments(line, kind)):
         rest = f"{rest[: moment.start]} {rest[moment.end :]}"
-    return set(tokenizer.cut(_FILLING.sub(" ", rest.replace("’", "'"))))
+    return set(tokenizer.tokenize(_FILLING.sub(" ", rest.replace("’", "'"))))
 
 
 def _with_moment(said: str, meant: _Moment, line: str, right: str) -> str:

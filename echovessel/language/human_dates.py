@@ -10,7 +10,7 @@ _MONTHS = (
 )  # fmt: skip
 
 
-def told(day: date, today: date, language: str) -> str:
+def humanize_date(day: date, today: date, language: str) -> str:
     """`day` as seen from `today`, in the language `zh` or else English.
 
     >>> told(date(2026, 1, 1), date(2026, 1, 22), "en"), told(date(2026, 1, 1), date(2026, 1, 22), "zh")

@@ -31,7 +31,7 @@ _NO_NAMES = frozenset(
 
 
 @lru_cache(maxsize=8_192)
-def normalized(name: str) -> str:
+def normalize_name(name: str) -> str:
     """The form in which two spellings of a name are equal; empty where nothing is left.
 
     >>> normalized("Dr. Mary-Ann  Lee") == normalized("ｍａｒｙ ann lee")
@@ -39,22 +39,22 @@ def normalized(name: str) -> str:
     >>> normalized("黄逸扬老师")
     '黄逸扬'
     """
-    return _SEPARATORS.sub("", untitled(name))
+    return _SEPARATORS.sub("", strip_titles(name))
 
 
-def let_go() -> None:
+def clear_cache() -> None:
     """Keep none of the names that were compared."""
-    normalized.cache_clear()
+    normalize_name.cache_clear()
 
 
-def untitled(name: str) -> str:
+def strip_titles(name: str) -> str:
     """The name folded, without titles, its words still apart."""
     return _TITLE_AFTER.sub("", _TITLE_BEFORE.sub("", _folded(name).strip()))
 
 
 def is_name(text: str) -> bool:
     """Whether `text` can name somebody: no pronoun, no "mother" or 「我妹妹」, no single Chinese character."""
-    plain, unowned = normalized(text), normalized(_POSSESSIVE.sub("", _folded(text).strip()))
+    plain, unowned = normalize_name(text), normalize_name(_POSSESSIVE.sub("", _folded(text).strip()))
     if re.fullmatch(f"[{_UNSPACED}]?", plain):
         return False
     return bool(unowned) and not {plain, unowned} & _NO_NAMES
@@ -72,7 +72,7 @@ def occurs(name: str, text: str) -> bool:
     return _standing_alone(parts).search(folded) is not None
 
 
-def replaced(name: str, by: str, text: str) -> str:
+def replace_name(name: str, by: str, text: str) -> str:
     """`text` with `by` wherever `name` occurs in it, in letters of any case.
 
     >>> replaced("Ann", "{{user}}", "ANN came, and Anna."), replaced("小黑", "{{user}}", "她的猫小黑很调皮")

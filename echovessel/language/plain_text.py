@@ -11,7 +11,7 @@ sees through hides anything from the other.
 import re
 import unicodedata
 
-from echovessel.language.simplified import simplified
+from echovessel.language.simplified import simplify
 
 # Letters of other scripts that look like Latin ones.
 _ALIKE = str.maketrans("аеорсухіѕјԁкмтнвɑɡοαερκντυιӏ", "aeopcyxisjdkmthbagoaepkntuii")
@@ -69,7 +69,7 @@ def _in_latin(text: str) -> str:
     plain = _MARKED.sub(_unmarked, plain)
     if _FOREIGN.search(plain):
         plain = plain.translate(_ALIKE)
-    plain = simplified(plain)
+    plain = simplify(plain)
     return _SIGN_ZH.sub(lambda found: _WIDE[found[0]], plain)
 
 

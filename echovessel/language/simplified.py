@@ -19,7 +19,7 @@ def _table() -> dict[int, str]:
 _TABLE = _table()
 
 
-def simplified(text: str) -> str:
+def simplify(text: str) -> str:
     """`text` with every such character replaced, at its place: the places of words stay what they are.
 
     >>> simplified("請記住我說的")

@@ -78,7 +78,7 @@ _stemmer = snowballstemmer.stemmer("english")
 _stemming = threading.Lock()  # the stemmer keeps its word in itself
 
 
-def cut(text: str) -> list[str]:
+def tokenize(text: str) -> list[str]:
     """Return the tokens of `text` in reading order (of an unspaced run: characters, then pairs), with
     repeats.
 
@@ -107,7 +107,7 @@ def content_words(text: str) -> list[str]:
     >>> content_words("小黑在哪里呢？")
     ['小', '黑', '小黑', '黑在']
     """
-    tokens = list(dict.fromkeys(cut(text)))
+    tokens = list(dict.fromkeys(tokenize(text)))
     return [token for token in tokens if not is_function_word(token)] or tokens
 
 
@@ -139,7 +139,7 @@ def _stem(word: str) -> str:
         return _stemmer.stemWord(word)
 
 
-def let_go() -> None:
+def clear_cache() -> None:
     """Keep none of the words that were cut."""
     _stem.cache_clear()
 
@@ -162,7 +162,7 @@ _FUNCTION_PAIRS = frozenset(("ます", "した", "して", "って", "から", "
 
 @lru_cache(maxsize=1)
 def _english_function_words() -> frozenset[str]:
-    return frozenset(cut(_ENGLISH))
+    return frozenset(tokenize(_ENGLISH))
 
 
 def is_function_word(token: str) -> bool:

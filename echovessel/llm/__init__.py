@@ -13,12 +13,12 @@ from echovessel.llm.errors import AnswerUnreadable, LLMError
 from echovessel.llm.gateway import answer, answer_now, stream
 from echovessel.llm.reasoning import Withdrawn
 from echovessel.llm.reply_store import ReplyStore
-from echovessel.llm.request import Answer, Cut, Reply, Request, Thinking, Usage
+from echovessel.llm.request import Answer, CutOff, Reply, Request, Thinking, Usage
 
 __all__ = [
     "Answer",
     "AnswerUnreadable",
-    "Cut",
+    "CutOff",
     "LLMError",
     "Reply",
     "ReplyStore",

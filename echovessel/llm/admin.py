@@ -10,7 +10,7 @@ from django.contrib.auth import get_user_model
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from echovessel.admin import Lately, Seen
+from echovessel.admin import Lately, ReadOnlyAdmin
 from echovessel.llm import budget
 from echovessel.llm.models import LLMCall, Purpose
 
@@ -21,7 +21,7 @@ class Today:
 
     owner: str
     purpose: str
-    used: budget.Used
+    used: budget.Usage
     most_tokens: int
 
     @property
@@ -31,7 +31,7 @@ class Today:
 
 def today(now: datetime) -> list[Today]:
     """The lines of all owners, in the order of their names."""
-    used = budget.used(now)
+    used = budget.usage_today(now)
     owners = get_user_model().objects.in_bulk({one.owner_id for one in used if one.owner_id is not None})
     lines = [
         Today(
@@ -46,7 +46,7 @@ def today(now: datetime) -> list[Today]:
 
 
 @admin.register(LLMCall)
-class LLMCallAdmin(Seen):
+class LLMCallAdmin(ReadOnlyAdmin):
     """Read only: an account that can be edited is none."""
 
     persona_path = None

@@ -10,13 +10,13 @@ from anthropic.types import Message, RawMessageStreamEvent
 from django.conf import settings
 
 from echovessel.llm.base import Provider
-from echovessel.llm.certificates import trusted
+from echovessel.llm.certificates import ssl_context
 from echovessel.llm.errors import LLMError
-from echovessel.llm.faults import answered_whole, as_llm_errors, whole_answer
-from echovessel.llm.negotiation import Endpoint, Mode, Terms, opened
-from echovessel.llm.request import Finished, Request, Shape, Thought, Usage
+from echovessel.llm.faults import as_llm_errors, is_complete_answer, whole_answer
+from echovessel.llm.negotiation import Endpoint, Mode, Terms, open_stream
+from echovessel.llm.request import Finished, Request, ResponseSchema, Thought, Usage
 from echovessel.llm.tiers import ANTHROPIC
-from echovessel.llm.wording import worded
+from echovessel.llm.wording import render_wording
 
 OWN_URL = "https://api.anthropic.com"
 MODES: tuple[Mode, ...] = ("schema", "text")
@@ -34,7 +34,7 @@ class AnthropicProvider(Provider):
     defaults = ANTHROPIC
 
     async def stream(
-        self, request: Request, shape: Shape | None = None
+        self, request: Request, shape: ResponseSchema | None = None
     ) -> AsyncGenerator[str | Thought | Finished, None]:
         """See `Provider.stream`."""
         with as_llm_errors(anthropic):
@@ -49,7 +49,7 @@ class AnthropicProvider(Provider):
             base_url=self._url,
             max_retries=0,
             timeout=settings.LLM_TIMEOUT_S,
-            http_client=anthropic.DefaultAsyncHttpxClient(verify=trusted()),
+            http_client=anthropic.DefaultAsyncHttpxClient(verify=ssl_context()),
         )
 
     @property
@@ -63,7 +63,7 @@ class AnthropicProvider(Provider):
         return key or "none"  # local servers want the header, not its content
 
     async def _opened(
-        self, client: AsyncAnthropic, request: Request, shape: Shape | None
+        self, client: AsyncAnthropic, request: Request, shape: ResponseSchema | None
     ) -> AsyncStream[RawMessageStreamEvent]:
         model = self.model(request.tier)
         endpoint: Endpoint = (self.name, self._url, model)
@@ -75,17 +75,17 @@ class AnthropicProvider(Provider):
             return stream
 
         modes = MODES if shape else ()
-        return await opened(endpoint, send, refusal=anthropic.APIStatusError, fields=(), modes=modes)
+        return await open_stream(endpoint, send, refusal=anthropic.APIStatusError, fields=(), modes=modes)
 
 
-def body(request: Request, shape: Shape | None, terms: Terms, model: str) -> dict[str, Any]:
+def body(request: Request, shape: ResponseSchema | None, terms: Terms, model: str) -> dict[str, Any]:
     """The request as the wire wants it. There is no temperature: the SDK has none any more."""
     system, config = request.system, {}
     if shape and terms.mode == "schema":
         schema = anthropic.transform_schema(dict(shape.schema))
         config = {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
     elif shape:
-        system = f"{system}\n\n{worded('answer_as_json', schema=json.dumps(shape.schema))}"
+        system = f"{system}\n\n{render_wording('answer_as_json', schema=json.dumps(shape.schema))}"
     return {
         "model": model,
         "stream": True,
@@ -98,7 +98,7 @@ def body(request: Request, shape: Shape | None, terms: Terms, model: str) -> dic
 
 async def _read(events: AsyncStream[RawMessageStreamEvent]) -> AsyncGenerator[str | Thought | Finished, None]:
     """The text and the model's thoughts, and `Finished` if the server said why it ended."""
-    if answered_whole(events.response):
+    if is_complete_answer(events.response):
         for item in _whole(Message.model_validate_json(await whole_answer(events.response))):
             yield item
         return

@@ -12,7 +12,7 @@ from django.utils import timezone
 from ninja import Router, Schema
 from pydantic import Field
 
-from echovessel.api.problems import Refused
+from echovessel.api.problems import ApiError
 from echovessel.llm.models import LLMCall, Purpose
 
 router = Router()
@@ -44,7 +44,7 @@ def list_costs(
     last = until or timezone.now().astimezone(UTC).date()
     first = since or last - timedelta(days=DAYS - 1)
     if not 0 <= (last - first).days < MOST_DAYS:
-        raise Refused(422, "invalid", f"These are no days, or more than {MOST_DAYS}.", fields=["query.since"])
+        raise ApiError(422, "invalid", f"These are no days, or more than {MOST_DAYS}.", fields=["query.since"])
     calls = LLMCall.objects.filter(owner_id=request.user.pk, at__gte=_midnight(first))
     calls = calls.filter(at__lt=_midnight(last + timedelta(days=1)))
     return list(_summed(calls.filter(persona_uuid=persona) if persona else calls))

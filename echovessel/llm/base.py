@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Mapping
 
 from django.conf import settings
 
-from echovessel.llm.request import Finished, Request, Shape, Thought, Tier
+from echovessel.llm.request import Finished, Request, ResponseSchema, Thought, Tier
 from echovessel.llm.tiers import Models, chosen_model
 
 
@@ -22,7 +22,9 @@ class Provider:
         """US dollars per million tokens as {"in", "cached", "out"}, or None where nobody told us."""
         return settings.LLM_PRICES.get(model)
 
-    def stream(self, request: Request, shape: Shape | None = None) -> AsyncGenerator[str | Thought | Finished, None]:
+    def stream(
+        self, request: Request, shape: ResponseSchema | None = None
+    ) -> AsyncGenerator[str | Thought | Finished, None]:
         """The reply in pieces and then one `Finished`; with a `shape` the pieces join to JSON of that shape. Reasoning
         that the server tells apart from the reply comes as `Thought`.
 

@@ -24,7 +24,7 @@ FREE = "offline"
 
 
 @dataclass(frozen=True)
-class Used:
+class Usage:
     """What one owner's calls for one purpose used. `cost` is None where no price is known."""
 
     owner_id: int | None
@@ -45,7 +45,7 @@ def demand(request: Request, provider: Provider, now: datetime) -> None:
     One query by index; none where nothing is capped.
     """
     if is_spent(request.purpose, request.owner_id, provider, now):
-        raise exhausted(request.purpose, now)
+        raise budget_error(request.purpose, now)
 
 
 def is_spent(purpose: str, owner_id: int | None, provider: Provider, now: datetime) -> bool:
@@ -53,7 +53,7 @@ def is_spent(purpose: str, owner_id: int | None, provider: Provider, now: dateti
     if not _is_capped(purpose, owner_id, provider):
         return False
     most_tokens, most_dollars = caps(purpose)
-    spent = used(now, owner_id=owner_id, purposes=_paid_together(purpose))
+    spent = usage_today(now, owner_id=owner_id, purposes=_paid_together(purpose))
     tokens = sum(one.tokens for one in spent if one.purpose == purpose)
     dollars = sum((one.cost or Decimal(0) for one in spent), Decimal(0))
     return bool((most_tokens and tokens >= most_tokens) or (most_dollars and dollars >= most_dollars))
@@ -75,7 +75,7 @@ def caps(purpose: str) -> tuple[int, Decimal]:
     return tokens() if tokens else 0, Decimal(str(dollars))
 
 
-def used(now: datetime, *, owner_id: int | None = None, purposes: Sequence[str] = ()) -> list[Used]:
+def usage_today(now: datetime, *, owner_id: int | None = None, purposes: Sequence[str] = ()) -> list[Usage]:
     """What the calls of today used, by owner and purpose; of one owner and of some purposes where they are given."""
     calls = apps.get_model("llm", "LLMCall").objects.exclude(provider=FREE)
     today = calls.filter(at__gte=day_of(now), at__lt=next_day(now))
@@ -86,10 +86,10 @@ def used(now: datetime, *, owner_id: int | None = None, purposes: Sequence[str] 
     totals: dict[str, Any] = {name: Sum(name) for name in ("tokens_in", "tokens_out", "cost")}
     by_whom_and_what = today.order_by("owner_id", "purpose").values("owner_id", "purpose")
     rows: Any = by_whom_and_what.annotate(calls=Count("pk"), **totals)
-    return [Used(**row) for row in rows]
+    return [Usage(**row) for row in rows]
 
 
-def exhausted(purpose: str, now: datetime) -> LLMError:
+def budget_error(purpose: str, now: datetime) -> LLMError:
     """The error of a spent cap: it passes with the day."""
     return LLMError(
         f"Today's budget for {purpose} is spent.",

@@ -8,6 +8,6 @@ import httpx2
 
 
 @cache
-def trusted() -> ssl.SSLContext:
+def ssl_context() -> ssl.SSLContext:
     """httpx2's own choice, and what SSL_CERT_FILE and SSL_CERT_DIR say; good for any thread and event loop."""
     return httpx2.create_ssl_context()

@@ -63,7 +63,7 @@ def as_llm_errors(sdk: ModuleType) -> Iterator[None]:
         raise fault_of(error, sdk) from error
 
 
-def answered_whole(response: httpx2.Response) -> bool:
+def is_complete_answer(response: httpx2.Response) -> bool:
     """Whether a server asked for a stream has answered with one JSON document instead."""
     return str(response.headers.get("content-type", "")).startswith("application/json")
 
@@ -73,27 +73,27 @@ async def whole_answer(response: httpx2.Response) -> bytes:
     content = await response.aread()
     body = json.loads(content)
     if isinstance(body, dict) and isinstance(body.get("error"), dict):
-        raise refused(200, kinds_of(body), str(body["error"].get("message", "")), response.headers)
+        raise error_of_status(200, kinds_of(body), str(body["error"].get("message", "")), response.headers)
     return content
 
 
 def fault_of(error: Exception, sdk: ModuleType) -> LLMError:
     """The `LLMError` that `error` means."""
     if isinstance(error, sdk.APIStatusError):
-        return refused(error.response.status_code, kinds_of(error.body), error.message, error.response.headers)
+        return error_of_status(error.response.status_code, kinds_of(error.body), error.message, error.response.headers)
     if isinstance(error, sdk.APITimeoutError | httpx2.TimeoutException | TimeoutError):
-        return timed_out()
+        return timeout_error()
     if isinstance(error, sdk.APIConnectionError | httpx2.HTTPError | OSError | anyio.EndOfStream):
-        return unavailable(f"No connection to the model server ({type(error).__name__}).")
+        return unavailable_error(f"No connection to the model server ({type(error).__name__}).")
     if isinstance(error, sdk.APIError):
-        return refused(200, kinds_of(error.body), error.message, {})
+        return error_of_status(200, kinds_of(error.body), error.message, {})
     if isinstance(error, BABBLE):
         log.warning("A model server broke its protocol: %s", type(error).__name__)
-        return unavailable("What came back is not what a model server says.")
-    return unavailable(f"The model server cannot be asked: {error}", permanent=True)
+        return unavailable_error("What came back is not what a model server says.")
+    return unavailable_error(f"The model server cannot be asked: {error}", permanent=True)
 
 
-def refused(status: int, kinds: frozenset[str], words: str, headers: Mapping[str, str]) -> LLMError:
+def error_of_status(status: int, kinds: frozenset[str], words: str, headers: Mapping[str, str]) -> LLMError:
     """The error of a status and its kinds. `status` is 200 for an error inside an answer.
 
     >>> refused(529, frozenset({"overloaded_error"}), "Overloaded", {}).permanent
@@ -101,14 +101,14 @@ def refused(status: int, kinds: frozenset[str], words: str, headers: Mapping[str
     """
     said = f"The model server refused ({status}, {', '.join(sorted(kinds)) or 'no kind'}): {words[:200]}"
     if kinds & REFUSAL_KINDS:
-        return content_refused()
+        return refusal_error()
     if kinds & SPENT_KINDS:
-        return unavailable(said, permanent=True)
+        return unavailable_error(said, permanent=True)
     pause = retry_after(headers.get("retry-after"))
     if status == 429 or kinds & RATE_KINDS:
         return LLMError(said, code="rate_limited", permanent=False, retry_after=pause)
     if status == 408:
-        return timed_out()
+        return timeout_error()
     permanent = bool(kinds & FATAL_KINDS) if status < 400 else status < 500 and status not in PASSING
     return LLMError(said, code="provider_unavailable", permanent=permanent, retry_after=pause)
 
@@ -142,16 +142,16 @@ def _seconds_until(date: str) -> float | None:
     return (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
 
 
-def unavailable(words: str, *, permanent: bool = False) -> LLMError:
+def unavailable_error(words: str, *, permanent: bool = False) -> LLMError:
     """No answer to be had there."""
     return LLMError(words, code="provider_unavailable", permanent=permanent)
 
 
-def timed_out() -> LLMError:
+def timeout_error() -> LLMError:
     """It took too long."""
     return LLMError("The model server took too long.", code="timeout", permanent=False)
 
 
-def content_refused() -> LLMError:
+def refusal_error() -> LLMError:
     """The model would not."""
     return LLMError("The model declined to answer.", code="content_refused", permanent=True)

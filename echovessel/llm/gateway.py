@@ -22,15 +22,15 @@ from echovessel.llm.base import Provider
 from echovessel.llm.choosing import chosen_provider
 from echovessel.llm.errors import AnswerUnreadable, LLMError
 from echovessel.llm.ledger import Meter
-from echovessel.llm.parsing import MAX_CHARACTERS, Unreadable, as_answer, parsed
-from echovessel.llm.prompt_sections import shortened
-from echovessel.llm.prompt_text import neutral
+from echovessel.llm.parsing import MAX_CHARACTERS, Unreadable, as_answer, parse_answer
+from echovessel.llm.prompt_sections import shorten
+from echovessel.llm.prompt_text import neutralize
 from echovessel.llm.reasoning import ReasoningFilter
 from echovessel.llm.reply_store import ReplyStore
-from echovessel.llm.request import Answer, Reply, Request, Shape, Thought
-from echovessel.llm.schemas import shape_of
+from echovessel.llm.request import Answer, Reply, Request, ResponseSchema, Thought
+from echovessel.llm.schemas import schema_of
 from echovessel.llm.visible import Limit, Visible, VisibleReply
-from echovessel.llm.wording import worded
+from echovessel.llm.wording import render_wording
 from echovessel.process.threads import in_thread
 from echovessel.web.storable import storable as storable_text
 
@@ -77,7 +77,7 @@ async def stream(request: Request) -> AsyncGenerator[Visible, None]:
 async def answer(request: Request, schema: type[Schema], *, doubt: Doubt[Schema] | None = None) -> Answer[Schema]:
     """A validated answer. Raises `LLMError`, or `AnswerUnreadable` when two attempts do not fit."""
     talk = conversation(request, schema, doubt)
-    provider, shape, question = chosen_provider(), shape_of(schema), next(talk)
+    provider, shape, question = chosen_provider(), schema_of(schema), next(talk)
     while True:
         meter = Meter(question, provider)
         try:
@@ -101,7 +101,7 @@ def answer_now(
     Replies that are in `replies` are not asked for again. Not for a thread in which an event loop runs.
     """
     talk = conversation(request, schema, doubt)
-    provider, shape, question = chosen_provider(), shape_of(schema), next(talk)
+    provider, shape, question = chosen_provider(), schema_of(schema), next(talk)
     stored = deque(replies.load() if replies else ())
     number = 0
     while True:
@@ -124,7 +124,7 @@ def conversation(
     first = yield request
     doubtful = None
     try:
-        value = parsed(first.text, schema, mend=first.whole)
+        value = parse_answer(first.text, schema, mend=first.whole)
         problem = doubt(value) if doubt else ""
         if not problem:
             return Answer(value, first.text, first.usage)
@@ -134,7 +134,7 @@ def conversation(
     second = yield replace(request, user=_again(request.user, first.text, problem))
     usage = first.usage + second.usage
     try:
-        return Answer(parsed(second.text, schema, mend=second.whole), second.text, usage)
+        return Answer(parse_answer(second.text, schema, mend=second.whole), second.text, usage)
     except Unreadable as error:
         if doubtful is not None:
             return Answer(doubtful, first.text, usage)
@@ -143,11 +143,13 @@ def conversation(
 
 def _again(question: str, answer: str, problem: str) -> str:
     """The question once more. Of an answer that babbles, its beginning shows what it was like."""
-    shown = neutral(shortened(answer, ANSWER_TOKENS_SHOWN))
-    return worded("answer_again", question=question, answer=shown, problem=neutral(problem))
+    shown = neutralize(shorten(answer, ANSWER_TOKENS_SHOWN))
+    return render_wording("answer_again", question=question, answer=shown, problem=neutralize(problem))
 
 
-def _asked(question: Request, provider: Provider, shape: Shape, number: int, replies: ReplyStore | None) -> Reply:
+def _asked(
+    question: Request, provider: Provider, shape: ResponseSchema, number: int, replies: ReplyStore | None
+) -> Reply:
     """The `number`-th reply, entered in the ledger and kept. The second question of an answer is not held up by a cap:
     the first would have been paid in vain."""
     meter = Meter(question, provider)
@@ -166,7 +168,7 @@ def _asked(question: Request, provider: Provider, shape: Shape, number: int, rep
     return reply
 
 
-async def _reply(meter: Meter, shape: Shape) -> Reply:
+async def _reply(meter: Meter, shape: ResponseSchema) -> Reply:
     length, thought = 0, False
     async with aclosing(_items(meter, shape)) as items:
         async for item in items:
@@ -194,7 +196,7 @@ def _with_room_to_think(request: Request, provider: Provider) -> Request:
     return replace(request, max_tokens=request.max_tokens + knobs.reasoning_tokens())
 
 
-async def _items(meter: Meter, shape: Shape | None) -> AsyncGenerator[str | Thought, None]:
+async def _items(meter: Meter, shape: ResponseSchema | None) -> AsyncGenerator[str | Thought, None]:
     """The pieces of one call under one total deadline, until the model says that it has ended, and why."""
     request = _with_room_to_think(meter.request, meter.provider)
     deadline = asyncio.get_running_loop().time() + settings.LLM_TIMEOUT_S

@@ -81,7 +81,7 @@ class Meter:
         try:
             self._enter()
         except DatabaseError as error:
-            log.error("A call to %s is not in the ledger: %s", self.provider.name, redaction.told(error))
+            log.error("A call to %s is not in the ledger: %s", self.provider.name, redaction.format_exception(error))
 
     def record_with(self, keep: Callable[[], None]) -> None:
         """Writes the row and does `keep` in one transaction. Where they cannot both be done, the row stands alone: what
@@ -94,7 +94,7 @@ class Meter:
             self.record()
             if not isinstance(error, DatabaseError):
                 raise
-            log.error("A reply of %s could not be kept: %s", self.provider.name, redaction.told(error))
+            log.error("A reply of %s could not be kept: %s", self.provider.name, redaction.format_exception(error))
 
     def _enter(self) -> None:
         insert(apps.get_model("llm", "LLMCall")(**self.row()))

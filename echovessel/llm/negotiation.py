@@ -20,7 +20,7 @@ REFUSALS = frozenset({400, 404, 415, 422, 501})
 _agreed: dict[Endpoint, "Terms"] = {}
 
 
-class Refused(Protocol):
+class TermsRefused(Protocol):
     """A status error of either SDK."""
 
     status_code: int
@@ -34,7 +34,7 @@ class Terms:
     mode: Mode
     without: frozenset[str] = frozenset()
 
-    def after(self, error: Refused, fields: Sequence[str], modes: Sequence[Mode]) -> "Terms | None":
+    def after(self, error: TermsRefused, fields: Sequence[str], modes: Sequence[Mode]) -> "Terms | None":
         """The next poorer terms after a refusal, or None when it was not about terms.
 
         A field that the server names is left out; else the mode goes down one step. `modes` is empty for
@@ -54,7 +54,7 @@ def terms(endpoint: Endpoint) -> Terms:
     return _agreed.get(endpoint, Terms("schema"))
 
 
-async def opened(
+async def open_stream(
     endpoint: Endpoint,
     send: Callable[[Terms], Awaitable[Opened]],
     *,

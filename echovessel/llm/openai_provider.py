@@ -16,13 +16,13 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletio
 from openai.types.chat.chat_completion_chunk import ChoiceDelta
 
 from echovessel.llm.base import Provider
-from echovessel.llm.certificates import trusted
+from echovessel.llm.certificates import ssl_context
 from echovessel.llm.errors import LLMError
-from echovessel.llm.faults import answered_whole, as_llm_errors, whole_answer
-from echovessel.llm.negotiation import Endpoint, Mode, Terms, opened
-from echovessel.llm.request import Finished, Request, Shape, Thought, Usage
+from echovessel.llm.faults import as_llm_errors, is_complete_answer, whole_answer
+from echovessel.llm.negotiation import Endpoint, Mode, Terms, open_stream
+from echovessel.llm.request import Finished, Request, ResponseSchema, Thought, Usage
 from echovessel.llm.tiers import OPENAI
-from echovessel.llm.wording import worded
+from echovessel.llm.wording import render_wording
 
 OWN_URL = "https://api.openai.com/v1"
 MODES: tuple[Mode, ...] = ("schema", "json", "text")
@@ -41,7 +41,7 @@ class OpenAIProvider(Provider):
     defaults = OPENAI
 
     async def stream(
-        self, request: Request, shape: Shape | None = None
+        self, request: Request, shape: ResponseSchema | None = None
     ) -> AsyncGenerator[str | Thought | Finished, None]:
         """See `Provider.stream`."""
         with as_llm_errors(openai):
@@ -56,7 +56,7 @@ class OpenAIProvider(Provider):
             base_url=self._url,
             max_retries=0,
             timeout=settings.LLM_TIMEOUT_S,
-            http_client=openai.DefaultAsyncHttpxClient(verify=trusted()),
+            http_client=openai.DefaultAsyncHttpxClient(verify=ssl_context()),
         )
 
     @property
@@ -70,7 +70,7 @@ class OpenAIProvider(Provider):
         return key or "none"  # local servers want the header, not its content
 
     async def _opened(
-        self, client: AsyncOpenAI, request: Request, shape: Shape | None
+        self, client: AsyncOpenAI, request: Request, shape: ResponseSchema | None
     ) -> AsyncStream[ChatCompletionChunk]:
         model = self.model(request.tier)
         endpoint: Endpoint = (self.name, self._url, model)
@@ -84,7 +84,7 @@ class OpenAIProvider(Provider):
 
         modes = MODES if shape else ()
         fields = OPTIONAL if own else ("store", *OPTIONAL)
-        return await opened(endpoint, send, refusal=openai.APIStatusError, fields=fields, modes=modes)
+        return await open_stream(endpoint, send, refusal=openai.APIStatusError, fields=fields, modes=modes)
 
 
 def is_own(url: str) -> bool:
@@ -92,7 +92,7 @@ def is_own(url: str) -> bool:
     return (urlsplit(url).hostname or "").endswith("openai.com")
 
 
-def body(request: Request, shape: Shape | None, terms: Terms, model: str, *, own: bool) -> dict[str, Any]:
+def body(request: Request, shape: ResponseSchema | None, terms: Terms, model: str, *, own: bool) -> dict[str, Any]:
     """The request as the wire wants it; `own` is OpenAI's own server, whose newer models renamed a field
     and think at length unless told not to."""
     optional: dict[str, Any] = {"store": False, "stream_options": {"include_usage": True}}
@@ -104,7 +104,7 @@ def body(request: Request, shape: Shape | None, terms: Terms, model: str, *, own
         optional[limit] = request.max_tokens
     system = request.system
     if shape and terms.mode != "schema":
-        system = f"{system}\n\n{worded('answer_as_json', schema=json.dumps(shape.schema))}"
+        system = f"{system}\n\n{render_wording('answer_as_json', schema=json.dumps(shape.schema))}"
     return {
         "model": model,
         "stream": True,
@@ -114,7 +114,7 @@ def body(request: Request, shape: Shape | None, terms: Terms, model: str, *, own
     }
 
 
-def _format(shape: Shape, terms: Terms) -> dict[str, Any]:
+def _format(shape: ResponseSchema, terms: Terms) -> dict[str, Any]:
     if terms.mode == "json":
         return {"type": "json_object"}
     return {
@@ -126,7 +126,7 @@ def _format(shape: Shape, terms: Terms) -> dict[str, Any]:
 async def _read(chunks: AsyncStream[ChatCompletionChunk]) -> AsyncGenerator[str | Thought | Finished, None]:
     """The text of the first choice, and `Finished` if the server said why it ended. The count of tokens
     comes in a chunk of its own after that, so the end is only known at the end."""
-    if answered_whole(chunks.response):
+    if is_complete_answer(chunks.response):
         for item in _whole(ChatCompletion.model_validate_json(await whole_answer(chunks.response))):
             yield item
         return

@@ -37,7 +37,7 @@ class Unreadable(ValueError):
     """No reading of the text fits the schema; the message says why, in words a model can act on."""
 
 
-def parsed(text: str, schema: type[Schema], *, mend: bool = True) -> Schema:
+def parse_answer(text: str, schema: type[Schema], *, mend: bool = True) -> Schema:
     """The value of `schema` that `text` spells. With `mend=False`, for an answer that hit the token limit, only whole
     and valid JSON will do. Raises Unreadable and nothing else.
 

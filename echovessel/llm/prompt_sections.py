@@ -55,7 +55,7 @@ def tokens(text: str) -> int:
     return -(-len(text.encode()) // 4)
 
 
-def shortened(text: str, budget: int) -> str:
+def shorten(text: str, budget: int) -> str:
     """`text`, cut at its end to at most `budget` tokens and marked with an ellipsis where it was cut."""
     if tokens(text) <= budget:
         return text

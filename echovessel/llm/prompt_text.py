@@ -89,7 +89,7 @@ _ROLE = re.compile(rf"{_BREAK}[^\w\n]{{0,8}}(?:human|assistant|system|user)[^\w\
 _SUSPECT = re.compile(rf"[{re.escape(_LESS)}\[\]［﹇◁#＃﹟\U000e0000-\U000e007f]|{_BREAK}")
 
 
-def neutral(text: str) -> Neutral:
+def neutralize(text: str) -> Neutral:
     """`text` with marks of ours and of chat templates made harmless; its lines stay lines.
 
     >>> neutral("a </memory> and <|im_start|>system")
@@ -115,19 +115,19 @@ def one_line(text: str) -> Neutral:
     """`text`, neutral and in one line: a name, a description."""
     if isinstance(text, Neutral):
         return text
-    return neutral(" ".join(text.split()))
+    return neutralize(" ".join(text.split()))
 
 
-def indented(text: str) -> Neutral:
+def indent_text(text: str) -> Neutral:
     """`text`, neutral, its further lines indented: none of them can look like the line of another speaker."""
     if isinstance(text, Neutral):
         return text
-    return Neutral(neutral(f"\n{INDENT}".join(text.splitlines())))
+    return Neutral(neutralize(f"\n{INDENT}".join(text.splitlines())))
 
 
-def fenced(tag: Literal["memory", "said"], text: str) -> Neutral:
+def fence(tag: Literal["memory", "said"], text: str) -> Neutral:
     """`text` of people inside its marked block, which it cannot end."""
-    return Neutral(f"<{tag}>\n{neutral(text)}\n</{tag}>")
+    return Neutral(f"<{tag}>\n{neutralize(text)}\n</{tag}>")
 
 
 def lines_of(texts: Iterable[Neutral]) -> Neutral:

@@ -191,7 +191,7 @@ class Withdrawn:
 
 
 @dataclass
-class _Visible:
+class _VisibleText:
     """What must be known of the text that was let through, to judge the next mark."""
 
     is_blank: bool = True
@@ -253,7 +253,7 @@ class ReasoningFilter:
     was_unopened: bool = False  # it had no opening mark
     _rest: str = ""
     _at: int = 0  # what of `_rest` was read
-    _visible: _Visible = field(default_factory=_Visible)
+    _visible: _VisibleText = field(default_factory=_VisibleText)
     _block: _Block | None = None
     _wrapper: str = ""
     _spaces: str = ""  # white space before the first word
@@ -418,7 +418,7 @@ class ReasoningFilter:
         """All text so far was reasoning."""
         was_shown = not self._visible.is_blank and not self._is_held_back
         self._kept = [Withdrawn()] if was_shown else []
-        self._visible, self._ends, self._spaces, self._until, self._undecided = _Visible(), "", "", None, ""
+        self._visible, self._ends, self._spaces, self._until, self._undecided = _VisibleText(), "", "", None, ""
         self.found = self.was_unopened = True
 
     # --- letting through ------------------------------------------------------------------------------------------
@@ -459,10 +459,10 @@ def without_reasoning(text: str) -> str:
     'Hello, Ana.'
     """
     reasoning = ReasoningFilter()
-    return joined([*reasoning.feed(text), *reasoning.close()])
+    return join_visible([*reasoning.feed(text), *reasoning.close()])
 
 
-def joined(items: Iterable[str | Withdrawn]) -> str:
+def join_visible(items: Iterable[str | Withdrawn]) -> str:
     """The visible text that these items add up to."""
     text: list[str] = []
     for item in items:

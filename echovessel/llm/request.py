@@ -70,7 +70,7 @@ class Answer(Generic[Value]):
 
 
 @dataclass(frozen=True)
-class Shape:
+class ResponseSchema:
     """The form a structured answer must take: a name for the wire and a JSON schema (see `schemas.py`)."""
 
     name: str
@@ -90,7 +90,7 @@ class Thinking:
 
 
 @dataclass(frozen=True)
-class Cut:
+class CutOff:
     """The reply ends here because of a limit; the last thing of a stream."""
 
 

@@ -5,16 +5,16 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from echovessel.llm.request import Shape
+from echovessel.llm.request import ResponseSchema
 
 
 @cache
-def shape_of(schema: type[BaseModel]) -> Shape:
+def schema_of(schema: type[BaseModel]) -> ResponseSchema:
     """The wire form of `schema`."""
-    return Shape(schema.__name__, strict(schema.model_json_schema()))
+    return ResponseSchema(schema.__name__, strict_schema(schema.model_json_schema()))
 
 
-def strict(schema: dict[str, Any]) -> dict[str, Any]:
+def strict_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """`schema` with closed objects, every property required and no defaults.
 
     Both providers' strict modes ask for this; a model that must write every field forgets none. What the type
@@ -30,9 +30,9 @@ def strict(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _strict_value(key: str, value: Any) -> Any:
     if key in ("properties", "$defs"):
-        return {name: strict(part) for name, part in value.items()}
+        return {name: strict_schema(part) for name, part in value.items()}
     if key in ("anyOf", "oneOf", "allOf"):
-        return [strict(part) for part in value]
+        return [strict_schema(part) for part in value]
     if key == "items":
-        return strict(value)
+        return strict_schema(value)
     return value

@@ -5,9 +5,9 @@ import unicodedata
 from dataclasses import dataclass, field
 
 from echovessel.llm.reasoning import ReasoningFilter, Withdrawn
-from echovessel.llm.request import Cut, Thinking, Thought
+from echovessel.llm.request import CutOff, Thinking, Thought
 
-Visible = str | Withdrawn | Thinking | Cut
+Visible = str | Withdrawn | Thinking | CutOff
 
 # The last characters before the limit wait until it is known whether the reply ends in time: where it does not, it ends
 # with a sentence or a word, and nothing that was shown is taken back.
@@ -37,7 +37,7 @@ class Limit:
         room = self.characters - self._passed
         if len(self._held) > room:
             self.is_reached = True
-            shown, self._held = shown + cut_off(self._held, room), ""
+            shown, self._held = shown + shorten_reply(self._held, room), ""
         return shown
 
     def close(self) -> str:
@@ -50,7 +50,7 @@ class Limit:
         self._passed, self._held = 0, ""
 
 
-def cut_off(text: str, length: int) -> str:
+def shorten_reply(text: str, length: int) -> str:
     """At most so many characters of the longer `text`: up to a sentence, a word, or at least a whole character.
 
     >>> cut_off("It rains. I stay in bed today.", 22)
@@ -123,7 +123,7 @@ class VisibleReply:
         if not self.limit.is_reached:
             self._add(self.limit.close())
         if (is_cut or self.limit.is_reached) and self.text.strip():
-            self._shown.append(Cut())
+            self._shown.append(CutOff())
         return self._taken()
 
     def _show(self, items: list[str | Withdrawn]) -> None:

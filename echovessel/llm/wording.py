@@ -7,7 +7,7 @@ from string import Template
 from django.conf import settings
 
 
-def worded(name: str, **words: str) -> str:
+def render_wording(name: str, **words: str) -> str:
     """The prompt `templates/prompts/<name>.txt` with every `$placeholder` filled; KeyError if one is not."""
     return _template(Path(settings.BASE_DIR) / "templates" / "prompts" / f"{name}.txt").substitute(words)
 

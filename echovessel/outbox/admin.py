@@ -2,12 +2,12 @@
 
 from django.contrib import admin
 
-from echovessel.admin import Lately, Seen
+from echovessel.admin import Lately, ReadOnlyAdmin
 from echovessel.outbox.models import OutboxEvent
 
 
 @admin.register(OutboxEvent)
-class OutboxEventAdmin(Seen):
+class OutboxEventAdmin(ReadOnlyAdmin):
     persona_path = None
     list_display = ["id", "name", "stream", "at"]
     list_filter = [Lately.of("at")]

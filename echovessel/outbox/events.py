@@ -20,4 +20,4 @@ def publish(stream: UUID, name: str, **data: Any) -> OutboxEvent:
 
 def broadcast(stream: UUID, name: str, **data: Any) -> None:
     """Offer an ephemeral event to the sockets of this process. Call it from the event loop."""
-    hub.here().broadcast(stream, Frame(name, data, timezone.now()))
+    hub.get_hub().broadcast(stream, Frame(name, data, timezone.now()))

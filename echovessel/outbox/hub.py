@@ -111,7 +111,7 @@ class Hub:
             try:
                 await self.catch_up()
             except Exception as error:  # noqa: BLE001  (the edge of a job: without it every page here would go deaf)
-                logger.error("the event log could not be read; trying again: %s", redaction.told(error))
+                logger.error("the event log could not be read; trying again: %s", redaction.format_exception(error))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._news.wait(), knobs.poll_seconds())
             self._news.clear()
@@ -120,7 +120,7 @@ class Hub:
 _hubs: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Hub]" = weakref.WeakKeyDictionary()
 
 
-def here() -> Hub:
+def get_hub() -> Hub:
     """The hub of the running event loop."""
     loop = asyncio.get_running_loop()
     if loop not in _hubs:

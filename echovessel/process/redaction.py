@@ -11,7 +11,7 @@ import traceback
 NAMED = re.compile(r"(/v1/models/).+")
 
 
-def told(error: BaseException) -> str:
+def format_exception(error: BaseException) -> str:
     """The type of `error` and the frames it came through, as lines for a log."""
     return f"{type(error).__name__}\n{''.join(traceback.format_tb(error.__traceback__))}"
 

@@ -17,7 +17,7 @@ STALLED_AFTER_SECONDS = 60
 Send = Callable[[Any], Awaitable[None]]
 
 
-class Paced:
+class FlowControlledSend:
     """`send` for one answer, which waits while the reader is behind. Also the push producer that twisted knows."""
 
     def __init__(self, send: Send, answer: Any) -> None:
@@ -66,7 +66,7 @@ class Paced:
         self._room.set()
 
 
-def paced(send: Send) -> Send:
+def with_flow_control(send: Send) -> Send:
     """`send`, paced where it is daphne's: a partial whose first argument is twisted's request."""
     answer = next(iter(getattr(send, "args", ())), None)
-    return Paced(send, answer) if hasattr(answer, "registerProducer") else send
+    return FlowControlledSend(send, answer) if hasattr(answer, "registerProducer") else send

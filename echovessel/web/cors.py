@@ -21,7 +21,7 @@ REMEMBERED_SECONDS = 600
 
 
 @sync_and_async_middleware
-def for_other_pages(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
+def middleware(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
     """Tells browsers which pages may use the door."""
     if iscoroutinefunction(get_response):
 

@@ -14,7 +14,7 @@ from django.utils.decorators import sync_and_async_middleware
 
 
 @sync_and_async_middleware
-def unless_it_says_so(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
+def middleware(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
     """Marks every answer that says nothing of being kept."""
     if iscoroutinefunction(get_response):
 

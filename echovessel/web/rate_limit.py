@@ -7,7 +7,7 @@ from collections.abc import Callable
 WINDOW_SECONDS = 60.0
 
 
-class Pace:
+class RateLimiter:
     """At most `limit()` times a minute for each key.
 
     >>> pace = Pace(lambda: 1)

@@ -30,10 +30,10 @@ def install(most_bytes: Callable[[], int]) -> None:
     """Have daphne take requests with at most so large a body. With another server nothing is changed."""
     daphne = sys.modules.get("daphne.http_protocol")
     if daphne is not None:
-        vars(daphne)["WebRequest"] = bounded(vars(daphne)["WebRequest"], most_bytes)
+        vars(daphne)["WebRequest"] = bounded_request(vars(daphne)["WebRequest"], most_bytes)
 
 
-def bounded(base: Any, most_bytes: Callable[[], int]) -> Any:
+def bounded_request(base: Any, most_bytes: Callable[[], int]) -> Any:
     """Twisted's request `base` with a bounded body of which it parses nothing. Who sends more is told so at once; what
     still comes is dropped, so that a client which only reads when it has sent all hears of it, too."""
 
@@ -72,7 +72,7 @@ def bounded(base: Any, most_bytes: Callable[[], int]) -> Any:
 
 
 # --- piece by piece ---------------------------------------------------------------------------------------------------
-class FromDisk:
+class SpooledBody:
     """`receive` for one request: the body from the file that it lies in, then what comes after it."""
 
     def __init__(self, body: Any, receive: Receive) -> None:
@@ -90,13 +90,13 @@ class FromDisk:
         return {"type": "http.request", "body": piece, "more_body": True}
 
 
-def from_disk(application: Application) -> Application:
+def spooled_body(application: Application) -> Application:
     """The application, given large bodies as they are read. Daphne calls it before it reads the body: so it is a
     function that does its part at once, and no coroutine."""
 
     def called(scope: Any, receive: Receive, send: Any) -> Coroutine[Any, Any, None]:
         body = _large_body(send) if scope["type"] == "http" else None
-        return application(scope, FromDisk(body, receive) if body else receive, send)
+        return application(scope, SpooledBody(body, receive) if body else receive, send)
 
     called._asgi_single_callable = True  # type: ignore[attr-defined]
     return called

@@ -1,6 +1,6 @@
 """The archive of a persona as JSON Lines (design/archive.md): loading restores what she remembers, saving writes it."""
 
-from memory.archive.read import Imported, import_archive
+from memory.archive.read import ImportResult, import_archive
 from memory.archive.schema import ArchiveError, BrokenLine
 
-__all__ = ["ArchiveError", "BrokenLine", "Imported", "import_archive"]
+__all__ = ["ArchiveError", "BrokenLine", "ImportResult", "import_archive"]

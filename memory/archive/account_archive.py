@@ -42,7 +42,7 @@ class _Outlet:
         return whole
 
 
-def zipped(owner: "User", now: datetime) -> Iterator[bytes]:
+def stream_zip(owner: "User", now: datetime) -> Iterator[bytes]:
     """The bytes of the zip, as they come."""
     outlet = _Outlet()
     with ZipFile(cast(IO[bytes], outlet), "w", ZIP_DEFLATED) as archive:
@@ -51,7 +51,7 @@ def zipped(owner: "User", now: datetime) -> Iterator[bytes]:
             entry.compress_type = ZIP_DEFLATED
             entry.external_attr = 0o600 << 16
             with archive.open(entry, "w", force_zip64=True) as file:
-                for line in archive_write.lines(persona, now):
+                for line in archive_write.archive_lines(persona, now):
                     file.write(line)
                     if outlet.size >= CHUNK:
                         yield outlet.taken()

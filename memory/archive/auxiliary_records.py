@@ -10,7 +10,7 @@ from django.db.models import Model
 
 from chat.models import Session
 from echovessel.db.sqlite import bulk
-from memory.archive.parts import Batches, Known, Names, Part, Values, beside_defaults, called, in_order
+from memory.archive.parts import Batches, Known, Names, Part, Values, archive_id, beside_defaults, in_order
 from memory.archive.schema import (
     MoodRecord,
     NodeVersionRecord,
@@ -38,7 +38,7 @@ from memory.store.deduplication import content_hash
 from persona.models import MoodChange
 
 
-def iso(moment: datetime | None) -> str | None:
+def iso_format(moment: datetime | None) -> str | None:
     return moment.astimezone(UTC).isoformat() if moment else None
 
 
@@ -53,10 +53,10 @@ def _mood_lines(names: Names) -> Iterator[Values]:
     talks = names.by_uuid(Session, set(rows.values_list("session_uuid", flat=True)))
     for mood in in_order(rows):
         yield {
-            "id": called(mood.external_id, mood.uuid),
+            "id": archive_id(mood.external_id, mood.uuid),
             "mood": mood.mood,
             "energy": mood.energy,
-            "at": iso(mood.at),
+            "at": iso_format(mood.at),
             **beside_defaults(MoodRecord, last_user_signal=mood.last_user_signal, session=talks.get(mood.session_uuid)),
         }
 
@@ -93,7 +93,7 @@ def _reflection_lines(names: Names) -> Iterator[Values]:
     for run in in_order(rows):
         yield {
             "reason": run.reason,
-            "at": iso(run.at),
+            "at": iso_format(run.at),
             **beside_defaults(
                 ReflectionRecord, session=talks.get(run.session_id), thoughts=run.thoughts, dropped=run.dropped
             ),
@@ -133,7 +133,7 @@ def _version_lines(names: Names) -> Iterator[Values]:
                 "node": nodes[version.node_id],
                 "version": version.version,
                 "description": version.description,
-                "edited_at": iso(version.edited_at),
+                "edited_at": iso_format(version.edited_at),
                 **beside_defaults(
                     NodeVersionRecord,
                     emotional_impact=version.emotional_impact,
@@ -187,7 +187,7 @@ def _cycle_lines(names: Names) -> Iterator[Values]:
         yield beside_defaults(
             SlowCycleRecord,
             through=names.last_memory_through(cycle.through),
-            wanted_at=iso(cycle.requested_at),
+            wanted_at=iso_format(cycle.requested_at),
             wanted_by=names.of(Session, [cycle.requested_by_id]).get(cycle.requested_by_id),
         )
 
@@ -215,12 +215,12 @@ def _run_lines(names: Names) -> Iterator[Values]:
     talks = names.of(Session, set(rows.values_list("session_id", flat=True)))
     for run in in_order(rows):
         yield {
-            "id": iso(run.at),
+            "id": iso_format(run.at),
             "reason": run.reason,
             "outcome": run.outcome,
             "given": {name: _ids(names, _LISTED.get(name), keys) for name, keys in run.given.items()},
             "made": [_named(names, item) for item in run.made],
-            "at": iso(run.at),
+            "at": iso_format(run.at),
             **beside_defaults(
                 SlowCycleRunRecord,
                 session=talks.get(run.session_id),
@@ -294,7 +294,7 @@ def _keyed(known: Known, item: dict[str, Any]) -> dict[str, Any]:
 # --- questions ------------------------------------------------------------------------------------------------------
 def _question_id(question: Question) -> str:
     """Questions have no ids of their own: when it was asked, and what."""
-    return f"{iso(question.asked_at)} {content_hash(question.text)[:16]}"
+    return f"{iso_format(question.asked_at)} {content_hash(question.text)[:16]}"
 
 
 def _question_ids(names: Names, keys: Collection[int]) -> dict[int | None, str]:
@@ -316,11 +316,11 @@ def _question_lines(names: Names) -> Iterator[Values]:
             "id": _question_id(question),
             "text": question.text,
             "nodes": [nodes[key] for key in grounds if key in nodes],
-            "asked_at": iso(question.asked_at),
+            "asked_at": iso_format(question.asked_at),
             **beside_defaults(
                 QuestionRecord,
                 status=question.status,
-                settled_at=iso(question.settled_at),
+                settled_at=iso_format(question.settled_at),
                 answered_by=nodes.get(question.answered_by_id),
             ),
         }
@@ -368,7 +368,7 @@ def tombstone_lines(names: Names) -> Iterator[Values]:
             "kind": stone.kind,
             "digest": stone.digest,
             "key": stone.key_id,
-            "created_at": iso(stone.created_at),
+            "created_at": iso_format(stone.created_at),
             **beside_defaults(TombstoneRecord, refused=stone.refused),
         }
 
@@ -400,19 +400,19 @@ def _stone(known: Known, given: TombstoneRecord) -> Tombstone:
 def _receipt_lines(names: Names) -> Iterator[Values]:
     for receipt in in_order(Receipt.objects.filter(persona=names.persona).order_by("pk")):
         yield {
-            "id": called(receipt.external_id, receipt.uuid),
+            "id": archive_id(receipt.external_id, receipt.uuid),
             "targets": receipt.targets,
             "choice": receipt.choice,
             "counts": receipt.counts,
             "erased": receipt.erased,
-            "at": iso(receipt.at),
+            "at": iso_format(receipt.at),
             **beside_defaults(
                 ReceiptRecord,
                 prints=receipt.prints,
                 stones=_digests(receipt.stones),
                 by=names.by(receipt.by_id),
                 status=receipt.status,
-                finished_at=iso(receipt.finished_at),
+                finished_at=iso_format(receipt.finished_at),
             ),
         }
 

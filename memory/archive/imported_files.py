@@ -14,8 +14,8 @@ from django.db import transaction
 from chat.models import Message, Session
 from echovessel.db.sqlite import bulk
 from echovessel.db.text_columns import column_of
-from memory.archive.auxiliary_records import iso
-from memory.archive.parts import Batches, Known, Names, Part, Values, beside_defaults, called, in_order, uuids_among
+from memory.archive.auxiliary_records import iso_format
+from memory.archive.parts import Batches, Known, Names, Part, Values, archive_id, beside_defaults, in_order, uuids_among
 from memory.archive.schema import DraftRecord, FileRecord, PieceRecord, QuotedRecord
 from memory.models import ImportChunk, ImportJob, ImportRun
 from memory.store import tombstones
@@ -28,10 +28,10 @@ _MOMENTS = ("created_at", "confirmed_at", "finished_at")
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
-def marks(names: Names) -> Mapping[UUID | None, str]:
+def import_marks(names: Names) -> Mapping[UUID | None, str]:
     """By what an archive calls the imports that are saved, by the uuid that is the mark of what came in by them."""
     jobs = _confirmed(names).values_list("uuid", "external_id")
-    return {uuid: called(external_id, uuid) for uuid, external_id in jobs}
+    return {uuid: archive_id(external_id, uuid) for uuid, external_id in jobs}
 
 
 def _confirmed(names: Names) -> Any:
@@ -43,10 +43,10 @@ def file_lines(names: Names) -> Iterator[Values]:
         is_cut_off = job.status in ImportJob.NEEDS_FILE
         values = {name: getattr(job, name) for name in _OF_THE_FILE}
         yield {
-            "id": called(job.external_id, job.uuid),
+            "id": archive_id(job.external_id, job.uuid),
             **values,
             "status": ImportJob.Status.CANCELLED if is_cut_off else job.status,
-            **{name: iso(getattr(job, name)) for name in _MOMENTS},
+            **{name: iso_format(getattr(job, name)) for name in _MOMENTS},
             **{name: column_of(ImportJob, name).without_words(getattr(job, name)) for name in ("found", "choices")},
         }
 
@@ -69,7 +69,7 @@ def load_files(known: Known, batches: Batches) -> Mapping[str | None, UUID]:
                 [ImportRun(uuid=uuid, persona=known.persona, at=at, counts=counts) for uuid, at, counts in runs]
             )
     jobs = ImportJob.objects.filter(persona=known.persona).values_list("uuid", "external_id")
-    return {called(external_id, uuid): uuid for uuid, external_id in jobs}
+    return {archive_id(external_id, uuid): uuid for uuid, external_id in jobs}
 
 
 def _file(known: Known, given: FileRecord) -> ImportJob:
@@ -88,7 +88,7 @@ def _file(known: Known, given: FileRecord) -> ImportJob:
 # --- their parts ------------------------------------------------------------------------------------------------------
 def _piece_lines(names: Names) -> Iterator[Values]:
     taken_in = _confirmed(names).values_list("pk", "external_id", "uuid")
-    files = {key: called(external_id, uuid) for key, external_id, uuid in taken_in}
+    files = {key: archive_id(external_id, uuid) for key, external_id, uuid in taken_in}
     rows = ImportChunk.objects.filter(persona=names.persona, job__in=files).order_by("job", "number")
     for chunk in in_order(rows):
         session = names.of(Session, [chunk.session_id]).get(chunk.session_id)
@@ -129,20 +129,20 @@ def _load_pieces(known: Known, batches: Batches) -> int:
 
 # --- drafts -----------------------------------------------------------------------------------------------------------
 def _draft_lines(names: Names) -> Iterator[Values]:
-    files = marks(names)
+    files = import_marks(names)
     for draft in in_order(CoreDraft.objects.filter(persona=names.persona).order_by("pk")):
         quotes = list(draft.quotes.order_by("pk"))
         lines = names.by_uuid(Message, {quote.said_in for quote in quotes})
         yield {
-            "id": called(draft.external_id, draft.uuid),
+            "id": archive_id(draft.external_id, draft.uuid),
             "label": draft.label,
             "text": draft.text,
-            "created_at": iso(draft.created_at),
+            "created_at": iso_format(draft.created_at),
             "quotes": [_quoted(quote, lines) for quote in quotes],
             **beside_defaults(
                 DraftRecord,
                 status=draft.status,
-                decided_at=iso(draft.decided_at),
+                decided_at=iso_format(draft.decided_at),
                 by=names.by(draft.decided_by_id),
                 file=files.get(draft.import_uuid),
             ),
@@ -150,7 +150,7 @@ def _draft_lines(names: Names) -> Iterator[Values]:
 
 
 def _quoted(quote: DraftQuote, lines: Mapping[UUID | None, str]) -> Values:
-    where = {"message": lines.get(quote.said_in), "said_at": iso(quote.said_at), "where": quote.where}
+    where = {"message": lines.get(quote.said_in), "said_at": iso_format(quote.said_at), "where": quote.where}
     return {"quote": quote.quote, **beside_defaults(QuotedRecord, **where)}
 
 

@@ -21,8 +21,8 @@ from typing import Any
 from django.db import transaction
 
 from echovessel.db.sqlite import bulk
-from memory.archive.auxiliary_records import iso
-from memory.archive.parts import Batches, Known, Names, Part, Values, beside_defaults, called, in_order
+from memory.archive.auxiliary_records import iso_format
+from memory.archive.parts import Batches, Known, Names, Part, Values, archive_id, beside_defaults, in_order
 from memory.archive.schema import BeforeRecord, MergeRecord, ProposalRecord, SnapshotRecord
 from memory.entities.merge import mark_of
 from memory.models import Alias, ConceptNode, Entity, Mention, MergeProposal
@@ -41,18 +41,18 @@ def _lines(names: Names) -> Iterator[Values]:
         if {proposal.a_id, proposal.b_id} <= place.keys():
             one, other = sorted((proposal.a, proposal.b), key=lambda entity: place[entity.pk])
             yield {
-                "id": called(proposal.external_id, proposal.uuid),
-                "a": called(one.external_id, one.uuid),
-                "b": called(other.external_id, other.uuid),
+                "id": archive_id(proposal.external_id, proposal.uuid),
+                "a": archive_id(one.external_id, one.uuid),
+                "b": archive_id(other.external_id, other.uuid),
                 "score": proposal.score,
                 "reasons": proposal.reasons,
-                "created_at": iso(proposal.created_at),
+                "created_at": iso_format(proposal.created_at),
                 **beside_defaults(
                     ProposalRecord,
                     status=proposal.status,
                     by=names.by(proposal.decided_by_id),
-                    decided_at=iso(proposal.decided_at),
-                    hinted_at=iso(proposal.hinted_at),
+                    decided_at=iso_format(proposal.decided_at),
+                    hinted_at=iso_format(proposal.hinted_at),
                     snapshot=merges.told(proposal.snapshot) if proposal.snapshot else None,
                 ),
             }
@@ -75,7 +75,7 @@ class _Saved:
             {was["last_mention"] for was in merged.values_list("snapshot", flat=True) if "last_mention" in was}
         )
         entities = names.of(Entity, names.saved[Entity]) if rows.exists() else {}
-        proposals = {key: called(given, uuid) for key, given, uuid in rows.values_list("pk", "external_id", "uuid")}
+        proposals = {key: archive_id(given, uuid) for key, given, uuid in rows.values_list("pk", "external_id", "uuid")}
         made = cls(names, entities, proposals, eras, defaultdict(list))
         return cls(names, entities, proposals, eras, made._since(merged) if eras else {})
 
@@ -171,7 +171,7 @@ def _load(known: Known, batches: Batches) -> int:
 def _known_proposals(known: Known, ids: Iterable[str]) -> dict[str, int]:
     """Keys of proposals by their ids in the archive."""
     rows = MergeProposal.objects.of(known.persona).values_list("pk", "external_id", "uuid")
-    found = {called(external_id, uuid): key for key, external_id, uuid in rows}
+    found = {archive_id(external_id, uuid): key for key, external_id, uuid in rows}
     return {given: found[given] for given in ids if given in found}
 
 

@@ -47,9 +47,9 @@ class Names:
 
     def _named(self, model: type[Model], by: str, keys: Collection[Any]) -> Iterator[tuple[Any, str]]:
         rows = model._default_manager.filter(persona=self.persona)
-        for some in at_once(keys):
+        for some in in_batches(keys):
             found = rows.filter(**{f"{by}__in": some}).values_list("pk", by, "external_id", "uuid")
-            yield from ((key, called(given, uuid)) for pk, key, given, uuid in found if pk in self.saved[model])
+            yield from ((key, archive_id(given, uuid)) for pk, key, given, uuid in found if pk in self.saved[model])
 
     def last_memory_through(self, key: int) -> str | None:
         """The last memory up to this key."""
@@ -83,9 +83,9 @@ class Known:
         wanted = {one for one in ids if one}
         hers = {"persona_id": self.persona.pk}
         uuids = {uuid.hex: str(uuid) for uuid in uuids_among(wanted)}
-        bare = bulk.found(model, hers | {"external_id": None}, "uuid", uuids, ("uuid", *names))
+        bare = bulk.select_by_values(model, hers | {"external_id": None}, "uuid", uuids, ("uuid", *names))
         yield from ((uuids[uuid], *values) for uuid, *values in bare)
-        yield from bulk.found(model, hers, "external_id", wanted, ("external_id", *names))
+        yield from bulk.select_by_values(model, hers, "external_id", wanted, ("external_id", *names))
 
     def uuids(self, model: type[Model], ids: Collection[str | None]) -> dict[str | None, UUID]:
         """The same, the uuids of rows."""
@@ -112,7 +112,7 @@ class Part:
 
 
 @cache
-def of_others() -> tuple[Part, ...]:
+def part_of_app() -> tuple[Part, ...]:
     """The parts of other apps."""
     return tuple(chain.from_iterable(import_string(path) for path in settings.ARCHIVE_PARTS))
 
@@ -126,7 +126,7 @@ def beside_defaults(record: type[BaseModel], **values: Any) -> Values:
     }
 
 
-def called(external_id: str | None, uuid: UUID) -> str:
+def archive_id(external_id: str | None, uuid: UUID) -> str:
     """The id of a row in an archive."""
     return external_id or str(uuid)
 
@@ -136,7 +136,7 @@ def uuids_among(ids: Iterable[str]) -> list[UUID]:
     return [UUID(one) for one in ids if _UUID.fullmatch(one)]
 
 
-def at_once(keys: Iterable[Any]) -> Iterator[list[Any]]:
+def in_batches(keys: Iterable[Any]) -> Iterator[list[Any]]:
     """The keys, so many at a time that a statement can ask for."""
     rest = iter(keys)
     while some := list(islice(rest, AT_ONCE)):
@@ -145,12 +145,12 @@ def at_once(keys: Iterable[Any]) -> Iterator[list[Any]]:
 
 def in_order(rows: QuerySet[Any]) -> Iterator[Any]:
     """The rows in their order, some at a time, and no reader stays open meanwhile; what goes meanwhile is left out."""
-    for keys in at_once(list(rows.values_list("pk", flat=True))):
+    for keys in in_batches(list(rows.values_list("pk", flat=True))):
         found = rows.in_bulk(keys)
         yield from (found[key] for key in keys if key in found)
 
 
-def taken(persona: Persona) -> Mapping[type[Model], Keys]:
+def saved_keys(persona: Persona) -> Mapping[type[Model], Keys]:
     """The keys of what is saved, by table."""
     talks = persona.sessions.filter(off_the_record=False)
     messages = persona.messages.on_record().order_by("created_at", "pk")

@@ -64,7 +64,7 @@ Contents = Mapping[str, tuple[int, str]]
 
 
 @dataclass
-class Imported:
+class ImportResult:
     """What came of an import: the persona, rows added by type, what was left out because it was forgotten here, by
     type, and lines that were rejected."""
 
@@ -84,7 +84,7 @@ def import_archive(
     run: ImportRun | None = None,
     progress: Progress = lambda size: None,
     report: Report = lambda line: None,
-) -> Imported:
+) -> ImportResult:
     """Restore the archive in `file` (seekable) for `owner`.
 
     `name` is given to a persona that is new. `into` takes in what another one remembers: of herself nothing changes,
@@ -94,13 +94,13 @@ def import_archive(
     rest is taken. Raises embedding.EmbeddingUnavailable.
     """
     follow()  # the vectors of the model in use are looked at, too
-    survey = archive_survey.surveyed(file, skip_bad, progress, report)
+    survey = archive_survey.survey_archive(file, skip_bad, progress, report)
     if survey.persona is None:
         raise ArchiveError("the archive has no persona line")
     for what, count in sorted(survey.unknown.items()):
         report(f"not understood and left out: {what} ({count} times)")
     here = into or _known(owner, survey.persona)
-    archive_survey.settle(survey, Known(here) if here else None)
+    archive_survey.drop_unusable(survey, Known(here) if here else None)
     persona = here or _made(owner, survey, survey.persona, name)
     loader = _Loader(survey, persona, progress, run)
     try:
@@ -196,8 +196,8 @@ class _Loader:
         self.progress = progress
         self.read = 0
         self.report = survey.report
-        self.result = Imported(persona, rejected=survey.rejected)
-        self.refused = tombstone_check.Refused()
+        self.result = ImportResult(persona, rejected=survey.rejected)
+        self.refused = tombstone_check.RefusedRecords()
         self.tombstones: dict[str, datetime] = {}  # of the archive itself
         self.rejected: set[int] = set()
         self.files: Mapping[str | None, UUID] = {}
@@ -209,7 +209,7 @@ class _Loader:
         """What must not come back; sessions, messages, memories; then what links them, and the rest."""
         self._load_tombstones()
         self._load_files()
-        self.refused = tombstone_check.look_through(self._again, self.persona, self.tombstones)
+        self.refused = tombstone_check.check_archive(self._again, self.persona, self.tombstones)
         for sessions in self._batches("session"):
             self._load_sessions(sessions)
         for messages in self._batches("message"):
@@ -449,7 +449,7 @@ class _Loader:
         session = node.session
         if session is not None and session not in self.refused.sessions and session not in sessions:
             yield f"there is no session {session!r}"
-        for message in tombstone_check.cited(node):
+        for message in tombstone_check.cited_message_ids(node):
             if message not in contents and message not in self.refused.messages:
                 yield f"there is no message {message!r}"
         for quoted in node.evidence or ():
@@ -458,7 +458,7 @@ class _Loader:
 
     def _contents(self, batch: Sequence[Numbered[NodeRecord]]) -> Contents:
         """Row id and content of the messages that nodes refer to, by their ids, without those that were forgotten."""
-        cited = set().union(*(tombstone_check.cited(one.record) for one in batch)) if batch else set[str]()
+        cited = set().union(*(tombstone_check.cited_message_ids(one.record) for one in batch)) if batch else set[str]()
         return self.known.contents(cited - self.refused.messages)
 
     def _vectors(self, new: Sequence[Numbered[NodeRecord]]) -> dict[str, np.ndarray]:
@@ -555,7 +555,7 @@ class _Loader:
 
     def _as_told(self, nodes: Iterable[int]) -> list[ConceptNode]:
         """Those that say what they do in the archive: nobody corrected them."""
-        told = (ConceptNode.objects.filter(pk__in=some, versions=None) for some in parts.at_once(sorted(nodes)))
+        told = (ConceptNode.objects.filter(pk__in=some, versions=None) for some in parts.in_batches(sorted(nodes)))
         return [node for some in told for node in some.order_by("pk")]
 
     def _new_of(self, nodes: Iterable[int], left: Sequence[str]) -> list[ConceptNode]:
@@ -605,7 +605,7 @@ class _Loader:
         """The names that it bears; of two spellings of one the last one is an alias's own."""
         spelled: dict[str, str] = {}
         for alias in aliases:
-            spelled[person_names.normalized(alias)] = alias
+            spelled[person_names.normalize_name(alias)] = alias
         known = set(entity.aliases.values_list("normalized", flat=True))
         bulk.insert(
             [
@@ -628,7 +628,7 @@ def _called(given: PersonaRecord) -> Q:
 def _edges(parents: Sequence[int]) -> tuple[set[tuple[int, int]], Counter[int]]:
     """The edges that are there: (parent, child), and how many without a child, by parent."""
     found: list[tuple[int, int | None]] = []
-    for some in parts.at_once(parents):
+    for some in parts.in_batches(parents):
         found += Filling.objects.filter(parent__in=some).values_list("parent_id", "child_id")
     whole = {(parent, child) for parent, child in found if child is not None}
     return whole, Counter(parent for parent, child in found if child is None)
@@ -717,7 +717,7 @@ def _count(sessions: Collection[int]) -> None:
     """Count the messages of sessions, and note when the last one was said."""
     said = Message.objects.filter(session=OuterRef("pk")).order_by().values("session")
     last = Subquery(said.annotate(found=Max("created_at")).values("found"))
-    for some in parts.at_once(sessions):
+    for some in parts.in_batches(sessions):
         Session.objects.filter(pk__in=some).update(
             message_count=Subquery(said.annotate(found=Count("pk")).values("found")),
             token_count=Subquery(said.annotate(found=Sum("token_count")).values("found")),

@@ -643,7 +643,7 @@ def _no_number(name: str) -> float:
 
 
 @dataclass
-class Places:
+class LineOffsets:
     """Where in a file the lines of one type are: bytes from its start, numbers of lines, and their length in bytes;
     what orders them; and the hashes of their ids, where the type has any."""
 
@@ -756,7 +756,7 @@ def _looked_at(line: RawLine, types: Mapping[str, type[Record]]) -> Record | Non
         raise BrokenLine(line.number, _told(error)) from error
 
 
-def checked(line: RawLine, types: Mapping[str, type[Record]] = TYPES) -> tuple[Record | None, list[str]]:
+def check_record(line: RawLine, types: Mapping[str, type[Record]] = TYPES) -> tuple[Record | None, list[str]]:
     """The same for a line that is seen for the first time, and what it says that we do not know. A name that is said
     twice in it is found by counting: only where the numbers differ is it looked at closely."""
     found = record(line, types)
@@ -791,7 +791,7 @@ def _holds_others(annotation: Any) -> bool:
 
 
 def read(
-    file: BinaryIO, places: Places, chosen: Sequence[int], progress: Callable[[int], None] = lambda size: None
+    file: BinaryIO, places: LineOffsets, chosen: Sequence[int], progress: Callable[[int], None] = lambda size: None
 ) -> list[Numbered[Any]]:
     """The lines of these indices of `places`, which are known to be good. They are read as they stand in the file, so
     that of a zip little is unpacked again."""

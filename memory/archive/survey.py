@@ -22,11 +22,11 @@ from memory.archive.schema import (
     DraftRecord,
     EntityRecord,
     HeaderRecord,
+    LineOffsets,
     MessageRecord,
     NodeRecord,
     Numbered,
     PersonaRecord,
-    Places,
     RawLine,
     Record,
 )
@@ -79,7 +79,7 @@ class Survey:
     skip_bad: bool
     report: Report
     types: Mapping[str, type[Record]]
-    places: dict[str, Places] = field(default_factory=dict)
+    places: dict[str, LineOffsets] = field(default_factory=dict)
     persona: PersonaRecord | None = None
     sample: str = ""
     unknown: Counter[str] = field(default_factory=Counter)
@@ -147,15 +147,15 @@ class Survey:
             values = getattr(self, name)
             setattr(self, name, array(values.typecode, (values[place] for place in keep)))
 
-    def _of(self, name: str, found: Record) -> Places:
+    def _of(self, name: str, found: Record) -> LineOffsets:
         if name not in self.places:
-            self.places[name] = Places(found.type, type(found))
+            self.places[name] = LineOffsets(found.type, type(found))
         return self.places[name]
 
 
-def surveyed(file: BinaryIO, skip_bad: bool, progress: Progress, report: Report) -> Survey:
+def survey_archive(file: BinaryIO, skip_bad: bool, progress: Progress, report: Report) -> Survey:
     """Every line by itself. Raises ArchiveError, or BrokenLine unless bad lines are skipped."""
-    types = {**schema.TYPES, **{part.kind: part.record for part in parts.of_others()}}
+    types = {**schema.TYPES, **{part.kind: part.record for part in parts.part_of_app()}}
     survey = Survey(file, schema.header(file), skip_bad, report, types)
     for line in schema.raw_lines(file):
         progress(line.size)
@@ -168,7 +168,7 @@ def surveyed(file: BinaryIO, skip_bad: bool, progress: Progress, report: Report)
 
 
 def _note(survey: Survey, line: RawLine) -> None:
-    found, unknown = schema.checked(line, survey.types)
+    found, unknown = schema.check_record(line, survey.types)
     if found is None:
         survey.unknown[f"lines of type {line.data['type'][:40]!r}"] += 1
         return
@@ -229,7 +229,7 @@ def _quotes(found: NodeRecord | DraftRecord) -> list[tuple[str, str]]:
     return [(one.message, one.quote) for one in quotes if one.message is not None]
 
 
-def settle(survey: Survey, known: Known | None) -> None:
+def drop_unusable(survey: Survey, known: Known | None) -> None:
     """Leave out what cannot be taken because of other lines, and all that refers to it; `known` is the persona who has
     some of it already. Raises BrokenLine unless bad lines are skipped."""
     _settle_twins(survey)

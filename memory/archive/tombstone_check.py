@@ -13,12 +13,12 @@ from typing import Any
 from memory.archive.schema import EntityRecord, MessageRecord, NodeRecord, Numbered
 from memory.store import tombstones
 from memory.store.tombstones import TombstoneSource, of_external
-from memory.store.writing import tidied
+from memory.store.writing import tidy_description
 from persona.models import Persona
 
 
 @dataclass
-class Refused:
+class RefusedRecords:
     """The ids of what is left out; `cut` are talks that lose lines, and are taken without their summary.
 
     `beside` are the tombstones of the archive itself, by digest, with the moments they were set: what it holds was
@@ -39,16 +39,16 @@ class Refused:
 Lines = Callable[[str], Iterable[list[Numbered[Any]]]]  # an archive's lines of a type, some at a time
 
 
-def look_through(lines: Lines, persona: Persona, beside: Mapping[str, datetime]) -> Refused:
+def check_archive(lines: Lines, persona: Persona, beside: Mapping[str, datetime]) -> RefusedRecords:
     """What of the archive was forgotten here. Nothing is read where nothing was ever forgotten."""
-    refused = Refused(beside=beside)
+    refused = RefusedRecords(beside=beside)
     if persona.tombstones.exists():
         _note_talks(lines, persona, refused)
         _note_all_nodes(lines, persona, refused)
     return refused
 
 
-def note_messages(persona: Persona, lines: Collection[MessageRecord], refused: Refused) -> None:
+def note_messages(persona: Persona, lines: Collection[MessageRecord], refused: RefusedRecords) -> None:
     """Add those of `lines` that were forgotten, and their talks to those that are cut."""
     if not persona.tombstones.exists():
         return
@@ -60,7 +60,7 @@ def note_messages(persona: Persona, lines: Collection[MessageRecord], refused: R
 
 
 def note_nodes(
-    persona: Persona, nodes: Collection[NodeRecord], refused: Refused, said: Mapping[str, str] | None = None
+    persona: Persona, nodes: Collection[NodeRecord], refused: RefusedRecords, said: Mapping[str, str] | None = None
 ) -> None:
     """Add those of `nodes` that were forgotten, or that rest on lines alone of which none is left. `said` are the whole
     lines that they rest on, by their ids, as far as they are here."""
@@ -68,7 +68,9 @@ def note_nodes(
         return
     contents = said or {}
     brought = {
-        node.id: set(_brought_by_node(node, refused, [contents[key] for key in cited(node) if key in contents]))
+        node.id: set(
+            _brought_by_node(node, refused, [contents[key] for key in cited_message_ids(node) if key in contents])
+        )
         for node in nodes
     }
     buried = refused.among(persona, chain.from_iterable(brought.values()))
@@ -79,7 +81,7 @@ def note_nodes(
     )
 
 
-def is_refused(persona: Persona, entity: EntityRecord, refused: Refused) -> bool:
+def is_refused(persona: Persona, entity: EntityRecord, refused: RefusedRecords) -> bool:
     """Whether somebody or something was forgotten here, or is mentioned in nothing that is left."""
     if entity.nodes and refused.nodes.issuperset(entity.nodes):
         return True
@@ -87,13 +89,13 @@ def is_refused(persona: Persona, entity: EntityRecord, refused: Refused) -> bool
     return bool(refused.among(persona, brought))
 
 
-def names_left(persona: Persona, names: Collection[str], refused: Refused) -> list[str]:
+def names_left(persona: Persona, names: Collection[str], refused: RefusedRecords) -> list[str]:
     """Those of `names` that were not forgotten here."""
     buried = refused.among(persona, [TombstoneSource("name", name) for name in names])
     return [name for name in names if TombstoneSource("name", name) not in buried]
 
 
-def _note_talks(archive: Lines, persona: Persona, refused: Refused) -> None:
+def _note_talks(archive: Lines, persona: Persona, refused: RefusedRecords) -> None:
     kept: set[str] = set()
     for talks in archive("session"):
         brought = {of_external("session", talk.record.id): talk.record.id for talk in talks}
@@ -105,7 +107,7 @@ def _note_talks(archive: Lines, persona: Persona, refused: Refused) -> None:
     refused.sessions |= refused.cut - kept
 
 
-def _note_all_nodes(archive: Lines, persona: Persona, refused: Refused) -> None:
+def _note_all_nodes(archive: Lines, persona: Persona, refused: RefusedRecords) -> None:
     """Nodes with what they were concluded from, of which nothing may be left in the end."""
     concluded: dict[str, NodeRecord] = {}
     for batch in archive("node"):
@@ -117,16 +119,16 @@ def _note_all_nodes(archive: Lines, persona: Persona, refused: Refused) -> None:
         concluded = {key: node for key, node in concluded.items() if key not in gone}
 
 
-def _rests_on_nothing(node: NodeRecord, refused: Refused) -> bool:
+def _rests_on_nothing(node: NodeRecord, refused: RefusedRecords) -> bool:
     """Whether all of its ground is refused; what never had any stands as it did."""
-    said = cited(node)
+    said = cited_message_ids(node)
     concluded_from = set(node.filling or ())
     if not said and not concluded_from:
         return False
     return said <= refused.messages and concluded_from <= refused.nodes
 
 
-def cited(node: NodeRecord) -> set[str]:
+def cited_message_ids(node: NodeRecord) -> set[str]:
     """The ids of the lines that a node rests on."""
     return {*node.messages, *(quoted.message for quoted in node.evidence or ())}
 
@@ -136,9 +138,9 @@ def _brought_by_line(persona: Persona, line: MessageRecord) -> set[TombstoneSour
     return tombstones.of_line(line.id, line.content, day)
 
 
-def _brought_by_node(node: NodeRecord, refused: Refused, said: Iterable[str]) -> Iterator[TombstoneSource]:
+def _brought_by_node(node: NodeRecord, refused: RefusedRecords, said: Iterable[str]) -> Iterator[TombstoneSource]:
     yield of_external("node", node.id)
-    yield TombstoneSource("text", tidied(node.description))
+    yield TombstoneSource("text", tidy_description(node.description))
     quotes = (quoted.quote for quoted in node.evidence or () if quoted.message not in refused.messages)
     for text in chain(quotes, said):
         yield TombstoneSource("text", text)

@@ -21,8 +21,8 @@ from django.db.models.functions import StrIndex
 
 from chat.models import CrisisFlag, Message, Session, Turn
 from memory.archive import auxiliary_records, imported_files, merges, parts
-from memory.archive.auxiliary_records import event_time, iso
-from memory.archive.parts import Names, Part, Values, at_once, beside_defaults, called
+from memory.archive.auxiliary_records import event_time, iso_format
+from memory.archive.parts import Names, Part, Values, archive_id, beside_defaults, in_batches
 from memory.archive.schema import (
     FORMAT,
     VERSION,
@@ -43,7 +43,7 @@ Said = tuple[str, Values]
 Files = Mapping[UUID | None, str]  # imports by the uuid that is the mark of what came in by them
 
 
-def lines(persona: Persona, now: datetime) -> Iterator[bytes]:
+def archive_lines(persona: Persona, now: datetime) -> Iterator[bytes]:
     """The archive of the persona, each line with its break. Where several lines have one type each says its place."""
     count = Counter[str]()
     for kind, values in _told_of(persona, now):
@@ -55,23 +55,23 @@ def lines(persona: Persona, now: datetime) -> Iterator[bytes]:
 
 def _told_of(persona: Persona, now: datetime) -> Iterator[Said]:
     with transaction.atomic():
-        names = Names(persona, parts.taken(persona))
+        names = Names(persona, parts.saved_keys(persona))
     model = vectors.model_in_use()
-    yield _line("header", format=FORMAT, version=VERSION, exported_at=iso(now), embedding_model=model or None)
+    yield _line("header", format=FORMAT, version=VERSION, exported_at=iso_format(now), embedding_model=model or None)
     yield _line("persona", **_persona(persona))
     yield from (_line("block_version", **block) for block in _blocks(names))
     yield from (_line("tombstone", **stone) for stone in auxiliary_records.tombstone_lines(names))
     yield from (_line("file", **file) for file in imported_files.file_lines(names))
-    files = imported_files.marks(names)
+    files = imported_files.import_marks(names)
     for session in _rows(Session, names.saved[Session]):
         yield _line("session", **_session(session, files))
-    for keys in at_once(names.saved[Turn]):
+    for keys in in_batches(names.saved[Turn]):
         yield from _turns(keys, names)
-    for keys in at_once(names.saved[Message]):
+    for keys in in_batches(names.saved[Message]):
         yield from _messages(keys, names, files)
-    for keys in at_once(names.saved[ConceptNode]):
+    for keys in in_batches(names.saved[ConceptNode]):
         yield from _nodes(keys, names, model, files)
-    for keys in at_once(names.saved[Entity]):
+    for keys in in_batches(names.saved[Entity]):
         yield from _entities(keys, names, files)
     for part in parts_beside():
         yield from (_line(part.kind, **values) for values in part.lines(names))
@@ -79,25 +79,25 @@ def _told_of(persona: Persona, now: datetime) -> Iterator[Said]:
 
 def parts_beside() -> tuple[Part, ...]:
     """What stands beside talks, memories and people, in the order in which it can be loaded."""
-    return (merges.PROPOSALS, *auxiliary_records.PARTS, *imported_files.PARTS, *parts.of_others())
+    return (merges.PROPOSALS, *auxiliary_records.PARTS, *imported_files.PARTS, *parts.part_of_app())
 
 
 def _persona(persona: Persona) -> dict[str, Any]:
     blocks = dict(persona.core_blocks.values_list("label", "content"))
     return {
-        "id": called(persona.external_id, persona.uuid),
+        "id": archive_id(persona.external_id, persona.uuid),
         "name": persona.name,
         "user_name": persona.user_name,
         "timezone": persona.timezone,
         "language": persona.language,
         "blocks": {label: blocks[label] for label in sorted(blocks)},
         "uuid": str(persona.uuid),
-        "created_at": iso(persona.created_at),
+        "created_at": iso_format(persona.created_at),
         **beside_defaults(
             PersonaRecord,
             facts=persona.facts or None,
             mood=persona.episodic_state or None,
-            care_until=iso(persona.care_until),
+            care_until=iso_format(persona.care_until),
         ),
     }
 
@@ -111,7 +111,7 @@ def _blocks(names: Names) -> Iterator[Values]:
                 "label": block.label,
                 "version": state.version,
                 "content": state.content,
-                "edited_at": iso(state.edited_at),
+                "edited_at": iso_format(state.edited_at),
                 **beside_defaults(BlockVersionRecord, by=names.by(state.edited_by_id)),
             }
 
@@ -120,12 +120,12 @@ def _session(session: Session, files: Files) -> dict[str, Any]:
     # Who consolidates it holds it here alone: elsewhere it waits to be.
     is_held = session.status == Session.Status.CONSOLIDATING
     return {
-        "id": called(session.external_id, session.uuid),
+        "id": archive_id(session.external_id, session.uuid),
         "channel": session.channel,
         "status": Session.Status.CLOSING if is_held else session.status,
-        "started_at": iso(session.started_at),
-        "last_message_at": iso(session.last_message_at),
-        "closed_at": iso(session.closed_at) if session.closed_at else None,
+        "started_at": iso_format(session.started_at),
+        "last_message_at": iso_format(session.last_message_at),
+        "closed_at": iso_format(session.closed_at) if session.closed_at else None,
         **beside_defaults(
             SessionRecord,
             close_reason=session.close_reason,
@@ -145,18 +145,18 @@ def _turns(keys: Collection[int], names: Names) -> Iterator[Said]:
         broken_off = {"status": Turn.Status.FAILED, "error": "interrupted"}
         yield _line(
             "turn",
-            id=called(turn.external_id, turn.uuid),
+            id=archive_id(turn.external_id, turn.uuid),
             session=sessions[turn.session_id],
-            created_at=iso(turn.created_at),
+            created_at=iso_format(turn.created_at),
             **beside_defaults(
                 TurnRecord,
                 **(broken_off if in_flight else {"status": turn.status, "error": turn.error}),
                 spoke_first=turn.spoke_first,
                 is_cut=turn.is_cut,
                 partial=turn.partial,
-                started_at=iso(turn.started_at),
-                first_token_at=iso(turn.first_token_at),
-                finished_at=iso(turn.finished_at),
+                started_at=iso_format(turn.started_at),
+                first_token_at=iso_format(turn.first_token_at),
+                finished_at=iso_format(turn.finished_at),
                 usage=turn.usage or None,
             ),
         )
@@ -172,11 +172,11 @@ def _messages(keys: Collection[int], names: Names, files: Files) -> Iterator[Sai
         is_usual_day = message.day == message.created_at.astimezone(zone).date()
         yield _line(
             "message",
-            id=called(message.external_id, message.uuid),
+            id=archive_id(message.external_id, message.uuid),
             session=sessions[message.session_id],
             role=message.role,
             content=message.content,
-            created_at=iso(message.created_at),
+            created_at=iso_format(message.created_at),
             **beside_defaults(
                 MessageRecord,
                 withheld=message.withheld,
@@ -190,9 +190,9 @@ def _messages(keys: Collection[int], names: Names, files: Files) -> Iterator[Sai
 
 
 def _flag(flag: CrisisFlag, names: Names) -> Values:
-    seen = {"seen_at": iso(flag.seen_at), "seen_by": names.by(flag.seen_by_id)}
+    seen = {"seen_at": iso_format(flag.seen_at), "seen_by": names.by(flag.seen_by_id)}
     raised = {"by": names.by(flag.raised_by_id), "by_detector": flag.by_detector, "by_model": flag.by_model}
-    return {"raised_at": iso(flag.raised_at), **beside_defaults(FlagRecord, **raised, **seen)}
+    return {"raised_at": iso_format(flag.raised_at), **beside_defaults(FlagRecord, **raised, **seen)}
 
 
 def _nodes(keys: Collection[int], names: Names, model: str, files: Files) -> Iterator[Said]:
@@ -225,7 +225,7 @@ def _nodes(keys: Collection[int], names: Names, model: str, files: Files) -> Ite
 def _told(node: ConceptNode) -> dict[str, Any]:
     """What the row of a node says by itself."""
     return {
-        "id": called(node.external_id, node.uuid),
+        "id": archive_id(node.external_id, node.uuid),
         "kind": node.kind,
         "subject": node.subject,
         "description": node.description,
@@ -233,8 +233,8 @@ def _told(node: ConceptNode) -> dict[str, Any]:
         "emotion_tags": node.emotion_tags,
         "relational_tags": node.relational_tags,
         "event_time": event_time(node),
-        "created_at": iso(node.created_at),
-        "last_mentioned_at": iso(node.last_mentioned_at),
+        "created_at": iso_format(node.created_at),
+        "last_mentioned_at": iso_format(node.last_mentioned_at),
         "status": node.status,
         "source": node.source,
         **beside_defaults(
@@ -243,9 +243,9 @@ def _told(node: ConceptNode) -> dict[str, Any]:
             verification=node.verification,
             mention_count=node.mention_count,
             access_count=node.access_count,
-            last_accessed_at=iso(node.last_accessed_at) if node.last_accessed_at else None,
+            last_accessed_at=iso_format(node.last_accessed_at) if node.last_accessed_at else None,
             outcome=node.outcome,
-            resolved_at=iso(node.resolved_at) if node.resolved_at else None,
+            resolved_at=iso_format(node.resolved_at) if node.resolved_at else None,
             pinned=node.pinned,
             archived_because=node.archived_because,
         ),
@@ -299,12 +299,12 @@ def _entities(keys: Collection[int], names: Names, files: Files) -> Iterator[Sai
     for entity in entities:
         yield _line(
             "entity",
-            id=called(entity.external_id, entity.uuid),
+            id=archive_id(entity.external_id, entity.uuid),
             name=entity.canonical_name,
             kind=entity.kind,
             aliases=_other_names(entity, aliases[entity.pk]),
             nodes=standing[entity.pk],
-            created_at=iso(entity.created_at),
+            created_at=iso_format(entity.created_at),
             **beside_defaults(
                 EntityRecord,
                 description=entity.description or None,
@@ -327,7 +327,7 @@ def _other_names(entity: Entity, aliases: Collection[Alias]) -> list[str]:
 # --- rows ---------------------------------------------------------------------------------------------------------
 def _rows(model: type[Any], keys: Iterable[int]) -> Iterator[Any]:
     """The rows of these keys in their order; one that was forgotten meanwhile is left out."""
-    for some in at_once(keys):
+    for some in in_batches(keys):
         found = model._default_manager.in_bulk(some)
         yield from (found[key] for key in some if key in found)
 

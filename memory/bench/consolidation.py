@@ -57,7 +57,7 @@ class Figures:
         return Spent(last.wall / first.wall, last.cpu / first.cpu)
 
 
-def measured(sessions: int, messages: int, seed: int, progress: Callable[[int], object]) -> Figures:
+def measure(sessions: int, messages: int, seed: int, progress: Callable[[int], object]) -> Figures:
     """Tell `sessions` talks to one persona, and time how each becomes memory. Needs an empty database and asks no model
     but the offline rules. `progress` is called with 1 after each."""
     embedding.embed(["Load the model before the first is timed."])
@@ -70,7 +70,7 @@ def measured(sessions: int, messages: int, seed: int, progress: Callable[[int], 
     return Figures(spent, ConceptNode.objects.count(), Entity.objects.count())
 
 
-def table(figures: Figures) -> Iterator[str]:
+def format_table(figures: Figures) -> Iterator[str]:
     """The figures for people, line by line."""
     yield f"{'':>8}{'wall':>10}{'cpu':>10}   (mean ms of a session)"
     for number, group in enumerate(figures.groups(), start=1):

@@ -22,7 +22,7 @@ from tqdm import tqdm
 
 from chat.models import Message, Session
 from memory.bench.figures import Spread, spread
-from memory.bench.synthetic import Size, live
+from memory.bench.synthetic import Size, write_life
 from memory.models import ConceptNode, Entity
 from persona.models import Persona
 
@@ -78,10 +78,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--keep", type=Path, help="make the database in this file, which stays; use what it holds")
 
 
-def measured(nodes: int, messages: int) -> dict[str, Any]:
+def measure(nodes: int, messages: int) -> dict[str, Any]:
     """The figures of every page. Where the database holds a persona already, it is hers."""
     users = get_user_model().objects
-    persona = Persona.objects.first() or live(users.create_user("bench"), Size(nodes, messages))
+    persona = Persona.objects.first() or write_life(users.create_user("bench"), Size(nodes, messages))
     visits = _visits(persona)
     return {
         "nodes": ConceptNode.objects.count(),
@@ -95,7 +95,7 @@ def measured(nodes: int, messages: int) -> dict[str, Any]:
     }
 
 
-def table(figures: Mapping[str, Any]) -> Iterator[str]:
+def format_table(figures: Mapping[str, Any]) -> Iterator[str]:
     """The figures for people."""
     yield f"{figures['nodes']} memories, {figures['messages']} lines"
     yield f"{'milliseconds of the server':56}{'median':>10}{'p95':>10}{'processor':>12}{'statements':>12}"

@@ -44,7 +44,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--turns", type=int, default=100, help="of each page: before, while it is remembered, after")
 
 
-def measured(path: Path, megabytes: int, nodes: int, count: int) -> dict[str, Any]:
+def measure(path: Path, megabytes: int, nodes: int, count: int) -> dict[str, Any]:
     """Milliseconds to the first word, of each page, by what went on; seconds that the whole steps took beside it."""
     asking = {"this persona": turns.page(0, nodes, QUESTIONS), "another": turns.page(1, OTHERS_NODES, QUESTIONS)}
     with ExitStack() as stack:
@@ -71,7 +71,7 @@ def measured(path: Path, megabytes: int, nodes: int, count: int) -> dict[str, An
     }
 
 
-def table(figures: Mapping[str, Any]) -> Iterator[str]:
+def format_table(figures: Mapping[str, Any]) -> Iterator[str]:
     """The figures for people."""
     yield f"{figures['megabytes']} MB, {figures['lines']} lines, {figures['stored']} of them stored"
     yield f"{'from a line to the first word':36}{'median':>10}{'p95':>10}{'ratio':>10}{'turns':>10}"
@@ -99,7 +99,7 @@ def _beside(talks: "_Talks", job: ImportJob, most: int) -> dict[str, float]:
     while not job.is_over and (job.status in WHOLE or talks.rounds_of(job.status) < most):
         began, step = time.perf_counter(), job.status
         if step == Status.ASKING:
-            imports.confirm(job, imports.suggested(job), datetime.now(UTC))
+            imports.confirm(job, imports.suggest_choices(job), datetime.now(UTC))
         else:
             talks.rounds(1, step)
             if step in WHOLE:

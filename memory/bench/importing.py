@@ -51,7 +51,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--megabytes", type=int, default=188, help="size of the file (ChatGPT's export)")
 
 
-def measured(database: Path, megabytes: int) -> dict[str, float]:
+def measure(database: Path, megabytes: int) -> dict[str, float]:
     """The file made up, handed over, looked through, and stored as lines. Seconds, MB, lines a second."""
     owner = get_user_model().objects.create_user("bench", is_active=False)
     persona = create_persona(owner, "Mira", user_name="Ana")
@@ -63,7 +63,7 @@ def measured(database: Path, megabytes: int) -> dict[str, float]:
             job, figures["handed_over_s"] = _timed(_begin, owner, persona, source)
     _, figures["looked_through_s"] = _timed(runner.run, job.pk)
     job.refresh_from_db()
-    imports.confirm(job, imports.suggested(job), job.created_at)
+    imports.confirm(job, imports.suggest_choices(job), job.created_at)
     _, figures["stored_s"] = _timed(_store, job)
     job.refresh_from_db()
     figures["stored"] = job.counts.get("lines", 0)
@@ -73,7 +73,7 @@ def measured(database: Path, megabytes: int) -> dict[str, float]:
     return figures
 
 
-def table(figures: dict[str, float]) -> list[str]:
+def format_table(figures: dict[str, float]) -> list[str]:
     return [f"{name:>18} {value:>12,}" for name, value in figures.items()]
 
 

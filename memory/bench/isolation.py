@@ -22,7 +22,7 @@ YARDSTICK = 50_000
 
 
 @dataclass(frozen=True)
-class Asked:
+class Timings:
     """What came to mind, question by question, and in the median the milliseconds without embedding, and the processor
     time in yardsticks."""
 
@@ -31,22 +31,22 @@ class Asked:
     yardsticks: float
 
 
-def asked(persona: Persona, questions: Sequence[Question]) -> Asked:
+def time_questions(persona: Persona, questions: Sequence[Question]) -> Timings:
     """Ask everything ROUNDS times; the least time of each question counts, what is more was something else's."""
     rounds = [[_timed(persona, question) for question in questions] for _ in range(ROUNDS)]
-    return Asked(
+    return Timings(
         [items for items, _, _ in rounds[0]],
         statistics.median(min(walls) for walls in zip(*([wall for _, wall, _ in row] for row in rounds), strict=True)),
         statistics.median(min(times) for times in zip(*([cpu for _, _, cpu in row] for row in rounds), strict=True)),
     )
 
 
-def measured(persona: Persona, questions: int, add_neighbour: Callable[[], object]) -> dict[str, Any]:
+def measure(persona: Persona, questions: int, add_neighbour: Callable[[], object]) -> dict[str, Any]:
     """What a small `persona` recalls alone, and once `add_neighbour` has put a large one beside her."""
     asking = recall.questions(questions, SEED)
-    alone = asked(persona, asking)
+    alone = time_questions(persona, asking)
     add_neighbour()
-    beside = asked(persona, asking)
+    beside = time_questions(persona, asking)
     return {
         "same_results": alone.items == beside.items,
         "alone_ms": round(alone.wall_ms, 2),

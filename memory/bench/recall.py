@@ -18,7 +18,7 @@ from tqdm import tqdm
 from chat import knobs
 from echovessel.embeddings import embedding
 from memory.bench.figures import spread
-from memory.bench.synthetic import NOW, Life, Size, live
+from memory.bench.synthetic import NOW, Life, Size, write_life
 from memory.models import ConceptNode, NodeVector
 from memory.recall import Recall, prepare, recall
 from memory.store import vectors
@@ -45,12 +45,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--keep", type=Path, help="make the database in this file, which stays; use what it holds")
 
 
-def measured(nodes: int, messages: int, queries: int) -> dict[str, Any]:
+def measure(nodes: int, messages: int, queries: int) -> dict[str, Any]:
     """What `asked_of` and `exactness` find. Where the database holds a persona already, she is asked."""
-    persona = Persona.objects.first() or live(_owner(), Size(nodes, messages))
+    persona = Persona.objects.first() or write_life(_owner(), Size(nodes, messages))
     asked = questions(queries)
     held = {"nodes": ConceptNode.objects.of(persona).count(), "messages": persona.messages.count()}
-    return held | {"ms": timed(persona, asked)} | exactness(persona, asked)
+    return held | {"ms": time_recall(persona, asked)} | exactness(persona, asked)
 
 
 def questions(count: int, seed: int = 1) -> list[Question]:
@@ -60,7 +60,7 @@ def questions(count: int, seed: int = 1) -> list[Question]:
     return [_question(asking, number) for number in range(count)]
 
 
-def timed(persona: Persona, asked: Sequence[Question], *, warming: int = WARMING) -> dict[str, dict[str, Any]]:
+def time_recall(persona: Persona, asked: Sequence[Question], *, warming: int = WARMING) -> dict[str, dict[str, Any]]:
     """Median and 95th percentile of each step in milliseconds: of all questions, and of each kind of them."""
     prepare(persona.pk)
     for question in asked[:warming]:
@@ -87,7 +87,7 @@ def exactness(persona: Persona, asked: Sequence[Question]) -> dict[str, float]:
         return {"exactness": as_set, "exactness_in_two_passes": _share(persona, rows, truly)}
 
 
-def table(figures: Mapping[str, Any], path: Path) -> Iterator[str]:
+def format_table(figures: Mapping[str, Any], path: Path) -> Iterator[str]:
     """The figures for people."""
     yield f"{figures['nodes']} memories, {figures['messages']} lines, {path.stat().st_size / 1e6:.0f} MB"
     for kind, steps in figures["ms"].items():

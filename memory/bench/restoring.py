@@ -12,7 +12,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from tqdm import tqdm
 
-from echovessel.db.sqlite.temporary import throw_away
+from echovessel.db.sqlite.temporary import temporary_database
 from echovessel.embeddings import embedding
 from memory.archive import import_archive
 from memory.archive.read import PASSES
@@ -25,9 +25,9 @@ QUOTED = 12
 MOST_NODES = 10_000
 
 
-def measured(nodes: int) -> float:
+def measure(nodes: int) -> float:
     """Memories restored in a second, with the talks that they rest on: three lines for each, in an empty database."""
-    with TemporaryDirectory(prefix="echovessel-bench-") as folder, throw_away():
+    with TemporaryDirectory(prefix="echovessel-bench-") as folder, temporary_database():
         archive = Path(folder) / "archive.jsonl"
         count = _write(archive, nodes)
         owner = get_user_model().objects.create_user("bench", is_active=False)

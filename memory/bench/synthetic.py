@@ -130,7 +130,7 @@ class Life:
 
 
 @dataclass(frozen=True)
-class Said:
+class SpokenLine:
     """What is known of a line that a memory may rest on."""
 
     message: int
@@ -147,7 +147,7 @@ class Size:
     messages: int
 
 
-def live(
+def write_life(
     owner: AbstractBaseUser, size: Size, *, seed: int = 1, life: Life | None = None, progress: bool = True
 ) -> Persona:
     """A persona of `owner` with a made-up life in the database: that of `seed`, or what comes next in `life`."""
@@ -158,11 +158,11 @@ def live(
     return persona
 
 
-def _talk(persona: Persona, life: Life, count: int, progress: bool) -> list[Said]:
+def _talk(persona: Persona, life: Life, count: int, progress: bool) -> list[SpokenLine]:
     """Store `count` lines in talks."""
     talks = max(1, count // LINES_A_TALK)
     step = (NOW - BEGINNING) / (talks + 1)
-    stored: list[Said] = []
+    stored: list[SpokenLine] = []
     with tqdm(total=count, desc="lines", unit="", disable=not progress) as bar:
         for first in range(0, talks, BATCH // LINES_A_TALK):
             numbers = range(first, min(talks, first + BATCH // LINES_A_TALK))
@@ -181,7 +181,7 @@ def _talk(persona: Persona, life: Life, count: int, progress: bool) -> list[Said
                 search.index(made)
             topic_of = {session.pk: topic for session, topic in zip(sessions, topics, strict=True)}
             stored += [
-                Said(line.pk, line.session_id, topic_of[line.session_id], line.content[:QUOTED]) for line in made
+                SpokenLine(line.pk, line.session_id, topic_of[line.session_id], line.content[:QUOTED]) for line in made
             ]
             bar.update(len(made))
     return stored
@@ -203,7 +203,7 @@ def _lines(session: Session, life: Life, topic: int) -> Iterator[Message]:
         )
 
 
-def _remember(persona: Persona, life: Life, count: int, lines: Sequence[Said], progress: bool) -> None:
+def _remember(persona: Persona, life: Life, count: int, lines: Sequence[SpokenLine], progress: bool) -> None:
     """Store `count` memories, each resting on a line of its topic, and the entities some of them mention."""
     entities = _entities(persona, life, max(1, count // NODES_AN_ENTITY))
     with tqdm(total=count, desc="memories", unit="", disable=not progress) as bar:
@@ -223,7 +223,7 @@ def _remember(persona: Persona, life: Life, count: int, lines: Sequence[Said], p
             bar.update(len(made))
 
 
-def _node(persona: Persona, life: Life, said: Said) -> ConceptNode:
+def _node(persona: Persona, life: Life, said: SpokenLine) -> ConceptNode:
     """A memory of what was said; of every other one the day is known."""
     at = BEGINNING + (NOW - BEGINNING) * life.dice.random()
     day = at.date() if life.dice.random() < DATED else None

@@ -26,7 +26,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Origin
 
 from memory.bench import server
-from memory.bench.synthetic import Life, Size, live
+from memory.bench.synthetic import Life, Size, write_life
 from persona.models import Persona
 
 LINES_A_NODE = 3
@@ -65,12 +65,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--keep", type=Path, help="make the database in this file, which stays; use what it holds")
 
 
-def measured(path: Path, owners: int, nodes: int, turns: int) -> dict[str, tuple[float, float]]:
+def measure(path: Path, owners: int, nodes: int, turns: int) -> dict[str, tuple[float, float]]:
     """Median and 95th percentile of the milliseconds from a line to the first word of its reply."""
-    return {talks.name: talks.median_and_p95 for talks in timed(path, owners, nodes, turns)}
+    return {talks.name: talks.median_and_p95 for talks in time_turns(path, owners, nodes, turns)}
 
 
-def timed(path: Path, owners: int, nodes: int, turns: int) -> list[Talks]:
+def time_turns(path: Path, owners: int, nodes: int, turns: int) -> list[Talks]:
     """`turns` of the first owner alone, then as many of all of them at once, on the database in `path`."""
     pages = [page(number, nodes if number == 0 else OTHERS_NODES, 2 * turns + WARMING) for number in range(owners)]
     bar = tqdm(total=turns * (owners + 1), desc="turns", unit="")
@@ -79,7 +79,7 @@ def timed(path: Path, owners: int, nodes: int, turns: int) -> list[Talks]:
         return asyncio.run(_talks(f"127.0.0.1:{port}", pages, turns, partial(_processor_ms, process.pid), bar))
 
 
-def table(figures: Iterable[Talks]) -> Iterator[str]:
+def format_table(figures: Iterable[Talks]) -> Iterator[str]:
     """The figures for people."""
     yield f"{'from a line to the first word':32}{'median':>10}{'p95':>10}{'processor':>12}  ms"
     for talks in figures:
@@ -99,7 +99,7 @@ def page(number: int, nodes: int, questions: int) -> Page:
     users, name = get_user_model().objects, name_of(number)
     owner = users.filter(username=name).first() or users.create_user(name, password=get_random_string(20))
     persona = Persona.objects.filter(owner=owner).first()
-    persona = persona or live(owner, Size(nodes, nodes * LINES_A_NODE), seed=number + 1, progress=number == 0)
+    persona = persona or write_life(owner, Size(nodes, nodes * LINES_A_NODE), seed=number + 1, progress=number == 0)
     asking = Life(number + 1)
     asked = [asking.question()[-1] for _ in range(questions)]
     return Page(str(persona.uuid), server.signed_in(owner), asked)

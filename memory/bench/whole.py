@@ -8,10 +8,10 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.db import connections
 
-from echovessel.db.sqlite.temporary import throw_away
+from echovessel.db.sqlite.temporary import temporary_database
 from memory.bench import crowd, isolation, recall, restoring, server, turns
 from memory.bench.figures import Spread
-from memory.bench.synthetic import Size, live
+from memory.bench.synthetic import Size, write_life
 from persona.models import Persona
 
 # The owner whom memory.bench.turns asks alone: so her large persona is made but once.
@@ -32,14 +32,14 @@ class Scale:
     turns: int = 10
 
 
-def measured(scale: Scale) -> dict[str, Any]:
+def measure(scale: Scale) -> dict[str, Any]:
     """The figures. Times are in milliseconds, unless a name says otherwise."""
-    with throw_away() as path:
+    with temporary_database() as path:
         found = _one_large_persona(path, scale)
-    return found | {"import_nodes_per_s": restoring.measured(scale.nodes), "crowd": crowd.measured(scale.personas)}
+    return found | {"import_nodes_per_s": restoring.measure(scale.nodes), "crowd": crowd.measure(scale.personas)}
 
 
-def table(figures: Mapping[str, Any]) -> Iterator[str]:
+def format_table(figures: Mapping[str, Any]) -> Iterator[str]:
     """The figures for people."""
     yield f"{figures['nodes']} memories, {figures['messages']} lines"
     yield f"{'milliseconds':36}{'median':>10}{'p95':>10}"
@@ -62,14 +62,14 @@ def table(figures: Mapping[str, Any]) -> Iterator[str]:
 def _one_large_persona(path: Path, scale: Scale) -> dict[str, Any]:
     """What is measured in one database: a small persona alone, then a large one beside her."""
     users = get_user_model().objects
-    small = live(users.create_user("bench-small", is_active=False), isolation.SMALL, seed=isolation.SEED)
+    small = write_life(users.create_user("bench-small", is_active=False), isolation.SMALL, seed=isolation.SEED)
     owner = users.create_user(OWNER)
-    beside = isolation.measured(
-        small, max(1, scale.queries // ISOLATION_PART), lambda: live(owner, Size(scale.nodes, scale.messages))
+    beside = isolation.measure(
+        small, max(1, scale.queries // ISOLATION_PART), lambda: write_life(owner, Size(scale.nodes, scale.messages))
     )
     large = Persona.objects.get(owner=owner)
     asked = recall.questions(scale.queries)
-    times, exact = recall.timed(large, asked), recall.exactness(large, asked)
+    times, exact = recall.time_recall(large, asked), recall.exactness(large, asked)
     held = {"nodes": large.nodes.count(), "messages": large.messages.count()}
     connections.close_all()  # with the last one, the log goes into the file
     size_mb = round(path.stat().st_size / 1e6, 1)
@@ -99,7 +99,7 @@ def _server(path: Path, persona: Persona, line: str) -> dict[str, float]:
 
 def _talks(path: Path, scale: Scale) -> dict[str, Any]:
     """How long the first word takes; the owner who is asked alone is the one with the large persona."""
-    alone, *_, together = turns.measured(path, scale.owners, scale.nodes, scale.turns).values()
+    alone, *_, together = turns.measure(path, scale.owners, scale.nodes, scale.turns).values()
     return {
         "first_token_ms": _spread(*alone),
         "owners": scale.owners,

@@ -25,16 +25,16 @@ from memory.consolidation.answer_schema import (
     ImportedThought,
     stored,
 )
-from memory.consolidation.imported import Material, is_from_elsewhere, is_past, material_of
+from memory.consolidation.imported import ImportedMaterial, is_imported, is_long_past, material_of
 from memory.consolidation.prompt import message_id, node_id
-from memory.entities.clarify import settle, was_said
-from memory.entities.comparison import Circle, circle_of
+from memory.entities.clarify import answered_in, settle
+from memory.entities.comparison import Candidates, candidates_for
 from memory.entities.similarity import Profile
 from memory.models import ConceptNode, Extraction
 from memory.models.node import RELATIONAL_TAGS
 from memory.store.active_model import follow, with_one_model
-from memory.store.corrections import Replaced, repeats
-from memory.store.writing import Draft, Quote, tidied, write
+from memory.store.corrections import ReplacedText, repeats
+from memory.store.writing import Draft, Quote, tidy_description, write
 from persona import mood as moods
 from persona.models import Persona
 
@@ -44,7 +44,7 @@ LEAST_OF_A_SUMMARY = 20
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedAnswer:
     """One stored answer, ready to be written: drafts, thoughts that were concluded from these, and the vectors of both,
     outside any transaction."""
 
@@ -70,7 +70,7 @@ def apply(lease: Lease[Session]) -> None:
     if not prepared:
         return
     answers = [one.answer for one in prepared]
-    circle = circle_of(session.persona, [profile for one in prepared for profile in one.profiles])
+    circle = candidates_for(session.persona, [profile for one in prepared for profile in one.profiles])
     with transaction.atomic():
         lease.checkpoint()
         for one in prepared:
@@ -80,29 +80,29 @@ def apply(lease: Lease[Session]) -> None:
         _summarise(session)
 
 
-def _note_applied(one: Prepared, now: datetime) -> None:
+def _note_applied(one: PreparedAnswer, now: datetime) -> None:
     """Raises LeaseLost where the answer is gone: something that it was made of was forgotten meanwhile."""
     stored = Extraction.objects.filter(pk=one.extraction.pk, applied_at=None)
     if not stored.update(applied_at=now, dropped=F("dropped") + one.left_out):
         raise LeaseLost
 
 
-def _prepared(session: Session, material: Material, extraction: Extraction, now: datetime) -> Prepared:
+def _prepared(session: Session, material: ImportedMaterial, extraction: Extraction, now: datetime) -> PreparedAnswer:
     messages = {message.pk: message for message in session.messages.shown_to_models()}
     answer, nothing_new = without_what_was_read(stored(extraction.answer), messages, extraction.after())
     answer, too_late = without_promises_that_are_over(session, material, answer, now)
-    answer, too_many = bounded(answer, _most(material))
+    answer, too_many = limit_events(answer, _most(material))
     events = [_as_brought(session, material, _event(session, event, messages)) for event in answer.events]
     drafts = [*events, *(_intention(session, intention, messages) for intention in answer.intentions)]
     thoughts = [(thought, _thought(session, thought, events)) for thought in _thoughts(answer)]
-    texts = [tidied(draft.description) for draft in (*drafts, *(draft for _, draft in thoughts))]
+    texts = [tidy_description(draft.description) for draft in (*drafts, *(draft for _, draft in thoughts))]
     vectors = embedding.embed(texts)
     profiles = entity_names.profiles_of(answer, texts, vectors)
     left_out = nothing_new + too_late + too_many
-    return Prepared(extraction, answer, left_out, drafts, thoughts, vectors, profiles)
+    return PreparedAnswer(extraction, answer, left_out, drafts, thoughts, vectors, profiles)
 
 
-def _most(material: Material) -> int:
+def _most(material: ImportedMaterial) -> int:
     return knobs.import_events_per_piece() if material.is_prose else knobs.events_per_chunk()
 
 
@@ -117,14 +117,14 @@ def without_what_was_read(
     context, and how many these were."""
 
     def is_new(item: ExtractedEvent | ExtractedIntention) -> bool:
-        quotes, _sound = quoted(item.evidence, messages)
+        quotes, _sound = find_quotes(item.evidence, messages)
         return not quotes or any(quote.message.pk > after for quote in quotes)
 
     kept = answer.only(is_new)
     return kept, len(answer.events) - len(kept.events) + len(answer.intentions) - len(kept.intentions)
 
 
-def bounded(answer: ExtractionAnswer, most: int) -> tuple[ExtractionAnswer, int]:
+def limit_events(answer: ExtractionAnswer, most: int) -> tuple[ExtractionAnswer, int]:
     """The answer with at most so many events and promises, the first ones, and how many were left out."""
     events, intentions = answer.events[:most], answer.intentions[:most]
     left_out = len(answer.events) - len(events) + len(answer.intentions) - len(intentions)
@@ -132,28 +132,28 @@ def bounded(answer: ExtractionAnswer, most: int) -> tuple[ExtractionAnswer, int]
 
 
 def without_promises_that_are_over(
-    session: Session, material: Material, answer: ExtractionAnswer, now: datetime
+    session: Session, material: ImportedMaterial, answer: ExtractionAnswer, now: datetime
 ) -> tuple[ExtractionAnswer, int]:
     """The answer without promises of a talk from elsewhere for which nobody waits any more, or whose day is not known,
     and how many these were."""
-    if not is_from_elsewhere(session):
+    if not is_imported(session):
         return answer, 0
     today = now.astimezone(session.persona.zone).date()
     kept = [one for one in answer.intentions if material.is_dated and one.due >= today]
     return answer.model_copy(update={"intentions": kept}), len(answer.intentions) - len(kept)
 
 
-def _as_brought(session: Session, material: Material, draft: Draft) -> Draft:
+def _as_brought(session: Session, material: ImportedMaterial, draft: Draft) -> Draft:
     """The event as it can be known of what was said elsewhere: on no day, where nobody knows when that was; and in the
     place of nothing that was told after it."""
-    if not is_from_elsewhere(session):
+    if not is_imported(session):
         return draft
     earlier = [node for node in draft.supersedes if draft.created_at and node.created_at <= draft.created_at]
     return replace(draft, event_time=draft.event_time if material.is_dated else None, supersedes=earlier)
 
 
 def _event(session: Session, event: ExtractedEvent, messages: dict[int, Message]) -> Draft:
-    quotes, sound = quoted(event.evidence, messages)
+    quotes, sound = find_quotes(event.evidence, messages)
     speaker = None if event.subject == ConceptNode.Subject.PERSONA else Message.Role.USER
     return Draft(
         kind=ConceptNode.Kind.EVENT,
@@ -175,7 +175,7 @@ def _event(session: Session, event: ExtractedEvent, messages: dict[int, Message]
 
 
 def _intention(session: Session, intention: ExtractedIntention, messages: dict[int, Message]) -> Draft:
-    quotes, sound = quoted(intention.evidence, messages)
+    quotes, sound = find_quotes(intention.evidence, messages)
     due: date = intention.due
     return Draft(
         kind=ConceptNode.Kind.INTENTION,
@@ -209,7 +209,7 @@ def _thought(session: Session, thought: ImportedThought, events: Sequence[Draft]
 
 def _import_of(session: Session) -> UUID | None:
     """What was brought keeps what brought it, so that it can be taken back as a whole."""
-    return session.import_uuid if is_from_elsewhere(session) else None
+    return session.import_uuid if is_imported(session) else None
 
 
 def _said_at(session: Session, quotes: Sequence[Quote]) -> datetime:
@@ -217,7 +217,7 @@ def _said_at(session: Session, quotes: Sequence[Quote]) -> datetime:
     return max((quote.message.created_at for quote in quotes), default=session.last_message_at)
 
 
-def quoted(cited: Sequence[Cited], messages: dict[int, Message]) -> tuple[list[Quote], bool]:
+def find_quotes(cited: Sequence[Cited], messages: dict[int, Message]) -> tuple[list[Quote], bool]:
     """The quotes found in the messages they name, and whether all were. Ids of no given message are dropped."""
     found: list[Quote] = []
     sound = True
@@ -245,7 +245,7 @@ def _given(persona: Persona, cited: Sequence[str]) -> list[ConceptNode]:
     return list(ConceptNode.objects.of(persona).filter(pk__in=[pk for one in cited if (pk := node_id(one))]))
 
 
-def _write_all(session: Session, prepared: Prepared, model: str, circle: Circle, now: datetime) -> None:
+def _write_all(session: Session, prepared: PreparedAnswer, model: str, circle: Candidates, now: datetime) -> None:
     persona = session.persona
     said = len(prepared.drafts)
     drafts = zip(prepared.drafts, prepared.vectors[:said], strict=True)
@@ -255,7 +255,7 @@ def _write_all(session: Session, prepared: Prepared, model: str, circle: Circle,
         nodes.append(write(persona, replace(draft, filling=filling), vector, model, now).node if filling else None)
     tried = [*prepared.drafts, *(draft for _thought, draft in prepared.thoughts)]
     _keep_without(prepared.extraction, {d.description for d, node in zip(tried, nodes, strict=True) if node is None})
-    entity_names.name_all(persona, prepared.answer, prepared.profiles, nodes, circle)
+    entity_names.resolve_names(persona, prepared.answer, prepared.profiles, nodes, circle)
     _settle_all(session, prepared.answer, now)
 
 
@@ -284,14 +284,14 @@ def _settle_all(session: Session, answer: ExtractionAnswer, now: datetime) -> No
         return
     lines = list(session.messages.shown_to_models().values_list("content", flat=True))
     for said in answer.clarifications:
-        if was_said(session.persona, said.first, said.second, lines):
+        if answered_in(session.persona, said.first, said.second, lines):
             settle(session.persona, said.first, said.second, said.same, now)
 
 
 def _tell_mood(session: Session, answers: Sequence[ExtractionAnswer], now: datetime) -> None:
     """The mood in which the talk left her, as of its end; a talk that is read late overrules no later one."""
     signals = [answer.session_mood_signal for answer in answers if answer.session_mood_signal]
-    if not signals or is_past(session, now):
+    if not signals or is_long_past(session, now):
         return
     persona = Persona.objects.get(pk=session.persona_id)
     at = min(session.last_message_at, now)
@@ -318,10 +318,10 @@ def _summarise(session: Session) -> None:
     Session.objects.filter(pk=session.pk).update(summary=session.summary)
 
 
-def _replaced_in(session: Session) -> list[Replaced]:
+def _replaced_in(session: Session) -> list[ReplacedText]:
     """What was told in the talk at first, and put right in it later."""
     superseded = session.nodes.exclude(superseded_by=None).values_list("description", "superseded_by__description")
-    return [Replaced(before, now) for before, now in superseded]
+    return [ReplacedText(before, now) for before, now in superseded]
 
 
 def count_access(session: Session, now: datetime) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memory.consolidation.messages import Line
+from memory.consolidation.messages import PromptMessage
 
 PER_LINE = 16  # tokens of the id, time and name before each line
 
@@ -12,11 +12,11 @@ PER_LINE = 16  # tokens of the id, time and name before each line
 class Piece:
     """What one reading is given: `new` lines, and before them some that were read already, as context."""
 
-    context: Sequence[Line]
-    new: Sequence[Line]
+    context: Sequence[PromptMessage]
+    new: Sequence[PromptMessage]
 
     @property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[PromptMessage]:
         return [*self.context, *self.new]
 
     @property
@@ -25,7 +25,7 @@ class Piece:
         return self.new[-1].id
 
 
-def next_piece(lines: Sequence[Line], after: int, limit: int, overlap: int) -> Piece | None:
+def next_piece(lines: Sequence[PromptMessage], after: int, limit: int, overlap: int) -> Piece | None:
     """The first lines whose key lies past `after`, as many as fit into `limit` tokens together with at most `overlap`
     lines of context; None when everything was read.
 
@@ -40,7 +40,7 @@ def next_piece(lines: Sequence[Line], after: int, limit: int, overlap: int) -> P
     return Piece(context, _head(unread, limit - _cost(context)))
 
 
-def _head(lines: Sequence[Line], room: int) -> list[Line]:
+def _head(lines: Sequence[PromptMessage], room: int) -> list[PromptMessage]:
     """The first lines that fit into `room` tokens, and the very first one however long it is."""
     kept = list(lines[:1])
     room -= _cost(kept)
@@ -52,9 +52,9 @@ def _head(lines: Sequence[Line], room: int) -> list[Line]:
     return kept
 
 
-def _tail(lines: Sequence[Line], room: int, most: int) -> list[Line]:
+def _tail(lines: Sequence[PromptMessage], room: int, most: int) -> list[PromptMessage]:
     """The last lines, at most `most`, that fit into `room` tokens."""
-    kept: list[Line] = []
+    kept: list[PromptMessage] = []
     for line in reversed(lines[-most:] if most else []):
         room -= _cost([line])
         if room < 0:
@@ -63,5 +63,5 @@ def _tail(lines: Sequence[Line], room: int, most: int) -> list[Line]:
     return kept
 
 
-def _cost(lines: Sequence[Line]) -> int:
+def _cost(lines: Sequence[PromptMessage]) -> int:
     return sum(line.tokens + PER_LINE for line in lines)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from echovessel.language.person_names import normalized, occurs
+from echovessel.language.person_names import normalize_name, occurs
 from memory.consolidation.answer_schema import ExtractionAnswer, MentionedEntity
-from memory.entities.comparison import Circle
-from memory.entities.resolve import Named, resolve
+from memory.entities.comparison import Candidates
+from memory.entities.resolve import MentionedName, resolve
 from memory.entities.similarity import Profile, compatible
 from memory.models import ConceptNode, Entity
 from persona.models import Persona
@@ -21,18 +21,18 @@ def profiles_of(answer: ExtractionAnswer, texts: Sequence[str], vectors: np.ndar
     return [_profile(entities, at, places, texts, vectors) for at in range(len(entities))]
 
 
-def name_all(
+def resolve_names(
     persona: Persona,
     answer: ExtractionAnswer,
     profiles: Sequence[Profile],
     nodes: Sequence[ConceptNode | None],
-    circle: Circle,
+    circle: Candidates,
 ) -> None:
     """Resolve the names of one answer. Its nodes begin with its events; None stands for one that was refused."""
     resolved: dict[int, Entity] = {}
     for at, entity in enumerate(answer.mentioned_entities):
         told = [nodes[place] for place in _about(answer, at, len(nodes))]
-        named = Named(
+        named = MentionedName(
             [entity.canonical_name, *entity.aliases],
             entity.kind,
             [node for node in told if node is not None],
@@ -72,7 +72,7 @@ def _twins(answer: ExtractionAnswer, at: int) -> list[int]:
 
 
 def _namesakes(answer: ExtractionAnswer, at: int) -> list[int]:
-    names = [normalized(entity.canonical_name) for entity in answer.mentioned_entities]
+    names = [normalize_name(entity.canonical_name) for entity in answer.mentioned_entities]
     return [other for other, name in enumerate(names) if other != at and name == names[at]]
 
 
@@ -88,9 +88,9 @@ def _profile(
     vectors: np.ndarray,
 ) -> Profile:
     names = _names(entities[at])
-    theirs = {normalized(name) for name in names}
+    theirs = {normalize_name(name) for name in names}
     company = {
-        normalized(name)
+        normalize_name(name)
         for other, entity in enumerate(entities)
         if set(places[other]) & set(places[at])
         for name in _names(entity)

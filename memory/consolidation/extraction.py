@@ -16,15 +16,15 @@ from chat.models import Message, Session
 from echovessel import llm
 from echovessel.embeddings import embedding
 from echovessel.jobs.lease import Lease
-from echovessel.llm.prompt_sections import shortened
-from echovessel.llm.prompt_text import Neutral, neutral
+from echovessel.llm.prompt_sections import shorten
+from echovessel.llm.prompt_text import Neutral, neutralize
 from memory import knobs
 from memory.consolidation import prompt, replies
 from memory.consolidation.answer_schema import ExtractedEvent, ExtractionAnswer, ImportAnswer
 from memory.consolidation.chunks import Piece, next_piece
-from memory.consolidation.imported import Material, is_from_elsewhere, material_of, purpose_of
-from memory.consolidation.language import speaks_otherwise
-from memory.consolidation.messages import Line, lines_of
+from memory.consolidation.imported import ImportedMaterial, is_imported, material_of, purpose_of
+from memory.consolidation.language import is_in_another_language
+from memory.consolidation.messages import PromptMessage, messages_of
 from memory.entities import clarify
 from memory.models import ConceptNode, Entity, Extraction
 from memory.recall import scoring
@@ -45,12 +45,12 @@ def read(lease: Lease[Session]) -> None:
 
     No transaction may be open: the model and the embedder work in here.
     """
-    lines = lines_of(lease.row)
+    lines = messages_of(lease.row)
     while piece := _next_piece(lease.row, lines):
         _extract(lease, piece)
 
 
-def _next_piece(session: Session, lines: Sequence[Line]) -> Piece | None:
+def _next_piece(session: Session, lines: Sequence[PromptMessage]) -> Piece | None:
     """The piece after all that was read. One that was asked about before ends where it ended then, though more may have
     been said since: what the model answered is an answer to that. A piece in which only others speak is passed over:
     nothing in it could be evidence."""
@@ -98,7 +98,7 @@ def _extract(lease: Lease[Session], piece: Piece) -> None:
 def _cries(answer: ExtractionAnswer, session: Session, piece: Piece) -> list[Message]:
     """The owner's messages that the model takes for cries: of those it was shown, in a live session only. An id that
     it made up, and what anybody else said, raises nothing."""
-    if is_from_elsewhere(session):
+    if is_imported(session):
         return []
     shown = {line.id for line in piece.lines if line.by_user and not line.by_another}
     cited = shown.intersection(filter(None, map(prompt.message_id, answer.crisis_messages)))
@@ -111,12 +111,12 @@ def _next_number(session: Session) -> int:
     return 0 if last is None else last + 1
 
 
-def _doubt(persona: Persona, answer: ExtractionAnswer, piece: Piece, material: Material) -> str:
+def _doubt(persona: Persona, answer: ExtractionAnswer, piece: Piece, material: ImportedMaterial) -> str:
     """What to ask for once more; "" where the answer is in the language of the talk, and takes nobody for the
     persona."""
     if material.others and any(_tells_of_the_persona(event, persona, piece) for event in answer.events):
         return prompt.render("extraction_others", persona)
-    return prompt.render("extraction_language", persona) if speaks_otherwise(answer, piece.lines) else ""
+    return prompt.render("extraction_language", persona) if is_in_another_language(answer, piece.lines) else ""
 
 
 def without_the_persona(answer: ExtractionAnswer, persona: Persona, piece: Piece) -> tuple[ExtractionAnswer, int]:
@@ -153,7 +153,7 @@ def _drop_unknown_ids(answer: ExtractionAnswer, known: Sequence[ConceptNode]) ->
 
 
 def _request(
-    session: Session, piece: Piece, material: Material, known: Sequence[ConceptNode], now: datetime
+    session: Session, piece: Piece, material: ImportedMaterial, known: Sequence[ConceptNode], now: datetime
 ) -> llm.Request:
     persona = session.persona
     blocks = _blocks(persona)
@@ -167,8 +167,8 @@ def _request(
         max_tokens=knobs.extraction_tokens(),
         session_uuid=session.uuid,
         values={
-            "read": prompt.said(persona, _as_spoken(piece.context), dated=material.is_dated),
-            "said": prompt.said(persona, _as_spoken(piece.new), dated=material.is_dated),
+            "read": prompt.format_messages(persona, _as_spoken(piece.context), dated=material.is_dated),
+            "said": prompt.format_messages(persona, _as_spoken(piece.new), dated=material.is_dated),
             "undated": not material.is_dated,
             "others": any(line.by_another for line in piece.lines),
             "between": _named(material),
@@ -179,7 +179,7 @@ def _request(
             "user_block": blocks.get("user", ""),
             "entities": [_described(entity) for entity in entities],
             "questions": [" / ".join(pair) for pair in pairs],
-            "known": prompt.remembered(persona, known),
+            "known": prompt.format_memories(persona, known),
         },
         material=_material(persona, piece, entities, known, now)
         | {"pairs_in_question": pairs, "prose": material.is_prose, "dated": material.is_dated}
@@ -187,7 +187,7 @@ def _request(
     )
 
 
-def _named(material: Material) -> str:
+def _named(material: ImportedMaterial) -> str:
     """Who else takes part, for a prompt."""
     return ", ".join(material.others[: prompt.MOST_NAMED])
 
@@ -208,18 +208,18 @@ def _material(
     }
 
 
-def _as_material(line: Line) -> dict[str, Any]:
+def _as_material(line: PromptMessage) -> dict[str, Any]:
     told = {"id": f"m{line.id}", "role": line.role, "content": line.content, "at": line.at.isoformat()}
     return told | {"id": "", "speaker": line.speaker} if line.by_another else told
 
 
-def _as_spoken(lines: Sequence[Line]) -> list[Line]:
+def _as_spoken(lines: Sequence[PromptMessage]) -> list[PromptMessage]:
     """In the order of their times: lines of an archive may have been stored in another."""
     return sorted(lines, key=lambda line: (line.at, line.id))
 
 
 @with_one_model
-def similar_events(persona: Persona, lines: Sequence[Line]) -> list[ConceptNode]:
+def similar_events(persona: Persona, lines: Sequence[PromptMessage]) -> list[ConceptNode]:
     """The known events nearest to what the user said, for the model to repeat none and to correct one."""
     wanted = knobs.similar_events()
     texts = [line.content for line in lines if line.by_user][-LINES_COMPARED:]
@@ -239,7 +239,7 @@ def similar_events(persona: Persona, lines: Sequence[Line]) -> list[ConceptNode]
 
 def _pairs_in_question(persona: Persona, piece: Piece) -> list[list[str]]:
     """Names of whom nobody knows yet whether they are one, where one of them comes up."""
-    pairs = clarify.in_question(persona, [line.content for line in piece.lines])
+    pairs = clarify.open_question(persona, [line.content for line in piece.lines])
     return [[pair.a.canonical_name, pair.b.canonical_name] for pair in pairs]
 
 
@@ -259,4 +259,4 @@ def _described(entity: Entity) -> str:
 def _blocks(persona: Persona) -> dict[str, Neutral]:
     """What people wrote about the two (L1), shortened; read, and by no job ever written."""
     written = persona.core_blocks.filter(label__in=["persona", "user"]).values_list("label", "content")
-    return {label: neutral(shortened(content.strip(), BLOCK_TOKENS)) for label, content in written}
+    return {label: neutralize(shorten(content.strip(), BLOCK_TOKENS)) for label, content in written}

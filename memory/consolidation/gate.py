@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 
 from chat.care import speak_of_crisis
 from echovessel.language.corrections import takes_back
-from echovessel.language.simplified import simplified
+from echovessel.language.simplified import simplify
 from memory import knobs
-from memory.consolidation.messages import Line
+from memory.consolidation.messages import PromptMessage
 from memory.consolidation.self_statements import tells_something
 from memory.models import ReflectionRun
 
@@ -29,7 +29,7 @@ CRISIS = (
 )  # fmt: skip
 
 
-def is_trivial(lines: Sequence[Line]) -> bool:
+def is_trivial(lines: Sequence[PromptMessage]) -> bool:
     """Few lines **and** few tokens **and** nothing strong in what the user said, nor anything told of themselves or put
     right."""
     if len(lines) >= knobs.trivial_message_count():
@@ -43,7 +43,7 @@ def is_trivial(lines: Sequence[Line]) -> bool:
 def has_strong_emotion(texts: Sequence[str]) -> bool:
     """Whether any text holds a keyword of either list, in any case and script, and with either apostrophe; or is a cry
     in other words, or in disguise."""
-    plain = simplified("\n".join(texts).casefold().replace("\u2019", "'"))
+    plain = simplify("\n".join(texts).casefold().replace("\u2019", "'"))
     return any(keyword in plain for keyword in (*STRONG_EMOTION, *CRISIS)) or any(speak_of_crisis(texts))
 
 

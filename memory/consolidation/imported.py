@@ -18,7 +18,7 @@ _MOST_OTHERS = 50
 
 
 @dataclass(frozen=True)
-class Material:
+class ImportedMaterial:
     """What is read: a talk, or prose; and whether the file says when it was. `others` are those with whom the owner
     talks where the persona takes no part: "you" in such a talk is one of them, and never the persona."""
 
@@ -27,22 +27,22 @@ class Material:
     others: Sequence[str] = ()
 
 
-def is_from_elsewhere(session: Session) -> bool:
+def is_imported(session: Session) -> bool:
     return session.close_reason == Session.CloseReason.IMPORT
 
 
-def is_past(session: Session, now: datetime) -> bool:
+def is_long_past(session: Session, now: datetime) -> bool:
     """Whether it was brought, and is not of today any more."""
-    return is_from_elsewhere(session) and session.last_message_at < now - PAST
+    return is_imported(session) and session.last_message_at < now - PAST
 
 
-def material_of(session: Session) -> Material:
+def material_of(session: Session) -> ImportedMaterial:
     """What there is to read. A talk of ours is none but a talk."""
-    chunk = ImportChunk.objects.filter(session=session).first() if is_from_elsewhere(session) else None
+    chunk = ImportChunk.objects.filter(session=session).first() if is_imported(session) else None
     if chunk is None:
-        return Material()
+        return ImportedMaterial()
     is_prose = chunk.kind == ImportChunk.Kind.PROSE
-    return Material(is_prose, chunk.dated, () if is_prose else _others(session))
+    return ImportedMaterial(is_prose, chunk.dated, () if is_prose else _others(session))
 
 
 def _others(session: Session) -> Sequence[str]:
@@ -55,4 +55,4 @@ def _others(session: Session) -> Sequence[str]:
 
 def purpose_of(session: Session) -> Purpose:
     """What reading it is paid for as: what is brought has a budget of its own."""
-    return Purpose.IMPORT if is_from_elsewhere(session) else Purpose.EXTRACTION
+    return Purpose.IMPORT if is_imported(session) else Purpose.EXTRACTION

@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from memory.consolidation.answer_schema import Cited, ExtractedEvent, ExtractedIntention, ExtractionAnswer
-from memory.consolidation.messages import Line
+from memory.consolidation.messages import PromptMessage
 from memory.consolidation.prompt import message_id
 
 EAST_ASIAN = "CJK"
 _KANA = ("HIRAGANA", "KATAKANA")
 
 
-def speaks_otherwise(answer: ExtractionAnswer, lines: Sequence[Line]) -> bool:
+def is_in_another_language(answer: ExtractionAnswer, lines: Sequence[PromptMessage]) -> bool:
     """Whether a description is in another script than the lines it cites, or the summary than the talk."""
     said = {line.id: line.content for line in lines}
     items: list[ExtractedEvent | ExtractedIntention] = [*answer.events, *answer.intentions]

@@ -8,7 +8,7 @@ from chat.models import Message, Session
 
 
 @dataclass(frozen=True)
-class Line:
+class PromptMessage:
     """One line that was said; `id` is the message's key, by which a model cites it as "m<id>". `speaker` is who said
     it, where that is neither of the two; `to` those to whom the owner said it, where the persona took no part."""
 
@@ -31,10 +31,10 @@ class Line:
         return bool(self.speaker)
 
 
-def lines_of(session: Session) -> list[Line]:
+def messages_of(session: Session) -> list[PromptMessage]:
     """The session's lines without those that are withheld, in the order in which they were stored: what is said later
     always comes after what was read."""
     return [
-        Line(line.pk, line.role, line.content, line.created_at, line.token_count, line.speaker)
+        PromptMessage(line.pk, line.role, line.content, line.created_at, line.token_count, line.speaker)
         for line in session.messages.read_by_models().order_by("id")
     ]

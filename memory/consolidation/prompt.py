@@ -5,9 +5,9 @@ from typing import Any
 from uuid import UUID
 
 from echovessel import llm
-from echovessel.llm.prompt_text import Neutral, indented, lines_of, one_line, render_prompt
+from echovessel.llm.prompt_text import Neutral, indent_text, lines_of, one_line, render_prompt
 from echovessel.llm.request import Tier
-from memory.consolidation.messages import Line
+from memory.consolidation.messages import PromptMessage
 from memory.models import ConceptNode
 from persona.models import Persona
 
@@ -47,28 +47,28 @@ def request(
     )
 
 
-def said(persona: Persona, lines: Sequence[Line], *, dated: bool = True) -> Neutral:
+def format_messages(persona: Persona, lines: Sequence[PromptMessage], *, dated: bool = True) -> Neutral:
     """The lines as "[m12] 2026-01-03 Sat 21:04 Ana: …"; what goes on in a new line is indented, so that no message can
     look like another. What somebody else said has no id to be cited by: "[-] …"."""
     return lines_of(
         Neutral(
             f"[{'-' if line.by_another else f'm{line.id}'}] {_moment(persona, line) if dated else _DATELESS} "
-            f"{one_line(_speaker(persona, line))}: {indented(line.content)}"
+            f"{one_line(_speaker(persona, line))}: {indent_text(line.content)}"
         )
         for line in lines
     )
 
 
-def _moment(persona: Persona, line: Line) -> str:
+def _moment(persona: Persona, line: PromptMessage) -> str:
     return f"{line.at.astimezone(persona.zone):%Y-%m-%d %a %H:%M}"
 
 
-def _speaker(persona: Persona, line: Line) -> str:
+def _speaker(persona: Persona, line: PromptMessage) -> str:
     speaker = line.speaker or (persona.called if line.by_user else persona.name)
     return f"{speaker} → {', '.join(line.to[:MOST_NAMED])}" if line.to else speaker
 
 
-def remembered(persona: Persona, nodes: Iterable[ConceptNode]) -> Neutral:
+def format_memories(persona: Persona, nodes: Iterable[ConceptNode]) -> Neutral:
     """The nodes as "[e7] 2026-01-03 (impact -4) …": the day they are about, else the day they were written."""
     return lines_of(
         Neutral(f"[e{node.pk}] {_day(persona, node)} (impact {node.emotional_impact}) {one_line(node.description)}")

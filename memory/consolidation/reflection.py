@@ -18,13 +18,13 @@ from memory.consolidation import prompt, replies
 from memory.consolidation.answer_schema import ReflectedThought, ReflectionAnswer
 from memory.consolidation.evidence_checks import grounds
 from memory.consolidation.gate import Reflections, asks_the_model, decide
-from memory.consolidation.imported import is_past
+from memory.consolidation.imported import is_long_past
 from memory.curation.restatements import names_of
 from memory.entities.resolve import link_inherited
 from memory.models import ConceptNode, ReflectionRun
 from memory.models.node import NodeQuerySet
 from memory.store.active_model import follow, with_one_model
-from memory.store.writing import Draft, Outcome, tidied, write
+from memory.store.writing import Draft, Outcome, tidy_description, write
 from persona.models import Persona
 
 logger = logging.getLogger(__name__)
@@ -62,15 +62,15 @@ def reflect(lease: Lease[Session]) -> ReflectionRun:
     session = lease.row
     if done := ReflectionRun.objects.filter(session=session).first():
         return done
-    plan = planned(session, lease.clock())
+    plan = plan_reflection(session, lease.clock())
     drafts, dropped = _thoughts(lease, plan) if asks_the_model(plan.reason) else ([], 0)
     return _store(lease, plan, drafts, dropped)
 
 
-def planned(session: Session, now: datetime) -> Plan:
+def plan_reflection(session: Session, now: datetime) -> Plan:
     """The gate's decision, and its events: those of the last 24 h and since the last run, the shocks first. After
     what was said elsewhere long ago none is due, whatever happened lately."""
-    if is_past(session, now):
+    if is_long_past(session, now):
         return Plan(ReflectionRun.Reason.NOT_DUE, NOTHING, now, ())
     runs_in_24h, last_run_at = _runs(session.persona, now)
     fresh = list(fresh_events(session))
@@ -135,7 +135,7 @@ def _thoughts(lease: Lease[Session], plan: Plan) -> tuple[list[Draft], int]:
         tier="medium",
         max_tokens=knobs.reflection_tokens(),
         session_uuid=session.uuid,
-        values={"known": prompt.remembered(persona, plan.events)},
+        values={"known": prompt.format_memories(persona, plan.events)},
         material={
             "events": [
                 {"id": f"e{event.pk}", "description": event.description, "emotional_impact": event.emotional_impact}
@@ -145,11 +145,11 @@ def _thoughts(lease: Lease[Session], plan: Plan) -> tuple[list[Draft], int]:
     )
     answer = llm.answer_now(request, ReflectionAnswer, replies=replies.of_reflection(lease)).value
     given = {event.pk: event for event in plan.events}
-    drafts = [draft for thought in answer.thoughts if (draft := drafted(thought, given, session))]
+    drafts = [draft for thought in answer.thoughts if (draft := drafts_of(thought, given, session))]
     return drafts[:MOST_THOUGHTS], answer.dropped + len(answer.thoughts) - len(drafts[:MOST_THOUGHTS])
 
 
-def drafted(thought: ReflectedThought, given: dict[int, ConceptNode], session: Session) -> Draft | None:
+def drafts_of(thought: ReflectedThought, given: dict[int, ConceptNode], session: Session) -> Draft | None:
     """The thought as a draft; None where it rests on no given event."""
     cited = dict.fromkeys(prompt.node_id(one) for one in thought.filling)
     named = names_of(session.persona)
@@ -159,7 +159,7 @@ def drafted(thought: ReflectedThought, given: dict[int, ConceptNode], session: S
     note_tone(thought, f"after session {session.pk}")
     return Draft(
         kind=ConceptNode.Kind.THOUGHT,
-        description=tidied(thought.description),
+        description=tidy_description(thought.description),
         source=ConceptNode.Source.REFLECTION,
         subject=thought.subject,
         emotional_impact=thought.emotional_impact,

@@ -24,10 +24,10 @@ from echovessel.outbox import events
 from memory import slow_cycle
 from memory.consolidation import apply, extraction, off_the_record, reflection, replies
 from memory.consolidation.gate import is_trivial
-from memory.consolidation.imported import is_from_elsewhere, is_past, material_of
-from memory.consolidation.messages import lines_of
+from memory.consolidation.imported import is_imported, is_long_past, material_of
+from memory.consolidation.messages import messages_of
 from memory.consolidation.open_items import may_be_settled
-from memory.curation.remember import remember_what_was_asked
+from memory.curation.remember import remember_requested
 from memory.entities.clarify import may_be_answered
 from memory.forgetting import receipts
 from memory.models import ConceptNode, ImportJob, ReflectionRun
@@ -122,9 +122,9 @@ class Consolidation(runner.Job[Lease[Session]]):
     def consolidate(self) -> Outcome:
         """All of a session that has ended."""
         session = self.session
-        if not is_from_elsewhere(session):
+        if not is_imported(session):
             messages = session.messages.select_related("session", "persona__owner")
-            remember_what_was_asked(messages, self.lease.clock())
+            remember_requested(messages, self.lease.clock())
         if is_worth_reading(session):
             extraction.read(self.lease)
         elif not session.extractions.exists():
@@ -155,7 +155,7 @@ class Consolidation(runner.Job[Lease[Session]]):
             apply.count_access(session, now)
             replies.delete(session)
             publish_boundary(session, trivial=trivial, failed=False)
-            if not trivial and not is_past(session, now):
+            if not trivial and not is_long_past(session, now):
                 slow_cycle.request_run(session, now)
         return Outcome.TRIVIAL if trivial else Outcome.CLOSED
 
@@ -198,7 +198,7 @@ class Consolidation(runner.Job[Lease[Session]]):
             self.lease.release(
                 lease_until=now + retry.delay, waiting_for=waiting_for, attempts=retry.attempts, **status
             )
-            if not is_from_elsewhere(self.session):
+            if not is_imported(self.session):
                 sessions_close.tell_whether_waiting(self.session, now)
         return Outcome.LATER
 
@@ -239,8 +239,8 @@ def is_worth_reading(session: Session) -> bool:
     a repeat reads on where the first run began to; and lines that somebody asked to have remembered pass it, and what
     somebody has written down."""
     done = session.extractions.exclude(applied_at=None).last()
-    rest = [line for line in lines_of(session) if done is None or line.id > done.through]
-    if is_from_elsewhere(session):
+    rest = [line for line in messages_of(session) if done is None or line.id > done.through]
+    if is_imported(session):
         return bool(rest) and (material_of(session).is_prose or not is_trivial(rest))
     theirs = [line.content for line in rest if line.by_user]
     return bool(rest) and (
@@ -254,7 +254,7 @@ def is_worth_reading(session: Session) -> bool:
 def publish_boundary(session: Session, *, trivial: bool, failed: bool) -> None:
     """Publish that a session has ended, and what came of it. Call inside a transaction. Imported sessions ended long
     ago: only their import is published."""
-    if is_from_elsewhere(session):
+    if is_imported(session):
         return
     run_after = ReflectionRun.objects.filter(session=session).first()
     new_events = ConceptNode.objects.recallable().filter(session=session, kind=ConceptNode.Kind.EVENT)

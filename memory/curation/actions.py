@@ -12,7 +12,7 @@ from django.db import transaction
 from echovessel.outbox import events
 from memory.models import ConceptNode
 from memory.models.node import NodeQuerySet
-from memory.store.derived_text import undescribe
+from memory.store.derived_text import erase_entity_descriptions
 
 Status, Verification, Because = ConceptNode.Status, ConceptNode.Verification, ConceptNode.ArchivedBecause
 
@@ -22,7 +22,7 @@ def hide(node: ConceptNode) -> bool:
     with transaction.atomic():
         hidden = _changed(node, "hidden", _of(node).filter(status=Status.ACTIVE), status=Status.HIDDEN)
         if hidden:
-            undescribe(node)
+            erase_entity_descriptions(node)
     return hidden
 
 

@@ -17,11 +17,20 @@ from memory.entities.mentions import note_named
 from memory.models import ConceptNode
 from memory.store.active_model import follow, with_one_model
 from memory.store.deduplication import DateRange
-from memory.store.writing import Draft, Quote, Written, clamped_impact, emotion_tags, relational_tags, tidied, write
+from memory.store.writing import (
+    Draft,
+    Quote,
+    WrittenNode,
+    clamped_impact,
+    emotion_tags,
+    relational_tags,
+    tidy_description,
+    write,
+)
 from persona.models import Persona
 
 
-class WithoutGround(ValueError):
+class MissingEvidence(ValueError):
     """It rests on nothing: an event needs a line that was said, anything else a line or a memory."""
 
 
@@ -41,7 +50,7 @@ class Addition:
 
 
 @with_one_model
-def add(persona: Persona, addition: Addition, now: datetime) -> Written:
+def add(persona: Persona, addition: Addition, now: datetime) -> WrittenNode:
     """What became of it at the gate that every memory passes; confirmed, for a person says so.
 
     No transaction may be open. Raises WithoutGround, NotRemembered, InvalidMemory and EmbeddingUnavailable.
@@ -70,8 +79,8 @@ def _check(lines: Sequence[Message]) -> None:
 def _draft(addition: Addition) -> Draft:
     is_event = addition.kind == ConceptNode.Kind.EVENT
     if not addition.lines and (is_event or not addition.grounds):
-        raise WithoutGround
-    if not (description := tidied(addition.description)):
+        raise MissingEvidence
+    if not (description := tidy_description(addition.description)):
         raise InvalidMemory("description", "a node needs a description")
     if addition.event_time and addition.event_time[1] < addition.event_time[0]:
         raise InvalidMemory("event_time", "an event cannot end before it begins")

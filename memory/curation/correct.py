@@ -21,21 +21,21 @@ from memory.entities.mentions import follow_words
 from memory.models import ConceptNode, NodeText, NodeVersion
 from memory.store import tombstones, vectors
 from memory.store.active_model import expect, follow, with_one_model
-from memory.store.corrections import Replaced
+from memory.store.corrections import ReplacedText
 from memory.store.deduplication import DateRange, content_hash
-from memory.store.derived_text import outdate
-from memory.store.writing import clamped_impact, emotion_tags, relational_tags, tidied
+from memory.store.derived_text import erase_derived_text
+from memory.store.writing import clamped_impact, emotion_tags, relational_tags, tidy_description
 from persona.models import Persona
 
 
-class Unchanged(Enum):
+class NothingChanged(Enum):
     """Says that a value which may be None is left as it is."""
 
     UNCHANGED = "unchanged"
 
 
 TELLING = frozenset(("description", "event_time_start", "event_time_end"))
-UNCHANGED: Literal[Unchanged.UNCHANGED] = Unchanged.UNCHANGED
+UNCHANGED: Literal[NothingChanged.UNCHANGED] = NothingChanged.UNCHANGED
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Correction:
     emotional_impact: int | None = None
     emotion_tags: Sequence[str] | None = None
     relational_tags: Sequence[str] | None = None
-    event_time: DateRange | Literal[Unchanged.UNCHANGED] | None = UNCHANGED
+    event_time: DateRange | Literal[NothingChanged.UNCHANGED] | None = UNCHANGED
 
 
 class InvalidMemory(ValueError):
@@ -58,7 +58,7 @@ class InvalidMemory(ValueError):
         self.field = field
 
 
-class Forgotten(Exception):
+class WordsForgotten(Exception):
     """The words of a correction were forgotten for good: nothing was changed."""
 
 
@@ -97,7 +97,7 @@ def _values(change: Correction) -> dict[str, Any]:
     """The columns that are to change, as they are stored."""
     values: dict[str, Any] = {}
     if change.description is not None:
-        values["description"] = tidied(change.description)
+        values["description"] = tidy_description(change.description)
         if not values["description"]:
             raise InvalidMemory("description", "a node needs a description")
     if change.emotional_impact is not None:
@@ -132,10 +132,10 @@ def _rewritten(
         expect(model)
         text = differing.get("description")
         if text is not None and tombstones.refuses(stored.persona, [text]):
-            raise Forgotten
+            raise WordsForgotten
         _keep_version(stored, by, now)
         if not differing.keys().isdisjoint(TELLING):
-            outdate(stored, Replaced(stored.description, text or stored.description))
+            erase_derived_text(stored, ReplacedText(stored.description, text or stored.description))
         _update(stored, {"verification": ConceptNode.Verification.CONFIRMED} | differing)
         if text is not None and vector is not None:
             _reword(stored, vector, model)
@@ -170,7 +170,7 @@ def _update(node: ConceptNode, values: dict[str, Any]) -> None:
 def _reword(node: ConceptNode, vector: np.ndarray, model: str) -> None:
     """All that follows from another description: vector, cut words, whom it names."""
     vectors.replace({node.pk: vector}, model)
-    NodeText.objects.filter(node=node).update(body=" ".join(tokenizer.cut(node.description)))
+    NodeText.objects.filter(node=node).update(body=" ".join(tokenizer.tokenize(node.description)))
     follow_words(node)
 
 

@@ -20,7 +20,7 @@ from memory.entities.mentions import note_named
 from memory.models import ConceptNode, Evidence
 from memory.models.node import MAX_DESCRIPTION, NodeQuerySet
 from memory.store.active_model import follow, with_one_model
-from memory.store.writing import Draft, Quote, emotion_tags, relational_tags, tidied, write
+from memory.store.writing import Draft, Quote, emotion_tags, relational_tags, tidy_description, write
 from persona.models import Persona
 
 Role, Status = Message.Role, ConceptNode.Status
@@ -44,7 +44,7 @@ class NotRemembered(Exception):
 
 
 @dataclass(frozen=True)
-class Remembered:
+class RememberedMessage:
     """A line that somebody asked to have remembered, and the words of it that are."""
 
     message: Message
@@ -64,7 +64,7 @@ def remember(message: Message, now: datetime, words: Place | None = None, within
         return known
     draft = _draft(message, quote, said)
     model = follow()
-    [vector] = embedding.embed([tidied(draft.description)])
+    [vector] = embedding.embed([tidy_description(draft.description)])
     persona = message.persona
     with transaction.atomic():
         Persona.objects.select_for_update().get(pk=persona.pk)  # two presses of one button queue up here
@@ -79,7 +79,7 @@ def remember(message: Message, now: datetime, words: Place | None = None, within
     return written.node
 
 
-def remember_what_was_asked(lines: Iterable[Message], now: datetime) -> list[ConceptNode]:
+def remember_requested(lines: Iterable[Message], now: datetime) -> list[ConceptNode]:
     """The memories of the lines of users in which it is asked for, each made once: one that was hidden, corrected or
     archived since stays so, however often the line is looked at. What cannot be remembered is passed over."""
     found: list[ConceptNode] = []
@@ -90,7 +90,7 @@ def remember_what_was_asked(lines: Iterable[Message], now: datetime) -> list[Con
     return found
 
 
-def remembered_among(messages: MessageQuerySet) -> list[Remembered]:
+def remembered_message_ids(messages: MessageQuerySet) -> list[RememberedMessage]:
     """Those of `messages` that somebody asked to have remembered and that are, each once."""
     rows = Evidence.objects.filter(
         message__in=messages, node__source=ConceptNode.Source.PERSON, node__status=Status.ACTIVE
@@ -99,13 +99,13 @@ def remembered_among(messages: MessageQuerySet) -> list[Remembered]:
     return [_remembered(row.message, row.node) for row in found.values()]
 
 
-def _remembered(message: Message, node: ConceptNode) -> Remembered:
+def _remembered(message: Message, node: ConceptNode) -> RememberedMessage:
     before, _sign, after = _described(message, "\0").partition("\0")
     words = node.description.removeprefix(before).removesuffix(after)
-    return Remembered(message, words, is_whole=words == tidied(message.content))
+    return RememberedMessage(message, words, is_whole=words == tidy_description(message.content))
 
 
-def _remember_asked(line: Message, asked: remember_signals.Asked, now: datetime) -> ConceptNode | None:
+def _remember_asked(line: Message, asked: remember_signals.RememberRequest, now: datetime) -> ConceptNode | None:
     meant, within = (_line_before(line), None) if asked.words is None else (line, asked.all)
     if meant is None:
         return None

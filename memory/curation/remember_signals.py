@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from echovessel.language.simplified import simplified
+from echovessel.language.simplified import simplify
 from memory.consolidation.gate import has_strong_emotion
 
 SENTENCE_LOOKED_AT = 400  # characters in which the end of a sentence is looked for
@@ -140,7 +140,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RememberRequest:
     """A request to remember: its place with everything that belongs to it, and that of the words to be remembered;
     without any, the line before is meant."""
 
@@ -153,7 +153,7 @@ class Signals:
     """What a line asks of memory at once."""
 
     is_strong: bool
-    asked: Asked | None
+    asked: RememberRequest | None
 
     def __bool__(self) -> bool:
         return self.is_strong or self.asked is not None
@@ -172,9 +172,9 @@ def scan(line: str) -> Signals:
     return Signals(has_strong_emotion([line]), asked_to_remember(line))
 
 
-def asked_to_remember(line: str) -> Asked | None:
+def asked_to_remember(line: str) -> RememberRequest | None:
     """The first request to remember in `line`."""
-    plain = simplified(line.replace("\u2019", "'"))
+    plain = simplify(line.replace("\u2019", "'"))
     english = (_after_english(plain, request) for request in _requests(_ENGLISH, plain))
     chinese = (_after_chinese(plain, request) for request in _requests(_CHINESE, plain))
     first = [asked for found in (english, chinese) if (asked := next(filter(None, found), None))]
@@ -200,7 +200,7 @@ def _around_keys(line: str) -> list[tuple[int, int]]:
     return pieces
 
 
-def _after_english(line: str, request: re.Match[str]) -> Asked | None:
+def _after_english(line: str, request: re.Match[str]) -> RememberRequest | None:
     """What a verb that may ask to remember asks for, going by what follows it."""
     end, said = request.end(), request["request"]
     polite = bool(_POLITE_ENGLISH.search(said))
@@ -236,7 +236,7 @@ def _asks_for_clause(line: str, verb_end: int, clause: re.Match[str], *, polite:
     return bool((_THAT_CLAUSE if joint.endswith("that") else _BARE_CLAUSE).match(line, begins))
 
 
-def _after_chinese(line: str, request: re.Match[str]) -> Asked | None:
+def _after_chinese(line: str, request: re.Match[str]) -> RememberRequest | None:
     end, leads = request.end(), request["leads"]
     polite = bool(_POLITE_ZH.search(leads))
     if request["recall"] and not _STRONG_ZH.search(leads):
@@ -267,7 +267,7 @@ def _asks_for_sentence(request: re.Match[str], sentence: str, *, polite: bool) -
     return bool(_WHEN_ZH.match(sentence)) and not _HARD_ZH.search(sentence) and not _ABLE_ZH.search(request["leads"])
 
 
-def _pointed_at(line: str, start: int, end: int) -> Asked | None:
+def _pointed_at(line: str, start: int, end: int) -> RememberRequest | None:
     """ "Remember this": what follows a colon, else what stands before it, else what follows, else the line before."""
     before, after = _before(line, start), line[end : end + AROUND_LOOKED_AT]
     if after.lstrip()[:1] in (":", "：", "，", ",", "—", "–") and _says_something(after, least=1):
@@ -276,19 +276,19 @@ def _pointed_at(line: str, start: int, end: int) -> Asked | None:
         return _preceding(line, start, end)
     if _says_something(after):
         return _following(line, start, end)
-    return Asked(Place(start, end), None)
+    return RememberRequest(Place(start, end), None)
 
 
-def _following(line: str, start: int, end: int) -> Asked | None:
+def _following(line: str, start: int, end: int) -> RememberRequest | None:
     words = _trimmed(line, end, len(line))
     if words is None:
         return None
-    return Asked(Place(start if _says_something(_before(line, start)) else 0, words.end), words)
+    return RememberRequest(Place(start if _says_something(_before(line, start)) else 0, words.end), words)
 
 
-def _preceding(line: str, start: int, end: int) -> Asked | None:
+def _preceding(line: str, start: int, end: int) -> RememberRequest | None:
     words = _trimmed(line, 0, start)
-    return Asked(Place(words.start, end), words) if words else None
+    return RememberRequest(Place(words.start, end), words) if words else None
 
 
 def _trimmed(line: str, start: int, end: int) -> Place | None:

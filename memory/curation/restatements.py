@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from echovessel.language import tokenizer
-from echovessel.language.common_words import everyday
+from echovessel.language.common_words import is_everyday
 from echovessel.language.person_names import LETTERS_OF_UNSPACED, occurs
 from echovessel.language.plain_text import comparable_form
 from memory.store.tombstones import is_telling
@@ -18,7 +18,7 @@ from persona.models import Persona
 MIN_SHARED = 2
 # Said to be kind, whatever the talk is about.
 COURTESIES = frozenset(
-    tokenizer.cut(
+    tokenizer.tokenize(
         "thank thanks wow glad awesome amazing excited support appreciate help enjoy hope cool share stay wait "
         "谢谢 开心 希望 加油 支持 享受 期待 分享"
     )
@@ -64,19 +64,19 @@ def contains(text: str, wanted: Iterable[str]) -> bool:
 
 def is_named(name: str, content: str) -> bool:
     """Whether a line names somebody. Will and May are only meant where they are written as they are called."""
-    is_word = all(tokenizer.is_function_word(token) or token in everyday() for token in tokenizer.cut(name))
+    is_word = all(tokenizer.is_function_word(token) or token in is_everyday() for token in tokenizer.tokenize(name))
     return occurs(name, content) and (name in content or not is_word)
 
 
 def telling_words(text: str, names: frozenset[str]) -> set[str]:
     """The words of a text that say what it is about: none that everybody says every day, and no name of the two."""
     telling = (token for token in tokenizer.content_words(text) if len(token) > 1 or not _UNSPACED.match(token))
-    return {token for token in telling if token not in everyday() and token not in names and token not in COURTESIES}
+    return {token for token in telling if token not in is_everyday() and token not in names and token not in COURTESIES}
 
 
 def names_of(persona: Persona) -> frozenset[str]:
     """The words of the names of the two who talk."""
-    return frozenset(tokenizer.cut(f"{persona.name} {persona.called}"))
+    return frozenset(tokenizer.tokenize(f"{persona.name} {persona.called}"))
 
 
 def _padded(plain: str) -> str:

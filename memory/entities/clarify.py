@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from chat.models import Turn
-from echovessel.language.person_names import is_name, normalized, occurs
+from echovessel.language.person_names import is_name, normalize_name, occurs
 from memory import knobs
 from memory.entities import merge
 from memory.entities.resolve import learn_aliases
@@ -47,7 +47,7 @@ def settle(persona: Persona, first: str, second: str, same: bool, now: datetime)
         return _ask(persona, pairs) if same and not waiting else "nothing"
 
 
-def was_said(persona: Persona, first: str, second: str, lines: Sequence[str]) -> bool:
+def answered_in(persona: Persona, first: str, second: str, lines: Sequence[str]) -> bool:
     """Whether `lines` can have told how two names stand to each other: they name both, in whatever form is known, or
     one of a pair that is in question already, as an answer may."""
     named = [_is_named(persona, name, lines) for name in (first, second)]
@@ -65,7 +65,7 @@ def due(persona: Persona, entities: Collection[int], now: datetime) -> MergeProp
     return waiting.select_related("a", "b").order_by("-score", "id").first()
 
 
-def known_by(entity: Entity) -> str:
+def entity_named(entity: Entity) -> str:
     """The newest memory in which the entity occurs, or nothing."""
     nodes = ConceptNode.objects.filter(mentions__entity=entity).recallable().newest_first()
     return nodes.values_list("description", flat=True).first() or ""
@@ -78,7 +78,7 @@ def note_hint(turn: Turn, now: datetime) -> None:
         MergeProposal.objects.filter(uuid=hinted, a__persona=turn.persona_id).update(hinted_at=now)
 
 
-def in_question(persona: Persona, texts: Sequence[str]) -> list[MergeProposal]:
+def open_question(persona: Persona, texts: Sequence[str]) -> list[MergeProposal]:
     """The open pairs of which a name occurs in `texts`, those first of which both do."""
     waiting = MergeProposal.objects.of(persona).open().select_related("a", "b").order_by("-id")
     known = waiting.prefetch_related("a__aliases", "b__aliases")[:MOST_READ]
@@ -90,7 +90,7 @@ def in_question(persona: Persona, texts: Sequence[str]) -> list[MergeProposal]:
 
 def may_be_answered(persona: Persona, texts: Sequence[str]) -> bool:
     """Whether `texts` may hold an answer: they name one of an open pair, or one of them names two whom she knows."""
-    return bool(in_question(persona, texts)) or any(len(entities_named(persona, [text])) > 1 for text in texts)
+    return bool(open_question(persona, texts)) or any(len(entities_named(persona, [text])) > 1 for text in texts)
 
 
 def _is_named(persona: Persona, name: str, lines: Sequence[str]) -> bool:
@@ -108,7 +108,7 @@ def _occurs(entity: Entity, text: str) -> bool:
 
 
 def _bearers(persona: Persona, name: str) -> list[Entity]:
-    bearing = Entity.objects.filter(persona=persona, aliases__normalized=normalized(name))
+    bearing = Entity.objects.filter(persona=persona, aliases__normalized=normalize_name(name))
     return list(bearing.exclude(status=Entity.Status.MERGED).distinct().order_by("id"))
 
 
@@ -135,8 +135,8 @@ def _ask(persona: Persona, pairs: Sequence[tuple[Entity, Entity]]) -> Settled:
 
 def _learn_name(persona: Persona, bearers: Sequence[Entity], name: str) -> Settled:
     """A name that nobody bears, as another name of the one bearer; never that of one of the two who talk."""
-    talking = {normalized(persona.name), normalized(persona.called)}
-    if len(bearers) != 1 or not is_name(name) or normalized(name) in talking:
+    talking = {normalize_name(persona.name), normalize_name(persona.called)}
+    if len(bearers) != 1 or not is_name(name) or normalize_name(name) in talking:
         return "nothing"
     learn_aliases(bearers[0], [" ".join(name.split())])
     return "named"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from echovessel.language import tokenizer
-from echovessel.language.person_names import normalized
+from echovessel.language.person_names import normalize_name
 from memory import knobs
 from memory.entities import spelling
 from memory.entities.similarity import Likeness, Profile, compatible, is_read, likeness
@@ -26,7 +26,7 @@ COMMON = 300  # a word that more nodes hold finds the newest of these
 
 
 @dataclass
-class Circle:
+class Candidates:
     """The known entities that new names are compared with, and those that join them meanwhile."""
 
     talking: Sequence[str] = ()
@@ -42,12 +42,12 @@ class Circle:
         known = self.profiles.get(entity)
         self.profiles[entity] = _joined(known, seen) if known else seen
 
-    def join(self, other: "Circle") -> None:
+    def join(self, other: "Candidates") -> None:
         self.profiles.update(other.profiles)
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownEntity:
     """An entity as its names tell."""
 
     pk: int
@@ -55,12 +55,12 @@ class Known:
     names: tuple[str, ...]
 
 
-def circle_of(persona: Persona, newcomers: Sequence[Profile]) -> Circle:
+def candidates_for(persona: Persona, newcomers: Sequence[Profile]) -> Candidates:
     """Everybody whom `newcomers` are worth comparing with, at most `entities.compared` for each. Reads only.
 
     Whose name one alone bears is that one, and is compared with nobody.
     """
-    circle = Circle((persona.name, persona.called))
+    circle = Candidates((persona.name, persona.called))
     if not newcomers:
         return circle
     known = _known(persona)
@@ -80,22 +80,22 @@ def _joined(one: Profile, other: Profile) -> Profile:
     )
 
 
-def _known(persona: Persona) -> Mapping[int, Known]:
+def _known(persona: Persona) -> Mapping[int, KnownEntity]:
     living = Alias.objects.filter(persona=persona).exclude(entity__status=Entity.Status.MERGED)
     names: dict[tuple[int, str], list[str]] = defaultdict(list)
     for pk, kind, text in living.order_by("id").values_list("entity_id", "entity__kind", "text"):
         names[pk, kind].append(text)
-    return {pk: Known(pk, kind, tuple(theirs)) for (pk, kind), theirs in names.items()}
+    return {pk: KnownEntity(pk, kind, tuple(theirs)) for (pk, kind), theirs in names.items()}
 
 
-def _bearers(newcomer: Profile, known: Mapping[int, Known]) -> list[Known]:
+def _bearers(newcomer: Profile, known: Mapping[int, KnownEntity]) -> list[KnownEntity]:
     """Those of a compatible kind who bear one of the newcomer's names."""
-    names = {normalized(name) for name in newcomer.names}
-    bearing = [one for one in known.values() if any(normalized(name) in names for name in one.names)]
+    names = {normalize_name(name) for name in newcomer.names}
+    bearing = [one for one in known.values() if any(normalize_name(name) in names for name in one.names)]
     return [one for one in bearing if compatible(one.kind, newcomer.kind)]
 
 
-def _worth_comparing(persona: Persona, newcomer: Profile, known: Mapping[int, Known]) -> list[Known]:
+def _worth_comparing(persona: Persona, newcomer: Profile, known: Mapping[int, KnownEntity]) -> list[KnownEntity]:
     fitting = {pk: one for pk, one in known.items() if compatible(one.kind, newcomer.kind)}
     by_name = [one for one in fitting.values() if _names_may_be_of_one(newcomer, one)]
     near = (fitting[pk] for pk in _near(persona, newcomer) if pk in fitting)
@@ -103,8 +103,8 @@ def _worth_comparing(persona: Persona, newcomer: Profile, known: Mapping[int, Kn
     return list({one.pk: one for one in (*by_name, *by_memory)}.values())[: knobs.entities_compared()]
 
 
-def _names_may_be_of_one(newcomer: Profile, known: Known) -> bool:
-    if {normalized(name) for name in newcomer.names} & {normalized(name) for name in known.names}:
+def _names_may_be_of_one(newcomer: Profile, known: KnownEntity) -> bool:
+    if {normalize_name(name) for name in newcomer.names} & {normalize_name(name) for name in known.names}:
         return True
     return bool(spelling.reasons(newcomer.names, known.names, newcomer.kind, knobs.least_alike_spelling()))
 
@@ -119,7 +119,7 @@ def _near(persona: Persona, newcomer: Profile) -> Iterator[int]:
 
 
 def _nodes_near(persona: Persona, newcomer: Profile) -> Iterator[int]:
-    named = {token for name in (persona.name, persona.called, *newcomer.names) for token in tokenizer.cut(name)}
+    named = {token for name in (persona.name, persona.called, *newcomer.names) for token in tokenizer.tokenize(name)}
     for text, vector in zip(newcomer.texts[:TEXTS_SOUGHT], newcomer.vectors, strict=False):
         if is_read(text):
             yield from (node for node, _ in vectors.nearest(persona.pk, vector, NEIGHBOURS))
@@ -131,13 +131,13 @@ def _nodes_near(persona: Persona, newcomer: Profile) -> Iterator[int]:
 def _nodes_holding(persona: Persona, telling: Sequence[str]) -> list[int]:
     """The nodes that hold most of the words, a rare one counting for more."""
     weights: dict[int, float] = defaultdict(float)
-    for nodes in vectors.holding(persona.pk, telling, COMMON).values():
+    for nodes in vectors.find_by_terms(persona.pk, telling, COMMON).values():
         for node in nodes.tolist():
             weights[node] += 1 / len(nodes)
     return sorted(weights, key=lambda node: (-weights[node], node))[:NEIGHBOURS]
 
 
-def _profiles(known: Iterable[Known]) -> dict[int, Profile]:
+def _profiles(known: Iterable[KnownEntity]) -> dict[int, Profile]:
     memories = {one: _newest_memories(one.pk) for one in known}
     nodes = [node for theirs in memories.values() for node in theirs]
     stored, company = vectors.of(nodes), _company(nodes)
@@ -159,7 +159,7 @@ def _company(nodes: Iterable[int]) -> dict[int, set[tuple[int, str]]]:
 
 
 def _profile(
-    known: Known,
+    known: KnownEntity,
     memories: Mapping[int, str],
     stored: Mapping[int, np.ndarray],
     company: Mapping[int, set[tuple[int, str]]],
@@ -171,5 +171,5 @@ def _profile(
         kind=known.kind,
         texts=tuple(memories[node] for node in seen),
         vectors=np.stack([stored[node] for node in seen]) if seen else np.zeros((0, 0), dtype=np.float32),
-        company=frozenset(others - {normalized(name) for name in known.names}),
+        company=frozenset(others - {normalize_name(name) for name in known.names}),
     )

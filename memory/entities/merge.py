@@ -21,7 +21,7 @@ from django.db.models import Max, Q
 from django.utils.crypto import salted_hmac
 from django.utils.dateparse import parse_datetime
 
-from echovessel.language.person_names import normalized, occurs
+from echovessel.language.person_names import normalize_name, occurs
 from memory.entities.stream_events import announce, announce_gone
 from memory.models import Alias, ConceptNode, Entity, Mention, MergeProposal
 from persona.models import Persona
@@ -369,7 +369,7 @@ def _call_by_what_is_left(was: dict[str, Any]) -> None:
     if not names or not _has_lost_names(was):
         return
     loser = Entity.objects.get(pk=was["loser"])
-    if not names.filter(normalized=normalized(loser.canonical_name)).exists():
+    if not names.filter(normalized=normalize_name(loser.canonical_name)).exists():
         loser.canonical_name = names[0].text
         loser.save(update_fields=["canonical_name"])
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from echovessel.language.person_names import is_name, normalized, occurs
+from echovessel.language.person_names import is_name, normalize_name, occurs
 from memory.entities.resolve import LONGEST_NAME, learn_aliases, link
 from memory.entities.stream_events import announce_changed
 from memory.models import Alias, ConceptNode, Entity, Mention
@@ -70,12 +70,12 @@ def add_alias(entity: Entity, name: str) -> Alias:
     name = " ".join(name.split())
     with transaction.atomic():
         _check(entity, name)
-        is_known = entity.aliases.filter(normalized=normalized(name)).exists()
+        is_known = entity.aliases.filter(normalized=normalize_name(name)).exists()
         learn_aliases(entity, [name])
         if not is_known:
             _link_memories(entity, name)
             announce_changed(entity, "named")
-        return entity.aliases.get(normalized=normalized(name))
+        return entity.aliases.get(normalized=normalize_name(name))
 
 
 def remove_alias(alias: Alias) -> None:
@@ -92,7 +92,7 @@ def remove_alias(alias: Alias) -> None:
             raise NameRefused("only_name")
         Mention.objects.filter(pk__in=unnamed).delete()
         Alias.objects.filter(pk=alias.pk).delete()
-        if normalized(entity.canonical_name) == alias.normalized:
+        if normalize_name(entity.canonical_name) == alias.normalized:
             entity.canonical_name = left[0].text
             entity.save(update_fields=["canonical_name"])
         announce_changed(entity, "unnamed")
@@ -104,11 +104,11 @@ def names_in(names: Iterable[str], text: str) -> list[str]:
 
 
 def _check(entity: Entity, name: str) -> None:
-    talking = {normalized(entity.persona.name), normalized(entity.persona.called)}
+    talking = {normalize_name(entity.persona.name), normalize_name(entity.persona.called)}
     refused = {
         "too_long": len(name) > LONGEST_NAME,
         "no_name": not is_name(name),
-        "talking": normalized(name) in talking,
+        "talking": normalize_name(name) in talking,
         "merged": Entity.objects.filter(pk=entity.pk, status=Entity.Status.MERGED).exists(),
     }
     for code in (code for code, holds in refused.items() if holds):
@@ -117,7 +117,7 @@ def _check(entity: Entity, name: str) -> None:
 
 def _link_memories(entity: Entity, name: str) -> None:
     """The memories that the name stands in, where it is nobody else's."""
-    others = Alias.objects.filter(persona=entity.persona_id, normalized=normalized(name)).exclude(entity=entity)
+    others = Alias.objects.filter(persona=entity.persona_id, normalized=normalize_name(name)).exclude(entity=entity)
     if others.exclude(entity__status=Entity.Status.MERGED).exists():
         return
     told = ConceptNode.objects.filter(persona=entity.persona_id).values_list("pk", "description")

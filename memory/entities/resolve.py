@@ -9,11 +9,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from echovessel.language.person_names import is_name, normalized, occurs
+from echovessel.language.person_names import is_name, normalize_name, occurs
 from memory import knobs
-from memory.entities.comparison import Circle
+from memory.entities.comparison import Candidates
 from memory.entities.merge import propose
-from memory.entities.similarity import Likeness, Profile, compatible, nearest_bearer, sole
+from memory.entities.similarity import Likeness, Profile, compatible, nearest_bearer, only_match
 from memory.entities.stream_events import MergeStatus, announce
 from memory.models import Alias, ConceptNode, Entity, Mention
 from persona.models import Persona
@@ -23,7 +23,7 @@ SAME_NAME = 1.0
 
 
 @dataclass(frozen=True)
-class Named:
+class MentionedName:
     """A name that came up: with its other forms, and the nodes that are said to be about it.
 
     `profile` is what is known of it, for comparing; `twins` are those whom the same talk tells apart from it, though
@@ -39,19 +39,19 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Resolved:
+class ResolvedName:
     """The entity that a name was found to mean, and how."""
 
     entity: Entity
     how: MergeStatus
 
     @classmethod
-    def by(cls, how: MergeStatus, entity: Entity) -> "Resolved":
+    def by(cls, how: MergeStatus, entity: Entity) -> "ResolvedName":
         """What was found `how`; of an uncertain entity nothing better can be said than that."""
         return cls(entity, how if entity.status == Entity.Status.CONFIRMED else "uncertain")
 
 
-def resolve(persona: Persona, named: Named, circle: Circle | None = None) -> Resolved | None:
+def resolve(persona: Persona, named: MentionedName, circle: Candidates | None = None) -> ResolvedName | None:
     """Find or make the entity, learn its new aliases, link the nodes that name it, and publish.
 
     Call inside a transaction. None where it is no name, means the user or the persona, or stands literally in no
@@ -61,7 +61,7 @@ def resolve(persona: Persona, named: Named, circle: Circle | None = None) -> Res
     linked = [node for node in named.nodes if any(occurs(name, node.description) for name in names)]
     if not names or not any(node.status == ConceptNode.Status.ACTIVE for node in linked):
         return None
-    circle = circle or Circle()
+    circle = circle or Candidates()
     found = _meant(persona, named, names, circle)
     _learn_kind(found.entity, named.kind)
     others = [other for other in _bearers(persona, names[1:], named.kind) if other != found.entity]
@@ -77,7 +77,10 @@ def resolve(persona: Persona, named: Named, circle: Circle | None = None) -> Res
 def learn_aliases(entity: Entity, names: Iterable[str]) -> None:
     """Add the names that the entity does not bear yet."""
     Alias.objects.bulk_create(
-        [Alias(entity=entity, persona_id=entity.persona_id, text=name, normalized=normalized(name)) for name in names],
+        [
+            Alias(entity=entity, persona_id=entity.persona_id, text=name, normalized=normalize_name(name))
+            for name in names
+        ],
         ignore_conflicts=True,
     )
 
@@ -105,35 +108,37 @@ def link_inherited(node: ConceptNode, filling: Sequence[ConceptNode]) -> None:
 def usable_names(persona: Persona, names: Sequence[str]) -> list[str]:
     """The names worth knowing, the canonical one first; none where that one is no name or is one of the two
     who talk."""
-    talking = {normalized(persona.name), normalized(persona.called)}
+    talking = {normalize_name(persona.name), normalize_name(persona.called)}
     tidy = [" ".join(name.split())[:LONGEST_NAME] for name in names]
-    if not tidy or not is_name(tidy[0]) or normalized(tidy[0]) in talking:
+    if not tidy or not is_name(tidy[0]) or normalize_name(tidy[0]) in talking:
         return []
-    once = {normalized(name): name for name in reversed(tidy) if is_name(name)}
+    once = {normalize_name(name): name for name in reversed(tidy) if is_name(name)}
     return [once[plain] for plain in reversed(once) if plain not in talking]
 
 
-def _meant(persona: Persona, named: Named, names: Sequence[str], circle: Circle) -> Resolved:
+def _meant(persona: Persona, named: MentionedName, names: Sequence[str], circle: Candidates) -> ResolvedName:
     """By the canonical name, and where nobody bears that, by the others; else by likeness."""
     borne = _bearers(persona, names[:1], named.kind) or _bearers(persona, names[1:], named.kind)
     bearers = [entity for entity in borne if entity not in named.twins]
     if bearers:
         return _among(persona, named, names[0], bearers, circle)
     if named.twins:
-        return Resolved.by("new", _uncertain(persona, names[0], named.kind, named.twins))
+        return ResolvedName.by("new", _uncertain(persona, names[0], named.kind, named.twins))
     return _by_likeness(persona, named, names[0], circle)
 
 
-def _among(persona: Persona, named: Named, name: str, bearers: Sequence[Entity], circle: Circle) -> Resolved:
+def _among(
+    persona: Persona, named: MentionedName, name: str, bearers: Sequence[Entity], circle: Candidates
+) -> ResolvedName:
     """Of those who bear the name, the one meant; for several confirmed ones, an uncertain one that may be any."""
     confirmed = [entity for entity in bearers if entity.status == Entity.Status.CONFIRMED]
     uncertain = [entity for entity in bearers if entity.status == Entity.Status.UNCERTAIN]
     sure = confirmed if len(confirmed) == 1 else uncertain
     chosen = _told_by_memories(named, bearers, circle) or next(iter(sure), None)
-    return Resolved.by("alias_matched", chosen or _uncertain(persona, name, named.kind, confirmed))
+    return ResolvedName.by("alias_matched", chosen or _uncertain(persona, name, named.kind, confirmed))
 
 
-def _told_by_memories(named: Named, bearers: Sequence[Entity], circle: Circle) -> Entity | None:
+def _told_by_memories(named: MentionedName, bearers: Sequence[Entity], circle: Candidates) -> Entity | None:
     if named.profile is None or len(bearers) < 2:
         return None
     known = {entity.pk: circle.profiles[entity.pk] for entity in bearers if entity.pk in circle.profiles}
@@ -141,21 +146,21 @@ def _told_by_memories(named: Named, bearers: Sequence[Entity], circle: Circle) -
     return next((entity for entity in bearers if entity.pk == nearest), None)
 
 
-def _by_likeness(persona: Persona, named: Named, name: str, circle: Circle) -> Resolved:
+def _by_likeness(persona: Persona, named: MentionedName, name: str, circle: Candidates) -> ResolvedName:
     likely = _likely(named, circle)
     living = Entity.objects.filter(pk__in=likely).exclude(status=Entity.Status.MERGED).in_bulk()
     likely = {pk: one for pk, one in likely.items() if pk in living}
-    if (same := sole(likely)) is not None:
-        return Resolved.by("similar", living[same])
+    if (same := only_match(likely)) is not None:
+        return ResolvedName.by("similar", living[same])
     status = Entity.Status.UNCERTAIN if likely else Entity.Status.CONFIRMED
     made = Entity.objects.create(persona=persona, canonical_name=name, kind=named.kind, status=status)
     best = sorted(likely, key=lambda pk: (-likely[pk].score, pk))[: knobs.most_asked()]
     for pk in best:
         propose(persona, made, living[pk], likely[pk].score, likely[pk].reasons)
-    return Resolved.by("new", made)
+    return ResolvedName.by("new", made)
 
 
-def _likely(named: Named, circle: Circle) -> dict[int, Likeness]:
+def _likely(named: MentionedName, circle: Candidates) -> dict[int, Likeness]:
     """Those that could be meant. Whom the talk names besides is never taken for the same without asking."""
     if named.profile is None:
         return {}
@@ -167,7 +172,7 @@ def _likely(named: Named, circle: Circle) -> dict[int, Likeness]:
 def _bearers(persona: Persona, names: Sequence[str], kind: str) -> list[Entity]:
     """The entities that bear one of the names, of a compatible kind, oldest first; merged ones live on in others."""
     bearing = Entity.objects.filter(
-        persona=persona, aliases__normalized__in=[normalized(name) for name in names]
+        persona=persona, aliases__normalized__in=[normalize_name(name) for name in names]
     ).exclude(status=Entity.Status.MERGED)
     return [entity for entity in bearing.distinct().order_by("id") if compatible(entity.kind, kind)]
 

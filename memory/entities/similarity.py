@@ -26,7 +26,7 @@ import numpy as np
 
 from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
-from echovessel.language.person_names import normalized, occurs
+from echovessel.language.person_names import normalize_name, occurs
 from memory import knobs
 from memory.entities import spelling
 from memory.models import Entity
@@ -82,7 +82,7 @@ def likeness(one: Profile, other: Profile, talking: Collection[str]) -> Likeness
 
 def context_score(one: Profile, other: Profile, talking: Collection[str]) -> float:
     """The relevance of the two most similar memories, 0 … 1; 0 where there are none."""
-    ignored = frozenset(token for name in (*one.names, *other.names, *talking) for token in tokenizer.cut(name))
+    ignored = frozenset(token for name in (*one.names, *other.names, *talking) for token in tokenizer.tokenize(name))
     scores = [
         _relevance(first, one.vectors[row], second, other.vectors[column], ignored)
         for row, first in enumerate(one.texts)
@@ -102,7 +102,7 @@ def nearest_bearer(profile: Profile, bearers: Mapping[int, Profile], talking: Co
     return scored[0][1] if corroborated and _leads(scored) else None
 
 
-def sole(found: Mapping[int, Likeness]) -> int | None:
+def only_match(found: Mapping[int, Likeness]) -> int | None:
     """The one entity that is surely the same, or None: where a second is as likely, nobody can tell."""
     same = sorted(((one.score, pk) for pk, one in found.items() if one.verdict == "same"), reverse=True)
     return same[0][1] if same and _leads(same) else None
@@ -128,7 +128,7 @@ def _told(reasons: set[str], one: Profile, other: Profile, score: float) -> set[
 def _stand_together(one: Profile, other: Profile) -> bool:
     """Whether a memory names both: then they are two. "Scott" does not stand in "Scott Huang called"."""
     shared = _plain(one) & _plain(other)
-    mine, theirs = ({name for name in side.names if normalized(name) not in shared} for side in (one, other))
+    mine, theirs = ({name for name in side.names if normalize_name(name) not in shared} for side in (one, other))
     found = (_standing_in(text, mine | theirs) for text in (*one.texts, *other.texts))
     return any(standing & mine and standing & theirs for standing in found)
 
@@ -144,7 +144,7 @@ def _standing_in(text: str, names: Collection[str]) -> set[str]:
 
 
 def _plain(profile: Profile) -> set[str]:
-    return {normalized(name) for name in profile.names}
+    return {normalize_name(name) for name in profile.names}
 
 
 def _relevance(one: str, vector: np.ndarray, other: str, against: np.ndarray, ignored: frozenset[str]) -> float:
@@ -172,7 +172,7 @@ def _telling(text: str) -> frozenset[str]:
     return frozenset(tokenizer.content_words(text))
 
 
-def let_go() -> None:
+def clear_cache() -> None:
     """Keep none of the memories that were compared."""
     for cached in (_script_of, _telling):
         cached.cache_clear()

@@ -16,7 +16,7 @@ from itertools import islice, product
 
 from rapidfuzz.distance import Indel
 
-from echovessel.language.person_names import LETTERS_OF_UNSPACED, normalized, untitled
+from echovessel.language.person_names import LETTERS_OF_UNSPACED, normalize_name, strip_titles
 
 LEAST_LETTERS = 3
 LEAST_GIVEN = 4
@@ -68,7 +68,7 @@ def romanised(name: str) -> frozenset[str]:
     >>> sorted(romanised("黄逸扬"))
     ['huangyiyang', 'yiyang', 'yiyanghuang']
     """
-    plain = normalized(name)
+    plain = normalize_name(name)
     if not _HAN.fullmatch(plain) or not 2 <= len(plain) <= LONGEST_HAN_NAME:
         return frozenset()
     from pypinyin import Style, pinyin  # noqa: PLC0415  (its dictionaries cost 60 ms: only where a Chinese name is)
@@ -82,7 +82,7 @@ def romanised(name: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=8_192)
-def sounded(word: str) -> str:
+def phonetic_form(word: str) -> str:
     """The word as it sounds, roughly.
 
     >>> sounded("katherine") == sounded("catherine"), sounded("paul") == sounded("paula")
@@ -107,7 +107,7 @@ def _between(one: str, other: str, kind: str, least_alike: float) -> set[str]:
         found.add("familiar_name")
     if _spells(one, other) or _spells(other, one):
         found.add("transliteration")
-    if normalized(one) != normalized(other) and _is_alike(_words(one), _words(other), least_alike):
+    if normalize_name(one) != normalize_name(other) and _is_alike(_words(one), _words(other), least_alike):
         found.add("similar_spelling")
     return found
 
@@ -115,7 +115,7 @@ def _between(one: str, other: str, kind: str, least_alike: float) -> set[str]:
 def _is_short_for(short: str, full: str, kind: str) -> bool:
     if words := _words(short):
         return set(words) < set(_words(full)) and max(map(len, words)) >= LEAST_LETTERS
-    one, other = normalized(short), normalized(full)
+    one, other = normalize_name(short), normalize_name(full)
     if not _is_unspaced(one) or not _is_unspaced(other) or not 2 <= len(one) < len(other):
         return False
     return other.endswith(one) or (kind in ("place", "org") and other.startswith(one))
@@ -126,17 +126,22 @@ def _exclude(one: str, other: str) -> bool:
     first, second = set(_words(one)), set(_words(other))
     if first and second:
         return min(len(first), len(second)) > 1 and not (first <= second or second <= first)
-    han, ideographs = normalized(one), normalized(other)
+    han, ideographs = normalize_name(one), normalize_name(other)
     full = _HAN.fullmatch(han) and _HAN.fullmatch(ideographs) and len(han) == len(ideographs) > 2
     return bool(full) and han != ideographs
 
 
 def _is_familiar(form: str, full: str) -> bool:
     if character := _character_called(form):
-        name = normalized(full)
+        name = normalize_name(full)
         return bool(_HAN.fullmatch(name)) and len(name) > 1 and character in (name[0], name[-1])
     short, words = _words(form), _words(full)
-    return len(short) == 1 and len(short[0]) >= LEAST_LETTERS and bool(words) and sounded(short[0]) in sounded(words[0])
+    return (
+        len(short) == 1
+        and len(short[0]) >= LEAST_LETTERS
+        and bool(words)
+        and phonetic_form(short[0]) in phonetic_form(words[0])
+    )
 
 
 @lru_cache(maxsize=8_192)
@@ -151,7 +156,7 @@ def _spells(latin: str, han: str) -> bool:
     if "".join(words) in spelled:
         return True
     # Two characters may be the given name alone, and the Latin name have the surname beside it.
-    given_alone = len(normalized(han)) == 2 and len(words) == 2
+    given_alone = len(normalize_name(han)) == 2 and len(words) == 2
     return given_alone and any(len(word) >= LEAST_GIVEN and word in spelled for word in words)
 
 
@@ -160,12 +165,14 @@ def _is_alike(one: list[str], other: list[str], least: float) -> bool:
     if len(one) != len(other) or min(map(len, [*one, *other]), default=0) < LEAST_LETTERS:
         return False
     pairs = zip(one, other, strict=True)
-    return all(Indel.normalized_similarity(sounded(first), sounded(second)) >= least for first, second in pairs)
+    return all(
+        Indel.normalized_similarity(phonetic_form(first), phonetic_form(second)) >= least for first, second in pairs
+    )
 
 
 @lru_cache(maxsize=8_192)
 def _latin_words(name: str) -> tuple[str, ...]:
-    plain = untitled(name)
+    plain = strip_titles(name)
     if _UNSPACED.search(plain):
         return ()
     bare = unicodedata.normalize("NFD", plain.replace("’", "").replace("'", ""))
@@ -182,13 +189,13 @@ def _is_unspaced(name: str) -> bool:
 
 
 def _script(text: str) -> str:
-    plain = normalized(text)
+    plain = normalize_name(text)
     if _is_unspaced(plain):
         return "unspaced"
     return "latin" if _LATIN.search(plain) and not _UNSPACED.search(plain) else "mixed"
 
 
-def let_go() -> None:
+def clear_cache() -> None:
     """Keep none of the names that were compared."""
-    for cached in (romanised, sounded, _character_called, _latin_words):
+    for cached in (romanised, phonetic_form, _character_called, _latin_words):
         cached.cache_clear()

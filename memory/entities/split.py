@@ -12,7 +12,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from echovessel.language.person_names import normalized
+from echovessel.language.person_names import normalize_name
 from memory.entities import merge
 from memory.entities.rename import names_in
 from memory.entities.resolve import learn_aliases, link
@@ -56,7 +56,7 @@ def split(
             raise NotSplit("merged")
         names = {alias.pk: alias for alias in entity.aliases.order_by("pk")}
         memories = {mention.pk: mention.node for mention in entity.mentions.select_related("node").order_by("pk")}
-        division = divided(
+        division = division_of(
             {pk: alias.text for pk, alias in names.items()},
             {pk: node.description for pk, node in memories.items()},
             set(aliases),
@@ -72,7 +72,7 @@ def split(
     return made
 
 
-def divided(
+def division_of(
     names: Mapping[int, str], memories: Mapping[int, str], aliases: Collection[int], mentions: Collection[int]
 ) -> Division:
     """How names and memories, texts by key, are divided where these are chosen. Pure. Raises NotSplit.
@@ -107,7 +107,7 @@ def _standing(names: Mapping[int, str], text: str) -> set[int]:
 def _made(entity: Entity, names: Mapping[int, Alias], division: Division) -> Entity:
     """The other one; it goes by the name that the one goes by where it bears that, else by its oldest."""
     borne = [alias for pk, alias in names.items() if pk in division.moved_names | division.shared_names]
-    canonical = [alias.text for alias in borne if alias.normalized == normalized(entity.canonical_name)]
+    canonical = [alias.text for alias in borne if alias.normalized == normalize_name(entity.canonical_name)]
     called = [*canonical, *(alias.text for alias in borne), entity.canonical_name][0]
     return Entity.objects.create(persona=entity.persona, canonical_name=called, kind=entity.kind)
 
@@ -117,7 +117,7 @@ def _give_names(entity: Entity, made: Entity, names: Mapping[int, Alias], divisi
     shared = [names[pk].text for pk in sorted(division.shared_names)]
     learn_aliases(made, shared or ([] if division.moved_names else [made.canonical_name]))
     left = [alias for pk, alias in names.items() if pk not in division.moved_names]
-    if left and normalized(entity.canonical_name) not in {alias.normalized for alias in left}:
+    if left and normalize_name(entity.canonical_name) not in {alias.normalized for alias in left}:
         entity.canonical_name = left[0].text
         entity.save(update_fields=["canonical_name"])
 

@@ -12,18 +12,18 @@ TOLERANCE = 0.01
 UNJUDGED = frozenset(("tokens",))
 
 
-def covered(found: Recall, depth: int | None = None) -> set[str]:
+def coverage(found: Recall, depth: int | None = None) -> set[str]:
     """The archive ids that the first `depth` items show."""
     return {name for item in found.items[:depth] for name in (item.external_id, *item.messages) if name}
 
 
 def answered(relevant: set[str], found: Recall) -> dict[str, float]:
     """The measures of a query that has evidence; recall is the share of what is `relevant` that is shown."""
-    shares = {f"recall_at_{depth}": len(relevant & covered(found, depth)) / len(relevant) for depth in DEPTHS}
+    shares = {f"recall_at_{depth}": len(relevant & coverage(found, depth)) / len(relevant) for depth in DEPTHS}
     ids = [{item.external_id, *item.messages} & relevant for item in found.items]
     first = next((1 / place for place, hit in enumerate(ids, start=1) if hit), 0.0)
     return shares | {
-        "recall": len(relevant & covered(found)) / len(relevant),
+        "recall": len(relevant & coverage(found)) / len(relevant),
         "precision": sum(map(bool, ids)) / len(ids) if ids else 0.0,
         "mrr": first,
         "tokens": float(found.xray.tokens),
@@ -40,7 +40,7 @@ def unanswerable(found: Recall) -> dict[str, float]:
     }
 
 
-def averaged(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+def average(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """The mean of each measure."""
     return {name: round(statistics.fmean(row[name] for row in rows), 4) for name in rows[0]} if rows else {}
 
@@ -72,6 +72,6 @@ def changes(before: Mapping[str, object], after: Mapping[str, object]) -> dict[s
     return {name: (old[name], new[name]) for name in old if name in new and old[name] != new[name]}
 
 
-def fallen(changed: Mapping[str, tuple[float, float]]) -> list[str]:
+def regressions(changed: Mapping[str, tuple[float, float]]) -> list[str]:
     """The names of those that fell by more than TOLERANCE."""
     return [name for name, (before, after) in changed.items() if before - after > TOLERANCE + 1e-9]

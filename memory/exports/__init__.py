@@ -34,9 +34,9 @@ class Way:
 WAYS = {
     way.name: way
     for way in (
-        Way("archive", _("EchoVessel archive: everything"), ".jsonl", "application/x-ndjson", write.lines),
-        Way("pam", _("Portable AI Memory: talks and memories"), ".zip", "application/zip", pam.written),
-        Way("card", _("Character card, V3: who they are"), ".json", "application/json", card.written),
-        Way("card_png", _("Character card, V3, as a picture"), ".png", "image/png", card.drawn),
+        Way("archive", _("EchoVessel archive: everything"), ".jsonl", "application/x-ndjson", write.archive_lines),
+        Way("pam", _("Portable AI Memory: talks and memories"), ".zip", "application/zip", pam.write_pam),
+        Way("card", _("Character card, V3: who they are"), ".json", "application/json", card.write_card),
+        Way("card_png", _("Character card, V3, as a picture"), ".png", "image/png", card.draw_picture),
     )
 }

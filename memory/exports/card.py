@@ -14,19 +14,19 @@ from persona.models.core_block import Label
 USER = "{{user}}"
 
 
-def written(persona: Persona, now: datetime) -> Iterator[bytes]:
+def write_card(persona: Persona, now: datetime) -> Iterator[bytes]:
     """The card as JSON."""
     yield card_writing.as_bytes(_card(persona, now), 3)
 
 
-def drawn(persona: Persona, now: datetime) -> Iterator[bytes]:
+def draw_picture(persona: Persona, now: datetime) -> Iterator[bytes]:
     """The card in a picture, for readers of V3 and V2."""
     yield from card_writing.as_picture(_card(persona, now), 3)
 
 
 def _card(persona: Persona, now: datetime) -> Card:
     blocks = {
-        label: person_names.replaced(persona.user_name, USER, content)
+        label: person_names.replace_name(persona.user_name, USER, content)
         for label, content in persona.core_blocks.values_list("label", "content")
     }
     return Card(

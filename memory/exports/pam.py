@@ -12,9 +12,9 @@ from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from chat.models import Message
-from memory.archive.parts import at_once, in_order
+from memory.archive.parts import in_batches, in_order
 from memory.imports.readers.pam import RELATIONS
-from memory.imports.readers.pam_writing import Export, write
+from memory.imports.readers.pam_writing import PamExport, write
 from memory.imports.readers.types import Line, Remembered, Role, Talk
 from memory.models import ConceptNode, Entity, Evidence, Filling
 from persona.models import Persona
@@ -27,10 +27,10 @@ _BLOCKS = {Label.USER: "identity", Label.STYLE: "instruction", Label.PERSONA: "c
 _TAG = re.compile("[a-z0-9][a-z0-9_-]*")
 
 
-def written(persona: Persona, now: datetime) -> Iterator[bytes]:
+def write_pam(persona: Persona, now: datetime) -> Iterator[bytes]:
     """The bytes of the zip."""
     export_id = str(uuid5(NAMESPACE_URL, f"{persona.uuid} {now.isoformat()}"))
-    export = Export(owner=persona.owner.get_username(), now=now, export_id=export_id)
+    export = PamExport(owner=persona.owner.get_username(), now=now, export_id=export_id)
     yield from write(_memories(persona), _talks(persona), export)
 
 
@@ -39,7 +39,7 @@ def _talks(persona: Persona) -> Iterator[Talk]:
     for session in in_order(persona.sessions.filter(off_the_record=False).order_by("started_at", "pk")):
         said = in_order(session.messages.filter(withheld=False).order_by("created_at", "pk"))
         lines = (line for message in said if (line := _line(persona, message)))
-        for some in at_once(lines):
+        for some in in_batches(lines):
             yield Talk(session.summary, str(session.uuid), tuple(some), "")
 
 
@@ -157,5 +157,5 @@ def _rest(at: datetime, method: str) -> dict[str, Any]:
     """What the specification wants to be told of every memory."""
     return {
         "temporal": {"created_at": at.isoformat()},
-        "provenance": {"platform": Export.platform, "extraction_method": method},
+        "provenance": {"platform": PamExport.platform, "extraction_method": method},
     }

@@ -23,7 +23,7 @@ NONE: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
-class Memory:
+class MemoryNode:
     """What a memory rests on: messages that it quotes, memories from which it was concluded; and what replaced it."""
 
     messages: frozenset[int] = NONE
@@ -43,7 +43,7 @@ class GraphMessage:
 class Graph:
     """The memories and messages around what is to be forgotten, by key."""
 
-    memories: Mapping[int, Memory]
+    memories: Mapping[int, MemoryNode]
     messages: Mapping[int, GraphMessage] = field(default_factory=dict)
 
 
@@ -105,7 +105,7 @@ class _Decider:
             self._decide(pk, memory, wanted)
         return (len(self.going), len(self.content_matches)) != before
 
-    def _decide(self, pk: int, memory: Memory, wanted: Mapping[int, str]) -> None:
+    def _decide(self, pk: int, memory: MemoryNode, wanted: Mapping[int, str]) -> None:
         if memory.superseded_by in self.going and self.choice.block_reimport:
             self._add(pk, "earlier", by_content=memory.superseded_by in self.content_matches)
         if memory.filling & self.going.keys():
@@ -115,7 +115,7 @@ class _Decider:
         elif not self._may_stay(pk) and any(self._mode(one) == "forget" for one in memory.messages & wanted.keys()):
             self._add(pk, "same_lines", by_content=False)
 
-    def _decide_dependent(self, pk: int, memory: Memory, why: str, *, by_content: bool) -> None:
+    def _decide_dependent(self, pk: int, memory: MemoryNode, why: str, *, by_content: bool) -> None:
         if not self._may_stay(pk):
             self._add(pk, why, by_content=by_content)
         elif not (memory.filling - self.going.keys() or memory.messages - self.request.messages.keys()):

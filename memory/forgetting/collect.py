@@ -16,12 +16,12 @@ from chat.models import Message, Session, Turn
 from echovessel.language import tokenizer
 from echovessel.language.person_names import occurs
 from memory.curation.restatements import MIN_SHARED, Statement, contains, is_named, names_of
-from memory.forgetting.closure import ForgetDecision, ForgetRequest, Graph, GraphMessage, Memory, decide
+from memory.forgetting.closure import ForgetDecision, ForgetRequest, Graph, GraphMessage, MemoryNode, decide
 from memory.forgetting.registry import among, naming
 from memory.forgetting.types import Choice, MentionMode, Target
 from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, Mention, NodeVersion
 from memory.store.deduplication import content_hash, dates_conflict
-from memory.store.writing import time_of
+from memory.store.writing import event_time_of
 from persona.models import Persona
 
 NODE_FIELDS = (
@@ -63,7 +63,7 @@ class Closure:
             if edge.child_id is not None:
                 children[edge.parent_id].add(edge.child_id)
         memories = {
-            pk: Memory(frozenset(quoted[pk]), frozenset(children[pk]), node.superseded_by_id)
+            pk: MemoryNode(frozenset(quoted[pk]), frozenset(children[pk]), node.superseded_by_id)
             for pk, node in self.nodes.items()
         }
         messages = {
@@ -193,7 +193,7 @@ class ClosureReader:
         speakers = others.values_list("speaker", flat=True).distinct()
         theirs = [speaker for speaker in speakers if any(occurs(name, speaker) for name in known)]
         yield from others.filter(speaker__in=among(theirs)).values_list("pk", flat=True)
-        held = search.holding_all(self.persona.pk, [tokenizer.cut(name) for name in known])
+        held = search.find_by_all_words(self.persona.pk, [tokenizer.tokenize(name) for name in known])
         for pk, content in self._contents({pk for ids in held for pk in ids}):
             if any(is_named(name, content) for name in known):
                 yield pk
@@ -292,7 +292,7 @@ class ClosureReader:
         same = ConceptNode.objects.filter(persona=self.persona, content_hash__in=among(by_hash))
         for node in same.exclude(pk__in=among(self.found.decision.memories)).only("pk", *NODE_FIELDS):
             said = self.found.nodes[by_hash[node.content_hash]]
-            if not dates_conflict(time_of(node), time_of(said)):
+            if not dates_conflict(event_time_of(node), event_time_of(said)):
                 self._read_nodes([node.pk])
                 self.memories[node.pk] = "echo"
 
@@ -300,7 +300,7 @@ class ClosureReader:
         """Find replies of the persona that say it word for word. The owner's own messages of the same words were not
         chosen: they stay."""
         wanted = {text for one in said for text in one.literal}
-        held = search.holding_all(self.persona.pk, [tokenizer.cut(text) for text in wanted])
+        held = search.find_by_all_words(self.persona.pk, [tokenizer.tokenize(text) for text in wanted])
         replies = Message.objects.filter(role=Message.Role.PERSONA, pk__in=among({pk for ids in held for pk in ids}))
         for pk, content in replies.values_list("pk", "content"):
             if contains(content, wanted):

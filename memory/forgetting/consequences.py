@@ -11,7 +11,7 @@ from django.db.models import Q
 from chat import search
 from chat.models import Message, Session, Turn
 from echovessel.language import tokenizer
-from echovessel.language.person_names import normalized, occurs
+from echovessel.language.person_names import normalize_name, occurs
 from memory.forgetting.collect import Closure
 from memory.forgetting.registry import among
 from memory.models import Alias, ConceptNode, Entity, Mention
@@ -154,7 +154,7 @@ def _forgotten_texts(closure: Closure) -> list[str]:
 def _still_mentioned(closure: Closure, names: Collection[str]) -> set[str]:
     """Those of the names that stand in a message that a model may still read."""
     known = sorted(names)
-    held = search.holding_all(closure.persona.pk, [tokenizer.cut(name) for name in known])
+    held = search.find_by_all_words(closure.persona.pk, [tokenizer.tokenize(name) for name in known])
     away = {*closure.decision.messages, *closure.decision.withheld}
     return {name for name, ids in zip(known, held, strict=True) if _stands_in(name, set(ids) - away)}
 
@@ -177,7 +177,7 @@ def _rename(staying: Mapping[int, Entity], names: Iterable[Alias], found: Conseq
     for pk, forms in gone.items():
         if not left[pk]:
             found.aliases = {key: name for key, name in found.aliases.items() if name.entity_id != pk}
-        elif normalized(staying[pk].canonical_name) in forms:
+        elif normalize_name(staying[pk].canonical_name) in forms:
             found.renamed[pk] = left[pk][0].text
 
 
@@ -193,7 +193,7 @@ def _take_from_absorbed(staying: Mapping[int, Entity], found: Consequences) -> N
         if name.normalized in gone[into[name.entity_id]]:
             found.aliases[name.pk] = name
     for pk, entity in absorbed.items():
-        if normalized(entity.canonical_name) in gone[into[pk]]:
+        if normalize_name(entity.canonical_name) in gone[into[pk]]:
             found.renamed[pk] = found.renamed.get(into[pk], staying[into[pk]].canonical_name)
 
 

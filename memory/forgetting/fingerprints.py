@@ -27,7 +27,7 @@ def of(texts: Iterable[str], but: Iterable[str] = ()) -> list[str]:
 
 def in_text(text: str) -> Iterator[str]:
     """The print of each window of a text."""
-    return in_tokens(tokenizer.cut(text))
+    return in_tokens(tokenizer.tokenize(text))
 
 
 def in_tokens(tokens: list[str]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from chat import search
 from chat.models import Message
 from echovessel.embeddings.embedding import BUNDLED_FOLDER
 from echovessel.language import tokenizer
-from echovessel.language.common_words import everyday
+from echovessel.language.common_words import is_everyday
 from memory import knobs
 from memory.curation.restatements import MIN_SHARED, Statement, contains, is_named, names_of
 from memory.forgetting.collect import Closure
@@ -68,11 +68,11 @@ def names_that_go(closure: Closure, found: Consequences) -> list[str]:
         return []
     names = {alias.text for alias in found.aliases.values()} | {one.canonical_name for one in found.entities.values()}
     theirs = names_of(closure.persona)
-    return sorted(name for name in names if not theirs.issuperset(tokenizer.cut(name)))
+    return sorted(name for name in names if not theirs.issuperset(tokenizer.tokenize(name)))
 
 
 def _naming(closure: Closure, names: list[str]) -> Iterable[int]:
-    held = search.holding_all(closure.persona.pk, [tokenizer.cut(name) for name in names])
+    held = search.find_by_all_words(closure.persona.pk, [tokenizer.tokenize(name) for name in names])
     for pk, content in _contents({pk for ids in held for pk in ids}):
         if any(is_named(name, content) for name in names):
             yield pk
@@ -85,7 +85,7 @@ def _with_rare_words(closure: Closure) -> Iterable[tuple[Message, str]]:
         return
     limit = knobs.rare_word_messages()
     gone = _settled(closure)
-    held = search.holding(closure.persona.pk, tokens, limit * 10 + len(gone))
+    held = search.find_by_terms(closure.persona.pk, tokens, limit * 10 + len(gone))
     within = {pk for ids in held.values() for pk in ids.tolist()} - gone
     sessions = dict(Message.objects.filter(pk__in=among(within)).values_list("pk", "session_id"))
     rare: dict[int, str] = {}
@@ -134,7 +134,7 @@ def _of_the_same_words(closure: Closure) -> Iterable[int]:
     said = [Statement([message.content], names) for message in messages if message.import_uuid not in uuids]
     said += closure.statements_of(closure.decision.content_matches, names)
     wanted = {text for one in said if len(one.telling) > MIN_SHARED for text in one.literal}
-    held = search.holding_all(closure.persona.pk, [tokenizer.cut(text) for text in wanted])
+    held = search.find_by_all_words(closure.persona.pk, [tokenizer.tokenize(text) for text in wanted])
     for pk, content in _contents({pk for ids in held for pk in ids} - _settled(closure)):
         if contains(content, wanted):
             yield pk
@@ -172,7 +172,7 @@ def _ranks() -> dict[str, int]:
     ranks: dict[str, int] = {}
     for rank, piece in enumerate(pieces):
         if piece.isascii() and piece.isalpha():
-            for token in tokenizer.cut(piece):
+            for token in tokenizer.tokenize(piece):
                 ranks.setdefault(token, rank)
     return ranks
 
@@ -181,7 +181,7 @@ def is_common(token: str) -> bool:
     """Whether many say it, whatever they speak of; numbers too. A pair of Chinese characters of which one says nothing
     is most often a part of two words."""
     if not token.isascii():
-        return any(tokenizer.is_function_word(sign) or sign in everyday() or sign in _COUNTING for sign in token)
+        return any(tokenizer.is_function_word(sign) or sign in is_everyday() or sign in _COUNTING for sign in token)
     return token.isdecimal() or len(token) < 3 or _ranks().get(token, TELLING) < COMMON
 
 

@@ -18,7 +18,7 @@ from chat.care import classifier
 from echovessel.db.sqlite import erasure
 from echovessel.embeddings import embedding
 from echovessel.language import person_names, tokenizer
-from echovessel.process.redaction import told
+from echovessel.process.redaction import format_exception
 from memory import knobs
 from memory.entities import similarity, spelling
 from memory.models import Receipt
@@ -93,8 +93,8 @@ def note_erasure(persona: Persona, kind: str, counts: Mapping[str, int], now: da
 def let_go(persona_id: int | None) -> None:
     """Hold nothing of this persona in this process, or of nobody: no vectors, no words, no names. Other processes find
     by a stamp in the database that what they hold is not true any longer."""
-    snapshot.let_go(persona_id)
-    embedding.forget_lately()
+    snapshot.drop_snapshots(persona_id)
+    embedding.clear_cache()
     classifier.forget_lately()
     for module in (tokenizer, person_names, spelling, similarity):
         module.let_go()
@@ -106,7 +106,7 @@ def _erased(receipts: list[int]) -> bool:
         erasure.vacuum(connection, knobs.vacuum_at_once_mb())
         empty = erasure.checkpoint(connection)
     except OperationalError as error:
-        logger.warning("receipts %s stay pending: %s", receipts or "of no forgetting", told(error))
+        logger.warning("receipts %s stay pending: %s", receipts or "of no forgetting", format_exception(error))
         return False
     if not empty:
         logger.info("receipts %s stay pending: somebody is reading", receipts)

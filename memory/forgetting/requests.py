@@ -8,7 +8,7 @@ for nothing.
 import re
 from typing import Literal
 
-from echovessel.language.simplified import simplified
+from echovessel.language.simplified import simplify
 
 LONGEST = 400  # characters; nobody asks for it at the end of a story
 QUOTING_LOOKED_AT = 24
@@ -92,7 +92,7 @@ def asked_to_forget(line: str) -> Meant | None:
     >>> asked_to_forget("Don't forget that."), asked_to_forget("忘不了这件事")
     (None, None)
     """
-    plain = simplified(line.replace("\u2019", "'"))
+    plain = simplify(line.replace("\u2019", "'"))
     if len(plain) > LONGEST:
         return None
     found = [match for pattern in (*_ENGLISH, *_CHINESE) for match in pattern.finditer(plain)]

@@ -61,7 +61,7 @@ class Hit:
 
 def of_texts(texts: Iterable[str]) -> list[Hit]:
     """Where any of these texts stands in the database, its indexes and vectors, or in the files of the installation."""
-    wanted = [text for text in dict.fromkeys(texts) if deduplication.normalized(text)]
+    wanted = [text for text in dict.fromkeys(texts) if deduplication.normalize_text(text)]
     if not wanted:
         return []
     made = embedding.embed(wanted if NodeVector.objects.exists() else [])  # none where no memory has one
@@ -116,8 +116,8 @@ class _Search:
     """Texts that are looked for in one value after another, and the bytes of theirs that were found in files."""
 
     def __init__(self, texts: Sequence[str], in_files: dict[bytes, list[Path]]) -> None:
-        self.plain = [deduplication.normalized(text) for text in texts]
-        self.cut = [f" {' '.join(tokenizer.cut(text))} " for text in texts if tokenizer.cut(text)]
+        self.plain = [deduplication.normalize_text(text) for text in texts]
+        self.cut = [f" {' '.join(tokenizer.tokenize(text))} " for text in texts if tokenizer.tokenize(text)]
         self.hashes = {deduplication.content_hash(text) for text in texts}
         self.in_files = in_files
         self.accounted = set[bytes]()
@@ -132,7 +132,7 @@ class _Search:
             yield Hit(value.name, value.key, "digest")
         if value.sealed:
             yield Hit(value.name, value.key, "sealed")
-        said = [deduplication.normalized(text) for text in value.texts()]
+        said = [deduplication.normalize_text(text) for text in value.texts()]
         if any(plain in text for plain in self.plain for text in said):
             yield Hit(value.name, value.key, "text")
 
@@ -224,7 +224,7 @@ def _with_vectors(texts: Sequence[str], made: np.ndarray) -> list[Hit]:
     """Memories with the vector of a text that they do not say."""
     if not len(made):
         return []
-    plain = [deduplication.normalized(text) for text in texts]
+    plain = [deduplication.normalize_text(text) for text in texts]
     hits: list[Hit] = []
     for model, name, _column in of_form("vector"):
         rows = model._default_manager.values_list("node_id", "node__description", name)
@@ -232,7 +232,7 @@ def _with_vectors(texts: Sequence[str], made: np.ndarray) -> list[Hit]:
             if len(stored) != made.shape[1] * 4:
                 continue
             near = np.flatnonzero(made @ np.frombuffer(stored, dtype="<f4") >= SAME_VECTOR)
-            said = deduplication.normalized(description or "")
+            said = deduplication.normalize_text(description or "")
             if any(plain[place] not in said for place in near):
                 hits.append(Hit(f"{model._meta.db_table}.{name}", key, "vector"))
     return hits
@@ -249,7 +249,7 @@ def _left_of(value: Value, gone: set[str], printed: set[str], kept: Kept) -> Ite
         is_cut = value.declaration.form == "terms"
         # Most values are one word (a key, a digest, a code), and need not be cut.
         several = (text for text in texts if not (text.isascii() and text.isalnum()))
-        tokens = (text.split() if is_cut else tokenizer.cut(text) for text in several)
+        tokens = (text.split() if is_cut else tokenizer.tokenize(text) for text in several)
         found = {one for cut in tokens for one in fingerprints.in_tokens(cut) if one in printed}
         if found and not found <= kept.accounting_for(value, texts):
             yield Hit(value.name, value.key, "print")

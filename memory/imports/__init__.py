@@ -10,21 +10,21 @@ from memory.imports.analysis import look
 from memory.imports.choices import Choices, WrongChoice
 from memory.imports.cost import Estimate, estimate
 from memory.imports.leases import enqueue
-from memory.imports.runs import begin, cancel, confirm, give_to
-from memory.imports.suggestions import suggested
-from memory.imports.summary import told
+from memory.imports.runs import assign_persona, begin, cancel, confirm
+from memory.imports.suggestions import suggest_choices
+from memory.imports.summary import summarize
 
 __all__ = [
     "Choices",
     "Estimate",
     "WrongChoice",
+    "assign_persona",
     "begin",
     "cancel",
     "confirm",
     "enqueue",
     "estimate",
-    "give_to",
     "look",
-    "suggested",
-    "told",
+    "suggest_choices",
+    "summarize",
 ]

@@ -16,11 +16,11 @@ from echovessel.jobs import knobs as job_knobs
 from echovessel.jobs.lease import LeaseLost
 from memory import knobs
 from memory.imports import archive_files, store, summary
-from memory.imports.choices import Choices, NotAsking, chosen
-from memory.imports.chunks import Cuts, chunked, name_of
+from memory.imports.choices import Choices, NotAwaitingConfirmation, parse_choices
+from memory.imports.chunks import Cuts, chunk_file, name_of
 from memory.imports.leases import ImportLease, acquire
 from memory.imports.order import Order, seconds_between
-from memory.imports.readers import format_named, mapper, recognised, speakers, table
+from memory.imports.readers import format_named, mapper, recognize, speakers, table
 from memory.imports.readers import read as read_file
 from memory.imports.readers.fields import Mapping as Fields
 from memory.imports.readers.source import Source
@@ -95,7 +95,7 @@ def look_again(job: ImportJob, choices: Choices, now: datetime) -> None:
     with transaction.atomic():
         asking = ImportJob.objects.filter(pk=job.pk, status=ImportJob.Status.ASKING)
         if not asking.update(**looking, choices=choices.as_stored() | {"before": before}):
-            raise NotAsking
+            raise NotAwaitingConfirmation
         job.refresh_from_db()
         summary.publish(job)
 
@@ -104,9 +104,9 @@ def look_through(lease: ImportLease, source: Source) -> None:
     """Note with the job what is found in the file, or why it cannot be read. What was found before stands where it
     cannot be read in another way than it was. Raises LeaseLost."""
     job = lease.row
-    choices = chosen(job.choices) if job.choices else Choices()
+    choices = parse_choices(job.choices) if job.choices else Choices()
     try:
-        found = survey(source, choices, Keeping(lease))
+        found = survey(source, choices, FileKeeper(lease))
         if "before" in job.choices and not (found["questions"] or any(found["counts"].values())):
             raise ImportRejected("nothing_found")
     except ImportRejected as error:
@@ -126,7 +126,7 @@ def survey(source: Source, choices: Choices, alive: Alive = lambda: None) -> dic
     if (order := looking.order).begins_with_the_newest:
         turned = _Looking(chosen_format.name, choices, alive, between, True, order.keeps_what_was_said_at_once)
         looking = _looked(source, chosen_format, turned)
-    unsaid = isinstance(chosen_format, table.Table | mapper.Mapped) and choices.kind is None
+    unsaid = isinstance(chosen_format, table.Table | mapper.MappedFile) and choices.kind is None
     if unsaid and looking.may_be_a_chat(source):
         looking = _Looking(chosen_format.name, choices, alive, questions=["kind"], sample=looking.sample)
     return looking.told() | {"label": str(chosen_format.label)} | _mapping_of(source, chosen_format, choices, looking)
@@ -139,7 +139,7 @@ def foreseen(job: ImportJob, source: Source, choices: Choices, now: datetime) ->
     if persona is None or found["format"] == archive_files.NAME:
         return {}
     read = read_file(source, format_of(source, choices, found["format"]), options_of(source, choices))
-    return store.foreseen(persona, chunked(read, found["format"], choices, cuts_of(found, now)))
+    return store.predict_counts(persona, chunk_file(read, found["format"], choices, cuts_of(found, now)))
 
 
 def cuts_of(found: Mapping[str, Any], until: datetime) -> Cuts:
@@ -161,7 +161,7 @@ def _looked(source: Source, chosen_format: Format, looking: "_Looking") -> "_Loo
 def format_of(source: Source, choices: Choices, known: str = "") -> Format:
     """Raises ImportRejected where no format is chosen or `known`, and none is recognised."""
     name = choices.format or known
-    return format_named(name) if name else recognised(source)
+    return format_named(name) if name else recognize(source)
 
 
 def options_of(source: Source, choices: Choices) -> Options:
@@ -225,7 +225,7 @@ def _step(lease: ImportLease, **values: Any) -> None:
         summary.publish(lease.row)
 
 
-class Keeping:
+class FileKeeper:
     """Keeps the import in our hands while the file is gone through: to be called now and then. Raises LeaseLost."""
 
     def __init__(self, lease: ImportLease) -> None:
@@ -275,7 +275,7 @@ class _Looking:
     def through(self, found: Iterable[Found]) -> None:
         """Go through all that is found, and note where it would be cut."""
         everybody = replace(self.choices, roles={}, limit=None)
-        for chunk in chunked(self._noting(found), self.format, everybody, self._cuts()):
+        for chunk in chunk_file(self._noting(found), self.format, everybody, self._cuts()):
             self.chunks += 1
             self.sessions += bool(chunk.lines)
             self.tokens += chunk.tokens
@@ -401,7 +401,7 @@ class _Looking:
 
 def _mapping_of(source: Source, looked_for: Format, choices: Choices, looking: _Looking) -> dict[str, Any]:
     """What the fields of records hold, where a person has to say that: as it was said, else as it is guessed."""
-    if not (isinstance(looked_for, mapper.Mapped) or choices.mapping or "mapping" in looking.questions):
+    if not (isinstance(looked_for, mapper.MappedFile) or choices.mapping or "mapping" in looking.questions):
         unread = looking.questions and not (looking.sample or source.members)
         return {"mapping": None, "fields": []} | ({"sample": _first_lines(source)} if unread else {})
     mapping = _said(choices, source) or mapper.guess(source)

@@ -43,7 +43,7 @@ _COUNTED = {"session": "talks", "message": "lines", "node": "remembered", "entit
 
 
 @dataclass
-class Taken:
+class ArchiveImport:
     """What came of it, by "talks", "lines", "remembered", "entities" and "drafts": how much is here through this
     import, and how much was left out because it was forgotten here."""
 
@@ -71,7 +71,7 @@ def survey(source: Source, alive: Callable[[], None] = lambda: None) -> dict[str
     seen = _Seen()
     with _opened(source) as file:
         schema.header(file)
-        types = {**schema.TYPES, **{part.kind: part.record for part in parts.of_others()}}
+        types = {**schema.TYPES, **{part.kind: part.record for part in parts.part_of_app()}}
         for line in schema.raw_lines(file):
             alive()
             seen.note(line.type, schema.record(line, types))
@@ -80,9 +80,9 @@ def survey(source: Source, alive: Callable[[], None] = lambda: None) -> dict[str
     return seen.as_found()
 
 
-def take_in(
+def import_file(
     persona: Persona, run: ImportRun, source: Source, now: datetime, alive: Callable[[float], None] = lambda part: None
-) -> Taken:
+) -> ArchiveImport:
     """Store what the persona does not have yet; what comes in bears the uuid of `run`.
 
     Once more after a kill, it goes on. `alive` is told now and then how much is done (0…1); what it raises ends it.
@@ -93,7 +93,7 @@ def take_in(
         result = import_archive(file, persona.owner, into=persona, run=run, progress=reading.more)
         refused = {_told(what): count for what, count in result.refused.items()}
         refused["drafts"] = _propose(persona, run, _persona_line(file), now)
-    taken = Taken(here_through(run.persona, run.uuid), +Counter(refused))
+    taken = ArchiveImport(imported_through(run.persona, run.uuid), +Counter(refused))
     ImportRun.objects.filter(pk=run.pk).update(counts=dict(taken.added))
     return taken
 
@@ -200,7 +200,7 @@ def _propose(persona: Persona, run: ImportRun, given: PersonaRecord, now: dateti
     return len(written) - len(fresh)
 
 
-def here_through(persona: Persona, uuid: UUID) -> Counter[str]:
+def imported_through(persona: Persona, uuid: UUID) -> Counter[str]:
     """How much bears the uuid of the import: the same after any number of tries."""
     rows = {
         "talks": persona.sessions.filter(import_uuid=uuid),

@@ -61,7 +61,7 @@ def counts_of_what_stayed(job: ImportJob) -> dict[str, int]:
     """The counts of the import, with as many talks and lines as are left of it; those of an archive are told at its
     end alone, and else by what is here."""
     if job.format == archive_files.NAME and job.persona is not None:
-        return dict(archive_files.here_through(job.persona, job.uuid))
+        return dict(archive_files.imported_through(job.persona, job.uuid))
     whole = Message.objects.filter(import_uuid=job.uuid).exclude(external_id__contains=PART)
     left = {
         "talks": Session.objects.filter(import_uuid=job.uuid).count(),

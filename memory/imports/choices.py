@@ -29,14 +29,16 @@ class WrongChoice(Exception):
         return self.message
 
 
-class NotAsking(WrongChoice):
+class NotAwaitingConfirmation(WrongChoice):
     """Nobody is asked any more: it was answered before, perhaps in another tab, or is over."""
 
     def __init__(self) -> None:
         super().__init__("not_asking", _("This import does not wait for an answer any more."))
 
 
-def followed(likely: Mapping[str, str], said: Mapping[str, str], *, between_people: bool = False) -> dict[str, str]:
+def follow_choices(
+    likely: Mapping[str, str], said: Mapping[str, str], *, between_people: bool = False
+) -> dict[str, str]:
     """Who is likely who, with what is said of some: of two people one is what the other one is not, also where that was
     guessed the other way round. `between_people` what one of them is not is somebody else.
 
@@ -90,7 +92,7 @@ class Choices:
         return asdict(self) | {"undated": self.undated.isoformat() if self.undated else None}
 
 
-def chosen(stored: Mapping[str, Any]) -> Choices:
+def parse_choices(stored: Mapping[str, Any]) -> Choices:
     """What `Choices.as_stored` gave; what else stands beside it is left out."""
     given = {name: stored[name] for name in Choices.__dataclass_fields__ if name in stored}
     day = given.get("undated")

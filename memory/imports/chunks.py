@@ -39,7 +39,7 @@ _ROLES: dict[str, Role] = {"user": "user", "persona": "persona"}
 
 
 @dataclass(frozen=True)
-class Said:
+class ImportedMessage:
     """A line as it will be stored: whole, or a part of one that is too long. `speaker` is named where it is neither of
     the two; `other_id` is for a line whose id in the file another one bears."""
 
@@ -68,7 +68,7 @@ class Chunk:
     format: str
     kind: Kind
     dated: bool = True
-    lines: tuple[Said, ...] = ()
+    lines: tuple[ImportedMessage, ...] = ()
     things: tuple[Thing, ...] = ()
     left_out: int = 0
 
@@ -109,7 +109,7 @@ def name_of(line: Line) -> str:
     return line.speaker[:NAME_CHARACTERS]
 
 
-def chunked(found: Iterable[Found], format_name: str, choices: Choices, cuts: Cuts) -> Iterator[Chunk]:
+def chunk_file(found: Iterable[Found], format_name: str, choices: Choices, cuts: Cuts) -> Iterator[Chunk]:
     """The chunks of a file, in its order; what was skipped is not among them."""
     chunking = _Chunking(format_name, choices, cuts)
     for kind, group in groupby(found, _kind_of):
@@ -158,12 +158,12 @@ def _kind_of(found: Found) -> str:
 class _Gathering:
     """What will be a chunk: lines, each in its parts."""
 
-    lines: list[Sequence[Said]] = field(default_factory=list)
+    lines: list[Sequence[ImportedMessage]] = field(default_factory=list)
     times: list[datetime | None] = field(default_factory=list)
     dated: bool = False
     tokens: int = 0
 
-    def add(self, line: Sequence[Said], at: datetime | None = None, *, dated: bool) -> None:
+    def add(self, line: Sequence[ImportedMessage], at: datetime | None = None, *, dated: bool) -> None:
         self.lines.append(line)
         self.times.append(at)
         self.tokens += _cost(line)
@@ -241,23 +241,25 @@ class _Chunking:
         left_out, self.left_out = self.left_out, 0
         return Chunk(self.format, "talk", gathered.dated, tuple(chain.from_iterable(lines)), left_out=left_out)
 
-    def _turned(self, gathered: _Gathering) -> list[Sequence[Said]]:
+    def _turned(self, gathered: _Gathering) -> list[Sequence[ImportedMessage]]:
         """The lines of a file that begins with the newest, in the order in which they were said."""
         if not self.cuts.keeps_at_once:
             return gathered.lines[::-1]
         at_once = groupby(zip(gathered.times, gathered.lines, strict=True), key=lambda pair: pair[0])
         return [line for _at, group in reversed([(at, list(group)) for at, group in at_once]) for _at, line in group]
 
-    def _said(self, line: Line, at: datetime) -> list[Said]:
+    def _said(self, line: Line, at: datetime) -> list[ImportedMessage]:
         role = _ROLES.get(self.choices.roles.get(name_of(line), "other"), "system")
         speaker = (name_of(line).strip() or NOBODY) if role == "system" else ""
         return self._parts(line.text, line.source_id, at, role, speaker)
 
-    def _parts(self, text: str, source_id: str, at: datetime, role: Role, speaker: str = "") -> list[Said]:
+    def _parts(self, text: str, source_id: str, at: datetime, role: Role, speaker: str = "") -> list[ImportedMessage]:
         external_id = f"{self.format}:{source_id if _is_plain(source_id) else digest(source_id)}"
         told = [part for part in parts(text) if part.strip()]
         return [
-            Said(external_id if number == 1 else f"{external_id}{PART}{number}", role, speaker, part, at, tokens(part))
+            ImportedMessage(
+                external_id if number == 1 else f"{external_id}{PART}{number}", role, speaker, part, at, tokens(part)
+            )
             for number, part in enumerate(told, start=1)
         ]
 
@@ -279,7 +281,7 @@ class _Chunking:
             yield self._prose_of(gathered)
 
     def _stands_apart(
-        self, gathered: _Gathering, first: datetime, at: datetime, dated: bool, lines: Sequence[Said]
+        self, gathered: _Gathering, first: datetime, at: datetime, dated: bool, lines: Sequence[ImportedMessage]
     ) -> bool:
         """Whether an entry is not read together with those that were gathered so far."""
         full = gathered.tokens + _cost(lines) > self.cuts.entry_tokens
@@ -315,7 +317,7 @@ def _is_plain(source_id: str) -> bool:
     return len(source_id) <= _LONGEST_ID and not {"~", PART} & {*source_id}
 
 
-def _cost(lines: Iterable[Said]) -> int:
+def _cost(lines: Iterable[ImportedMessage]) -> int:
     return sum(line.tokens + PER_LINE for line in lines)
 
 

@@ -15,7 +15,7 @@ from memory.consolidation import runner
 from memory.consolidation.runner import Outcome
 from memory.imports import summary
 from memory.imports.leases import ImportLease
-from memory.imports.unread import next_of, unread, waits_until
+from memory.imports.unread import next_of, unread_sessions, waits_until
 
 
 def remember(lease: ImportLease, until: datetime) -> bool:
@@ -24,7 +24,7 @@ def remember(lease: ImportLease, until: datetime) -> bool:
 
     No transaction may be open: models and the embedder work in here.
     """
-    reclaim_dead(unread(lease.row))
+    reclaim_dead(unread_sessions(lease.row))
     while session := next_of(lease.row):
         if waits_until(lease.row, lease.clock()):
             return False
@@ -34,4 +34,4 @@ def remember(lease: ImportLease, until: datetime) -> bool:
             summary.publish_progress(lease)
         if outcome == Outcome.NOT_MINE or lease.clock() >= until:
             break
-    return not unread(lease.row).exists()
+    return not unread_sessions(lease.row).exists()

@@ -9,7 +9,7 @@ from echovessel.llm.budget import FREE, caps
 from echovessel.llm.choosing import chosen_provider
 from echovessel.llm.ledger import cost
 from echovessel.llm.request import Usage
-from memory.imports.choices import Choices, chosen
+from memory.imports.choices import Choices, parse_choices
 from memory.models import ImportJob
 
 PURPOSE = "import"
@@ -39,10 +39,10 @@ class Estimate:
 
 def estimate(job: ImportJob) -> Estimate:
     """What remembering it will take, of what was found in the file."""
-    return estimated(job.found.get("sessions", 0), job.found.get("tokens", 0), limit=_share(job))
+    return estimate_job(job.found.get("sessions", 0), job.found.get("tokens", 0), limit=_share(job))
 
 
-def estimated(calls: int, tokens: int, *, limit: float = 1.0) -> Estimate:
+def estimate_job(calls: int, tokens: int, *, limit: float = 1.0) -> Estimate:
     """The same of so many calls over so many tokens, of which a part only is wanted."""
     calls, tokens = round(calls * limit), round(tokens * limit)
     provider = chosen_provider()
@@ -62,7 +62,7 @@ def estimated(calls: int, tokens: int, *, limit: float = 1.0) -> Estimate:
 
 def _share(job: ImportJob) -> float:
     """The part of the talks and entries that a limit leaves."""
-    choices: Choices | None = chosen(job.choices) if job.choices else None
+    choices: Choices | None = parse_choices(job.choices) if job.choices else None
     counts = job.found.get("counts", {})
     whole = counts.get("talks", 0) + counts.get("entries", 0)
     if choices is None or choices.limit is None or not whole:

@@ -20,16 +20,16 @@ from chat.models.message import MessageQuerySet
 from echovessel import llm
 from echovessel.jobs.lease import Lease
 from echovessel.jobs.reply_store import LeasedReplyStore
-from echovessel.llm.prompt_sections import shortened
-from echovessel.llm.prompt_text import neutral
+from echovessel.llm.prompt_sections import shorten
+from echovessel.llm.prompt_text import neutralize
 from memory import knobs
 from memory.consolidation import prompt
 from memory.consolidation.answer_schema import Evidence, Filled, LenientAnswer
-from memory.consolidation.apply import quoted
+from memory.consolidation.apply import find_quotes
 from memory.consolidation.chunks import PER_LINE
 from memory.consolidation.imported import material_of
 from memory.consolidation.language import in_another_script
-from memory.consolidation.messages import Line
+from memory.consolidation.messages import PromptMessage
 from memory.consolidation.prompt import message_id
 from memory.models import ConceptNode, ImportJob, ModelReply
 from memory.models import Evidence as EvidenceRow
@@ -49,7 +49,7 @@ SPOKEN = (Message.Role.USER, Message.Role.PERSONA)
 Item = TypeVar("Item")
 
 
-class Drafted(BaseModel):
+class DraftedBlock(BaseModel):
     """A sentence or two for one of the three texts, and the words that it rests on."""
 
     label: Annotated[
@@ -63,10 +63,10 @@ class Drafted(BaseModel):
 class DraftsAnswer(LenientAnswer):
     """What the lines say of who the two are, and of how they speak."""
 
-    lists: ClassVar = {"drafts": Drafted}
+    lists: ClassVar = {"drafts": DraftedBlock}
     essential: ClassVar = "drafts"
 
-    drafts: list[Drafted]
+    drafts: list[DraftedBlock]
 
 
 def draft(lease: Lease[ImportJob]) -> int:
@@ -100,15 +100,15 @@ def _step(job: ImportJob) -> str:
 
 
 # --- what is asked ------------------------------------------------------------------------------------------------
-def _request(persona: Persona, lines: Sequence[Line]) -> llm.Request:
-    blocks = drafts.written(persona)
+def _request(persona: Persona, lines: Sequence[PromptMessage]) -> llm.Request:
+    blocks = drafts.block_texts(persona)
     return prompt.request(
         persona,
         "onboarding",
         tier="medium",
         max_tokens=knobs.import_drafts_tokens(),
-        values={"said": prompt.said(persona, lines)}
-        | {f"{label}_block": neutral(shortened(text.strip(), BLOCK_TOKENS)) for label, text in blocks.items()},
+        values={"said": prompt.format_messages(persona, lines)}
+        | {f"{label}_block": neutralize(shorten(text.strip(), BLOCK_TOKENS)) for label, text in blocks.items()},
         material={
             "lines": [
                 {"id": f"m{line.id}", "role": line.role, "content": line.content, "at": line.at.isoformat()}
@@ -119,7 +119,7 @@ def _request(persona: Persona, lines: Sequence[Line]) -> llm.Request:
     )
 
 
-def _doubt(persona: Persona, answer: DraftsAnswer, lines: Sequence[Line]) -> str:
+def _doubt(persona: Persona, answer: DraftsAnswer, lines: Sequence[PromptMessage]) -> str:
     """What to ask for once more; "" where every draft is in the language of the lines that it cites."""
     said = {line.id: line.content for line in lines}
     for one in answer.drafts:
@@ -129,7 +129,7 @@ def _doubt(persona: Persona, answer: DraftsAnswer, lines: Sequence[Line]) -> str
     return ""
 
 
-def sample(job: ImportJob) -> list[Line]:
+def sample(job: ImportJob) -> list[PromptMessage]:
     """Lines of both that the import brought, as many as the knob allows, in the order of their times."""
     room = knobs.import_sample_tokens()
     weighty = _fitting(_resting_on(job), room // 2)
@@ -138,7 +138,7 @@ def sample(job: ImportJob) -> list[Line]:
     return _addressed(sorted(once.values(), key=lambda line: (line.at, line.id)))
 
 
-def _addressed(lines: Sequence[Line]) -> list[Line]:
+def _addressed(lines: Sequence[PromptMessage]) -> list[PromptMessage]:
     """The lines with those to whom they were said, where the persona took no part."""
     talks = Message.objects.select_related("session").in_bulk([line.id for line in lines])
     sessions = {message.session_id: message.session for message in talks.values()}
@@ -146,7 +146,7 @@ def _addressed(lines: Sequence[Line]) -> list[Line]:
     return [replace(line, to=others[talks[line.id].session_id]) if line.id in talks else line for line in lines]
 
 
-def _resting_on(job: ImportJob) -> Iterator[Line]:
+def _resting_on(job: ImportJob) -> Iterator[PromptMessage]:
     """The user's lines on which the weightiest memories rest, those first that say who they are."""
     cited = EvidenceRow.objects.filter(
         message__in=_brought(job).filter(role=Message.Role.USER), node__status=ConceptNode.Status.ACTIVE
@@ -160,7 +160,7 @@ def _resting_on(job: ImportJob) -> Iterator[Line]:
     yield from (_line(found[key]) for key in best if key in found)
 
 
-def _beginnings(job: ImportJob, room: int) -> Iterator[Line]:
+def _beginnings(job: ImportJob, room: int) -> Iterator[PromptMessage]:
     """The first lines of talks that lie evenly over the whole time, with the same room for each."""
     talks = Session.objects.filter(import_uuid=job.uuid, message_count__gt=0).order_by("started_at", "pk")
     chosen = spread(list(talks.values_list("pk", flat=True)), knobs.import_sample_talks())
@@ -185,14 +185,14 @@ def _brought(job: ImportJob) -> MessageQuerySet:
     return Message.objects.filter(import_uuid=job.uuid, role__in=SPOKEN, persona=job.persona).shown_to_models()
 
 
-def _line(message: Message) -> Line:
-    shown = shortened(message.content, LINE_TOKENS)
-    return Line(message.pk, message.role, shown, message.created_at, min(message.token_count, LINE_TOKENS))
+def _line(message: Message) -> PromptMessage:
+    shown = shorten(message.content, LINE_TOKENS)
+    return PromptMessage(message.pk, message.role, shown, message.created_at, min(message.token_count, LINE_TOKENS))
 
 
-def _fitting(lines: Iterable[Line], room: int) -> list[Line]:
+def _fitting(lines: Iterable[PromptMessage], room: int) -> list[PromptMessage]:
     """The first of the lines that fit into `room` tokens."""
-    kept: list[Line] = []
+    kept: list[PromptMessage] = []
     for line in lines:
         room -= _cost(line)
         if room < 0:
@@ -201,19 +201,19 @@ def _fitting(lines: Iterable[Line], room: int) -> list[Line]:
     return kept
 
 
-def _cost(line: Line) -> int:
+def _cost(line: PromptMessage) -> int:
     return line.tokens + PER_LINE
 
 
 # --- what is made of the answer -----------------------------------------------------------------------------------
-def _sound(job: ImportJob, answer: DraftsAnswer) -> Iterator[tuple[Drafted, list[Quote]]]:
+def _sound(job: ImportJob, answer: DraftsAnswer) -> Iterator[tuple[DraftedBlock, list[Quote]]]:
     """The drafts that rest on words that stand where they are said to stand, as many as a block takes."""
     cited = {message_id(words.message_id) for one in answer.drafts for words in one.evidence} - {None}
     messages = _brought(job).in_bulk([key for key in cited if key is not None])
     count: dict[str, int] = defaultdict(int)
     size: dict[str, int] = defaultdict(int)
     for one in answer.drafts:
-        quotes = quoted(one.evidence, messages)[0][:MOST_QUOTES]
+        quotes = find_quotes(one.evidence, messages)[0][:MOST_QUOTES]
         is_full = count[one.label] >= knobs.import_drafts_per_block() or (
             size[one.label] + len(one.text) > MAX_CHARACTERS
         )
@@ -229,7 +229,7 @@ def _may_rest_on(label: str, quotes: Sequence[Quote]) -> bool:
     return by_user or (bool(quotes) and label != "user")
 
 
-def _propose(lease: Lease[ImportJob], persona: Persona, one: Drafted, quotes: Sequence[Quote]) -> bool:
+def _propose(lease: Lease[ImportJob], persona: Persona, one: DraftedBlock, quotes: Sequence[Quote]) -> bool:
     """Whether it is new; what was forgotten is not proposed."""
     said = {(text, quote.message.day) for quote in quotes for text in (quote.text, quote.message.content)}
     lines = {TombstoneSource(kind, text, day) for text, day in said for kind in ("text", "line")}

@@ -87,7 +87,7 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class Somebody:
+class DescribedPerson:
     """Somebody or something with a name, as a lorebook tells of it; `memories` are its words where they are too long
     for a description."""
 
@@ -98,21 +98,21 @@ class Somebody:
 
 
 @dataclass
-class SortedOut:
+class SortedNotes:
     """What notes may become, and how many become nothing, by why."""
 
     passages: list[Passage] = field(default_factory=list)
     memories: list[Memory] = field(default_factory=list)
-    somebodies: list[Somebody] = field(default_factory=list)
+    somebodies: list[DescribedPerson] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
     def all_memories(self) -> list[Memory]:
         return [*self.memories, *(memory for one in self.somebodies for memory in one.memories)]
 
 
-def sorted_out(notes: Sequence[Note], names: Names) -> SortedOut:
+def sort_notes(notes: Sequence[Note], names: Names) -> SortedNotes:
     """What the notes may become, in their order."""
-    found = SortedOut()
+    found = SortedNotes()
     for note in notes:
         if isinstance(note, Card):
             _take_card(note, names, found)
@@ -124,7 +124,7 @@ def sorted_out(notes: Sequence[Note], names: Names) -> SortedOut:
 
 
 # --- cards and lorebooks --------------------------------------------------------------------------------------------
-def _take_card(card: Card, names: Names, found: SortedOut) -> None:
+def _take_card(card: Card, names: Names, found: SortedNotes) -> None:
     texts = (
         (Label.PERSONA, card.description, _("card, description")),
         (Label.PERSONA, card.personality, _("card, personality")),
@@ -138,7 +138,7 @@ def _take_card(card: Card, names: Names, found: SortedOut) -> None:
         _take_lore(lore, names, found)
 
 
-def _take_lore(lore: Lore, names: Names, found: SortedOut) -> None:
+def _take_lore(lore: Lore, names: Names, found: SortedNotes) -> None:
     if not lore.enabled or not lore.content.strip():
         found.left_out["disabled" if lore.content.strip() else "empty"] += 1
     elif lore.rest.get("constant") is True:
@@ -147,7 +147,7 @@ def _take_lore(lore: Lore, names: Names, found: SortedOut) -> None:
         text = names.filled(lore.content.strip())
         known_as = [key for key in (lore.name, *lore.keys) if key.strip() and not _PATTERN.search(key)]
         memories = list(_memories(text, f"lore:{lore.source_id}", subject=ConceptNode.Subject.PERSONA))
-        found.somebodies.append(Somebody(f"lore:{lore.source_id}", known_as, text, memories))
+        found.somebodies.append(DescribedPerson(f"lore:{lore.source_id}", known_as, text, memories))
 
 
 def _passages(label: Label, text: str, where: str, names: Names) -> Iterator[Passage]:
@@ -159,7 +159,7 @@ def _passages(label: Label, text: str, where: str, names: Names) -> Iterator[Pas
 
 
 # --- memories -------------------------------------------------------------------------------------------------------
-def _take_memory(note: Remembered, names: Names, found: SortedOut) -> None:
+def _take_memory(note: Remembered, names: Names, found: SortedNotes) -> None:
     if note.rest.get("status") in _GONE:
         found.left_out["outdated"] += 1
     elif label := _LABELS.get(note.type):

@@ -11,18 +11,27 @@ import numpy as np
 from django.db.models import Q
 
 from echovessel.embeddings import embedding
-from echovessel.language.person_names import normalized, occurs
+from echovessel.language.person_names import normalize_name, occurs
 from memory.archive.parts import uuids_among
 from memory.entities.mentions import note_named
 from memory.entities.resolve import learn_aliases, link, usable_names
-from memory.imports.note_rules import LONGEST_DESCRIPTION, Memory, Names, Note, Passage, Somebody, SortedOut, sorted_out
+from memory.imports.note_rules import (
+    LONGEST_DESCRIPTION,
+    DescribedPerson,
+    Memory,
+    Names,
+    Note,
+    Passage,
+    SortedNotes,
+    sort_notes,
+)
 from memory.imports.readers.types import digest
 from memory.models import Alias, ConceptNode, Entity
-from memory.slow_cycle.entity_descriptions import shortened
+from memory.slow_cycle.entity_descriptions import shorten_description
 from memory.store import tombstones
 from memory.store.active_model import follow
 from memory.store.tombstones import TombstoneSource, of_external
-from memory.store.writing import Draft, in_one_line, tidied, write
+from memory.store.writing import Draft, in_one_line, tidy_description, write
 from persona.models import Persona
 from persona.onboarding import drafts
 
@@ -31,24 +40,24 @@ _NOON = time(12)
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedNotes:
     """Notes, sorted and embedded, ready to be stored. `vectors` are of the memories, by their ids."""
 
-    sorted_out: SortedOut
+    sorted_out: SortedNotes
     vectors: Mapping[str, np.ndarray]
     model: str
 
 
-def prepared(persona: Persona, notes: Sequence[Note], import_uuid: UUID, now: datetime) -> Prepared:
+def prepare_notes(persona: Persona, notes: Sequence[Note], import_uuid: UUID, now: datetime) -> PreparedNotes:
     """What the notes may become. Embeds: no transaction may be open. Raises EmbeddingUnavailable."""
-    model, found = follow(), sorted_out(notes, Names(persona.name, persona.called))
+    model, found = follow(), sort_notes(notes, Names(persona.name, persona.called))
     memories = found.all_memories()
-    vectors = embedding.embed([tidied(memory.text) for memory in memories])
+    vectors = embedding.embed([tidy_description(memory.text) for memory in memories])
     by_id = {memory.external_id: vector for memory, vector in zip(memories, vectors, strict=True)}
-    return Prepared(found, by_id, model)
+    return PreparedNotes(found, by_id, model)
 
 
-def store(persona: Persona, ready: Prepared, import_uuid: UUID, now: datetime) -> Mapping[str, int]:
+def store(persona: Persona, ready: PreparedNotes, import_uuid: UUID, now: datetime) -> Mapping[str, int]:
     """Write all of it, once, in the caller's transaction; how much of what: "drafts", "nodes", "entities", "known",
     "refused", and what was left out, by why. Raises ModelChanged where another embedding model came into use since it
     was prepared."""
@@ -67,7 +76,7 @@ class _Storing:
     """Notes being stored."""
 
     persona: Persona
-    ready: Prepared
+    ready: PreparedNotes
     import_uuid: UUID
     now: datetime
     counts: Counter[str] = field(default_factory=Counter)
@@ -132,7 +141,7 @@ class _Storing:
         return min(datetime.combine(memory.day, _NOON, self.persona.zone), self.now)
 
     # --- L5 ---------------------------------------------------------------------------------------------------------
-    def introduce(self, somebody: Somebody) -> None:
+    def introduce(self, somebody: DescribedPerson) -> None:
         """Somebody new and uncertain; of who is known, or has no name, the words are a memory."""
         names = usable_names(self.persona, somebody.names)
         if self.persona.entities.filter(external_id=_id(somebody.external_id)).exists():
@@ -148,25 +157,25 @@ class _Storing:
         if len(in_one_line(somebody.text)) > LONGEST_DESCRIPTION:
             link(made, [node for node in self._remember_all(somebody) if _names(node, made)])
 
-    def _remember_all(self, somebody: Somebody) -> list[ConceptNode]:
+    def _remember_all(self, somebody: DescribedPerson) -> list[ConceptNode]:
         return [node for memory in somebody.memories if (node := self.remember(memory))]
 
-    def _is_forgotten(self, somebody: Somebody, names: Collection[str]) -> bool:
+    def _is_forgotten(self, somebody: DescribedPerson, names: Collection[str]) -> bool:
         """Whether they were forgotten here by name, or what is told of them."""
         brought = [of_external("entity", _id(somebody.external_id)), TombstoneSource("text", somebody.text)]
         brought += [TombstoneSource("name", name) for name in list(names)[:1]]
         return bool(tombstones.refused_among(self.persona, brought))
 
     def _is_borne(self, names: Collection[str]) -> bool:
-        bearing = Alias.objects.filter(persona=self.persona, normalized__in=[normalized(name) for name in names])
+        bearing = Alias.objects.filter(persona=self.persona, normalized__in=[normalize_name(name) for name in names])
         return bearing.exists()
 
-    def _made(self, somebody: Somebody, names: Sequence[str]) -> Entity:
+    def _made(self, somebody: DescribedPerson, names: Sequence[str]) -> Entity:
         made = Entity.objects.create(
             persona=self.persona,
             external_id=_id(somebody.external_id),
             canonical_name=names[0],
-            description=shortened(in_one_line(somebody.text)),
+            description=shorten_description(in_one_line(somebody.text)),
             status=Entity.Status.UNCERTAIN,
             import_uuid=self.import_uuid,
         )

@@ -33,8 +33,8 @@ from memory.imports import (
     summary,
     unread,
 )
-from memory.imports.choices import chosen
-from memory.imports.chunks import Chunk, Cuts, chunked
+from memory.imports.choices import parse_choices
+from memory.imports.chunks import Chunk, Cuts, chunk_file
 from memory.imports.leases import ImportLease
 from memory.imports.readers import Source
 from memory.imports.readers import read as read_file
@@ -95,7 +95,7 @@ def _tidy(now: datetime) -> None:
         runs.finish_cancelled(job, now, ERASED_IN_A_MINUTE)
     needless = ImportJob.objects.exclude(status__in=[*ImportJob.NEEDS_FILE, Status.ASKING]).exclude(pieces=None)
     for job in needless.distinct():
-        stored_file.drop(job)
+        stored_file.drop_file(job)
         cancellation.erase_bytes(job)
     unanswered = ImportJob.objects.filter(status=Status.ASKING)
     for job in unanswered.filter(created_at__lt=now - timedelta(days=knobs.import_answer_days())):
@@ -138,7 +138,7 @@ class FileImport(runner.Job[ImportLease]):
         return self.began_at + self.slice_length
 
     def file(self) -> AbstractContextManager[Source]:
-        return nullcontext(self.source) if self.source is not None else stored_file.opened(self.row)
+        return nullcontext(self.source) if self.source is not None else stored_file.open_file(self.row)
 
     # --- the steps ------------------------------------------------------------------------------------------------
     def look(self) -> Outcome:
@@ -146,7 +146,7 @@ class FileImport(runner.Job[ImportLease]):
             analysis.look_through(self.lease, source)
         if self.row.status == Status.ASKING:
             return Outcome.ASKS
-        stored_file.drop(self.row)
+        stored_file.drop_file(self.row)
         cancellation.erase_bytes(self.row)
         return Outcome.REFUSED
 
@@ -161,18 +161,18 @@ class FileImport(runner.Job[ImportLease]):
             for _done in islice(chunks, self.row.gone_through):
                 pass
             self.began_at = self.lease.clock()
-            for some in store.together(chunks):
+            for some in store.merge_counts(chunks):
                 store.store(self.lease, some)
                 self.progress(summary.progress(self.row))
                 if self.lease.clock() >= self.slice_end:
                     return False
         self.advance(Status.REMEMBERING, file_is_here=False, found=self.row.found | {"sample": []})
-        stored_file.drop(self.row)
+        stored_file.drop_file(self.row)
         cancellation.erase_bytes(self.row)
         return True
 
     def _chunks(self, source: Source) -> Iterator[Chunk]:
-        choices, renew = chosen(self.row.choices), analysis.Keeping(self.lease)
+        choices, renew = parse_choices(self.row.choices), analysis.FileKeeper(self.lease)
         options = analysis.options_of(source, choices)
 
         def read() -> Iterator[Found]:
@@ -180,7 +180,7 @@ class FileImport(runner.Job[ImportLease]):
                 renew()
                 yield item
 
-        return chunked(read(), self.row.format, choices, Cuts(**self.row.choices["cuts"]))
+        return chunk_file(read(), self.row.format, choices, Cuts(**self.row.choices["cuts"]))
 
     def take_in_archive(self, source: Source) -> None:
         """An archive brings memories: there is nothing to remember in it."""
@@ -191,9 +191,9 @@ class FileImport(runner.Job[ImportLease]):
             self.progress(summary.progress(self.row))
 
         import_run = ImportRun.objects.get(uuid=self.row.uuid)
-        taken = archive_files.take_in(self.lease.persona, import_run, source, self.lease.clock(), report)
+        taken = archive_files.import_file(self.lease.persona, import_run, source, self.lease.clock(), report)
         self.advance(Status.DRAFTING, file_is_here=False, counts=taken.counts(self.row.found["counts"]))
-        stored_file.drop(self.row)
+        stored_file.drop_file(self.row)
 
     def advance(self, status: str, **values: object) -> None:
         with transaction.atomic():
@@ -251,7 +251,7 @@ class FileImport(runner.Job[ImportLease]):
             added = {name: count for name, count in counts.items() if count and name not in summary.NOT_ADDED}
             import_run = ImportRun.objects.filter(uuid=self.row.uuid)
             import_run.update(counts=added) if added else import_run.delete()
-        stored_file.drop(self.row)
+        stored_file.drop_file(self.row)
         cancellation.erase_bytes(self.row)
 
     def _publish(self) -> None:

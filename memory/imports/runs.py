@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from memory.imports import analysis, archive_files, cancellation, drafts, leases, stored_file, suggestions, summary
-from memory.imports.choices import AUTO, KINDS, SIDES, Choices, NotAsking, WrongChoice, chosen
+from memory.imports.choices import AUTO, KINDS, SIDES, Choices, NotAwaitingConfirmation, WrongChoice, parse_choices
 from memory.imports.chunks import NAME_CHARACTERS
 from memory.imports.readers import FORMATS, Source
 from memory.imports.readers import fields as record_fields
@@ -51,7 +51,7 @@ def begin(owner: "User", persona: Persona | None, source: Source, now: datetime,
 
 def _keep(job: ImportJob, source: Source) -> None:
     try:
-        digest = stored_file.keep(job, source)
+        digest = stored_file.keep_file(job, source)
         ImportJob.objects.filter(pk=job.pk).update(file_digest=digest, file_is_here=True)
     except Exception:
         job.delete()
@@ -59,13 +59,13 @@ def _keep(job: ImportJob, source: Source) -> None:
     job.refresh_from_db()
 
 
-def give_to(job: ImportJob, persona: Persona) -> None:
+def assign_persona(job: ImportJob, persona: Persona) -> None:
     """Say of whom the file tells, where it was brought before there was anybody. Raises WrongChoice, where it was said
     before NotAsking."""
     if persona.owner_id != job.owner_id:
         raise WrongChoice("no_persona", _("Please say into whose memory it goes."))
     if not ImportJob.objects.filter(pk=job.pk, persona=None).update(persona=persona):
-        raise NotAsking
+        raise NotAwaitingConfirmation
     job.refresh_from_db()
 
 
@@ -73,7 +73,7 @@ def confirm(job: ImportJob, choices: Choices, now: datetime, *, again: bool = Fa
     """Have what was found stored as a person says; where the file has to be read in another way than it was, or that
     is what was asked for, have it looked through once more (`again`) first. Raises WrongChoice."""
     if job.status != Status.ASKING:
-        raise NotAsking
+        raise NotAwaitingConfirmation
     again = again or is_read_anew(job, choices)
     choices = _as_read(job, choices)
     _check_reading(job, choices)
@@ -104,7 +104,7 @@ def _begin_writing(job: ImportJob, choices: Choices, now: datetime) -> None:
             lease_until=None,
             attempts=0,
         ):
-            raise NotAsking
+            raise NotAwaitingConfirmation
         ImportRun.objects.create(uuid=job.uuid, persona_id=cast(int, job.persona_id), at=now)
         _learn_name(job, choices)
         job.refresh_from_db()
@@ -139,7 +139,7 @@ def cancel(job: ImportJob, now: datetime) -> bool:
 def finish_cancelled(job: ImportJob, now: datetime, most: int) -> None:
     """Take away the file, and of what nobody has read yet some `most` talks. Once more, also after a kill, it goes
     on."""
-    stored_file.drop(job)
+    stored_file.drop_file(job)
     cancellation.erase_unread(job, now, most)
     if cancellation.is_something_left(job):
         return
@@ -152,7 +152,7 @@ def finish_cancelled(job: ImportJob, now: datetime, most: int) -> None:
 # --- what may be chosen -------------------------------------------------------------------------------------------
 def _as_read(job: ImportJob, choices: Choices) -> Choices:
     """The choices with what was said before of how to read the file, where nothing else is said now."""
-    before = chosen(job.choices) if job.choices else Choices()
+    before = parse_choices(job.choices) if job.choices else Choices()
     day_first = before.day_first if choices.day_first is None else choices.day_first
     return replace(
         choices,
@@ -170,7 +170,7 @@ def is_read_anew(job: ImportJob, choices: Choices) -> bool:
 
 def _is_read_otherwise(job: ImportJob, choices: Choices) -> bool:
     """Whether the file was looked through read in another way. What somebody confirms as it was found is none."""
-    before = chosen(job.choices) if job.choices else Choices()
+    before = parse_choices(job.choices) if job.choices else Choices()
     return (
         choices.format not in (before.format, job.format)
         or choices.day_first != before.day_first

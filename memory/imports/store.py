@@ -16,9 +16,9 @@ from chat import search
 from chat.models import Message, Session
 from echovessel.db.sqlite import bulk
 from memory.imports import notes, summary
-from memory.imports.chunks import Chunk, Said
+from memory.imports.chunks import Chunk, ImportedMessage
 from memory.imports.leases import ImportLease
-from memory.imports.notes import Prepared
+from memory.imports.notes import PreparedNotes
 from memory.models import ImportChunk
 from memory.store import tombstones
 from memory.store.active_model import with_one_model
@@ -28,11 +28,11 @@ from persona.models import Persona
 JOURNAL = "journal"
 # So many lines are stored in one transaction: more are stored no faster, and whoever talks waits for that lock.
 LINES_AT_ONCE = 100
-Fresh = list[tuple[str, Said]]
+Fresh = list[tuple[str, ImportedMessage]]
 
 
 @dataclass
-class SortedOut:
+class SortedMessages:
     """What becomes of a chunk's lines: those that are new, with the ids under which they are stored."""
 
     fresh: Fresh = field(default_factory=list)
@@ -48,7 +48,9 @@ def store(lease: ImportLease, chunks: Sequence[Chunk]) -> None:
     """
     known = _known_among(lease.persona, chunks)
     ready = _prepared(lease, chunks, known)
-    worded = search.worded(line.content for chunk in chunks if chunk.digest not in known for line in chunk.lines)
+    worded = search.tokenize_texts(
+        line.content for chunk in chunks if chunk.digest not in known for line in chunk.lines
+    )
     with transaction.atomic():
         lease.checkpoint()
         gone_through = lease.leased_row().values_list("gone_through", flat=True)[0]
@@ -58,11 +60,11 @@ def store(lease: ImportLease, chunks: Sequence[Chunk]) -> None:
         _note_progress(lease, storing.counts, gone_through + len(chunks))
 
 
-def _prepared(lease: ImportLease, chunks: Sequence[Chunk], known: Collection[str]) -> dict[str, Prepared]:
+def _prepared(lease: ImportLease, chunks: Sequence[Chunk], known: Collection[str]) -> dict[str, PreparedNotes]:
     """The notes among the chunks that the persona does not know, embedded."""
     wanted = [chunk for chunk in chunks if chunk.things and chunk.digest not in known]
     now, uuid = lease.clock(), lease.row.uuid
-    return {chunk.digest: notes.prepared(lease.persona, chunk.things, uuid, now) for chunk in wanted}
+    return {chunk.digest: notes.prepare_notes(lease.persona, chunk.things, uuid, now) for chunk in wanted}
 
 
 def _known_among(persona: Persona, chunks: Iterable[Chunk]) -> set[str]:
@@ -80,10 +82,12 @@ def _note_progress(lease: ImportLease, counts: Mapping[str, int], gone_through: 
     summary.publish_progress(lease)
 
 
-def sorted_out(lines: Sequence[Said], held: dict[str, str], is_refused: Collection[Said]) -> SortedOut:
+def sort_messages(
+    lines: Sequence[ImportedMessage], held: dict[str, str], is_refused: Collection[ImportedMessage]
+) -> SortedMessages:
     """What becomes of each line, given the words that are `held` under ids, to which those that are new are added. One
     in several parts counts once. Pure."""
-    found = SortedOut()
+    found = SortedMessages()
     for line in lines:
         names = (line.external_id, line.other_id)
         if line.content in (held.get(name) for name in names):
@@ -97,13 +101,13 @@ def sorted_out(lines: Sequence[Said], held: dict[str, str], is_refused: Collecti
     return found
 
 
-def foreseen(persona: Persona, chunks: Iterable[Chunk]) -> Counter[str]:
+def predict_counts(persona: Persona, chunks: Iterable[Chunk]) -> Counter[str]:
     """What storing the chunks would count of talks, lines and entries. Nothing is stored; all
     lines are held meanwhile."""
     counts: Counter[str] = Counter()
     held: dict[str, str] = {}
     known: set[str] = set()
-    for some in together(chunks):
+    for some in merge_counts(chunks):
         sifting = _Sifting(persona, some)
         sifting.known |= known
         sifting.sift(held)
@@ -112,7 +116,7 @@ def foreseen(persona: Persona, chunks: Iterable[Chunk]) -> Counter[str]:
     return counts
 
 
-def together(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
+def merge_counts(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
     """Chunks that are stored at once. Notes are embedded first, and stand alone."""
     gathered: list[Chunk] = []
     for chunk in chunks:
@@ -149,10 +153,10 @@ class _Sifting:
         self.counts.update(talks=len(wanted), lines=0)
         return wanted
 
-    def _fresh(self, chunk: Chunk, held: dict[str, str], refused: Collection[Said]) -> Fresh:
+    def _fresh(self, chunk: Chunk, held: dict[str, str], refused: Collection[ImportedMessage]) -> Fresh:
         """The lines of the chunk that are stored; the others are counted. Of one that is known nothing is: what of it
         is not there any more was taken away."""
-        found = sorted_out(chunk.lines, held, refused)
+        found = sort_messages(chunk.lines, held, refused)
         self.counts["refused"] += found.refused
         if chunk.lines and chunk.digest in self.known:
             self.counts["known"] += found.known + sum(line.is_whole for _id, line in found.fresh)
@@ -167,10 +171,12 @@ class _Sifting:
         ids = {name for chunk in chunks for line in chunk.lines for name in (line.external_id, line.other_id)}
         own = notes.uuids_in(ids)
         back = self.persona.messages.filter(uuid__in=own).values_list("uuid", "content")
-        rows = bulk.found(Message, {"persona_id": self.persona.pk}, "external_id", ids, ("external_id", "content"))
+        rows = bulk.select_by_values(
+            Message, {"persona_id": self.persona.pk}, "external_id", ids, ("external_id", "content")
+        )
         return {own[uuid]: content for uuid, content in back} | dict(rows)
 
-    def _refused(self, chunks: Iterable[Chunk]) -> set[Said]:
+    def _refused(self, chunks: Iterable[Chunk]) -> set[ImportedMessage]:
         """The lines that were forgotten here, by themselves or with their whole talk."""
         if not self.persona.tombstones.exists():
             return set()
@@ -178,7 +184,7 @@ class _Sifting:
         buried = tombstones.refused_among(self.persona, {burial for burials in brought.values() for burial in burials})
         return {line for line, burials in brought.items() if not buried.isdisjoint(burials)}
 
-    def _brought_by(self, line: Said, chunk: Chunk) -> set[TombstoneSource]:
+    def _brought_by(self, line: ImportedMessage, chunk: Chunk) -> set[TombstoneSource]:
         day = self._day_of(line)
         return {
             tombstones.of_external("session", _id_of(chunk)),
@@ -186,7 +192,7 @@ class _Sifting:
             *tombstones.of_line(line.other_id, line.content, day),
         }
 
-    def _day_of(self, line: Said) -> date:
+    def _day_of(self, line: ImportedMessage) -> date:
         return line.at.astimezone(self.persona.zone).date()
 
 
@@ -220,7 +226,7 @@ class _Storing(_Sifting):
             for name in self.persona.sessions.filter(external_id__in=ids).values_list("external_id", flat=True)
         }
 
-    def _session(self, chunk: Chunk, lines: Sequence[Said], taken: Collection[str]) -> Session:
+    def _session(self, chunk: Chunk, lines: Sequence[ImportedMessage], taken: Collection[str]) -> Session:
         """A talk that has ended, and waits to be remembered: the import itself sees to that."""
         return Session(
             persona=self.persona,
@@ -236,7 +242,7 @@ class _Storing(_Sifting):
             import_uuid=self.lease.row.uuid,
         )
 
-    def _message(self, session: Session, external_id: str, line: Said) -> Message:
+    def _message(self, session: Session, external_id: str, line: ImportedMessage) -> Message:
         return bulk.row(
             Message,
             session_id=session.pk,
@@ -263,7 +269,7 @@ class _Storing(_Sifting):
         )
 
     # --- notes ------------------------------------------------------------------------------------------------------
-    def store_notes(self, ready: Mapping[str, Prepared]) -> None:
+    def store_notes(self, ready: Mapping[str, PreparedNotes]) -> None:
         now, uuid = self.lease.clock(), self.lease.row.uuid
         for number, chunk in self.chunks:
             if not chunk.things:

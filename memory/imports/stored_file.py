@@ -16,7 +16,7 @@ PIECE_BYTES = 1024 * 1024
 _PIECES_HELD = 4
 
 
-def keep(job: ImportJob, source: Source) -> str:
+def keep_file(job: ImportJob, source: Source) -> str:
     """Store the file piece by piece, each in a transaction of its own; returns its digest. Whoever keeps it says at
     the end that it is here: of one that was begun only, nothing is ever read."""
     hashed = hashlib.sha256()
@@ -35,12 +35,12 @@ def digest_of(source: Source) -> str:
     return hashed.hexdigest()
 
 
-def opened(job: ImportJob) -> Source:
+def open_file(job: ImportJob) -> Source:
     """The file that was kept, under its name."""
     return Source(io.BufferedReader(_StoredFile(job), PIECE_BYTES), job.file_name)
 
 
-def drop(job: ImportJob) -> int:
+def drop_file(job: ImportJob) -> int:
     """Delete the pieces, one by one, so that nobody waits for long; returns how many there were."""
     last = job.pieces.aggregate(last=Max("number"))["last"]
     numbers = range(0 if last is None else last + 1)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
-from memory.imports.choices import Choices, chosen, followed
+from memory.imports.choices import Choices, follow_choices, parse_choices
 from memory.imports.readers.lines import role_named
 from memory.models import ImportJob
 
@@ -14,10 +14,10 @@ _NUMBER = re.compile(r"[\W\d_]*[A-Za-z]?[\W\d_]*")
 _LABELS = ("owner", "admin", "system", "unknown", "null", "none")
 
 
-def suggested(job: ImportJob) -> Choices:
+def suggest_choices(job: ImportJob) -> Choices:
     """What a person would likely choose: what she chose before, where the file was read anew. The role of somebody of
     whom nothing is known is ""."""
-    before = chosen(job.choices) if job.choices else Choices()
+    before = parse_choices(job.choices) if job.choices else Choices()
     zone = job.persona.timezone if job.persona else before.zone
     likely = replace(
         before,
@@ -52,12 +52,12 @@ def _likely_roles(job: ImportJob) -> dict[str, str]:
     likely = {one["name"]: one["guess"] for one in job.found.get("speakers", [])}
     if job.found.get("between_people"):
         owner = "" if "user" in likely.values() else _owner_among(likely, job)
-        return followed(likely, {owner: "user"} if owner else {}, between_people=True)
+        return follow_choices(likely, {owner: "user"} if owner else {}, between_people=True)
     if not job.persona:
-        return followed(likely, {})
+        return follow_choices(likely, {})
     named = {job.persona.name.casefold(): "persona", job.persona.user_name.casefold(): "user"}
     named.pop("", None)
-    return followed(likely, {name: named[name.casefold()] for name in likely if name.casefold() in named})
+    return follow_choices(likely, {name: named[name.casefold()] for name in likely if name.casefold() in named})
 
 
 def _owner_among(likely: Mapping[str, str], job: ImportJob) -> str:

@@ -25,7 +25,7 @@ _SHARE_OF_ARCHIVES = {**_SHARE, Status.WRITING: (0.0, 0.95)}
 NOT_ADDED = ("known", "refused", "left_out")
 
 
-def told(job: ImportJob) -> dict[str, Any]:
+def summarize(job: ImportJob) -> dict[str, Any]:
     """The import as plain things; sentences are in the language of the moment."""
     return {
         "id": str(job.uuid),
@@ -60,7 +60,7 @@ def _called(job: ImportJob) -> str:
     """How memories will name the owner, as far as that is known; after the end as the persona knows it."""
     if job.status != Status.ASKING:
         return job.persona.user_name if job.persona else ""
-    return suggestions.owner_called(job, suggestions.suggested(job))
+    return suggestions.owner_called(job, suggestions.suggest_choices(job))
 
 
 def counts(job: ImportJob) -> dict[str, int]:
@@ -68,7 +68,9 @@ def counts(job: ImportJob) -> dict[str, int]:
     if job.confirmed_at is None:
         return {}
     drafts = CoreDraft.objects.filter(import_uuid=job.uuid).count()
-    return job.counts | {"drafts": drafts} | ({} if job.format == archive_files.NAME else dict(unread.counted(job)))
+    return (
+        job.counts | {"drafts": drafts} | ({} if job.format == archive_files.NAME else dict(unread.count_sessions(job)))
+    )
 
 
 def progress(job: ImportJob) -> float:
@@ -129,7 +131,7 @@ def _part(job: ImportJob) -> float:
     if job.status == Status.WRITING:
         return min(1.0, job.gone_through / max(1, job.found.get("chunks", 0)))
     if job.status == Status.REMEMBERING:
-        read = unread.counted(job)
+        read = unread.count_sessions(job)
         done = read.get("remembered", 0) + read.get("failed", 0)
         return done / max(1, done + read.get("unread", 0))
     return 0.0

@@ -19,14 +19,14 @@ def sessions_of(job: ImportJob) -> SessionQuerySet:
     return found.order_by("started_at", "id")
 
 
-def unread(job: ImportJob) -> SessionQuerySet:
+def unread_sessions(job: ImportJob) -> SessionQuerySet:
     """Those that are not consolidated to their end, the oldest first."""
     return sessions_of(job).filter(status__in=UNREAD)
 
 
 def next_of(job: ImportJob) -> Session | None:
     """The one to consolidate next: those that another worker holds come last."""
-    return unread(job).filter(holder="").first() or unread(job).first()
+    return unread_sessions(job).filter(holder="").first() or unread_sessions(job).first()
 
 
 def waits_until(job: ImportJob, now: datetime) -> datetime | None:
@@ -35,7 +35,7 @@ def waits_until(job: ImportJob, now: datetime) -> datetime | None:
     return found.lease_until if found and found.lease_until and found.lease_until >= now else None
 
 
-def counted(job: ImportJob) -> Mapping[str, int]:
+def count_sessions(job: ImportJob) -> Mapping[str, int]:
     """How many are consolidated, how many failed, and how many are left."""
     return sessions_of(job).aggregate(
         remembered=Count("pk", filter=Q(status=Status.CLOSED)),

@@ -18,12 +18,12 @@ from memory import knobs
 from memory.models import ImportJob
 from memory.recall import query, ranking, retrievers, select, shortlist, snapshot, time_window, xray
 from memory.recall.query import Meaning, Query
-from memory.recall.render import Line, Node, Teller, dashed
+from memory.recall.render import RenderedMessage, RenderedNode, Renderer, format_uuid
 from memory.recall.retrievers import Pool
 from memory.recall.scoring import Parts
-from memory.recall.select import Choice, Shown
-from memory.recall.shortlist import Contest
-from memory.recall.xray import ArmSeen, CandidateSeen, ItemSeen, XRay
+from memory.recall.select import SelectedItem, Selection
+from memory.recall.shortlist import Shortlist
+from memory.recall.xray import CandidateRecord, ItemRecord, RetrieverRecord, XRay
 from memory.store import vectors
 from memory.store.active_model import expect, follow, with_one_model
 from persona.models import Persona
@@ -105,24 +105,26 @@ def recall(
     same output. Without an embedding model the dense arm is skipped, and the x-ray says so.
     """
     clock = _Clock()
-    asked = query.asked(turns, knobs.turn_decay(), (persona.name, persona.called))
+    asked = query.build_query(turns, knobs.turn_decay(), (persona.name, persona.called))
     if not asked.turns:
         return Recall((), _unasked(budget_tokens))
     model = follow()
     meaning, why_not = _embedded(asked)
     clock.lap("embed")
     k = max(4 * knobs.retrieve_k(), 40, budget_tokens // shortlist.LEAST_ITEM_TOKENS)
-    window_asked = time_window.asked(asked.turns, now, persona.zone)
+    window_asked = time_window.window_asked_for(asked.turns, now, persona.zone)
     pool = retrievers.gather(persona, asked, meaning, k, why_not, window_asked)
     expect(model)
     clock.lap("search")
     tuned = ranking.tuning(asked)
     if meaning:
-        pool = retrievers.sharpened(pool, meaning, ranking.best(pool, tuned, FED_BACK))
-    ranks = ranking.ranked(pool, asked, now, tuned)
-    contest = shortlist.contest(persona, pool, ranks, Teller.of(persona, now), standing(meaning), budget_tokens)
+        pool = retrievers.sharpen(pool, meaning, ranking.best(pool, tuned, FED_BACK))
+    ranks = ranking.rank(pool, asked, now, tuned)
+    contest = shortlist.build_shortlist(
+        persona, pool, ranks, Renderer.of(persona, now), standing(meaning), budget_tokens
+    )
     in_prompt = frozenset(line.pk for line in window)
-    choice = select.chosen(
+    choice = select.select_within_budget(
         contest.offers,
         budget_tokens,
         window=in_prompt,
@@ -155,7 +157,7 @@ def _embedded(asked: Query) -> tuple[Meaning | None, str]:
         return None, str(error)
 
 
-def _items(persona: Persona, choice: Choice, contest: Contest) -> tuple[Item, ...]:
+def _items(persona: Persona, choice: Selection, contest: Shortlist) -> tuple[Item, ...]:
     evidence = sorted({line for shown in choice.shown for line in shown.best.lines if shown.best.is_node})
     sources = {key: (UUID(uuid_hex), external_id) for key, uuid_hex, external_id in search.names(persona.pk, evidence)}
     return tuple(
@@ -166,7 +168,9 @@ def _items(persona: Persona, choice: Choice, contest: Contest) -> tuple[Item, ..
     )
 
 
-def _node_item(node: Node, shown: Shown, parts: Parts, sources: Mapping[int, tuple[UUID, str | None]]) -> Item:
+def _node_item(
+    node: RenderedNode, shown: SelectedItem, parts: Parts, sources: Mapping[int, tuple[UUID, str | None]]
+) -> Item:
     rests_on = [sources[line] for line in sorted(shown.best.lines) if line in sources]
     return Item(
         layer=node.layer,
@@ -184,7 +188,7 @@ def _node_item(node: Node, shown: Shown, parts: Parts, sources: Mapping[int, tup
     )
 
 
-def _passage_item(shown: Shown, lines: Sequence[Line], teller: Teller) -> Item:
+def _passage_item(shown: SelectedItem, lines: Sequence[RenderedMessage], teller: Renderer) -> Item:
     best = next(line for line in lines if line.id == shown.best.key)
     told = sorted(lines, key=lambda line: (line.created_at, line.id))
     uuids = tuple(UUID(line.uuid_hex) for line in told)
@@ -208,8 +212,8 @@ def _passage_item(shown: Shown, lines: Sequence[Line], teller: Teller) -> Item:
 def _xray(
     asked: Query,
     pool: Pool,
-    contest: Contest,
-    choice: Choice,
+    contest: Shortlist,
+    choice: Selection,
     items: Sequence[Item],
     stored: int,
     budget: int,
@@ -223,10 +227,10 @@ def _xray(
             "script": asked.script,
             "days": pool.window.days.as_json() if pool.window else None,
         },
-        arms=[ArmSeen(arm.name, arm.found, round(arm.ms, 2), arm.skipped) for arm in pool.arms],
+        arms=[RetrieverRecord(arm.name, arm.found, round(arm.ms, 2), arm.skipped) for arm in pool.arms],
         candidates=_seen(pool, contest, choice),
         chosen=[
-            ItemSeen(
+            ItemRecord(
                 id=str(item.uuid),
                 layer=item.layer,
                 kind=item.kind,
@@ -245,7 +249,7 @@ def _xray(
     )
 
 
-def _seen(pool: Pool, contest: Contest, choice: Choice) -> list[CandidateSeen]:
+def _seen(pool: Pool, contest: Shortlist, choice: Selection) -> list[CandidateRecord]:
     """What is told of the candidates: the chosen ones, then the best of the others."""
     chosen = {(offer.is_node, offer.key) for shown in choice.shown for offer in (shown.best, *shown.lines)}
     removed = {**contest.removed, **choice.removed}
@@ -262,9 +266,9 @@ def _seen(pool: Pool, contest: Contest, choice: Choice) -> list[CandidateSeen]:
     ]
 
 
-def _node_seen(node: Node, parts: Parts, arms: Collection[str], verdict: str) -> CandidateSeen:
-    return CandidateSeen(
-        id=dashed(node.uuid_hex),
+def _node_seen(node: RenderedNode, parts: Parts, arms: Collection[str], verdict: str) -> CandidateRecord:
+    return CandidateRecord(
+        id=format_uuid(node.uuid_hex),
         layer=node.layer,
         score=round(parts.total, 4),
         parts=parts.as_json(),
@@ -273,9 +277,11 @@ def _node_seen(node: Node, parts: Parts, arms: Collection[str], verdict: str) ->
     )
 
 
-def _line_seen(line: Line, score: float, contest: Contest, by_words: bool, verdict: str) -> CandidateSeen:
-    return CandidateSeen(
-        id=dashed(line.uuid_hex),
+def _line_seen(
+    line: RenderedMessage, score: float, contest: Shortlist, by_words: bool, verdict: str
+) -> CandidateRecord:
+    return CandidateRecord(
+        id=format_uuid(line.uuid_hex),
         layer="L2",
         score=round(score, 4),
         parts={"raw_relevance": round(contest.relevance[line.id], 4)},

@@ -7,14 +7,14 @@ import numpy as np
 
 from chat import search
 from memory.recall import details, lexical
-from memory.recall.passages import Talks
+from memory.recall.passages import Sessions
 from memory.recall.rows import LineRows, NodeRows
 from memory.store import vectors
-from memory.store.vector_cache import places
+from memory.store.vector_cache import index_of
 
 
 @dataclass(frozen=True)
-class Stored:
+class DatabaseRows:
     """See rows.Memory."""
 
     persona_id: int
@@ -28,30 +28,30 @@ class Stored:
         return search.count(self.persona_id)
 
     def nodes_holding(self, words: Sequence[str], most: int) -> dict[str, np.ndarray]:
-        return vectors.holding(self.persona_id, words, most)
+        return vectors.find_by_terms(self.persona_id, words, most)
 
     def lines_holding(self, words: Sequence[str], most: int) -> dict[str, np.ndarray]:
-        return search.holding(self.persona_id, words, most)
+        return search.find_by_terms(self.persona_id, words, most)
 
     def recallable(self, node_ids: Sequence[int], most: int) -> list[int]:
         return details.recallable(self.persona_id, node_ids, most)
 
     def resting_on(self, line_ids: np.ndarray, most: int) -> list[int]:
-        return details.resting_on(self.persona_id, line_ids.tolist(), most)
+        return details.nodes_resting_on(self.persona_id, line_ids.tolist(), most)
 
     def nodes(self, node_ids: Sequence[int], words: Sequence[str]) -> NodeRows:
         rows = details.nodes(self.persona_id, node_ids)
         ids = np.array([key for key, *_ in rows], dtype=np.int64)
         evidence = details.evidence(ids.tolist())
-        evidence[:, 0] = places(evidence[:, 0], ids)
+        evidence[:, 0] = index_of(evidence[:, 0], ids)
         *columns, bodies = zip(*rows, strict=True) if rows else ((),) * (len(details.COLUMNS) + 1)
-        return NodeRows(**details.columns(columns), texts=lexical.counted(bodies, words), evidence=evidence)
+        return NodeRows(**details.columns(columns), texts=lexical.count_words(bodies, words), evidence=evidence)
 
     def lines(self, line_ids: Sequence[int], words: Sequence[str], most: int) -> LineRows:
         rows = sorted(search.bodies(self.persona_id, line_ids, most))
         ids = np.array([message for message, _, _ in rows], dtype=np.int64)
         sessions = np.array([session for _, session, _ in rows], dtype=np.int64)
-        return LineRows(ids, sessions, lexical.counted([body for _, _, body in rows], words))
+        return LineRows(ids, sessions, lexical.count_words([body for _, _, body in rows], words))
 
-    def talks(self, session_ids: Sequence[int]) -> Talks:
-        return Talks.told(search.talks(self.persona_id, session_ids))
+    def talks(self, session_ids: Sequence[int]) -> Sessions:
+        return Sessions.told(search.talks(self.persona_id, session_ids))

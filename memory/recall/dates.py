@@ -365,7 +365,7 @@ def _one_of(times: list[Days], which: str, text: str, today: date) -> Days:
 
 def _feast(text: str, today: date) -> Days | None:
     """A holiday: of the year that is said, else the latest, or the next where the line looks ahead."""
-    found = holidays.named(text)
+    found = holidays.find_holiday(text)
     if found is None:
         return None
     of, which, year_words = found

@@ -12,7 +12,7 @@ import numpy as np
 from django.db import connection
 
 from echovessel.language.dates import Days
-from memory.store.corrections import Replaced, Resting
+from memory.store.corrections import ReplacedText, Resting
 
 
 def _rows(sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -53,7 +53,7 @@ def mentioning(persona_id: int, entity_id: int, most: int) -> list[int]:
     )
 
 
-def within(persona_id: int, days: Days, since: datetime, until: datetime, most: int) -> list[int]:
+def recallable_between(persona_id: int, days: Days, since: datetime, until: datetime, most: int) -> list[int]:
     """The ids of nodes that may be recalled and happened in `days`, or, where that is not known, were noted between
     `since` and `until` (UTC, naive); the newest first."""
     whose = "SELECT n.id, n.created_at FROM memory_conceptnode n WHERE n.persona_id = %s AND n.status = 'active' AND "
@@ -68,7 +68,7 @@ def within(persona_id: int, days: Days, since: datetime, until: datetime, most: 
     )
 
 
-def resting_on(persona_id: int, message_ids: Sequence[int], most: int) -> list[int]:
+def nodes_resting_on(persona_id: int, message_ids: Sequence[int], most: int) -> list[int]:
     """The ids of nodes that may be recalled and rest on any of `message_ids`, the first `most` by id."""
     return _column(
         "SELECT DISTINCT n.id FROM json_each(%s) AS said CROSS JOIN memory_evidence e ON e.message_id = said.value "
@@ -106,7 +106,7 @@ def nodes(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
     )
 
 
-def every(persona_id: int) -> list[tuple[Any, ...]]:
+def all_nodes(persona_id: int) -> list[tuple[Any, ...]]:
     """Of all nodes that have words, by id: whether it may be recalled, then what `nodes` tells but for the words."""
     return _rows(
         f"SELECT n.status = 'active', {_COLUMNS} FROM memory_conceptnode n "
@@ -151,7 +151,7 @@ def _pairs(source: str, of: Any) -> np.ndarray:
     return np.fromstring(found or "", dtype=np.int64, sep=",").reshape(-1, 2)
 
 
-def beside(persona_id: int, node_ids: Sequence[int], company: int) -> np.ndarray:
+def neighbours(persona_id: int, node_ids: Sequence[int], company: int) -> np.ndarray:
     """What is one step away from `node_ids`, among the nodes that may be recalled: (edges, 3) int64 of one of these,
     the other one, and how many share what joins them. A thought and what it rests on are two; nodes that mention the
     same entity as many as mention it, at most `company`."""
@@ -171,7 +171,7 @@ def beside(persona_id: int, node_ids: Sequence[int], company: int) -> np.ndarray
     return np.array(rows, dtype=np.int64).reshape(-1, 3)
 
 
-def told(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
+def node_rows(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
     """How nodes are told, by id: id, uuid (hex), external id, kind, description, first day, made at (UTC, naive),
     outcome."""
     return _rows(
@@ -197,7 +197,7 @@ def resting_nodes(persona_id: int, message_ids: Sequence[int]) -> list[Resting]:
     return [Resting(*row) for row in rows]
 
 
-def replaced(persona_id: int, node_ids: Sequence[int]) -> list[Replaced]:
+def replaced_texts(persona_id: int, node_ids: Sequence[int]) -> list[ReplacedText]:
     """What those of `node_ids` said that were superseded or corrected, and what is said in its place."""
     wanted = "json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value"
     rows = _rows(
@@ -209,7 +209,7 @@ def replaced(persona_id: int, node_ids: Sequence[int]) -> list[Replaced]:
         "WHERE n.persona_id = %s AND n.status = 'active'",
         [json.dumps(node_ids), persona_id] * 2,
     )
-    return [Replaced(*row) for row in rows]
+    return [ReplacedText(*row) for row in rows]
 
 
 def next_of_user(persona_id: int, message_ids: Sequence[int]) -> dict[int, str]:

@@ -126,7 +126,7 @@ _NAMED = re.compile(
 _WHICH = {"上个": "last", "这个": "this", "下个": "next"}
 
 
-def named(text: str) -> tuple[Of, str, str] | None:
+def find_holiday(text: str) -> tuple[Of, str, str] | None:
     """The first holiday of `text`: when it falls, whether the last, this or the next one is said, and the words that
     give its year, each empty where nothing does."""
     match = _NAMED.search(text)

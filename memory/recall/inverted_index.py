@@ -12,7 +12,7 @@ from itertools import chain, count
 import numpy as np
 
 from memory.recall.lexical import Texts
-from memory.store.vector_cache import spans
+from memory.store.vector_cache import expand_ranges
 
 # The newest rows are kept apart until they are so many.
 MOST_RECENT = 2_048
@@ -57,7 +57,7 @@ class Segment:
         `words`, their number, that it is none of them."""
         begins = self.offsets[places - self.first]
         lengths = self.offsets[places - self.first + 1] - begins
-        return Texts.of(columns[self.tokens[spans(begins, lengths)]], lengths, words)
+        return Texts.of(columns[self.tokens[expand_ranges(begins, lengths)]], lengths, words)
 
 
 NO_TOKENS, NO_LENGTHS = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)

@@ -44,7 +44,7 @@ class Texts:
         return float(self.lengths.mean()) if len(self.lengths) else 1.0
 
 
-def counted(bodies: Sequence[str], words: Sequence[str]) -> Texts:
+def count_words(bodies: Sequence[str], words: Sequence[str]) -> Texts:
     """What cut texts hold of `words`, which are each of another kind.
 
     >>> counted(["the cat saw the cat", "a dog"], ["cat", "sofa"]).counts
@@ -58,7 +58,7 @@ def counted(bodies: Sequence[str], words: Sequence[str]) -> Texts:
     return Texts.of(np.fromiter(found, dtype=np.int64, count=int(lengths.sum())), lengths, len(words))
 
 
-def together(texts: Texts, of: np.ndarray, number: int) -> Texts:
+def join_texts(texts: Texts, of: np.ndarray, number: int) -> Texts:
     """Texts joined to `number` longer ones; `of` (n,) says of which one each is part."""
     counts, lengths = np.zeros((number, texts.counts.shape[1])), np.zeros(number)
     np.add.at(counts, of, texts.counts)

@@ -26,7 +26,7 @@ class Around:
 
 
 @dataclass(frozen=True, eq=False)
-class Talks:
+class Sessions:
     """Talks, one after another: `lines` (n,), the ids of their messages in the order they were said; `of` (n,), the
     place of each one's talk in `sessions` (t,)."""
 
@@ -35,7 +35,7 @@ class Talks:
     of: np.ndarray
 
     @classmethod
-    def told(cls, lines: Mapping[int, Sequence[int] | np.ndarray]) -> "Talks":
+    def told(cls, lines: Mapping[int, Sequence[int] | np.ndarray]) -> "Sessions":
         """Talks from the ids of the lines of each session."""
         number = [len(said) for said in lines.values()]
         every = np.concatenate([np.zeros(0), *lines.values()]).astype(np.int64)
@@ -55,7 +55,7 @@ class Talks:
         return np.concatenate([np.where(self.goes_on, values[1:], otherwise), [otherwise]])[: len(values)]
 
 
-def scored(talks: Talks, own: np.ndarray, worth: np.ndarray, around: Around) -> np.ndarray:
+def score_messages(talks: Sessions, own: np.ndarray, worth: np.ndarray, around: Around) -> np.ndarray:
     """The score of every line (n,): `own` (n,) is that by its own words, `worth` (t,) that of each talk.
 
     >>> scored(Talks.told({1: [10, 11]}), np.array([1.0, 0.0]), np.zeros(1), Around())

@@ -44,7 +44,7 @@ class Meaning:
     last: np.ndarray
 
 
-def asked(turns: Sequence[str], decay: float, names: Sequence[str] = ()) -> Query:
+def build_query(turns: Sequence[str], decay: float, names: Sequence[str] = ()) -> Query:
     """The query of `turns`, oldest first; each line back weighs `decay` of the one after it.
 
     Words of every day count less. `names` are those of the two who talk: they stand everywhere and say nothing, so
@@ -58,14 +58,14 @@ def asked(turns: Sequence[str], decay: float, names: Sequence[str] = ()) -> Quer
     weighed: dict[str, float] = {}
     for turn, weight in zip(reversed(spoken), reversed(weights), strict=True):
         for word in tokenizer.content_words(turn):
-            weighed.setdefault(word, weight * (common_words.WEIGHT if word in common_words.everyday() else 1))
-    theirs = {word for name in names for word in tokenizer.cut(name)}
+            weighed.setdefault(word, weight * (common_words.WEIGHT if word in common_words.is_everyday() else 1))
+    theirs = {word for name in names for word in tokenizer.tokenize(name)}
     meant = {word: weight for word, weight in weighed.items() if word not in theirs}
     kept = dict(islice((meant or weighed).items(), MOST_WORDS))
-    return Query(spoken, weights, kept, script_of(" ".join(spoken)), tuple(without(names, turn) for turn in spoken))
+    return Query(spoken, weights, kept, script_of(" ".join(spoken)), tuple(strip_names(names, turn) for turn in spoken))
 
 
-def without(names: Sequence[str], line: str) -> str:
+def strip_names(names: Sequence[str], line: str) -> str:
     """`line` without `names`; a line of nothing else is left as it is.
 
     >>> without(["Mira"], "Is Mira's cat fond of Miranda?"), without(["Mira"], "Mira?")
@@ -104,7 +104,7 @@ def meaning(query: Query) -> Meaning:
     by_lines = _mean(query, np.stack([rows[turn] for turn in query.turns])) + _mean(query, lines)
     at_once = rows[bare] if len(query.turns) > 1 else np.zeros_like(lines[-1])
     said = _unit(_unit(by_lines, lines[-1]) + at_once, lines[-1])
-    return Meaning(_unit(said - TALK_SHARE * common_words.talk(), said), rows[bare], lines[-1])
+    return Meaning(_unit(said - TALK_SHARE * common_words.common_direction(), said), rows[bare], lines[-1])
 
 
 def knows(script: str) -> bool:

@@ -23,7 +23,7 @@ from memory.recall.passages import Around
 from memory.recall.query import Query
 from memory.recall.retrievers import Nodes, Pool
 from memory.recall.scoring import Parts, Profile
-from memory.store.vector_cache import places
+from memory.store.vector_cache import index_of
 
 # Chosen by the mean of six LoCoMo conversations, 2026-11-21; around these values the mean moves by less than 0.005.
 EVIDENCE = 0.3  # of the lexical score of a node's best line
@@ -94,24 +94,26 @@ def _least_words_unknown(query: Query) -> float:
     return least if len(query.turns) == 1 else TALK_WORDS * least
 
 
-def ranked(pool: Pool, query: Query, now: datetime, tuned: Tuning) -> Ranking:
+def rank(pool: Pool, query: Query, now: datetime, tuned: Tuning) -> Ranking:
     """Score everything in `pool`."""
     nodes, talks = pool.nodes, pool.talks
     own, telling = _lines_by_own_words(pool, query, tuned)
     dense = scoring.dense_relevance(nodes.distances)
     words = _nodes_by_words(pool)
     covered = lexical.coverage(nodes.texts, pool.node_worth, pool.node_count)
-    by_itself = scoring.fused(dense, words, tuned.share)
+    by_itself = scoring.fuse(dense, words, tuned.share)
     base = _hopped(nodes, by_itself)
     in_window = _in_window(pool)
     telling = max([telling, *in_window.tolist()])
-    around = passages.scored(talks, _of_lines(pool, own), _talks(pool, base) + TALK_IN_WINDOW * in_window, tuned.around)
+    around = passages.score_messages(
+        talks, _of_lines(pool, own), _talks(pool, base) + TALK_IN_WINDOW * in_window, tuned.around
+    )
     plain = _with_evidence(base, _best_evidence(nodes, pool.lines.ids, own, 0.0))
     lines = around * _scale(around, plain, telling, tuned)
     relevance = _raised(_drawn(nodes, plain, talks.lines, lines, bool(telling)), pool)
     known = np.nan_to_num(dense)
     passes = answers(pool, query, tuned) & (_comes_along(known, covered, tuned) | (base > by_itself))
-    parts = scoring.bounded(
+    parts = scoring.bounded_parts(
         relevance=relevance,
         recency=scoring.recency((now.timestamp() - nodes.created) / SECONDS_A_DAY, tuned.half_life_days),
         impact=scoring.impact(nodes.impacts),
@@ -134,7 +136,7 @@ def best(pool: Pool, tuned: Tuning, most: int) -> np.ndarray:
     """The places of the nodes that answer best by their own meaning and words."""
     known = np.flatnonzero(~np.isnan(pool.nodes.distances))
     dense = scoring.dense_relevance(pool.nodes.distances[known])
-    base = scoring.fused(dense, _nodes_by_words(pool)[known], tuned.share)
+    base = scoring.fuse(dense, _nodes_by_words(pool)[known], tuned.share)
     return known[np.lexsort((pool.nodes.ids[known], -base))[:most]]
 
 
@@ -192,7 +194,7 @@ def _normal(scores: np.ndarray, worth: np.ndarray) -> np.ndarray:
 
 def _of_lines(pool: Pool, own: np.ndarray) -> np.ndarray:
     """The scores `own` of the lines that hold words, at the places of all lines of the talks; 0 for the others."""
-    return np.append(own, 0.0)[places(pool.talks.lines, pool.lines.ids)]
+    return np.append(own, 0.0)[index_of(pool.talks.lines, pool.lines.ids)]
 
 
 def _scale(around: np.ndarray, plain: np.ndarray, telling: float, tuned: Tuning) -> float:
@@ -220,7 +222,7 @@ def _with_evidence(relevance: np.ndarray, words: np.ndarray) -> np.ndarray:
 def _best_evidence(nodes: Nodes, lines: np.ndarray, scores: np.ndarray, otherwise: float) -> np.ndarray:
     """Of each node the best of `scores` among the `lines` (ascending) that it rests on; `otherwise` where it rests on
     none of them."""
-    found = places(nodes.evidence[:, 1], lines)
+    found = index_of(nodes.evidence[:, 1], lines)
     best = np.full(len(nodes.ids), otherwise)
     np.maximum.at(best, nodes.evidence[found >= 0, 0], scores[found[found >= 0]])
     return best
@@ -241,10 +243,10 @@ def _raised(relevance: np.ndarray, pool: Pool) -> np.ndarray:
 def _talks(pool: Pool, base: np.ndarray) -> np.ndarray:
     """How much each talk is about the matter: by the words of its lines together, and by its best node."""
     number = len(pool.talks.sessions)
-    of = places(pool.lines.sessions, pool.talks.sessions)
+    of = index_of(pool.lines.sessions, pool.talks.sessions)
     texts = Texts(pool.lines.texts.counts[of >= 0], pool.lines.texts.lengths[of >= 0])
-    words = _normal(lexical.scores(lexical.together(texts, of[of >= 0], number), pool.line_worth), pool.line_worth)
-    meant, talk = np.zeros(number), places(pool.nodes.sessions, pool.talks.sessions)
+    words = _normal(lexical.scores(lexical.join_texts(texts, of[of >= 0], number), pool.line_worth), pool.line_worth)
+    meant, talk = np.zeros(number), index_of(pool.nodes.sessions, pool.talks.sessions)
     np.maximum.at(meant, talk[talk >= 0], base[talk >= 0])
     highest = base[pool.nodes.sessions > 0].max(initial=0.0) or 1.0
     return words + TALK_MEANING * meant / highest

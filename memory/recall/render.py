@@ -10,8 +10,8 @@ from typing import NamedTuple
 from django.conf import settings
 
 from chat.models import Message
-from echovessel.language.human_dates import told
-from echovessel.llm.prompt_sections import shortened, tokens
+from echovessel.language.human_dates import humanize_date
+from echovessel.llm.prompt_sections import shorten, tokens
 from echovessel.llm.prompt_text import one_line
 from memory.models import ConceptNode
 from persona.models import Persona
@@ -19,10 +19,10 @@ from persona.models import Persona
 # A longer line is cut: what it says can be looked up, the budget cannot.
 LONGEST_LINE_TOKENS = 250
 NEXT_LINE = "\n  "
-_told = lru_cache(maxsize=4_096)(told)
+_told = lru_cache(maxsize=4_096)(humanize_date)
 
 
-class Line(NamedTuple):
+class RenderedMessage(NamedTuple):
     """A message as recall shows it; `created_at` in UTC, naive. `to` follows the speaker's name where the owner
     spoke to others than the persona."""
 
@@ -37,7 +37,7 @@ class Line(NamedTuple):
     to: str = ""
 
 
-class Node(NamedTuple):
+class RenderedNode(NamedTuple):
     """A node as recall shows it; `created_at` in UTC, naive."""
 
     id: int
@@ -55,7 +55,7 @@ class Node(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Teller:
+class Renderer:
     """Whose memories they are, and when they are told."""
 
     language: str
@@ -63,12 +63,12 @@ class Teller:
     now: datetime
 
     @classmethod
-    def of(cls, persona: Persona, now: datetime) -> "Teller":
+    def of(cls, persona: Persona, now: datetime) -> "Renderer":
         both = {Message.Role.USER.value: persona.called, Message.Role.PERSONA.value: persona.name}
         names: dict[str, str] = {role: one_line(name) for role, name in both.items()}
         return cls(persona.language, names, now.astimezone(persona.zone))
 
-    def node(self, node: Node) -> str:
+    def node(self, node: RenderedNode) -> str:
         """A node's line; a thought is of no day, and what was promised or expected is told with how it ended."""
         description = one_line(node.description) + self._ended(node)
         if node.kind == ConceptNode.Kind.THOUGHT:
@@ -76,29 +76,29 @@ class Teller:
         day = node.event_day or self._day(node.created_at)
         return f"- {_told(day, self.now.date(), self.language)}{self._colon}{description}"
 
-    def _ended(self, node: Node) -> str:
+    def _ended(self, node: RenderedNode) -> str:
         ended = _outcomes(self.language).get(node.kind, {}).get(node.outcome)
         brackets = "（{}）" if self.language == "zh" else " ({})"
         return brackets.format(ended) if ended else ""
 
-    def opening(self, line: Line) -> str:
+    def opening(self, line: RenderedMessage) -> str:
         """The first line of a passage."""
         return self._dated(line, self._said(line))
 
-    def further(self, line: Line) -> str:
+    def further(self, line: RenderedMessage) -> str:
         """A line of a passage after its first."""
         return f"{NEXT_LINE}{self._said(line)}"
 
-    def passage(self, lines: Sequence[Line]) -> str:
+    def passage(self, lines: Sequence[RenderedMessage]) -> str:
         """Lines in the order they were said."""
         return self.opening(lines[0]) + "".join(self.further(line) for line in lines[1:])
 
-    def costs(self, line: Line) -> tuple[int, int]:
+    def costs(self, line: RenderedMessage) -> tuple[int, int]:
         """The tokens of a line as the first of a passage, and as a further one."""
         said = self._said(line)
         return tokens(self._dated(line, said)), tokens(f"{NEXT_LINE}{said}")
 
-    def _dated(self, line: Line, said: str) -> str:
+    def _dated(self, line: RenderedMessage, said: str) -> str:
         comma = "，" if self.language == "zh" else ", "
         return f"- {_told(self._day(line.created_at), self.now.date(), self.language)}{comma}{said}"
 
@@ -109,8 +109,8 @@ class Teller:
     def _colon(self) -> str:
         return "：" if self.language == "zh" else ": "
 
-    def _said(self, line: Line) -> str:
-        words = shortened(one_line(line.content), LONGEST_LINE_TOKENS)
+    def _said(self, line: RenderedMessage) -> str:
+        words = shorten(one_line(line.content), LONGEST_LINE_TOKENS)
         return f'{self.names.get(line.role, line.role)}{line.to}{self._colon}"{words}"'
 
 
@@ -121,7 +121,7 @@ def _outcomes(language: str) -> Mapping[str, Mapping[str, str]]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
-def dashed(uuid_hex: str) -> str:
+def format_uuid(uuid_hex: str) -> str:
     """A UUID as it is written, from how the database holds it.
 
     >>> dashed("0123456789abcdef0123456789abcdef")

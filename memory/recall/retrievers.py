@@ -24,14 +24,14 @@ import numpy as np
 
 from chat import search
 from memory.recall import details, lexical, snapshot
-from memory.recall.database_rows import Stored
-from memory.recall.passages import Talks
+from memory.recall.database_rows import DatabaseRows
+from memory.recall.passages import Sessions
 from memory.recall.query import UNSPACED, Meaning, Query
 from memory.recall.rows import LineRows, Memory, NodeRows
 from memory.recall.time_window import Window
 from memory.store import vectors
-from memory.store.corrections import Replaced
-from memory.store.vector_cache import places
+from memory.store.corrections import ReplacedText
+from memory.store.vector_cache import index_of
 from memory.store.vectors import Space
 from persona.models import Persona
 
@@ -73,7 +73,7 @@ class Nodes(NodeRows):
 
 
 @dataclass
-class Arm:
+class Retriever:
     """What an arm found and how long it took."""
 
     name: str
@@ -91,7 +91,7 @@ class Pool:
 
     nodes: Nodes
     lines: LineRows
-    talks: Talks
+    talks: Sessions
     node_worth: np.ndarray
     line_worth: np.ndarray
     node_count: int
@@ -100,8 +100,8 @@ class Pool:
     talks_in_window: Sequence[int]
     closest: float | None
     found: Mapping[int, set[str]]
-    replaced: Sequence[Replaced]
-    arms: Sequence[Arm]
+    replaced: Sequence[ReplacedText]
+    arms: Sequence[Retriever]
 
 
 @dataclass
@@ -109,17 +109,17 @@ class _Finds:
     """What the arms have found so far: the arms of each node."""
 
     by_node: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
-    arms: list[Arm] = field(default_factory=list)
+    arms: list[Retriever] = field(default_factory=list)
 
     @contextmanager
-    def arm(self, name: str, skipped: str = "") -> Iterator[Arm]:
-        arm = Arm(name, skipped=skipped)
+    def arm(self, name: str, skipped: str = "") -> Iterator[Retriever]:
+        arm = Retriever(name, skipped=skipped)
         started = time.perf_counter()
         yield arm
         arm.ms = (time.perf_counter() - started) * 1000
         self.arms.append(arm)
 
-    def note(self, nodes: Iterable[int], arm: Arm) -> None:
+    def note(self, nodes: Iterable[int], arm: Retriever) -> None:
         for node in nodes:
             self.by_node[node].add(arm.name)
             arm.found += 1
@@ -145,7 +145,7 @@ def gather(
     `meaning` is the query's, or None where nothing could be embedded; `why_not` then says why. `window` are the days
     that are asked about.
     """
-    memory: Memory = snapshot.of(persona.pk) or Stored(persona.pk)
+    memory: Memory = snapshot.of(persona.pk) or DatabaseRows(persona.pk)
     finds, space, words = _Finds(), vectors.space(persona.pk), list(query.words)
     with finds.arm("dense", why_not) as arm:
         near = [node for node, _ in space.nearest(meaning.whole, k)] if meaning else []
@@ -165,7 +165,7 @@ def gather(
     with finds.arm("evidence") as arm:
         finds.note(memory.resting_on(lines.ids, 2 * k), arm)
     with finds.arm("graph") as arm:
-        edges = details.beside(persona.pk, sorted({*near[:HUBS], *by_words[:HUBS]}), COMPANY)
+        edges = details.neighbours(persona.pk, sorted({*near[:HUBS], *by_words[:HUBS]}), COMPANY)
         finds.note(dict.fromkeys(edges[:, 1].tolist()), arm)
     rows = memory.nodes(list(finds.by_node), words)
     return Pool(
@@ -180,12 +180,12 @@ def gather(
         talks_in_window=talks_in_window,
         closest=_closest(space.vectors(near[:MOST_LIKELY]), meaning.bare) if meaning else None,
         found=finds.by_node,
-        replaced=details.replaced(persona.pk, list(held.best)),
+        replaced=details.replaced_texts(persona.pk, list(held.best)),
         arms=finds.arms,
     )
 
 
-def sharpened(pool: Pool, meaning: Meaning, best: np.ndarray) -> Pool:
+def sharpen(pool: Pool, meaning: Meaning, best: np.ndarray) -> Pool:
     """The same pool, its nodes measured by the query together with what the `best` of them (places) have in common:
     what is near to good answers is likelier to be one (Rocchio 1971)."""
     centre = np.nansum(pool.nodes.vectors[best], axis=0)
@@ -215,10 +215,10 @@ def _weighed(query: Query, holding: Mapping[str, np.ndarray], rows: int, most: i
     return _Words(worth, rows, lexical.best(telling, SPARE * most))
 
 
-def _of_the_days(persona: Persona, window: Window, k: int, finds: _Finds, arm: Arm) -> list[int]:
+def _of_the_days(persona: Persona, window: Window, k: int, finds: _Finds, arm: Retriever) -> list[int]:
     """Note the nodes of a window; the talks of it."""
-    finds.note(details.within(persona.pk, window.days, window.since, window.until, k), arm)
-    return search.talks_between(persona.pk, window.since, window.until, MOST_TALKS_IN_WINDOW)
+    finds.note(details.recallable_between(persona.pk, window.days, window.since, window.until, k), arm)
+    return search.sessions_between(persona.pk, window.since, window.until, MOST_TALKS_IN_WINDOW)
 
 
 def entities_named(persona: Persona, turns: Sequence[str]) -> list[int]:
@@ -260,7 +260,7 @@ def _measured(rows: NodeRows, space: Space, meaning: Meaning | None, finds: _Fin
     """The nodes that were found, with their vectors and how far these lie, and what joins them."""
     ids = rows.ids.tolist()
     vectors = space.vectors(rows.ids) if meaning else np.full((len(ids), 1), np.nan)
-    joined = np.stack([places(edges[:, 0], rows.ids), places(edges[:, 1], rows.ids), edges[:, 2]], axis=1)
+    joined = np.stack([index_of(edges[:, 0], rows.ids), index_of(edges[:, 1], rows.ids), edges[:, 2]], axis=1)
     return Nodes(
         **vars(rows),
         vectors=vectors,

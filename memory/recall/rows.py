@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from memory.recall.lexical import Texts
-from memory.recall.passages import Talks
+from memory.recall.passages import Sessions
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,5 +72,5 @@ class Memory(Protocol):
     def lines(self, line_ids: Sequence[int], words: Sequence[str], most: int) -> LineRows:
         """The first `most` of `line_ids` that may be shown, with what they hold of `words`."""
 
-    def talks(self, session_ids: Sequence[int]) -> Talks:
+    def talks(self, session_ids: Sequence[int]) -> Sessions:
         """The lines that may be shown of sessions on record, by session."""

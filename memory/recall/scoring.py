@@ -131,7 +131,7 @@ def classic(
     )
 
 
-def fused(dense: Numbers, words: Numbers, share: float) -> Numbers:
+def fuse(dense: Numbers, words: Numbers, share: float) -> Numbers:
     """Relevance 0 … 1 from dense relevance (NaN: there is none) and a lexical score 0 … 1."""
     meaning = np.clip((dense - ORTHOGONAL) / DENSE_SPAN, 0.0, 1.0)
     return np.where(np.isnan(dense), words, share * meaning + (1 - share) * words)
@@ -142,7 +142,7 @@ def lift(relevance: Numbers, floor: float) -> Numbers:
     return np.clip((relevance - floor) / (1 - floor), 0.0, 1.0) if floor < 1 else np.zeros_like(relevance)
 
 
-def bounded(
+def bounded_parts(
     *,
     relevance: Numbers,
     recency: Numbers,
@@ -183,4 +183,4 @@ def floor_distance() -> float:
 
 def floor_of(minimum_relevance: float, share: float) -> float:
     """The floor of dense relevance on the scale of `fused`."""
-    return float(fused(minimum_relevance, 0.0, share))
+    return float(fuse(minimum_relevance, 0.0, share))

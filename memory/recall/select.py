@@ -16,7 +16,7 @@ LEAST_TOKENS = 8
 EXCEPTED_SHARE = 0.5
 
 
-class Offer(NamedTuple):
+class Candidate(NamedTuple):
     """One thing that could be shown. `lines` are the messages whose words it shows: of a node its evidence, of a
     line itself; `joined_tokens` is what a line costs as part of a passage that is there already. `only_excepted`: it is
     below the floor, and offered because it mentions somebody who is named, or is of the days that are asked about."""
@@ -35,38 +35,38 @@ class Offer(NamedTuple):
 
 
 @dataclass
-class Shown:
+class SelectedItem:
     """One item: a node, or the lines of a passage; the best of them gives its score."""
 
-    best: Offer
-    lines: list[Offer] = field(default_factory=list)
+    best: Candidate
+    lines: list[Candidate] = field(default_factory=list)
 
 
 @dataclass
-class Choice:
+class Selection:
     """What is shown, best first; why each other offer is not, by (is node, key)."""
 
-    shown: list[Shown] = field(default_factory=list)
+    shown: list[SelectedItem] = field(default_factory=list)
     removed: dict[tuple[bool, int], str] = field(default_factory=dict)
     least_score: float = 0.0
     tokens: int = 0
     excepted_tokens: int = 0
     seen_lines: set[int] = field(default_factory=set)
     seen_texts: set[str] = field(default_factory=set)
-    passages: dict[int, Shown] = field(default_factory=dict)
+    passages: dict[int, SelectedItem] = field(default_factory=dict)
 
 
-def chosen(
-    offers: Sequence[Offer],
+def select_within_budget(
+    offers: Sequence[Candidate],
     budget: int,
     *,
     window: AbstractSet[int] = frozenset(),
     longest_passage: int = 4,
     fall_off: float = 0.0,
-) -> Choice:
+) -> Selection:
     """Fill `budget` tokens from `offers`, best first. `window` are lines that the prompt shows anyway; what scores
     less than `fall_off` of the best is not shown."""
-    choice = Choice(least_score=fall_off * max((offer.score for offer in offers), default=0.0))
+    choice = Selection(least_score=fall_off * max((offer.score for offer in offers), default=0.0))
     for offer in sorted(offers, key=_order):
         passage = _passage_beside(offer, choice.passages, longest_passage)
         cost = offer.joined_tokens if passage else offer.tokens
@@ -78,12 +78,12 @@ def chosen(
     return choice
 
 
-def _order(offer: Offer) -> tuple[float, ...]:
+def _order(offer: Candidate) -> tuple[float, ...]:
     worth = offer.score * (USUAL_TOKENS / max(LEAST_TOKENS, offer.tokens)) ** BREVITY
     return (-worth, *offer.rank, offer.key, offer.is_node)
 
 
-def _passage_beside(offer: Offer, passages: Mapping[int, Shown], longest: int) -> Shown | None:
+def _passage_beside(offer: Candidate, passages: Mapping[int, SelectedItem], longest: int) -> SelectedItem | None:
     """The passage that a line continues, unless that is long enough."""
     if offer.is_node:
         return None
@@ -91,7 +91,7 @@ def _passage_beside(offer: Offer, passages: Mapping[int, Shown], longest: int) -
     return next((passage for passage in beside if passage and len(passage.lines) < longest), None)
 
 
-def _refusal(offer: Offer, cost: int, choice: Choice, budget: int, window: AbstractSet[int]) -> str:
+def _refusal(offer: Candidate, cost: int, choice: Selection, budget: int, window: AbstractSet[int]) -> str:
     """The rule that keeps an offer out, or an empty string."""
     if not offer.is_node and offer.lines <= window:
         return "in_window"
@@ -108,7 +108,7 @@ def _refusal(offer: Offer, cost: int, choice: Choice, budget: int, window: Abstr
     return ""
 
 
-def _show(offer: Offer, cost: int, passage: Shown | None, choice: Choice) -> None:
+def _show(offer: Candidate, cost: int, passage: SelectedItem | None, choice: Selection) -> None:
     choice.tokens += cost
     choice.excepted_tokens += cost * offer.only_excepted
     choice.seen_lines |= offer.lines
@@ -117,7 +117,7 @@ def _show(offer: Offer, cost: int, passage: Shown | None, choice: Choice) -> Non
     if passage:
         passage.lines.append(offer)
     else:
-        passage = Shown(offer, [] if offer.is_node else [offer])
+        passage = SelectedItem(offer, [] if offer.is_node else [offer])
         choice.shown.append(passage)
     if not offer.is_node:
         choice.passages[offer.key] = passage

@@ -12,11 +12,11 @@ from echovessel.llm.prompt_sections import tokens
 from memory import knobs
 from memory.recall import details, passages
 from memory.recall.ranking import Ranking
-from memory.recall.render import Line, Node, Teller
+from memory.recall.render import RenderedMessage, RenderedNode, Renderer
 from memory.recall.retrievers import Pool
 from memory.recall.scoring import Parts
-from memory.recall.select import Offer
-from memory.store.corrections import outdated
+from memory.recall.select import Candidate
+from memory.store.corrections import outdated_message_ids
 from persona.models import Persona
 
 # So many nodes and as many lines compete for the budget, or as many of each as it can hold.
@@ -26,31 +26,33 @@ LEAST_ITEM_TOKENS = 25
 
 
 @dataclass(frozen=True)
-class Contest:
+class Shortlist:
     """The best nodes and lines, by id: how they are told, the parts of a node's score, a line's relevance and score.
     `removed` says of those that are not offered why, by (is node, id)."""
 
-    teller: Teller
-    nodes: Mapping[int, Node]
+    teller: Renderer
+    nodes: Mapping[int, RenderedNode]
     parts: Mapping[int, Parts]
-    lines: Mapping[int, Line]
+    lines: Mapping[int, RenderedMessage]
     relevance: Mapping[int, float]
     scores: Mapping[int, float]
     removed: Mapping[tuple[bool, int], str]
-    offers: Sequence[Offer]
+    offers: Sequence[Candidate]
 
 
-def contest(
-    persona: Persona, pool: Pool, ranks: Ranking, teller: Teller, standing: Collection[int], budget: int
-) -> Contest:
+def build_shortlist(
+    persona: Persona, pool: Pool, ranks: Ranking, teller: Renderer, standing: Collection[int], budget: int
+) -> Shortlist:
     """The offers for a budget. What is below the floor, and what is in `standing`, is not offered."""
     most = max(LEAST_OFFERED, budget // LEAST_ITEM_TOKENS)
     removed = _removed(pool, ranks, standing)
     best = _best_nodes(pool, ranks, removed, most)
     ids = pool.nodes.ids[best].tolist()
     relevance = dict(zip(ranks.lines[:most].tolist(), ranks.relevance[:most].tolist(), strict=True))
-    nodes = {row[0]: Node(*row) for row in details.told(persona.pk, ids)}
-    lines = _addressed([Line(*row) for row in search.told(persona.pk, list(relevance))], teller.language)
+    nodes = {row[0]: RenderedNode(*row) for row in details.node_rows(persona.pk, ids)}
+    lines = _addressed(
+        [RenderedMessage(*row) for row in search.message_rows(persona.pk, list(relevance))], teller.language
+    )
     removed |= dict.fromkeys(((False, key) for key in _outdated(persona, lines, pool)), "outdated")
     parts = {key: of for key, of in zip(ids, ranks.parts.each(best), strict=True) if key in nodes}
     weight = knobs.relevance_weight()
@@ -59,7 +61,7 @@ def contest(
         place for key, place in zip(ids, best.tolist(), strict=True) if key in nodes and (True, key) not in removed
     ]
     told = {key: line for key, line in lines.items() if (False, key) not in removed}
-    return Contest(
+    return Shortlist(
         teller=teller,
         nodes=nodes,
         parts=parts,
@@ -71,7 +73,7 @@ def contest(
     )
 
 
-def _addressed(lines: Sequence[Line], language: str) -> dict[int, Line]:
+def _addressed(lines: Sequence[RenderedMessage], language: str) -> dict[int, RenderedMessage]:
     """The lines by id, those of the owner with the people to whom they were said, where the persona took no part. Only
     imported lines cost a statement."""
     imported = [(line.session_id, line.import_hex) for line in lines if line.role == "user" and line.import_hex]
@@ -84,11 +86,11 @@ def _addressed(lines: Sequence[Line], language: str) -> dict[int, Line]:
     }
 
 
-def _outdated(persona: Persona, lines: Mapping[int, Line], pool: Pool) -> set[int]:
+def _outdated(persona: Persona, lines: Mapping[int, RenderedMessage], pool: Pool) -> set[int]:
     """The lines that say what is not so any more."""
     keys = list(lines)
     answering = details.last_of_user(persona.pk, keys)
-    return outdated(
+    return outdated_message_ids(
         {key: line.content for key, line in lines.items()},
         details.next_of_user(persona.pk, keys),
         answering,
@@ -114,17 +116,17 @@ def _best_nodes(pool: Pool, ranks: Ranking, removed: Collection[tuple[bool, int]
 
 def _node_offers(
     offered: Sequence[int],
-    nodes: Mapping[int, Node],
+    nodes: Mapping[int, RenderedNode],
     parts: Mapping[int, Parts],
     pool: Pool,
     ranks: Ranking,
-    teller: Teller,
-) -> Iterator[Offer]:
+    teller: Renderer,
+) -> Iterator[Candidate]:
     found, rests_on = pool.nodes, _by_node(pool.nodes.evidence)
     for place in offered:
         key = int(found.ids[place])
         text = teller.node(nodes[key])
-        yield Offer(
+        yield Candidate(
             key=key,
             is_node=True,
             score=parts[key].total,
@@ -144,13 +146,15 @@ def _by_node(evidence: np.ndarray) -> dict[int, list[int]]:
     return found
 
 
-def _line_offers(lines: Mapping[int, Line], scores: Mapping[int, float], pool: Pool, teller: Teller) -> Iterator[Offer]:
+def _line_offers(
+    lines: Mapping[int, RenderedMessage], scores: Mapping[int, float], pool: Pool, teller: Renderer
+) -> Iterator[Candidate]:
     said = pool.talks.lines
     beside = zip(said.tolist(), pool.talks.before(said).tolist(), pool.talks.after(said).tolist(), strict=True)
     for key, before, after in beside:
         if key in lines:
             cost, joined = teller.costs(lines[key])
-            yield Offer(
+            yield Candidate(
                 key=key,
                 is_node=False,
                 score=scores[key],

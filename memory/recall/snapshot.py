@@ -19,10 +19,10 @@ from echovessel.process import heap
 from memory import knobs
 from memory.recall import details
 from memory.recall.inverted_index import InvertedIndex
-from memory.recall.passages import Talks
+from memory.recall.passages import Sessions
 from memory.recall.rows import LineRows, NodeColumns, NodeRows
 from memory.store import vectors
-from memory.store.vector_cache import Shelf, State, places, spans
+from memory.store.vector_cache import LRUCache, State, expand_ranges, index_of
 from persona.models import Persona
 
 # So many new lines are read in a few milliseconds. Where more came, as when years of talk are brought from elsewhere,
@@ -94,7 +94,7 @@ class Snapshot:
     def resting_on(self, line_ids: np.ndarray, most: int) -> list[int]:
         node, message = self.held_nodes.by_message.T
         begins = np.searchsorted(message, line_ids)
-        rest = np.unique(node[spans(begins, np.searchsorted(message, line_ids, side="right") - begins)])
+        rest = np.unique(node[expand_ranges(begins, np.searchsorted(message, line_ids, side="right") - begins)])
         return self.held_nodes.ids[rest[self.held_nodes.active[rest]][:most]].tolist()
 
     def nodes(self, node_ids: Sequence[int], words: Sequence[str]) -> NodeRows:
@@ -107,12 +107,12 @@ class Snapshot:
         best = np.sort(found[held.shown[found]][:most])
         return LineRows(held.ids[best], held.sessions[best], held.index.texts(best, words))
 
-    def talks(self, session_ids: Sequence[int]) -> Talks:
+    def talks(self, session_ids: Sequence[int]) -> Sessions:
         held = self.held_lines
         told = np.flatnonzero(np.isin(held.sessions, session_ids) & held.shown)
         told = told[np.lexsort((held.ids[told], held.said[told], held.sessions[told]))]
         sessions, of = np.unique(held.sessions[told], return_inverse=True)
-        return Talks(sessions, held.ids[told], of)
+        return Sessions(sessions, held.ids[told], of)
 
     def _active(self, node_ids: Sequence[int]) -> np.ndarray:
         """The places of those of `node_ids` that may be recalled, in their order."""
@@ -123,16 +123,16 @@ class Snapshot:
         node, message = self.held_nodes.evidence.T
         begins = np.searchsorted(node, found)
         lengths = np.searchsorted(node, found, side="right") - begins
-        return np.stack([np.repeat(np.arange(len(found)), lengths), message[spans(begins, lengths)]], axis=1)
+        return np.stack([np.repeat(np.arange(len(found)), lengths), message[expand_ranges(begins, lengths)]], axis=1)
 
 
 def _found(wanted: Sequence[int], ids: np.ndarray) -> np.ndarray:
     """The places of those of `wanted` that are there, in their order."""
-    found = places(np.array(wanted, dtype=np.int64), ids)
+    found = index_of(np.array(wanted, dtype=np.int64), ids)
     return found[found >= 0]
 
 
-_shelf: Shelf[Snapshot] = Shelf()
+_shelf: LRUCache[Snapshot] = LRUCache()
 _NONE = np.zeros(0, dtype=np.int64)
 _NOTHING_KNOWN = (_NONE, InvertedIndex())
 _NO_LINES = Lines(b"", b"", _NONE, _NONE, _NONE, _NONE, InvertedIndex())
@@ -159,12 +159,12 @@ def prepare(persona_id: int) -> None:
         fresh = _followed(persona_id, held)
     _kept(persona_id, fresh)
     if held is None:
-        heap.trim()  # what was read to make it took three times as much
+        heap.trim_heap()  # what was read to make it took three times as much
 
 
-def let_go(persona_id: int | None) -> None:
+def drop_snapshots(persona_id: int | None) -> None:
     """Hold nothing of this persona any more, or of nobody."""
-    vectors.let_go(persona_id)
+    vectors.drop_cached(persona_id)
     if persona_id is None:
         _shelf.clear()
     else:
@@ -173,9 +173,9 @@ def let_go(persona_id: int | None) -> None:
 
 def _let_go_of_who_is_gone() -> None:
     """Nobody asks for a persona that another process has deleted: no stamp would tell."""
-    held = {*_shelf.keys(), *vectors.held()}
+    held = {*_shelf.keys(), *vectors.cached_persona_ids()}
     for persona_id in held.difference(Persona.objects.filter(pk__in=held).values_list("pk", flat=True)):
-        let_go(persona_id)
+        drop_snapshots(persona_id)
 
 
 def _taken(persona_id: int) -> Snapshot | None:
@@ -219,7 +219,7 @@ def _nodes(persona_id: int, held: Nodes | None) -> Nodes:
     state = vectors.state(persona_id)
     if held and held.state == state:
         return held
-    rows = details.every(persona_id)
+    rows = details.all_nodes(persona_id)
     active, *values = zip(*rows, strict=True) if rows else ((),) * (len(details.COLUMNS) + 1)
     columns = details.columns(values)
     known = (held.ids, held.index) if held and held.state.epoch == state.epoch else _NOTHING_KNOWN
@@ -236,7 +236,7 @@ def _nodes(persona_id: int, held: Nodes | None) -> Nodes:
 
 def _evidence_of(persona_id: int, ids: np.ndarray) -> np.ndarray:
     evidence = details.evidence_of(persona_id)
-    evidence[:, 0] = places(evidence[:, 0], ids)
+    evidence[:, 0] = index_of(evidence[:, 0], ids)
     return evidence[evidence[:, 0] >= 0]
 
 

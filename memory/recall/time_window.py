@@ -32,7 +32,7 @@ class Window:
         return min(1.0, (NARROW_DAYS / ((self.days.end - self.days.start).days + 1)) ** 0.5)
 
 
-def asked(turns: Sequence[str], now: datetime, zone: ZoneInfo) -> Window | None:
+def window_asked_for(turns: Sequence[str], now: datetime, zone: ZoneInfo) -> Window | None:
     """The window that the newest of the last lines asks for, or None. Today is no window: it is in every line.
 
     >>> asked(["What did I do yesterday?"], datetime(2026, 3, 18, 12, tzinfo=UTC), ZoneInfo("Asia/Shanghai")).since

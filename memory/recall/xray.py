@@ -8,7 +8,7 @@ EmptyReason = Literal["", "nothing_asked", "nothing_stored", "everything_filtere
 
 
 @dataclass(frozen=True)
-class ArmSeen:
+class RetrieverRecord:
     """One arm: how many it found, how long it took, and why it was skipped (else empty)."""
 
     name: str
@@ -18,7 +18,7 @@ class ArmSeen:
 
 
 @dataclass(frozen=True)
-class CandidateSeen:
+class CandidateRecord:
     """One candidate: its parts, and either `chosen` or the rule that removed it."""
 
     id: str
@@ -30,7 +30,7 @@ class CandidateSeen:
 
 
 @dataclass(frozen=True)
-class ItemSeen:
+class ItemRecord:
     """One thing that was shown."""
 
     id: str
@@ -48,9 +48,9 @@ class XRay:
     """What the page, the admin, the API and the command tell about a recall."""
 
     query: dict[str, Any]
-    arms: Sequence[ArmSeen]
-    candidates: Sequence[CandidateSeen]
-    chosen: Sequence[ItemSeen]
+    arms: Sequence[RetrieverRecord]
+    candidates: Sequence[CandidateRecord]
+    chosen: Sequence[ItemRecord]
     budget: int
     tokens: int
     elapsed_ms: dict[str, float]

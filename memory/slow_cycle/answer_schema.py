@@ -31,14 +31,14 @@ PerhapsDay = Annotated[
 Id = Annotated[Filled, BeforeValidator(_first)]
 
 
-class AskedQuestion(BaseModel):
+class QuestionItem(BaseModel):
     """Something to wonder about. `about` are ids of given events, such as "e3"."""
 
     text: Filled
     about: Words
 
 
-class StatedExpectation(BaseModel):
+class ExpectationItem(BaseModel):
     """What may come, with its day where there is one."""
 
     description: Filled
@@ -46,7 +46,7 @@ class StatedExpectation(BaseModel):
     filling: Words
 
 
-class FoundOutcome(BaseModel):
+class OutcomeItem(BaseModel):
     """How something ended that was awaited, by given events that say so."""
 
     of: Id
@@ -57,7 +57,7 @@ class FoundOutcome(BaseModel):
     evidence: Words
 
 
-class AnsweredQuestion(BaseModel):
+class QuestionAnswer(BaseModel):
     """A given question ("q3"), and the given event that answers it."""
 
     question: Id
@@ -69,18 +69,18 @@ class SlowCycleAnswer(LenientAnswer):
 
     lists: ClassVar = {
         "thoughts": ReflectedThought,
-        "salient_questions": AskedQuestion,
-        "expectations": StatedExpectation,
-        "outcomes": FoundOutcome,
-        "answered_questions": AnsweredQuestion,
+        "salient_questions": QuestionItem,
+        "expectations": ExpectationItem,
+        "outcomes": OutcomeItem,
+        "answered_questions": QuestionAnswer,
     }
     essential: ClassVar = "thoughts"
 
     thoughts: list[ReflectedThought]
-    salient_questions: list[AskedQuestion] = []
-    expectations: list[StatedExpectation] = []
-    outcomes: list[FoundOutcome] = []
-    answered_questions: list[AnsweredQuestion] = []
+    salient_questions: list[QuestionItem] = []
+    expectations: list[ExpectationItem] = []
+    outcomes: list[OutcomeItem] = []
+    answered_questions: list[QuestionAnswer] = []
 
 
 class EntityAnswer(LenientAnswer):

@@ -12,7 +12,7 @@ from typing import Any
 from django.db.models import F
 
 from echovessel import llm
-from echovessel.llm.prompt_sections import shortened, tokens
+from echovessel.llm.prompt_sections import shorten, tokens
 from echovessel.llm.prompt_text import Neutral, lines_of, one_line
 from memory import knobs
 from memory.consolidation import prompt
@@ -20,7 +20,7 @@ from memory.consolidation.open_items import KINDS
 from memory.models import ConceptNode, Question, SlowCycle
 from memory.models.node import NodeQuerySet
 from memory.slow_cycle import questions, replies
-from memory.slow_cycle.inputs import Given, Told
+from memory.slow_cycle.inputs import PromptItem, RunInputs
 from memory.slow_cycle.watermark import fresh_events
 from persona.models import Persona
 
@@ -29,15 +29,15 @@ PROMISE = {Kind.INTENTION: "promise", Kind.EXPECTATION: "expectation"}
 MOST_LOOKED_AT = 400  # events; of the shortest ones not many more would fit the largest run
 
 
-def packed(cycle: SlowCycle, now: datetime) -> Given:
+def build_inputs(cycle: SlowCycle, now: datetime) -> RunInputs:
     """All that fits; where a run was asked before and its answer was kept, the events that it was asked about."""
     persona = cycle.persona
-    room = knobs.slow_cycle_run_tokens() - cost(request(persona, Given(), now))
+    room = knobs.slow_cycle_run_tokens() - cost(request(persona, RunInputs(), now))
     known = _known(persona, room // 2, now)
     left = room - sum(_cost(told.line) for found in known.lists.values() for told in found)
     unread = _unread(cycle, now)
-    events = _fitting(unread, lambda event: shortened(prompt.remembered(persona, [event]), left - 1), left)
-    return Given(events, known.awaited, known.questions, known.thoughts)
+    events = _fitting(unread, lambda event: shorten(prompt.format_memories(persona, [event]), left - 1), left)
+    return RunInputs(events, known.awaited, known.questions, known.thoughts)
 
 
 def cost(request: llm.Request) -> int:
@@ -45,7 +45,7 @@ def cost(request: llm.Request) -> int:
     return tokens(request.system) + tokens(request.user) + request.max_tokens
 
 
-def request(persona: Persona, given: Given, now: datetime) -> llm.Request:
+def request(persona: Persona, given: RunInputs, now: datetime) -> llm.Request:
     return prompt.request(
         persona,
         "slow_cycle",
@@ -64,14 +64,14 @@ def _unread(cycle: SlowCycle, now: datetime) -> Sequence[ConceptNode]:
     return asked or list(fresh[:MOST_LOOKED_AT])
 
 
-def _known(persona: Persona, room: int, now: datetime) -> Given:
+def _known(persona: Persona, room: int, now: datetime) -> RunInputs:
     """What she awaits first: it may be settled by what is new."""
     waiting = _fitting(_awaited(persona), _as_awaited, room)
     room -= sum(_cost(told.line) for told in waiting)
-    asked = _fitting(questions.to_be_asked(persona, now), _as_question, room)
+    asked = _fitting(questions.open_questions(persona, now), _as_question, room)
     room -= sum(_cost(told.line) for told in asked)
-    thoughts = _fitting(_thoughts(persona), lambda node: prompt.remembered(persona, [node]), room)
-    return Given((), waiting, asked, thoughts)
+    thoughts = _fitting(_thoughts(persona), lambda node: prompt.format_memories(persona, [node]), room)
+    return RunInputs((), waiting, asked, thoughts)
 
 
 def _awaited(persona: Persona) -> NodeQuerySet:
@@ -96,15 +96,15 @@ def _as_question(question: Question) -> str:
     return f"[q{question.pk}] {one_line(question.text)}"
 
 
-def _fitting(rows: Iterable[Any], tell: Callable[[Any], str], room: int) -> list[Told]:
+def _fitting(rows: Iterable[Any], tell: Callable[[Any], str], room: int) -> list[PromptItem]:
     """The first rows whose lines fit into so many tokens together."""
-    kept: list[Told] = []
+    kept: list[PromptItem] = []
     for row in rows:
         line = tell(row)
         room -= _cost(line)
         if room < 0:
             break
-        kept.append(Told(row, line))
+        kept.append(PromptItem(row, line))
     return kept
 
 
@@ -113,7 +113,7 @@ def _cost(line: str) -> int:
 
 
 # --- for the provider that has no model to read prose ---------------------------------------------------------------
-def _material(persona: Persona, given: Given, now: datetime) -> dict[str, Any]:
+def _material(persona: Persona, given: RunInputs, now: datetime) -> dict[str, Any]:
     return {
         "now": now.isoformat(),
         "timezone": persona.timezone,

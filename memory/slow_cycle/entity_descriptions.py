@@ -64,7 +64,7 @@ def describe(lease: Lease[SlowCycle], room: int) -> list[Description]:
     No transaction may be open: the model works in here.
     """
     found: list[Description] = []
-    for subject in due(lease.row.persona):
+    for subject in due_subjects(lease.row.persona):
         request = _request(lease.row.persona, subject)
         room -= cost(request)
         if room < 0 or (found and not found[-1].was_answered):
@@ -73,7 +73,7 @@ def describe(lease: Lease[SlowCycle], room: int) -> list[Description]:
     return found
 
 
-def due(persona: Persona) -> list[Subject]:
+def due_subjects(persona: Persona) -> list[Subject]:
     """Whom to describe: those about whom a run asked that was not finished, in its order, then those with the newest
     events."""
     asked = replies.described_through(persona)
@@ -139,7 +139,7 @@ def _request(persona: Persona, subject: Subject) -> llm.Request:
             "names": " / ".join(dict.fromkeys([entity.canonical_name, *names])),
             "kind": entity.kind,
             "description": entity.description,
-            "events": prompt.remembered(persona, subject.events),
+            "events": prompt.format_memories(persona, subject.events),
         },
         material={
             "name": entity.canonical_name,
@@ -165,11 +165,11 @@ def _asked(lease: Lease[SlowCycle], subject: Subject, request: llm.Request) -> D
     given = {event.pk for event in subject.events}
     keys = dict.fromkeys(prompt.node_id(one) for one in answer.value.filling)
     cited = [key for key in keys if key in given]
-    text = shortened(in_one_line(answer.value.description))
+    text = shorten_description(in_one_line(answer.value.description))
     return Description(subject, text, cited, "" if cited else "no_ground", usage=answer.usage)
 
 
-def shortened(text: str) -> str:
+def shorten_description(text: str) -> str:
     """At most 400 characters, whole sentences where one ends in there.
 
     >>> shortened("He sails. " + "He sings " * 50)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 
-class Told(NamedTuple):
+class PromptItem(NamedTuple):
     """A row, and the line that the prompt tells it in."""
 
     row: Any
@@ -13,16 +13,16 @@ class Told(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Given:
+class RunInputs:
     """What a run is given."""
 
-    events: Sequence[Told] = ()
-    awaited: Sequence[Told] = ()
-    questions: Sequence[Told] = ()
-    thoughts: Sequence[Told] = ()
+    events: Sequence[PromptItem] = ()
+    awaited: Sequence[PromptItem] = ()
+    questions: Sequence[PromptItem] = ()
+    thoughts: Sequence[PromptItem] = ()
 
     @property
-    def lists(self) -> dict[str, Sequence[Told]]:
+    def lists(self) -> dict[str, Sequence[PromptItem]]:
         return {name: getattr(self, name) for name in ("events", "awaited", "questions", "thoughts")}
 
     @property

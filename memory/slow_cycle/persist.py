@@ -14,11 +14,11 @@ from memory.entities.resolve import link_inherited
 from memory.models import ConceptNode, SlowCycle, SlowCycleRun
 from memory.slow_cycle import entity_descriptions, questions, replies
 from memory.slow_cycle.entity_descriptions import Description
-from memory.slow_cycle.inputs import Given
+from memory.slow_cycle.inputs import RunInputs
 from memory.slow_cycle.prompt import Thinking
 from memory.slow_cycle.requests import clear_request
 from memory.slow_cycle.tombstone_check import brings_back
-from memory.slow_cycle.validate import Account, Answered, Asked, Ended
+from memory.slow_cycle.validate import Account, AnsweredQuestion, NewQuestion, SettledItem
 from memory.slow_cycle.watermark import fresh_events
 from memory.store import tombstones, writing
 from memory.store.active_model import follow, with_one_model
@@ -81,7 +81,9 @@ def _row(
 
 
 # --- what becomes of each thing -----------------------------------------------------------------------------------
-def _written(run: SlowCycleRun, given: Given, draft: Draft, vector: np.ndarray, model: str, now: datetime) -> Account:
+def _written(
+    run: SlowCycleRun, given: RunInputs, draft: Draft, vector: np.ndarray, model: str, now: datetime
+) -> Account:
     """A thought or an expectation through the gate, on what is left of what it rests on."""
     filling = _live(draft.filling)
     if not filling:
@@ -95,9 +97,9 @@ def _written(run: SlowCycleRun, given: Given, draft: Draft, vector: np.ndarray, 
     return {"kind": draft.kind, "id": written.node.pk, "outcome": written.outcome}
 
 
-def _asked(run: SlowCycleRun, given: Given, asked: Asked, now: datetime) -> Account:
+def _asked(run: SlowCycleRun, given: RunInputs, asked: NewQuestion, now: datetime) -> Account:
     """A question, on what is left of what it rests on."""
-    about, text = _live(asked.about), questions.tidied(asked.text)
+    about, text = _live(asked.about), questions.tidy_question(asked.text)
     if not about:
         return _dropped("question", GONE)
     if tombstones.refuses(run.persona, [text]) or brings_back(run.persona, text, given.words):
@@ -106,7 +108,7 @@ def _asked(run: SlowCycleRun, given: Given, asked: Asked, now: datetime) -> Acco
     return {"kind": "question", "id": question.pk} if question else _dropped("question", "asked_before")
 
 
-def _settled(ended: Ended, now: datetime) -> Account:
+def _settled(ended: SettledItem, now: datetime) -> Account:
     """How something ended that she awaited."""
     evidence = _live(ended.evidence)
     if not evidence or not _live([ended.node]):
@@ -117,7 +119,7 @@ def _settled(ended: Ended, now: datetime) -> Account:
     return {"kind": "outcome", "id": ended.node.pk, "outcome": ended.outcome, "by": by}
 
 
-def _answered(answered: Answered, now: datetime) -> Account:
+def _answered(answered: AnsweredQuestion, now: datetime) -> Account:
     """A question that something new has answered."""
     if not _live([answered.by]):
         return _dropped("answer", GONE)

@@ -8,21 +8,21 @@ from memory.curation.restatements import names_of
 from memory.models import SlowCycle
 from memory.slow_cycle import context, replies
 from memory.slow_cycle.answer_schema import SlowCycleAnswer
-from memory.slow_cycle.inputs import Given
-from memory.slow_cycle.validate import Sifted, sifted
+from memory.slow_cycle.inputs import RunInputs
+from memory.slow_cycle.validate import ValidAnswer, validate_answer
 
 
 @dataclass(frozen=True)
 class Thinking:
     """What stands of the answer, what it took, and the most that the question could have taken."""
 
-    given: Given
-    sifted: Sifted
+    given: RunInputs
+    sifted: ValidAnswer
     usage: llm.Usage
     cost: int
 
 
-def think(lease: Lease[SlowCycle], given: Given) -> Thinking:
+def think(lease: Lease[SlowCycle], given: RunInputs) -> Thinking:
     """Ask what she makes of what is given, at least one event. Raises LLMError.
 
     No transaction may be open: the model works in here.
@@ -31,5 +31,5 @@ def think(lease: Lease[SlowCycle], given: Given) -> Thinking:
     request = context.request(persona, given, now)
     answer = llm.answer_now(request, SlowCycleAnswer, replies=replies.of_thinking(lease, given.through))
     today = now.astimezone(persona.zone).date()
-    stands = sifted(answer.value, given, today, names_of(persona))
+    stands = validate_answer(answer.value, given, today, names_of(persona))
     return Thinking(given, stands, answer.usage, context.cost(request))

@@ -15,7 +15,7 @@ from persona.models import Persona
 Status = Question.Status
 
 
-def to_be_asked(persona: Persona, now: datetime) -> QuestionQuerySet:
+def open_questions(persona: Persona, now: datetime) -> QuestionQuerySet:
     """The newest open ones that rest on nothing that was put away or is not so any more."""
     put_away = QuestionGround.objects.filter(question=OuterRef("pk")).exclude(node__status=ConceptNode.Status.ACTIVE)
     still_open = Question.objects.filter(persona=persona, asked_at__gt=now - _lifetime()).open()
@@ -25,7 +25,7 @@ def to_be_asked(persona: Persona, now: datetime) -> QuestionQuerySet:
 def keep(run: SlowCycleRun, text: str, grounds: Sequence[ConceptNode], now: datetime) -> Question | None:
     """A question that is new, with what it rests on; None where she wonders about it already, or it was settled a short
     while ago. Call inside a transaction."""
-    words = tidied(text)
+    words = tidy_question(text)
     same = Question.objects.filter(persona=run.persona, content_hash=content_hash(words))
     if same.filter(Q(status=Status.OPEN) | Q(settled_at__gt=now - _lifetime())).exists():
         return None
@@ -52,7 +52,7 @@ def drop_old(persona: Persona, now: datetime) -> int:
     return old.update(status=Status.DROPPED, settled_at=now)
 
 
-def tidied(text: str) -> str:
+def tidy_question(text: str) -> str:
     """The question as it is stored: one line, not too long."""
     return in_one_line(text)[:MAX_QUESTION]
 

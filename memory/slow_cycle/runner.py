@@ -18,11 +18,11 @@ from echovessel.jobs.lease import Clock, Lease
 from memory import knobs
 from memory.models import SlowCycle, SlowCycleRun
 from memory.slow_cycle import replies
-from memory.slow_cycle.context import packed
+from memory.slow_cycle.context import build_inputs
 from memory.slow_cycle.entity_descriptions import describe
 from memory.slow_cycle.gate import Decision, decide
 from memory.slow_cycle.gate_facts import facts_of
-from memory.slow_cycle.inputs import Given
+from memory.slow_cycle.inputs import RunInputs
 from memory.slow_cycle.persist import store
 from memory.slow_cycle.prompt import think
 from memory.slow_cycle.requests import clear_request
@@ -61,7 +61,7 @@ class SlowCycleJob(runner.Job[Lease[SlowCycle]]):
         super().__init__(lease)
         self.cycle = lease.row
         self.reason: str = SlowCycleRun.Reason.RESTED
-        self.given = Given()
+        self.given = RunInputs()
 
     def run_steps(self) -> Outcome:
         decision = decide(facts_of(self.cycle, self.lease.clock()), self.lease.clock())
@@ -70,7 +70,7 @@ class SlowCycleJob(runner.Job[Lease[SlowCycle]]):
             return self.fail("stopped")
         if decision.refusal is not None:
             return self.rest(decision)
-        self.given = packed(self.cycle, self.lease.clock())
+        self.given = build_inputs(self.cycle, self.lease.clock())
         thinking = think(self.lease, self.given)
         described = describe(self.lease, knobs.slow_cycle_run_tokens() - thinking.cost)
         store(self.lease, self.reason, thinking, described)

@@ -14,8 +14,8 @@ from memory.consolidation.evidence_checks import grounds
 from memory.consolidation.reflection import note_tone
 from memory.models import ConceptNode, Question
 from memory.slow_cycle.answer_schema import SlowCycleAnswer
-from memory.slow_cycle.inputs import Given
-from memory.store.writing import Draft, tidied
+from memory.slow_cycle.inputs import RunInputs
+from memory.store.writing import Draft, tidy_description
 
 MOST_THOUGHTS, MOST_EXPECTATIONS, MOST_QUESTIONS = 3, 2, 3
 Kind, Source = ConceptNode.Kind, ConceptNode.Source
@@ -23,7 +23,7 @@ Account = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Asked:
+class NewQuestion:
     """A question, and the events that it rests on."""
 
     text: str
@@ -31,7 +31,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Ended:
+class SettledItem:
     """How something ended that was awaited, and the events that say so."""
 
     node: ConceptNode
@@ -40,7 +40,7 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class Answered:
+class AnsweredQuestion:
     """A question, and the event that answers it."""
 
     question: Question
@@ -48,18 +48,18 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Sifted:
+class ValidAnswer:
     """What stands of an answer, and an account of what does not."""
 
     drafts: Sequence[Draft] = ()
-    questions: Sequence[Asked] = ()
-    outcomes: Sequence[Ended] = ()
-    answered: Sequence[Answered] = ()
+    questions: Sequence[NewQuestion] = ()
+    outcomes: Sequence[SettledItem] = ()
+    answered: Sequence[AnsweredQuestion] = ()
     dropped: Sequence[Account] = ()
 
 
 @dataclass
-class _Sieve:
+class _Validator:
     """What was given by its keys, and what fell through."""
 
     events: Mapping[int, ConceptNode]
@@ -87,16 +87,16 @@ class _Sieve:
         return items[:most]
 
 
-def sifted(answer: SlowCycleAnswer, given: Given, today: date, names: frozenset[str]) -> Sifted:
+def validate_answer(answer: SlowCycleAnswer, given: RunInputs, today: date, names: frozenset[str]) -> ValidAnswer:
     """What stands of the answer to a run that was `given` this. `today` is the day where the owner lives, `names` are
     the words of the names of the two."""
     events, waiting, questions = (
         {told.row.pk: told.row for told in found} for found in (given.events, given.awaited, given.questions)
     )
-    sieve = _Sieve(events, waiting, questions, names)
+    sieve = _Validator(events, waiting, questions, names)
     for _ in range(answer.dropped):
         sieve.drop("item", "unreadable")
-    return Sifted(
+    return ValidAnswer(
         [*_thoughts(answer, sieve), *_expectations(answer, sieve, today)],
         _questions(answer, sieve),
         _outcomes(answer, sieve),
@@ -105,7 +105,7 @@ def sifted(answer: SlowCycleAnswer, given: Given, today: date, names: frozenset[
     )
 
 
-def _thoughts(answer: SlowCycleAnswer, sieve: _Sieve) -> list[Draft]:
+def _thoughts(answer: SlowCycleAnswer, sieve: _Validator) -> list[Draft]:
     found = []
     for thought in answer.thoughts:
         if filling := sieve.grounds(thought.filling, thought.description):
@@ -113,7 +113,7 @@ def _thoughts(answer: SlowCycleAnswer, sieve: _Sieve) -> list[Draft]:
             found.append(
                 Draft(
                     kind=Kind.THOUGHT,
-                    description=tidied(thought.description),
+                    description=tidy_description(thought.description),
                     source=Source.SLOW_CYCLE,
                     subject=thought.subject,
                     emotional_impact=thought.emotional_impact,
@@ -125,7 +125,7 @@ def _thoughts(answer: SlowCycleAnswer, sieve: _Sieve) -> list[Draft]:
     return list(sieve.first(found, MOST_THOUGHTS, "thought"))
 
 
-def _expectations(answer: SlowCycleAnswer, sieve: _Sieve, today: date) -> list[Draft]:
+def _expectations(answer: SlowCycleAnswer, sieve: _Validator, today: date) -> list[Draft]:
     found = []
     for stated in answer.expectations:
         filling = sieve.grounds(stated.filling, stated.description)
@@ -137,7 +137,7 @@ def _expectations(answer: SlowCycleAnswer, sieve: _Sieve, today: date) -> list[D
             found.append(
                 Draft(
                     kind=Kind.EXPECTATION,
-                    description=tidied(stated.description),
+                    description=tidy_description(stated.description),
                     source=Source.SLOW_CYCLE,
                     event_time=(stated.due, stated.due) if stated.due else None,
                     filling=filling,
@@ -146,19 +146,19 @@ def _expectations(answer: SlowCycleAnswer, sieve: _Sieve, today: date) -> list[D
     return list(sieve.first(found, MOST_EXPECTATIONS, "expectation"))
 
 
-def _questions(answer: SlowCycleAnswer, sieve: _Sieve) -> list[Asked]:
+def _questions(answer: SlowCycleAnswer, sieve: _Validator) -> list[NewQuestion]:
     found = []
     for question in answer.salient_questions:
         if about := sieve.grounds(question.about, question.text):
-            found.append(Asked(question.text, about))
+            found.append(NewQuestion(question.text, about))
         else:
             sieve.drop("question", "no_ground")
     return list(sieve.first(found, MOST_QUESTIONS, "question"))
 
 
-def _outcomes(answer: SlowCycleAnswer, sieve: _Sieve) -> list[Ended]:
+def _outcomes(answer: SlowCycleAnswer, sieve: _Validator) -> list[SettledItem]:
     """One for each that was awaited; of two the first counts."""
-    found: dict[int, Ended] = {}
+    found: dict[int, SettledItem] = {}
     for said in answer.outcomes:
         node = sieve.awaited.get(prompt.node_id(said.of) or 0)
         evidence = sieve.cited(said.evidence)
@@ -167,11 +167,11 @@ def _outcomes(answer: SlowCycleAnswer, sieve: _Sieve) -> list[Ended]:
         elif not evidence:
             sieve.drop("outcome", "no_ground")
         else:
-            found[node.pk] = Ended(node, said.outcome, evidence)
+            found[node.pk] = SettledItem(node, said.outcome, evidence)
     return list(found.values())
 
 
-def _answered(answer: SlowCycleAnswer, sieve: _Sieve) -> list[Answered]:
+def _answered(answer: SlowCycleAnswer, sieve: _Validator) -> list[AnsweredQuestion]:
     found = []
     for said in answer.answered_questions:
         question = sieve.questions.get(prompt.question_id(said.question) or 0)
@@ -181,5 +181,5 @@ def _answered(answer: SlowCycleAnswer, sieve: _Sieve) -> list[Answered]:
         elif not by:
             sieve.drop("answer", "no_ground")
         else:
-            found.append(Answered(question, by[0]))
+            found.append(AnsweredQuestion(question, by[0]))
     return found

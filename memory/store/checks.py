@@ -131,18 +131,18 @@ def check(now: datetime) -> dict[str, int]:
     }
 
 
-def broken(now: datetime) -> dict[str, int]:
+def broken_invariants(now: datetime) -> dict[str, int]:
     """Those that do not hold."""
     return {name: count for name, count in check(now).items() if count}
 
 
-def stones_of_another_key() -> int:
+def tombstones_of_another_key() -> int:
     """Tombstones that refuse nothing any more, because the key is not the one they were made with: what was forgotten
     here can come back."""
     return _counted(f"{_STONES_OF_OTHER_KEYS} AND id NOT IN ({_STONES_BROUGHT})", tombstones.key_id())
 
 
-def stones_from_elsewhere() -> int:
+def foreign_tombstones() -> int:
     """Tombstones that an archive of another installation brought: kept for where its key is, they refuse nothing here.
     It is as it must be, and no damage."""
     return _counted(f"{_STONES_OF_OTHER_KEYS} AND id IN ({_STONES_BROUGHT})", tombstones.key_id())
@@ -181,7 +181,7 @@ def _memories_cut_otherwise(now: datetime) -> int:
         count = 0
         while rows := cursor.fetchmany(READ_AT_ONCE):
             count += sum(
-                (scope, body) != (vectors.scope_of(persona), " ".join(tokenizer.cut(told)))
+                (scope, body) != (vectors.scope_of(persona), " ".join(tokenizer.tokenize(told)))
                 for persona, told, scope, body in rows
             )
         return count
@@ -256,6 +256,6 @@ _LOOKED_AT: Mapping[str, Callable[[datetime], int]] = {
     "substrings_of_lines_astray": _substrings_astray(search.SUBSTRINGS),
     "substrings_of_memories_astray": _substrings_astray(vectors.SUBSTRINGS),
     "structures_missing": _structures_missing,
-    "stones_of_another_key": lambda now: stones_of_another_key(),
+    "stones_of_another_key": lambda now: tombstones_of_another_key(),
     "receipts_pending": _receipts_pending,
 }

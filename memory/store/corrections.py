@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from echovessel.language import tokenizer
-from echovessel.language.corrections import corrected
+from echovessel.language.corrections import apply_correction
 
 REPEATED = 0.6  # of the words that were not taken back
 
 
-class Replaced(NamedTuple):
+class ReplacedText(NamedTuple):
     """What a memory said, and what is said in its place."""
 
     before: str
@@ -34,9 +34,9 @@ class Resting(NamedTuple):
     now: str | None
 
     @property
-    def change(self) -> Replaced | None:
+    def change(self) -> ReplacedText | None:
         """What was put right, if anything was."""
-        return None if self.before is None or self.now is None else Replaced(self.before, self.now)
+        return None if self.before is None or self.now is None else ReplacedText(self.before, self.now)
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class _Change:
     now: Set[str]
 
     @classmethod
-    def of(cls, one: Replaced, ignored: Set[str] = frozenset()) -> "_Change":
+    def of(cls, one: ReplacedText, ignored: Set[str] = frozenset()) -> "_Change":
         return cls(_telling(one.before) - ignored, _telling(one.now) - ignored)
 
     @property
@@ -65,25 +65,25 @@ class _Change:
         return bool(kept) and self.is_told_in(told) and len(told & kept) >= REPEATED * len(kept)
 
 
-def outdated(
+def outdated_message_ids(
     said: Mapping[int, str],
     following: Mapping[int, str],
     answering: Mapping[int, int],
     resting: Sequence[Resting],
-    replaced: Sequence[Replaced],
+    replaced: Sequence[ReplacedText],
     names: Collection[str] = (),
 ) -> set[int]:
     """Those of the lines `said` (by id) that are. `following` is what the user said next, `answering` the line of the
     user before a reply, `replaced` what was put right of the matter in question; `names` are of those who talk, and
     tell nothing."""
-    ignored = frozenset(token for name in names for token in tokenizer.cut(name))
+    ignored = frozenset(token for name in names for token in tokenizer.tokenize(name))
     changes = [_Change.of(one, ignored) for one in replaced]
-    put_right = {key for key, line in following.items() if corrected(said[key], line) is not None}
+    put_right = {key for key, line in following.items() if apply_correction(said[key], line) is not None}
     retold = {key for key, line in said.items() if changes and _repeats_any(line, changes)}
     return put_right | retold | _without_ground(resting, said) | _echoes(answering, resting, said)
 
 
-def repeats(text: str, one: Replaced) -> bool:
+def repeats(text: str, one: ReplacedText) -> bool:
     """Whether `text` tells what was put right.
 
     >>> repeats("So the party is on Sunday.", Replaced("The party is on Sunday.", "The party is on Friday."))
@@ -127,4 +127,4 @@ def _was_put_right(one: Resting, line: str) -> bool:
 
 def _telling(text: str) -> frozenset[str]:
     """The words of a text that say something."""
-    return frozenset(token for token in tokenizer.cut(text) if not tokenizer.is_function_word(token))
+    return frozenset(token for token in tokenizer.tokenize(text) if not tokenizer.is_function_word(token))

@@ -16,7 +16,7 @@ from echovessel.language import tokenizer
 DateRange = tuple[date, date]
 
 # Words that carry a fact without being part of it: "a cat named Milo" is "a cat called Milo".
-_CARRIERS = frozenset(tokenizer.cut("""
+_CARRIERS = frozenset(tokenizer.tokenize("""
     call name say said tell told mention share describe explain report express also again still really very quite
     recently currently now just there it its this that had got one
 """)) | frozenset("一个只位名叫字说讲提告诉示过着很也又再还并且非常这那它他她")  # fmt: skip
@@ -31,16 +31,16 @@ def content_hash(text: str) -> str:
     >>> content_hash("Ana  has a CAT.") == content_hash("ana has a cat！")
     True
     """
-    return hashlib.sha256(normalized(text).encode()).hexdigest()
+    return hashlib.sha256(normalize_text(text).encode()).hexdigest()
 
 
-def normalized(text: str) -> str:
+def normalize_text(text: str) -> str:
     """The text without what does not matter. Of a text that is nothing but signs, those remain."""
-    plain = folded(text)
+    plain = fold_text(text)
     return " ".join(_PUNCTUATION.sub(" ", plain).split()) or " ".join(plain.split())
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """The text without case and width, its signs and spaces as they are."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
@@ -72,8 +72,8 @@ def dates_conflict(one: DateRange | None, other: DateRange | None) -> bool:
 def _content(text: str) -> list[str]:
     """The words of `text` that say something, as they come; of scripts without spaces the single characters, not
     their pairs."""
-    telling = {token for token in tokenizer.content_words(text) if len(tokenizer.cut(token)) == 1} - _CARRIERS
-    return [token for token in tokenizer.cut(text) if token in telling]
+    telling = {token for token in tokenizer.content_words(text) if len(tokenizer.tokenize(token)) == 1} - _CARRIERS
+    return [token for token in tokenizer.tokenize(text) if token in telling]
 
 
 def _denials(text: str) -> int:

@@ -3,17 +3,17 @@ mentions, and the summary of its talk. Both can be written anew; what a person w
 
 from chat.models import Session
 from memory.models import ConceptNode, Entity
-from memory.store.corrections import Replaced, repeats
+from memory.store.corrections import ReplacedText, repeats
 
 
-def outdate(node: ConceptNode, replaced: Replaced) -> None:
+def erase_derived_text(node: ConceptNode, replaced: ReplacedText) -> None:
     """Erase it. Call in the transaction in which the node is put right, before it mentions anybody else."""
-    undescribe(node)
+    erase_entity_descriptions(node)
     if node.session and repeats(node.session.summary, replaced):
         Session.objects.filter(pk=node.session.pk).update(summary="")
 
 
-def undescribe(node: ConceptNode) -> None:
+def erase_entity_descriptions(node: ConceptNode) -> None:
     """Erase what was written of those whom it mentions, so that they are described anew."""
     mentioned = Entity.objects.filter(mentions__node=node).exclude(described_by=Entity.DescribedBy.PERSON)
     mentioned.exclude(description="").update(description="", described_by="", described_through=0)

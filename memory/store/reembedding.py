@@ -35,7 +35,7 @@ class Busy(Exception):
     """Somebody else makes vectors anew, or has taken over from us."""
 
 
-class Unsound(Exception):
+class UnsoundVectors(Exception):
     """The model gave no vector that is finite and of unit length for these `nodes`."""
 
     def __init__(self, nodes: Sequence[int]) -> None:
@@ -66,7 +66,7 @@ def plan(model: str | None = None) -> Plan:
     return Plan(str(model), in_use, memories, StagedVector.objects.filter(model=model).count())
 
 
-def sample(most: int) -> list[str]:
+def sample_descriptions(most: int) -> list[str]:
     """The newest descriptions, to measure on how long a model takes."""
     return list(ConceptNode.objects.newest_first().values_list("description", flat=True)[:most])
 
@@ -112,7 +112,7 @@ def repair(progress: Progress = lambda count: None, clock: Clock = timezone.now)
                 vectors.replace({node: sound[node] for node in _still(told) if node in sound}, model)
             progress(len(told))
         if left := _faulty(model):
-            raise Unsound(left)
+            raise UnsoundVectors(left)
     return len(faulty)
 
 
@@ -147,7 +147,7 @@ def _stage_all(lease: Lease[Reembedding], model: str, progress: Progress) -> int
         last = told[-1][0]
         progress(len(told))
     if unsound:
-        raise Unsound(unsound)
+        raise UnsoundVectors(unsound)
     return made
 
 
@@ -191,7 +191,7 @@ def _clear_away(lease: Lease[Reembedding], model: str) -> None:
 def _embedded(told: Sequence[Told], model: str) -> dict[int, np.ndarray]:
     """The vectors of descriptions by node, those left out that are not sound."""
     rows = embedding.embed([description for _, description in told], model)
-    fine = vectors.sound(rows)
+    fine = vectors.is_unit_length(rows)
     return {node: row for (node, _), row, is_fine in zip(told, rows, fine, strict=True) if is_fine}
 
 
@@ -213,7 +213,7 @@ def _unsound(stored: models.QuerySet[Any], model: str) -> list[int]:
     return [
         node
         for rows in _chunks(stored)
-        for (node, by, _), fine in zip(rows, vectors.sound(_read(rows)), strict=True)
+        for (node, by, _), fine in zip(rows, vectors.is_unit_length(_read(rows)), strict=True)
         if by != model or not fine
     ]
 

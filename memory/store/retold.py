@@ -6,7 +6,7 @@ from django.db.models import prefetch_related_objects
 
 from memory.models import ConceptNode
 from memory.store import tombstones
-from memory.store.writing import Draft, Quote, brought_by
+from memory.store.writing import Draft, Quote, burials_of
 
 
 def forgotten_before(nodes: Iterable[ConceptNode]) -> set[int]:
@@ -15,7 +15,7 @@ def forgotten_before(nodes: Iterable[ConceptNode]) -> set[int]:
     if not wanted or not wanted[0].persona.tombstones.exists():
         return set()
     prefetch_related_objects(wanted, "evidence__message")
-    told = {node.pk: brought_by(_draft(node)) for node in wanted}
+    told = {node.pk: burials_of(_draft(node)) for node in wanted}
     buried = tombstones.find_tombstones(wanted[0].persona, {burial for burials in told.values() for burial in burials})
     return {
         pk

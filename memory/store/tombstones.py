@@ -32,7 +32,7 @@ from echovessel.db import text_columns
 from echovessel.language import person_names, tokenizer
 from echovessel.language.plain_text import comparable_form, plain_form
 from memory.models import Tombstone
-from memory.store.deduplication import normalized
+from memory.store.deduplication import normalize_text
 from persona.models import Persona
 from persona.onboarding import drafts
 
@@ -109,9 +109,11 @@ def is_telling(text: str) -> bool:
     >>> is_telling("我好累"), is_telling("小黑昨天走丢了")
     (False, True)
     """
-    plain = normalized(text)
+    plain = normalize_text(text)
     telling = {
-        token for token in tokenizer.cut(plain) if not tokenizer.is_function_word(token) and not _UNSPACED.search(token)
+        token
+        for token in tokenizer.tokenize(plain)
+        if not tokenizer.is_function_word(token) and not _UNSPACED.search(token)
     }
     return (
         len(telling) >= TELLING_WORDS
@@ -147,7 +149,7 @@ def add_tombstones(persona: Persona, sources: Iterable[TombstoneSource], now: da
     return [tombstone.pk for tombstone in made]
 
 
-def lift(persona: Persona, text: str) -> bool:
+def remove_tombstone(persona: Persona, text: str) -> bool:
     """Admit `text` again; False where it has no tombstone."""
     tombstones = Tombstone.objects.filter(persona=persona, digest__in=_digests(persona, TombstoneSource("text", text)))
     return bool(tombstones.delete()[0])
@@ -229,11 +231,11 @@ def _forms(source: TombstoneSource) -> Iterator[str]:
         yield f"draft {source.label} {sha256(comparable_form(text).encode()).hexdigest()}"
         yield f"draft {source.label} {drafts.content_hash(text)}"
     elif source.kind == "name":
-        yield person_names.normalized(plain_form(text))
-        yield person_names.normalized(text)
+        yield person_names.normalize_name(plain_form(text))
+        yield person_names.normalize_name(text)
     else:
         yield comparable_form(text)
-        yield normalized(text)
+        yield normalize_text(text)
 
 
 def _hmac(salt: str, value: str) -> str:

@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 
 
-def places(wanted: np.ndarray, known: np.ndarray) -> np.ndarray:
+def index_of(wanted: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Where each of `wanted` stands in `known`, which ascends and repeats nothing; -1 where it does not.
 
     >>> places(np.array([7, 4]), np.array([3, 7]))
@@ -26,7 +26,7 @@ def places(wanted: np.ndarray, known: np.ndarray) -> np.ndarray:
     return np.where(known[found] == wanted, found, -1)
 
 
-def spans(begins: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+def expand_ranges(begins: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """The places of spans, one after another.
 
     >>> spans(np.array([5, 2]), np.array([2, 1]))
@@ -69,7 +69,7 @@ class Matrix:
 
     def vectors(self, ids: Sequence[int] | np.ndarray) -> np.ndarray:
         """The vectors of `ids`: (n, 384); NaN where one is not held."""
-        found = places(np.asarray(ids, dtype=np.int64), self.ids)
+        found = index_of(np.asarray(ids, dtype=np.int64), self.ids)
         rows = np.full((len(found), self.rows.shape[1]), np.nan, dtype=np.float32)
         rows[found >= 0] = self.rows[found[found >= 0]]
         return rows
@@ -86,17 +86,17 @@ class Matrix:
         return self if kept.all() else Matrix(self.state, self.ids[kept], self.rows[kept])
 
 
-class Sized(Protocol):
+class CachedItem(Protocol):
     """What takes memory."""
 
     @property
     def nbytes(self) -> int: ...
 
 
-T = TypeVar("T", bound=Sized)
+T = TypeVar("T", bound=CachedItem)
 
 
-class Shelf(Generic[T]):
+class LRUCache(Generic[T]):
     """What is held of personas, by key: what was used longest ago gives way."""
 
     def __init__(self) -> None:

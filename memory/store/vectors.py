@@ -27,7 +27,7 @@ from echovessel.language import tokenizer
 from memory import knobs
 from memory.models import ConceptNode, EmbeddingModel, Evidence, NodeText, NodeVector
 from memory.store import constraints, integrity
-from memory.store.vector_cache import Matrix, Shelf, State
+from memory.store.vector_cache import LRUCache, Matrix, State
 
 TEXT = TextIndex(table="memory_nodetext", key="node_id", scope="scope", body="body")
 SUBSTRINGS = SubstringIndex(table="memory_conceptnode", column="description", scope="persona_id")
@@ -145,15 +145,15 @@ TRIGGERS = [
 _EACH = ("memory_nodevec_insert", "memory_node_worded", "memory_node_worded_late", "memory_node_grounded")
 _ON_INSERT = [trigger for trigger in TRIGGERS if trigger.name in _EACH]
 _OTHERS = [*constraints.TRIGGERS, *integrity.TRIGGERS]
-_shelf: Shelf[Matrix] = Shelf()
+_shelf: LRUCache[Matrix] = LRUCache()
 
 
-def held() -> list[int]:
+def cached_persona_ids() -> list[int]:
     """The personas whose vectors this process holds."""
     return _shelf.keys()
 
 
-def let_go(persona_id: int | None) -> None:
+def drop_cached(persona_id: int | None) -> None:
     """Hold no vectors of this persona any more, or of nobody."""
     if persona_id is None:
         _shelf.clear()
@@ -227,7 +227,7 @@ def index(nodes: Sequence[ConceptNode], vectors: np.ndarray) -> None:
     )
     NodeText.objects.bulk_create(
         [
-            NodeText(node=node, scope=scope_of(node.persona_id), body=" ".join(tokenizer.cut(node.description)))
+            NodeText(node=node, scope=scope_of(node.persona_id), body=" ".join(tokenizer.tokenize(node.description)))
             for node in nodes
         ]
     )
@@ -240,7 +240,7 @@ def store(nodes: Sequence[ConceptNode], vectors: np.ndarray, evidence: Callable[
     if len(nodes) < bulk.MANY:
         _insert(nodes, vectors, evidence)
         return
-    with bulk.set_aside(connection, [*TEXT.on_insert, *SUBSTRINGS.on_insert, *_ON_INSERT]):
+    with bulk.temporary_values(connection, [*TEXT.on_insert, *SUBSTRINGS.on_insert, *_ON_INSERT]):
         _insert(nodes, vectors, evidence)
         first, last = nodes[0].pk, nodes[-1].pk
         for kept in (TEXT, SUBSTRINGS):
@@ -263,7 +263,7 @@ def _insert(nodes: Sequence[ConceptNode], vectors: np.ndarray, evidence: Callabl
     bulk.insert_values(
         NodeText,
         ("node_id", "scope", "body"),
-        ((node.id, scope_of(node.persona_id), " ".join(tokenizer.cut(node.description))) for node in nodes),
+        ((node.id, scope_of(node.persona_id), " ".join(tokenizer.tokenize(node.description))) for node in nodes),
     )
     bulk.insert_values(Evidence, ("node_id", "message_id", "quote", "start", "end"), evidence())
 
@@ -310,7 +310,7 @@ def nearest(persona_id: int, vector: np.ndarray, k: int) -> list[tuple[int, floa
     return space(persona_id).nearest(vector, k)
 
 
-def holding(persona_id: int, terms: Sequence[str], most: int) -> dict[str, np.ndarray]:
+def find_by_terms(persona_id: int, terms: Sequence[str], most: int) -> dict[str, np.ndarray]:
     """The ids of a persona's nodes, whatever their status, that hold each of `terms`: the newest `most` of each."""
     return TEXT.holding(connection, terms, scope_of(persona_id), most)
 
@@ -425,7 +425,7 @@ def replace(rows: Mapping[int, np.ndarray], model: str) -> None:
     ConceptNode.objects.filter(pk__in=rows).update(embedding_model=model)
 
 
-def sound(vectors: np.ndarray) -> np.ndarray:
+def is_unit_length(vectors: np.ndarray) -> np.ndarray:
     """Which of `vectors` (n, 384) are finite and of unit length: (n,) bool."""
     lengths = np.linalg.norm(vectors, axis=1)
     return np.isfinite(lengths) & (np.abs(lengths - 1) <= LENGTH_TOLERANCE)
@@ -434,5 +434,5 @@ def sound(vectors: np.ndarray) -> np.ndarray:
 def _check(nodes: Sequence[ConceptNode], vectors: np.ndarray) -> None:
     if vectors.shape != (len(nodes), embedding.DIMENSION):
         raise ValueError(f"{len(nodes)} nodes need vectors of {embedding.DIMENSION}, not {vectors.shape}")
-    if not sound(vectors).all():
+    if not is_unit_length(vectors).all():
         raise ValueError("a vector must be finite and of unit length")

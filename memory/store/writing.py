@@ -42,9 +42,9 @@ from memory.models.node import (
 )
 from memory.store import tombstones, vectors
 from memory.store.active_model import expect
-from memory.store.corrections import Replaced
+from memory.store.corrections import ReplacedText
 from memory.store.deduplication import DateRange, adds_nothing, content_hash, dates_conflict, telling_words
-from memory.store.derived_text import outdate
+from memory.store.derived_text import erase_derived_text
 from memory.store.tombstones import TombstoneSource
 from persona.models import Persona
 
@@ -100,14 +100,14 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenNode:
     """What became of a draft: the node that holds it now, and how it got in; no node where it was refused."""
 
     node: ConceptNode | None
     outcome: Outcome
 
 
-def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: datetime) -> Written:
+def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: datetime) -> WrittenNode:
     """Let one draft through the gate. `vector` is of its description, by `model`: (384,) float32, unit length.
 
     Call inside a transaction. Raises ValueError for an empty description, and for filling, superseded nodes or
@@ -116,7 +116,7 @@ def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: d
     _check(persona, draft)
     expect(model)
     if not _stands(draft) or _is_buried(persona, draft):
-        return Written(None, "refused")
+        return WrittenNode(None, "refused")
     draft = replace(draft, filling=_live(draft.filling))
     known, outcome = _known(persona, draft, vector, now)
     if known and _was_only_read_again(known, draft):
@@ -127,10 +127,10 @@ def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: d
         _announce(persona, node, draft, outcome)
     if node.status == Status.ACTIVE:
         _supersede(persona, draft.supersedes, node)
-    return Written(node, outcome)
+    return WrittenNode(node, outcome)
 
 
-def tidied(description: str) -> str:
+def tidy_description(description: str) -> str:
     """The description as it is stored: one line of at most 2,000 characters. Embed this."""
     return in_one_line(description)[:MAX_DESCRIPTION]
 
@@ -168,7 +168,7 @@ def clamped_impact(impact: int) -> int:
 
 
 def _check(persona: Persona, draft: Draft) -> None:
-    if not tidied(draft.description):
+    if not tidy_description(draft.description):
         raise ValueError("a node needs a description")
     owners = {node.persona_id for node in (*draft.filling, *draft.supersedes)}
     owners |= {quote.message.persona_id for quote in draft.evidence}
@@ -197,20 +197,20 @@ def _live(filling: Sequence[ConceptNode]) -> list[ConceptNode]:
 
 def _is_buried(persona: Persona, draft: Draft) -> bool:
     """Whether a text in which something forgotten might come back is buried. What the owner says anew is not."""
-    told_at = brought_by(draft)
+    told_at = burials_of(draft)
     return bool(tombstones.refused_among(persona, told_at, told_at))
 
 
-def brought_by(draft: Draft) -> dict[TombstoneSource, datetime | None]:
+def burials_of(draft: Draft) -> dict[TombstoneSource, datetime | None]:
     """Every text in which something forgotten might come back, with the moment the owner told it anew, if they did.
 
     The description is told anew by a message that shares a word with it, a quote by any message of the owner's."""
     said = {quote.message.pk: quote.message for quote in draft.evidence}.values()
-    anew = [message for message in said if is_said_here(message)]
+    anew = [message for message in said if is_native_message(message)]
     telling = telling_words(draft.description)
     told = (message.created_at for message in anew if telling & telling_words(message.content))
     found: dict[TombstoneSource, datetime | None] = {
-        TombstoneSource("text", tidied(draft.description)): max(told, default=None)
+        TombstoneSource("text", tidy_description(draft.description)): max(told, default=None)
     }
     last = max((message.created_at for message in anew), default=None)
     for quote in draft.evidence:
@@ -219,7 +219,7 @@ def brought_by(draft: Draft) -> dict[TombstoneSource, datetime | None]:
     return found
 
 
-def is_said_here(message: Message) -> bool:
+def is_native_message(message: Message) -> bool:
     """Whether the owner sent it here, and no file brought it."""
     return message.role == Message.Role.USER and not message.speaker and message.import_uuid is None
 
@@ -251,15 +251,17 @@ def _asked_for(persona: Persona, draft: Draft) -> ConceptNode | None:
 
 def _with_same_words(persona: Persona, draft: Draft) -> ConceptNode | None:
     """The node of the same words, unless its dates say that it is another one. What is hidden stays hidden."""
-    found = _rivals(persona, draft).filter(content_hash=content_hash(tidied(draft.description)))
-    return next((node for node in found.order_by("id") if not dates_conflict(time_of(node), draft.event_time)), None)
+    found = _rivals(persona, draft).filter(content_hash=content_hash(tidy_description(draft.description)))
+    return next(
+        (node for node in found.order_by("id") if not dates_conflict(event_time_of(node), draft.event_time)), None
+    )
 
 
 def _corrected_since(persona: Persona, draft: Draft) -> ConceptNode | None:
     """The node that these very lines once made, and that a person has put into other words."""
     said_in = {quote.message.pk for quote in draft.evidence}
     rivals = _rivals(persona, draft).filter(evidence__message__in=said_in)
-    wanted = content_hash(tidied(draft.description))
+    wanted = content_hash(tidy_description(draft.description))
     versions = NodeVersion.objects.filter(node__in=rivals).select_related("node").order_by("node", "version")
     earlier = (version.node for version in versions if content_hash(version.description) == wanted)
     return next((node for node in earlier if _was_only_read_again(node, draft)), None)
@@ -302,7 +304,9 @@ def _hidden(persona: Persona, draft: Draft, vector: np.ndarray) -> list[tuple[in
 
 
 def _tells_the_same(draft: Draft, node: ConceptNode) -> bool:
-    return adds_nothing(draft.description, node.description) and not dates_conflict(time_of(node), draft.event_time)
+    return adds_nothing(draft.description, node.description) and not dates_conflict(
+        event_time_of(node), draft.event_time
+    )
 
 
 def _rivals(persona: Persona, draft: Draft) -> NodeQuerySet:
@@ -322,7 +326,7 @@ def _cosine(distance: float) -> float:
     return 1 - distance * distance / 2
 
 
-def time_of(node: ConceptNode) -> DateRange | None:
+def event_time_of(node: ConceptNode) -> DateRange | None:
     if node.event_time_start is None or node.event_time_end is None:
         return None
     return node.event_time_start, node.event_time_end
@@ -340,7 +344,7 @@ def _learning(persona: Persona, node: ConceptNode, draft: Draft) -> ConceptNode:
     so that no shock is lost among the things that one line tells."""
     if node.source != Source.PERSON or draft.source == Source.PERSON:
         return node
-    start, end = time_of(node) or draft.event_time or (None, None)
+    start, end = event_time_of(node) or draft.event_time or (None, None)
     impact = clamped_impact(draft.emotional_impact)
     learned = {
         "emotional_impact": max(node.emotional_impact, impact, key=abs),
@@ -358,7 +362,7 @@ def _learning(persona: Persona, node: ConceptNode, draft: Draft) -> ConceptNode:
 
 
 def _inserted(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: datetime) -> ConceptNode:
-    description = tidied(draft.description)
+    description = tidy_description(draft.description)
     start, end = draft.event_time or (None, None)
     node = ConceptNode.objects.create(
         persona=persona,
@@ -417,7 +421,7 @@ def _supersede(persona: Persona, replaced: Sequence[ConceptNode], by: ConceptNod
                 change="superseded",
                 superseded_by=str(by.uuid),
             )
-            outdate(node, Replaced(node.description, by.description))
+            erase_derived_text(node, ReplacedText(node.description, by.description))
         outdated = list(_without_ground(replaceable.filter(filling__child__in=outdated)))
 
 

@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from echovessel.embeddings.embedding import EmbeddingUnavailable
-from memory.curation.correct import Correction, Forgotten
+from memory.curation.correct import Correction, WordsForgotten
 from memory.models import ConceptNode
 from memory.models.node import (
     MAX_DESCRIPTION,
@@ -48,7 +48,7 @@ TAG_LABELS = {
 }
 FORGOTTEN = _("These words were forgotten for good; nothing may say them again.")
 REFUSALS: dict[type[Exception], Any] = {
-    Forgotten: FORGOTTEN,
+    WordsForgotten: FORGOTTEN,
     EmbeddingUnavailable: _("This cannot be changed just now. Nothing is lost; please try again later."),
     ConceptNode.DoesNotExist: _("It was forgotten meanwhile."),
 }

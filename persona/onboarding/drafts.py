@@ -93,7 +93,7 @@ def reject(draft: CoreDraft, by: "User", now: datetime) -> CoreDraft:
     return draft
 
 
-def written(persona: Persona) -> dict[str, str]:
+def block_texts(persona: Persona) -> dict[str, str]:
     """What stands in each of the three blocks."""
     return dict(CoreBlock.objects.filter(persona=persona).values_list("label", "content"))
 

@@ -10,7 +10,7 @@ from persona.onboarding import drafts
 
 
 @dataclass(frozen=True)
-class Reviewed:
+class ReviewedBlock:
     """One core block: what it says, how many characters more it can hold, and the drafts that wait for an answer."""
 
     label: str
@@ -28,12 +28,12 @@ class Reviewed:
         return sum(len(draft.text) + 1 for draft in self.drafts) <= self.left + 1
 
 
-def reviewed(persona: Persona) -> list[Reviewed]:
+def review_blocks(persona: Persona) -> list[ReviewedBlock]:
     """The blocks in their order, each with its open drafts and the words that these rest on."""
     said = dict(persona.core_blocks.values_list("label", "content"))
     waiting = list(waiting_of(persona).prefetch_related("quotes").order_by("id"))
     return [
-        Reviewed(
+        ReviewedBlock(
             label,
             said.get(label, ""),
             drafts.room(persona, label),

@@ -11,7 +11,7 @@ from echovessel.jobs.lease import Lease
 from proactive.models import Outreach
 from proactive.models.consideration import Consideration, Gate
 from proactive.outreach import replies
-from proactive.outreach.write import Written
+from proactive.outreach.write import WrittenFirstWord
 from proactive.policy import outreach_context
 from proactive.policy.consider import decide_again
 
@@ -27,7 +27,7 @@ class Deferred(Exception):
         self.immediately = immediately
 
 
-class HeldBack(Exception):
+class GateRefusal(Exception):
     """A gate refuses by now."""
 
     def __init__(self, gate: str) -> None:
@@ -35,7 +35,7 @@ class HeldBack(Exception):
         self.gate = gate
 
 
-def deliver(lease: Lease[Outreach], written: Written) -> None:
+def deliver(lease: Lease[Outreach], written: WrittenFirstWord) -> None:
     """Say it. Raises Deferred, HeldBack, Gone and LeaseLost; nothing is said then.
 
     Nobody else writes meanwhile: the transaction holds the write lock from its beginning on.
@@ -52,7 +52,7 @@ def deliver(lease: Lease[Outreach], written: Written) -> None:
         lease.release(status=Status.DELIVERED, delivered_at=now, turn_uuid=turn.uuid, attempts=0)
 
 
-def _said(lease: Lease[Outreach], written: Written, now: datetime) -> Turn:
+def _said(lease: Lease[Outreach], written: WrittenFirstWord, now: datetime) -> Turn:
     try:
         return first_word.say(lease.row.persona, written.text, written.xray, now)
     except first_word.NotNow as error:
@@ -65,4 +65,4 @@ def ask_the_gates(lease: Lease[Outreach]) -> None:
     if decision.verdict == Verdict.DEFER:
         raise Deferred
     if decision.verdict == Verdict.REFUSE:
-        raise HeldBack(decision.gate or Gate.TRIGGER)
+        raise GateRefusal(decision.gate or Gate.TRIGGER)

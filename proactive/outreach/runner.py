@@ -19,8 +19,8 @@ from proactive import knobs
 from proactive.models import Outreach
 from proactive.models.consideration import Gate
 from proactive.outreach import replies
-from proactive.outreach.deliver import Deferred, HeldBack, ask_the_gates, deliver
-from proactive.outreach.write import Unfit, write
+from proactive.outreach.deliver import Deferred, GateRefusal, ask_the_gates, deliver
+from proactive.outreach.write import UnfitFirstWord, write
 from proactive.policy import outreach_context
 from proactive.push import notify
 
@@ -81,11 +81,11 @@ class OutreachJob(runner.Job[Lease[Outreach]]):
             pause = timedelta() if deferred.immediately else timedelta(seconds=knobs.defer_seconds())
             self.lease.release(lease_until=self.lease.clock() + pause if pause else None, attempts=0)
             return Outcome.LATER
-        except HeldBack as held:
+        except GateRefusal as held:
             return self.drop(held.gate)
-        except outreach_context.Gone:
+        except outreach_context.ReasonGone:
             return self.drop(Gate.TRIGGER)
-        except Unfit as error:
+        except UnfitFirstWord as error:
             return self.fail(error.code)
         except EmbeddingUnavailable:
             return self.fail("embedding")

@@ -13,19 +13,19 @@ from chat.models import Session
 from chat.prompt import assemble
 from echovessel import llm
 from echovessel.jobs.lease import Lease
-from echovessel.llm.visible import cut_off
+from echovessel.llm.visible import shorten_reply
 from memory.consolidation.prompt import render
 from persona.models import Persona
 from proactive import knobs
 from proactive.models import Outreach
 from proactive.outreach.replies import FirstWordReplies
-from proactive.policy.outreach_context import Occasion
+from proactive.policy.outreach_context import OutreachContext
 
 # A little too long is said as it was written: what is cut off may be the question. More is no first word any more.
 MOST_TIMES_TOO_LONG = 2
 
 
-class Unfit(Exception):
+class UnfitFirstWord(Exception):
     """What was written cannot be said: `code` says why."""
 
     def __init__(self, code: str) -> None:
@@ -34,7 +34,7 @@ class Unfit(Exception):
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenFirstWord:
     """The words, and the account of the prompt that they answer."""
 
     text: str
@@ -51,7 +51,7 @@ class FirstWord(BaseModel):
     message: Annotated[str, BeforeValidator(_stripped), Field(min_length=1)]
 
 
-def write(lease: Lease[Outreach], occasion: Occasion) -> Written:
+def write(lease: Lease[Outreach], occasion: OutreachContext) -> WrittenFirstWord:
     """The first word, asked for now or stored by an earlier attempt. No transaction may be open.
 
     Raises LLMError, EmbeddingUnavailable and Unfit.
@@ -68,13 +68,13 @@ def write(lease: Lease[Outreach], occasion: Occasion) -> Written:
     )
     text = answer.value.message
     if len(text) > MOST_TIMES_TOO_LONG * knobs.longest_first_word():  # a model that babbled twice
-        text = cut_off(text, knobs.longest_first_word())
-    if named(text, ways):
-        raise Unfit("names_a_channel")
-    return Written(text, replies.xray() or assembled.xray)
+        text = shorten_reply(text, knobs.longest_first_word())
+    if first_name_in(text, ways):
+        raise UnfitFirstWord("names_a_channel")
+    return WrittenFirstWord(text, replies.xray() or assembled.xray)
 
 
-def named(text: str, ways: list[str]) -> str:
+def first_name_in(text: str, ways: list[str]) -> str:
     """The first of these ways that stands in the text as a word of its own; "" where none does."""
     return next((way for way in ways if re.search(rf"(?<!\w){re.escape(way)}(?!\w)", text, re.IGNORECASE)), "")
 
@@ -84,11 +84,11 @@ def _ways(persona: Persona, told: str) -> list[str]:
     told is a word of theirs: who speaks of web design may be asked about it."""
     talks = Session.objects.filter(persona=persona).exclude(close_reason=Session.CloseReason.IMPORT)
     channels = talks.order_by().values_list("channel", flat=True).distinct()
-    return [channel for channel in channels if not named(told, [channel])]
+    return [channel for channel in channels if not first_name_in(told, [channel])]
 
 
 def _doubt(persona: Persona, text: str, ways: list[str]) -> str:
-    if named(text, ways):
+    if first_name_in(text, ways):
         return render("first_word_again", persona, channel=True)
     longest = knobs.longest_first_word()
     return render("first_word_again", persona, characters=longest) if len(text) > longest else ""

@@ -19,7 +19,7 @@ from proactive import knobs
 from proactive.models import Consideration, Outreach, ReachingOut
 from proactive.models.consideration import Gate
 from proactive.policy.decision import Decision, decide
-from proactive.policy.situation import Situation, seen
+from proactive.policy.situation import Situation, read_situation
 from proactive.policy.triggers import Reason
 
 logger = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ def decide_again(outreach: Outreach, now: datetime) -> Decision:
     """Whether `outreach` is still to be said, as things stand now. It does not stand in its own way."""
     allowed = ReachingOut.objects.filter(persona=outreach.persona_id).select_related("persona").first()
     key = outreach.trigger_key
-    situation = seen(allowed or ReachingOut(persona=outreach.persona), now, sparing=key)
+    situation = read_situation(allowed or ReachingOut(persona=outreach.persona), now, sparing=key)
     return decide(replace(situation, reasons=tuple(reason for reason in situation.reasons if reason.key == key)))
 
 
@@ -72,7 +72,7 @@ def _considered(allowed: ReachingOut, now: datetime) -> bool:
     try:
         return consider(allowed, now)
     except Exception as error:  # noqa: BLE001  (the edge of a job: the others are to be considered all the same)
-        logger.error("persona %s could not be considered: %s", allowed.persona_id, redaction.told(error))
+        logger.error("persona %s could not be considered: %s", allowed.persona_id, redaction.format_exception(error))
         return False
 
 
@@ -83,7 +83,7 @@ def consider(allowed: ReachingOut, now: datetime) -> bool:
     with transaction.atomic():
         if _on_its_way(persona.pk):
             return False
-        situation = seen(allowed, now)
+        situation = read_situation(allowed, now)
         decision = decide(situation)
         outreach = _begun(persona, decision.reason, now) if decision.reason and decision.speaks else None
         _record(_as_row(persona, situation, decision, outreach))

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from proactive import knobs
 from proactive.models.consideration import Gate
-from proactive.policy.situation import Said, Situation
+from proactive.policy.situation import LastMessage, Situation
 
 
 def is_forbidden(situation: Situation) -> bool:
@@ -72,5 +72,5 @@ GATES: Mapping[Gate, Callable[[Situation], bool]] = {
 }
 
 
-def _was_answered_in_time(said: Said) -> bool:
+def _was_answered_in_time(said: LastMessage) -> bool:
     return said.answered_at is not None and said.answered_at - said.at <= timedelta(hours=knobs.answer_hours())

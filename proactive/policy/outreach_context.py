@@ -12,12 +12,12 @@ from proactive.models.outreach import Trigger
 AWAITED = (Trigger.PROMISE, Trigger.EXPECTATION)
 
 
-class Gone(Exception):
+class ReasonGone(Exception):
     """What she was to write about is not there any more, or is not awaited any more."""
 
 
 @dataclass(frozen=True)
-class Occasion:
+class OutreachContext:
     """`since` it was decided on; `day` is when it is due, or when the user said something last."""
 
     trigger: str
@@ -31,15 +31,15 @@ class Occasion:
         return " ".join(self.about.description.split()) if self.about else ""
 
 
-def of(outreach: Outreach) -> Occasion:
+def of(outreach: Outreach) -> OutreachContext:
     """That of an outreach, now. Raises Gone."""
     if outreach.about_uuid is None:
         last_day = _last_day_of_the_user(outreach.persona)
-        return Occasion(outreach.trigger, outreach.wanted_at, day=last_day)
+        return OutreachContext(outreach.trigger, outreach.wanted_at, day=last_day)
     about = ConceptNode.objects.of(outreach.persona).recallable().filter(uuid=outreach.about_uuid).first()
     if about is None or (outreach.trigger in AWAITED and about.outcome != ConceptNode.Outcome.OPEN):
-        raise Gone
-    return Occasion(outreach.trigger, outreach.wanted_at, about, about.event_time_end)
+        raise ReasonGone
+    return OutreachContext(outreach.trigger, outreach.wanted_at, about, about.event_time_end)
 
 
 def _last_day_of_the_user(persona: Persona) -> date | None:

@@ -16,7 +16,7 @@ from persona.models import Persona
 from proactive import knobs
 from proactive.models import Outreach, ReachingOut
 from proactive.policy import triggers
-from proactive.policy.triggers import Lines, Reason
+from proactive.policy.triggers import Reason, SessionMessages
 
 DAY = timedelta(hours=24)
 COUNTED = 26  # the last two, and as many as may be said in a day
@@ -34,7 +34,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Said:
+class LastMessage:
     """One first word, and when the user first wrote after it."""
 
     at: datetime
@@ -58,7 +58,7 @@ class Situation:
     care_until: datetime | None = None
     last_user_line_at: datetime | None = None
     last_line_at: datetime | None = None
-    outreaches: tuple[Said, ...] = ()
+    outreaches: tuple[LastMessage, ...] = ()
     sent_at: tuple[datetime, ...] = ()
     turn_in_flight: bool = False
     budget_spent: bool = False
@@ -149,7 +149,7 @@ def bounds_of(allowed: ReachingOut) -> Bounds:
     )
 
 
-def seen(allowed: ReachingOut, now: datetime, sparing: str = "") -> Situation:
+def read_situation(allowed: ReachingOut, now: datetime, sparing: str = "") -> Situation:
     """How things stand with the persona of `allowed`. `sparing`: the key of an outreach that is not to be counted."""
     persona, within = allowed.persona, bounds_of(allowed)
     lines = _lines(persona)
@@ -168,22 +168,22 @@ def seen(allowed: ReachingOut, now: datetime, sparing: str = "") -> Situation:
         sent_at=tuple(at for at in said if now - at < DAY),
         turn_in_flight=(persona.pk,) in _in_flight(),
         budget_spent=budget.is_spent(Purpose.PROACTIVE, persona.owner_id, chosen_provider(), now),
-        reasons=triggers.found(persona, lines, allowed.changed_at, now, sparing),
+        reasons=triggers.find_reasons(persona, lines, allowed.changed_at, now, sparing),
     )
 
 
-def _lines(persona: Persona) -> Lines:
+def _lines(persona: Persona) -> SessionMessages:
     for (last_at,) in _newest_line(persona.pk):
         for user_at, uuid in _newest_of_the_user(persona.pk):
-            return Lines(last_at, user_at, uuid)
-        return Lines(last_at)
-    return Lines()
+            return SessionMessages(last_at, user_at, uuid)
+        return SessionMessages(last_at)
+    return SessionMessages()
 
 
-def _with_answers(persona: Persona, said: list[datetime]) -> Iterator[Said]:
+def _with_answers(persona: Persona, said: list[datetime]) -> Iterator[LastMessage]:
     for at in said:
         answers = _first_of_the_user_after(persona.pk, at)
-        yield Said(at, answers[0][0] if answers else None)
+        yield LastMessage(at, answers[0][0] if answers else None)
 
 
 def _first(value: int | None, otherwise: int) -> int:

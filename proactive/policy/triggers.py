@@ -53,7 +53,7 @@ class Reason:
 
 
 @dataclass(frozen=True)
-class Lines:
+class SessionMessages:
     """When something was said last, by anybody and by the user, and which line of hers that was."""
 
     last_at: datetime | None = None
@@ -99,8 +99,8 @@ _off_the_record: Query[tuple[int]] = Query(
 )
 
 
-def found(
-    persona: Persona, lines: Lines, changed_at: datetime | None, now: datetime, sparing: str = ""
+def find_reasons(
+    persona: Persona, lines: SessionMessages, changed_at: datetime | None, now: datetime, sparing: str = ""
 ) -> tuple[Reason, ...]:
     """What stands now, the best first. `changed_at`: when the owner last was at the switch. `sparing`: the key of an
     outreach that is not to be counted, because it is asked for its own sake."""
@@ -120,7 +120,7 @@ def may_come_again(status: str, reason: str) -> bool:
     return status == Status.DROPPED and reason in Gate.values
 
 
-def _has_rested(persona: Persona, lines: Lines, now: datetime) -> bool:
+def _has_rested(persona: Persona, lines: SessionMessages, now: datetime) -> bool:
     if lines.last_at is not None and now - lines.last_at < timedelta(minutes=knobs.rest_minutes()):
         return False
     return (persona.pk,) not in _off_the_record()
@@ -147,7 +147,7 @@ def _weighing(persona: Persona, now: datetime) -> Iterator[Reason]:
 
 
 def _silent(
-    persona: Persona, lines: Lines, changed_at: datetime | None, now: datetime, sparing: str
+    persona: Persona, lines: SessionMessages, changed_at: datetime | None, now: datetime, sparing: str
 ) -> Iterator[Reason]:
     """The next step of a silence: as long after the one before as that one was long, so that each is twice as long."""
     if lines.last_user_at is None:

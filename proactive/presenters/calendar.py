@@ -23,7 +23,7 @@ Verdict = Consideration.Verdict
 
 
 @dataclass(frozen=True)
-class Held:
+class GateCount:
     """One gate's part of a day: how often it held back, and its piece of the bar."""
 
     gate: str
@@ -46,7 +46,7 @@ class Day:
     is_within: bool
     sent: int = 0
     said: int = 0
-    held: Sequence[Held] = ()
+    held: Sequence[GateCount] = ()
 
     @property
     def told(self) -> str:
@@ -58,7 +58,7 @@ class Day:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class MonthCalendar:
     """The month, week by week, with the names of the days and the months before and after ("" where there is none)."""
 
     first: dt.date
@@ -76,10 +76,10 @@ class Sheet:
         return sum(day.said for day in self.days)
 
     @property
-    def gates(self) -> list[Held]:
+    def gates(self) -> list[GateCount]:
         """The gates that held back in it, in their order, with how often."""
         times = {gate: sum(one.times for day in self.days for one in day.held if one.gate == gate) for gate in GATES}
-        return [Held(gate, gate.label, times[gate], "0", "0") for gate in GATES if times[gate]]
+        return [GateCount(gate, gate.label, times[gate], "0", "0") for gate in GATES if times[gate]]
 
 
 def first_day(text: str, today: dt.date) -> dt.date:
@@ -95,13 +95,13 @@ def first_day(text: str, today: dt.date) -> dt.date:
     return found if FIRST_YEAR <= found.year <= LAST_YEAR else today.replace(day=1)
 
 
-def sheet(first: dt.date, persona: int | None, besides: Collection[Gate] = ()) -> Sheet:
+def month_calendar(first: dt.date, persona: int | None, besides: Collection[Gate] = ()) -> MonthCalendar:
     """The month that begins on `first`, of one persona or of all, in one statement; without what these gates held
     back."""
     weeks = _weeks(first)
     counted = _counted(_between(weeks[0][0], weeks[-1][-1], persona).exclude(gate__in=besides))
     begins = int(get_format("FIRST_DAY_OF_WEEK"))  # 0 is Sunday
-    return Sheet(
+    return MonthCalendar(
         first=first,
         weekdays=[WEEKDAYS_ABBR[(begins + 6 + number) % 7] for number in range(7)],
         weeks=[[_day(day, first, counted.get(day, {})) for day in week] for week in weeks],
@@ -156,10 +156,10 @@ def _day(day: dt.date, first: dt.date, counted: Mapping[str, int]) -> Day:
     )
 
 
-def _bar(times: Mapping[str, int]) -> Iterable[Held]:
+def _bar(times: Mapping[str, int]) -> Iterable[GateCount]:
     """The pieces of a bar, one beside the other."""
     whole, x = sum(times.values()), 0.0
     for gate, number in times.items():
         width = BAR * number / whole
-        yield Held(gate, Gate(gate).label, number, f"{x:.2f}", f"{width:.2f}")
+        yield GateCount(gate, Gate(gate).label, number, f"{x:.2f}", f"{width:.2f}")
         x += width

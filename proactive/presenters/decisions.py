@@ -19,7 +19,7 @@ MOST_SPOKEN = 200
 
 
 @dataclass(frozen=True)
-class Spoken:
+class SentOutreach:
     """A first word, and why; or one that could not be written."""
 
     at: dt.datetime
@@ -29,7 +29,7 @@ class Spoken:
 
 
 @dataclass(frozen=True)
-class Held:
+class GateRefusals:
     """What held her back, and from when to when."""
 
     first_at: dt.datetime
@@ -45,11 +45,11 @@ class Held:
 @dataclass(frozen=True)
 class Day:
     day: dt.date
-    spoken: list[Spoken] = field(default_factory=list)
-    held: list[Held] = field(default_factory=list)
+    spoken: list[SentOutreach] = field(default_factory=list)
+    held: list[GateRefusals] = field(default_factory=list)
 
 
-def lately(persona: Persona, now: dt.datetime) -> list[Day]:
+def recent_decisions(persona: Persona, now: dt.datetime) -> list[Day]:
     """The last days on which there is something to tell, the newest first."""
     since = now.astimezone(persona.zone).date() - dt.timedelta(days=DAYS - 1)
     spoken, held = list(_spoken(persona, since)), list(_held_back(persona, since))
@@ -74,7 +74,7 @@ def why_now(turn: Turn) -> dict[str, Any]:
     }
 
 
-def _spoken(persona: Persona, since: dt.date) -> Iterable[tuple[dt.date, Spoken]]:
+def _spoken(persona: Persona, since: dt.date) -> Iterable[tuple[dt.date, SentOutreach]]:
     first = dt.datetime.combine(since, dt.time(), tzinfo=persona.zone)
     rows = Outreach.objects.filter(
         persona=persona, wanted_at__gte=first, status__in=[Outreach.Status.DELIVERED, Outreach.Status.FAILED]
@@ -85,10 +85,10 @@ def _spoken(persona: Persona, since: dt.date) -> Iterable[tuple[dt.date, Spoken]
         at = row.delivered_at or row.wanted_at
         about = nodes.get(row.about_uuid) if row.about_uuid else None
         is_said = row.status == Outreach.Status.DELIVERED
-        yield at.astimezone(persona.zone).date(), Spoken(at, SPOKE[row.trigger], is_said, about)
+        yield at.astimezone(persona.zone).date(), SentOutreach(at, SPOKE[row.trigger], is_said, about)
 
 
-def _held_back(persona: Persona, since: dt.date) -> Iterable[tuple[dt.date, Held]]:
+def _held_back(persona: Persona, since: dt.date) -> Iterable[tuple[dt.date, GateRefusals]]:
     rows = (
         Consideration.objects.filter(persona=persona, day__gte=since)
         .exclude(verdict=Consideration.Verdict.SEND)
@@ -98,7 +98,7 @@ def _held_back(persona: Persona, since: dt.date) -> Iterable[tuple[dt.date, Held
         .order_by("-day", "first")
     )
     for row in rows:
-        yield row["day"], Held(row["first"], row["last"], HELD_BACK[row["gate"]])
+        yield row["day"], GateRefusals(row["first"], row["last"], HELD_BACK[row["gate"]])
 
 
 def _nodes(persona: Persona, uuids: Iterable[UUID]) -> dict[UUID, ConceptNode]:

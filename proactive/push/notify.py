@@ -55,7 +55,7 @@ def _status(browser: PushSubscription, persona: Persona) -> int:
 
         return send(browser, json.dumps(notice(persona)), topic(persona))
     except Exception as error:  # noqa: BLE001  (the edge of a job: keys and servers of others; the word was said already)
-        logger.warning("push subscription %s: %s", browser.pk, redaction.told(error))
+        logger.warning("push subscription %s: %s", browser.pk, redaction.format_exception(error))
         return 0
 
 

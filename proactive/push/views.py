@@ -30,7 +30,7 @@ def subscriptions(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-def gone(request: HttpRequest) -> HttpResponse:
+def unsubscribed(request: HttpRequest) -> HttpResponse:
     """Take this browser off the caller's list: {"endpoint": …}. That it is not on it is fine, too."""
     endpoint = _said(request).get("endpoint")
     if not isinstance(endpoint, str) or not endpoint.isascii():

@@ -10,7 +10,7 @@ from django.test import AsyncClient, Client
 from django.utils import timezone
 
 from chat import rate_limit
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.models import Message, Session, Turn
 from chat.turns import turn as turns
 from echovessel.embeddings import embedding
@@ -42,7 +42,7 @@ def line(**fields: Any) -> dict[str, Any]:
 def answered(persona: Persona, text: str, reply: str, channel: str = "web") -> Message:
     """A line, and the turn that answered it."""
     now = timezone.now()
-    message = take_line(persona, text, None, channel, now).message
+    message = receive_message(persona, text, None, channel, now).message
     turn = turns.claim(persona.pk, now)
     assert turn is not None
     turns.finish(turn, reply, stopped=False, first_token_at=now, xray={"recollections": {}}, now=now)
@@ -191,7 +191,7 @@ def test_a_talk_ends_once(owner: Client, mira: Persona) -> None:
 def test_pages_hold_where_lines_share_a_moment(owner: Client, mira: Persona) -> None:
     now = timezone.now() - timedelta(hours=1)
     for number in range(7):
-        take_line(mira, str(number), None, "web", now)
+        receive_message(mira, str(number), None, "web", now)
     Message.objects.update(created_at=now)
     seen, before = [], ""
     while before is not None:

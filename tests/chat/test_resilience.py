@@ -10,7 +10,7 @@ from django.db import OperationalError
 from django.db.utils import InterfaceError
 from django.utils import timezone
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.models import Message, Turn
 from chat.prompt import assemble
 from chat.socket import stream
@@ -48,7 +48,7 @@ async def test_a_reply_that_could_not_be_stored_at_once_is_stored_later(
         done = await page.until("chat.message.done")
         assert done["data"]["content"] == "I will be kept."
         await asyncio.sleep(0.1)
-        assert runner.here().snapshot(mira.uuid) is None
+        assert runner.get_runner().snapshot(mira.uuid) is None
 
 
 async def test_a_reply_that_can_never_be_stored_leaves_no_ghost(
@@ -63,7 +63,7 @@ async def test_a_reply_that_can_never_be_stored_leaves_no_ghost(
         await page.say("Hello")
         await page.until("chat.message.token")
         await asyncio.sleep(0.5)
-        assert runner.here().snapshot(mira.uuid) is None
+        assert runner.get_runner().snapshot(mira.uuid) is None
         running = await in_thread(lambda: Turn.objects.get())
         assert running.status == "running"
         assert await in_thread(turn.abandon, timezone.now() + timedelta(seconds=60)) == 1
@@ -128,13 +128,15 @@ async def test_a_cancelled_socket_leaves_nothing_behind(mira: Persona, scripted:
     await page.__aenter__()
     page.socket.future.cancel()
     await asyncio.sleep(0.1)
-    assert not hub.here()._subscriptions
+    assert not hub.get_hub()._subscriptions
 
 
 async def test_what_could_not_be_handled_is_told_with_the_line_it_was(
     mira: Persona, scripted: Script, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr("chat.messages.take_line", failing_once(take_line, OperationalError("database is locked")))
+    monkeypatch.setattr(
+        "chat.messages.receive_message", failing_once(receive_message, OperationalError("database is locked"))
+    )
     async with Page(mira.owner, mira) as page:
         client_id = await page.say("Hello")
         refused = await page.until("error", code="internal")
@@ -170,23 +172,23 @@ async def test_replaying_again_and_again_is_refused(mira: Persona, scripted: Scr
 
 def test_a_line_never_joins_an_older_turn_that_is_tried_again(mira: Persona) -> None:
     now = timezone.now()
-    take_line(mira, "first", None, "web", now)
+    receive_message(mira, "first", None, "web", now)
     failed = turn.claim(mira.pk, now)
     assert failed is not None
     turn.fail(failed, "timeout", "", now)
-    take_line(mira, "second", None, "web", now)
+    receive_message(mira, "second", None, "web", now)
     answered = turn.claim(mira.pk, now)
     assert answered is not None
     turn.finish(answered, "reply", stopped=False, first_token_at=None, xray={}, now=now)
     turn.retry(mira, failed.uuid)
-    third = take_line(mira, "third", None, "web", now).message
+    third = receive_message(mira, "third", None, "web", now).message
     assert third.turn_id not in (failed.pk, answered.pk)
 
 
 @pytest.mark.parametrize("text", ["She loves the sea. " * 260, "她喜欢大海。" * 300])
 def test_a_long_block_is_whole_while_there_is_room(mira: Persona, text: str) -> None:
     CoreBlock.objects.filter(persona=mira, label="persona").update(content=text)
-    take_line(mira, "hello", None, "web", timezone.now())
+    receive_message(mira, "hello", None, "web", timezone.now())
     claimed = turn.claim(mira.pk, timezone.now())
     assert claimed is not None
     assert text.strip() in assemble.assemble(claimed, timezone.now()).system

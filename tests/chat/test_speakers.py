@@ -7,7 +7,7 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.models import Message
 from chat.prompt.assemble import assemble
 from memory.recall import recall
@@ -73,7 +73,7 @@ def test_staff_see_no_name_without_the_permission_to_read(client: Client, kims: 
 
 
 def test_no_reply_is_made_of_them(mira: Persona, kims: Message) -> None:
-    asked = take_line(mira, "When is the lighthouse closed?", None, "web", NOW).message
+    asked = receive_message(mira, "When is the lighthouse closed?", None, "web", NOW).message
     assert asked.turn is not None
     prompt = assemble(asked.turn, NOW)
     assert "grey cats" in prompt.user

@@ -7,7 +7,7 @@ from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 from django.utils import timezone
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from echovessel.admin import groups as admin_groups
 from memory.models import (
     Alias,
@@ -69,7 +69,7 @@ def reader(db: None) -> User:
 @pytest.fixture
 def full_life(mira: Persona, remember: Any) -> dict[str, Any]:
     """One row in every layer."""
-    message = take_line(mira, "I keep bees on the roof.", None, "web", timezone.now()).message
+    message = receive_message(mira, "I keep bees on the roof.", None, "web", timezone.now()).message
     event = remember(mira, "Ana keeps bees on her roof.", session=message.session, emotion_tags=["bees-like"])
     Evidence.objects.create(node=event, message=message, quote="bees on the roof", start=7, end=23)
     thought = remember(mira, "Ana is at ease among bees.", kind="thought", source="reflection")

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from memory.models import ConceptNode, Entity, Filling, Mention
 from persona import mood as moods
 from persona.models import Persona
@@ -26,7 +26,7 @@ def owner(mira: Persona, client: Client) -> Client:
 @pytest.fixture
 def life(mira: Persona, remember: Any) -> dict[str, Any]:
     """A line, an event that rests on nothing, a thought that rests on the event, and two entities."""
-    message = take_line(mira, "I got a cat.", None, "web", timezone.now()).message
+    message = receive_message(mira, "I got a cat.", None, "web", timezone.now()).message
     event = remember(mira, "Ana got a cat.", session=message.session)
     thought = remember(mira, "Ana wanted company.", kind="thought", source="reflection")
     Filling.objects.create(parent=thought, child=event)

@@ -27,7 +27,7 @@ from django.core.management import call_command  # noqa: E402
 from django.db import connection, connections, transaction  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
-from chat.messages import take_line  # noqa: E402
+from chat.messages import receive_message  # noqa: E402
 from chat.models import Message  # noqa: E402
 from chat.turns import turn as turns  # noqa: E402
 from echovessel.backup import create, data_dir_lock, package, swap  # noqa: E402
@@ -68,7 +68,7 @@ def _write(persona: int, stop: Path) -> None:
     while not stop.exists():
         with transaction.atomic():
             number = Message.objects.filter(role=Message.Role.USER).count()
-            take_line(mira, f"This is line {number}.", None, "web", timezone.now())
+            receive_message(mira, f"This is line {number}.", None, "web", timezone.now())
             turn = turns.claim(mira.pk, timezone.now())
             assert turn
             turns.finish(turn, f"I heard {number}.", stopped=False, first_token_at=None, xray={}, now=timezone.now())
@@ -92,7 +92,7 @@ def _restored(file: Path) -> dict[str, Any]:
         "in_order": list(lines) == [f"This is line {number}." for number in range(len(lines))],
         "replies": Message.objects.filter(role=Message.Role.PERSONA).count(),
         "counted": package.manifest_of(file).counts["chat_message"] == Message.objects.count(),
-        "broken": checks.broken(timezone.now()),
+        "broken": checks.broken_invariants(timezone.now()),
     }
 
 
@@ -143,8 +143,8 @@ def _after_a_death(deed: Callable[[], None], moment: int) -> dict[str, Any]:
     with at(folder):
         how = os.waitpid(_forked(lambda: _dying(deed, moment, folder, noted)), 0)[1]
         begun = swap.is_begun(folder)
-        data_dir_lock.enter(folder)
-        with data_dir_lock.alone(folder):
+        data_dir_lock.acquire_shared(folder)
+        with data_dir_lock.acquire_exclusive(folder):
             return {"killed": how == signal.SIGKILL, "begun": begun, **_state(folder)} | {
                 "events": int(noted.read_text()) if noted.exists() else None
             }
@@ -158,7 +158,7 @@ def _state(folder: Path) -> dict[str, Any]:
         "knob": int(knob),
         "ben": User.objects.filter(username="ben").exists(),
         "milo": ConceptNode.objects.filter(description__contains="Milo").exists(),
-        "broken": checks.broken(timezone.now()),
+        "broken": checks.broken_invariants(timezone.now()),
         "backup": package.manifest_of(backup).counts["auth_user"] if backup.exists() else None,
         "left": [name for name in left if not name.startswith(create.PART)],
     }

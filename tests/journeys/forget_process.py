@@ -27,7 +27,7 @@ from django.db import connection, connections  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from echovessel.db.sqlite import erasure  # noqa: E402
-from echovessel.db.sqlite.temporary import throw_away  # noqa: E402
+from echovessel.db.sqlite.temporary import temporary_database  # noqa: E402
 from memory import forgetting  # noqa: E402
 from memory.models import Receipt  # noqa: E402
 from memory.store import checks  # noqa: E402
@@ -49,7 +49,7 @@ def main(folder: Path, count: int) -> None:
 
 def begin(life: Path) -> tuple[str, str]:
     """Make a life; the ids of the persona, and of what is to be forgotten."""
-    with throw_away(life):
+    with temporary_database(life):
         persona = create_persona(User.objects.create_user("ana"), "Mira", user_name="Ana")
         ids = str(persona.uuid), str(lived(persona).milo.uuid)
         erasure.checkpoint(connection)
@@ -107,7 +107,7 @@ def after_a_death(life: Path, ids: tuple[str, str], statement: int, before: dict
             "whole": gone == (rows_of(receipt.counts) if receipt else {}),
             "done": receipt is not None and receipt.status == Receipt.Status.DONE,
             "pending": Receipt.objects.filter(status=Receipt.Status.PENDING).count(),
-            "broken": checks.broken(timezone.now()),
+            "broken": checks.broken_invariants(timezone.now()),
         }
 
 

@@ -29,7 +29,7 @@ import django
 import numpy as np
 
 from echovessel.llm.base import Provider
-from echovessel.llm.request import Finished, Request, Shape, Usage
+from echovessel.llm.request import Finished, Request, ResponseSchema, Usage
 from echovessel.llm.tiers import Models
 
 # Where a worker is killed: before and after each of these, and within a transaction. That no other place differs from
@@ -55,7 +55,9 @@ class PureProvider(Provider):
     name = "pure"
     defaults = Models("pure", "pure", "pure")
 
-    async def stream(self, request: Request, shape: Shape | None = None) -> AsyncGenerator[str | Finished, None]:
+    async def stream(
+        self, request: Request, shape: ResponseSchema | None = None
+    ) -> AsyncGenerator[str | Finished, None]:
         answer = json.dumps(ANSWERS[request.purpose](request.material), ensure_ascii=False)
         await asyncio.sleep(float(os.environ.get("SLOW", "0")))
         yield answer
@@ -127,7 +129,7 @@ def embed(texts: Sequence[str]) -> np.ndarray:
 
     rows = np.zeros((len(texts), embedding.DIMENSION), dtype=np.float32)
     for row, text in zip(rows, texts, strict=True):
-        for word in [*tokenizer.cut(text), "one more"]:
+        for word in [*tokenizer.tokenize(text), "one more"]:
             row[int.from_bytes(hashlib.sha256(word.encode()).digest()[:4]) % embedding.DIMENSION] += 1
         row /= np.linalg.norm(row)
     return rows

@@ -100,7 +100,7 @@ def after_a_death(life: Path, moment: int | None) -> dict[str, Any]:
     """What is there in the end, when a process has died before that statement and another has restored it again."""
     with opened(copied(life)):
         how = killed(moment)
-        found = checks.broken(NOW)
+        found = checks.broken_invariants(NOW)
         restored()
         return {"moment": moment, "killed": how == signal.SIGKILL, "half": found, "remains": remains()}
 
@@ -118,7 +118,7 @@ def killed(moment: int | None) -> int:
 
 def remains() -> dict[str, Any]:
     """All that she is and remembers, and what is broken of it; without what every installation makes for itself."""
-    lines = [json.loads(line) for line in write.lines(Persona.objects.get(), NOW)]
+    lines = [json.loads(line) for line in write.archive_lines(Persona.objects.get(), NOW)]
     for line in lines:
         for own in ("uuid", "embedding"):
             line.pop(own, None)
@@ -128,7 +128,7 @@ def remains() -> dict[str, Any]:
             line.pop("edited_at")
     said = hashlib.sha256(json.dumps(lines).encode()).hexdigest()
     # A run that broke off before it noted what came of it stays with nothing said of it.
-    return {"lines": len(lines), "said": said, "broken": checks.broken(NOW), "file": str(_run_of_the_file())}
+    return {"lines": len(lines), "said": said, "broken": checks.broken_invariants(NOW), "file": str(_run_of_the_file())}
 
 
 def _run_of_the_file() -> list[str]:

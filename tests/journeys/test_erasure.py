@@ -13,7 +13,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.models import Message, Session
 from chat.prompt import assemble
 from chat.sessions import close
@@ -120,7 +120,7 @@ def _lines(sessions: int) -> Iterator[dict[str, Any]]:
 
 def tell(persona: Persona, line: str, reply: str, now: datetime) -> Message:
     """One turn, with the prompt and the x-ray that it really has."""
-    message = take_line(persona, line, None, "web", now).message
+    message = receive_message(persona, line, None, "web", now).message
     turn = turns.claim(persona.pk, now)
     assert turn
     xray = assemble.assemble(turn, now).xray
@@ -205,7 +205,7 @@ def test_what_is_forgotten_is_nowhere_and_nothing_brings_it_back(
 ) -> None:
     days = (TODAY, TODAY + timedelta(days=1))
     secrets = {one: told(persona, one, model, at) for one, at in zip((ENGLISH, CHINESE), days, strict=True)}
-    archive = b"".join(archive_write.lines(persona, TODAY))
+    archive = b"".join(archive_write.archive_lines(persona, TODAY))
     everything = [text for secret in secrets for text in secret.words]
     assert {hit.form for hit in verify.of_texts(ENGLISH.rare)} >= {"text", "words"}
     kept = persona.nodes.count(), persona.messages.count()
@@ -216,7 +216,7 @@ def test_what_is_forgotten_is_nowhere_and_nothing_brings_it_back(
         assert verify.prove([receipt]).hits == []
     assert verify.of_texts(everything) == []
     assert (persona.nodes.count(), persona.messages.count()) == (kept[0] - 4, kept[1] - 10)
-    assert checks.broken(TODAY) == {}
+    assert checks.broken_invariants(TODAY) == {}
 
     for again in (archive, *(renamed(archive, secret) for secret in secrets)):
         imported = import_archive(io.BytesIO(again), ana)
@@ -229,5 +229,5 @@ def test_what_is_forgotten_is_nowhere_and_nothing_brings_it_back(
             assert refused(persona, secret.description, source)
             assert refused(persona, secret.thought, source)
     assert verify.of_texts(everything) == []
-    assert checks.broken(TODAY) == {}
+    assert checks.broken_invariants(TODAY) == {}
     assert Tombstone.objects.filter(persona=persona, refused__gt=0).exists()

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import get_resolver
 from django.utils import timezone
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.models import Turn
 from chat.turns import turn as turns
 from echovessel.api.tokens import secret
@@ -32,7 +32,7 @@ SECRET = "the lighthouse at Cape Sorrow"
 def otto_knows(otto: Persona, remember: Any) -> dict[str, Any]:
     """Ben's persona holds a message, an answered turn, an event and an entity."""
     now = timezone.now()
-    message = take_line(otto, f"I was born beside {SECRET}.", None, "web", now).message
+    message = receive_message(otto, f"I was born beside {SECRET}.", None, "web", now).message
     turn = turns.claim(otto.pk, now)
     assert turn is not None
     turns.finish(turn, f"Tell me of {SECRET}.", stopped=False, first_token_at=now, xray={}, now=now)

@@ -5,7 +5,7 @@ from typing import Literal
 
 import pytest
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.models import Session
 from chat.prompt import assemble
 from chat.turns import turn as turns
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 def next_prompt(persona: Persona) -> str:
     now = NOW + timedelta(days=2)
-    take_line(persona, "Do you remember who flew away?", None, "web", now)
+    receive_message(persona, "Do you remember who flew away?", None, "web", now)
     turn = turns.claim(persona.pk, now)
     assert turn is not None
     made = assemble.assemble(turn, now)

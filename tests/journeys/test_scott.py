@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.prompt import assemble
 from chat.turns import turn as turns
 from echovessel.llm.request import Request
@@ -69,7 +69,7 @@ def listening(same: bool) -> Callable[[Request], Any]:
 
 def prompted(persona: Persona, clock: Clock, line: str) -> assemble.Prompt:
     """The prompt of a turn, which then ends well."""
-    take_line(persona, line, None, "web", clock.now)
+    receive_message(persona, line, None, "web", clock.now)
     claimed = turns.claim(persona.pk, clock.now)
     assert claimed is not None
     made = assemble.assemble(claimed, clock.now)

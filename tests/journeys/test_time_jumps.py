@@ -153,7 +153,7 @@ def test_what_is_said_after_the_clock_was_set_back_still_comes_after_what_was_sa
     said = ["I have a cat named Milo.", "He is white.", "My brother gave him to me.", "He sleeps a lot."]
     for number, line in enumerate(said):
         at = NOW + number * timedelta(seconds=1) - (back if number >= 2 else timedelta())
-        last = messages.take_line(mira, line, None, "web", at).message
+        last = messages.receive_message(mira, line, None, "web", at).message
     assert list(mira.messages.values_list("content", flat=True)) == said
     assert last.session.last_message_at <= NOW + HOUR
     close.close(mira.sessions.get(), "explicit", NOW + HOUR)

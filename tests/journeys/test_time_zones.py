@@ -15,7 +15,7 @@ from chat.models import Session
 from chat.sessions import close
 from echovessel.llm.offline.provider import OfflineProvider
 from echovessel.llm.prompt_sections import ContextRequest
-from echovessel.llm.request import Finished, Request, Shape
+from echovessel.llm.request import Finished, Request, ResponseSchema
 from echovessel.outbox.models import OutboxEvent
 from memory.consolidation import runner
 from memory.context import promises
@@ -78,7 +78,7 @@ def asked(settings: Any, monkeypatch: pytest.MonkeyPatch) -> list[Request]:
     answers = OfflineProvider.stream
 
     async def overheard(
-        self: OfflineProvider, request: Request, shape: Shape | None = None
+        self: OfflineProvider, request: Request, shape: ResponseSchema | None = None
     ) -> AsyncGenerator[str | Finished, None]:
         requests.append(request)
         async for item in answers(self, request, shape):

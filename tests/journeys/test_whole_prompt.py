@@ -11,7 +11,7 @@ import pytest
 from django.conf import settings as django_settings
 from django.utils import timezone
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.prompt import assemble
 from chat.turns import turn
 from memory.models import Alias, ConceptNode, Entity
@@ -56,11 +56,11 @@ def whole(mira: Persona, remember: Remember) -> tuple[Any, assemble.Prompt]:
         persona=mira, canonical_name="Rex", kind="pet", description="A brown dog, afraid of rain."
     )
     Alias.objects.create(entity=rex, persona=mira, text="Rex", normalized="rex")
-    take_line(mira, "We talked about the harbour.", None, CHANNEL, now - timedelta(minutes=5))
+    receive_message(mira, "We talked about the harbour.", None, CHANNEL, now - timedelta(minutes=5))
     first = turn.claim(mira.pk, now)
     assert first is not None
     turn.finish(first, "It was a fine day.", stopped=False, first_token_at=now, xray={}, now=now)
-    take_line(mira, "How is my dog Rex, do you remember him?", None, CHANNEL, now)
+    receive_message(mira, "How is my dog Rex, do you remember him?", None, CHANNEL, now)
     claimed = turn.claim(mira.pk, now)
     assert claimed is not None
     return claimed, assemble.assemble(claimed, now)

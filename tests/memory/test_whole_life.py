@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
-from chat.messages import add_message, take_line
+from chat.messages import add_message, receive_message
 from chat.models import Session
 from echovessel.embeddings import embedding
 from memory import forgetting
@@ -29,11 +29,11 @@ from memory.curation import actions
 from memory.curation import correct as curation_correct
 from memory.entities import merge
 from memory.entities import split as entities_split
-from memory.entities.resolve import Named, link_inherited, resolve
+from memory.entities.resolve import MentionedName, link_inherited, resolve
 from memory.forgetting import Choice, Target, verify
 from memory.models import MergeProposal, Receipt
 from memory.store import checks, writing
-from memory.store.deduplication import normalized
+from memory.store.deduplication import normalize_text
 from persona import mood
 from persona.onboarding.creation import create_persona
 
@@ -85,7 +85,7 @@ class Life(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         try:
-            assert checks.broken(self.now) == {}
+            assert checks.broken_invariants(self.now) == {}
         finally:
             self.end()
 
@@ -97,7 +97,7 @@ class Life(RuleBasedStateMachine):
     @rule(name=st.sampled_from(NAMES), deed=st.sampled_from(DEEDS), answered=st.booleans())
     def say(self, name: str, deed: str, answered: bool) -> None:
         self.now += timedelta(minutes=7)
-        said = take_line(self.persona, f"{name} {deed}.", None, "web", self.now).message
+        said = receive_message(self.persona, f"{name} {deed}.", None, "web", self.now).message
         assert said.turn is not None
         if answered:
             add_message(said.session, "persona", f"So {name} {deed}?", self.now, turn=said.turn)
@@ -113,9 +113,9 @@ class Life(RuleBasedStateMachine):
         if not lines:
             return
         told = " ".join(line.content for line in lines)
-        forgotten_at = self.gone.get(normalized(f"Ana said: {told}"))
-        if forgotten_at and any(line.created_at > forgotten_at and writing.is_said_here(line) for line in lines):
-            del self.gone[normalized(f"Ana said: {told}")]
+        forgotten_at = self.gone.get(normalize_text(f"Ana said: {told}"))
+        if forgotten_at and any(line.created_at > forgotten_at and writing.is_native_message(line) for line in lines):
+            del self.gone[normalize_text(f"Ana said: {told}")]
         known = self.nodes().filter(kind="event")[:1] if supersedes else []
         self.write(
             kind="event",
@@ -136,14 +136,14 @@ class Life(RuleBasedStateMachine):
 
     def write(self, **fields: Any) -> None:
         draft = writing.Draft(**fields)
-        vector = embedding.embed([writing.tidied(draft.description)])[0]
+        vector = embedding.embed([writing.tidy_description(draft.description)])[0]
         with transaction.atomic():
             node = writing.write(self.persona, draft, vector, embedding.name(), self.now).node
             if node is None or node.status != "active":
                 return
             link_inherited(node, draft.filling)
             for name in NAMES:
-                resolve(self.persona, Named([name], "person", [node]))
+                resolve(self.persona, MentionedName([name], "person", [node]))
 
     @rule()
     def rest(self) -> None:
@@ -164,7 +164,7 @@ class Life(RuleBasedStateMachine):
             change = curation_correct.Correction(description=f"{node.description.split()[0]} {deed}")
             try:
                 curation_correct.correct(node, change, self.owner, self.now)
-            except curation_correct.Forgotten:  # another memory said so once, and was forgotten
+            except curation_correct.WordsForgotten:  # another memory said so once, and was forgotten
                 assert self.persona.nodes.get(pk=node.pk).description == node.description
 
     @rule(which=ANY, deed=st.sampled_from(CURATING))
@@ -205,7 +205,7 @@ class Life(RuleBasedStateMachine):
 
     @rule()
     def export(self) -> None:
-        self.archive = b"".join(archive_write.lines(self.persona, self.now))
+        self.archive = b"".join(archive_write.archive_lines(self.persona, self.now))
 
     @precondition(lambda self: self.archive)
     @rule()
@@ -225,7 +225,7 @@ class Life(RuleBasedStateMachine):
         }[kind]
         for row in self.some(rows.all(), which):
             plan = forgetting.plan([Target(kind, row.pk)], choice)  # type: ignore[arg-type]
-            told = {normalized(one.text) for one in plan.going if one.kind in MEMORIES}
+            told = {normalize_text(one.text) for one in plan.going if one.kind in MEMORIES}
             receipt = forgetting.forget(plan, self.owner, self.now)
             self.gone |= dict.fromkeys(told - self.told(), self.now)  # another memory may say the same
             assert receipt.counts == dict(plan.counts)
@@ -235,7 +235,7 @@ class Life(RuleBasedStateMachine):
     def nothing_is_left_of(self, receipt: Receipt) -> None:
         Receipt.objects.update(status=Receipt.Status.DONE)  # no bytes are erased inside a transaction
         assert [hit for hit in verify.prove([receipt]).hits if hit.form == "id"] == []
-        assert checks.broken(self.now) == {}
+        assert checks.broken_invariants(self.now) == {}
 
     @invariant()
     def what_was_forgotten_is_not_there(self) -> None:
@@ -243,7 +243,7 @@ class Life(RuleBasedStateMachine):
 
     # --- choosing -------------------------------------------------------------------------------------------------
     def told(self) -> set[str]:
-        return {normalized(text) for text in self.persona.nodes.values_list("description", flat=True)}
+        return {normalize_text(text) for text in self.persona.nodes.values_list("description", flat=True)}
 
     def nodes(self) -> Any:
         return self.persona.nodes.filter(status="active").order_by("-id")
@@ -286,7 +286,7 @@ class EraseLife(Life):
 
     def end(self) -> None:
         self.owner.delete()
-        assert checks.broken(self.now) == {}
+        assert checks.broken_invariants(self.now) == {}
 
     def nothing_is_left_of(self, receipt: Receipt) -> None:
         assert receipt.status == Receipt.Status.DONE, "the bytes are gone at once"

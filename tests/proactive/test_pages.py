@@ -170,7 +170,7 @@ def test_days_are_told_in_the_owners_zone_newest_first(mira: Persona, remember: 
     held(mira, NOON + 14 * HOUR, "quiet_hours")  # two in the night there, one day later
     wrote(mira, NOON - 30 * HOUR, "silence", status="failed", delivered_at=None)
     held(mira, NOON - dt.timedelta(days=20), "trigger")
-    told = decisions.lately(mira, NOON + 15 * HOUR)
+    told = decisions.recent_decisions(mira, NOON + 15 * HOUR)
     assert [(str(day.day), [(one.is_said, one.about) for one in day.spoken], len(day.held)) for day in told] == [
         ("2026-11-21", [], 1),
         ("2026-11-20", [(True, promise)], 1),
@@ -277,14 +277,14 @@ def test_the_calendar_counts_by_the_owners_day(mira: Persona, otto: Persona) -> 
     held(mira, NOON + 14 * HOUR, "trigger", times=100)
     held(otto, NOON, "cold_user", times=7)
     held(otto, dt.datetime(2026, 12, 1, 0, 30, tzinfo=dt.UTC), "cold_user", day=dt.date(2026, 12, 1))
-    days = {str(day.day): day for day in presenters_calendar.sheet(dt.date(2026, 11, 1), mira.pk).days}
+    days = {str(day.day): day for day in presenters_calendar.month_calendar(dt.date(2026, 11, 1), mira.pk).days}
     assert len(days) == 30
     assert (days["2026-11-20"].sent, days["2026-11-20"].said, days["2026-11-20"].held) == (2, 1, [])
     assert [(one.gate, one.times, one.x, one.width) for one in days["2026-11-21"].held] == [
         ("quiet_hours", 300, "0.00", "75.00"),
         ("trigger", 100, "75.00", "25.00"),
     ]
-    together = presenters_calendar.sheet(dt.date(2026, 11, 1), None)
+    together = presenters_calendar.month_calendar(dt.date(2026, 11, 1), None)
     assert [(one.gate, one.times) for one in together.gates] == [
         ("quiet_hours", 300), ("cold_user", 7), ("trigger", 100),
     ]  # fmt: skip
@@ -299,7 +299,7 @@ def test_the_edges_of_a_month_are_in_it_in_every_zone(mira: Persona, zone: str) 
     last = dt.datetime(2026, 11, 30, 23, 59, tzinfo=mira.zone)
     held(mira, first, "trigger")
     held(mira, last, "trigger")
-    days = presenters_calendar.sheet(dt.date(2026, 11, 1), None).days
+    days = presenters_calendar.month_calendar(dt.date(2026, 11, 1), None).days
     assert [day.day.day for day in days if day.held] == [1, 30]
 
 
@@ -308,7 +308,7 @@ def test_the_edges_of_a_month_are_in_it_in_every_zone(mira: Persona, zone: str) 
 )
 def test_a_week_begins_as_the_reader_is_used_to(db: None, language: str, first: str, weeks: int, square: str) -> None:
     with translation.override(language):
-        sheet = presenters_calendar.sheet(dt.date(2026, 11, 1), None)
+        sheet = presenters_calendar.month_calendar(dt.date(2026, 11, 1), None)
         assert str(sheet.weekdays[0]) == first
     assert (len(sheet.weeks), str(sheet.weeks[0][0].day)) == (weeks, square)
 
@@ -322,10 +322,10 @@ def test_a_month_that_is_none_is_this_one(asked: str, found: str) -> None:
 
 
 def test_months_lead_to_months_and_end_somewhere(db: None) -> None:
-    january = presenters_calendar.sheet(dt.date(2027, 1, 1), None)
+    january = presenters_calendar.month_calendar(dt.date(2027, 1, 1), None)
     assert (january.before, january.after) == ("2026-12", "2027-02")
-    assert presenters_calendar.sheet(dt.date(2000, 1, 1), None).before == ""
-    assert presenters_calendar.sheet(dt.date(2199, 12, 1), None).after == ""
+    assert presenters_calendar.month_calendar(dt.date(2000, 1, 1), None).before == ""
+    assert presenters_calendar.month_calendar(dt.date(2199, 12, 1), None).after == ""
 
 
 def test_a_day_of_the_calendar_leads_to_its_list(curator: Client, mira: Persona, otto: Persona) -> None:

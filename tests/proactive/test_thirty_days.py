@@ -16,7 +16,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db.models import Sum
 
-from chat.messages import add_message, take_line
+from chat.messages import add_message, receive_message
 from chat.models import Message, Turn
 from chat.sessions import close
 from echovessel.llm.models import LLMCall
@@ -69,7 +69,7 @@ class Life:
 
     def write(self, now: datetime, after: timedelta = timedelta()) -> None:
         """A line of the owner, and the reply, so long after."""
-        taken = take_line(self.persona, "I am here.", None, "web", now)
+        taken = receive_message(self.persona, "I am here.", None, "web", now)
         self.then(now + after, lambda later: self.reply(taken.message, later))
         if not after:
             self.live(now)

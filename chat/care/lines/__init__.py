@@ -17,7 +17,7 @@ _HAN = re.compile("[\u3400-\u9fff]")
 
 
 @dataclass(frozen=True)
-class Line:
+class TrainingLine:
     """One line of the training."""
 
     is_cry: bool
@@ -31,7 +31,7 @@ class Line:
         return "zh" if _HAN.search(self.text) else "en"
 
 
-def read_lines() -> list[Line]:
+def read_lines() -> list[TrainingLine]:
     return [line for name in ("cries", "harmless") for file in _files(name) for line in _read(file, name == "cries")]
 
 
@@ -48,8 +48,8 @@ def _files(name: str) -> list[Path]:
     return sorted(FOLDER.glob(f"{name}.*.tsv"))
 
 
-def _read(file: Path, is_cry: bool) -> Iterator[Line]:
+def _read(file: Path, is_cry: bool) -> Iterator[TrainingLine]:
     for row in file.read_text(encoding="utf-8").splitlines():
         if row and not row.startswith("# "):
             writer, kind, text = row.split("\t")
-            yield Line(is_cry, writer, kind, text)
+            yield TrainingLine(is_cry, writer, kind, text)

@@ -8,13 +8,13 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from echovessel.admin import Lately, Seen
+from echovessel.admin import Lately, ReadOnlyAdmin
 from echovessel.api.tokens import secret
 from echovessel.api.tokens.models import ApiToken
 
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(Seen):
+class ApiTokenAdmin(ReadOnlyAdmin):
     persona_path = None
     list_display = ["prefix", "owner", "name", "created_at", "last_used_at", "expires_at", "revoked_at"]
     list_filter = [Lately]

@@ -27,7 +27,7 @@ _failures: OrderedDict[str, tuple[int, float]] = OrderedDict()
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownToken:
     """Who came in with a token, and its key."""
 
     user: "User"
@@ -55,14 +55,14 @@ def bearer_of(request: HttpRequest, now: datetime) -> "User | None":
     return shown.user if shown else None
 
 
-def shown_by(request: HttpRequest, now: datetime) -> Shown | None:
+def shown_by(request: HttpRequest, now: datetime) -> ShownToken | None:
     """As `bearer_of`, together with which token it is."""
     kind, _space, secret = request.headers.get("Authorization", "").partition(" ")
     if kind.lower() != "bearer":
         return None
     token = valid_token(secret.strip(), now)  # looked up whatever the address: locked or not takes the same time
     if token is not None:
-        return Shown(token.owner, token.pk)
+        return ShownToken(token.owner, token.pk)
     address = client_address(request)
     if seconds := _locked_for(address):
         raise LockedOut(seconds)

@@ -127,7 +127,7 @@ def _prepared(field: "models.Field[Any, Any]") -> Callable[[Any], Any]:
     return by_the_field
 
 
-def found(
+def select_by_values(
     model: type[models.Model], where: Mapping[str, Any], column: str, values: Collection[Any], names: Sequence[str]
 ) -> list[tuple[Any, ...]]:
     """Of the rows that are as `where` says, with one of `values` in `column`: the columns `names`, as they are stored.
@@ -146,7 +146,7 @@ def found(
 
 
 @contextmanager
-def set_aside(database: BaseDatabaseWrapper, wanted: Iterable[Trigger]) -> Iterator[None]:
+def temporary_values(database: BaseDatabaseWrapper, wanted: Iterable[Trigger]) -> Iterator[None]:
     """Meanwhile these triggers do not fire; whoever sets them aside does their work. In a transaction only: where that
     is undone they were never gone, and nobody else ever sees the database without them."""
     if not database.in_atomic_block:

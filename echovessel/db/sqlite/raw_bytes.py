@@ -24,16 +24,16 @@ LEAST_BYTES = 8
 LEAST_PAGE = 512
 
 
-def found(files: list[str], needles: list[str]) -> dict[str, list[str]]:
+def files_holding(files: list[str], needles: list[str]) -> dict[str, list[str]]:
     """The files that hold each needle; a file that is gone or empty holds none."""
     holders: dict[str, list[str]] = {}
     for path in files:
-        for needle in held(Path(path), needles):
+        for needle in needles_in(Path(path), needles):
             holders.setdefault(needle, []).append(path)
     return holders
 
 
-def held(path: Path, needles: list[str]) -> Iterator[str]:
+def needles_in(path: Path, needles: list[str]) -> Iterator[str]:
     """Those of `needles` that stand in the file."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
@@ -120,4 +120,4 @@ def texts_left(paths: list[str]) -> dict[str, list[str]]:
 
 if __name__ == "__main__":
     asked = json.load(sys.stdin)
-    json.dump(texts_left(asked["leftovers_of"]) if "leftovers_of" in asked else found(**asked), sys.stdout)
+    json.dump(texts_left(asked["leftovers_of"]) if "leftovers_of" in asked else files_holding(**asked), sys.stdout)

@@ -19,7 +19,7 @@ from itertools import product
 from django.db import DatabaseError
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from echovessel.db.sqlite.synced_index import KeptIndex
+from echovessel.db.sqlite.synced_index import SyncedIndex
 from echovessel.db.sqlite.triggers import Trigger
 
 LENGTH = 3
@@ -29,7 +29,7 @@ READ_AT_ONCE = 200
 
 
 @dataclass(frozen=True)
-class SubstringIndex(KeptIndex):
+class SubstringIndex(SyncedIndex):
     """An index named `<table>_substring` over `column` of `table`, whose integer primary key is `key`.
 
     `scope` is the column that tells whose row it is; without one there is one scope. Names are identifiers of ours and

@@ -10,7 +10,7 @@ from echovessel.db.sqlite import triggers
 from echovessel.db.sqlite.triggers import Trigger
 
 
-class KeptIndex(ABC):
+class SyncedIndex(ABC):
     """What the indexes over words and over parts of words share."""
 
     @property

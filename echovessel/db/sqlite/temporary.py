@@ -11,7 +11,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 
 @contextmanager
-def throw_away(keep: Path | None = None) -> Iterator[Path]:
+def temporary_database(keep: Path | None = None) -> Iterator[Path]:
     """While this lasts every connection of this process that opens leads to a fresh database in a temporary folder;
     with `keep`, to that file, which stays and is used again."""
     with TemporaryDirectory(prefix="echovessel-") as folder:

@@ -1,7 +1,7 @@
 """Full-text indexes over plain tables of pre-cut text, one scope at a time.
 
-The plain table (a Django model) holds what `echovessel.language.tokenizer.cut` made of a text, joined by spaces, and a
-scope: one token such as "p12" that names whose text it is. The index is FTS5; triggers keep it in step with
+The plain table (a Django model) holds what `echovessel.language.tokenizer.tokenize` made of a text, joined by spaces,
+and a scope: one token such as "p12" that names whose text it is. The index is FTS5; triggers keep it in step with
 the table whoever writes it. (INSERT OR REPLACE is the exception: it fires no delete trigger. Django never
 writes it; its upserts are ON CONFLICT DO UPDATE, which is fine.)
 
@@ -33,7 +33,7 @@ from dataclasses import dataclass
 import numpy as np
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from echovessel.db.sqlite.synced_index import KeptIndex
+from echovessel.db.sqlite.synced_index import SyncedIndex
 from echovessel.db.sqlite.triggers import Trigger
 
 # Between scope and word. FTS5's `ascii` takes it for a letter, `cut` for punctuation: no word can hold one.
@@ -43,7 +43,7 @@ _TOKEN = re.compile("[0-9A-Za-z\x80-\ud7ff\ue000-\U0010ffff]+")
 
 
 @dataclass(frozen=True)
-class TextIndex(KeptIndex):
+class TextIndex(SyncedIndex):
     """A full-text index named `<table>_fts` over the columns `scope` and `body` of `table`, and beside it
     `<table>_size`, the number of rows of each scope.
 

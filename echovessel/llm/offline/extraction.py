@@ -7,7 +7,7 @@ from datetime import date
 from functools import cached_property
 from typing import Any
 
-from echovessel.language.corrections import corrected, takes_back
+from echovessel.language.corrections import apply_correction, takes_back
 from echovessel.language.dates import Days, days_in
 from echovessel.language.tokenizer import content_words
 from echovessel.llm.offline.asking import asks, is_question
@@ -247,10 +247,10 @@ def _dated_wrong(kept: Sequence[Told], one: Told, known: Sequence[Mapping[str, s
     before fits better."""
     lately = range(max(0, len(kept) - LATELY), len(kept))
     for loosely in (False, True):
-        rights = ((at, corrected(kept[at].text, one.quote, loosely=loosely)) for at in reversed(lately))
+        rights = ((at, apply_correction(kept[at].text, one.quote, loosely=loosely)) for at in reversed(lately))
         if found := next(((at, right) for at, right in rights if right), None):
             return found
-        if any(corrected(event["description"], one.quote) for event in known):
+        if any(apply_correction(event["description"], one.quote) for event in known):
             return None
     return None
 
@@ -261,8 +261,8 @@ def _put_right_known(one: Told, known: Sequence[Mapping[str, str]], material: Ma
     if one.reworded or not takes_back(one.quote):
         return one
     before = _said_before(one, material)
-    strict = [(event, corrected(event["description"], one.quote)) for event in known]
-    loose = [(event, corrected(event["description"], one.quote, loosely=True)) for event in known]
+    strict = [(event, apply_correction(event["description"], one.quote)) for event in known]
+    loose = [(event, apply_correction(event["description"], one.quote, loosely=True)) for event in known]
     rights = [(event, right) for event, right in strict if right] or [(event, right) for event, right in loose if right]
     if not rights:
         return one

@@ -16,7 +16,7 @@ from echovessel.llm.offline.portrait import drafted
 from echovessel.llm.offline.reflection import reflected
 from echovessel.llm.offline.reply import replied
 from echovessel.llm.offline.wondering import wondered
-from echovessel.llm.request import Finished, Request, Shape
+from echovessel.llm.request import Finished, Request, ResponseSchema
 from echovessel.llm.tiers import OFFLINE
 
 # Long enough to see the words come, short enough that nobody waits.
@@ -48,7 +48,9 @@ class OfflineProvider(Provider):
         """Rules cost nothing."""
         return {"in": 0, "cached": 0, "out": 0}
 
-    async def stream(self, request: Request, shape: Shape | None = None) -> AsyncGenerator[str | Finished, None]:
+    async def stream(
+        self, request: Request, shape: ResponseSchema | None = None
+    ) -> AsyncGenerator[str | Finished, None]:
         """See `Provider.stream`. Raises a permanent `LLMError` for purposes that need a model."""
         for piece in PIECE.findall(_words(request, shape)):
             yield piece
@@ -57,7 +59,7 @@ class OfflineProvider(Provider):
         yield Finished("stop")
 
 
-def _words(request: Request, shape: Shape | None) -> str:
+def _words(request: Request, shape: ResponseSchema | None) -> str:
     if shape is None and request.purpose == "chat":
         return replied(request.material)
     if shape is not None and request.purpose in STRUCTURED:

@@ -41,7 +41,7 @@ class Command(BaseCommand):
         file = place.named(now) if place else create.default_place(now)
         try:
             with tqdm(unit="B", unit_scale=True, desc=file.name, file=self.stderr, disable=None) as bar:
-                made = create.make(file, now, bar.update)
+                made = create.create_backup(file, now, bar.update)
             gone = create.rotate(file.parent, now, options["keep"], options["keep_days"])
         except OSError as error:
             raise CommandError(f"{error.filename or file} cannot be written: {error.strerror}") from error
@@ -61,7 +61,7 @@ class Place:
     is_folder: bool
 
     def named(self, now: datetime) -> Path:
-        return create.named_by_its_moment(self.path, now) if self.is_folder else self.path
+        return create.timestamped_name(self.path, now) if self.is_folder else self.path
 
 
 def _place(text: str) -> Place:

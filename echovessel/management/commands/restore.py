@@ -13,7 +13,7 @@ from echovessel.backup import data_dir_lock, restore
 from echovessel.backup.copy import NotReadable
 from echovessel.backup.data_dir_lock import Occupied
 from echovessel.backup.manifest import NotABackup
-from echovessel.backup.restore import Restored
+from echovessel.backup.restore import RestoreResult
 from memory.forgetting.replay import Replayed
 
 
@@ -41,14 +41,14 @@ class Command(BaseCommand):
         except Occupied as error:
             raise CommandError(_occupied()) from error
         except OSError as error:
-            raise CommandError(f"{error.filename or file}: {error.strerror}. {restore.how_far()}") from error
-        except (NotABackup, NotReadable, restore.Refused) as error:
+            raise CommandError(f"{error.filename or file}: {error.strerror}. {restore.interrupted_step()}") from error
+        except (NotABackup, NotReadable, restore.RestoreRefused) as error:
             raise CommandError(f"{file}: {str(error).rstrip('.')}. Nothing was touched.") from error
         self._tell(restored)
         if wrong := [name for name, count in restored.counts.items() if count]:
             raise CommandError(f"restored as it is, not in order: {', '.join(wrong)}")
 
-    def _tell(self, restored: Restored) -> None:
+    def _tell(self, restored: RestoreResult) -> None:
         width = max(map(len, restored.counts))
         self.stdout.write("\n".join(f"{name:{width}} {count}" for name, count in restored.counts.items()))
         self.stderr.write(f"restored as of {restored.manifest.made_at.isoformat()}; everybody has to sign in anew")
@@ -64,7 +64,7 @@ def _occupied() -> str:
     return f"EchoVessel is running{named}, or another program has its database open. Stop it."
 
 
-def _again(restored: Restored) -> list[str]:
+def _again(restored: RestoreResult) -> list[str]:
     """What is said of what was forgotten since the backup."""
     if restored.done is None:
         why = "cannot be read" if restored.before.is_there else "is gone"

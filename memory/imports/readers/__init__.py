@@ -47,13 +47,13 @@ from memory.imports.readers import (
     whatsapp,
 )
 from memory.imports.readers.contents import contents_of
-from memory.imports.readers.members import held, read_members
+from memory.imports.readers.members import format_of_most_members, read_members
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.speakers import Speaker, speakers
 from memory.imports.readers.types import Format, Found, ImportRejected, Options
 from memory.imports.readers.web_pages import is_page, refuse_page, refuse_pages
 
-__all__ = ["FORMATS", "Source", "Speaker", "format_named", "read", "recognised", "speakers"]
+__all__ = ["FORMATS", "Source", "Speaker", "format_named", "read", "recognize", "speakers"]
 
 # In the order in which people are offered them; where two are equally likely, the earlier is taken.
 FORMATS: tuple[Format, ...] = (
@@ -98,14 +98,14 @@ _LEAST_LIKENESS = 0.25
 _SURE_OF_ZIP = 0.75
 
 
-def recognised(source: Source) -> Format:
+def recognize(source: Source) -> Format:
     """The format that the beginning of the file resembles most. Raises ImportRejected where it resembles none, or is
     empty, damaged or no text."""
     if not source.size:
         raise ImportRejected("empty")
     likeness, best = _likeliest(source.sample)
     if source.members and likeness < _SURE_OF_ZIP:
-        inside = held(source, _likeliest)
+        inside = format_of_most_members(source, _likeliest)
         if inside and inside[0] >= max(likeness, _LEAST_LIKENESS):
             return inside[1]
     if likeness >= _LEAST_LIKENESS:
@@ -139,7 +139,7 @@ def format_named(name: str) -> Format:
 def read(source: Source, chosen: Format | None = None, options: Options | None = None) -> Iterator[Found]:
     """All that is found in the file, in its order. Raises ImportRejected while it is gone through: before anything if
     the file is not recognised or holds nothing, and also after some of it."""
-    known, options = chosen or recognised(source), options or Options(limits=source.limits)
+    known, options = chosen or recognize(source), options or Options(limits=source.limits)
     in_members = bool(source.members) and known.resembles(source.sample) < _LEAST_LIKENESS
     found = read_members(source, known, _likeliest, options) if in_members else known.read(source, options)
     try:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby, islice
 from typing import Any
 
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.day_order import Numbers, day_first
-from memory.imports.readers.fields import Mapping, is_of_a_chat, is_of_program, value_at, who
-from memory.imports.readers.lines import said, storable, talks, word
+from memory.imports.readers.fields import Mapping, is_of_a_chat, is_of_program, speaker_of, value_at
+from memory.imports.readers.lines import message_of, sessions_of, storable, word
 from memory.imports.readers.quotes import without_quote
 from memory.imports.readers.types import Entry, Found, ImportRejected, Limits, Line, Options, Skipped, digest
 from memory.imports.readers.when import When, as_date, read_when
@@ -49,7 +49,7 @@ def _open_dates(records: Iterable[Record], mapping: Mapping) -> Iterator[Numbers
             yield heading.written.month, heading.written.day, heading.written.year or 0
 
 
-class Applying:
+class ChoiceReader:
     """A mapping in use on one file; talks without a title are known by its `name`."""
 
     def __init__(self, mapping: Mapping, order: bool | None, limits: Limits, name: str) -> None:
@@ -58,7 +58,7 @@ class Applying:
         self.limits = limits
         self.name = name
         # Of the whole file, so that the same words in two conversations of it are told apart.
-        self.places = Places()
+        self.places = ContentIds()
         self.talks = 0
 
     def found(self, records: Iterable[Record], title: str, where: str, partner: str = "") -> Iterator[Found]:
@@ -71,7 +71,7 @@ class Applying:
             begun = self.places.begun(talk, title or self.name, group, self._words)
             lines = (self._line(*record, partner) for record in begun)
             self.talks += 1
-            yield from talks(title or talk, talk or digest("talk", title, self.talks), where, lines, self.limits)
+            yield from sessions_of(title or talk, talk or digest("talk", title, self.talks), where, lines, self.limits)
 
     def _words(self, record: Record) -> str:
         return word(value_at(record[1], self.mapping.text))
@@ -84,10 +84,12 @@ class Applying:
             return Skipped(where, "unknown")
         if is_of_program(record):
             return Skipped(where, "notice")
-        speaker, role = who(record, self.mapping, partner)
+        speaker, role = speaker_of(record, self.mapping, partner)
         when = self._when(record)
         at = when.as_moment() if when else None
-        return said(speaker, without_quote(word(text)), at, where, self.limits, self.places, self._id(record), role)
+        return message_of(
+            speaker, without_quote(word(text)), at, where, self.limits, self.places, self._id(record), role
+        )
 
     def _entry(self, where: str, record: Any) -> Entry | Skipped:
         """Some diaries keep what fits into one line as a title alone."""

@@ -60,7 +60,7 @@ _LABELS = frozenset(
 
 
 @lru_cache(maxsize=10_000)
-def may_be_called(name: str) -> bool:
+def may_be_name(name: str) -> bool:
     """Whether `name` can be that of a speaker.
 
     >>> [may_be_called(name) for name in ("Ana", "PM", "(Read by you after 5 seconds)", "January 5", "Monday", "May")]

@@ -15,11 +15,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers import png
-from memory.imports.readers.decoding import decoded
-from memory.imports.readers.lorebooks import book_entries, has_entries, is_named, is_text, standalone, taken
+from memory.imports.readers.decoding import decode
+from memory.imports.readers.lorebooks import book_entries, has_entries, is_named, is_text, lore_of, standalone
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Card, Found, ImportRejected, Lore, Options, Skipped, digest
-from memory.imports.readers.whole_json import loaded
+from memory.imports.readers.whole_json import load_json
 
 # A card is a few kilobytes of text; pictures that some carry inside make it megabytes.
 MOST_CHARACTERS = 16 * 1024**2
@@ -67,13 +67,13 @@ class CharacterCard:
 
 def _document(source: Source, options: Options) -> Any:
     if "card.json" in source.members:
-        return loaded(source.texts("card.json"), options.limits, MOST_CHARACTERS)
+        return load_json(source.texts("card.json"), options.limits, MOST_CHARACTERS)
     if source.members:
         raise ImportRejected("member_missing")
     if source.sample.head.startswith(png.SIGNATURE[:4]):
         with source.open() as file:
-            return loaded(decoded([_in_picture(file)], "utf-8"), options.limits, MOST_CHARACTERS)
-    return loaded(source.texts(), options.limits, MOST_CHARACTERS)
+            return load_json(decode([_in_picture(file)], "utf-8"), options.limits, MOST_CHARACTERS)
+    return load_json(source.texts(), options.limits, MOST_CHARACTERS)
 
 
 def _in_picture(file: BinaryIO) -> bytes:
@@ -116,8 +116,8 @@ def found_in(document: Any) -> Iterator[Card | Skipped]:
 
 
 def _card(document: dict[str, Any], fields: dict[str, Any], nested: bool, lore: tuple[Lore, ...]) -> Card:
-    texts = {ours: taken(fields, theirs, is_text, "") for theirs, ours in TEXTS.items()}
-    nickname = taken(fields, "nickname", is_named, "")
+    texts = {ours: lore_of(fields, theirs, is_text, "") for theirs, ours in TEXTS.items()}
+    nickname = lore_of(fields, "nickname", is_named, "")
     greetings = _greetings(fields)
     if has_entries(fields.get("character_book")):
         fields["character_book"] = {key: value for key, value in fields["character_book"].items() if key != "entries"}
@@ -128,8 +128,8 @@ def _card(document: dict[str, Any], fields: dict[str, Any], nested: bool, lore: 
 
 def _greetings(fields: dict[str, Any]) -> tuple[str, ...]:
     """The first message and its alternatives; where there are alternatives alone, the first is empty."""
-    first = taken(fields, "first_mes", is_text, "")
-    others = taken(fields, "alternate_greetings", _is_texts, [])
+    first = lore_of(fields, "first_mes", is_text, "")
+    others = lore_of(fields, "alternate_greetings", _is_texts, [])
     return (first, *others) if first or others else ()
 
 
@@ -148,7 +148,7 @@ class Lorebook:
         return 0.9 if len(fields) == 2 else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
-        document = loaded(source.texts(), options.limits, MOST_CHARACTERS)
+        document = load_json(source.texts(), options.limits, MOST_CHARACTERS)
         if not isinstance(document, dict):
             raise ImportRejected("nothing_found")
         yield from standalone(document, options.limits)

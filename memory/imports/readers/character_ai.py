@@ -12,9 +12,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import Unread, values
-from memory.imports.readers.lines import array, moment, placed, said, table, talks, word
+from memory.imports.readers.lines import array, message_of, moment, place_messages, sessions_of, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, Limits, Line, Options, Role, Skipped, digest
 
@@ -33,7 +33,7 @@ class CharacterAI:
         return 0.95 if told else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
-        places = Places()
+        places = ContentIds()
         for number, (_place, turns) in enumerate(values(source, _TURNS), start=1):
             where = _("conversation %d") % number
             if isinstance(turns, list):
@@ -43,7 +43,7 @@ class CharacterAI:
 
 
 def _conversation(
-    turns: list[Any], file: str, number: int, places: Places, where: str, limits: Limits
+    turns: list[Any], file: str, number: int, places: ContentIds, where: str, limits: Limits
 ) -> Iterator[Found]:
     turns = _in_order(turns)
     key = table(table(turns[0]).get("turn_key")) if turns else {}
@@ -52,7 +52,7 @@ def _conversation(
     chat_id = word(key.get("chat_id"))
     begun = places.begun(chat_id, digest(file, character), turns, _words)
     source_id = chat_id or digest("character_ai", number, character)
-    yield from talks(character, source_id, where, _lines(begun, places, where, limits), limits)
+    yield from sessions_of(character, source_id, where, _lines(begun, places, where, limits), limits)
 
 
 def _in_order(turns: list[Any]) -> list[Any]:
@@ -61,8 +61,8 @@ def _in_order(turns: list[Any]) -> list[Any]:
     return turns[::-1] if times and times[0] > times[-1] else turns
 
 
-def _lines(turns: Iterable[Any], places: Places, where: str, limits: Limits) -> Iterator[Line | Skipped]:
-    for place, turn in placed(turns, where):
+def _lines(turns: Iterable[Any], places: ContentIds, where: str, limits: Limits) -> Iterator[Line | Skipped]:
+    for place, turn in place_messages(turns, where):
         if isinstance(turn, dict):
             yield from _turn(turn, places, place, limits)
         else:
@@ -81,13 +81,13 @@ def _words(turn: Any) -> str:
     return word(chosen[0].get("raw_content")) if chosen else ""
 
 
-def _turn(turn: dict[str, Any], places: Places, where: str, limits: Limits) -> Iterator[Line | Skipped]:
+def _turn(turn: dict[str, Any], places: ContentIds, where: str, limits: Limits) -> Iterator[Line | Skipped]:
     author = table(turn.get("author"))
     speaker, human = word(author.get("name")), bool(author.get("is_human"))
     at, source_id = moment(turn.get("create_time")), word(table(turn.get("turn_key")).get("turn_id"))
     role: Role = "user" if human else "persona"
     speaker = speaker or ("user" if human else "character")
-    yield said(speaker, _words(turn), at, where, limits, places, source_id, role)
+    yield message_of(speaker, _words(turn), at, where, limits, places, source_id, role)
     yield from (Skipped(where, "not_chosen") for _other in _offered(turn)[1:])
 
 

@@ -17,9 +17,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.branches import way_to
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import Unread, objects, values
-from memory.imports.readers.lines import array, moment, said, storable, table, talks, word
+from memory.imports.readers.lines import array, message_of, moment, sessions_of, storable, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Role, Skipped, digest
 
@@ -79,7 +79,7 @@ class ChatGPT:
         if source.members and not files:
             raise ImportRejected("member_missing")
         yield from _beside(source.members, files)
-        number, places = 0, Places()
+        number, places = 0, ContentIds()
         known: set[str] = set()
         for file in files or [""]:
             for conversation in _conversations(source, file):
@@ -137,7 +137,7 @@ def _once(found: Iterable[Found], known: set[str]) -> Iterator[Found]:
         yield one
 
 
-def _conversation(conversation: Any, number: int, places: Places, limits: Limits) -> Iterator[Found]:
+def _conversation(conversation: Any, number: int, places: ContentIds, limits: Limits) -> Iterator[Found]:
     where = _("conversation %d") % number
     nodes, lost = _nodes(conversation) if isinstance(conversation, dict) else (None, 0)
     if nodes is None:
@@ -153,12 +153,12 @@ def _conversation(conversation: Any, number: int, places: Places, limits: Limits
     yield from (one for one in found if isinstance(one, Remembered))
     source_id = known or digest(number, title, *branch)
     spoken = (one for one in found if not isinstance(one, Remembered))
-    yield from talks(title, source_id, where, spoken, limits)
+    yield from sessions_of(title, source_id, where, spoken, limits)
     yield from _not_chosen(nodes, set(branch), where, limits)
 
 
 def _messages(
-    nodes: Iterable[_Node], places: Places, where: str, limits: Limits
+    nodes: Iterable[_Node], places: ContentIds, where: str, limits: Limits
 ) -> Iterator[Line | Skipped | Remembered]:
     message_number = _("%(talk)s, message %(number)d")
     for number, node in enumerate(nodes, start=1):
@@ -244,11 +244,11 @@ def _written_at(node: _Node) -> float:
 def _not_chosen(nodes: Mapping[str, _Node], branch: set[str], where: str, limits: Limits) -> Iterator[Skipped]:
     """One for each message beside the branch that would have been a line in it."""
     for key, node in nodes.items():
-        if key not in branch and any(isinstance(one, Line) for one in _message(node, Places(), where, limits)):
+        if key not in branch and any(isinstance(one, Line) for one in _message(node, ContentIds(), where, limits)):
             yield Skipped(where, "not_chosen")
 
 
-def _message(node: _Node, places: Places, where: str, limits: Limits) -> Iterator[Line | Skipped | Remembered]:
+def _message(node: _Node, places: ContentIds, where: str, limits: Limits) -> Iterator[Line | Skipped | Remembered]:
     message = node.get("message")
     if message is None:
         return
@@ -267,12 +267,12 @@ def _message(node: _Node, places: Places, where: str, limits: Limits) -> Iterato
     author = table(message.get("author"))
     role = _role(message)
     text, others = _words(content)
-    text = unmarked(text) if role == "assistant" else text
+    text = strip_citations(text) if role == "assistant" else text
     if others:
         yield Skipped(where, "media")
     if text or not others:
         at = moment(message.get("create_time"))
-        yield said(
+        yield message_of(
             word(author.get("name")) or role, text, at, where, limits, places, word(message.get("id")), _ROLES[role]
         )
 
@@ -311,7 +311,7 @@ def _transcription(part: Any) -> str:
     return word(found.get("text")) if found.get("content_type") == "audio_transcription" else ""
 
 
-def unmarked(text: str) -> str:
+def strip_citations(text: str) -> str:
     """`text` as it was shown: without marks of sources, and with the names that stood in some of them.
 
     >>> unmarked("It is open【4†source】 in \ue200entity\ue202[\\"city\\",\\"Berlin\\"]\ue201.")

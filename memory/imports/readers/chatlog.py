@@ -23,16 +23,24 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers import day_order
-from memory.imports.readers.called import is_form, is_label, may_be_called
+from memory.imports.readers.called import is_form, is_label, may_be_name
 from memory.imports.readers.chat_notices import KAKAO_TALK_MEDIA, invited_in, is_deleted, without_notices
 from memory.imports.readers.clock_words import HALF_AHEAD, HALF_BEHIND
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.journal import Journal
-from memory.imports.readers.lines import Gathered, Names, gathered, role_named, said, something, talks
+from memory.imports.readers.lines import (
+    Names,
+    SpeakerCounts,
+    gather_sample,
+    message_of,
+    role_named,
+    sessions_of,
+    something,
+)
 from memory.imports.readers.localized_times import WEEKDAY, moment_in
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Skipped, digest
-from memory.imports.readers.weekday_order import told_by_weekdays
+from memory.imports.readers.weekday_order import order_by_weekdays
 from memory.imports.readers.when import as_date
 
 _GAP = r"[ \u00a0\u202f]"
@@ -233,11 +241,13 @@ class Chatlog:
         title = PurePath(source.name).stem
         known = frozenset(_names(style, beginning))
         known |= frozenset(name for line in beginning for name in invited_in(line, known))
-        messages = gathered(source.lines(), _Beginnings(style).of, options.limits)
-        places = Places()
+        messages = gather_sample(source.lines(), _Beginnings(style).of, options.limits)
+        places = ContentIds()
         messages = places.begun("", title, messages, lambda message: message.text.strip())
         found = _lines(messages, style, known, day_first, places, options.limits)
-        yield from something(talks(title, digest("chatlog", title), title or _("the chat"), found, options.limits))
+        yield from something(
+            sessions_of(title, digest("chatlog", title), title or _("the chat"), found, options.limits)
+        )
 
 
 def _style(lines: Iterable[str], *, sure: bool = True) -> _Style | None:
@@ -260,7 +270,7 @@ def _begun_in(style: _Style, lines: Iterable[str]) -> Iterator[re.Match[str]]:
 def _is_message(begun: re.Match[str]) -> bool:
     """Whether a line in the style begins a message: "Jan 5, 2024 9:05 | PM" is a time and nobody called PM."""
     groups = begun.groupdict(default="")
-    return _is_stamp(groups["stamp"]) and (bool(groups.get("number")) or may_be_called(groups["name"]))
+    return _is_stamp(groups["stamp"]) and (bool(groups.get("number")) or may_be_name(groups["name"]))
 
 
 def _name_in(begun: re.Match[str]) -> str:
@@ -320,7 +330,7 @@ def _day_first(source: Source, style: _Style, chosen: bool | None) -> bool:
         return chosen
     told = day_order.day_first(_open_dates(source, style))
     if told is None:
-        told = told_by_weekdays(line.text for line in source.lines() if len(line.text) <= _LONGEST_DAY)
+        told = order_by_weekdays(line.text for line in source.lines() if len(line.text) <= _LONGEST_DAY)
     if told is None:
         raise ImportRejected("ask_day_first", source.name)
     return told
@@ -391,11 +401,11 @@ class _Beginnings:
 
 
 def _lines(
-    messages: Iterable[Gathered[_Head]],
+    messages: Iterable[SpeakerCounts[_Head]],
     style: _Style,
     known: frozenset[str],
     day_first: bool,
-    places: Places,
+    places: ContentIds,
     limits: Limits,
 ) -> Iterator[Line | Skipped]:
     """Blank lines around messages belong to the layout."""
@@ -413,7 +423,7 @@ def _lines(
             yield Skipped(where, reason)
             continue
         at = _time(head.day, head.stamp, day_first)
-        yield said(name, text, at, where, limits, places, role=role_named(name))
+        yield message_of(name, text, at, where, limits, places, role=role_named(name))
 
 
 def _spoken(head: _Head, text: str, names: Names, style: _Style) -> tuple[str, str]:

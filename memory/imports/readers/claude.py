@@ -14,9 +14,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.branches import beside, way_to
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import Unread, objects, values
-from memory.imports.readers.lines import array, moment, said, storable, table, talks, word
+from memory.imports.readers.lines import array, message_of, moment, sessions_of, storable, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Role, Skipped, digest
 
@@ -63,7 +63,7 @@ def _member(source: Source, name: str, limits: Limits) -> Iterator[Found]:
 
 def _file(source: Source, member: str, limits: Limits) -> Iterator[Found]:
     """Each object of the file is a conversation, or what Claude remembers."""
-    places = Places()
+    places = ContentIds()
     for number, one in enumerate(objects(source, member), start=1):
         if isinstance(one, dict) and "conversations_memory" in one:
             yield from _memories(one)
@@ -71,7 +71,7 @@ def _file(source: Source, member: str, limits: Limits) -> Iterator[Found]:
             yield from _conversation(one, number, places, limits)
 
 
-def _conversation(conversation: Any, number: int, places: Places, limits: Limits) -> Iterator[Found]:
+def _conversation(conversation: Any, number: int, places: ContentIds, limits: Limits) -> Iterator[Found]:
     where = _("conversation %d") % number
     if not isinstance(conversation, dict) or not isinstance(conversation.get("chat_messages"), list):
         yield Skipped(where, conversation.reason if isinstance(conversation, Unread) else "broken")
@@ -82,7 +82,7 @@ def _conversation(conversation: Any, number: int, places: Places, limits: Limits
     messages = _in_order(conversation["chat_messages"])
     found = _messages(messages, _not_chosen(messages, conversation), places, where, limits)
     source_id = known or digest(number, title, begun_at)
-    yield from talks(title, source_id, where, found, limits)
+    yield from sessions_of(title, source_id, where, found, limits)
 
 
 def _not_chosen(messages: list[Any], conversation: Mapping[str, Any]) -> set[str]:
@@ -99,7 +99,7 @@ def _not_chosen(messages: list[Any], conversation: Mapping[str, Any]) -> set[str
 
 
 def _messages(
-    messages: list[Any], not_chosen: set[str], places: Places, where: str, limits: Limits
+    messages: list[Any], not_chosen: set[str], places: ContentIds, where: str, limits: Limits
 ) -> Iterator[Line | Skipped]:
     message_number = _("%(talk)s, message %(number)d")
     for number, message in enumerate(messages, start=1):
@@ -125,14 +125,14 @@ def _seconds(message: Mapping[str, Any]) -> float:
     return (at if at and at.tzinfo else at.replace(tzinfo=UTC)).timestamp() if at else 0.0
 
 
-def _message(message: Mapping[str, Any], places: Places, where: str, limits: Limits) -> Iterator[Line | Skipped]:
+def _message(message: Mapping[str, Any], places: ContentIds, where: str, limits: Limits) -> Iterator[Line | Skipped]:
     blocks = [table(block) for block in array(message.get("content"))]
     left_out = [*_left_out(blocks), *_attached(message)]
     yield from (Skipped(where, reason) for reason in left_out)
     sender, text = word(message.get("sender")), _words(message, blocks)
     if text.strip() or not left_out:
         at = moment(message.get("created_at"))
-        yield said(sender, text, at, where, limits, places, word(message.get("uuid")), _ROLES.get(sender, ""))
+        yield message_of(sender, text, at, where, limits, places, word(message.get("uuid")), _ROLES.get(sender, ""))
 
 
 def _words(message: Mapping[str, Any], blocks: list[dict[str, Any]]) -> str:

@@ -20,7 +20,7 @@ _BEGINNING = 3
 T = TypeVar("T")
 
 
-class Places:
+class ContentIds:
     """Where things stand in one file. A line with a time is known by how many of the same were said at that moment,
     one without by its place in its talk; an entry by how many of the same there are of that day.
 

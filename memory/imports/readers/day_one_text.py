@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers import day_order
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.headings import heading_in
 from memory.imports.readers.lines import storable
 from memory.imports.readers.localized_times import Moment, moment_in
@@ -59,7 +59,7 @@ class DayOneText:
             raise ImportRejected("member_missing")
         yield from (Skipped(member, "media") for member in source.members if member not in members)
         day_first = _day_first(source, members, options)
-        places = Places()
+        places = ContentIds()
         for member in members:
             for entry in _entries(source.lines(member), options.limits):
                 yield from _read(entry, member, day_first, places, options.limits)
@@ -130,7 +130,7 @@ def _entries(lines: Iterable[TextLine], limits: Limits) -> Iterator[_Entry]:
         yield entry
 
 
-def _read(entry: _Entry, member: str, day_first: bool, places: Places, limits: Limits) -> Iterator[Entry | Skipped]:
+def _read(entry: _Entry, member: str, day_first: bool, places: ContentIds, limits: Limits) -> Iterator[Entry | Skipped]:
     line = _("line %d") % entry.number
     where = f"{member}, {line}" if member else line
     text = storable(_PLACE_OF_PHOTO.sub("", "\n".join(entry.lines)).strip())

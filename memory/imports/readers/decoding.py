@@ -34,7 +34,7 @@ def encoding_of(chunks: Iterable[bytes]) -> str:
     return "utf-8"
 
 
-def decoded(chunks: Iterable[bytes], encoding: str) -> Iterator[str]:
+def decode(chunks: Iterable[bytes], encoding: str) -> Iterator[str]:
     """The text of `chunks`, without a byte order mark. Raises ImportRejected with line and byte of what is no text."""
     decoder = codecs.getincrementaldecoder(encoding)("strict")
     fed, lines, first = 0, 1, True

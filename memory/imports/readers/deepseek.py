@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.branches import way_to
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import Unread, objects
-from memory.imports.readers.lines import array, moment, said, table, talks, word
+from memory.imports.readers.lines import array, message_of, moment, sessions_of, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
 
@@ -36,13 +36,13 @@ class DeepSeek:
         if source.members and not files:
             raise ImportRejected("member_missing")
         yield from (Skipped(name, "settings") for name in source.members if name not in files)
-        places = Places()
+        places = ContentIds()
         for file in files or [""]:
             for number, conversation in enumerate(objects(source, file), start=1):
                 yield from _conversation(conversation, number, places, options.limits)
 
 
-def _conversation(conversation: Any, number: int, places: Places, limits: Limits) -> Iterator[Found]:
+def _conversation(conversation: Any, number: int, places: ContentIds, limits: Limits) -> Iterator[Found]:
     where = _("conversation %d") % number
     if not isinstance(conversation, dict) or not isinstance(conversation.get("mapping"), dict):
         yield Skipped(where, conversation.reason if isinstance(conversation, Unread) else "broken")
@@ -52,11 +52,11 @@ def _conversation(conversation: Any, number: int, places: Places, limits: Limits
     known = word(conversation.get("id"))
     places.begin(known or title)
     source_id = known or digest("deepseek", number, title)
-    yield from talks(title, source_id, where, _lines(nodes, known, places, where, limits), limits)
+    yield from sessions_of(title, source_id, where, _lines(nodes, known, places, where, limits), limits)
 
 
 def _lines(
-    nodes: Mapping[str, Mapping[str, Any]], talk: str, places: Places, where: str, limits: Limits
+    nodes: Mapping[str, Mapping[str, Any]], talk: str, places: ContentIds, where: str, limits: Limits
 ) -> Iterator[Line | Skipped]:
     parents = {key: word(node.get("parent")) for key, node in nodes.items()}
     leaves = [key for key in nodes if key not in set(parents.values())]
@@ -76,7 +76,7 @@ def _written_at(node: Mapping[str, Any]) -> float:
 
 
 def _message(
-    message: Mapping[str, Any], source_id: str, places: Places, where: str, limits: Limits
+    message: Mapping[str, Any], source_id: str, places: ContentIds, where: str, limits: Limits
 ) -> Iterator[Line | Skipped]:
     """Each side's words in one message; its ids are those of places in the tree, which differ by conversation only."""
     for fragment in map(table, array(message.get("fragments"))):
@@ -85,7 +85,7 @@ def _message(
     at = moment(message.get("inserted_at"))
     for kind, text in _spoken(message):
         speaker, role = _SIDES[kind]
-        yield said(speaker, text, at, where, limits, places, source_id, role)
+        yield message_of(speaker, text, at, where, limits, places, source_id, role)
     yield from (Skipped(where, "media") for _file in array(message.get("files")))
 
 

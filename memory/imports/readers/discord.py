@@ -8,9 +8,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import Unread, values
-from memory.imports.readers.lines import Names, array, moment, said, table, talks, word
+from memory.imports.readers.lines import Names, array, message_of, moment, sessions_of, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
 from memory.imports.readers.zips import within
@@ -82,10 +82,10 @@ def _channel(source: Source, file: str, limits: Limits) -> Iterator[Found]:
     # The head of the file is read on the way to its first message.
     first = list(islice(messages, 1))
     source_id = channel.known.get("channel.id") or digest("discord", channel.title)
-    places = Places()
+    places = ContentIds()
     places.begin(source_id)
     found = _lines(channel, chain(first, messages), places, limits)
-    yield from talks(channel.title, source_id, channel.title or _("the channel"), found, limits)
+    yield from sessions_of(channel.title, source_id, channel.title or _("the channel"), found, limits)
 
 
 def _messages(source: Source, file: str, channel: _Channel) -> Iterator[Any]:
@@ -96,13 +96,15 @@ def _messages(source: Source, file: str, channel: _Channel) -> Iterator[Any]:
             yield value
 
 
-def _lines(channel: _Channel, messages: Iterable[Any], places: Places, limits: Limits) -> Iterator[Line | Skipped]:
+def _lines(channel: _Channel, messages: Iterable[Any], places: ContentIds, limits: Limits) -> Iterator[Line | Skipped]:
     where = _("message %d")
     for number, message in enumerate(messages, start=1):
         yield from _message(channel, message, places, where % number, limits)
 
 
-def _message(channel: _Channel, message: Any, places: Places, where: str, limits: Limits) -> Iterator[Line | Skipped]:
+def _message(
+    channel: _Channel, message: Any, places: ContentIds, where: str, limits: Limits
+) -> Iterator[Line | Skipped]:
     if not isinstance(message, dict):
         yield Skipped(where, message.reason if isinstance(message, Unread) else "broken")
         return
@@ -120,11 +122,11 @@ def _message(channel: _Channel, message: Any, places: Places, where: str, limits
         author = table(message.get("author"))
         speaker = channel.name_of(author)
         at, source_id = moment(message.get("timestamp")), word(message.get("id"))
-        yield said(speaker, text, at, where, limits, places, source_id, channel.role_of(author))
+        yield message_of(speaker, text, at, where, limits, places, source_id, channel.role_of(author))
 
 
 def _forwarded(
-    channel: _Channel, message: dict[str, Any], places: Places, where: str, limits: Limits
+    channel: _Channel, message: dict[str, Any], places: ContentIds, where: str, limits: Limits
 ) -> Iterator[Line | Skipped]:
     """What was forwarded was said by somebody whom the export does not name."""
     forwarded = table(message.get("forwardedMessage"))
@@ -135,7 +137,7 @@ def _forwarded(
         speaker = f"{channel.name_of(table(message.get('author')))} (forwarded)"
         known = word(message.get("id"))
         source_id = f"{known}/forwarded" if known else ""
-        yield said(speaker, text, moment(message.get("timestamp")), where, limits, places, source_id, "other")
+        yield message_of(speaker, text, moment(message.get("timestamp")), where, limits, places, source_id, "other")
 
 
 FORMATS = (Discord(),)

@@ -17,14 +17,14 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import Unread, objects, values
-from memory.imports.readers.lines import moment, placed, said, table, talks, word
+from memory.imports.readers.lines import message_of, moment, place_messages, sessions_of, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.table import records, shape_of
 from memory.imports.readers.time_order import oldest_first, weight
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Skipped, digest
-from memory.imports.readers.whole_json import loaded
+from memory.imports.readers.whole_json import load_json
 from memory.imports.readers.zips import within
 
 _MESSAGES = re.compile(r"(?:^|/)c?\d+/messages\.(?:json|csv)$|^c?\d*/?messages\.(?:json|csv)$", re.I)
@@ -54,7 +54,7 @@ class DiscordPackage:
         for name in source.members:
             if name not in files:
                 yield Skipped(name, "settings" if name.casefold().endswith((".json", ".csv", ".txt")) else "media")
-        names, owner, places = _index(source), _owner(source), Places()
+        names, owner, places = _index(source), _owner(source), ContentIds()
         for number, file in enumerate(files or [""], start=1):
             with within(file):
                 channel = _channel(source, file)
@@ -65,7 +65,7 @@ class DiscordPackage:
                 places.begin(source_id)
                 ordered = oldest_first(_messages(source, file), _at, weight, options.limits, newest_first=True)
                 found = _lines(ordered, owner, places, where, options.limits)
-                yield from talks(title, source_id, where, found, options.limits)
+                yield from sessions_of(title, source_id, where, found, options.limits)
 
 
 def _files(members: Iterable[str]) -> list[str]:
@@ -100,7 +100,7 @@ def _small(source: Source, member: str) -> dict[str, Any]:
     if member not in source.members:
         return {}
     try:
-        return table(loaded(source.texts(member), source.limits, _MAX_INDEX))
+        return table(load_json(source.texts(member), source.limits, _MAX_INDEX))
     except ImportRejected:
         return {}
 
@@ -151,8 +151,10 @@ def _at(message: Any) -> datetime | None:
     return moment(f"{written}Z") if at and at.tzinfo is None else at
 
 
-def _lines(messages: Iterable[Any], owner: str, places: Places, talk: str, limits: Limits) -> Iterator[Line | Skipped]:
-    for where, message in placed(messages, talk):
+def _lines(
+    messages: Iterable[Any], owner: str, places: ContentIds, talk: str, limits: Limits
+) -> Iterator[Line | Skipped]:
+    for where, message in place_messages(messages, talk):
         if not isinstance(message, dict):
             yield Skipped(where, message.reason if isinstance(message, Unread | Skipped) else "broken")
             continue
@@ -160,7 +162,7 @@ def _lines(messages: Iterable[Any], owner: str, places: Places, talk: str, limit
         if media:
             yield Skipped(where, "media")
         if text.strip() or not media:
-            yield said(owner, text, _at(message), where, limits, places, word(message.get("ID")), "user")
+            yield message_of(owner, text, _at(message), where, limits, places, word(message.get("ID")), "user")
 
 
 FORMATS = (DiscordPackage(),)

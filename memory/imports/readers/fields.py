@@ -176,7 +176,7 @@ class Mapping:
     sure: bool = False
 
 
-def guessed(samples: AnyMapping[str, list[Any]], records: str = "") -> Mapping | None:
+def guess_mapping(samples: AnyMapping[str, list[Any]], records: str = "") -> Mapping | None:
     """What the fields hold, given some values of each; None where none of them could be what somebody wrote."""
     left = dict(samples)
     speaker, own, partner = _speaker(left)
@@ -412,7 +412,7 @@ def value_at(record: Any, path: str) -> Any:
     return record
 
 
-def who(record: Any, mapping: Mapping, partner: str = "") -> tuple[str, Role]:
+def speaker_of(record: Any, mapping: Mapping, partner: str = "") -> tuple[str, Role]:
     """Who speaks in a record, by name, and as what the file itself says, "" where it says nothing. Of two people of
     whom only one's own lines are marked, the other one is named by the chat, or by what stands above all of it (the
     `partner`), and is nobody's persona."""

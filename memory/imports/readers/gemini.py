@@ -18,10 +18,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.html_text import words_of
 from memory.imports.readers.json_values import Unread, objects
-from memory.imports.readers.lines import array, moment, said, table, talks, word
+from memory.imports.readers.lines import array, message_of, moment, sessions_of, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.time_order import oldest_first, weight
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
@@ -88,13 +88,13 @@ class Gemini:
         if source.members and not files:
             raise ImportRejected("member_missing")
         yield from (Skipped(name, "settings") for name in source.members if name not in files)
-        places = Places()
+        places = ContentIds()
         for file in files or [""]:
             with within(file):
                 wrapping = wrapping_of(islice(_titles(source, file), _MAX_TITLES))
                 activities = oldest_first(objects(source, file), _at, weight, options.limits, newest_first=True)
                 found = _lines(activities, wrapping, places, options.limits)
-                yield from talks(_TITLE, digest("gemini", file), _TITLE, found, options.limits)
+                yield from sessions_of(_TITLE, digest("gemini", file), _TITLE, found, options.limits)
 
 
 def _candidates(members: Iterable[str]) -> list[str]:
@@ -156,7 +156,9 @@ def _at(activity: Any) -> datetime | None:
     return moment(table(activity).get("time"))
 
 
-def _lines(activities: Iterator[Any], wrapping: Wrapping, places: Places, limits: Limits) -> Iterator[Line | Skipped]:
+def _lines(
+    activities: Iterator[Any], wrapping: Wrapping, places: ContentIds, limits: Limits
+) -> Iterator[Line | Skipped]:
     for number, activity in enumerate(activities, start=1):
         where = _("activity %d") % number
         if isinstance(activity, dict):
@@ -170,7 +172,7 @@ def _answer(activity: Mapping[str, Any]) -> str:
 
 
 def _activity(
-    activity: Mapping[str, Any], wrapping: Wrapping, places: Places, where: str, limits: Limits
+    activity: Mapping[str, Any], wrapping: Wrapping, places: ContentIds, where: str, limits: Limits
 ) -> Iterator[Line | Skipped]:
     title, at = word(activity.get("title")), moment(activity.get("time"))
     answer = _answer(activity)
@@ -179,7 +181,7 @@ def _activity(
         yield Skipped(where, "notice")
         return
     for side, text in ((_USER, wrapping.taken_off(title)), (_PERSONA, answer)):
-        yield said(side, text, at, where, limits, places, role=_ROLES[side])
+        yield message_of(side, text, at, where, limits, places, role=_ROLES[side])
     files = [*array(activity.get("attachedFiles")), *array(activity.get("imageFile"))]
     yield from (Skipped(where, "media") for _file in files)
 

@@ -19,10 +19,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers import day_order
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.gemini import PRODUCT, PROMPTED, USED, Wrapping, wrapping_of
 from memory.imports.readers.html_text import words_of
-from memory.imports.readers.lines import said, talks
+from memory.imports.readers.lines import message_of, sessions_of
 from memory.imports.readers.localized_times import Moment, moment_in
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.time_order import oldest_first
@@ -71,7 +71,7 @@ class GeminiPage:
         if source.members and not files:
             raise ImportRejected("member_missing")
         yield from (Skipped(name, "settings") for name in source.members if name not in files)
-        places = Places()
+        places = ContentIds()
         for file in files or [""]:
             day_first = _day_first(source, file, options)
             wrapping = _wrapping(_activities(source, file, options.limits))
@@ -83,7 +83,7 @@ class GeminiPage:
                 newest_first=True,
             )
             found = _lines(activities, wrapping, day_first, places, options.limits)
-            yield from talks(_TITLE, digest("gemini", file), _TITLE, found, options.limits)
+            yield from sessions_of(_TITLE, digest("gemini", file), _TITLE, found, options.limits)
 
 
 def _candidates(members: Iterable[str]) -> list[str]:
@@ -178,7 +178,7 @@ def _wrapping(activities: Iterable[_Activity | str]) -> Wrapping:
 
 
 def _lines(
-    activities: Iterator[_Activity | str], wrapping: Wrapping, day_first: bool, places: Places, limits: Limits
+    activities: Iterator[_Activity | str], wrapping: Wrapping, day_first: bool, places: ContentIds, limits: Limits
 ) -> Iterator[Line | Skipped]:
     for number, activity in enumerate(activities, start=1):
         where = _("activity %d") % number
@@ -189,7 +189,7 @@ def _lines(
 
 
 def _said(
-    activity: _Activity, at: datetime | None, wrapping: Wrapping, where: str, places: Places, limits: Limits
+    activity: _Activity, at: datetime | None, wrapping: Wrapping, where: str, places: ContentIds, limits: Limits
 ) -> Iterator[Line | Skipped]:
     title = activity.title if wrapping.is_around(activity.title) else activity.title.replace(_HARD_SPACE, " ")
     asked = title.startswith(PROMPTED) or wrapping.is_around(title)
@@ -202,7 +202,7 @@ def _said(
     )
     for side, text, role in sides:
         if text.strip() or side == _USER:
-            yield said(side, text.replace(_HARD_SPACE, " "), at, where, limits, places, role=role)
+            yield message_of(side, text.replace(_HARD_SPACE, " "), at, where, limits, places, role=role)
     yield from (Skipped(where, "media") for _file in range(activity.files))
 
 

@@ -14,14 +14,14 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import Unread, values
-from memory.imports.readers.lines import Names, array, moment, placed, said, table, talks, word
+from memory.imports.readers.lines import Names, array, message_of, moment, place_messages, sessions_of, table, word
 from memory.imports.readers.localized_times import moment_in
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.time_order import oldest_first, weight
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
-from memory.imports.readers.whole_json import loaded
+from memory.imports.readers.whole_json import load_json
 from memory.imports.readers.zips import within
 
 _MESSAGES = "messages.json"
@@ -47,7 +47,7 @@ class GoogleChat:
         for name in source.members:
             if name not in files:
                 yield Skipped(name, "settings" if name.casefold().endswith(".json") else "media")
-        owner, places = _owner(source), Places()
+        owner, places = _owner(source), ContentIds()
         for number, file in enumerate(files or [""], start=1):
             with within(file):
                 folder = file.rpartition("/")[0].rpartition("/")[2]
@@ -60,7 +60,7 @@ class GoogleChat:
                 messages = (value for _place, value in values(source, ["messages.item"], file))
                 ordered = oldest_first(messages, _at, weight, options.limits)
                 found = _lines(ordered, owner, places, where, options.limits)
-                yield from talks(title, source_id, where, found, options.limits)
+                yield from sessions_of(title, source_id, where, found, options.limits)
 
 
 def _files(members: Iterable[str]) -> list[str]:
@@ -76,7 +76,7 @@ def _owner(source: Source) -> str:
     for member in source.members:
         if member.casefold().endswith("user_info.json"):
             try:
-                user = table(table(loaded(source.texts(member), source.limits, _MAX_INFO)).get("user"))
+                user = table(table(load_json(source.texts(member), source.limits, _MAX_INFO)).get("user"))
             except ImportRejected:
                 continue
             return word(user.get("email")) or word(user.get("name"))
@@ -88,7 +88,7 @@ def _info(source: Source, file: str) -> dict[str, Any]:
     if not file or member not in source.members:
         return {}
     try:
-        return table(loaded(source.texts(member), source.limits, _MAX_INFO))
+        return table(load_json(source.texts(member), source.limits, _MAX_INFO))
     except ImportRejected:
         return {}
 
@@ -105,9 +105,11 @@ def _at(message: Any) -> datetime | None:
     return at.replace(tzinfo=UTC) if at and at.tzinfo is None else at
 
 
-def _lines(messages: Iterable[Any], owner: str, places: Places, talk: str, limits: Limits) -> Iterator[Line | Skipped]:
+def _lines(
+    messages: Iterable[Any], owner: str, places: ContentIds, talk: str, limits: Limits
+) -> Iterator[Line | Skipped]:
     names = Names()
-    for where, message in placed(messages, talk):
+    for where, message in place_messages(messages, talk):
         if not isinstance(message, dict):
             yield Skipped(where, message.reason if isinstance(message, Unread) else "broken")
             continue
@@ -123,7 +125,7 @@ def _lines(messages: Iterable[Any], owner: str, places: Places, talk: str, limit
             role: Role = "user" if owner and owner in (person, name) else ""
             role = "other" if "bot" in word(creator.get("user_type")).casefold() else role
             speaker = names.of(person, name or person) if person else name
-            yield said(speaker, text, _at(message), where, limits, places, word(message.get("message_id")), role)
+            yield message_of(speaker, text, _at(message), where, limits, places, word(message.get("message_id")), role)
 
 
 FORMATS = (GoogleChat(),)

@@ -83,7 +83,7 @@ _CLEAR_SEPARATOR = re.compile(r"\s*[:：|–—]|\s+-\s|\t")
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenDate:
     """A date as it is written; where `order_open`, with its first number as `month` and its second as `day`."""
 
     year: int | None
@@ -104,7 +104,7 @@ class Written:
 class Heading:
     """A line that begins an entry: its date, its time of day, and what else it says, as a title or the first words."""
 
-    written: Written
+    written: WrittenDate
     clock: time | None
     title: str
     words: str
@@ -152,28 +152,28 @@ def _says_year(match: re.Match[str]) -> bool:
     return any(match[name] for name in ("iso_year", "zh_year", "year"))
 
 
-def _written(match: re.Match[str]) -> Written | None:
+def _written(match: re.Match[str]) -> WrittenDate | None:
     written = _as_written(match)
     orders = (False, True) if written.order_open else (False,)
     # 2000 is a leap year: every day of a date without a year is one of it.
     return written if any(written.as_day(2000, day_first=order) for order in orders) else None
 
 
-def _as_written(match: re.Match[str]) -> Written:
+def _as_written(match: re.Match[str]) -> WrittenDate:
     if match["iso_year"]:
-        return Written(int(match["iso_year"]), int(match["iso_month"]), int(match["iso_day"]))
+        return WrittenDate(int(match["iso_year"]), int(match["iso_month"]), int(match["iso_day"]))
     if match["zh_month"]:
-        return Written(_year_zh(match["zh_year"]), number_zh(match["zh_month"]), number_zh(match["zh_day"]))
+        return WrittenDate(_year_zh(match["zh_year"]), number_zh(match["zh_month"]), number_zh(match["zh_day"]))
     if match["en_month"]:
-        return Written(_number(match["en_year"]), month_named(match["en_month"]), int(match["en_day"]))
+        return WrittenDate(_number(match["en_year"]), month_named(match["en_month"]), int(match["en_day"]))
     if match["month_en"]:
-        return Written(_number(match["year_en"]), month_named(match["month_en"]), int(match["day_en"]))
+        return WrittenDate(_number(match["year_en"]), month_named(match["month_en"]), int(match["day_en"]))
     if match["eu_month"]:
         named = match["eu_month"].casefold()
-        return Written(
+        return WrittenDate(
             _number(match["eu_year"]), _MONTHS_ELSEWHERE.get(named) or month_named(named), int(match["eu_day"])
         )
-    return Written(_full_year(match["year"]), int(match["first"]), int(match["second"]), order_open=True)
+    return WrittenDate(_full_year(match["year"]), int(match["first"]), int(match["second"]), order_open=True)
 
 
 def _number(digits: str | None) -> int | None:
@@ -278,7 +278,7 @@ def day_in_name(name: str) -> date | None:
     match = _IN_NAME.search(name)
     if match is None or (not match["mark"] and len(match[0]) != 8):
         return _day_written_out(name)
-    return Written(int(match["year"]), int(match["month"]), int(match["day"])).as_day()
+    return WrittenDate(int(match["year"]), int(match["month"]), int(match["day"])).as_day()
 
 
 def _day_written_out(name: str) -> date | None:
@@ -291,7 +291,7 @@ def at_clock(day: date | None, clock: time | None) -> datetime | None:
     return datetime.combine(day, clock) if day and clock else None
 
 
-def nearest_year(written: Written, before: date | None, year: int | None) -> int | None:
+def nearest_year(written: WrittenDate, before: date | None, year: int | None) -> int | None:
     """The year of a date that says none: that of the heading above, else what lies nearest to the entry before."""
     if written.year or year or before is None:
         return written.year or year

@@ -28,10 +28,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers import day_order
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.imessage_words import is_announcement, is_edit, words_in
 from memory.imports.readers.journal import Journal
-from memory.imports.readers.lines import role_named, said, talks
+from memory.imports.readers.lines import message_of, role_named, sessions_of
 from memory.imports.readers.localized_times import Moment, moment_in
 from memory.imports.readers.source import Sample, Source, TextLine
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
@@ -149,7 +149,7 @@ def _chat(source: Source, file: str, options: Options) -> Iterator[Found]:
     title = PurePosixPath(file or source.name).stem
     messages = _in_order(_messages(source.lines(file), shape, options.limits), shape, day_first)
     found = _lines(messages, survey.owners, options.limits)
-    yield from talks(title, digest("imessage", title), title or _("the chat"), found, options.limits)
+    yield from sessions_of(title, digest("imessage", title), title or _("the chat"), found, options.limits)
 
 
 # --- what stamps look like --------------------------------------------------------------------------------------------
@@ -393,7 +393,7 @@ def _same(timed: _Timed, at: datetime, sender: str, text: str) -> bool:
 def _lines(
     messages: Iterable[tuple[_Message, datetime | None, str, list[str]]], owners: set[str], limits: Limits
 ) -> Iterator[Line | Skipped]:
-    line, places = _("line %d"), Places()
+    line, places = _("line %d"), ContentIds()
     for message, at, text, left_out in messages:
         where = line % message.number
         if message.is_notice:
@@ -410,7 +410,7 @@ def _lines(
             yield Skipped(where, "too_long")
         elif text or not left_out:
             role: Role = "user" if message.sender in owners else role_named(message.sender)
-            yield said(message.sender, text, at, where, limits, places, role=role)
+            yield message_of(message.sender, text, at, where, limits, places, role=role)
 
 
 FORMATS = (IMessage(),)

@@ -76,7 +76,7 @@ _OBJECT = "\ufffc"
 
 
 @dataclass
-class Words:
+class NoticePhrases:
     """What somebody said in a message, and why something beside it is left out."""
 
     text: str = ""
@@ -102,13 +102,13 @@ def is_edit(line: str) -> bool:
     return _EDITED.match(line.lstrip()) is not None
 
 
-def words_in(lines: Sequence[str], after_stamp: Callable[[str], str | None]) -> Words:
+def words_in(lines: Sequence[str], after_stamp: Callable[[str], str | None]) -> NoticePhrases:
     """What is said in the lines of a message. `after_stamp` is what follows the time that a line begins with, None
     where it begins with none."""
-    found = Words()
+    found = NoticePhrases()
     kept = [line.replace(_OBJECT, "").rstrip() for line in lines]
     if kept and kept[0] == _DELETED:
-        return Words("", ["deleted"])
+        return NoticePhrases("", ["deleted"])
     kept = _without_tapbacks(_trimmed(kept), found)
     if kept and kept[-1] == _RESPONDED:
         kept = _trimmed(kept[:-1])
@@ -129,7 +129,7 @@ def _trimmed(lines: list[str]) -> list[str]:
     return lines[first:last]
 
 
-def _without_tapbacks(lines: list[str], found: Words) -> list[str]:
+def _without_tapbacks(lines: list[str], found: NoticePhrases) -> list[str]:
     kept: list[str] = []
     number = 0
     while number < len(lines):
@@ -155,12 +155,12 @@ def _last_version(lines: list[str], after_stamp: Callable[[str], str | None]) ->
     return [*lines[:first], _EDITED.sub("", lines[last], count=1), *lines[last + 1 :]]
 
 
-def _without_effects(lines: list[str], found: Words) -> list[str]:
+def _without_effects(lines: list[str], found: NoticePhrases) -> list[str]:
     """An effect alone is somebody's words: it stands below what was sent with it."""
     return [line for number, line in enumerate(lines) if not (number and _EFFECT.fullmatch(line))]
 
 
-def _without_files(lines: list[str], found: Words) -> list[str]:
+def _without_files(lines: list[str], found: NoticePhrases) -> list[str]:
     kept = []
     for line in lines:
         if _is_file(line):
@@ -181,12 +181,12 @@ def _is_file(line: str) -> bool:
     )
 
 
-def _original(lines: list[str], found: Words) -> list[str]:
+def _original(lines: list[str], found: NoticePhrases) -> list[str]:
     """A translation stands above what was said."""
     return lines[lines.index(_TRANSLATED) + 1 :] if _TRANSLATED in lines[1:-1] else lines
 
 
-def _without_apps(lines: list[str], found: Words) -> list[str]:
+def _without_apps(lines: list[str], found: NoticePhrases) -> list[str]:
     if not lines:
         return lines
     of_app = _OF_APP.fullmatch(lines[0]) and len(lines) <= _MOST_LINES_OF_APP
@@ -203,7 +203,7 @@ def _without_apps(lines: list[str], found: Words) -> list[str]:
     return [line for line in lines if line not in notices and line != ended]
 
 
-def _without_previews(lines: list[str], found: Words) -> list[str]:
+def _without_previews(lines: list[str], found: NoticePhrases) -> list[str]:
     """Of a link with its preview, the link: what stands below is the page's title and summary."""
     links = [number for number, line in enumerate(lines) if _URL.fullmatch(line)]
     if len(links) != 1 or len(lines) < 2:

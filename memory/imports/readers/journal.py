@@ -14,11 +14,11 @@ from pathlib import PurePosixPath
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.day_order import Numbers, day_first
 from memory.imports.readers.headings import (
     Heading,
-    Written,
+    WrittenDate,
     at_clock,
     day_in_name,
     day_of_month_in,
@@ -30,7 +30,7 @@ from memory.imports.readers.headings import (
 )
 from memory.imports.readers.source import Sample, Source, TextLine
 from memory.imports.readers.types import Entry, Found, ImportRejected, Limits, Options, Skipped
-from memory.imports.readers.weekday_order import told_by_weekdays
+from memory.imports.readers.weekday_order import order_by_weekdays
 
 _MARKDOWN = (".md", ".markdown")
 _PROSE = (*_MARKDOWN, ".txt")
@@ -150,7 +150,7 @@ def _order(source: Source, members: Iterable[str], options: Options) -> bool:
         headed = (
             line for member in split for line in _headed(source.lines(member), _is_markdown(member or source.name))
         )
-        order = told_by_weekdays(line.text for line, heading in headed if heading and heading.written.order_open)
+        order = order_by_weekdays(line.text for line, heading in headed if heading and heading.written.order_open)
     if order is None:
         raise ImportRejected("ask_day_first")
     return order
@@ -197,7 +197,7 @@ def _headed(lines: Iterable[TextLine], fences: bool) -> Iterator[tuple[TextLine,
 
 def _day_under(month: tuple[int, int] | None, text: str) -> Heading | None:
     day = day_of_month_in(text) if month else None
-    written = Written(*month, day) if month and day else None
+    written = WrittenDate(*month, day) if month and day else None
     return Heading(written, None, "", "") if written and written.as_day() else None
 
 
@@ -245,7 +245,7 @@ class _Splitting:
         self.markdown = _is_markdown(name)
         self.day_first = day_first
         self.words = _Words(limits.message_bytes)
-        self.places = Places()
+        self.places = ContentIds()
         self.named = day_in_name(path.name)
         self.year = year_in_name(path.stem)
         self.last: date | None = self.named

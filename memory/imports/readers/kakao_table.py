@@ -7,8 +7,8 @@ from typing import Any
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.chat_notices import KAKAO_TALK_MEDIA, is_deleted, is_notice
-from memory.imports.readers.content_ids import Places
-from memory.imports.readers.lines import moment, said, talks
+from memory.imports.readers.content_ids import ContentIds
+from memory.imports.readers.lines import message_of, moment, sessions_of
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.table import Shape, records, shape_of
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Skipped, digest
@@ -36,14 +36,14 @@ class KakaoTable:
         for _where, row in records(source, shape):
             if isinstance(row, dict) and len(people) < _MOST_PEOPLE:
                 people.add(row.get(shape.columns[1], "").strip())
-        places = Places()
+        places = ContentIds()
         source_id = digest(self.name, source.name)
         places.begin(source.name)
-        yield from talks("", source_id, "", _lines(source, shape, people, places, options.limits), options.limits)
+        yield from sessions_of("", source_id, "", _lines(source, shape, people, places, options.limits), options.limits)
 
 
 def _lines(
-    source: Source, shape: Shape, people: Collection[str], places: Places, limits: Limits
+    source: Source, shape: Shape, people: Collection[str], places: ContentIds, limits: Limits
 ) -> Iterator[Line | Skipped]:
     for where, row in records(source, shape):
         if isinstance(row, Skipped):
@@ -55,7 +55,7 @@ def _lines(
         elif not user.strip():
             yield Skipped(where, "notice")
         else:
-            yield said(user.strip(), text, moment(date), where, limits, places)
+            yield message_of(user.strip(), text, moment(date), where, limits, places)
 
 
 def _why_not(text: str, people: Collection[Any]) -> str:

@@ -14,12 +14,12 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import loads
-from memory.imports.readers.lines import array, moment, placed, said, storable, table, talks, word
+from memory.imports.readers.lines import array, message_of, moment, place_messages, sessions_of, storable, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Skipped, digest
-from memory.imports.readers.whole_json import loaded
+from memory.imports.readers.whole_json import load_json
 
 _MARKS = ("agents.item.block_ids", "agents.item.agent_type", "agents.item.core_memory", "core_memory.item.label")
 # Some tools write the file as one JSON text within another.
@@ -47,12 +47,12 @@ class Letta:
         return 0.95 if within or any(mark in sample.paths for mark in _MARKS) else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
-        document = loaded(source.texts(), options.limits, _MAX_CHARACTERS)
+        document = load_json(source.texts(), options.limits, _MAX_CHARACTERS)
         if isinstance(document, str):
             document = _unwrapped(document, options.limits)
         if not isinstance(document, dict):
             raise ImportRejected("not_this", format=str(self.label))
-        places = Places()
+        places = ContentIds()
         yield from _blocks(document, options.limits)
         agents = [table(one) for one in array(document.get("agents"))] or [document]
         for number, agent in enumerate(agents, start=1):
@@ -96,17 +96,19 @@ def _remembered(text: str, kind: str, known: str, at: Any, where: str, limits: L
     return Remembered(text, kind, when.date() if when else None, None, known or digest(kind, text), where)
 
 
-def _conversation(agent: Mapping[str, Any], number: int, places: Places, limits: Limits) -> Iterator[Found]:
+def _conversation(agent: Mapping[str, Any], number: int, places: ContentIds, limits: Limits) -> Iterator[Found]:
     where = _("conversation %d") % number
     name = word(agent.get("name")) or _AGENT
     source_id = word(agent.get("id")) or digest("letta", name, number)
     places.begin(source_id)
     found = _lines(array(agent.get("messages")), name, places, where, limits)
-    yield from talks(name, source_id, where, found, limits)
+    yield from sessions_of(name, source_id, where, found, limits)
 
 
-def _lines(messages: Iterable[Any], name: str, places: Places, talk: str, limits: Limits) -> Iterator[Line | Skipped]:
-    for where, message in placed(messages, talk):
+def _lines(
+    messages: Iterable[Any], name: str, places: ContentIds, talk: str, limits: Limits
+) -> Iterator[Line | Skipped]:
+    for where, message in place_messages(messages, talk):
         if not isinstance(message, dict):
             yield Skipped(where, "broken")
             continue
@@ -116,12 +118,14 @@ def _lines(messages: Iterable[Any], name: str, places: Places, talk: str, limits
             yield Skipped(where, _SILENT[role])
         elif role == _USER:
             text, event = _from_user(_text(message))
-            yield Skipped(where, "notice") if event else said(_USER, text, at, where, limits, places, known, "user")
+            yield (
+                Skipped(where, "notice") if event else message_of(_USER, text, at, where, limits, places, known, "user")
+            )
         elif role == _AGENT:
             spoken, left_out = _from_agent(message)
             yield from (Skipped(where, reason) for reason in left_out)
             for text in spoken:
-                yield said(name, text, at, where, limits, places, known if len(spoken) == 1 else "", "persona")
+                yield message_of(name, text, at, where, limits, places, known if len(spoken) == 1 else "", "persona")
         else:
             yield Skipped(where, "unknown")
 

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 from django.utils.translation import gettext as _
 
 from echovessel.web.storable import NUL
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.source import TextLine
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Role, Skipped, Talk
 
@@ -30,13 +30,13 @@ _PERSONAS = frozenset(
 T = TypeVar("T")
 
 
-def said(
+def message_of(
     speaker: str,
     text: str,
     at: datetime | None,
     where: str,
     limits: Limits,
-    places: Places,
+    places: ContentIds,
     source_id: str = "",
     role: Role = "",
 ) -> Line | Skipped:
@@ -50,7 +50,7 @@ def said(
     return Line(speaker, text, at, source_id or places.id_of(speaker, text, at), where, role)
 
 
-def placed(messages: Iterable[T], talk: str) -> Iterator[tuple[str, T]]:
+def place_messages(messages: Iterable[T], talk: str) -> Iterator[tuple[str, T]]:
     """Each message of a talk with where it stands, for people."""
     message_number = _("%(talk)s, message %(number)d")
     for number, message in enumerate(messages, start=1):
@@ -63,7 +63,7 @@ def storable(text: str) -> str:
     return text.replace(NUL, "").encode("utf-8", "replace").decode() if not text.isprintable() else text
 
 
-def talks(
+def sessions_of(
     title: str, source_id: str, where: str, found: Iterable[Line | Skipped], limits: Limits
 ) -> Iterator[Talk | Skipped]:
     """The lines of one conversation as talks of at most `limits.talk_lines`; what was skipped passes through."""
@@ -91,7 +91,7 @@ def something(found: Iterable[Found]) -> Iterator[Found]:
 
 
 @dataclass(frozen=True)
-class Gathered(Generic[T]):
+class SpeakerCounts(Generic[T]):
     """A line that begins something, and all lines that go on with it. `head` is None for what nothing began."""
 
     number: int
@@ -99,9 +99,9 @@ class Gathered(Generic[T]):
     text: str
 
 
-def gathered(
+def gather_sample(
     lines: Iterable[TextLine], begins: Callable[[str], tuple[T, str] | None], limits: Limits
-) -> Iterator[Gathered[T]]:
+) -> Iterator[SpeakerCounts[T]]:
     """The messages of a text file. `begins` is a line's head and the words after it, None where it goes on with the
     message before."""
     number, head = 1, None
@@ -116,11 +116,11 @@ def gathered(
                 parts.append(line.text)
             continue
         if parts:
-            yield Gathered(number, head, "\n".join(parts))
+            yield SpeakerCounts(number, head, "\n".join(parts))
         number, (head, words), length = line.number, begun, 0
         parts = [words]
     if parts:
-        yield Gathered(number, head, "\n".join(parts))
+        yield SpeakerCounts(number, head, "\n".join(parts))
 
 
 def moment(value: Any) -> datetime | None:

@@ -64,10 +64,10 @@ def _told(lore: Lore, limits: Limits) -> Lore | Skipped:
 
 
 def _lore(rest: dict[str, Any], where: str) -> Lore:
-    keys = tuple(taken(rest, "keys", _is_words, ()))
-    name = taken(rest, "name", is_named, "")
-    enabled = taken(rest, "enabled", lambda value: isinstance(value, bool), True)
-    content = taken(rest, "content", is_text, "")
+    keys = tuple(lore_of(rest, "keys", _is_words, ()))
+    name = lore_of(rest, "name", is_named, "")
+    enabled = lore_of(rest, "enabled", lambda value: isinstance(value, bool), True)
+    content = lore_of(rest, "content", is_text, "")
     decorators, content = _apart(content) if DECORATORS not in rest else ([rest[DECORATORS]], content)
     rest |= {DECORATORS: decorators} if decorators else {}
     return Lore(keys, content, name, enabled, digest("lore", keys, name, content), where, rest)
@@ -98,7 +98,7 @@ def has_entries(book: Any) -> bool:
     return isinstance(book, dict) and isinstance(book.get("entries"), list)
 
 
-def taken(rest: dict[str, Any], key: str, fits: Callable[[Any], bool], otherwise: Any) -> Any:
+def lore_of(rest: dict[str, Any], key: str, fits: Callable[[Any], bool], otherwise: Any) -> Any:
     """The value under `key`, moved out of `rest`; what does not fit stays there."""
     return rest.pop(key) if key in rest and fits(rest[key]) else otherwise
 

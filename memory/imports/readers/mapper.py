@@ -16,8 +16,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers import table
-from memory.imports.readers.applying import Applying, Record, ask_whose, order_of_days
-from memory.imports.readers.fields import Mapping, guessed, partner_in, value_at
+from memory.imports.readers.applying import ChoiceReader, Record, ask_whose, order_of_days
+from memory.imports.readers.fields import Mapping, guess_mapping, partner_in, value_at
 from memory.imports.readers.json_values import Unread, loads, values
 from memory.imports.readers.lines import table as table_of
 from memory.imports.readers.lines import word
@@ -36,7 +36,7 @@ _AT_A_TIME = 256
 _TITLES = ("title", "name")
 
 
-class Mapped:
+class MappedFile:
     name = "mapped"
     label = gettext_lazy("Other JSON or table: you say which field is what")
 
@@ -57,7 +57,7 @@ class Mapped:
             return
         ask_whose(mapping, likely, (path.removeprefix(f"{mapping.records}.") for path in source.sample.paths), options)
         order = order_of_days(lambda: _records(source, mapping), mapping, options)
-        applying = Applying(mapping, order, options.limits, source.name)
+        applying = ChoiceReader(mapping, order, options.limits, source.name)
         above = partner_in(_beginning_of(_first_megabyte(source)).fields.get("", {})) if mapping.records else ""
         for title, where, records, partner in _conversations(source, mapping):
             yield from applying.found(records, title, where, partner or above)
@@ -130,7 +130,7 @@ def _beginning_of(text: str) -> _Seen:
 
 def _best(seen: _Seen) -> Mapping | None:
     """The likeliest place of records: one where the names leave no doubt, and of those the one with the most."""
-    guesses = [(guessed(fields, records), fields) for records, fields in seen.fields.items()]
+    guesses = [(guess_mapping(fields, records), fields) for records, fields in seen.fields.items()]
     # At the top there are records only where each line is one.
     told = [(found, len(fields[found.text])) for found, fields in guesses if found]
     told = [(found, count) for found, count in told if found.records or count > 1]
@@ -219,4 +219,4 @@ def _readable(value: Any, where: str) -> Any:
     return value if isinstance(value, dict) else Skipped(where, "broken")
 
 
-FORMATS = (Mapped(),)
+FORMATS = (MappedFile(),)

@@ -34,7 +34,7 @@ LEAST_LIKENESS = 0.35
 _PLAIN_LIKENESS = 0.75
 
 
-def held(source: Source, judge: Judge) -> tuple[float, Format] | None:
+def format_of_most_members(source: Source, judge: Judge) -> tuple[float, Format] | None:
     """The format that most of the files in a zip are plainly of, and how plainly; None where they resemble nothing."""
     likeness: dict[str, list[float]] = defaultdict(list)
     formats: dict[str, Format] = {}

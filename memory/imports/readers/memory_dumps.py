@@ -14,9 +14,19 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import Unread, objects, values
-from memory.imports.readers.lines import array, moment, placed, role_named, said, storable, table, talks, word
+from memory.imports.readers.lines import (
+    array,
+    message_of,
+    moment,
+    place_messages,
+    role_named,
+    sessions_of,
+    storable,
+    table,
+    word,
+)
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, Limits, Line, Options, Remembered, Role, Skipped, digest
 
@@ -132,7 +142,7 @@ class Zep:
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         wanted = [f"{around}{name}.item" for around in _AROUND for name in _ZEP_LISTS if name != "messages"]
         wanted += [f"{around}summary" for around in _AROUND]
-        places, number = Places(), 0
+        places, number = ContentIds(), 0
         first = next((piece.lstrip() for piece in source.texts() if piece.strip()), "")
         if first.startswith("[") or "fact" in source.sample.paths:
             for value in objects(source):
@@ -159,7 +169,7 @@ def _is_list_of_facts(sample: Sample) -> bool:
     return "facts" in top and top <= {"facts", "user_id", "session_id", "summary", "created_at", "uuid", "metadata"}
 
 
-def _piece(kind: str, value: Any, number: int, places: Places, limits: Limits) -> Iterator[Found]:
+def _piece(kind: str, value: Any, number: int, places: ContentIds, limits: Limits) -> Iterator[Found]:
     where = _("memory %d") % number
     if kind in _SESSIONS or (isinstance(value, dict) and isinstance(value.get("messages"), list)):
         yield from _session(value, number, places, limits)
@@ -183,7 +193,7 @@ def _piece(kind: str, value: Any, number: int, places: Places, limits: Limits) -
         yield _remembered(word(value.get("fact")) or word(value.get("content")), "fact", value, where, limits)
 
 
-def _session(value: Any, number: int, places: Places, limits: Limits) -> Iterator[Found]:
+def _session(value: Any, number: int, places: ContentIds, limits: Limits) -> Iterator[Found]:
     session = table(value)
     where = _("conversation %d") % number
     known = word(session.get("session_id") or session.get("thread_id") or session.get("uuid"))
@@ -195,12 +205,12 @@ def _session(value: Any, number: int, places: Places, limits: Limits) -> Iterato
         yield Skipped(where, "empty")
         return
     lines = _messages(messages if not isinstance(messages, dict | str) else [], places, where, limits)
-    yield from talks(word(session.get("name")), known or digest("zep", number), where, lines, limits)
+    yield from sessions_of(word(session.get("name")), known or digest("zep", number), where, lines, limits)
 
 
-def _messages(messages: Iterable[Any], places: Places, talk: str, limits: Limits) -> Iterator[Line | Skipped]:
+def _messages(messages: Iterable[Any], places: ContentIds, talk: str, limits: Limits) -> Iterator[Line | Skipped]:
     """`role` is a name in older versions, and `role_type` the side."""
-    for where, message in placed(messages, talk):
+    for where, message in place_messages(messages, talk):
         if not isinstance(message, dict):
             yield Skipped(where, _reason(message))
             continue
@@ -212,7 +222,7 @@ def _messages(messages: Iterable[Any], places: Places, talk: str, limits: Limits
         role = _ROLES.get(side) or role_named(name)
         known = word(message.get("uuid") or message.get("uuid_"))
         at = moment(message.get("created_at"))
-        yield said(name, word(message.get("content")), at, where, limits, places, known, role)
+        yield message_of(name, word(message.get("content")), at, where, limits, places, known, role)
 
 
 FORMATS = (Mem0(), Zep())

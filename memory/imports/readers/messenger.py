@@ -17,9 +17,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import Unread, values
-from memory.imports.readers.lines import array, moment, said, table, talks, word
+from memory.imports.readers.lines import array, message_of, moment, sessions_of, table, word
 from memory.imports.readers.messenger_words import is_notice
 from memory.imports.readers.mojibake import is_garbled, repair
 from memory.imports.readers.source import Sample, Source
@@ -81,12 +81,12 @@ class Messenger:
                 yield Skipped(name, "settings" if name.casefold().endswith(".json") else "media")
         chats = [_chat(source, group) for group in _grouped(files or [""])]
         owner = _owner(source, chats)
-        places = Places()
+        places = ContentIds()
         for number, chat in enumerate(chats, start=1):
             where = _("chat %d") % number
             places.begin(chat.source_id)
             found = _lines(source, chat, owner, places, where, options.limits)
-            yield from talks(chat.title, chat.source_id, where, found, options.limits)
+            yield from sessions_of(chat.title, chat.source_id, where, found, options.limits)
 
 
 def _json_files(members: Iterable[str]) -> list[str]:
@@ -158,7 +158,7 @@ def _profile_name(source: Source, member: str) -> str:
 
 
 def _lines(
-    source: Source, chat: _Chat, owner: str, places: Places, where: str, limits: Limits
+    source: Source, chat: _Chat, owner: str, places: ContentIds, where: str, limits: Limits
 ) -> Iterator[Line | Skipped]:
     number, people = 0, frozenset(chat.people)
     place = _("%(talk)s, message %(number)d")
@@ -184,7 +184,7 @@ def _text(message: dict[str, Any]) -> str:
 
 
 def _message(
-    message: Any, owner: str, people: frozenset[str], places: Places, where: str, limits: Limits
+    message: Any, owner: str, people: frozenset[str], places: ContentIds, where: str, limits: Limits
 ) -> Iterator[Line | Skipped]:
     if not isinstance(message, dict):
         yield Skipped(where, message.reason if isinstance(message, Unread) else "broken")
@@ -204,13 +204,13 @@ def _message(
             yield Skipped(where, "notice")
     elif text.strip() or not (with_media or message.get("share") or message.get("type") in ("media", "placeholder")):
         role: Role = "user" if owner and speaker == owner else ""
-        yield said(speaker, text, _at(message), where, limits, places, role=role)
+        yield message_of(speaker, text, _at(message), where, limits, places, role=role)
     elif not with_media:
         yield from _shared(message, speaker, owner, places, where, limits)
 
 
 def _shared(
-    message: dict[str, Any], speaker: str, owner: str, places: Places, where: str, limits: Limits
+    message: dict[str, Any], speaker: str, owner: str, places: ContentIds, where: str, limits: Limits
 ) -> Iterator[Line | Skipped]:
     """A link alone is what was said; what somebody else wrote beneath it, or put on the same network, is not."""
     share = table(message.get("share"))
@@ -218,7 +218,9 @@ def _shared(
     if not link or _OF_THE_NETWORK.match(link) or word(share.get("original_content_owner")):
         yield Skipped(where, "media")
         return
-    yield said(speaker, link, _at(message), where, limits, places, role="user" if owner and speaker == owner else "")
+    yield message_of(
+        speaker, link, _at(message), where, limits, places, role="user" if owner and speaker == owner else ""
+    )
 
 
 FORMATS = (Messenger(),)

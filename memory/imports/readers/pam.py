@@ -15,9 +15,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import Unread, values
-from memory.imports.readers.lines import array, moment, said, storable, table, talks, word
+from memory.imports.readers.lines import array, message_of, moment, sessions_of, storable, table, word
 from memory.imports.readers.pam_hashes import Checksum, fits
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Role, Skipped, digest
@@ -196,10 +196,10 @@ def _conversation(source: Source, member: str, limits: Limits) -> Iterator[Found
     _expect(head, CONVERSATION, member)
     title, source_id = (storable(word(head.get(key))) for key in ("title", "id"))
     outline = _outline(source, member)
-    places = Places()
+    places = ContentIds()
     places.begin(source_id or title)
     lines = _lines(source, member, outline, places, limits)
-    yield from talks(title, source_id or digest("talk", member, title), member, lines, limits)
+    yield from sessions_of(title, source_id or digest("talk", member, title), member, lines, limits)
 
 
 def _outline(source: Source, member: str) -> _Outline:
@@ -215,7 +215,9 @@ def _outline(source: Source, member: str) -> _Outline:
     return outline
 
 
-def _lines(source: Source, member: str, outline: _Outline, places: Places, limits: Limits) -> Iterator[Line | Skipped]:
+def _lines(
+    source: Source, member: str, outline: _Outline, places: ContentIds, limits: Limits
+) -> Iterator[Line | Skipped]:
     spoken = outline.spoken()
     for number, (_place, value) in enumerate(values(source, ("messages.item",), member), 1):
         where = _("message %d") % number
@@ -226,7 +228,7 @@ def _lines(source: Source, member: str, outline: _Outline, places: Places, limit
             yield _line(value, outline, places, where, limits)
 
 
-def _line(value: Any, outline: _Outline, places: Places, where: str, limits: Limits) -> Line | Skipped:
+def _line(value: Any, outline: _Outline, places: ContentIds, where: str, limits: Limits) -> Line | Skipped:
     if not isinstance(value, dict):
         return Skipped(where, value.reason if isinstance(value, Unread) else "broken")
     role = word(value.get("role"))
@@ -240,7 +242,9 @@ def _line(value: Any, outline: _Outline, places: Places, where: str, limits: Lim
     ours = table(value.get("raw_metadata"))
     speaker = word(ours.get("speaker")) or outline.names.get(role, role)
     side = OTHER if ours.get("side") == OTHER else ROLES[role]
-    return said(speaker, text, moment(value.get("created_at")), where, limits, places, word(value.get("id")), side)
+    return message_of(
+        speaker, text, moment(value.get("created_at")), where, limits, places, word(value.get("id")), side
+    )
 
 
 def _text(content: Mapping[str, Any]) -> str:

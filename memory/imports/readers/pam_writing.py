@@ -36,7 +36,7 @@ _ROLES = {"user": "user", "persona": "assistant", "other": "user", "": "user"}
 
 
 @dataclass(frozen=True)
-class Export:
+class PamExport:
     """Who takes what along: the owner by a stable id, the platform and its version by name, the time it is done."""
 
     owner: str
@@ -46,7 +46,7 @@ class Export:
     version: str = "0.1.0"
 
 
-def write(memories: Iterable[Remembered], conversations: Iterable[Talk], export: Export) -> Iterator[bytes]:
+def write(memories: Iterable[Remembered], conversations: Iterable[Talk], export: PamExport) -> Iterator[bytes]:
     """The bytes of the zip. Memories are held, since they are sorted; conversations pass through piece by piece.
 
     Pieces of a talk follow each other, as readers yield them. A time without a zone counts as UTC. Raises ValueError
@@ -84,7 +84,7 @@ class _Drain(io.RawIOBase):
 
 
 def _member(
-    archive: zipfile.ZipFile, drain: _Drain, name: str, pieces: Iterable[str], export: Export
+    archive: zipfile.ZipFile, drain: _Drain, name: str, pieces: Iterable[str], export: PamExport
 ) -> Iterator[bytes]:
     info = zipfile.ZipInfo(name, export.now.timetuple()[:6])
     info.compress_type = zipfile.ZIP_DEFLATED
@@ -98,7 +98,7 @@ def _member(
 # Memories
 
 
-def store(memories: list[Remembered], index: list[dict[str, Any]], export: Export) -> Iterator[str]:
+def store(memories: list[Remembered], index: list[dict[str, Any]], export: PamExport) -> Iterator[str]:
     """`memory-store.json` piece by piece; `memories` in the order of their ids."""
     checksum = hashlib.sha256(b"[")
     yield "{" + ",\n".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in _head(export).items())
@@ -113,7 +113,7 @@ def store(memories: list[Remembered], index: list[dict[str, Any]], export: Expor
     yield "],\n" + _json({"relations": edges, "conversations_index": index, "integrity": integrity})[1:] + "\n"
 
 
-def _head(export: Export) -> dict[str, Any]:
+def _head(export: PamExport) -> dict[str, Any]:
     return {
         "schema": STORE,
         "schema_version": VERSION,
@@ -126,7 +126,7 @@ def _head(export: Export) -> dict[str, Any]:
     }
 
 
-def memory_object(memory: Remembered, export: Export) -> dict[str, Any]:
+def memory_object(memory: Remembered, export: PamExport) -> dict[str, Any]:
     """A memory as the specification has it; what it has no place for is kept in `metadata`."""
     if not memory.text.strip():
         raise ValueError(f"the memory {memory.source_id} holds no words")
@@ -148,7 +148,7 @@ def _own(memory: Remembered) -> dict[str, Any]:
     }
 
 
-def _defaults(memory: Remembered, export: Export) -> dict[str, Any]:
+def _defaults(memory: Remembered, export: PamExport) -> dict[str, Any]:
     day = datetime(memory.day.year, memory.day.month, memory.day.day, tzinfo=UTC) if memory.day else export.now
     confidence = {} if memory.confidence is None else {"confidence": {"current": memory.confidence}}
     return {"temporal": {"created_at": _stamp(day)}, "provenance": {"platform": export.platform}, **confidence}
@@ -179,7 +179,7 @@ class _Indexed:
     started_at: datetime | None = None
     ended_at: datetime | None = None
 
-    def as_json(self, export: Export) -> dict[str, Any]:
+    def as_json(self, export: PamExport) -> dict[str, Any]:
         return {
             "id": self.id,
             "platform": export.platform,
@@ -190,11 +190,11 @@ class _Indexed:
             "storage": {"type": "file", "ref": self.ref, "format": "json"},
         }
 
-    def temporal(self, export: Export) -> dict[str, Any]:
+    def temporal(self, export: PamExport) -> dict[str, Any]:
         ended = self.ended_at and _stamp(self.ended_at)
         return {"created_at": _stamp(self.started_at or export.now), "updated_at": ended}
 
-    def take(self, at: datetime | None, export: Export) -> datetime:
+    def take(self, at: datetime | None, export: PamExport) -> datetime:
         """The time of the next message: its own, else that of the one before."""
         at = at or self.ended_at or export.now
         self.started_at = self.started_at or at
@@ -203,7 +203,7 @@ class _Indexed:
         return at
 
 
-def _conversation(pieces: Iterable[Talk], entry: _Indexed, export: Export) -> Iterator[str]:
+def _conversation(pieces: Iterable[Talk], entry: _Indexed, export: PamExport) -> Iterator[str]:
     """A conversation's file; `entry` learns from it what the index has to say."""
     people: dict[tuple[str, str], None] = {}
     head = {"schema": CONVERSATION, "schema_version": VERSION, "id": entry.id, "provider": {"name": export.platform}}

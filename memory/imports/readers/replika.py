@@ -14,11 +14,11 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.fields import value_at
 from memory.imports.readers.html_text import words_of
 from memory.imports.readers.json_values import Unread, objects, values
-from memory.imports.readers.lines import placed, said, storable, talks, word
+from memory.imports.readers.lines import message_of, place_messages, sessions_of, storable, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.time_order import oldest_first, weight
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Role, Skipped, digest
@@ -147,11 +147,11 @@ def _when(record: Any) -> When | None:
 
 
 def _chat(messages: Iterator[Any], file: str, limits: Limits) -> Iterator[Found]:
-    places = Places()
+    places = ContentIds()
     source_id = digest("replika", _base(file))
     places.begin(source_id)
     ordered = oldest_first(messages, _moment, weight, limits)
-    yield from talks(_TITLE, source_id, _TITLE, _lines(ordered, places, limits), limits)
+    yield from sessions_of(_TITLE, source_id, _TITLE, _lines(ordered, places, limits), limits)
 
 
 def _moment(record: Any) -> Any:
@@ -159,8 +159,8 @@ def _moment(record: Any) -> Any:
     return when.as_moment() if when else None
 
 
-def _lines(messages: Iterator[Any], places: Places, limits: Limits) -> Iterator[Line | Skipped]:
-    for where, message in placed(messages, _TITLE):
+def _lines(messages: Iterator[Any], places: ContentIds, limits: Limits) -> Iterator[Line | Skipped]:
+    for where, message in place_messages(messages, _TITLE):
         if not isinstance(message, dict):
             yield Skipped(where, message.reason if isinstance(message, Unread) else "broken")
             continue
@@ -169,7 +169,7 @@ def _lines(messages: Iterator[Any], places: Places, limits: Limits) -> Iterator[
             yield Skipped(where, "media")
             continue
         speaker, role = _speaker(message)
-        yield said(speaker, text, _moment(message), where, limits, places, word(_first(message, _IDS)), role)
+        yield message_of(speaker, text, _moment(message), where, limits, places, word(_first(message, _IDS)), role)
 
 
 def _speaker(message: Mapping[str, Any]) -> tuple[str, Role]:

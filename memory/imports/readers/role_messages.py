@@ -14,9 +14,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import Unread, objects
-from memory.imports.readers.lines import moment, placed, role_named, said, table, talks, word
+from memory.imports.readers.lines import message_of, moment, place_messages, role_named, sessions_of, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, Limits, Line, Options, Role, Skipped, digest
 
@@ -54,7 +54,7 @@ class RoleMessages:
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         """Messages that stand by themselves, in an array or one a line, are one conversation."""
-        number, places = 0, Places()
+        number, places = 0, ContentIds()
         for several, group in groupby(objects(source), _is_conversation):
             for one in group if several else [group]:
                 number += 1
@@ -65,7 +65,7 @@ def _is_conversation(value: Any) -> bool:
     return isinstance(value, list) or _first(table(value), _HELD) is not None
 
 
-def _conversation(one: Any, file: str, number: int, places: Places, limits: Limits) -> Iterator[Found]:
+def _conversation(one: Any, file: str, number: int, places: ContentIds, limits: Limits) -> Iterator[Found]:
     """`one` holds messages, or is a list of them, or yields them."""
     where = _("conversation %d") % number
     messages = _first(one, _HELD) if isinstance(one, dict) else one
@@ -76,7 +76,7 @@ def _conversation(one: Any, file: str, number: int, places: Places, limits: Limi
     known = word(table(one).get("id"))
     begun = places.begun(known, title or file, messages, _beginning)
     source_id = known or digest("role_messages", number, title)
-    yield from talks(title, source_id, where, _lines(begun, places, where, limits), limits)
+    yield from sessions_of(title, source_id, where, _lines(begun, places, where, limits), limits)
 
 
 def _beginning(message: Any) -> str:
@@ -88,15 +88,15 @@ def _first(record: Mapping[str, Any], keys: Iterable[str]) -> Any:
     return next((record[key] for key in keys if record.get(key) is not None), None)
 
 
-def _lines(messages: Iterable[Any], places: Places, where: str, limits: Limits) -> Iterator[Line | Skipped]:
-    for place, message in placed(messages, where):
+def _lines(messages: Iterable[Any], places: ContentIds, where: str, limits: Limits) -> Iterator[Line | Skipped]:
+    for place, message in place_messages(messages, where):
         if isinstance(message, dict):
             yield from _message(message, places, place, limits)
         else:
             yield Skipped(place, message.reason if isinstance(message, Unread) else "broken")
 
 
-def _message(message: Mapping[str, Any], places: Places, where: str, limits: Limits) -> Iterator[Line | Skipped]:
+def _message(message: Mapping[str, Any], places: ContentIds, where: str, limits: Limits) -> Iterator[Line | Skipped]:
     side = word(_first(message, _SPEAKER))
     if side in _SILENT:
         yield Skipped(where, _SILENT[side])
@@ -106,7 +106,7 @@ def _message(message: Mapping[str, Any], places: Places, where: str, limits: Lim
     if text or not (left_out or message.get("tool_calls")):
         at, speaker = moment(_first(message, _TIMES)), word(message.get("name")) or side
         role = _ROLES.get(side) or role_named(side)
-        yield said(speaker, text, at, where, limits, places, word(message.get("id")), role)
+        yield message_of(speaker, text, at, where, limits, places, word(message.get("id")), role)
     elif message.get("tool_calls"):
         yield Skipped(where, "tool")
 

@@ -16,9 +16,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import Unread, values
-from memory.imports.readers.lines import array, moment, said, table, talks, word
+from memory.imports.readers.lines import array, message_of, moment, sessions_of, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, Limits, Line, Options, Role, Skipped, digest
 
@@ -68,13 +68,15 @@ class Roleplay:
         return 0.9 if self.marks <= sample.paths else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
-        places = Places()
+        places = ContentIds()
         for number, chat in enumerate(self.chats(values(source, self.wanted)), start=1):
             where = _("conversation %d") % number
             source_id = chat.source_id or digest(self.name, number, chat.title)
             name = digest(source.name, chat.title)
             turns = places.begun(chat.source_id, name, chat.turns, lambda turn: turn.text)
-            yield from talks(chat.title, source_id, where, _lines(turns, places, where, options.limits), options.limits)
+            yield from sessions_of(
+                chat.title, source_id, where, _lines(turns, places, where, options.limits), options.limits
+            )
 
 
 class _Webui(Roleplay):
@@ -82,7 +84,7 @@ class _Webui(Roleplay):
         return 0.9 if _INTERNAL.match(sample.text) else super().resembles(sample)
 
 
-def _lines(turns: Iterable[_Turn], places: Places, where: str, limits: Limits) -> Iterator[Line | Skipped]:
+def _lines(turns: Iterable[_Turn], places: ContentIds, where: str, limits: Limits) -> Iterator[Line | Skipped]:
     message_number = _("%(talk)s, message %(number)d")
     for number, turn in enumerate(turns, start=1):
         place = message_number % {"talk": where, "number": number}
@@ -90,7 +92,7 @@ def _lines(turns: Iterable[_Turn], places: Places, where: str, limits: Limits) -
             yield Skipped(place, turn.reason)
         else:
             role, name = _ROLES[turn.side], turn.name or turn.side
-            yield said(name, turn.text, moment(turn.at), place, limits, places, turn.source_id, role)
+            yield message_of(name, turn.text, moment(turn.at), place, limits, places, turn.source_id, role)
 
 
 def _ooba(found: Values) -> Iterator[_Chat]:

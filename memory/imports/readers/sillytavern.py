@@ -13,9 +13,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import loads
-from memory.imports.readers.lines import array, said, table, talks, word
+from memory.imports.readers.lines import array, message_of, sessions_of, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
 from memory.imports.readers.when import read_when
@@ -83,9 +83,9 @@ def _chat(source: Source, file: str, limits: Limits) -> Iterator[Found]:
     title = "" if title == _NO_NAME else title
     chat_id = _chat_id(head, file or source.name)
     # Of its own for each chat: many are copies of others up to where they part.
-    places = Places()
+    places = ContentIds()
     places.begin(chat_id)
-    yield from talks(title, chat_id, title or _("the chat"), _lines(lines, places, limits), limits)
+    yield from sessions_of(title, chat_id, title or _("the chat"), _lines(lines, places, limits), limits)
 
 
 def send_date(value: Any) -> datetime | None:
@@ -127,7 +127,7 @@ def _chat_id(head: dict[str, Any], file: str) -> str:
 
 
 def _lines(
-    messages: Iterable[tuple[int, dict[str, Any] | None]], places: Places, limits: Limits
+    messages: Iterable[tuple[int, dict[str, Any] | None]], places: ContentIds, limits: Limits
 ) -> Iterator[Line | Skipped]:
     line = _("line %d")
     for number, message in messages:
@@ -137,7 +137,7 @@ def _lines(
             yield from _message(message, places, line % number, limits)
 
 
-def _message(message: dict[str, Any], places: Places, where: str, limits: Limits) -> Iterator[Line | Skipped]:
+def _message(message: dict[str, Any], places: ContentIds, where: str, limits: Limits) -> Iterator[Line | Skipped]:
     others = len(array(message.get("swipes"))) - 1
     yield from (Skipped(where, "not_chosen") for _swipe in range(others))
     if message.get("is_system"):
@@ -149,7 +149,7 @@ def _message(message: dict[str, Any], places: Places, where: str, limits: Limits
     if table(message.get("extra")).get("type") == _NARRATOR:
         role = "other"
     at = send_date(message.get("send_date"))
-    yield said(word(message.get("name")) or role, text, at, where, limits, places, role=role)
+    yield message_of(word(message.get("name")) or role, text, at, where, limits, places, role=role)
 
 
 FORMATS = (SillyTavern(),)

@@ -18,9 +18,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import Unread, objects
-from memory.imports.readers.lines import Names, array, moment, said, table, talks, word
+from memory.imports.readers.lines import Names, array, message_of, moment, sessions_of, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.time_order import oldest_first, weight
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
@@ -85,14 +85,14 @@ class Slack:
                 yield Skipped(name, "settings" if name.casefold().endswith(".json") else "media")
         if source.members and not channels:
             raise ImportRejected("member_missing")
-        workspace, places = _workspace(source), Places()
+        workspace, places = _workspace(source), ContentIds()
         for folder, files in (channels or {"": [""]}).items():
             known = folder.rpartition("/")[2]
             title = workspace.title_of(known)
             source_id = workspace.folders.get(known, (known, []))[0] or digest("slack", known or source.name)
             places.begin(source_id)
             found = _lines(source, sorted(files), workspace, source_id, places, title or _("channel"), options.limits)
-            yield from talks(title, source_id, title or _("channel"), found, options.limits)
+            yield from sessions_of(title, source_id, title or _("channel"), found, options.limits)
 
 
 def _is_day(sample: Sample) -> bool:
@@ -128,7 +128,7 @@ def _take(workspace: _Workspace, kind: str, one: Mapping[str, Any]) -> None:
 
 
 def _lines(
-    source: Source, files: list[str], workspace: _Workspace, talk_id: str, places: Places, talk: str, limits: Limits
+    source: Source, files: list[str], workspace: _Workspace, talk_id: str, places: ContentIds, talk: str, limits: Limits
 ) -> Iterator[Line | Skipped]:
     number, place = 0, _("%(talk)s, message %(number)d")
     for file in files:
@@ -144,7 +144,7 @@ def _at(message: Any) -> datetime | None:
 
 
 def _message(
-    message: Any, workspace: _Workspace, talk_id: str, places: Places, where: str, limits: Limits
+    message: Any, workspace: _Workspace, talk_id: str, places: ContentIds, where: str, limits: Limits
 ) -> Iterator[Line | Skipped]:
     if not isinstance(message, dict):
         yield Skipped(where, message.reason if isinstance(message, Unread) else "broken")
@@ -164,7 +164,7 @@ def _message(
         speaker, role = _speaker(message, subtype, workspace)
         known = word(message.get("ts"))
         source_id = f"{talk_id}/{known}/{word(message.get('user') or message.get('bot_id'))}" if known else ""
-        yield said(speaker, text, _at(message), where, limits, places, source_id, role)
+        yield message_of(speaker, text, _at(message), where, limits, places, source_id, role)
 
 
 def _speaker(message: Mapping[str, Any], subtype: str, workspace: _Workspace) -> tuple[str, Role]:

@@ -18,8 +18,8 @@ from xml.parsers import expat
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import Places
-from memory.imports.readers.lines import moment, said, talks
+from memory.imports.readers.content_ids import ContentIds
+from memory.imports.readers.lines import message_of, moment, sessions_of
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
 
@@ -76,7 +76,7 @@ class SmsBackup:
             size += len(message.text) + 200
             if size > 8 * options.limits.item_bytes:
                 raise ImportRejected("too_big")
-        places = Places()
+        places = ContentIds()
         for number, (talk, messages) in enumerate(held.items(), start=1):
             where = _("chat %d") % number
             title = next((message.contact for message in messages if message.contact), talk)
@@ -84,7 +84,7 @@ class SmsBackup:
             places.begin(source_id)
             messages.sort(key=lambda message: message.at or datetime.min.replace(tzinfo=UTC))
             found = _lines(messages, names, places, options.limits)
-            yield from talks(title, source_id, where, found, options.limits)
+            yield from sessions_of(title, source_id, where, found, options.limits)
 
 
 def _key(address: str) -> str:
@@ -94,7 +94,7 @@ def _key(address: str) -> str:
 
 
 def _lines(
-    messages: Iterable[_Message], names: Mapping[str, str], places: Places, limits: Limits
+    messages: Iterable[_Message], names: Mapping[str, str], places: ContentIds, limits: Limits
 ) -> Iterator[Line | Skipped]:
     place = _("message %d")
     for message in messages:
@@ -109,7 +109,7 @@ def _lines(
             own = message.box in _OUTGOING
             role: Role = "user" if own else ""
             speaker = _OWNER if own else _speaker(message, names)
-            yield said(speaker, message.text, message.at, where, limits, places, role=role)
+            yield message_of(speaker, message.text, message.at, where, limits, places, role=role)
 
 
 def _speaker(message: _Message, names: Mapping[str, str]) -> str:

@@ -14,7 +14,7 @@ from typing import IO, Any, BinaryIO, NamedTuple, Self, cast
 import ijson
 from django.utils.translation import gettext as _
 
-from memory.imports.readers.decoding import decoded, encoding_of
+from memory.imports.readers.decoding import decode, encoding_of
 from memory.imports.readers.types import ImportRejected, Limits
 from memory.imports.readers.zips import MAGIC, member_names, opened_zip, printable
 
@@ -82,7 +82,7 @@ class Source:
         encoding = self._encodings.get(member)
         if encoding is None:
             encoding = self._encodings[member] = encoding_of(self._chunks(member))
-        return decoded(self._chunks(member), encoding)
+        return decode(self._chunks(member), encoding)
 
     def lines(self, member: str = "") -> Iterator[TextLine]:
         """The text line by line (ends: LF and CRLF; other separators are part of what was written)."""

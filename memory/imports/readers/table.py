@@ -14,8 +14,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.applying import Applying, Record, ask_whose, order_of_days
-from memory.imports.readers.fields import NAMES, Mapping, guessed
+from memory.imports.readers.applying import ChoiceReader, Record, ask_whose, order_of_days
+from memory.imports.readers.fields import NAMES, Mapping, guess_mapping
 from memory.imports.readers.source import Sample, Source, TextLine
 from memory.imports.readers.types import Found, ImportRejected, Options, Skipped
 from memory.imports.readers.when import read_when
@@ -51,7 +51,7 @@ class Table:
         by_name = sample.name.casefold().endswith((".csv", ".tsv"))
         if not shape.headed:
             return 0.5 if by_name else 0.0
-        mapping = guessed(sampled(_rows_of(sample.text, shape), shape))
+        mapping = guess_mapping(sample_rows(_rows_of(sample.text, shape), shape))
         return 0.9 if mapping and mapping.sure else 0.6 if by_name else 0.3
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
@@ -62,14 +62,14 @@ class Table:
             raise ImportRejected("ask_mapping")
         ask_whose(mapping, likely, shape.columns, options)
         order = order_of_days(lambda: records(source, shape), mapping, options)
-        applying = Applying(mapping, order, options.limits, source.name)
+        applying = ChoiceReader(mapping, order, options.limits, source.name)
         yield from applying.found(records(source, shape), "", "")
 
 
 def guess(source: Source) -> Mapping | None:
     """What the columns hold, as far as the first rows tell."""
     shape = _shape(source)
-    return guessed(sampled(islice(records(source, shape), _SAMPLE_ROWS), shape))
+    return guess_mapping(sample_rows(islice(records(source, shape), _SAMPLE_ROWS), shape))
 
 
 def columns(source: Source) -> list[str]:
@@ -150,7 +150,7 @@ def _rows_of(text: str, shape: Shape) -> Iterator[Record]:
     return (("", _as_record(row, shape)) for row in rows)
 
 
-def sampled(rows: Iterable[Record], shape: Shape) -> dict[str, list[Any]]:
+def sample_rows(rows: Iterable[Record], shape: Shape) -> dict[str, list[Any]]:
     """Some values of each column."""
     taken = [record for _where, record in rows if isinstance(record, dict)]
     return {column: [record.get(column, "") for record in taken] for column in shape.columns}

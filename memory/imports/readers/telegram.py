@@ -15,9 +15,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import Unread, values
-from memory.imports.readers.lines import Names, array, moment, said, table, talks, word
+from memory.imports.readers.lines import Names, array, message_of, moment, sessions_of, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
 from memory.imports.readers.zips import within
@@ -117,11 +117,11 @@ def _files(members: tuple[str, ...]) -> list[str]:
 
 
 def _chats(source: Source, file: str, limits: Limits) -> Iterator[Found]:
-    places = Places()
+    places = ContentIds()
     me, speakers = _speakers(source, file)
     for chat, messages in groupby(_messages(source, file, me, speakers), key=lambda pair: pair[0]):
         found = _lines(chat, (message for _chat, message in messages), places, limits)
-        yield from talks(chat.title, chat.source_id, _where(chat), found, limits)
+        yield from sessions_of(chat.title, chat.source_id, _where(chat), found, limits)
 
 
 def _speakers(source: Source, file: str) -> tuple[str, list[dict[str, str]]]:
@@ -170,7 +170,7 @@ def _messages(source: Source, file: str, me: str, speakers: Sequence[dict[str, s
             yield chat, value
 
 
-def _lines(chat: _Chat, messages: Iterator[Any], places: Places, limits: Limits) -> Iterator[Line | Skipped]:
+def _lines(chat: _Chat, messages: Iterator[Any], places: ContentIds, limits: Limits) -> Iterator[Line | Skipped]:
     places.begin(chat.source_id)
     number, place, talk = 0, _("%(talk)s, message %(number)d"), _where(chat)
     for message in messages:
@@ -188,7 +188,7 @@ def _lines(chat: _Chat, messages: Iterator[Any], places: Places, limits: Limits)
 
 
 def _message(
-    chat: _Chat, message: dict[str, Any], places: Places, where: str, limits: Limits
+    chat: _Chat, message: dict[str, Any], places: ContentIds, where: str, limits: Limits
 ) -> Iterator[Line | Skipped]:
     if message.get("type") != "message":
         yield Skipped(where, "notice" if message.get("type") == "service" else "unknown")
@@ -200,7 +200,7 @@ def _message(
     if text.strip() or not with_media:
         speaker, role = _speaker(chat, message)
         source_id = f"{chat.source_id}/{message['id']}" if word(message.get("id")) else ""
-        yield said(speaker, text, _at(message), where, limits, places, source_id, role)
+        yield message_of(speaker, text, _at(message), where, limits, places, source_id, role)
 
 
 def _speaker(chat: _Chat, message: dict[str, Any]) -> tuple[str, Role]:

@@ -18,11 +18,11 @@ from typing import Literal
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.called import is_form, is_label, may_be_called
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.called import is_form, is_label, may_be_name
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.headings import heading_in
 from memory.imports.readers.journal import Journal
-from memory.imports.readers.lines import Gathered, gathered, moment, role_named, said, talks
+from memory.imports.readers.lines import SpeakerCounts, gather_sample, message_of, moment, role_named, sessions_of
 from memory.imports.readers.localized_times import moment_in
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Skipped, digest
@@ -117,9 +117,9 @@ class Transcript:
         if begins is None:
             raise ImportRejected("not_this", format=str(self.label))
         title = PurePath(source.name).stem
-        messages = gathered(source.lines(), begins, options.limits)
+        messages = gather_sample(source.lines(), begins, options.limits)
         found = _lines(messages, title, options.limits)
-        yield from talks(title, digest("transcript", title), title or _("the talk"), found, options.limits)
+        yield from sessions_of(title, digest("transcript", title), title or _("the talk"), found, options.limits)
 
 
 def _beginnings(source: Source, beginning: Sequence[str]) -> Callable[[str], tuple[_Beginning, str] | None] | None:
@@ -242,7 +242,7 @@ def _may_stand_alone(line: str) -> bool:
         and _SENTENCE.search(line) is None
         and line[0].isalpha()
         and not any(word[0].islower() and word.isascii() for word in line.split()[1:])
-        and may_be_called(line)
+        and may_be_name(line)
         and not is_label(line)
         and heading_in(line, begins=True) is None
     )
@@ -271,7 +271,7 @@ def _speaking(lines: Iterable[str]) -> frozenset[str]:
 def _beginning(line: str) -> _Beginning | None:
     found = _BEGINNING.match(line)
     name = (found["bold"] or found["plain"]).strip() if found else ""
-    if found is None or len(name.split()) > _MOST_WORDS or not may_be_called(name):
+    if found is None or len(name.split()) > _MOST_WORDS or not may_be_name(name):
         return None
     return _Beginning(name, moment(found["at"]), line[found.end() :])
 
@@ -324,9 +324,9 @@ def _day_in(line: str) -> datetime | None:
     return datetime.combine(day, heading.clock or time.min) if day else None
 
 
-def _lines(messages: Iterable[Gathered[_Beginning]], title: str, limits: Limits) -> Iterator[Line | Skipped]:
+def _lines(messages: Iterable[SpeakerCounts[_Beginning]], title: str, limits: Limits) -> Iterator[Line | Skipped]:
     """Blank lines around messages belong to the layout."""
-    line, places = _("line %d"), Places()
+    line, places = _("line %d"), ContentIds()
     day: datetime | None = None
     clock: time | None = None
     for message in places.begun("", title, messages, lambda message: message.text.strip()):
@@ -341,11 +341,11 @@ def _lines(messages: Iterable[Gathered[_Beginning]], title: str, limits: Limits)
             first, _end, below = text.partition("\n")
             if not begun.words and (found := _clock_in(first.strip())):
                 text, at = below.strip("\n"), datetime.combine(day.date(), found) if day else None
-                yield said(begun.name, text, at, where, limits, places, role=role_named(begun.name))
+                yield message_of(begun.name, text, at, where, limits, places, role=role_named(begun.name))
                 continue
             at = datetime.combine(day.date(), clock) if day and clock else day
             clock = None
-            yield said(begun.name, text, begun.at or at, where, limits, places, role=role_named(begun.name))
+            yield message_of(begun.name, text, begun.at or at, where, limits, places, role=role_named(begun.name))
         elif text.strip():
             yield Skipped(where, "nobody")
 

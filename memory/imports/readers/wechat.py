@@ -22,10 +22,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import Places
+from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.html_text import words_of
 from memory.imports.readers.json_values import Unread, is_one_a_line, loads, objects, values
-from memory.imports.readers.lines import Names, moment, said, table, talks, word
+from memory.imports.readers.lines import Names, message_of, moment, sessions_of, table, word
 from memory.imports.readers.quotes import without_quote
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.table import records, shape_of
@@ -96,13 +96,13 @@ class WeChat:
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         chat = self.chat(source)
         source_id = chat.known or digest(self.name, chat.title or source.name)
-        places = Places()
+        places = ContentIds()
         places.begin(source_id)
         found = _lines(chat.messages, places, options.limits)
-        yield from talks(chat.title, source_id, chat.title or _("the chat"), found, options.limits)
+        yield from sessions_of(chat.title, source_id, chat.title or _("the chat"), found, options.limits)
 
 
-def _lines(messages: Iterable[_Said], places: Places, limits: Limits) -> Iterator[Line | Skipped]:
+def _lines(messages: Iterable[_Said], places: ContentIds, limits: Limits) -> Iterator[Line | Skipped]:
     place, names = _("message %d"), Names()
     for number, message in enumerate(messages, start=1):
         where = place % number
@@ -112,7 +112,7 @@ def _lines(messages: Iterable[_Said], places: Places, limits: Limits) -> Iterato
         role: Role = "user" if message.own else ""
         speaker = names.of(message.known or message.name, message.name)
         words = without_quote(message.text)
-        yield said(speaker, words, moment(message.at), where, limits, places, role=role)
+        yield message_of(speaker, words, moment(message.at), where, limits, places, role=role)
 
 
 def _is_weflow(sample: Sample) -> bool:

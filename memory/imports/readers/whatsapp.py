@@ -18,8 +18,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers import day_order
-from memory.imports.readers.content_ids import Places
-from memory.imports.readers.lines import Gathered, gathered, said, something, talks
+from memory.imports.readers.content_ids import ContentIds
+from memory.imports.readers.lines import SpeakerCounts, gather_sample, message_of, sessions_of, something
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
 from memory.imports.readers.whatsapp_words import (
@@ -135,9 +135,9 @@ def _chat(source: Source, file: str, options: Options) -> Iterator[Found]:
         raise ImportRejected("not_this", format=str(WhatsApp.label))
     day_first = _day_first(source, file, stamp, options.day_first)
     title = _title(file, source.name)
-    messages = gathered(source.lines(file), partial(_begins, stamp, day_first), options.limits)
+    messages = gather_sample(source.lines(file), partial(_begins, stamp, day_first), options.limits)
     found = _lines(messages, *_groups_and_owner(source, file, stamp), options.limits)
-    yield from talks(title, digest("whatsapp", title or file), title or _("the chat"), found, options.limits)
+    yield from sessions_of(title, digest("whatsapp", title or file), title or _("the chat"), found, options.limits)
 
 
 def _shape(lines: Iterable[str]) -> re.Pattern[str] | None:
@@ -207,10 +207,10 @@ def _is_about_encryption(words: str) -> bool:
 
 
 def _lines(
-    messages: Iterable[Gathered[datetime]], groups: frozenset[str], owner: str, limits: Limits
+    messages: Iterable[SpeakerCounts[datetime]], groups: frozenset[str], owner: str, limits: Limits
 ) -> Iterator[Line | Skipped]:
     """What chat it is does not count for the ids of its lines: the same one comes with its title and without."""
-    line_number, places = _("line %d"), Places()
+    line_number, places = _("line %d"), ContentIds()
     for number, message in enumerate(messages):
         where = line_number % message.number
         found = _SPEAKER.match(message.text)
@@ -225,7 +225,7 @@ def _lines(
             yield Skipped(where, reason)
         if text or not reason:
             role: Role = "user" if found["name"] == owner else ""
-            yield said(found["name"], text, message.head, where, limits, places, role=role)
+            yield message_of(found["name"], text, message.head, where, limits, places, role=role)
 
 
 @lru_cache(maxsize=1_000)

@@ -11,7 +11,7 @@ from echovessel.web.storable import storable
 from memory.imports.readers.types import ImportRejected, Limits
 
 
-def loaded(pieces: Iterable[str], limits: Limits, most_characters: int) -> Any:
+def load_json(pieces: Iterable[str], limits: Limits, most_characters: int) -> Any:
     """The document that `pieces` of text make up. Raises ImportRejected with line and column.
 
     Numbers that no JSON can hold again (NaN, infinity) are refused; half a surrogate pair, which no UTF-8 can hold,

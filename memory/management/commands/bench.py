@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management import BaseCommand
 from tqdm import tqdm
 
-from echovessel.db.sqlite.temporary import throw_away
+from echovessel.db.sqlite.temporary import temporary_database
 from memory.bench import consolidation, desk, during_import, importing, recall, turns, whole
 
 
@@ -60,39 +60,39 @@ class Command(BaseCommand):
 
     def _whole(self, options: dict[str, Any]) -> None:
         scale = whole.Scale(**{field.name: options[field.name] for field in fields(whole.Scale)})
-        figures = whole.measured(scale)
-        self.stdout.write(json.dumps(figures) if options["as_json"] else "\n".join(whole.table(figures)))
+        figures = whole.measure(scale)
+        self.stdout.write(json.dumps(figures) if options["as_json"] else "\n".join(whole.format_table(figures)))
 
     def _consolidation(self, options: dict[str, Any]) -> None:
         sessions = options["sessions"]
-        with throw_away(), tqdm(total=sessions, unit="session", file=self.stderr) as bar:
-            figures = consolidation.measured(sessions, options["messages"], options["seed"], bar.update)
-        self.stdout.write("\n".join(consolidation.table(figures)))
+        with temporary_database(), tqdm(total=sessions, unit="session", file=self.stderr) as bar:
+            figures = consolidation.measure(sessions, options["messages"], options["seed"], bar.update)
+        self.stdout.write("\n".join(consolidation.format_table(figures)))
 
     def _recall(self, options: dict[str, Any]) -> None:
-        with throw_away(options["keep"]) as path:
-            figures = recall.measured(options["nodes"], options["messages"], options["queries"])
-            self.stdout.write("\n".join(recall.table(figures, path)))
+        with temporary_database(options["keep"]) as path:
+            figures = recall.measure(options["nodes"], options["messages"], options["queries"])
+            self.stdout.write("\n".join(recall.format_table(figures, path)))
 
     def _turns(self, options: dict[str, Any]) -> None:
-        with throw_away(options["keep"]) as path:
-            figures = turns.timed(path, options["owners"], options["nodes"], options["turns"])
-        self.stdout.write("\n".join(turns.table(figures)))
+        with temporary_database(options["keep"]) as path:
+            figures = turns.time_turns(path, options["owners"], options["nodes"], options["turns"])
+        self.stdout.write("\n".join(turns.format_table(figures)))
 
     def _desk(self, options: dict[str, Any]) -> None:
-        with throw_away(options["keep"]):
-            figures = desk.measured(options["nodes"], options["messages"])
-        self.stdout.write(json.dumps(figures) if options["as_json"] else "\n".join(desk.table(figures)))
+        with temporary_database(options["keep"]):
+            figures = desk.measure(options["nodes"], options["messages"])
+        self.stdout.write(json.dumps(figures) if options["as_json"] else "\n".join(desk.format_table(figures)))
 
     def _import(self, options: dict[str, Any]) -> None:
-        with throw_away() as path:
-            figures = importing.measured(path, options["megabytes"])
-        self.stdout.write(json.dumps(figures) if options["as_json"] else "\n".join(importing.table(figures)))
+        with temporary_database() as path:
+            figures = importing.measure(path, options["megabytes"])
+        self.stdout.write(json.dumps(figures) if options["as_json"] else "\n".join(importing.format_table(figures)))
 
     def _beside(self, options: dict[str, Any]) -> None:
-        with throw_away() as path:
-            figures = during_import.measured(path, options["megabytes"], options["nodes"], options["turns"])
-        self.stdout.write(json.dumps(figures) if options["as_json"] else "\n".join(during_import.table(figures)))
+        with temporary_database() as path:
+            figures = during_import.measure(path, options["megabytes"], options["nodes"], options["turns"])
+        self.stdout.write(json.dumps(figures) if options["as_json"] else "\n".join(during_import.format_table(figures)))
 
 
 def some(text: str) -> int:

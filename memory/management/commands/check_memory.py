@@ -25,7 +25,7 @@ class Command(BaseCommand):
         else:
             width = max(map(len, found))
             self.stdout.write("\n".join(f"{name:{width}} {count}" for name, count in found.items()))
-        if strange := checks.stones_from_elsewhere():
+        if strange := checks.foreign_tombstones():
             self.stderr.write(
                 f"{strange} tombstones came with an archive of another installation; without its key (tombstone_key "
                 "in its data folder) they refuse nothing here. Nothing is wrong with them."

@@ -23,7 +23,7 @@ from django.utils.crypto import get_random_string
 from tqdm import tqdm
 
 from chat import knobs
-from echovessel.db.sqlite.temporary import is_migrated, throw_away
+from echovessel.db.sqlite.temporary import is_migrated, temporary_database
 from echovessel.embeddings import embedding
 from echovessel.embeddings.embedding import EmbeddingUnavailable
 from memory import evaluation
@@ -55,11 +55,11 @@ def evaluated(persona: Persona, path: Path, budget: int, progress: Any = None) -
         times.append(found.xray.elapsed_ms)
     return {
         "queries": len(times),
-        "all": measures.averaged([row for rows in answered.values() for row in rows]),
-        "by_category": {name: measures.averaged(rows) for name, rows in sorted(answered.items())},
+        "all": measures.average([row for rows in answered.values() for row in rows]),
+        "by_category": {name: measures.average(rows) for name, rows in sorted(answered.items())},
         "over_recall": {
-            "all": measures.averaged([row for rows in unanswerable.values() for row in rows]),
-            "by_category": {name: measures.averaged(rows) for name, rows in sorted(unanswerable.items())},
+            "all": measures.average([row for rows in unanswerable.values() for row in rows]),
+            "by_category": {name: measures.average(rows) for name, rows in sorted(unanswerable.items())},
         },
         "elapsed_ms": measures.latency(times),
     }
@@ -99,7 +99,7 @@ class Command(BaseCommand):
         if budget < 1:
             raise ValueError("--budget must be at least 1")
         plain = settings.KNOBS | {"memory.plain_sum": SCORINGS[options["scoring"]]}
-        with nullcontext() if is_migrated() else throw_away(), override_settings(KNOBS=plain):
+        with nullcontext() if is_migrated() else temporary_database(), override_settings(KNOBS=plain):
             results = {path.name: self._measured(path, budget) for path in options["dirs"] or evaluation.SETS.values()}
         told = {"budget": budget, "embedding_model": embedding.name(), "scoring": options["scoring"]}
         return told | {"sets": results}
@@ -114,7 +114,7 @@ class Command(BaseCommand):
             if earlier.get(name, run[name]) != run[name]:
                 self.stderr.write(f"{name}: {earlier[name]} -> {run[name]}")
         changed = measures.changes(earlier["sets"], run["sets"])
-        fallen = measures.fallen(changed)
+        fallen = measures.regressions(changed)
         for name, (before, after) in changed.items():
             self.stderr.write(f"{name}: {before:.4f} -> {after:.4f}{'  fell' if name in fallen else ''}")
         if missing := sorted(earlier["sets"].keys() - run["sets"].keys()):
@@ -179,7 +179,7 @@ def _part(results: Mapping[str, Mapping[str, Any]], title: str, names: Sequence[
         for category, values in found["by_category"].items():
             yield _row(f"  {category}", values, names)
     if len(parts) > 1:
-        yield _row("mean of sets", measures.averaged([found["all"] for found in parts.values()]), names)
+        yield _row("mean of sets", measures.average([found["all"] for found in parts.values()]), names)
 
 
 def _row(title: str, values: Mapping[str, float], names: Sequence[str]) -> str:

@@ -56,7 +56,7 @@ class Command(BaseCommand):
                 raise CommandError("Give a persona, or --owner, not both.")
             if options["format"] != "archive":
                 raise CommandError("All of an owner's are saved as archives; give a persona for another format.")
-            return account_archive.zipped(owner, now), Path(options["persona"]) if options["persona"] else None
+            return account_archive.stream_zip(owner, now), Path(options["persona"]) if options["persona"] else None
         if options["persona"] is None:
             raise CommandError("Give a persona, or --owner USERNAME.")
         try:

@@ -9,7 +9,7 @@ from django.core.management import BaseCommand, CommandError
 from tqdm import tqdm
 
 from echovessel.embeddings.embedding import EmbeddingUnavailable
-from memory.archive import ArchiveError, Imported, import_archive
+from memory.archive import ArchiveError, ImportResult, import_archive
 from memory.archive.read import PASSES
 
 
@@ -35,7 +35,7 @@ class Command(BaseCommand):
         self._tell(result)
         return str(result.persona.uuid)
 
-    def _imported(self, owner: Any, options: dict[str, Any]) -> Imported:
+    def _imported(self, owner: Any, options: dict[str, Any]) -> ImportResult:
         path: Path = options["file"]
         with (
             path.open("rb") as file,
@@ -52,6 +52,6 @@ class Command(BaseCommand):
                 report=lambda line: bar.write(line, file=self.stderr),
             )
 
-    def _tell(self, result: Imported) -> None:
+    def _tell(self, result: ImportResult) -> None:
         counts = ", ".join(f"{count} {what}" for what, count in result.added.items() if count)
         self.stderr.write(f"added: {counts or 'nothing'}; rejected lines: {result.rejected}")

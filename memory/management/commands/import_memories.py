@@ -31,10 +31,10 @@ from memory.imports import (
     estimate,
     look,
     runner,
-    suggested,
-    told,
+    suggest_choices,
+    summarize,
 )
-from memory.imports.choices import KINDS, followed
+from memory.imports.choices import KINDS, follow_choices
 from memory.imports.readers import FORMATS, Source
 from memory.imports.readers.fields import Mapping as Fields
 from memory.imports.readers.types import ImportRejected
@@ -159,7 +159,7 @@ class Command(BaseCommand):
     # --- what a person says -----------------------------------------------------------------------------------------
     def _choices(self, job: ImportJob, read_as: Choices, options: dict[str, Any]) -> Choices:
         """What is likely, but for what the options say; who is still nobody is asked for, where somebody can be."""
-        likely = suggested(job)
+        likely = suggest_choices(job)
         said = {name: options[name] for name in ("zone", "undated", "limit", "called") if options[name]}
         read = {name: getattr(read_as, name) for name in analysis.HOW_TO_READ}
         roles = _roles(likely.roles, options, job.found)
@@ -186,7 +186,7 @@ class Command(BaseCommand):
         if job.found.get("between_people") and without_owner:
             return {name: role or "other" for name, role in roles.items()}
         if job.found.get("between_people"):
-            return followed(roles, {self._who_is_the_owner(unknown, lines): "user"}, between_people=True)
+            return follow_choices(roles, {self._who_is_the_owner(unknown, lines): "user"}, between_people=True)
         if not sys.stdin.isatty():
             raise CommandError(_who_is_who(unknown, lines))
         return roles | {name: self._answer(name, lines[name]) for name in unknown}
@@ -215,7 +215,7 @@ class Command(BaseCommand):
             self._table(_estimate_rows(estimate(job)))
 
     def _tell_outcome(self, job: ImportJob, outcome: runner.Outcome) -> None:
-        counts = {name: count for name, count in told(job)["counts"].items() if count}
+        counts = {name: count for name, count in summarize(job)["counts"].items() if count}
         if job.format != archive_files.NAME:
             counts = _in_file(job) | {_READ.get(name, name): count for name, count in counts.items()}
         model = {} if estimate(job).is_connected else {"model": _NO_MODEL}
@@ -319,8 +319,8 @@ def _roles(likely: Mapping[str, str], options: dict[str, Any], found: dict[str, 
     if unknown := said.keys() - {one["name"] for one in speakers}:
         raise CommandError(f"Nobody in the file is called {', '.join(map(repr, sorted(unknown)))}.")
     if between_people:
-        return followed(likely, said, between_people=True)
-    roles = followed(likely, said)
+        return follow_choices(likely, said, between_people=True)
+    roles = follow_choices(likely, said)
     if {"user", "persona"} <= set(said.values()):
         return {name: role if name in said or role == "skip" else "other" for name, role in roles.items()}
     return roles

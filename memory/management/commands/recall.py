@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from chat import knobs
 from memory.recall import Recall, prepare, recall
-from memory.recall.xray import CandidateSeen
+from memory.recall.xray import CandidateRecord
 from memory.web.presenters.recall_reasons import ARMS, PARTS, RULES, describe_empty, describe_left_out
 from persona.lookup import NoSuchPersona, persona_by
 
@@ -120,7 +120,7 @@ def _table(query: QueryLine, budget: int, found: Recall) -> Iterator[str]:
     yield ", ".join(f"{step} {ms:.1f} ms" for step, ms in found.xray.elapsed_ms.items())
 
 
-def _candidates(seen: Iterable[CandidateSeen]) -> Iterator[str]:
+def _candidates(seen: Iterable[CandidateRecord]) -> Iterator[str]:
     """A row for each: score, layer, id, what became of it, and the parts of the score."""
     for one in seen:
         parts = ", ".join(f"{PARTS.get(name, name)} {value:.3f}" for name, value in one.parts.items())

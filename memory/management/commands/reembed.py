@@ -13,7 +13,7 @@ from echovessel.embeddings import embedding
 from echovessel.embeddings.embedding import EmbeddingUnavailable
 from memory.models.embedding_model import LONGEST_MODEL_NAME
 from memory.store import reembedding
-from memory.store.reembedding import Busy, Plan, Unsound
+from memory.store.reembedding import Busy, Plan, UnsoundVectors
 
 SAMPLE = 64
 GOES_ON = "Nothing that was made is lost: run it again, and it goes on from there."
@@ -51,7 +51,7 @@ class Command(BaseCommand):
             raise CommandError(f"{error}. The model in use is as before.") from error
         except Busy as error:
             raise CommandError(f"{error} {GOES_ON}") from error
-        except Unsound as error:
+        except UnsoundVectors as error:
             nodes = ", ".join(map(str, error.nodes[:10]))
             raise CommandError(f"The model gives {error} ({nodes} …). The model in use is as before.") from error
 
@@ -73,7 +73,7 @@ class Command(BaseCommand):
             self.stdout.write(f"takes about {timedelta(seconds=seconds)} (h:mm:ss) here")
 
     def _seconds_each(self, model: str) -> float:
-        told = reembedding.sample(SAMPLE)
+        told = reembedding.sample_descriptions(SAMPLE)
         embedding.embed(told[:1], model)  # loads it
         started = time.monotonic()
         embedding.embed(told[1:], model)

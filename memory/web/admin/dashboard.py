@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django_q.models import OrmQ
 
 from chat.models import CrisisFlag, Session, Turn
-from echovessel.admin.charts import Chart, Series, lined, stacked
+from echovessel.admin.charts import Chart, Series, line_chart, stacked_chart
 from echovessel.llm.models import LLMCall, Purpose
 from memory.models import ConceptNode, MergeProposal, Receipt, Tombstone
 from memory.models.node import MAX_IMPACT
@@ -54,8 +54,10 @@ def memory_charts(now: datetime) -> list[Chart]:
     ]
     mean = [_mean([found for (_kind, week), found in counts.items() if week == ago]) for ago in reversed(range(WEEKS))]
     return [
-        stacked("remembered", _("Memories by layer, in each week until"), weeks, kinds),
-        lined("weight", _("How heavy they are in the mean, in each week until"), weeks, [Series(_("weight"), mean)]),
+        stacked_chart("remembered", _("Memories by layer, in each week until"), weeks, kinds),
+        line_chart(
+            "weight", _("How heavy they are in the mean, in each week until"), weeks, [Series(_("weight"), mean)]
+        ),
     ]
 
 
@@ -64,7 +66,7 @@ def impact_chart() -> Chart:
     rows = ConceptNode.objects.filter(status=Status.ACTIVE).order_by().values_list("emotional_impact")
     counts = dict(rows.annotate(Count("pk")))
     bands = range(-MAX_IMPACT, MAX_IMPACT + 1)
-    return stacked(
+    return stacked_chart(
         "weights", _("Memories by weight"), list(bands), [Series(_("memories"), [counts.get(one, 0) for one in bands])]
     )
 
@@ -79,7 +81,7 @@ def recalls() -> Chart:
     ]
     half = [float(np.median(group)) for group in groups]
     nearly_all = [float(np.quantile(group, 0.95)) for group in groups]
-    return lined(
+    return line_chart(
         "recalls",
         _("Milliseconds of recall, in the latest turns"),
         columns,
@@ -100,8 +102,8 @@ def costs(now: datetime) -> list[Chart]:
     days = [(now - timedelta(days=ago)).strftime("%m-%d") for ago in reversed(range(DAYS))]
     purposes = [purpose for purpose in Purpose if any(name == purpose for name, _ago in spent)]
     return [
-        stacked("tokens", _("Tokens by purpose, in the 24 hours until"), days, _by(purposes, spent, 1)),
-        stacked("cost", _("US dollars by purpose, in the 24 hours until"), days, _by(purposes, spent, 0)),
+        stacked_chart("tokens", _("Tokens by purpose, in the 24 hours until"), days, _by(purposes, spent, 1)),
+        stacked_chart("cost", _("US dollars by purpose, in the 24 hours until"), days, _by(purposes, spent, 0)),
     ]
 
 

@@ -18,7 +18,7 @@ from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from echovessel.admin import AboutPersona, Lately, Seen, SeenInline, excerpt
+from echovessel.admin import AboutPersona, Lately, ReadOnlyAdmin, ReadOnlyInline, excerpt
 from memory.entities import merge as entities_merge
 from memory.entities import rename
 from memory.entities.proposal_reasons import REASONS
@@ -59,7 +59,7 @@ class MentionedInInline(MentionInline):
         return mention.node.description
 
 
-class AliasInline(SeenInline):
+class AliasInline(ReadOnlyInline):
     model = Alias
     fields = ["text", "normalized"]
 
@@ -71,7 +71,7 @@ def _bearing(names: str, entities: QuerySet[Entity]) -> list[int]:
 
 
 @admin.register(Entity)
-class EntityAdmin(Seen):
+class EntityAdmin(ReadOnlyAdmin):
     """Somebody or something with a name; its names are changed here, and two are made of one."""
 
     words = ["canonical_name", "description"]
@@ -131,7 +131,7 @@ class EntityAdmin(Seen):
 
 
 @admin.register(MergeProposal)
-class MergeProposalAdmin(Seen):
+class MergeProposalAdmin(ReadOnlyAdmin):
     """The question whether two are one: answered in the list for many, or one by one on the review desk."""
 
     words = ["first_name", "first_known_by", "second_name", "second_known_by"]

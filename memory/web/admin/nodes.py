@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from echovessel.admin import AboutPersona, Lately, Page, SeenInline, WordsIndexed, excerpt
+from echovessel.admin import AboutPersona, AdminPage, Lately, ReadOnlyInline, WordsIndexed, excerpt
 from memory.consolidation import open_items
 from memory.curation import correct
 from memory.curation.actions import NODE_ACTIONS
@@ -98,7 +98,7 @@ class TagFilter(admin.SimpleListFilter):
         return queryset.filter(relational_tags__icontains=f'"{tag}"') if tag in RELATIONAL_TAGS else None
 
 
-class MentionInline(SeenInline):
+class MentionInline(ReadOnlyInline):
     model = Mention
     verbose_name_plural = _("who and what it is about")
     fields = ["entity_name"]
@@ -119,7 +119,7 @@ class AdminCorrectionForm(CorrectionForm):
             self.fields[name].widget = AdminDateWidget()
 
 
-class NodeAdmin(WordsIndexed, Page):
+class NodeAdmin(WordsIndexed, AdminPage):
     """What the pages of events and of thoughts share."""
 
     words = ["description", "emotion_tags", "beginning"]

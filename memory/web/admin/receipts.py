@@ -7,13 +7,13 @@ from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.translation import gettext_lazy as _
 
-from echovessel.admin import FORGET, AboutPersona, Lately, Seen
+from echovessel.admin import FORGET, AboutPersona, Lately, ReadOnlyAdmin
 from memory.models import ImportRun, Receipt
 from memory.web.presenters.forgetting import describe_counts
 
 
 @admin.register(Receipt)
-class ReceiptAdmin(Seen):
+class ReceiptAdmin(ReadOnlyAdmin):
     """For whoever may see receipts, or has anything forgotten."""
 
     change_form_template = "admin/memory/receipt.html"
@@ -49,7 +49,7 @@ class ReceiptAdmin(Seen):
 
 
 @admin.register(ImportRun)
-class ImportRunAdmin(Seen):
+class ImportRunAdmin(ReadOnlyAdmin):
     forgets = "import"
     list_display = ["at", "persona"]
     list_filter = [Lately.of("at"), AboutPersona]

@@ -13,13 +13,13 @@ from django.utils.translation import ngettext
 from chat.admin import SessionAdmin, TurnAdmin
 from chat.models import Session, Turn
 from chat.sessions import close
-from echovessel.admin import AboutPersona, InTalk, Lately, Seen, SeenInline
+from echovessel.admin import AboutPersona, InSession, Lately, ReadOnlyAdmin, ReadOnlyInline
 from memory.consolidation import runner
 from memory.models import Extraction, ModelReply, ReflectionRun
 from memory.web.presenters import xray
 
 
-class ModelReplyInline(SeenInline):
+class ModelReplyInline(ReadOnlyInline):
     model = ModelReply
     verbose_name_plural = _("answers of which nothing was made")
     fields = ["step", "text"]
@@ -75,18 +75,18 @@ class ExplainedTurnAdmin(TurnAdmin):
 
 
 @admin.register(Extraction)
-class ExtractionAdmin(Seen):
+class ExtractionAdmin(ReadOnlyAdmin):
     words = ["answer"]
     persona_path = "session.persona"
     unlisted = ["answer"]
     list_display = ["id", "session", "chunk", "dropped", "created_at", "applied_at"]
-    list_filter = [Lately, InTalk]
+    list_filter = [Lately, InSession]
     list_select_related = ["session__persona"]
     search_fields = ["session__uuid"]
 
 
 @admin.register(ReflectionRun)
-class ReflectionRunAdmin(Seen):
+class ReflectionRunAdmin(ReadOnlyAdmin):
     list_display = ["at", "persona", "reason", "thoughts", "dropped"]
     list_filter = ["reason", Lately.of("at"), AboutPersona]
     list_select_related = ["persona"]

@@ -10,7 +10,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from echovessel.admin import AboutPersona, Lately, Seen, SeenInline, excerpt
+from echovessel.admin import AboutPersona, Lately, ReadOnlyAdmin, ReadOnlyInline, excerpt
 from memory.models import ConceptNode, Question, QuestionGround, SlowCycleRun
 from memory.slow_cycle import questions
 from memory.web.presenters.admin_node import node_address
@@ -18,7 +18,7 @@ from memory.web.presenters.slow_cycle import MAX_EXCERPT, run_context
 
 
 @admin.register(SlowCycleRun)
-class SlowCycleRunAdmin(Seen):
+class SlowCycleRunAdmin(ReadOnlyAdmin):
     """One run: why, what it was given, and what became of each thing it said."""
 
     words = ["account"]
@@ -35,7 +35,7 @@ class SlowCycleRunAdmin(Seen):
         return render_to_string("admin/memory/_slow_cycle.html", run_context(run))
 
 
-class GroundInline(SeenInline):
+class GroundInline(ReadOnlyInline):
     model = QuestionGround
     verbose_name_plural = _("what it rests on")
     fields = ["memory"]
@@ -50,7 +50,7 @@ class GroundInline(SeenInline):
 
 
 @admin.register(Question)
-class QuestionAdmin(Seen):
+class QuestionAdmin(ReadOnlyAdmin):
     """What she wonders about; whoever knows better has her wonder about it no more."""
 
     words = ["text", "answered"]

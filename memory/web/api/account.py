@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Query, Router
 
 from echovessel.api import pagination
-from echovessel.api.pagination import PageOf
+from echovessel.api.pagination import Page
 from memory.models import Receipt
 from memory.web.api.forgetting import ReceiptOut
 from memory.web.serializers import serialize_receipt
@@ -16,8 +16,8 @@ from memory.web.serializers import serialize_receipt
 router = Router()
 
 
-@router.get("/receipts", response=PageOf[ReceiptOut], summary="Personas that were forgotten wholly")
-def list_account_receipts(request: HttpRequest, asked: Query[pagination.Asked]) -> Any:
+@router.get("/receipts", response=Page[ReceiptOut], summary="Personas that were forgotten wholly")
+def list_account_receipts(request: HttpRequest, asked: Query[pagination.PageParams]) -> Any:
     """What was forgotten with each, in counts; the newest first."""
     return pagination.page(_receipts(request), asked, serialize_receipt)
 

@@ -13,14 +13,14 @@ from pydantic import Field
 
 from chat.models import Message
 from echovessel.api.bodies import Body
-from echovessel.api.problems import Refused, refused_fields
+from echovessel.api.problems import ApiError, refused_fields
 from echovessel.embeddings.embedding import EmbeddingUnavailable
 from memory.consolidation import open_items
 from memory.curation import add, remember
 from memory.curation import correct as curation_correct
 from memory.curation.actions import NODE_ACTIONS, Action
-from memory.curation.add import Addition, WithoutGround
-from memory.curation.correct import Correction, Forgotten, InvalidMemory
+from memory.curation.add import Addition, MissingEvidence
+from memory.curation.correct import Correction, InvalidMemory, WordsForgotten
 from memory.curation.remember import NotRemembered
 from memory.models import ConceptNode
 from memory.web.api.memories import EvidenceOut, Kind, NodeDetail, NodeOut, embedding_unavailable, own_node
@@ -98,9 +98,9 @@ def post_node(request: HttpRequest, persona_id: UUID, body: NodeIn) -> Any:
     try:
         written = add.add(persona, Addition(**fields, lines=lines, grounds=grounds), timezone.now())
     except NotRemembered as error:
-        raise Refused(409, error.code, str(error)) from error
-    except WithoutGround as error:
-        raise Refused(422, "without_ground", "A memory rests on something: give lines or memories.") from error
+        raise ApiError(409, error.code, str(error)) from error
+    except MissingEvidence as error:
+        raise ApiError(422, "without_ground", "A memory rests on something: give lines or memories.") from error
     except InvalidMemory as error:
         raise refused_fields(f"body.body.{error.field}") from error
     except EmbeddingUnavailable as error:
@@ -118,7 +118,7 @@ def remember_line(request: HttpRequest, persona_id: UUID, message_id: UUID) -> d
     try:
         return serialize_node_detail(_read_anew(remember.remember(line, timezone.now())))
     except NotRemembered as error:
-        raise Refused(409, error.code, str(error)) from error
+        raise ApiError(409, error.code, str(error)) from error
     except EmbeddingUnavailable as error:
         raise embedding_unavailable() from error
 
@@ -149,8 +149,8 @@ def restore_node(request: HttpRequest, persona_id: UUID, node_id: UUID, version:
 def _corrected(correct: Callable[[], ConceptNode]) -> ConceptNode:
     try:
         return correct()
-    except Forgotten as error:
-        raise Refused(409, "forgotten", "These words were forgotten for good.") from error
+    except WordsForgotten as error:
+        raise ApiError(409, "forgotten", "These words were forgotten for good.") from error
     except InvalidMemory as error:
         raise refused_fields(f"body.body.{error.field}") from error
     except EmbeddingUnavailable as error:
@@ -181,7 +181,7 @@ def settle_node(request: HttpRequest, persona_id: UUID, node_id: UUID, body: Out
     """Where it ended so already it does nothing. 409 where it ended otherwise: open it again first."""
     node = own_node(request, persona_id, node_id)
     if node.kind not in open_items.KINDS or body.by == node.uuid:
-        raise Refused(422, "invalid", "A promise or an expectation is settled, and by another memory.")
+        raise ApiError(422, "invalid", "A promise or an expectation is settled, and by another memory.")
     if body.outcome == ConceptNode.Outcome.OPEN:
         open_items.reopen(node, timezone.now())
     else:
@@ -190,7 +190,7 @@ def settle_node(request: HttpRequest, persona_id: UUID, node_id: UUID, body: Out
         open_items.settle(node, body.outcome, by, timezone.now())
     node.refresh_from_db()
     if node.outcome != body.outcome:
-        raise Refused(409, "settled", "It ended otherwise; open it again first.", outcome=node.outcome)
+        raise ApiError(409, "settled", "It ended otherwise; open it again first.", outcome=node.outcome)
     return serialize_node_detail(node)
 
 

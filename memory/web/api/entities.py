@@ -11,9 +11,9 @@ from pydantic import BeforeValidator, Field
 
 from echovessel.api import pagination
 from echovessel.api.bodies import Body
-from echovessel.api.pagination import PageOf
-from echovessel.api.problems import Refused
-from echovessel.language.person_names import normalized
+from echovessel.api.pagination import Page
+from echovessel.api.problems import ApiError
+from echovessel.language.person_names import normalize_name
 from memory.entities import merge, rename, split
 from memory.entities.merge import LaterMergeStands, LivesOnInAnother
 from memory.entities.rename import LONGEST_DESCRIPTION, LONGEST_NAME, NameRefused
@@ -67,11 +67,11 @@ class ProposalOut(Schema):
     status: str = Field(examples=["open"])
 
 
-@router.get("/{uuid:persona_id}/proposals", response=PageOf[ProposalOut], summary="Pairs that are or were in question")
+@router.get("/{uuid:persona_id}/proposals", response=Page[ProposalOut], summary="Pairs that are or were in question")
 def list_proposals(
     request: HttpRequest,
     persona_id: UUID,
-    asked: Query[pagination.Asked],
+    asked: Query[pagination.PageParams],
     status: MergeProposal.Status | None = None,
 ) -> Any:
     """Two names that may be of one, the newest first; or those with one answer."""
@@ -87,9 +87,9 @@ def answer_proposal(request: HttpRequest, persona_id: UUID, proposal_id: UUID, a
     try:
         done = merge.DECISIONS[answer](proposal, request.user, timezone.now())  # type: ignore[arg-type]
     except LaterMergeStands as error:
-        raise Refused(409, "later_merge", "One of the two was merged again after this.") from error
+        raise ApiError(409, "later_merge", "One of the two was merged again after this.") from error
     if not done:
-        raise Refused(409, "decided", "There is nothing to decide here any more.")
+        raise ApiError(409, "decided", "There is nothing to decide here any more.")
     return serialize_proposal(proposal)
 
 
@@ -106,7 +106,7 @@ def keep_entities_apart(request: HttpRequest, persona_id: UUID, body: PairIn) ->
     one, other = _pair(own_persona(request, persona_id), body)
     proposal = merge.propose(one.persona, one, other, 0.0, [merge.BY_HAND])
     if not merge.keep_apart(proposal, request.user, timezone.now()):  # type: ignore[arg-type]
-        raise Refused(409, "decided", "There is nothing to decide here any more.")
+        raise ApiError(409, "decided", "There is nothing to decide here any more.")
     proposal.refresh_from_db()
     return serialize_proposal(proposal)
 
@@ -118,7 +118,7 @@ def patch_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: 
     try:
         rename.change(entity, body.canonical_name, body.aliases or (), body.description)
     except NameRefused as error:
-        raise Refused(409, error.code, str(error)) from error
+        raise ApiError(409, error.code, str(error)) from error
     return serialize_entity(_own(entity.persona, entity_id))
 
 
@@ -126,13 +126,13 @@ def patch_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: 
 def split_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: SplitIn) -> dict[str, Any]:
     """These names and memories are of somebody else: the new one is given. 409 where it cannot be split so."""
     entity = _own(own_persona(request, persona_id), entity_id)
-    wanted = {normalized(name) for name in body.names}
+    wanted = {normalize_name(name) for name in body.names}
     names = [alias.pk for alias in entity.aliases.all() if alias.normalized in wanted]
     mentions = list(entity.mentions.filter(node__uuid__in=body.nodes).values_list("pk", flat=True))
     try:
         return serialize_entity(split.split(entity, names, mentions, request.user, timezone.now()))  # type: ignore[arg-type]
     except NotSplit as error:
-        raise Refused(409, error.code, str(error)) from error
+        raise ApiError(409, error.code, str(error)) from error
 
 
 def serialize_merge(request: HttpRequest, one: Entity, other: Entity) -> dict[str, Any]:
@@ -140,13 +140,13 @@ def serialize_merge(request: HttpRequest, one: Entity, other: Entity) -> dict[st
     try:
         return serialize_proposal(merge.merge_pair(one, other, request.user, timezone.now()))  # type: ignore[arg-type]
     except LivesOnInAnother as error:
-        raise Refused(409, "lives_on", "One of the two lives on in another one.") from error
+        raise ApiError(409, "lives_on", "One of the two lives on in another one.") from error
 
 
 def _pair(persona: Persona, body: PairIn) -> tuple[Entity, Entity]:
     one, other = _own(persona, body.one), _own(persona, body.other)
     if one == other:
-        raise Refused(422, "invalid", "These are one already.")
+        raise ApiError(422, "invalid", "These are one already.")
     return one, other
 
 

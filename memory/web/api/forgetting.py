@@ -13,8 +13,8 @@ from ninja import Query, Schema
 from pydantic import Field
 
 from echovessel.api import pagination
-from echovessel.api.pagination import PageOf
-from echovessel.api.problems import Refused, refused_fields
+from echovessel.api.pagination import Page
+from echovessel.api.problems import ApiError, refused_fields
 from memory import forgetting
 from memory.forgetting import REVERT_IMPORT, Busy, Choice, InvalidChoice, Kind, Plan, PlanChanged, Target, make_choice
 from memory.forgetting.types import MENTION_MODES, DependentMode, MessageMode, OtherMentions
@@ -228,8 +228,8 @@ def forget_persona(request: HttpRequest, persona_id: UUID, confirm: Digest) -> d
     return _forget(request, _plan_of_all(request, persona_id), ForgetQuery(confirm=confirm))
 
 
-@router.get("/{uuid:persona_id}/receipts", response=PageOf[ReceiptOut], summary="What was forgotten, newest first")
-def list_receipts(request: HttpRequest, persona_id: UUID, asked: Query[pagination.Asked]) -> Any:
+@router.get("/{uuid:persona_id}/receipts", response=Page[ReceiptOut], summary="What was forgotten, newest first")
+def list_receipts(request: HttpRequest, persona_id: UUID, asked: Query[pagination.PageParams]) -> Any:
     """Receipts hold ids and counts, no words."""
     return pagination.page(Receipt.objects.filter(persona=own_persona(request, persona_id)), asked, serialize_receipt)
 
@@ -253,7 +253,7 @@ def _forget(request: HttpRequest, plan: Plan, how: Confirmation) -> dict[str, An
     try:
         return serialize_receipt(forgetting.forget(plan, request.user, timezone.now()))  # type: ignore[arg-type]
     except Busy as error:
-        raise Refused(409, "busy", "A reply is being written; try again in a moment.") from error
+        raise ApiError(409, "busy", "A reply is being written; try again in a moment.") from error
     except PlanChanged as error:
         raise _changed(error.plan) from error
 
@@ -278,6 +278,6 @@ def _plan_of_all(request: HttpRequest, persona_id: UUID) -> Plan:
     return forgetting.plan([Target("persona", own_persona(request, persona_id).pk)])
 
 
-def _changed(plan: Plan) -> Refused:
+def _changed(plan: Plan) -> ApiError:
     now = PlanOut(**_plan_out(plan)).model_dump(mode="json")
-    return Refused(409, "plan_changed", "Something else would be forgotten now than what was confirmed.", plan=now)
+    return ApiError(409, "plan_changed", "Something else would be forgotten now than what was confirmed.", plan=now)

@@ -18,19 +18,19 @@ from ninja.files import UploadedFile
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from echovessel.api import pagination
-from echovessel.api.bodies import Body, storable
-from echovessel.api.pagination import PageOf
-from echovessel.api.problems import Refused, refused_fields
+from echovessel.api.bodies import Body, storable_text
+from echovessel.api.pagination import Page
+from echovessel.api.problems import ApiError, refused_fields
 from memory import imports
 from memory.imports import Choices, WrongChoice, uploads
-from memory.imports.choices import NotAsking, followed
+from memory.imports.choices import NotAwaitingConfirmation, follow_choices
 from memory.imports.readers import Source
 from memory.imports.readers.types import ImportRejected
 from memory.models import ImportJob
 from memory.web.api.account import router as account
 from memory.web.api.routing import router
 from memory.web.forms import Day
-from persona.api import PersonaIn, Zone, made
+from persona.api import PersonaIn, Zone, create_own_persona
 from persona.lookup import own_persona
 from persona.models import Persona
 
@@ -40,7 +40,7 @@ MOST_TALKS = 2**31
 
 
 def _storable(mapping: dict[str, Any]) -> dict[str, Any]:
-    storable(mapping, MOST_IN_MAPPING)
+    storable_text(mapping, MOST_IN_MAPPING)
     return mapping
 
 
@@ -133,20 +133,20 @@ class BeginningIn(ChoicesIn):
 def post_import(request: HttpRequest, persona_id: UUID, file: Handed = None) -> Any:
     """The file is looked through first (`looking`), then waits for your word (`asking`): nothing of it is remembered
     before that. 413 where it is larger than what is taken."""
-    return Status(202, imports.told(_begun(request, own_persona(request, persona_id), file)))
+    return Status(202, imports.summarize(_begun(request, own_persona(request, persona_id), file)))
 
 
-@router.get("/{uuid:persona_id}/imports", response=PageOf[ImportOut], summary="What was brought, newest first")
-def list_imports(request: HttpRequest, persona_id: UUID, asked: Query[pagination.Asked]) -> Any:
+@router.get("/{uuid:persona_id}/imports", response=Page[ImportOut], summary="What was brought, newest first")
+def list_imports(request: HttpRequest, persona_id: UUID, asked: Query[pagination.PageParams]) -> Any:
     """The files that were brought to her."""
     jobs = ImportJob.objects.filter(persona=own_persona(request, persona_id)).select_related("persona")
-    return pagination.page(jobs, asked, imports.told)
+    return pagination.page(jobs, asked, imports.summarize)
 
 
 @router.get("/{uuid:persona_id}/imports/{uuid:import_id}", response=ImportOut, summary="One import")
 def get_import(request: HttpRequest, persona_id: UUID, import_id: UUID) -> dict[str, Any]:
     """How far it is. The event `memory.import.updated` says when to ask again."""
-    return imports.told(_hers(request, persona_id, import_id))
+    return imports.summarize(_hers(request, persona_id, import_id))
 
 
 @router.get("/{uuid:persona_id}/imports/{uuid:import_id}/estimate", response=EstimateOut, summary="What it will cost")
@@ -164,7 +164,7 @@ def confirm_import(request: HttpRequest, persona_id: UUID, import_id: UUID, body
     `not_asking` where it waits for nobody."""
     job = _hers(request, persona_id, import_id)
     _confirm(job, body)
-    return imports.told(job)
+    return imports.summarize(job)
 
 
 @router.post("/{uuid:persona_id}/imports/{uuid:import_id}/cancel", response=ImportOut, summary="Stop an import")
@@ -177,19 +177,19 @@ def cancel_import(request: HttpRequest, persona_id: UUID, import_id: UUID) -> di
 @account.post("/imports", response={202: ImportOut}, summary="Bring a file to begin with")
 def post_beginning(request: HttpRequest, file: Handed = None) -> Any:
     """As `/api/personas/{id}/imports`, but that there is no persona for it yet: she begins with it."""
-    return Status(202, imports.told(_begun(request, None, file)))
+    return Status(202, imports.summarize(_begun(request, None, file)))
 
 
-@account.get("/imports", response=PageOf[ImportOut], summary="All that you brought, newest first")
-def list_all_imports(request: HttpRequest, asked: Query[pagination.Asked]) -> Any:
+@account.get("/imports", response=Page[ImportOut], summary="All that you brought, newest first")
+def list_all_imports(request: HttpRequest, asked: Query[pagination.PageParams]) -> Any:
     """Those of every persona, and those for which there is none yet."""
-    return pagination.page(_of_the_caller(request), asked, imports.told)
+    return pagination.page(_of_the_caller(request), asked, imports.summarize)
 
 
 @account.get("/imports/{uuid:import_id}", response=ImportOut, summary="One of your imports")
 def get_any_import(request: HttpRequest, import_id: UUID) -> dict[str, Any]:
     """As `/api/personas/{id}/imports/{import}`."""
-    return imports.told(own_import(request, import_id))
+    return imports.summarize(own_import(request, import_id))
 
 
 @account.get("/imports/{uuid:import_id}/estimate", response=EstimateOut, summary="What one of them will cost")
@@ -202,7 +202,7 @@ def estimate_any_import(request: HttpRequest, import_id: UUID) -> dict[str, Any]
 def confirm_beginning(request: HttpRequest, import_id: UUID, body: BeginningIn) -> dict[str, Any]:
     """Makes the persona and takes the file in for her; both, or neither. Without `persona` for one that has her
     already: 422 `no_persona` else."""
-    return imports.told(begin_persona_with(request, own_import(request, import_id), body.persona, body))
+    return imports.summarize(begin_persona_with(request, own_import(request, import_id), body.persona, body))
 
 
 @account.post("/imports/{uuid:import_id}/cancel", response=ImportOut, summary="Stop one of your imports")
@@ -215,10 +215,10 @@ def begin_persona_with(request: HttpRequest, job: ImportJob, whom: PersonaIn | N
     """The import, confirmed for the persona that it begins; both, or neither."""
     with transaction.atomic():
         if job.persona is None and whom is None:
-            raise Refused(422, "no_persona", "Say who she is to be: nobody is known for this file yet.")
+            raise ApiError(422, "no_persona", "Say who she is to be: nobody is known for this file yet.")
         if job.persona is not None and whom is not None:
-            raise Refused(409, "has_persona", "This import is for somebody already.")
-        _confirm(job, body, made(request, whom) if whom else None)
+            raise ApiError(409, "has_persona", "This import is for somebody already.")
+        _confirm(job, body, create_own_persona(request, whom) if whom else None)
     return job
 
 
@@ -239,7 +239,7 @@ def _of_the_caller(request: HttpRequest) -> Any:
 
 def _begun(request: HttpRequest, persona: Persona | None, file: UploadedFile | None) -> ImportJob:
     if uploads.is_too_big(request):
-        raise Refused(413, "too_big", "The file is larger than what is taken.", most_bytes=uploads.most_bytes())
+        raise ApiError(413, "too_big", "The file is larger than what is taken.", most_bytes=uploads.most_bytes())
     if file is None:
         raise refused_fields("body.file")
     now = timezone.now()
@@ -248,7 +248,7 @@ def _begun(request: HttpRequest, persona: Persona | None, file: UploadedFile | N
         job = imports.begin(cast(User, request.user), persona, source, now, keep=True)
     except ImportRejected as error:
         status = 413 if error.code == "too_big" else 422
-        raise Refused(status, error.code, error.reason, most_bytes=uploads.most_bytes()) from error
+        raise ApiError(status, error.code, error.reason, most_bytes=uploads.most_bytes()) from error
     imports.enqueue(job, now)
     job.refresh_from_db()
     return job
@@ -258,21 +258,21 @@ def _confirm(job: ImportJob, body: ChoicesIn, persona: Persona | None = None) ->
     """Confirmed; for the persona, where there is one that it is to begin."""
     try:
         if persona is not None:
-            imports.give_to(job, persona)
+            imports.assign_persona(job, persona)
         between_people = bool(job.found.get("between_people"))
-        choices = _chosen(imports.suggested(job), body, between_people=between_people)
+        choices = _chosen(imports.suggest_choices(job), body, between_people=between_people)
         imports.confirm(job, choices, timezone.now())
-    except NotAsking as error:
+    except NotAwaitingConfirmation as error:
         job.refresh_from_db(fields=["status"])
-        raise Refused(409, error.code, "This import waits for no answer.", status_now=job.status) from error
+        raise ApiError(409, error.code, "This import waits for no answer.", status_now=job.status) from error
     except WrongChoice as error:
-        raise Refused(422, error.code, error.message) from error
+        raise ApiError(422, error.code, error.message) from error
 
 
 def _chosen(likely: Choices, body: ChoicesIn, *, between_people: bool) -> Choices:
     """What is likely, but for what the person says."""
     said = body.model_dump(exclude_unset=True, exclude={"persona"}, exclude_none=True)
-    roles = followed(likely.roles, body.roles, between_people=between_people)
+    roles = follow_choices(likely.roles, body.roles, between_people=between_people)
     if between_people and body.without_owner:
         roles = {name: role or "other" for name, role in roles.items()}
     return replace(likely, **said | {"roles": roles})
@@ -280,12 +280,12 @@ def _chosen(likely: Choices, body: ChoicesIn, *, between_people: bool) -> Choice
 
 def _estimated(job: ImportJob) -> dict[str, Any]:
     if not job.found:
-        raise Refused(409, "not_asking", "The file has not been looked through yet.", status_now=job.status)
+        raise ApiError(409, "not_asking", "The file has not been looked through yet.", status_now=job.status)
     return asdict(imports.estimate(job))
 
 
 def _cancelled(job: ImportJob) -> dict[str, Any]:
     if not imports.cancel(job, timezone.now()):
-        raise Refused(409, "over", "This import is over.", status_now=job.status)
+        raise ApiError(409, "over", "This import is over.", status_now=job.status)
     job.refresh_from_db()
-    return imports.told(job)
+    return imports.summarize(job)

@@ -15,8 +15,8 @@ from chat.models import Message
 from chat.serializers import serialize_message
 from echovessel.api import pagination
 from echovessel.api.bodies import Body
-from echovessel.api.pagination import PageOf
-from echovessel.api.problems import Refused
+from echovessel.api.pagination import Page
+from echovessel.api.problems import ApiError
 from echovessel.embeddings.embedding import EmbeddingUnavailable
 from memory.models import ConceptNode, Entity
 from memory.recall import recall
@@ -136,17 +136,21 @@ class LinesIn(Body):
     text: str = Field(min_length=1, max_length=200, pattern=r"\S", examples=["cat"])
 
 
-@router.get("/{uuid:persona_id}/nodes", response=PageOf[NodeOut], summary="What remains, newest first")
+@router.get("/{uuid:persona_id}/nodes", response=Page[NodeOut], summary="What remains, newest first")
 def list_nodes(
-    request: HttpRequest, persona_id: UUID, asked: Query[pagination.Asked], wanted: Query[NodeFilters]
+    request: HttpRequest, persona_id: UUID, asked: Query[pagination.PageParams], wanted: Query[NodeFilters]
 ) -> dict[str, Any]:
     """Events (L3) and what was made of them (L4), whatever their state; hidden ones too."""
     return nodes_page(own_persona(request, persona_id), asked, wanted)
 
 
-@router.post("/{uuid:persona_id}/nodes/search", response=PageOf[NodeOut], summary="Search what remains")
+@router.post("/{uuid:persona_id}/nodes/search", response=Page[NodeOut], summary="Search what remains")
 def search_nodes(
-    request: HttpRequest, persona_id: UUID, asked: Query[pagination.Asked], wanted: Query[NodeFilters], body: SearchIn
+    request: HttpRequest,
+    persona_id: UUID,
+    asked: Query[pagination.PageParams],
+    wanted: Query[NodeFilters],
+    body: SearchIn,
 ) -> dict[str, Any]:
     """By words or by meaning, among those that fit the filters. 503 where nothing can be embedded."""
     persona = own_persona(request, persona_id)
@@ -156,12 +160,12 @@ def search_nodes(
         found = search.search_by_meaning(persona, body.text, _filters(persona, wanted), asked.limit)
     except EmbeddingUnavailable as error:
         raise embedding_unavailable() from error
-    return pagination.cut(found, False, serialize_node)
+    return pagination.cut_page(found, False, serialize_node)
 
 
-@router.post("/{uuid:persona_id}/messages/search", response=PageOf[MessageOut], summary="Search what was said")
+@router.post("/{uuid:persona_id}/messages/search", response=Page[MessageOut], summary="Search what was said")
 def search_messages(
-    request: HttpRequest, persona_id: UUID, asked: Query[pagination.Asked], body: LinesIn
+    request: HttpRequest, persona_id: UUID, asked: Query[pagination.PageParams], body: LinesIn
 ) -> dict[str, Any]:
     """The lines in which the words stand, anywhere and in any case, newest first; withheld ones too."""
     return lines_page(own_persona(request, persona_id), asked, body.text)
@@ -179,28 +183,28 @@ def own_node(request: HttpRequest, persona_id: UUID, node_id: UUID) -> ConceptNo
     return get_object_or_404(nodes, uuid=node_id)
 
 
-def nodes_page(persona: Persona, asked: pagination.Asked, wanted: NodeFilters, text: str = "") -> dict[str, Any]:
+def nodes_page(persona: Persona, asked: pagination.PageParams, wanted: NodeFilters, text: str = "") -> dict[str, Any]:
     """A page of a persona's memories that fit, and in which `text` stands."""
     nodes = ConceptNode.objects.of(persona)
     last = get_object_or_404(nodes, uuid=asked.before) if asked.before else None
     found = search.search_by_words(persona, text, _filters(persona, wanted), last, asked.limit)
-    return pagination.cut(found.rows, found.has_more, serialize_node)
+    return pagination.cut_page(found.rows, found.has_more, serialize_node)
 
 
-def lines_page(persona: Persona, asked: pagination.Asked, text: str) -> dict[str, Any]:
+def lines_page(persona: Persona, asked: pagination.PageParams, text: str) -> dict[str, Any]:
     """A page of the lines in which `text` stands."""
     last = get_object_or_404(Message, persona=persona, uuid=asked.before) if asked.before else None
     found = search.search_messages(persona, text, last, asked.limit)
-    return pagination.cut(found.rows, found.has_more, serialize_message)
+    return pagination.cut_page(found.rows, found.has_more, serialize_message)
 
 
 @router.get(
     "/{uuid:persona_id}/entities",
-    response=PageOf[EntityOut],
+    response=Page[EntityOut],
     summary="The people, places and animals that memories are about",
 )
 def list_entities(
-    request: HttpRequest, persona_id: UUID, asked: Query[pagination.Asked], kind: Entity.Kind | None = None
+    request: HttpRequest, persona_id: UUID, asked: Query[pagination.PageParams], kind: Entity.Kind | None = None
 ) -> Any:
     """Whom and what memories are about (L5), the newest first; those that live on in another one are left out."""
     found = own_entities(own_persona(request, persona_id))
@@ -231,9 +235,9 @@ def own_entities(persona: Persona) -> Any:
     return persona.entities.exclude(status=Entity.Status.MERGED).prefetch_related("aliases")
 
 
-def embedding_unavailable() -> Refused:
+def embedding_unavailable() -> ApiError:
     """The answer where the embedding model cannot be had."""
-    return Refused(503, "unavailable", "Nothing can be embedded just now; try again later.")
+    return ApiError(503, "unavailable", "Nothing can be embedded just now; try again later.")
 
 
 def _filters(persona: Persona, wanted: NodeFilters) -> Filters:

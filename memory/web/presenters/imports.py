@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from memory.imports import estimate, told, uploads
+from memory.imports import estimate, summarize, uploads
 from memory.imports.archive_files import LABEL as ARCHIVE
 from memory.imports.readers import FORMATS
 from memory.imports.readers.reasons import SKIPS
@@ -41,7 +41,7 @@ BECAME = {
 
 def import_context(job: ImportJob) -> dict[str, Any]:
     """The import, for its page and for a list."""
-    as_told = told(job)
+    as_told = summarize(job)
     return {
         "job": job,
         "told": as_told,

@@ -143,7 +143,7 @@ def _quotes(persona: Persona, nodes: Iterable[ConceptNode]) -> dict[int, list[Qu
 
 def _told(persona: Persona, day: date) -> str:
     today = timezone.now().astimezone(persona.zone).date()
-    return human_dates.told(day, today, "zh" if (get_language() or "").startswith("zh") else "en")
+    return human_dates.humanize_date(day, today, "zh" if (get_language() or "").startswith("zh") else "en")
 
 
 def _parts(item: dict[str, Any]) -> list[tuple[str, float]]:

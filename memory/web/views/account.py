@@ -127,7 +127,7 @@ def my_data(request: HttpRequest) -> HttpResponseBase:
             persona, way = form.chosen
             return download(request, way.written(persona, now), way.media_type, way.file_name(persona, now))
         name = f"echovessel-{now.astimezone(UTC):%Y-%m-%d}.zip"
-        return download(request, account_archive.zipped(user, now), "application/zip", name)
+        return download(request, account_archive.stream_zip(user, now), "application/zip", name)
     context = {"form": form, "personas": Persona.objects.owned_by(user)}
     return render(request, "account/my_data.html", context, status=422 if form.is_bound and form.errors else 200)
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 from chat.models import Message, Turn
 from echovessel.embeddings.embedding import EmbeddingUnavailable
 from memory.curation import remember as curation_remember
-from memory.curation.remember import NotRemembered, Remembered
+from memory.curation.remember import NotRemembered, RememberedMessage
 from memory.web import timeline as timelines
 from memory.web.presenters import reply_explanation
 from persona.lookup import own_persona
@@ -41,7 +41,7 @@ def remembered_messages(request: HttpRequest, persona: UUID) -> HttpResponse:
     lines = Message.objects.filter(persona=found)
     if since := request.GET.get("since"):
         lines = lines.since(get_object_or_404(lines, uuid=_uuid(since)).created_at)
-    return JsonResponse({"lines": [_remembered(line) for line in curation_remember.remembered_among(lines)]})
+    return JsonResponse({"lines": [_remembered(line) for line in curation_remember.remembered_message_ids(lines)]})
 
 
 @require_POST
@@ -56,7 +56,7 @@ def remember(request: HttpRequest, persona: UUID, message: UUID) -> HttpResponse
     except EmbeddingUnavailable:
         words = _("This cannot be remembered just now. The line itself is safe; please try again later.")
         return JsonResponse({"code": "unavailable", "message": words}, status=503)
-    [done] = curation_remember.remembered_among(Message.objects.filter(pk=line.pk))
+    [done] = curation_remember.remembered_message_ids(Message.objects.filter(pk=line.pk))
     return JsonResponse(_remembered(done))
 
 
@@ -70,7 +70,7 @@ def learned_pieces(request: HttpRequest, persona: UUID) -> HttpResponse:
     )
 
 
-def _remembered(line: Remembered) -> dict[str, object]:
+def _remembered(line: RememberedMessage) -> dict[str, object]:
     return {"message_id": str(line.message.uuid), "words": line.words, "whole": line.is_whole}
 
 

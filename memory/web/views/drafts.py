@@ -73,6 +73,6 @@ def accept_all(request: HttpRequest, persona: Persona, label: str) -> HttpRespon
 def _shown(
     request: HttpRequest, persona: Persona, more: dict[str, Any] | None = None, status: int = 200
 ) -> HttpResponse:
-    blocks = review.reviewed(persona)
+    blocks = review.review_blocks(persona)
     context = {"blocks": blocks, "waiting": sum(len(block.drafts) for block in blocks), "most": MAX_CHARACTERS}
     return page(request, persona, "memory/drafts.html", context | (more or {}), status=status)

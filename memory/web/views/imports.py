@@ -108,7 +108,7 @@ def refuse_upload(form: UploadForm, status: int) -> HttpResponse:
 
 def answers(request: HttpRequest, job: ImportJob) -> Answers:
     """The questions of the import; with what was answered, where something was."""
-    return Answers(request.POST if request.method == "POST" else None, job, memory_imports.suggested(job))
+    return Answers(request.POST if request.method == "POST" else None, job, memory_imports.suggest_choices(job))
 
 
 def confirm_import(job: ImportJob, form: Answers, meet: Callable[[], None] = lambda: None) -> bool:

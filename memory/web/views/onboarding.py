@@ -94,7 +94,7 @@ def _meet(owner: User, job: ImportJob, form: Answers, names: Names) -> None:
         language=said["language"],
         timezone=form.cleaned_data["zone"],
     )
-    imports.give_to(job, persona)
+    imports.assign_persona(job, persona)
 
 
 def _likely_names(form: Answers) -> dict[str, str]:

@@ -11,7 +11,7 @@ from django.utils.dateparse import parse_datetime
 from persona.lookup import NoSuchPersona, persona_by
 from proactive.models import ReachingOut
 from proactive.policy.decision import decide
-from proactive.policy.situation import seen
+from proactive.policy.situation import read_situation
 
 
 class Command(BaseCommand):
@@ -28,7 +28,7 @@ class Command(BaseCommand):
         except NoSuchPersona as error:
             raise CommandError(str(error)) from error
         allowed = ReachingOut.objects.filter(persona=persona).first() or ReachingOut(persona=persona)
-        situation = seen(allowed, _moment(options["at"]))
+        situation = read_situation(allowed, _moment(options["at"]))
         decision = decide(situation)
         told = {
             "verdict": str(decision.verdict),

@@ -9,8 +9,8 @@ from django.test import Client
 
 from chat import views
 from chat.care import disclosure
-from chat.care.disclosure import Said, is_due
-from chat.messages import add_message, as_event, take_line
+from chat.care.disclosure import Disclosure, is_due
+from chat.messages import add_message, as_event, receive_message
 from chat.models import Message, Session
 from echovessel.outbox.models import OutboxEvent
 from persona.models import Persona
@@ -27,7 +27,7 @@ def test_when_the_notice_stands() -> None:
     due, before = [], None
     for hour in hours:
         due.append(is_due(after(hour), before))
-        before = Said(NOON, after(hour))
+        before = Disclosure(NOON, after(hour))
     assert due == [True, False, False, True, False, False, True, True]
 
 
@@ -36,14 +36,14 @@ def test_between_two_notices_there_are_never_more_than_three_hours_of_talk() -> 
     for start in range(0, 60, 7):
         first = NOON + timedelta(minutes=start)
         times = [first + timedelta(minutes=10 * number) for number in range(144)]
-        shown = [at for before, at in itertools.pairwise(times) if is_due(at, Said(first, before))]
+        shown = [at for before, at in itertools.pairwise(times) if is_due(at, Disclosure(first, before))]
         assert all(later - earlier <= timedelta(hours=3) for earlier, later in itertools.pairwise([first, *shown]))
 
 
 def lived(persona: Persona, hours: tuple[float, ...]) -> list[bool]:
     """Whether each line came with the notice, as the stream told it."""
     for hour in hours:
-        take_line(persona, f"at {hour}", None, "web", after(hour))
+        receive_message(persona, f"at {hour}", None, "web", after(hour))
     events = OutboxEvent.objects.filter(name="chat.message.user_appended").order_by("id")
     return [data.get("ai_notice", False) for data in events.values_list("data", flat=True)]
 
@@ -98,7 +98,7 @@ def test_most_lines_ask_the_database_nothing_for_it(mira: Persona, django_assert
 def test_talks_that_were_imported_have_none(mira: Persona) -> None:
     lived(mira, (0,))
     Session.objects.update(import_uuid=mira.uuid)
-    assert disclosure.marked(list(Message.objects.select_related("session")), is_whole=True) == set()
+    assert disclosure.disclosure_ids(list(Message.objects.select_related("session")), is_whole=True) == set()
 
 
 @pytest.mark.django_db

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from chat.care import flags, help_texts
-from chat.messages import as_event, take_line
+from chat.messages import as_event, receive_message
 from chat.models import CrisisFlag, Message, Turn
 from chat.prompt import assemble
 from chat.sessions import off_the_record
@@ -35,7 +35,7 @@ def own_data_folder(settings: Any, tmp_path: Path) -> Path:
 
 
 def say(persona: Persona, words: str, at: Any = NOW, **values: Any) -> Message:
-    return take_line(persona, words, None, "web", at, **values).message
+    return receive_message(persona, words, None, "web", at, **values).message
 
 
 def answered(persona: Persona, words: str, at: Any = NOW) -> assemble.Prompt:
@@ -109,8 +109,8 @@ def test_what_is_over_is_dropped_by_the_daily_job(mira: Persona, otto: Persona) 
 def test_a_frame_that_is_sent_again_is_told_as_before(mira: Persona) -> None:
     for words in (CRY, HARMLESS, "Hello"):
         key = uuid.uuid4()
-        first = take_line(mira, words, key, "web", NOW)
-        again = take_line(mira, words, key, "web", NOW + timedelta(seconds=5))
+        first = receive_message(mira, words, key, "web", NOW)
+        again = receive_message(mira, words, key, "web", NOW + timedelta(seconds=5))
         assert again.repeated
         assert as_event(again.message) == told(first.message)
     assert CrisisFlag.objects.count() == 1
@@ -167,7 +167,7 @@ def test_off_the_record_there_is_help_and_no_trace_of_it_elsewhere(mira: Persona
 
 # --- the help texts ---------------------------------------------------------------------------------------------------
 def test_the_help_is_of_the_operators_locale_and_of_the_personas_language(mira: Persona, settings: Any) -> None:
-    assert ["988" in text for text in help_texts.beside_a_line("en")] == [True]
+    assert ["988" in text for text in help_texts.help_for_message("en")] == [True]
     for line, persona, is_chinese_first, count in (
         ("我不想活了", "en", True, 2),
         ("wo bu xiang huo le", "en", True, 2),
@@ -177,22 +177,22 @@ def test_the_help_is_of_the_operators_locale_and_of_the_personas_language(mira: 
         ("I feel so 累, I cannot go on", "zh", False, 2),
         ("🔪", "en", False, 1),
     ):
-        shown = help_texts.beside_a_line(persona, line)
+        shown = help_texts.help_for_message(persona, line)
         assert ("12356" in shown[0], len(shown)) == (is_chinese_first, count), (line, persona)
-    assert ["12356" in text for text in help_texts.beside_a_line("zh")] == [False, True]
+    assert ["12356" in text for text in help_texts.help_for_message("zh")] == [False, True]
     settings.LANGUAGE_CODE = "zh-hans"
-    assert ["12356" in text for text in help_texts.beside_a_line("zh")] == [True]
-    assert ["12356" in text for text in help_texts.beside_a_line("en")] == [True, False]
+    assert ["12356" in text for text in help_texts.help_for_message("zh")] == [True]
+    assert ["12356" in text for text in help_texts.help_for_message("en")] == [True, False]
     settings.LANGUAGE_CODE = "de"
-    assert ["988" in text for text in help_texts.beside_a_line("en")] == [True]
+    assert ["988" in text for text in help_texts.help_for_message("en")] == [True]
 
 
 def test_the_operators_words_take_the_place_of_ours(own_data_folder: Path, settings: Any) -> None:
     (own_data_folder / "help.en.txt").write_text("Call Vera on 555.\n", encoding="utf-8")
     (own_data_folder / "help.de.txt").write_text("\ufeffRuf 0800 111 0 111 an.", encoding="utf-8")
-    assert help_texts.beside_a_line("en") == ("Call Vera on 555.",)
+    assert help_texts.help_for_message("en") == ("Call Vera on 555.",)
     settings.LANGUAGE_CODE = "de"
-    assert help_texts.beside_a_line("en") == ("Ruf 0800 111 0 111 an.", "Call Vera on 555.")
+    assert help_texts.help_for_message("en") == ("Ruf 0800 111 0 111 an.", "Call Vera on 555.")
     assert not [found for found in run_checks() if found.id == "echovessel.W005"]
 
 
@@ -275,7 +275,7 @@ def test_what_was_heard_once_keeps_its_help_whatever_is_learnt_later(mira: Perso
     monkeypatch.setattr(flags, "speaks_of_crisis", lambda *_args: pytest.fail("it was decided when it came"))
     assert flags.help_beside(Message.objects.get(pk=cry.pk))
     assert flags.help_beside(Message.objects.get(pk=harmless.pk)) == ()
-    assert flags.cries_among([cry, harmless]) == [cry]
+    assert flags.crisis_messages_of([cry, harmless]) == [cry]
 
 
 def test_only_the_owners_last_messages_of_the_same_session_are_heard_with_a_doubtful_one(
@@ -287,5 +287,5 @@ def test_only_the_owners_last_messages_of_the_same_session_are_heard_with_a_doub
         say(mira, words)
     monkeypatch.setattr(flags, "speaks_of_crisis", lambda _text, before: bool(heard.append(list(before()))))
     say(mira, "doubtful")
-    take_line(mira, "doubtful elsewhere", None, "openai", NOW)
+    receive_message(mira, "doubtful elsewhere", None, "openai", NOW)
     assert heard == [["second", "third"], []]

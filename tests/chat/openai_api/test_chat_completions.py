@@ -14,12 +14,12 @@ from django.test import Client
 from django.utils import timezone
 
 from chat import rate_limit
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.models import CrisisFlag, Message, Session, Turn
 from chat.openai_api import names, reply
-from chat.openai_api.errors import Refused, of_turn
-from chat.openai_api.receive import take
-from chat.openai_api.requests import MOST_LINES, asked
+from chat.openai_api.errors import CompletionRefused, of_turn
+from chat.openai_api.receive import receive
+from chat.openai_api.requests import MOST_LINES, parse_request
 from chat.turns import runner
 from echovessel import checks
 from echovessel.api.tokens import bearer
@@ -279,7 +279,7 @@ async def test_who_hangs_up_before_the_first_word_leaves_nothing_behind(
     await until(lambda: Turn.objects.running().exists())
     asking.cancel()
     async with asyncio.timeout(10):
-        while server.calls or reply._waiting._taken or hub.here()._subscriptions:
+        while server.calls or reply._waiting._taken or hub.get_hub()._subscriptions:
             await asyncio.sleep(0.01)
     scripted.go()
     await until(lambda: Turn.objects.filter(status="done").exists())
@@ -779,20 +779,22 @@ IMAGE = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": 
     ],
 )
 def test_what_cannot_be_honoured_is_refused_with_its_place(asking: bytes, code: str, param: str | None) -> None:
-    with pytest.raises(Refused) as refused:
-        asked(asking)
+    with pytest.raises(CompletionRefused) as refused:
+        parse_request(asking)
     assert (refused.value.status, refused.value.code, refused.value.param) == (400, code, param)
 
 
 def test_what_may_be_passed_over_is() -> None:
     tools = [{"type": "function", "function": {"name": "f"}}]
-    given = asked(body(n=1, tools=tools, tool_choice="auto", temperature=1.5, top_p=0, user="x", store=False, odd={}))
+    given = parse_request(
+        body(n=1, tools=tools, tool_choice="auto", temperature=1.5, top_p=0, user="x", store=False, odd={})
+    )
     assert (given.lines, given.heard, given.stream, given.include_usage) == (("Hello",), "", False, False)
-    assert asked(body(stream=True, stream_options={"include_usage": True})).include_usage
+    assert parse_request(body(stream=True, stream_options={"include_usage": True})).include_usage
     called = [ASSISTANT, {"role": "tool", "content": "42"}, {"role": "assistant", "content": None}, *user("x", "y")]
-    assert asked(body(messages=called)).lines == ("x", "y")
-    assert asked(body(messages=[ASSISTANT, *user("x")])).heard == "Hi."
-    assert asked(b'{"model": "m", "messages": [{"role": "user", "content": "\\ud800"}]}').lines == ("\ufffd",)
+    assert parse_request(body(messages=called)).lines == ("x", "y")
+    assert parse_request(body(messages=[ASSISTANT, *user("x")])).heard == "Hi."
+    assert parse_request(b'{"model": "m", "messages": [{"role": "user", "content": "\\ud800"}]}').lines == ("\ufffd",)
 
 
 async def test_what_else_openai_offers_is_told_in_its_own_shape(client: openai.AsyncOpenAI, secret: str) -> None:
@@ -852,9 +854,9 @@ async def test_errors_have_the_shape_of_openais(client: openai.AsyncOpenAI, serv
 
 def test_lines_of_two_requests_that_share_a_turn_are_known_each_for_itself(mira: Persona) -> None:
     now = timezone.now()
-    one, two = asked(body(messages=user("one"))), asked(body(messages=user("two", "three")))
-    turns = {take(mira, each, "", now).turn.pk for each in (one, two, one, two)}
+    one, two = parse_request(body(messages=user("one"))), parse_request(body(messages=user("two", "three")))
+    turns = {receive(mira, each, "", now).turn.pk for each in (one, two, one, two)}
     assert len(turns) == 1
     assert list(Message.objects.values_list("content", flat=True)) == ["one", "two", "three"]
-    take_line(mira, "on the page", None, "web", now)
-    assert take(mira, asked(body(messages=user("on the page"))), "", now).turn.session.channel == "api"
+    receive_message(mira, "on the page", None, "web", now)
+    assert receive(mira, parse_request(body(messages=user("on the page"))), "", now).turn.session.channel == "api"

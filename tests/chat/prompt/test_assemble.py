@@ -7,10 +7,10 @@ import pytest
 from django.utils import timezone
 
 from chat.context import bucket_of
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.models import Turn
 from chat.prompt import assemble
-from chat.prompt.budget import Purse
+from chat.prompt.budget import TokenBudget
 from chat.turns import turn
 from echovessel.llm.prompt_sections import tokens
 from persona.models import CoreBlock, Persona
@@ -22,7 +22,7 @@ def talk(persona: Persona, *lines: str, channel: str = "web") -> Turn:
     """The user says lines, one turn each, all answered but the last."""
     now = timezone.now()
     for line in lines:
-        take_line(persona, line, None, channel, now)
+        receive_message(persona, line, None, channel, now)
         claimed = turn.claim(persona.pk, now)
         assert claimed is not None
         if line is not lines[-1]:
@@ -170,7 +170,7 @@ def test_the_past_in_buckets(minutes: int, bucket: str) -> None:
 
 
 def test_what_one_section_leaves_goes_to_the_next() -> None:
-    purse = Purse(100, ["a", "b"])
+    purse = TokenBudget(100, ["a", "b"])
     assert purse.share("a") == 50
     purse.spend("a", 10)
     assert purse.share("b") == 90

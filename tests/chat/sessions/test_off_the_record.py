@@ -10,7 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.models import Message, Session, Turn
 from chat.prompt import assemble
 from chat.sessions import close, off_the_record
@@ -31,7 +31,7 @@ SECRET = "I am afraid of the lighthouse keeper"
 def answered(persona: Persona, words: str, **values: Any) -> Turn:
     """A line and its reply, with an x-ray that quotes it."""
     now = timezone.now()
-    take_line(persona, words, None, "web", now, **values)
+    receive_message(persona, words, None, "web", now, **values)
     claimed = turn.claim(persona.pk, now)
     assert claimed is not None
     turn.finish(claimed, f"About {words}", stopped=False, first_token_at=now, xray={"query": words}, now=now)
@@ -108,7 +108,7 @@ async def test_a_line_meant_off_the_record_never_gets_on_it(mira: Persona, scrip
 def test_it_leaves_no_trace(mira: Persona) -> None:
     off_the_record.begin(mira, "web", timezone.now())
     answered(mira, SECRET)
-    failed = take_line(mira, f"{SECRET}, again", None, "web", timezone.now()).message.turn
+    failed = receive_message(mira, f"{SECRET}, again", None, "web", timezone.now()).message.turn
     claimed = turn.claim(mira.pk, timezone.now())
     assert claimed == failed
     assert claimed is not None
@@ -129,7 +129,7 @@ def test_it_is_shown_to_itself_alone(mira: Persona) -> None:
     answered(mira, "The sea was calm.")
     off_the_record.begin(mira, "web", timezone.now())
     answered(mira, SECRET)
-    within = take_line(mira, "And more.", None, "web", timezone.now()).message.turn
+    within = receive_message(mira, "And more.", None, "web", timezone.now()).message.turn
     assert within is not None
     inside = assemble.assemble(within, timezone.now()).user
     assert SECRET in inside
@@ -137,8 +137,8 @@ def test_it_is_shown_to_itself_alone(mira: Persona) -> None:
     turn.claim(mira.pk, timezone.now())
     off_the_record.end(mira, "web", timezone.now())
     Turn.objects.filter(pk=within.pk).update(status="done")
-    outside = take_line(mira, "Hello again.", None, "web", timezone.now()).message.turn
-    elsewhere = take_line(mira, "Hello from elsewhere.", None, "phone", timezone.now()).message.turn
+    outside = receive_message(mira, "Hello again.", None, "web", timezone.now()).message.turn
+    elsewhere = receive_message(mira, "Hello from elsewhere.", None, "phone", timezone.now()).message.turn
     for later in (outside, elsewhere):
         assert later is not None
         made = assemble.assemble(later, timezone.now())

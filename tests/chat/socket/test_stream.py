@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.sessions import close
 from chat.socket import sse, stream
 from chat.turns import runner
@@ -63,8 +63,8 @@ async def test_a_program_and_a_page_are_given_the_same_frames(mira: Persona, ser
 async def test_only_what_lasts_moves_the_readers_mark(mira: Persona, server: Serving, secret: str) -> None:
     async with Listener(server.url, mira, secret) as listener:
         ready = await listener.until("chat.connection.ready")
-        await in_thread(take_line, mira, "Hello", None, "web", timezone.now())
-        runner.here().nudge(mira.pk, at_once=True)
+        await in_thread(receive_message, mira, "Hello", None, "web", timezone.now())
+        runner.get_runner().nudge(mira.pk, at_once=True)
         await listener.until("chat.message.done")
     durable = [str(frame["id"]) for frame in listener.frames if frame["id"] is not None]
     assert listener.marks == [str(ready["data"]["last_event_id"]), *durable]
@@ -142,8 +142,8 @@ async def test_whoever_comes_in_the_middle_of_a_reply_gets_all_of_it_once(
     scripted.hold()
     async with Listener(server.url, mira, secret) as first:
         await first.until("chat.connection.ready")
-        await in_thread(take_line, mira, "Count.", None, "web", timezone.now())
-        runner.here().nudge(mira.pk, at_once=True)
+        await in_thread(receive_message, mira, "Count.", None, "web", timezone.now())
+        runner.get_runner().nudge(mira.pk, at_once=True)
         await first.until("chat.message.token")
         async with Listener(server.url, mira, secret) as second:
             snapshot = await second.until("chat.turn.snapshot")
@@ -181,9 +181,9 @@ async def test_a_slow_reader_gets_every_durable_event_and_the_queue_stays_small(
     assert (await reading).data == {"number": 0}
     for number in range(1, 101):
         await in_thread(events.publish, mira.uuid, "chat.mood.update", number=number)
-        hub.here().broadcast(mira.uuid, Frame("chat.connection.heartbeat", {}, timezone.now()))
-    await hub.here().catch_up()
-    (subscription,) = hub.here()._subscriptions[mira.uuid]
+        hub.get_hub().broadcast(mira.uuid, Frame("chat.connection.heartbeat", {}, timezone.now()))
+    await hub.get_hub().catch_up()
+    (subscription,) = hub.get_hub()._subscriptions[mira.uuid]
     assert len(subscription._frames) <= 16
     given = [0]
     while given[-1] != 100:
@@ -258,7 +258,7 @@ async def test_the_stream_ends_with_the_login_the_token_or_the_persona(
         await listener.until("error", code="not_signed_in")
         with pytest.raises(StopAsyncIteration):
             await listener.next()
-    await until(lambda: not sse._open._taken and not hub.here()._subscriptions)
+    await until(lambda: not sse._open._taken and not hub.get_hub()._subscriptions)
 
 
 async def test_others_and_strangers_get_a_problem_in_the_place_of_a_stream(
@@ -311,8 +311,8 @@ async def test_one_person_may_keep_only_so_many_streams_open(
 async def test_a_reader_that_hangs_up_leaves_nothing_behind(mira: Persona, server: Serving, secret: str) -> None:
     async with Listener(server.url, mira, secret) as listener:
         await listener.until("chat.connection.ready")
-        assert hub.here()._subscriptions
-    await until(lambda: not hub.here()._subscriptions and not sse._open._taken and not server.calls)
+        assert hub.get_hub()._subscriptions
+    await until(lambda: not hub.get_hub()._subscriptions and not sse._open._taken and not server.calls)
 
 
 async def test_a_login_of_the_page_opens_it_too(mira: Persona, server: Serving) -> None:
@@ -320,7 +320,7 @@ async def test_a_login_of_the_page_opens_it_too(mira: Persona, server: Serving) 
     await in_thread(client.force_login, mira.owner)
     async with Listener(server.url, mira, cookie=client.cookies["sessionid"].value) as listener:
         await listener.until("chat.connection.ready")
-        session = (await in_thread(take_line, mira, "Hello", None, "web", timezone.now())).message.session
+        session = (await in_thread(receive_message, mira, "Hello", None, "web", timezone.now())).message.session
         await in_thread(close.close, session, "explicit", timezone.now())
         await listener.until("chat.session.closing")
     assert await in_thread(tokens.owner_of, client.cookies["sessionid"].value, timezone.now()) is None

@@ -44,7 +44,7 @@ def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
 
 
 def speaking(here: runner.Runner, number: int) -> Coroutine[Any, Any, None]:
-    return here._speak(runner.Live(Turn(pk=number)))
+    return here._speak(runner.RunningTurn(Turn(pk=number)))
 
 
 async def test_prompts_are_assembled_in_turn_a_few_at_a_time(desk: Desk) -> None:
@@ -60,7 +60,7 @@ async def test_what_follows_a_reply_comes_after_the_prompts_that_wait_and_before
 ) -> None:
     settings.CHAT_AFTERWARDS = ["chat.turns.turn.words_for"]
     here, ended = runner.Runner(), Turn(pk=9)
-    follows = here._keep(runner.Live(ended), "") if what == "the reply is stored" else here._afterwards_of(ended)
+    follows = here._keep(runner.RunningTurn(ended), "") if what == "the reply is stored" else here._afterwards_of(ended)
     waiting = [asyncio.create_task(speaking(here, number)) for number in range(1, 6)]
     while not desk.begun:
         await asyncio.sleep(0)

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.models import Message, Session, Turn
 from chat.sessions import close
 from chat.turns import turn
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 def say(persona: Persona, words: str) -> Message:
-    return take_line(persona, words, None, "web", timezone.now()).message
+    return receive_message(persona, words, None, "web", timezone.now()).message
 
 
 def test_one_turn_of_a_persona_runs_at_a_time(mira: Persona) -> None:

@@ -9,7 +9,7 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.utils import timezone
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.models import Message
 from memory.models import ConceptNode, Entity, Evidence, Receipt
 from memory.store import checks
@@ -37,7 +37,7 @@ def confirmed(browser: Client, kind: str, *rows: Any, **more: str) -> Any:
 
 
 def is_sound() -> bool:
-    return not checks.broken(timezone.now())
+    return not checks.broken_invariants(timezone.now())
 
 
 @pytest.mark.parametrize("layer", ["chat/session", "chat/message", "memory/event", "memory/entity", "persona/persona"])
@@ -82,7 +82,7 @@ def test_rows_that_are_chosen_in_a_list_are_forgotten_after_a_preview(
 def test_many_rows_are_one_forgetting(curator: Client, mira: Persona, remember: Any) -> None:
     nodes = []
     for number in range(12):
-        said = take_line(mira, f"Hive {number} hums.", None, "web", timezone.now()).message
+        said = receive_message(mira, f"Hive {number} hums.", None, "web", timezone.now()).message
         node = remember(mira, f"Hive number {number} hums in the sun.", session=said.session)
         Evidence.objects.create(node=node, message=said, quote=said.content, start=0, end=len(said.content))
         nodes.append(node)

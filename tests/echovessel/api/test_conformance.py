@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from chat import rate_limit
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.turns import turn as turns
 from echovessel import api_routes
 from echovessel.api.tokens import secret
@@ -37,7 +37,7 @@ ONCE, MANY = 1, 200
 def ids(mira: Persona, remember: Any) -> dict[str, Any]:
     """What Ana's persona has, by the names that paths and bodies have for it."""
     now = timezone.now()
-    message = take_line(mira, "I got a cat called Blackie.", None, "web", now).message
+    message = receive_message(mira, "I got a cat called Blackie.", None, "web", now).message
     turn = turns.claim(mira.pk, now)
     assert turn is not None
     turns.finish(turn, "How lovely.", stopped=False, first_token_at=now, xray={}, now=now)
@@ -233,7 +233,7 @@ def test_every_list_is_read_to_its_end_without_gap_or_double(
     document = json.loads(json.dumps(api_routes.api.get_openapi_schema()))
     lists = [path for path, methods in document["paths"].items() if "before" in names_in(methods.get("get", {}))]
     assert len(lists) > 15
-    take_line(mira, "My cat is black.", None, "api", timezone.now())
+    receive_message(mira, "My cat is black.", None, "api", timezone.now())
     for kind, source in (("event", "extraction"), ("thought", "reflection")):
         remember(mira, f"A cat, as {kind}.", kind=kind, source=source)
     several = 0
@@ -245,7 +245,7 @@ def test_every_list_is_read_to_its_end_without_gap_or_double(
 
         with transaction.atomic():
             whole, first = page("limit=200"), page("limit=1")
-            take_line(mira, "Another cat.", None, "web", timezone.now())
+            receive_message(mira, "Another cat.", None, "web", timezone.now())
             remember(mira, "Ana saw another cat.")
             read, before = first["items"], first["next"]
             while before is not None and len(read) <= len(whole["items"]):

@@ -17,7 +17,7 @@ from echovessel.api import tokens
 from echovessel.api.tokens import bearer, secret
 from echovessel.api.tokens.models import ApiToken
 from echovessel.web.client_address import client_address
-from echovessel.web.rate_limit import Pace
+from echovessel.web.rate_limit import RateLimiter
 from memory import forgetting
 from memory.forgetting import Target
 from persona.models import Persona
@@ -204,7 +204,7 @@ def test_a_token_that_asks_too_often_is_told_to_wait(mira: Persona, told: str, s
 
 
 def test_a_pace_says_when_one_more_is_admitted() -> None:
-    pace = Pace(lambda: 2)
+    pace = RateLimiter(lambda: 2)
     assert [pace.admit("ana", at) for at in (0.0, 10.0, 20.0, 59.9, 60.0, 60.1)] == [
         True,
         True,

@@ -21,7 +21,7 @@ from django.db import connection, connections
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.models import Message, Session, Turn
 from chat.sessions import off_the_record
 from chat.turns import turn as turns
@@ -29,7 +29,7 @@ from echovessel.api.tokens.models import ApiToken
 from echovessel.backup import contents, copy, create, data_dir_lock, package, swap
 from echovessel.backup.manifest import NotABackup
 from echovessel.db.sqlite import erasure
-from echovessel.db.sqlite.temporary import is_migrated, throw_away
+from echovessel.db.sqlite.temporary import is_migrated, temporary_database
 from echovessel.jobs import process_identity
 from memory import forgetting
 from memory.forgetting import Choice, Target, verify
@@ -54,7 +54,7 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory, django_db_setup: No
         if is_migrated():
             copy.copy(connection, path)
         else:
-            with throw_away(keep=path):
+            with temporary_database(keep=path):
                 pass
         connections.close_all()
     return path
@@ -74,7 +74,7 @@ def test_what_is_restored_is_what_was_there(house: House) -> None:
     life = house.live()
     before = totals()
     file = house.back_up()
-    take_line(life.persona, "This is said after the backup.", None, "web", NOW + timedelta(hours=5))
+    receive_message(life.persona, "This is said after the backup.", None, "web", NOW + timedelta(hours=5))
     (house.data / "knobs.toml").unlink()
     (house.data / "media" / "sea.txt").write_text("a picture of the hills")
     (house.data / "help.en.txt").write_text("Call somebody.")
@@ -283,7 +283,7 @@ def test_somebody_who_came_later_is_not_taken_for_who_has_left(house: House) -> 
 def test_a_talk_off_the_record_is_over(house: House) -> None:
     life = house.live()
     off_the_record.begin(life.persona, "web", NOW + timedelta(hours=3))
-    secret = take_line(life.persona, "Nobody is to know this.", None, "web", NOW + timedelta(hours=3)).message
+    secret = receive_message(life.persona, "Nobody is to know this.", None, "web", NOW + timedelta(hours=3)).message
     assert house.restore(house.back_up(), "--force").is_in_order
     assert not Message.objects.filter(uuid=secret.uuid).exists()
     assert not Session.objects.filter(off_the_record=True).exists()
@@ -291,7 +291,7 @@ def test_a_talk_off_the_record_is_over(house: House) -> None:
 
 def test_a_reply_that_was_being_written_can_be_asked_for_again(house: House) -> None:
     life = house.live()
-    take_line(life.persona, "And then?", None, "web", NOW + timedelta(hours=3))
+    receive_message(life.persona, "And then?", None, "web", NOW + timedelta(hours=3))
     running = turns.claim(life.persona.pk, NOW + timedelta(hours=3))
     assert running
     house.restore(house.back_up(), "--force")
@@ -433,7 +433,7 @@ def test_nothing_is_restored_while_another_process_is_there(house: House) -> Non
 
 
 def test_who_comes_while_something_is_restored_waits(house: House) -> None:
-    with data_dir_lock.alone(house.data):
+    with data_dir_lock.acquire_exclusive(house.data):
         other = another_process(house.data)
         assert other.stderr
         assert other.stdout
@@ -491,7 +491,7 @@ def test_a_backup_of_an_encrypted_house_holds_no_word_in_the_clear(
 
 # --- rotation -------------------------------------------------------------------------------------------------------
 def backups(*ages_in_days: int) -> list[Path]:
-    return [create.named_by_its_moment(Path("b"), MOMENT - timedelta(days=age)) for age in ages_in_days]
+    return [create.timestamped_name(Path("b"), MOMENT - timedelta(days=age)) for age in ages_in_days]
 
 
 @each_row(
@@ -500,11 +500,11 @@ def backups(*ages_in_days: int) -> list[Path]:
 )
 def test_what_is_outdated(keep: int | None, keep_days: int | None, gone: list[int]) -> None:
     there = [*backups(40, 0, 5, 1), Path("b/letters.tar"), Path("b/echovessel-old.tar")]
-    assert create.outdated(there, MOMENT, keep, keep_days) == backups(*gone)
+    assert create.outdated_backups(there, MOMENT, keep, keep_days) == backups(*gone)
 
 
 def test_the_newest_stays_however_old(house: House) -> None:
-    assert create.outdated(backups(400), MOMENT, None, 30) == []
+    assert create.outdated_backups(backups(400), MOMENT, None, 30) == []
 
 
 def test_older_backups_go(house: House) -> None:
@@ -534,7 +534,7 @@ def test_a_swap_that_died_anywhere_is_ended(tmp_path: Path, first: int, second: 
     for deaths in (first, second):
         for step in steps[:deaths]:
             swap._take(step)
-    data_dir_lock.enter(folder)
+    data_dir_lock.acquire_shared(folder)
     assert written(folder) == {"a": "new a", "b": "new b"}
     assert written(folder / "aside") == {"a": "old a", "c": "old c"}
     assert not swap.is_begun(folder)
@@ -543,7 +543,7 @@ def test_a_swap_that_died_anywhere_is_ended(tmp_path: Path, first: int, second: 
 def test_a_swap_that_was_not_begun_leaves_all_as_it_was(tmp_path: Path) -> None:
     old_and_new(tmp_path)
     (tmp_path / f"{swap.JOURNAL}.part").write_text("[[")
-    data_dir_lock.enter(tmp_path)
+    data_dir_lock.acquire_shared(tmp_path)
     assert {name: text for name, text in written(tmp_path).items() if len(name) == 1} == {"a": "old a", "c": "old c"}
 
 
@@ -565,7 +565,7 @@ def another_process(data: Path) -> "subprocess.Popen[bytes]":
 
 
 def encrypt(plain: Path, to: Path, key: str) -> None:
-    with copy.opened(to, key) as database:
+    with copy.open_copy(to, key) as database:
         database.execute("ATTACH ? AS plain KEY ''", [str(plain)])
         database.execute("SELECT sqlcipher_export('main', 'plain')")
 
@@ -584,7 +584,7 @@ def refused(house: House, file: Path, why: str, *options: str) -> None:
     after = house.all()
     changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
     assert changed <= {DATABASE}  # how it keeps its log is written in it
-    assert checks.broken(NOW) in ({}, {"talks_miscounted": 1})
+    assert checks.broken_invariants(NOW) in ({}, {"talks_miscounted": 1})
 
 
 def old_and_new(folder: Path) -> list[swap.Step]:

@@ -42,24 +42,24 @@ def test_as_many_as_there_are_stand_in_the_database_in_their_order_and_in_both_i
     stored = list(Message.objects.order_by("id").values_list("id", "uuid", "content", "created_at"))
     assert stored == [(line.pk, line.uuid, line.content, line.created_at) for line in given]
     assert MessageText.objects.count() == search.count(mira.pk) == count
-    assert len(search.holding(mira.pk, ["harbour"], count + 1)["harbour"]) == count
+    assert len(search.find_by_terms(mira.pk, ["harbour"], count + 1)["harbour"]) == count
     assert search.SUBSTRINGS.find(connection, "of the harb", count + 1) == [line.pk for line in reversed(given)]
 
 
 def test_words_that_were_cut_before_are_not_cut_again(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = lines(mira, 2)
-    known = search.worded([first.content])
+    known = search.tokenize_texts([first.content])
     cut: list[str] = []
 
     def noted(text: str) -> list[str]:
         cut.append(text)
-        return tokenizer.cut(text)
+        return tokenizer.tokenize(text)
 
     monkeypatch.setattr(search, "tokenizer", SimpleNamespace(cut=noted))
     search.store([first, second], known)
     assert cut == [second.content]
     bodies = dict(MessageText.objects.values_list("message_id", "body"))
-    assert bodies == {line.pk: " ".join(tokenizer.cut(line.content)) for line in (first, second)}
+    assert bodies == {line.pk: " ".join(tokenizer.tokenize(line.content)) for line in (first, second)}
 
 
 def test_no_rows_are_no_statement(mira: Persona) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from echovessel.db.sqlite.text_index import TextIndex
-from echovessel.language.tokenizer import content_words, cut
+from echovessel.language.tokenizer import content_words, tokenize
 from tests.table import each_row
 
 INDEX = TextIndex(table="line", key="message_id")
@@ -58,7 +58,7 @@ class Lines:
 
     def say(self, scope, text):
         (number,) = self.run("SELECT coalesce(max(message_id), 0) + 1 FROM line")[0]
-        self.run("INSERT INTO line VALUES (%s, %s, %s)", [number, scope, " ".join(cut(text))])
+        self.run("INSERT INTO line VALUES (%s, %s, %s)", [number, scope, " ".join(tokenize(text))])
         return number
 
     def found(self, scope, question):

@@ -31,7 +31,7 @@ class Encoder:
 def encoder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Encoder]:
     made = Encoder()
     monkeypatch.setattr(embedding, "_encode", made)
-    monkeypatch.setattr(embedding, "_lately", embedding._Lately())
+    monkeypatch.setattr(embedding, "_lately", embedding._RecentVectors())
     yield made
     made.let.set()
 

@@ -21,7 +21,7 @@ def library() -> Any:
 
 @pytest.fixture(scope="module")
 def encode() -> traced_encoder.Encode:
-    return traced_encoder.recorded(library())
+    return traced_encoder.trace_encoder(library())
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ from echovessel.jobs.lease import Clock, Lease, available  # noqa: E402
 from echovessel.jobs.reply_store import LeasedReplyStore  # noqa: E402
 from echovessel.llm.base import Provider  # noqa: E402
 from echovessel.llm.models import LLMCall  # noqa: E402
-from echovessel.llm.request import Finished, Request, Shape, Usage  # noqa: E402
+from echovessel.llm.request import Finished, Request, ResponseSchema, Usage  # noqa: E402
 from echovessel.llm.tiers import Models  # noqa: E402
 from tests.journeys.forget_process import copied, opened  # noqa: E402
 from tests.memory.sessions import Clock as TestClock  # noqa: E402
@@ -96,7 +96,9 @@ class ErrandProvider(Provider):
     name = "errand"
     defaults = Models("one", "one", "one")
 
-    async def stream(self, request: Request, shape: Shape | None = None) -> AsyncGenerator[str | Finished, None]:
+    async def stream(
+        self, request: Request, shape: ResponseSchema | None = None
+    ) -> AsyncGenerator[str | Finished, None]:
         assert not connection.in_atomic_block
         if dies_while_it_thinks:
             die()

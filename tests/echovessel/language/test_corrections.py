@@ -1,6 +1,6 @@
 """A day or an hour that the next line puts right, and lines that only look like it."""
 
-from echovessel.language.corrections import LONGEST, corrected, takes_back
+from echovessel.language.corrections import LONGEST, apply_correction, takes_back
 from tests.table import each_row
 
 
@@ -30,7 +30,7 @@ from tests.table import each_row
     ],
 )
 def test_the_day_of_the_line_before_is_put_right(said: str, line: str, right: str) -> None:
-    assert corrected(said, line) == right
+    assert apply_correction(said, line) == right
 
 
 @each_row(
@@ -54,13 +54,13 @@ def test_the_day_of_the_line_before_is_put_right(said: str, line: str, right: st
     ],
 )
 def test_what_tells_something_of_its_own_puts_nothing_right(said: str, line: str) -> None:
-    assert corrected(said, line) is None
+    assert apply_correction(said, line) is None
 
 
 def test_a_day_of_another_manner_is_put_right_where_it_is_taken_loosely() -> None:
-    assert corrected("My interview is tomorrow.", "No, Friday.") is None
-    assert corrected("My interview is tomorrow.", "No, Friday.", loosely=True) == "My interview is Friday."
-    assert corrected("My interview is tomorrow.", "No, the interview is Friday.") == "My interview is Friday."
+    assert apply_correction("My interview is tomorrow.", "No, Friday.") is None
+    assert apply_correction("My interview is tomorrow.", "No, Friday.", loosely=True) == "My interview is Friday."
+    assert apply_correction("My interview is tomorrow.", "No, the interview is Friday.") == "My interview is Friday."
 
 
 @each_row("line", ["不对，是周五", "No, it's on Friday.", "The dinner was moved to 8 pm."])

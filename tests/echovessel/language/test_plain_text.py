@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from chat.care.disguises import plainly
 from echovessel.language.plain_text import comparable_form, plain_form
-from echovessel.language.simplified import simplified
+from echovessel.language.simplified import simplify
 from tests.table import each_row
 
 ROOT = Path(__file__).parents[3]
@@ -72,4 +72,4 @@ def test_no_list_of_ours_is_written_in_characters_that_are_folded_away() -> None
     others = (ROOT / "memory" / name for name in ("curation/remember_signals.py", "forgetting/requests.py"))
     for path in (*(ROOT / "chat/care").rglob("*.py"), *others):
         written = re.sub(r"#.*|\"\"\".*?\"\"\"", "", path.read_text(encoding="utf-8"), flags=re.S)
-        assert {one for one in written if simplified(one) != one} <= set("殺妳"), path
+        assert {one for one in written if simplify(one) != one} <= set("殺妳"), path

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from echovessel.language import tokenizer as language_tokenizer
-from echovessel.language.tokenizer import content_words, cut
+from echovessel.language.tokenizer import content_words, tokenize
 from tests.table import each_row
 
 
@@ -38,19 +38,19 @@ from tests.table import each_row
     ],
 )
 def test_a_text_is_cut_into_these_tokens(text, tokens):
-    assert cut(text) == tokens
+    assert tokenize(text) == tokens
 
 
 def test_composed_and_decomposed_letters_are_the_same_token():
-    assert cut("Cafe\u0301 ガ") == cut("Café カ\u3099")
+    assert tokenize("Cafe\u0301 ガ") == tokenize("Café カ\u3099")
 
 
 def test_inflected_forms_meet_in_one_stem():
-    assert cut("walking walked walks") == ["walk"] * 3
+    assert tokenize("walking walked walks") == ["walk"] * 3
 
 
 def test_a_very_long_word_is_cut_off_and_still_found_by_itself():
-    assert cut("x" * 100_000 + " y") == ["x" * language_tokenizer.LONGEST, "y"]
+    assert tokenize("x" * 100_000 + " y") == ["x" * language_tokenizer.LONGEST, "y"]
 
 
 @each_row(
@@ -67,7 +67,7 @@ def test_a_question_is_asked_by_its_content_words_each_once(question, tokens):
 
 @each_row("question", ["who are you?", "你是谁", "的", "のです"])
 def test_a_question_of_function_words_alone_keeps_them(question):
-    assert content_words(question) == list(dict.fromkeys(cut(question)))
+    assert content_words(question) == list(dict.fromkeys(tokenize(question)))
     assert content_words(question)
 
 
@@ -84,15 +84,15 @@ def one_token_each(tokenizer, tokens):
 
 @given(st.text())
 def test_no_token_holds_white_space_or_ascii_punctuation(text):
-    for token in cut(text):
+    for token in tokenize(text):
         assert token
         assert not any(char.isspace() or (char.isascii() and not char.isalnum()) for char in token)
 
 
 @given(st.text())
 def test_the_content_words_of_anything_are_some_of_its_tokens(text):
-    assert set(content_words(text)) <= set(cut(text))
-    assert bool(content_words(text)) == bool(cut(text))
+    assert set(content_words(text)) <= set(tokenize(text))
+    assert bool(content_words(text)) == bool(tokenize(text))
 
 
 def random_text(source):
@@ -102,7 +102,7 @@ def random_text(source):
 @each_row("tokenizer", ["ascii", "unicode61 remove_diacritics 0 categories 'L* N* M* Co'"])
 def test_every_token_of_ten_thousand_random_texts_is_one_term_of_the_index(tokenizer):
     source = random.Random(20261121)
-    tokens = sorted({token for _ in range(10_000) for token in cut(random_text(source))})
+    tokens = sorted({token for _ in range(10_000) for token in tokenize(random_text(source))})
     assert len(tokens) > 10_000
     if tokenizer == "ascii":
         assert one_token_each(tokenizer, tokens)
@@ -115,15 +115,15 @@ def test_every_letter_and_digit_of_unicode_is_in_some_token():
     apostrophe = "\u02bc"  # a letter by its category, and the one that separates words
     for char in map(chr, range(sys.maxunicode + 1)):
         if any(map(str.isalnum, unicodedata.normalize("NFKC", char))) and char != apostrophe:
-            assert cut(char), f"U+{ord(char):04X}"
+            assert tokenize(char), f"U+{ord(char):04X}"
 
 
 def test_threads_that_stem_at_the_same_time_do_not_mix_their_words():
     vocabulary = [f"{stem}{ending}" for stem in ("walk", "jump", "talk") for ending in ("ing", "ed", "s")]
-    alone = [cut(f"{word}{word}ing") for word in vocabulary * 200]
+    alone = [tokenize(f"{word}{word}ing") for word in vocabulary * 200]
     language_tokenizer._stem.cache_clear()
     with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(lambda word: cut(f"{word}{word}ing"), vocabulary * 200)) == alone
+        assert list(pool.map(lambda word: tokenize(f"{word}{word}ing"), vocabulary * 200)) == alone
 
 
 @given(st.text(st.sampled_from("abz09_ '.-éñ中文あ\u0301\u0345ß\u0e01\u0e31한²①x")))

@@ -178,10 +178,10 @@ def test_the_day_is_that_of_utc(ana: User, spent_at: datetime, asked_at: datetim
 
 
 def test_the_pause_reaches_to_midnight_of_utc(ana: User) -> None:
-    assert budget.exhausted("chat", LAST).retry_after == 1
-    assert budget.exhausted("chat", MIDNIGHT).retry_after == 86_400
+    assert budget.budget_error("chat", LAST).retry_after == 1
+    assert budget.budget_error("chat", MIDNIGHT).retry_after == 86_400
     in_shanghai = datetime(2026, 3, 6, 7, 0, tzinfo=ZoneInfo("Asia/Shanghai"))
-    assert budget.exhausted("chat", in_shanghai).retry_after == 3_600
+    assert budget.budget_error("chat", in_shanghai).retry_after == 3_600
 
 
 def test_money_is_a_cap_over_all_background_purposes_and_not_over_chat(ana: User, settings: Any) -> None:

@@ -7,7 +7,7 @@ from echovessel import llm
 from echovessel.llm.base import Provider
 from echovessel.llm.choosing import automatic, chosen_provider
 from echovessel.llm.ledger import cost
-from echovessel.llm.schemas import strict
+from echovessel.llm.schemas import strict_schema
 from echovessel.llm.tiers import OPENAI, chosen_model
 from tests.table import each_row
 
@@ -70,7 +70,7 @@ def test_a_strict_schema_demands_every_property_and_nothing_else() -> None:
         },
         "$defs": {"P": {"type": "object", "properties": {"default": {"type": "integer"}}}},
     }
-    assert strict(schema) == {
+    assert strict_schema(schema) == {
         "type": "object",
         "properties": {"title": {"type": "string"}, "part": {"$ref": "#/$defs/P"}},
         "required": ["title", "part"],

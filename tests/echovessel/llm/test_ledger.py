@@ -14,7 +14,7 @@ from echovessel import llm
 from echovessel.llm import ledger
 from echovessel.llm.base import Provider
 from echovessel.llm.models import LLMCall
-from echovessel.llm.request import Finished, Shape
+from echovessel.llm.request import Finished, ResponseSchema
 from echovessel.llm.tiers import Models
 
 
@@ -30,7 +30,9 @@ class Scripted(Provider):
     name = "scripted"
     defaults = Models("big", "middle", "small")
 
-    async def stream(self, request: llm.Request, shape: Shape | None = None) -> AsyncGenerator[str | Finished, None]:
+    async def stream(
+        self, request: llm.Request, shape: ResponseSchema | None = None
+    ) -> AsyncGenerator[str | Finished, None]:
         yield '{"yes":'
         yield " true}"
         yield Finished("stop", llm.Usage(10, 0, 4))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from echovessel.llm.parsing import LONGEST_MENDED, MAX_CHARACTERS, Unreadable, parsed
+from echovessel.llm.parsing import LONGEST_MENDED, MAX_CHARACTERS, Unreadable, parse_answer
 from memory.consolidation.answer_schema import ExtractionAnswer, ReflectionAnswer
 from tests.table import each_row
 
@@ -47,7 +47,7 @@ class Mood(BaseModel):
     ],
 )
 def test_these_are_one_answer(text: str) -> None:
-    value = parsed(text, Mood)
+    value = parse_answer(text, Mood)
     assert (value.words, value.impact) == ("calm", 4)
 
 
@@ -75,17 +75,17 @@ def test_these_are_one_answer(text: str) -> None:
 )
 def test_these_are_no_answer_and_say_why(text: str, why: str) -> None:
     with pytest.raises(Unreadable, match=why):
-        parsed(text, Mood)
+        parse_answer(text, Mood)
 
 
 def test_signs_and_braces_inside_words_stay() -> None:
-    assert parsed('{"words": "+1 for {me}\\n```json", "impact": 1}', Mood).words == "+1 for {me}\n```json"
+    assert parse_answer('{"words": "+1 for {me}\\n```json", "impact": 1}', Mood).words == "+1 for {me}\n```json"
 
 
 def test_a_half_answer_is_not_completed_where_that_is_forbidden() -> None:
     with pytest.raises(Unreadable, match="cut off"):
-        parsed('{"words": "calm", "tags": ["a", "b"]', Mood, mend=False)
-    assert parsed('{"words": "calm"}', Mood, mend=False).words == "calm"
+        parse_answer('{"words": "calm", "tags": ["a", "b"]', Mood, mend=False)
+    assert parse_answer('{"words": "calm"}', Mood, mend=False).words == "calm"
 
 
 def test_what_is_too_long_to_be_mended_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,8 +94,8 @@ def test_what_is_too_long_to_be_mended_is_not_tried(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(json_repair, "loads", lambda text: lengths.append(len(text)) or {"words": "calm"})
     sloppy = "{'words': '%s'}"
     with pytest.raises(Unreadable):
-        parsed(sloppy % ("x" * LONGEST_MENDED), Mood)
-    assert parsed(sloppy % "calm", Mood).words == "calm"
+        parse_answer(sloppy % ("x" * LONGEST_MENDED), Mood)
+    assert parse_answer(sloppy % "calm", Mood).words == "calm"
     assert lengths == [len(sloppy % "calm")]
 
 
@@ -107,7 +107,7 @@ def test_long_answers_with_the_usual_slips_are_read_all_the_same() -> None:
     class Many(BaseModel):
         tags: list[Mood]
 
-    tags = parsed(text, Many).tags
+    tags = parse_answer(text, Many).tags
     assert len(tags) == 1_000
     assert {(one.words, one.impact) for one in tags} == {("a, +1 and ,] stay", 4)}
 
@@ -139,7 +139,7 @@ ANSWERS = st.fixed_dictionaries(
 def read(text: str, schema: Any, **how: Any) -> Any:
     """The value, or None; whatever else is raised fails the test."""
     try:
-        return parsed(text, schema, **how)
+        return parse_answer(text, schema, **how)
     except Unreadable:
         return None
 

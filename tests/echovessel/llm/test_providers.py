@@ -15,11 +15,11 @@ from pydantic import BaseModel
 
 from echovessel import llm
 from echovessel.llm import budget, gateway, openai_provider
-from echovessel.llm.certificates import trusted
+from echovessel.llm.certificates import ssl_context
 from echovessel.llm.ledger import Meter
 from echovessel.llm.models import Purpose
 from echovessel.llm.negotiation import Terms
-from echovessel.llm.schemas import shape_of
+from echovessel.llm.schemas import schema_of
 from tests.wire.scripted_server import Fails, Hangs, Page, Says
 
 SERVERS = ("openai_server", "anthropic_server")
@@ -51,7 +51,7 @@ def ledger(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
     monkeypatch.setattr(Meter, "record", lambda meter: rows.append(meter.row()))
     monkeypatch.setattr(gateway, "in_thread", at_once)
-    monkeypatch.setattr(budget, "used", lambda now, **whose: [])
+    monkeypatch.setattr(budget, "usage_today", lambda now, **whose: [])
     return rows
 
 
@@ -145,7 +145,7 @@ async def test_nothing_is_kept_and_nobody_is_named_whatever_the_purpose(
 
 
 def test_openais_own_server_is_told_the_same() -> None:
-    for shape in (None, shape_of(Events)):
+    for shape in (None, schema_of(Events)):
         for mode in ("schema", "json", "text"):
             fields = openai_provider.body(a_request(), shape, Terms(mode), "gpt", own=True)
             assert fields["store"] is False
@@ -161,9 +161,9 @@ async def test_openais_own_server_is_never_asked_without_store(openai_server: An
 
 
 def test_the_certificates_are_read_once_and_still_checked() -> None:
-    assert trusted() is trusted()
-    assert trusted().verify_mode == ssl.CERT_REQUIRED
-    assert trusted().check_hostname
+    assert ssl_context() is ssl_context()
+    assert ssl_context().verify_mode == ssl.CERT_REQUIRED
+    assert ssl_context().check_hostname
 
 
 async def test_a_refusal_in_openais_own_field_is_one(openai_server: Any) -> None:

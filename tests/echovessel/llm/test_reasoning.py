@@ -3,7 +3,7 @@
 import itertools
 import random
 
-from echovessel.llm.reasoning import ReasoningFilter, Withdrawn, joined, without_reasoning
+from echovessel.llm.reasoning import ReasoningFilter, Withdrawn, join_visible, without_reasoning
 
 HELLO = "Hello, Ana."
 # A reply as models send it, and what of it is for people.
@@ -139,7 +139,7 @@ def test_every_cut_of_every_reply_gives_the_same_text() -> None:
     for text, visible in SAMPLES.items():
         cuts = [(text[:at], text[at:]) for at in range(len(text) + 1)] + [tuple(text)]
         for pieces, holds_back in itertools.product(cuts, (False, True)):
-            assert joined(shown(pieces, holds_back=holds_back)) == visible, pieces
+            assert join_visible(shown(pieces, holds_back=holds_back)) == visible, pieces
 
 
 def test_random_mixtures_of_marks_give_the_same_text_however_they_are_cut() -> None:
@@ -172,7 +172,7 @@ def test_random_mixtures_of_marks_give_the_same_text_however_they_are_cut() -> N
         text = "".join(chance.choices(parts, k=chance.randint(1, 12)))
         whole = without_reasoning(text)
         cut = [text[at : at + 2] for at in range(0, len(text), 2)]
-        assert joined(shown(list(text))) == joined(shown(cut)) == whole, text
+        assert join_visible(shown(list(text))) == join_visible(shown(cut)) == whole, text
 
 
 def test_text_is_let_through_as_it_comes() -> None:

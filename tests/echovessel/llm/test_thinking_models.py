@@ -32,7 +32,7 @@ def ledger(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
     monkeypatch.setattr(Meter, "record", lambda meter: rows.append(meter.row()))
     monkeypatch.setattr(gateway, "in_thread", at_once)
-    monkeypatch.setattr(budget, "used", lambda now, **whose: [])
+    monkeypatch.setattr(budget, "usage_today", lambda now, **whose: [])
     return rows
 
 
@@ -187,7 +187,7 @@ async def test_a_reply_ends_at_its_limit_and_the_stream_is_closed(
         server.says(STORY * 40_000, pieces=4_000)
         items = await received(max_characters=1_000)
         text = text_of(items)
-        assert items[-1] == llm.Cut()
+        assert items[-1] == llm.CutOff()
         assert 800 < len(text) <= 1_000
         assert text.endswith("word.")
         assert ledger[-1]["outcome"] == "ok"
@@ -202,9 +202,9 @@ async def test_a_reply_ends_at_its_limit_and_the_stream_is_closed(
 
 async def test_a_reply_that_its_tokens_end_says_so(openai_server: OpenAIServer) -> None:
     openai_server.says("I am here, and", reason="length")
-    assert (await received())[-1] == llm.Cut()
+    assert (await received())[-1] == llm.CutOff()
     openai_server.says(HELLO)
-    assert llm.Cut() not in await received()
+    assert llm.CutOff() not in await received()
 
 
 async def test_an_endless_answer_is_stopped(openai_server: OpenAIServer) -> None:

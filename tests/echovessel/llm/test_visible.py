@@ -1,8 +1,8 @@
 """What is shown of a reply: no reasoning, and no more than its limit."""
 
 from echovessel.llm.reasoning import ReasoningFilter, Withdrawn
-from echovessel.llm.request import Cut, Thinking, Thought
-from echovessel.llm.visible import MARGIN, MAX_REASONING_CHARACTERS, Limit, Visible, VisibleReply, cut_off
+from echovessel.llm.request import CutOff, Thinking, Thought
+from echovessel.llm.visible import MARGIN, MAX_REASONING_CHARACTERS, Limit, Visible, VisibleReply, shorten_reply
 
 STORY = "Once upon a time there was a vessel. It kept every word. " * 40
 
@@ -10,19 +10,19 @@ STORY = "Once upon a time there was a vessel. It kept every word. " * 40
 def test_a_reply_within_its_limit_is_shown_whole_however_it_comes() -> None:
     for size in (1, 7, 5_000):
         assert text_of(shown(pieces(STORY, size), limit=len(STORY))) == STORY
-        assert Cut() not in shown(pieces(STORY, size), limit=len(STORY))
+        assert CutOff() not in shown(pieces(STORY, size), limit=len(STORY))
 
 
 def test_a_longer_one_ends_with_a_sentence_at_the_same_place_however_it_comes() -> None:
     for limit in (201, 250, 777, 1_000, len(STORY) - 1):
         whole = shown([STORY], limit=limit)
         text = text_of(whole)
-        assert whole[-1] == Cut()
+        assert whole[-1] == CutOff()
         assert limit - MARGIN < len(text) <= limit
         assert STORY.startswith(text)
         assert text.endswith(".")
         for size in (1, 3, 50):
-            assert shown(pieces(STORY, size), limit=limit)[-1] == Cut()
+            assert shown(pieces(STORY, size), limit=limit)[-1] == CutOff()
             assert text_of(shown(pieces(STORY, size), limit=limit)) == text
 
 
@@ -51,7 +51,7 @@ def test_it_is_cut_behind_a_sentence_a_word_or_a_whole_character() -> None:
         ("xx👍🏽xx", 3): "xx",
     }
     for (text, length), kept in cases.items():
-        assert cut_off(text, length) == kept, text
+        assert shorten_reply(text, length) == kept, text
 
 
 def test_a_model_that_has_said_nothing_so_far_is_told_to_think_once() -> None:
@@ -65,7 +65,7 @@ def test_reasoning_that_was_shown_is_reverted_and_counts_for_no_limit() -> None:
     thoughts = "I could greet them. " * 30
     told = shown([thoughts, "\n</think>\n\n", "Hello, Ana."], limit=700)
     assert Withdrawn() in told
-    assert Cut() not in told
+    assert CutOff() not in told
     assert text_of(told) == "Hello, Ana."
 
 

@@ -22,7 +22,7 @@ def test_the_c_library_is_asked_for_all_of_it(monkeypatch: pytest.MonkeyPatch) -
         malloc_trim = staticmethod(asked.append)
 
     monkeypatch.setattr(heap.ctypes, "CDLL", lambda _: Library)
-    heap.trim()
+    heap.trim_heap()
     assert asked == [0]
 
 
@@ -32,5 +32,5 @@ def test_where_it_cannot_be_asked_nothing_happens(monkeypatch: pytest.MonkeyPatc
         raise fault
 
     monkeypatch.setattr(heap.ctypes, "CDLL", missing)
-    heap.trim()
+    heap.trim_heap()
     assert heap._malloc_trim() is None

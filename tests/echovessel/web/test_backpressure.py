@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from echovessel.web import backpressure
-from echovessel.web.backpressure import paced
+from echovessel.web.backpressure import with_flow_control
 
 
 class Answer:
@@ -44,7 +44,7 @@ def part(body: bytes) -> dict[str, Any]:
 
 async def test_an_answer_waits_while_its_reader_is_behind() -> None:
     answer = Answer()
-    send = paced(partial(handle_reply, answer))
+    send = with_flow_control(partial(handle_reply, answer))
     await send({"type": "http.response.start", "status": 200})
     await send(part(b"a"))
     answer.producer.pauseProducing()
@@ -59,7 +59,7 @@ async def test_an_answer_waits_while_its_reader_is_behind() -> None:
 
 async def test_an_answer_of_one_part_needs_no_producer() -> None:
     answer = Answer()
-    send = paced(partial(handle_reply, answer))
+    send = with_flow_control(partial(handle_reply, answer))
     await send({"type": "http.response.start", "status": 200})
     await send({"type": "http.response.body", "body": b"all"})
     assert (answer.sent, answer.producer) == ([b"", b"all"], None)
@@ -67,7 +67,7 @@ async def test_an_answer_of_one_part_needs_no_producer() -> None:
 
 async def test_a_connection_that_is_lost_holds_nobody_up() -> None:
     answer = Answer()
-    send = paced(partial(handle_reply, answer))
+    send = with_flow_control(partial(handle_reply, answer))
     await send(part(b"a"))
     answer.producer.pauseProducing()
     answer.producer.stopProducing()
@@ -81,7 +81,7 @@ async def test_a_reader_that_takes_nothing_for_long_is_given_up(
 ) -> None:
     monkeypatch.setattr(backpressure, "STALLED_AFTER_SECONDS", 0.01)
     answer = Answer()
-    send = paced(partial(handle_reply, answer))
+    send = with_flow_control(partial(handle_reply, answer))
     await send(part(b"a"))
     answer.producer.pauseProducing()
     await send(part(b"b"))
@@ -93,4 +93,4 @@ async def test_another_servers_send_is_left_as_it_is() -> None:
     async def send(message: dict[str, Any]) -> None:
         """Uvicorn's waits by itself."""
 
-    assert paced(send) is send
+    assert with_flow_control(send) is send

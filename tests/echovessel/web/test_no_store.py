@@ -80,13 +80,13 @@ async def test_nor_is_what_is_answered_step_by_step(rf: Any) -> None:
     async def streamed(_request: Any) -> StreamingHttpResponse:
         return StreamingHttpResponse(iter(["…"]))
 
-    answered: Any = no_store.unless_it_says_so(streamed)
+    answered: Any = no_store.middleware(streamed)
     assert (await answered(rf.get("/"))).headers["Cache-Control"] == "no-store"
 
 
 def test_what_an_answer_says_itself_is_left_alone(rf: Any) -> None:
     said = cache_control(max_age=60)(lambda _request: HttpResponse("…"))
-    assert no_store.unless_it_says_so(said)(rf.get("/")).headers["Cache-Control"] == "max-age=60"
+    assert no_store.middleware(said)(rf.get("/")).headers["Cache-Control"] == "max-age=60"
 
 
 def test_static_files_are_kept(client: Client, settings: Any, tmp_path: Any) -> None:

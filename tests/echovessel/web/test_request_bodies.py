@@ -10,7 +10,7 @@ from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.web import http
 
-from echovessel.web.request_bodies import AT_A_TIME, LEAST_BYTES, TOO_LARGE, bounded, from_disk
+from echovessel.web.request_bodies import AT_A_TIME, LEAST_BYTES, TOO_LARGE, bounded_request, spooled_body
 
 MOST = 1000
 FORM = b"Content-Type: application/x-www-form-urlencoded\r\n"
@@ -26,7 +26,7 @@ class Request(http.Request):
         self.finish()
 
 
-def answered(head: bytes, body: bytes, sized: Callable[[Any, Callable[[], int]], Any] = bounded) -> bytes:
+def answered(head: bytes, body: bytes, sized: Callable[[Any, Callable[[], int]], Any] = bounded_request) -> bytes:
     """What the server has written when the request was sent by single lines and pieces."""
     factory = http.HTTPFactory(reactor=Clock())
     channel = factory.buildProtocol(None)
@@ -94,7 +94,7 @@ async def received(body: bytes, scope: dict[str, str] = HTTP) -> tuple[list[byte
             more = message["more_body"]
         assert await receive() == {"type": "http.disconnect"}
 
-    running = from_disk(application)(scope, queue.get, partial(handle_reply, request))
+    running = spooled_body(application)(scope, queue.get, partial(handle_reply, request))
     held = request.content.read()  # as daphne does, between calling the application and running it
     queue.put_nowait({"type": "http.request", "body": held, "more_body": False})
     queue.put_nowait({"type": "http.disconnect"})
@@ -127,4 +127,4 @@ async def test_with_another_server_nothing_is_changed() -> None:
 
     async def its_send(message: Any) -> None: ...
 
-    await from_disk(application)(HTTP, its_receive, its_send)
+    await spooled_body(application)(HTTP, its_receive, its_send)

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from chat.models import Message
-from chat.openai_api.requests import asked
+from chat.openai_api.requests import parse_request
 from chat.socket import frames
 from chat.socket.frames import BadFrame
 from echovessel.api.tokens.secret import create
@@ -49,7 +49,7 @@ def test_the_socket(mira: Persona) -> None:
 
 def test_the_door_of_openai() -> None:
     body = {"model": "mira", "messages": [{"role": "user", "content": [{"type": "text", "text": SAID}]}]}
-    assert asked(json.dumps(body).encode()).lines == (MEANT,)
+    assert parse_request(json.dumps(body).encode()).lines == (MEANT,)
 
 
 def test_the_api(mira: Persona, client: Client) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from memory.archive import Imported, import_archive
+from memory.archive import ImportResult, import_archive
 
 AT = "2026-01-03T10:00:00+00:00"
 HEADER = {"type": "header", "format": "echovessel-archive", "version": 1}
@@ -76,6 +76,6 @@ def written(path: Path, lines: tuple[Mapping[str, Any] | str | bytes, ...]) -> P
     return path
 
 
-def imported(path: Path, owner: User, *lines: Mapping[str, Any], **options: Any) -> Imported:
+def imported(path: Path, owner: User, *lines: Mapping[str, Any], **options: Any) -> ImportResult:
     with written(path / "archive.jsonl", lines or SMALL).open("rb") as file:
         return import_archive(file, owner, **options)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from chat import search
 from chat.models import Message, Session
 from echovessel.embeddings import embedding
-from echovessel.language.person_names import normalized
+from echovessel.language.person_names import normalize_name
 from memory.archive import import_archive, parts, write
 from memory.entities import merge
 from memory.models import ConceptNode, Entity, Evidence, Filling, Mention
@@ -33,18 +33,18 @@ QUOTED = "Milo, our cat, and Milo's bell."
 
 def saved(persona: Persona) -> list[bytes]:
     """The lines without the header."""
-    return list(write.lines(persona, NOW))[1:]
+    return list(write.archive_lines(persona, NOW))[1:]
 
 
 def told(persona: Persona, *types: str) -> list[dict[str, Any]]:
-    found = [json.loads(line) for line in write.lines(persona, NOW)]
+    found = [json.loads(line) for line in write.archive_lines(persona, NOW)]
     return [line for line in found if line["type"] in types]
 
 
 def restored(path: Path, owner: User, persona: Persona) -> Persona:
     """The persona in an empty installation."""
     file = path / "saved.jsonl"
-    file.write_bytes(b"".join(write.lines(persona, NOW)))
+    file.write_bytes(b"".join(write.archive_lines(persona, NOW)))
     Persona.objects.all().delete()
     with file.open("rb") as opened:
         result = import_archive(opened, owner)
@@ -72,7 +72,7 @@ def node(persona: Persona, description: str, **values: Any) -> ConceptNode:
 def named(persona: Persona, name: str, *others: str, **values: Any) -> Entity:
     made = Entity.objects.create(persona=persona, canonical_name=name, **values)
     for text in (name, *others):
-        made.aliases.create(persona=persona, text=text, normalized=normalized(text))
+        made.aliases.create(persona=persona, text=text, normalized=normalize_name(text))
     return made
 
 
@@ -150,7 +150,7 @@ def test_the_vectors_go_with_it_and_are_not_made_anew(
 def test_her_own_archive_brings_nothing_twice_into_her(ana: User, life: Persona, tmp_path: Path) -> None:
     before = saved(life)
     file = tmp_path / "saved.jsonl"
-    file.write_bytes(b"".join(write.lines(life, NOW)))
+    file.write_bytes(b"".join(write.archive_lines(life, NOW)))
     with file.open("rb") as opened:
         result = import_archive(opened, ana)
     assert result.persona == life
@@ -161,8 +161,8 @@ def test_her_own_archive_brings_nothing_twice_into_her(ana: User, life: Persona,
 def test_talks_off_the_record_are_in_no_archive(life: Persona) -> None:
     hushed = Session.objects.create(persona=life, off_the_record=True, status="open")
     line(hushed, "Nobody must know.")
-    assert b"Nobody must know." not in b"".join(write.lines(life, NOW))
-    assert str(hushed.uuid).encode() not in b"".join(write.lines(life, NOW))
+    assert b"Nobody must know." not in b"".join(write.archive_lines(life, NOW))
+    assert str(hushed.uuid).encode() not in b"".join(write.archive_lines(life, NOW))
 
 
 def test_whoever_lives_on_in_another_is_saved_as_that_one(life: Persona) -> None:
@@ -175,7 +175,7 @@ def test_whoever_lives_on_in_another_is_saved_as_that_one(life: Persona) -> None
 
 def test_only_her_own_things_are_saved(life: Persona, otto: Persona) -> None:
     node(otto, "Ben keeps a secret.")
-    assert b"secret" not in b"".join(write.lines(life, NOW))
+    assert b"secret" not in b"".join(write.archive_lines(life, NOW))
     assert [one["type"] for one in told(otto, "header", "persona", "session")] == ["header", "persona"]
 
 
@@ -186,7 +186,7 @@ def test_a_batch_more_or_less_changes_nothing(life: Persona, monkeypatch: pytest
 
 
 def test_what_is_forgotten_while_it_is_saved_is_left_out(life: Persona) -> None:
-    lines = write.lines(life, NOW)
+    lines = write.archive_lines(life, NOW)
     next(lines)
     life.messages.get(withheld=True).delete()
     rest = [json.loads(one) for one in lines]

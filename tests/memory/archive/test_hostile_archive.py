@@ -95,13 +95,13 @@ def became(lines: list[bytes], owner: User, *, skip_bad: bool) -> str:
         is_placed = str(error).startswith("line ") or str(error) == "the archive has no persona line"
         is_nothing = not any(model._default_manager.exists() for model in (Persona, Session, Message, ConceptNode))
         return "refused" if is_placed and is_nothing else f"{error}, and left something: {not is_nothing}"
-    if broken := checks.broken(NOW):
+    if broken := checks.broken_invariants(NOW):
         return f"unsound: {broken}"
     mood.current(persona, NOW)
-    first = list(write.lines(persona, NOW))
+    first = list(write.archive_lines(persona, NOW))
     Persona.objects.all().delete()
     again = import_archive(io.BytesIO(b"".join(first)), owner).persona
-    changed = [(one, other) for one, other in zip(first, write.lines(again, NOW), strict=True) if one != other]
+    changed = [(one, other) for one, other in zip(first, write.archive_lines(again, NOW), strict=True) if one != other]
     return f"other: {changed[0]}" if changed else "taken"
 
 
@@ -115,7 +115,7 @@ def unloaded(texts: list[str]) -> np.ndarray:
 @pytest.mark.parametrize("rounds", [16, pytest.param(5_000, marks=pytest.mark.campaign)])
 def test_any_one_line_may_be_anything(ana: User, merged: Persona, monkeypatch: Any, rounds: int) -> None:  # noqa: F811
     monkeypatch.setattr(embedding, "embed", unloaded)
-    whole = list(write.lines(merged, NOW))
+    whole = list(write.archive_lines(merged, NOW))
     Persona.objects.all().delete()
     dice, wrong = random.Random(SEED), []
     for number in range(rounds):

@@ -177,7 +177,7 @@ def test_a_mood_that_does_not_say_since_when_is_felt_as_of_the_export(ana: User,
     assert (felt.mood, felt.energy) == ("tender", 7)
     assert mood.current(her, datetime.fromisoformat(AT) + timedelta(days=9)) is None
     assert [change.mood for change in her.mood_changes.all()] == ["tender"]
-    assert checks.broken(datetime.fromisoformat(AT)) == {}
+    assert checks.broken_invariants(datetime.fromisoformat(AT)) == {}
 
 
 def test_null_is_as_if_it_were_not_said(ana: User, tmp_path: Path) -> None:
@@ -278,11 +278,11 @@ def test_a_sign_that_ends_words_elsewhere_is_dropped_with_no_quote_astray(ana: U
     her = imported(tmp_path, ana, HEADER, PERSONA, session("s1"), said, quoted).persona
     [row] = Evidence.objects.all()
     assert row.message.content[row.start : row.end] == row.quote == "Milo purrs"
-    assert checks.broken(datetime.fromisoformat(AT)) == {}
-    lines = b"".join(write.lines(her, datetime.fromisoformat(AT)))
+    assert checks.broken_invariants(datetime.fromisoformat(AT)) == {}
+    lines = b"".join(write.archive_lines(her, datetime.fromisoformat(AT)))
     her.delete()
     again = import_archive(io.BytesIO(lines), ana).persona
-    assert b"".join(write.lines(again, datetime.fromisoformat(AT))) == lines
+    assert b"".join(write.archive_lines(again, datetime.fromisoformat(AT))) == lines
 
 
 def test_a_turn_is_never_here_without_its_lines(ana: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 
 from chat.models import Message, Session
 from echovessel.embeddings import embedding
-from memory.archive import Imported, import_archive, write
+from memory.archive import ImportResult, import_archive, write
 from memory.forgetting import Choice, Target, forget, plan
 from memory.models import Alias, ConceptNode, Entity, Filling, ImportRun, Mention
 from memory.store.tombstones import TombstoneSource, add_tombstone, add_tombstones, of_words
@@ -168,7 +168,7 @@ def test_what_came_in_by_one_import_carries_its_mark(ana: User, tmp_path: Path) 
 
 def test_an_export_is_known_again_by_the_ids_it_wrote(ana: User, tmp_path: Path, remember: Any) -> None:
     """Where there was no other id, an export writes the uuid."""
-    result: Imported = imported(tmp_path, ana)
+    result: ImportResult = imported(tmp_path, ana)
     made = remember(result.persona, "Ana sings.")
     again = imported(tmp_path, ana, *SMALL, node(str(made.uuid), "Ana sings."))
     assert not again.added.total()
@@ -188,10 +188,10 @@ def test_what_was_told_again_after_it_was_forgotten_comes_back_with_an_archive_o
     """An archive that holds a tombstone beside the words holds them on purpose; one of before does not."""
 
     def saved(name: str) -> Path:
-        (tmp_path / name).write_bytes(b"".join(write.lines(mira, NOW)))
+        (tmp_path / name).write_bytes(b"".join(write.archive_lines(mira, NOW)))
         return tmp_path / name
 
-    def brought(path: Path) -> Imported:
+    def brought(path: Path) -> ImportResult:
         with path.open("rb") as file:
             return import_archive(file, ana)
 

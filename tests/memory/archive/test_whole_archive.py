@@ -179,7 +179,7 @@ def test_every_layer_and_setting_comes_back_with_the_same_bytes(ana: User, every
     types = {json.loads(one)["type"] for one in before}
     assert types == {*schema.TYPES, "reaching_out", "outreach", "consideration"} - {"header"}
     assert saved(restored(tmp_path, ana, everything)) == before
-    assert checks.broken(LATER) == {}
+    assert checks.broken_invariants(LATER) == {}
 
 
 def test_what_is_restored_means_what_it_did(ana: User, everything: Persona, tmp_path: Path) -> None:
@@ -234,7 +234,7 @@ def test_a_draft_does_not_come_back_without_the_line_that_it_rests_on(
     ana: User, everything: Persona, tmp_path: Path
 ) -> None:
     file = tmp_path / "hers.jsonl"
-    file.write_bytes(b"".join(write.lines(everything, NOW)))
+    file.write_bytes(b"".join(write.archive_lines(everything, NOW)))
     said = everything.messages.get(content__startswith="Tom")
     forget(plan([Target("message", said.pk)], Choice()), ana, LATER)
     assert not CoreDraft.objects.filter(label="user").exists()
@@ -247,7 +247,7 @@ def test_an_import_that_was_forgotten_is_not_known_again_by_an_older_archive(
     ana: User, everything: Persona, tmp_path: Path
 ) -> None:
     file = tmp_path / "hers.jsonl"
-    file.write_bytes(b"".join(write.lines(everything, NOW)))
+    file.write_bytes(b"".join(write.archive_lines(everything, NOW)))
     run = ImportRun.objects.order_by("pk").first()
     assert run is not None
     forget(plan([Target("import", run.pk)], Choice()), ana, LATER)
@@ -261,7 +261,7 @@ def test_an_import_that_was_forgotten_is_not_known_again_by_an_older_archive(
 
 
 def test_the_order_of_a_whole_archive_does_not_matter(ana: User, merged: Persona) -> None:
-    header, *lines = write.lines(merged, NOW)
+    header, *lines = write.archive_lines(merged, NOW)
     Persona.objects.all().delete()
     shuffled = random.Random(7).sample(lines, len(lines))
     assert saved(import_archive(io.BytesIO(b"".join([header, *shuffled])), ana).persona) == lines
@@ -269,7 +269,7 @@ def test_the_order_of_a_whole_archive_does_not_matter(ana: User, merged: Persona
 
 def test_a_block_that_is_newer_than_its_last_version_follows_it(ana: User, everything: Persona) -> None:
     newest = b'"label":"style","version":3'
-    lines = [line for line in write.lines(everything, NOW) if newest not in line]
+    lines = [line for line in write.archive_lines(everything, NOW) if newest not in line]
     Persona.objects.all().delete()
     again = import_archive(io.BytesIO(b"".join(lines)), ana).persona
     block = CoreBlock.objects.get(persona=again, label=Label.STYLE)
@@ -306,7 +306,7 @@ def test_her_own_whole_archive_brings_nothing_twice(ana: User, everything: Perso
 def brought(owner: User, persona: Persona, path: Path, **options: Any) -> Any:
     """What comes of importing what is saved of her now."""
     file = path / "hers.jsonl"
-    file.write_bytes(b"".join(write.lines(persona, NOW)))
+    file.write_bytes(b"".join(write.archive_lines(persona, NOW)))
     with file.open("rb") as opened:
         return import_archive(opened, owner, **options)
 
@@ -315,13 +315,13 @@ def test_somebody_elses_copy_is_another_one_with_all_that_can_be_hers(
     ben: User, everything: Persona, tmp_path: Path
 ) -> None:
     told: list[str] = []
-    before = checks.broken(LATER)
+    before = checks.broken_invariants(LATER)
     copy = brought(ben, everything, tmp_path, report=told.append).persona
     assert copy.uuid != everything.uuid
     assert copy.sessions.count() == everything.sessions.count()
     assert not copy.tombstones.exists()
     assert [one for one in told if "cannot be used" in one]
-    assert checks.broken(LATER) == before
+    assert checks.broken_invariants(LATER) == before
 
 
 @pytest.fixture
@@ -360,14 +360,14 @@ def undone_one_by_one(persona: Persona, by: User) -> list[list[str]]:
 def test_merges_are_taken_back_elsewhere_as_they_are_here(ana: User, merged: Persona, tmp_path: Path) -> None:
     before = saved(merged)
     file = tmp_path / "hers.jsonl"
-    file.write_bytes(b"".join(write.lines(merged, NOW)))
+    file.write_bytes(b"".join(write.archive_lines(merged, NOW)))
     here = undone_one_by_one(merged, ana)
     assert len(here) == 2
     Persona.objects.all().delete()
     with file.open("rb") as opened:
         again = import_archive(opened, ana).persona
     assert saved(again) == before
-    assert checks.broken(LATER) == {}
+    assert checks.broken_invariants(LATER) == {}
     assert undone_one_by_one(again, ana) == here
 
 
@@ -376,7 +376,7 @@ def test_a_tombstone_of_another_installation_is_kept_and_said_to_refuse_nothing(
 ) -> None:
     before = saved(everything)
     file = tmp_path / "hers.jsonl"
-    file.write_bytes(b"".join(write.lines(everything, NOW)))
+    file.write_bytes(b"".join(write.archive_lines(everything, NOW)))
     Persona.objects.all().delete()
     settings.TOMBSTONE_KEY = "another"
     told: list[str] = []
@@ -433,7 +433,7 @@ def test_many_at_once_are_stored_as_one_by_one(ana: User, tmp_path: Path, monkey
         her = imported(
             tmp_path, ana, HEADER, {**PERSONA, "id": f"mira-{number}"}, session("s1"), *lines, *nodes
         ).persona
-        assert checks.broken(NOW) == {}
+        assert checks.broken_invariants(NOW) == {}
         assert not [*search.missing(), *vectors.missing()]
         towards = embedding.embed(["Memory 5."])[0]
         found.append((len(vectors.nearest(her.pk, towards, 9)), search.count(her.pk), vectors.count(her.pk)))
@@ -460,9 +460,9 @@ def unzipped(chunks: Iterable[bytes]) -> dict[str, bytes]:
 
 def test_an_owners_all_is_an_archive_for_each(ana: User, mira: Persona, otto: Persona) -> None:
     second = Persona.objects.create(owner=ana, name="../Noa")
-    found = unzipped(account_archive.zipped(ana, NOW))
+    found = unzipped(account_archive.stream_zip(ana, NOW))
     assert list(found) == [f"01-{mira.uuid}.jsonl", f"02-{second.uuid}.jsonl"]
-    assert found[f"01-{mira.uuid}.jsonl"] == b"".join(write.lines(mira, NOW))
+    assert found[f"01-{mira.uuid}.jsonl"] == b"".join(write.archive_lines(mira, NOW))
 
 
 def test_the_command_saves_an_owners_all(ana: User, mira: Persona, tmp_path: Path) -> None:

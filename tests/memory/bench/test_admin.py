@@ -24,5 +24,5 @@ def test_every_page_of_the_desk_is_measured_and_ones_own_database_left_alone(mon
     assert names == figures["desk_cpu_ms"].keys() == figures["desk_statements"].keys()
     assert {"chat_message p=last", "memory_event status__exact=active", "memory_event search 小"} <= names
     assert all(0 < count < 250 for count in figures["desk_statements"].values())
-    assert "memory_event page" in "\n".join(desk.table(figures))
+    assert "memory_event page" in "\n".join(desk.format_table(figures))
     assert not Look.objects.exists()

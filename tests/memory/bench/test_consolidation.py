@@ -3,7 +3,7 @@
 import pytest
 
 from chat.models import Session
-from memory.bench.consolidation import Figures, Spent, measured, table
+from memory.bench.consolidation import Figures, Spent, format_table, measure
 from memory.bench.talks import talks
 from memory.models import ConceptNode, Entity
 
@@ -23,7 +23,7 @@ def test_a_life_is_the_same_for_its_seed_and_no_two_talks_are() -> None:
 @pytest.mark.django_db
 def test_talks_are_remembered_and_timed() -> None:
     done: list[int] = []
-    figures = measured(3, 6, 1, done.append)
+    figures = measure(3, 6, 1, done.append)
     assert done == [1, 1, 1]
     assert set(Session.objects.values_list("status", flat=True)) == {"closed"}
     assert (figures.nodes, figures.entities) == (ConceptNode.objects.count(), Entity.objects.count())
@@ -35,4 +35,4 @@ def test_growth_is_the_last_hundred_against_the_first() -> None:
     figures = Figures([Spent(1.0, 0.5)] * 100 + [Spent(9.0, 9.0)] * 100 + [Spent(2.0, 0.75)] * 100, 7, 3)
     assert figures.growth() == Spent(2.0, 1.5)
     assert figures.sessions_per_minute == pytest.approx(15)
-    assert "2.00      1.50" in "\n".join(table(figures))
+    assert "2.00      1.50" in "\n".join(format_table(figures))

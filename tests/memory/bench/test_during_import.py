@@ -70,7 +70,7 @@ def test_the_table_says_of_whom_and_of_what_each_figure_is() -> None:
         "seconds": {"writing": 4.4},
         "worst_ratio": 1.2,
     }
-    first, _head, row, *rest = during_import.table(figures)
+    first, _head, row, *rest = during_import.format_table(figures)
     assert first == "2 MB, 80 lines, 80 of them stored"
     assert row.split() == ["another,", "writing", "90", "120", "1.20", "9"]
     assert rest == ["writing took 4 s", "at the 95th percentile at most 1.20 times as long as alone"]

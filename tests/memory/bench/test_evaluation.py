@@ -108,7 +108,7 @@ def test_changes_within_the_tolerance_are_told_and_do_not_fail() -> None:
     after = {"set": {"all": {"recall": 0.89, "mrr": 0.48, "tokens": 100.0}, "elapsed_ms": {"rank": {"p50": 9.0}}}}
     changed = measures.changes(before, after)
     assert changed == {"set/all/recall": (0.90, 0.89), "set/all/mrr": (0.5, 0.48)}
-    assert measures.fallen(changed) == ["set/all/mrr"]
+    assert measures.regressions(changed) == ["set/all/mrr"]
 
 
 @pytest.mark.django_db

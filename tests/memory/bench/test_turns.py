@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from echovessel.db.sqlite.temporary import throw_away
+from echovessel.db.sqlite.temporary import temporary_database
 from memory.bench import turns
 from persona.models import Persona
 from tests.installation import SETTINGS
@@ -25,8 +25,8 @@ def test_every_turn_of_every_owner_is_timed_and_the_servers_work_is_counted(
     }.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(turns, "OTHERS_NODES", 12)
-    with throw_away() as path:
-        alone, together = turns.timed(path, owners=2, nodes=24, turns=2)
+    with temporary_database() as path:
+        alone, together = turns.time_turns(path, owners=2, nodes=24, turns=2)
         assert Persona.objects.count() == 2
     assert (len(alone.waits), len(together.waits)) == (2, 4)
     assert all(wait > 0 for wait in (*alone.waits, *together.waits))
@@ -34,7 +34,7 @@ def test_every_turn_of_every_owner_is_timed_and_the_servers_work_is_counted(
 
 
 def test_the_table_says_how_long_and_how_much_work() -> None:
-    told = turns.table(
+    told = turns.format_table(
         [turns.Talks("one owner alone", [10.0, 20.0, 30.0], 7.0), turns.Talks("2 at once", [40.0], None)]
     )
     assert [row.split()[-3:] for row in told][1:] == [["20", "29", "7"], ["40", "40", "-"]]

@@ -39,7 +39,7 @@ def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "check_seconds", lambda path: (1.0, 0.9))
     monkeypatch.setattr(server, "start_seconds", lambda path: 2.0)
     talks = {"one owner alone": (50.04, 60.0), "2 owners at once": (300.0, 400.0)}
-    monkeypatch.setattr(turns, "measured", lambda path, owners, nodes, turns: talks)
+    monkeypatch.setattr(turns, "measure", lambda path, owners, nodes, turns: talks)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -55,7 +55,7 @@ def test_every_figure_of_the_contract_is_told_and_ones_own_database_left_alone(m
     assert figures["isolation"]["same_results"]
     assert figures["recall_ms_by_question"].keys() == {"one line", "several lines", "with days"}
 
-    shown = "\n".join(whole.table(figures))
+    shown = "\n".join(whole.format_table(figures))
     assert "40 memories, 96 lines" in shown
     assert "the same results" in shown
     assert "first token, 2 owners at once" in shown

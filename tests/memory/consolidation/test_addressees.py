@@ -14,7 +14,7 @@ from echovessel.llm.prompt_sections import ContextRequest, tokens
 from memory import recall as recalling
 from memory.consolidation.imported import material_of
 from memory.recall import Recall, snapshot
-from memory.store.vector_cache import Shelf
+from memory.store.vector_cache import LRUCache
 from persona.models import Persona
 from tests.memory.imports.imported_sessions import LONG_AGO, an_import, brought
 from tests.memory.sessions import NOW, talk
@@ -26,7 +26,7 @@ ASKED = "What about my birthday present in the kitchen?"
 
 @pytest.fixture(autouse=True)
 def no_cached_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshot, "_shelf", Shelf())
+    monkeypatch.setattr(snapshot, "_shelf", LRUCache())
 
 
 def recall(persona: Persona, budget: int = 600) -> Recall:

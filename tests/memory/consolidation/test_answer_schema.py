@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from echovessel.llm.schemas import shape_of
+from echovessel.llm.schemas import schema_of
 from memory.consolidation.answer_schema import ExtractionAnswer, ImportAnswer, ReflectionAnswer, stored
 from tests.memory.sessions import event, extraction, thought
 from tests.table import each_row
@@ -149,7 +149,7 @@ def test_the_schema_is_one_that_strict_servers_accept(schema: Any) -> None:
             for value in part:
                 walk(value)
 
-    walk(shape_of(schema).schema)
+    walk(schema_of(schema).schema)
 
 
 def test_one_clarification_none_or_several_are_taken() -> None:
@@ -210,7 +210,7 @@ def test_nobody_promises_anything_in_prose_and_it_leaves_no_mood() -> None:
     }
     answer = ImportAnswer.model_validate(told)
     assert (answer.intentions, answer.session_mood_signal, answer.clarifications) == ([], None, [])
-    asked = shape_of(ImportAnswer).schema["properties"]
+    asked = schema_of(ImportAnswer).schema["properties"]
     assert {"events", "thoughts", "mentioned_entities", "session_summary"} <= asked.keys()
     assert not told.keys() - {"events"} & asked.keys()
 

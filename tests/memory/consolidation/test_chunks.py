@@ -4,15 +4,15 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from memory.consolidation.chunks import PER_LINE, Piece, next_piece
-from memory.consolidation.messages import Line
+from memory.consolidation.messages import PromptMessage
 from tests.memory.sessions import NOW
 
 
-def line(content: str, tokens: int = 5, number: int = 1) -> Line:
-    return Line(number, "user", content, NOW, tokens)
+def line(content: str, tokens: int = 5, number: int = 1) -> PromptMessage:
+    return PromptMessage(number, "user", content, NOW, tokens)
 
 
-def pieces(lines: list[Line], limit: int = 6_000, overlap: int = 4) -> list[Piece]:
+def pieces(lines: list[PromptMessage], limit: int = 6_000, overlap: int = 4) -> list[Piece]:
     """Read from the first line on, each piece after the one before."""
     found: list[Piece] = []
     while piece := next_piece(lines, found[-1].through if found else -1, limit, overlap):
@@ -20,7 +20,7 @@ def pieces(lines: list[Line], limit: int = 6_000, overlap: int = 4) -> list[Piec
     return found
 
 
-def ids(lines: Iterable[Line]) -> list[int]:
+def ids(lines: Iterable[PromptMessage]) -> list[int]:
     return [one.id for one in lines]
 
 

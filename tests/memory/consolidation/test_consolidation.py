@@ -318,9 +318,9 @@ def test_a_summary_of_very_many_readings_fits_its_place_and_says_something(mira:
 
 
 def test_off_the_record_leaves_nothing(mira: Persona, model: Script, clock: Clock) -> None:
-    from chat.messages import take_line  # noqa: PLC0415
+    from chat.messages import receive_message  # noqa: PLC0415
 
-    taken = take_line(mira, "A secret that I tell nobody: my mother died.", None, "web", NOW)
+    taken = receive_message(mira, "A secret that I tell nobody: my mother died.", None, "web", NOW)
     session = taken.message.session
     Session.objects.filter(pk=session.pk).update(off_the_record=True, status="closing", attempts=50)
     session.turns.update(status="done")
@@ -444,13 +444,13 @@ def test_an_answer_that_is_gone_when_it_is_to_be_written_leaves_nothing(
     """Somebody forgot what it was made of, and the talk is to be read anew."""
     session = talk(mira, "I adopted a white cat called Milo today.", "He is lovely.", "I am so glad.")
     model.answers(extraction([event("Ana adopted a cat.", cite(session.messages.all()[0]))]))
-    circle_of = apply.circle_of
+    circle_of = apply.candidates_for
 
     def forgotten_meanwhile(*args: Any) -> Any:
         Extraction.objects.all().delete()
         return circle_of(*args)
 
-    monkeypatch.setattr(apply, "circle_of", forgotten_meanwhile)
+    monkeypatch.setattr(apply, "candidates_for", forgotten_meanwhile)
     assert runner.run(session.pk, clock) == Outcome.NOT_MINE
     session.refresh_from_db()
     assert not ConceptNode.objects.exists()
@@ -468,13 +468,13 @@ def test_nothing_is_written_of_a_line_that_is_put_away_meanwhile(
             [event("Ana adopted a cat.", cite(cat)), event("Ana's dog is black.", cite(dog))], session_summary=""
         )
     )
-    circle_of = apply.circle_of
+    circle_of = apply.candidates_for
 
     def put_away(*args: Any) -> Any:
         Message.objects.filter(pk=cat.pk).update(withheld=True)
         return circle_of(*args)
 
-    monkeypatch.setattr(apply, "circle_of", put_away)
+    monkeypatch.setattr(apply, "candidates_for", put_away)
     runner.run(session.pk, clock)
     assert list(ConceptNode.objects.filter(kind="event").values_list("description", flat=True)) == [
         "Ana's dog is black."

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from chat.care import flags
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.models import CrisisFlag, Message, Session, Turn
 from chat.prompt import assemble
 from chat.turns import turn
@@ -17,7 +17,7 @@ from echovessel.outbox.models import OutboxEvent
 from memory import afterwards
 from memory.consolidation import runner
 from memory.consolidation.gate import has_strong_emotion, is_trivial
-from memory.consolidation.messages import Line
+from memory.consolidation.messages import PromptMessage
 from memory.curation.remember_signals import scan
 from memory.forgetting import Target, forget, plan
 from persona.models import Persona
@@ -29,8 +29,8 @@ from tests.scripted import Script
 DISGUISED = ("s u i c i d e", "想自鲨", "自 杀", "k!ll myself", "want to d1e", "不\u200b想\u200b活了", "ＫＭＳ")
 
 
-def line(content: str) -> Line:
-    return Line(1, "user", content, NOW, 5)
+def line(content: str) -> PromptMessage:
+    return PromptMessage(1, "user", content, NOW, 5)
 
 
 def test_no_gate_drops_a_cry() -> None:
@@ -47,7 +47,7 @@ def test_an_idiom_alone_is_no_signal() -> None:
 def test_a_disguised_cry_is_read_early_and_is_no_trivial_talk(
     mira: Persona, model: Script, clock: Clock, words: str
 ) -> None:
-    said = take_line(mira, words, None, "web", NOW).message
+    said = receive_message(mira, words, None, "web", NOW).message
     assert said.turn is not None
     Turn.objects.update(status="done")
     afterwards.after_turn(said.turn.pk, NOW)
@@ -74,7 +74,7 @@ def test_what_is_imported_raises_nothing(ana: User, tmp_path: Path) -> None:
 @pytest.mark.django_db
 def test_of_a_cry_that_is_forgotten_nothing_is_told_any_more(mira: Persona, settings: Any) -> None:
     settings.CHAT_CONTEXT = [path for path in settings.CHAT_CONTEXT if path.startswith("chat.")]
-    cry = take_line(mira, "I want to die.", None, "web", NOW).message
+    cry = receive_message(mira, "I want to die.", None, "web", NOW).message
     answered(mira, NOW)
     soon, later = NOW + timedelta(minutes=5), NOW + timedelta(hours=2)
     assert "guidance" in prompt_for(mira, soon).xray
@@ -112,7 +112,7 @@ def test_the_model_may_raise_help_beside_a_message(mira: Persona, model: Script,
     assert "findahelpline.com" in event["care"]["texts"][0]
     mira.refresh_from_db()
     assert mira.care_until == message.created_at + timedelta(hours=48)
-    assert flags.lately(mira, clock(), None) == flags.cries_among([message]) == [message]
+    assert flags.recent_crisis_messages(mira, clock(), None) == flags.crisis_messages_of([message]) == [message]
     client.force_login(mira.owner)
     assert "findahelpline.com" in client.get(f"/chat/{mira.uuid}/").content.decode()
     forget(plan([Target("message", message.pk)]), None, clock())
@@ -170,7 +170,7 @@ def test_a_flag_that_a_person_raised_shows_help_once_the_model_agrees(
 
 
 def prompt_for(persona: Persona, at: datetime) -> assemble.Prompt:
-    take_line(persona, "Hello there.", None, "web", at)
+    receive_message(persona, "Hello there.", None, "web", at)
     (waiting,) = Turn.objects.collecting().select_related("persona__owner", "session")
     return assemble.assemble(waiting, at)
 

@@ -3,13 +3,13 @@
 from datetime import timedelta
 
 from memory.consolidation.gate import Reflections, asks_the_model, decide, is_trivial
-from memory.consolidation.messages import Line
+from memory.consolidation.messages import PromptMessage
 from tests.memory.sessions import NOW
 from tests.table import each_row
 
 
-def line(content: str, role: str = "user", tokens: int = 5, number: int = 1) -> Line:
-    return Line(number, role, content, NOW, tokens)
+def line(content: str, role: str = "user", tokens: int = 5, number: int = 1) -> PromptMessage:
+    return PromptMessage(number, role, content, NOW, tokens)
 
 
 @each_row(
@@ -41,7 +41,7 @@ def line(content: str, role: str = "user", tokens: int = 5, number: int = 1) -> 
         ([line("hm"), line("Do you want to die?", "persona")], True),
     ],
 )
-def test_only_what_is_short_and_says_nothing_is_trivial(lines: list[Line], trivial: bool) -> None:
+def test_only_what_is_short_and_says_nothing_is_trivial(lines: list[PromptMessage], trivial: bool) -> None:
     assert is_trivial(lines) is trivial
 
 

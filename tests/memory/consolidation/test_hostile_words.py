@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.prompt import assemble
 from chat.turns.turn import claim
-from echovessel.llm.prompt_text import fenced
+from echovessel.llm.prompt_text import fence
 from memory.consolidation import evidence, runner
 from memory.models import ConceptNode
 from memory.slow_cycle import runner as slow_cycle_runner
@@ -68,7 +68,7 @@ def test_no_prompt_is_led_out_of_its_blocks(mira: Persona, model: Script, clock:
     again = talk(mira, f"And {EVIL}", "> Yes?", "No.", at=clock.now + timedelta(days=1))
     runner.run(again.pk, clock)
     mira.refresh_from_db()
-    take_line(mira, f"Who is Noor? {EVIL}", None, "web", clock.now)
+    receive_message(mira, f"Who is Noor? {EVIL}", None, "web", clock.now)
     turn = claim(mira.pk, clock.now)
     assert turn is not None
     made = assemble.assemble(turn, clock.now)
@@ -84,7 +84,7 @@ def test_no_prompt_is_led_out_of_its_blocks(mira: Persona, model: Script, clock:
 
 def test_words_that_were_shown_in_another_form_are_found_where_they_stand() -> None:
     content = "She wrote </memory> and [INST] on it,\u200b <|x|> \U0001f600.\n# Aha"
-    shown = fenced("said", content).removeprefix("<said>\n").removesuffix("\n</said>")
+    shown = fence("said", content).removeprefix("<said>\n").removesuffix("\n</said>")
     assert shown != content
     assert evidence.find(shown, content) == evidence.Span(content, 0, len(content))
     found = evidence.find("wrote ‹/memory› and (INST) on it", content)

@@ -1,8 +1,8 @@
 """Whether what was written of a talk is in its language."""
 
 from memory.consolidation.answer_schema import ExtractionAnswer
-from memory.consolidation.language import in_another_script, speaks_otherwise
-from memory.consolidation.messages import Line
+from memory.consolidation.language import in_another_script, is_in_another_language
+from memory.consolidation.messages import PromptMessage
 from tests.memory.sessions import NOW, event, extraction
 from tests.table import each_row
 
@@ -38,15 +38,15 @@ def answer(description: str, cited: str, summary: str = "") -> ExtractionAnswer:
     return ExtractionAnswer.model_validate(extraction([told], session_summary=summary))
 
 
-LINES = [Line(1, "user", CAT, NOW, 9), Line(2, "user", "My cat is called 小黑.", NOW, 9)]
+LINES = [PromptMessage(1, "user", CAT, NOW, 9), PromptMessage(2, "user", "My cat is called 小黑.", NOW, 9)]
 
 
 def test_each_description_is_held_against_the_whole_lines_that_it_cites() -> None:
-    assert speaks_otherwise(answer("Ana's cat is called 小黑.", "m1"), LINES)
-    assert not speaks_otherwise(answer("Ana's cat is called 小黑.", "m2"), LINES)
-    assert not speaks_otherwise(answer("Ana's cat is called 小黑.", "m404"), LINES)
+    assert is_in_another_language(answer("Ana's cat is called 小黑.", "m1"), LINES)
+    assert not is_in_another_language(answer("Ana's cat is called 小黑.", "m2"), LINES)
+    assert not is_in_another_language(answer("Ana's cat is called 小黑.", "m404"), LINES)
 
 
 def test_the_summary_is_held_against_the_talk() -> None:
-    assert speaks_otherwise(answer("Ana养了一只白猫。", "m1", "A talk about pets."), LINES[:1])
-    assert not speaks_otherwise(answer("Ana养了一只白猫。", "m1", "聊了猫。"), LINES[:1])
+    assert is_in_another_language(answer("Ana养了一只白猫。", "m1", "A talk about pets."), LINES[:1])
+    assert not is_in_another_language(answer("Ana养了一只白猫。", "m1", "聊了猫。"), LINES[:1])

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.models import Turn
 from echovessel.admin import groups
 from echovessel.embeddings import embedding
@@ -19,7 +19,7 @@ from echovessel.llm.prompt_sections import ContextRequest, Section
 from echovessel.outbox.models import OutboxEvent
 from memory import context
 from memory.consolidation import open_items
-from memory.consolidation.open_items import Waiting, expire, is_overdue, reopen, settle
+from memory.consolidation.open_items import OpenItems, expire, is_overdue, reopen, settle
 from memory.consolidation.runner import is_worth_reading
 from memory.curation import lifecycle
 from memory.forgetting.copies import without
@@ -143,9 +143,9 @@ def test_when_what_told_it_is_forgotten_it_stays_settled(expects: Remember, reme
 
 
 # --- when nobody waits any more -------------------------------------------------------------------------------------
-def waiting(kind: str, due: date | None, *, told_again_after: int = 0, zone: str = "UTC") -> Waiting:
+def waiting(kind: str, due: date | None, *, told_again_after: int = 0, zone: str = "UTC") -> OpenItems:
     """Told on Monday, and again so many days later."""
-    return Waiting(1, kind, due, MONDAY, MONDAY + timedelta(days=told_again_after), zone)
+    return OpenItems(1, kind, due, MONDAY, MONDAY + timedelta(days=told_again_after), zone)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def waiting(kind: str, due: date | None, *, told_again_after: int = 0, zone: str
         (waiting("intention", None), MONDAY + timedelta(days=4_000), False),
     ],
 )  # fmt: skip
-def test_when_nobody_waits_for_it_any_more(one: Waiting, now: datetime, overdue: bool) -> None:
+def test_when_nobody_waits_for_it_any_more(one: OpenItems, now: datetime, overdue: bool) -> None:
     assert is_overdue(one, now) is overdue
 
 
@@ -461,7 +461,7 @@ def test_short_news_of_what_is_awaited_is_worth_reading(
     mira: Persona, expects: Remember, awaited_is: str, line: str, is_worth_it: bool
 ) -> None:
     node = expects(awaited_is)
-    session = take_line(mira, line, None, "web", SATURDAY).message.session
+    session = receive_message(mira, line, None, "web", SATURDAY).message.session
     assert is_worth_reading(session) is is_worth_it
     settle(node, "fulfilled", None, SATURDAY)
     assert not is_worth_reading(session)
@@ -524,7 +524,7 @@ def test_the_timeline_says_how_it_ended_and_a_row_that_ended_is_fresh(
 
 def test_why_this_reply_tells_what_the_line_was_taken_for(owner: Client, expects: Remember, mira: Persona) -> None:
     node = expects()
-    turn = take_line(mira, LINE, None, "web", SATURDAY).message.turn
+    turn = receive_message(mira, LINE, None, "web", SATURDAY).message.turn
     assert turn is not None
     matched = [{"id": str(node.uuid), "cosine": 0.49}]
     Turn.objects.filter(pk=turn.pk).update(xray={"expectations": {"nodes": [str(node.uuid)], "matched": matched}})

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from chat.models import Session
 from echovessel.embeddings import embedding
 from memory.curation import correct as curation_correct
-from memory.curation.correct import Correction, Forgotten, correct, restore
+from memory.curation.correct import Correction, WordsForgotten, correct, restore
 from memory.models import Alias, ConceptNode, Entity, Filling, Mention, NodeVector, NodeVersion
 from memory.store import tombstones, vectors
 from memory.store.active_model import ModelChanged
@@ -38,8 +38,8 @@ def test_the_new_words_are_what_is_found_and_the_old_ones_are_history(mira: Pers
     assert corrected.content_hash == content_hash(DOG)
     [vector] = embedding.embed([DOG])
     assert vectors.nearest(mira.pk, vector, 1)[0][1] == pytest.approx(0, abs=1e-3)
-    assert vectors.holding(mira.pk, ["dog", "cat"], 5)["dog"].tolist() == [node.pk]
-    assert not len(vectors.holding(mira.pk, ["cat"], 5).get("cat", []))
+    assert vectors.find_by_terms(mira.pk, ["dog", "cat"], 5)["dog"].tolist() == [node.pk]
+    assert not len(vectors.find_by_terms(mira.pk, ["cat"], 5).get("cat", []))
     version = NodeVersion.objects.get()
     assert (version.version, version.description, version.verification) == (1, CAT, "unverified")
     assert (version.edited_by, version.edited_at) == (mira.owner, NOW)
@@ -85,7 +85,7 @@ def test_what_cannot_be_is_refused(mira: Persona, remember: Remember, change: Co
 def test_words_that_were_forgotten_do_not_come_back_by_a_correction(mira: Persona, remember: Remember) -> None:
     node = remember(mira, CAT)
     tombstones.add_tombstone(mira, DOG)
-    with pytest.raises(Forgotten):
+    with pytest.raises(WordsForgotten):
         correct(node, Correction(DOG), mira.owner, NOW)
     node.refresh_from_db()
     assert node.description == CAT

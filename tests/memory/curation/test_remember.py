@@ -13,7 +13,7 @@ from echovessel.outbox.models import OutboxEvent
 from memory import afterwards
 from memory.consolidation import runner
 from memory.curation import remember as curation_remember
-from memory.curation.remember import NotRemembered, remember, remember_what_was_asked
+from memory.curation.remember import NotRemembered, remember, remember_requested
 from memory.curation.remember_signals import Place
 from memory.models import Alias, ConceptNode, Entity, Mention
 from memory.recall import recall
@@ -37,7 +37,7 @@ def only(session: Session) -> Message:
 
 
 def asked(session: Session) -> list[ConceptNode]:
-    return remember_what_was_asked(session.messages.select_related("session", "persona__owner"), NOW)
+    return remember_requested(session.messages.select_related("session", "persona__owner"), NOW)
 
 
 def test_a_line_is_remembered_word_for_word_and_told(mira: Persona) -> None:

@@ -146,8 +146,8 @@ def test_open_pairs_that_a_talk_names_are_in_question(mira: Persona, known: Call
     both = asked(scott, known("黄逸扬", status="uncertain"))
     asked(known("Tom"), known("Tim", status="uncertain"))
     asked(scott, known("Yiyang"), status="kept_apart")
-    assert clarify.in_question(mira, ["Scott went home.", "黄逸扬也走了"]) == [both, half]
-    assert clarify.in_question(mira, ["Scotty went home."]) == []
+    assert clarify.open_question(mira, ["Scott went home.", "黄逸扬也走了"]) == [both, half]
+    assert clarify.open_question(mira, ["Scotty went home."]) == []
 
 
 def test_a_short_talk_that_may_hold_an_answer_is_worth_reading(mira: Persona, known: Callable[..., Entity]) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from echovessel.embeddings import embedding
-from echovessel.language.person_names import is_name, normalized, occurs
+from echovessel.language.person_names import is_name, normalize_name, occurs
 from echovessel.outbox.models import OutboxEvent
-from memory.entities.comparison import circle_of
-from memory.entities.resolve import Named, Resolved, resolve
+from memory.entities.comparison import candidates_for
+from memory.entities.resolve import MentionedName, ResolvedName, resolve
 from memory.entities.similarity import Profile
 from memory.models import Alias, ConceptNode, Entity, Mention, MergeProposal
 from persona.models import Persona
@@ -24,7 +24,7 @@ def node(persona: Persona, description: str, **values: Any) -> ConceptNode:
 
 
 def meet(persona: Persona, *names: str, kind: str = "person", **values: Any) -> Any:
-    return resolve(persona, Named(names, kind, [node(persona, f"Ana met {names[0]}.", **values)]))
+    return resolve(persona, MentionedName(names, kind, [node(persona, f"Ana met {names[0]}.", **values)]))
 
 
 @each_row(
@@ -36,7 +36,7 @@ def meet(persona: Persona, *names: str, kind: str = "person", **values: Any) -> 
     ],
 )
 def test_spelling_and_titles_do_not_matter(same: list[str]) -> None:
-    assert len({normalized(name) for name in same}) == 1
+    assert len({normalize_name(name) for name in same}) == 1
 
 
 @each_row(
@@ -76,7 +76,7 @@ def test_two_sisters_stay_two(mira: Persona) -> None:
 
 
 def test_a_title_alone_makes_no_two_people_one() -> None:
-    assert normalized("张老师") != normalized("张医生")
+    assert normalize_name("张老师") != normalize_name("张医生")
 
 
 @each_row(
@@ -156,8 +156,8 @@ def test_an_alias_that_somebody_else_bears_is_a_question_and_no_merge(mira: Pers
 
 def test_who_is_in_no_memory_is_not_stored(mira: Persona) -> None:
     told = node(mira, "Ana met a friend.")
-    assert resolve(mira, Named(["Scott"], "person", [told])) is None
-    assert resolve(mira, Named(["Scott"], "person", [])) is None
+    assert resolve(mira, MentionedName(["Scott"], "person", [told])) is None
+    assert resolve(mira, MentionedName(["Scott"], "person", [])) is None
     assert meet(mira, "Scott", status="quarantined") is None
     assert not Entity.objects.exists()
 
@@ -183,11 +183,13 @@ def seen(*names: str, kind: str = "person", company: tuple[str, ...] = (), text:
     return Profile(names, kind, [text], embedding.embed([text]), frozenset(company))
 
 
-def come_up(persona: Persona, remember: Callable[..., ConceptNode], *names: str, text: str, **values: Any) -> Resolved:
+def come_up(
+    persona: Persona, remember: Callable[..., ConceptNode], *names: str, text: str, **values: Any
+) -> ResolvedName:
     """Somebody comes up in a talk, as consolidation has it: compared first, then resolved."""
     profile = seen(*names, text=text, **{key: values.pop(key) for key in ("kind", "company") if key in values})
-    circle = circle_of(persona, [profile])
-    named = Named(names, profile.kind, [remember(persona, text)], profile, **values)
+    circle = candidates_for(persona, [profile])
+    named = MentionedName(names, profile.kind, [remember(persona, text)], profile, **values)
     found = resolve(persona, named, circle)
     assert found is not None
     return found
@@ -280,7 +282,7 @@ def test_memories_that_may_not_be_recalled_say_nothing_of_anybody(
     known = come_up(mira, remember, "李小云", text="Ana的妹妹李小云在杭州读大学，学法律。").entity
     known.nodes.update(status="hidden")
     profile = seen("小云", text="Ana的妹妹小云在杭州读大学。")
-    assert circle_of(mira, [profile]).profiles[known.pk].texts == ()
+    assert candidates_for(mira, [profile]).profiles[known.pk].texts == ()
 
 
 def test_however_many_are_known_a_new_name_is_compared_with_few(
@@ -290,13 +292,13 @@ def test_however_many_are_known_a_new_name_is_compared_with_few(
         Entity(persona=mira, canonical_name=f"Scott {number}", kind="person") for number in range(300)
     )
     Alias.objects.bulk_create(
-        Alias(entity=one, persona=mira, text=one.canonical_name, normalized=normalized(one.canonical_name))
+        Alias(entity=one, persona=mira, text=one.canonical_name, normalized=normalize_name(one.canonical_name))
         for one in known
     )
     profile = seen("Scott", text="Scott sang.")
     with django_assert_max_num_queries(25):
-        circle = circle_of(mira, [profile])
+        circle = candidates_for(mira, [profile])
     assert len(circle.profiles) <= 12
     told = node(mira, "Noor sang.")
     with django_assert_max_num_queries(12):
-        resolve(mira, Named(["Noor"], "person", [told], seen("Noor", text="Noor sang.")), circle)
+        resolve(mira, MentionedName(["Noor"], "person", [told], seen("Noor", text="Noor sang.")), circle)

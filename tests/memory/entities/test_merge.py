@@ -255,7 +255,7 @@ def test_a_pair_is_asked_about_once(scott: Entity, huang: Entity) -> None:
 
 def exported(persona: Persona) -> list[bytes]:
     """Her archive, but for what was asked and decided."""
-    return [line for line in write.lines(persona, NOW) if not line.startswith(b'{"type":"proposal"')]
+    return [line for line in write.archive_lines(persona, NOW) if not line.startswith(b'{"type":"proposal"')]
 
 
 def mentioned(of: Entity) -> set[str]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import pytest
 
 from echovessel.embeddings import embedding
-from echovessel.language.person_names import normalized
-from memory.entities.similarity import Likeness, Profile, likeness, nearest_bearer, sole
+from echovessel.language.person_names import normalize_name
+from memory.entities.similarity import Likeness, Profile, likeness, nearest_bearer, only_match
 from memory.entities.spelling import in_other_scripts, reasons, romanised
 from tests.memory.entities.pairs import PAIRS, Pair
 from tests.table import each_row
@@ -16,7 +16,7 @@ TALKING = ["Ana", "Mira"]
 
 
 def profile(names: Sequence[str], *texts: str, kind: str = "person", company: Sequence[str] = ()) -> Profile:
-    return Profile(names, kind, texts, embedding.embed(texts), frozenset(map(normalized, company)))
+    return Profile(names, kind, texts, embedding.embed(texts), frozenset(map(normalize_name, company)))
 
 
 def found(pair: Pair) -> Likeness:
@@ -155,10 +155,10 @@ def test_of_several_who_bear_a_name_company_and_memories_tell_who_is_meant() -> 
 
 def test_where_two_are_as_likely_nobody_is_taken_for_either() -> None:
     same = Likeness("same", 0.9, ("shared_name",))
-    assert sole({1: same}) == 1
-    assert sole({1: same, 2: same}) is None
-    assert sole({1: same, 2: Likeness("ask", 0.9)}) == 1
-    assert sole({}) is None
+    assert only_match({1: same}) == 1
+    assert only_match({1: same, 2: same}) is None
+    assert only_match({1: same, 2: Likeness("ask", 0.9)}) == 1
+    assert only_match({}) is None
 
 
 def test_scripts_are_told_apart() -> None:

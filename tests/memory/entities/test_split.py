@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from echovessel.language.person_names import occurs
 from echovessel.outbox.models import OutboxEvent
 from memory.entities import clarify, merge
-from memory.entities.comparison import circle_of
-from memory.entities.resolve import Named, resolve
+from memory.entities.comparison import candidates_for
+from memory.entities.resolve import MentionedName, resolve
 from memory.entities.similarity import Profile
-from memory.entities.split import Division, NotSplit, divided, split
+from memory.entities.split import Division, NotSplit, division_of, split
 from memory.models import Entity, Mention, MergeProposal
 from persona.models import Persona
 from tests.memory.entities.test_merge import entity, names, node
@@ -52,7 +52,7 @@ MEMORIES = {11: "Scott came.", 12: "黄逸扬 called.", 13: "黄逸扬 and Scott
     ],
 )
 def test_names_and_memories_are_divided(aliases: set[int], mentions: set[int], expected: Division) -> None:
-    assert divided({SCOTT: "Scott", HUANG: "黄逸扬"}, MEMORIES, aliases, mentions) == expected
+    assert division_of({SCOTT: "Scott", HUANG: "黄逸扬"}, MEMORIES, aliases, mentions) == expected
 
 
 @each_row(
@@ -67,7 +67,7 @@ def test_names_and_memories_are_divided(aliases: set[int], mentions: set[int], e
 )
 def test_what_would_leave_one_with_nothing_is_no_split(aliases: set[int], mentions: set[int], code: str) -> None:
     with pytest.raises(NotSplit) as refused:
-        divided({SCOTT: "Scott", HUANG: "黄逸扬", 3: "Yang"}, MEMORIES, aliases, mentions)
+        division_of({SCOTT: "Scott", HUANG: "黄逸扬", 3: "Yang"}, MEMORIES, aliases, mentions)
     assert refused.value.code == code
 
 
@@ -81,7 +81,7 @@ def test_after_a_split_every_memory_names_whom_it_is_of(data: Any) -> None:
     aliases = data.draw(st.sets(st.sampled_from(sorted(called)))) if called else set()
     mentions = data.draw(st.sets(st.sampled_from(sorted(texts)))) if texts else set()
     try:
-        found = divided(called, texts, aliases, mentions)
+        found = division_of(called, texts, aliases, mentions)
     except NotSplit:
         return
     mine = {called[key] for key in called.keys() - found.moved_names}
@@ -142,7 +142,7 @@ def test_the_next_talk_finds_the_right_one(mira: Persona, scott: Entity) -> None
     for name, meant in (("Scott", scott), ("黄逸扬", made)):
         told = node(mira, f"{name} 回来了")
         profile = Profile([name], "person", [told.description], np.eye(1, 384, dtype=np.float32))
-        found = resolve(mira, Named([name], "person", [told], profile), circle_of(mira, [profile]))
+        found = resolve(mira, MentionedName([name], "person", [told], profile), candidates_for(mira, [profile]))
         assert found is not None
         assert found.entity == meant
     assert not MergeProposal.objects.open().exists()
@@ -154,7 +154,7 @@ def test_who_was_split_is_never_asked_about_again(mira: Persona, scott: Entity) 
     asked = merge.propose(mira, made, third, 0.7, ["shared_name"])
     merge.merge(asked, None, NOW)  # who is one with the one is kept apart from the other
     told = node(mira, "Scott alias 黄逸扬 is here.")
-    resolve(mira, Named(["Scott", "黄逸扬"], "person", [told]))
+    resolve(mira, MentionedName(["Scott", "黄逸扬"], "person", [told]))
     assert clarify.settle(mira, "Scott", "黄逸扬", True, NOW) == "nothing"
     assert merge.propose(mira, scott, made, 1.0, ["same_name"]).status == "kept_apart"
     assert not MergeProposal.objects.open().exists()

@@ -12,11 +12,11 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django_q.models import Task
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.models import CrisisFlag, Message, Session
 from chat.turns import turn as turns
 from echovessel.embeddings import embedding
-from echovessel.language.person_names import normalized
+from echovessel.language.person_names import normalize_name
 from echovessel.llm.models import LLMCall
 from echovessel.outbox import events
 from memory.models import (
@@ -84,7 +84,7 @@ def lived(persona: Persona) -> Life:
 def say(persona: Persona, text: str, reply: str, *, minutes: int = 0, xray: dict[str, Any] | None = None) -> Message:
     """A line and the reply to it."""
     now = NOW + timedelta(minutes=minutes)
-    message = take_line(persona, text, None, "web", now).message
+    message = receive_message(persona, text, None, "web", now).message
     turn = turns.claim(persona.pk, now)
     assert turn
     assert turns.finish(turn, reply, stopped=False, first_token_at=now, xray=xray or {}, now=now)
@@ -124,7 +124,7 @@ def close(session: Session, summary: str) -> None:
 
 def entity(persona: Persona, name: str, *nodes: ConceptNode, **fields: Any) -> Entity:
     made = Entity.objects.create(persona=persona, canonical_name=name, **fields)
-    Alias.objects.create(entity=made, persona=persona, text=name, normalized=normalized(name))
+    Alias.objects.create(entity=made, persona=persona, text=name, normalized=normalize_name(name))
     Mention.objects.bulk_create([Mention(node=one, entity=made) for one in nodes])
     return made
 

@@ -3,14 +3,16 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.forgetting.closure import ForgetDecision, ForgetRequest, Graph, GraphMessage, Memory, decide
+from memory.forgetting.closure import ForgetDecision, ForgetRequest, Graph, GraphMessage, MemoryNode, decide
 from memory.forgetting.types import REVERT_IMPORT, Choice
 
 CASCADE, ORPHAN = Choice("cascade"), Choice("orphan")
 
 
-def memories(**rests: tuple[set[int], set[int]]) -> dict[int, Memory]:
-    return {int(pk[1:]): Memory(frozenset(messages), frozenset(filling)) for pk, (messages, filling) in rests.items()}
+def memories(**rests: tuple[set[int], set[int]]) -> dict[int, MemoryNode]:
+    return {
+        int(pk[1:]): MemoryNode(frozenset(messages), frozenset(filling)) for pk, (messages, filling) in rests.items()
+    }
 
 
 def forgetting(graph: Graph, *chosen: int, choice: Choice = CASCADE, messages: tuple[int, ...] = ()) -> ForgetDecision:
@@ -35,7 +37,7 @@ def test_ground_that_goes_itself_is_no_ground() -> None:
 
 
 def test_an_earlier_telling_goes_with_its_correction_and_not_the_other_way_round() -> None:
-    graph = Graph({1: Memory(frozenset({1}), superseded_by=2), 2: Memory(frozenset({2}))})
+    graph = Graph({1: MemoryNode(frozenset({1}), superseded_by=2), 2: MemoryNode(frozenset({2}))})
     assert forgetting(graph, 2, choice=ORPHAN).memories == {2: "chosen", 1: "earlier"}
     assert forgetting(graph, 2).messages.keys() == {1, 2}
     assert forgetting(graph, 1).memories == {1: "chosen"}
@@ -99,7 +101,7 @@ def graphs(draw: st.DrawFn) -> Graph:
     for pk in range(1, draw(st.integers(1, 8)) + 1):
         quoted = draw(st.frozensets(PLACES, max_size=3))
         filling = draw(st.frozensets(st.integers(1, pk - 1), max_size=3)) if pk > 1 else frozenset()
-        found[pk] = Memory(quoted, filling, draw(st.none() | st.integers(pk + 1, 9)))
+        found[pk] = MemoryNode(quoted, filling, draw(st.none() | st.integers(pk + 1, 9)))
     turns = draw(st.dictionaries(PLACES, st.builds(GraphMessage, st.none() | st.integers(1, 4), st.booleans())))
     return Graph(found, turns)
 
@@ -170,7 +172,7 @@ def test_what_is_reverted_takes_less_along_than_what_is_forgotten(graph: Graph, 
 def test_what_is_left_has_nothing_more_to_forget(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
     decision = decide(graph, request, choice)
     left = {
-        pk: Memory(
+        pk: MemoryNode(
             memory.messages - decision.messages.keys(), memory.filling - decision.memories.keys(), memory.superseded_by
         )
         for pk, memory in graph.memories.items()

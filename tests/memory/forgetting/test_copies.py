@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.models import Message, Session, Turn
 from chat.turns import turn as turns
 from echovessel.jobs.lease import Lease
@@ -110,7 +110,7 @@ def test_a_reply_that_broke_off_goes_from_the_stream_though_its_turn_was_done_ag
     milo: ConceptNode, other: Session
 ) -> None:
     close(other, summary="")
-    take_line(milo.persona, "And now?", None, "web", LATER)
+    receive_message(milo.persona, "And now?", None, "web", LATER)
     turn = turns.claim(milo.persona.pk, LATER)
     assert turn
     assert turns.fail(turn, "timeout", f"You told me: {KNOWN}", LATER)

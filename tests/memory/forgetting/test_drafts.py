@@ -9,7 +9,7 @@ import pytest
 from memory import forgetting
 from memory.forgetting import Choice, Target, plan, verify
 from memory.models import ConceptNode, ImportJob, ImportRun, Receipt
-from memory.store.checks import broken
+from memory.store.checks import broken_invariants
 from persona.models import CoreDraft, DraftQuote, Persona
 from persona.onboarding import drafts
 from persona.onboarding.drafts import Words
@@ -81,13 +81,13 @@ def test_what_is_put_away_is_no_ground_for_a_draft_any_more(life: Life) -> None:
     life.told.refresh_from_db()
     assert life.told.withheld
     assert left() == set()
-    assert "drafts_of_lines_gone" not in broken(LATER)
+    assert "drafts_of_lines_gone" not in broken_invariants(LATER)
 
 
 def test_what_a_person_accepted_is_the_persons(life: Life) -> None:
     drafts.accept(proposed(life, "Ana has cats.", of_line(life.told, "My cat")), None, life.persona.owner, NOW)
     forgotten("message", life.told.pk)
-    assert drafts.written(life.persona)["user"].endswith("Ana has cats.")
+    assert drafts.block_texts(life.persona)["user"].endswith("Ana has cats.")
 
 
 def test_a_forgotten_import_takes_its_drafts_even_where_it_brought_nothing_else(life: Life) -> None:
@@ -122,10 +122,10 @@ def test_who_is_drafting_loses_the_import_when_something_is_forgotten(life: Life
 # --- what must hold -------------------------------------------------------------------------------------------------
 def test_drafts_of_lines_that_are_gone_astray_or_of_others_are_found(life: Life, otto: Persona) -> None:
     proposed(life, "Ana has cats.", of_line(life.told, "My cat"))
-    assert not {name for name in broken(LATER) if name.startswith("drafts_")}
+    assert not {name for name in broken_invariants(LATER) if name.startswith("drafts_")}
     proposed(life, "Ana rows.", Words("my cat", life.told.uuid), Words("gone", uuid4()))
     drafts.propose(otto, "user", "Ben has cats.", [of_line(life.told, "My cat")], None, NOW)
-    found = broken(LATER)
+    found = broken_invariants(LATER)
     assert {name: count for name, count in found.items() if name.startswith("drafts_")} == {
         "drafts_of_lines_gone": 1,
         "drafts_of_lines_of_others": 1,

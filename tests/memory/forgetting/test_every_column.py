@@ -100,7 +100,7 @@ def of(place: Place) -> str:
 def test_a_secret_in_any_column_is_seen_and_goes_with_the_persona_or_with_the_account(full: Persona) -> None:
     secrets = plant(full)
     assert secrets.keys() - seen(secrets) == {"memory_importpiece.content"}  # a part of a file is bytes
-    archive = b"".join(write.lines(full, NOW)).decode()
+    archive = b"".join(write.archive_lines(full, NOW)).decode()
     archived = {place for place, secret in secrets.items() if secret in archive}
     assert archived == {of(place) for place in places() if place[2].archived}
     owner = full.owner

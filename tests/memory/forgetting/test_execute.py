@@ -48,7 +48,7 @@ def test_the_receipt_counts_what_the_plan_said_and_nothing_else_goes(life: Life,
     assert receipt.counts == planned.counts
     assert went(before) == rows_of(receipt.counts)
     assert plan([target], choice).is_empty
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}
 
 
 def test_nothing_of_it_is_found_anywhere(life: Life) -> None:

@@ -67,7 +67,7 @@ def test_messages_that_say_a_name_that_goes_are_listed_and_go_along(parrot: Conc
         "Something warm, perhaps soup.",
         "Good morning!",
     }
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}
 
 
 def test_each_can_be_withheld_or_left(parrot: ConceptNode) -> None:

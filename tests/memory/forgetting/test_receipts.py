@@ -11,7 +11,7 @@ from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 from django_q.models import OrmQ
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from echovessel import schedule
 from echovessel.db.sqlite import erasure
 from echovessel.embeddings import embedding
@@ -35,7 +35,7 @@ def secret(mira: Persona, remember: Remember) -> ConceptNode:
     """An event about something that nobody else speaks of, the line it rests on, and others beside it."""
     for number in range(8):
         remember(mira, f"Ana keeps bee number {number}.")
-    message = take_line(mira, f"I have {WORDS}.", None, "web", NOW).message
+    message = receive_message(mira, f"I have {WORDS}.", None, "web", NOW).message
     node = remember(mira, f"Ana has {WORDS}.")
     Evidence.objects.create(node=node, message=message, quote=WORDS, start=7, end=7 + len(WORDS))
     return node
@@ -86,7 +86,7 @@ def test_nothing_is_left_in_the_files_and_what_stays_is_found_as_before(mira: Pe
             )
             by_sign = [node for (node,) in cursor.fetchall() if node != secret.pk]
         held = [one for one in vectors.nearest(mira.pk, bees, 20) if one[0] != secret.pk]
-        words = vectors.holding(mira.pk, ["bee"], 20)["bee"].tolist()
+        words = vectors.find_by_terms(mira.pk, ["bee"], 20)["bee"].tolist()
         return by_sign, held, words, vectors.SUBSTRINGS.find(connection, "number 3", 5)
 
     bees = embedding.embed(["Ana keeps bee number 3."])[0]
@@ -173,9 +173,9 @@ def test_what_this_process_holds_of_the_persona_is_let_go(
     for persona in (mira, otto):
         snapshot.prepare(persona.pk)
         vectors.nearest(persona.pk, embedding.embed([WORDS])[0], 3)
-    assert vectors.held() == [mira.pk, otto.pk]
+    assert vectors.cached_persona_ids() == [mira.pk, otto.pk]
     receipts.let_go(mira.pk)
-    assert (vectors.held(), snapshot.of(mira.pk)) == ([otto.pk], None)
+    assert (vectors.cached_persona_ids(), snapshot.of(mira.pk)) == ([otto.pk], None)
     assert snapshot.of(otto.pk) is not None
     assert embedding._lately.recall(embedding.name(), WORDS) is None
 
@@ -188,5 +188,5 @@ def test_a_persona_that_another_process_deleted_is_let_go_after_the_next_turn_of
     vectors.nearest(mira.pk, embedding.embed([WORDS])[0], 3)
     Persona.objects.filter(pk=mira.pk).delete()
     snapshot.prepare(otto.pk)
-    assert vectors.held() == []
+    assert vectors.cached_persona_ids() == []
     assert snapshot._shelf.keys() == [otto.pk]

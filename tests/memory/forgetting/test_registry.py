@@ -30,7 +30,7 @@ def test_what_goes_is_in_no_index_and_no_byte_and_what_stays_is_found(
     ana: User, fewer: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(registry, "MANY", fewer)
-    gone, kept = (synthetic.live(ana, synthetic.Size(20, 60), seed=seed, progress=False) for seed in (1, 2))
+    gone, kept = (synthetic.write_life(ana, synthetic.Size(20, 60), seed=seed, progress=False) for seed in (1, 2))
     words = [line.content for line in gone.messages.all()] + [node.description for node in gone.nodes.all()]
     with transaction.atomic():
         with registry.bulk_deletion(80):
@@ -38,7 +38,10 @@ def test_what_goes_is_in_no_index_and_no_byte_and_what_stays_is_found(
         receipt = receipts.note_erasure(kept, "persona", {}, NOW)
     assert receipts.finish(receipt, NOW)
     assert secure() == [1, 1, 1, 1]
-    assert set(checks.broken(NOW)) <= {"talks_miscounted", "mentions_not_literal"}  # made-up lives are not counted
+    assert set(checks.broken_invariants(NOW)) <= {
+        "talks_miscounted",
+        "mentions_not_literal",
+    }  # made-up lives are not counted
     whole = [word.encode() for word in words]
     assert erasure.traces(erasure.files(connection), whole) == {}
     told = ConceptNode.objects.filter(persona=kept).first()
@@ -54,9 +57,9 @@ def test_a_deletion_that_fails_leaves_the_indexes_as_they_were(ana: User, monkey
             raise ZeroDivisionError
 
     monkeypatch.setattr(registry, "MANY", 10)
-    gone = synthetic.live(ana, synthetic.Size(20, 60), progress=False)
+    gone = synthetic.write_life(ana, synthetic.Size(20, 60), progress=False)
     before = secure()
     with pytest.raises(ZeroDivisionError):
         delete_and_fail()
     assert secure() == before == [1, 1, 1, 1]
-    assert set(checks.broken(NOW)) <= {"talks_miscounted", "mentions_not_literal"}
+    assert set(checks.broken_invariants(NOW)) <= {"talks_miscounted", "mentions_not_literal"}

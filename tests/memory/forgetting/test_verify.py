@@ -21,7 +21,7 @@ from django_q.models import OrmQ, Task
 from django_q.signing import SignedPackage
 
 from chat import search
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.models import Message, MessageText, Turn
 from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
@@ -42,7 +42,7 @@ Remember = Callable[..., ConceptNode]
 @pytest.fixture
 def mine(mira: Persona, remember: Remember) -> ConceptNode:
     """A life in which nobody speaks of it."""
-    take_line(mira, "I keep bees, and a quilt of Tom's.", None, "web", NOW)
+    receive_message(mira, "I keep bees, and a quilt of Tom's.", None, "web", NOW)
     return remember(mira, "Ana keeps bees.")
 
 
@@ -118,7 +118,7 @@ def test_cut_words_are_found(mine: ConceptNode) -> None:
     ],
 )
 def test_an_index_that_kept_what_its_table_let_go_is_found(mira: Persona, trigger: str, place: str) -> None:
-    message = take_line(mira, "Zebra quilts of Qoloba.", None, "web", NOW).message
+    message = receive_message(mira, "Zebra quilts of Qoloba.", None, "web", NOW).message
     with connection.cursor() as cursor:
         cursor.execute(f"DROP TRIGGER {trigger}")
     message.session.delete()
@@ -221,12 +221,12 @@ def copied_into_a_memory_of_nothing(mira: Persona) -> None:
     node = ConceptNode.objects.create(
         persona=mira, kind="event", source="extraction", description=COPY, content_hash="x", embedding_model="m"
     )
-    NodeText.objects.create(node=node, scope="x", body=" ".join(tokenizer.cut(COPY)))
+    NodeText.objects.create(node=node, scope="x", body=" ".join(tokenizer.tokenize(COPY)))
 
 
 def copied_into_what_another_session_says(mira: Persona) -> None:
-    other = take_line(mira, "Good night.", None, "web", NOW).message
-    MessageText.objects.filter(message=other).update(body=" ".join(tokenizer.cut(COPY)))
+    other = receive_message(mira, "Good night.", None, "web", NOW).message
+    MessageText.objects.filter(message=other).update(body=" ".join(tokenizer.tokenize(COPY)))
     Receipt.objects.update(erased={"message": [str(other.uuid)]})
 
 
@@ -249,7 +249,7 @@ def test_by_a_receipt_eight_words_in_a_row_are_found_also_beside_a_message_that_
     mine.delete()
     assert left(receipt) == set()
     if kept:
-        take_line(mira, COPY, None, "other", NOW)
+        receive_message(mira, COPY, None, "other", NOW)
         assert left(receipt) == set()
     COPIES[place](mira)
     receipt.refresh_from_db()
@@ -260,7 +260,7 @@ def test_messages_and_memories_that_were_not_chosen_are_no_trace_and_are_counted
     mira: Persona, mine: ConceptNode, receipt: Receipt, remember: Remember
 ) -> None:
     mine.delete()
-    line = take_line(mira, COPY, None, "other", NOW).message
+    line = receive_message(mira, COPY, None, "other", NOW).message
     reply = Message.objects.create(
         persona=mira, session=line.session, role="persona", content=COPY, token_count=9, day=line.day, created_at=NOW
     )
@@ -291,7 +291,7 @@ def test_by_a_receipt_bytes_that_no_row_uses_are_found(mira: Persona, remember: 
         ConceptNode.objects.all().delete()
         cursor.execute("PRAGMA secure_delete = ON")
     assert {form for _place, form in left(receipt)} == {"bytes"}
-    take_line(mira, LONG, None, "web", NOW)
+    receive_message(mira, LONG, None, "web", NOW)
     assert left(receipt) == set()
     assert receipts.finish(receipt, NOW)
     assert left(receipt) == set()

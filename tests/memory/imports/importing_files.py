@@ -60,7 +60,7 @@ def confirmed(
 
 def answered(job: ImportJob, roles: Mapping[str, str] | None = None, **choices: Any) -> Choices:
     """As it is suggested, but that whoever bears the persona's name is said to be the persona."""
-    likely = imports.suggested(job)
+    likely = imports.suggest_choices(job)
     told = {name: role or "other" for name, role in likely.roles.items()}
     if job.persona and told.get(job.persona.name) == "other":
         told[job.persona.name] = "persona"

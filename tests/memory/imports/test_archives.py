@@ -34,13 +34,15 @@ def run_of(persona: Persona) -> ImportRun:
     return ImportRun.objects.create(persona=persona, at=NOW)
 
 
-def take_in(persona: Persona, source: Source | None = None, run: ImportRun | None = None) -> archive_files.Taken:
-    return archive_files.take_in(persona, run or run_of(persona), source or archive(), NOW)
+def take_in(
+    persona: Persona, source: Source | None = None, run: ImportRun | None = None
+) -> archive_files.ArchiveImport:
+    return archive_files.import_file(persona, run or run_of(persona), source or archive(), NOW)
 
 
 def state(persona: Persona) -> list[bytes]:
     """All that an archive would say of her, but for the drafts."""
-    return [line for line in write.lines(persona, NOW) if b'"core_draft"' not in line][1:]
+    return [line for line in write.archive_lines(persona, NOW) if b'"core_draft"' not in line][1:]
 
 
 def test_what_another_remembers_comes_with_its_evidence_and_she_stays_who_she_is(otto: Persona) -> None:
@@ -88,7 +90,7 @@ def test_what_broke_off_goes_on_to_the_same_end(otto: Persona, mira: Persona, mo
     for after in (3, 9, 12, 14, 16):
         lives = dying(after)
         with pytest.raises(Killed):
-            archive_files.take_in(otto, run, archive(), NOW, lambda part, lives=lives: next(lives))  # type: ignore[misc]
+            archive_files.import_file(otto, run, archive(), NOW, lambda part, lives=lives: next(lives))  # type: ignore[misc]
     assert otto.messages.count() > 0
     assert take_in(otto, run=run).added == whole
 
@@ -135,14 +137,14 @@ def test_what_is_forgotten_while_it_is_read_brings_nothing_more(otto: Persona, m
             forgetting.forget(forgetting.plan([Target("import", run.pk)], Choice()), otto.owner, NOW)
 
     with pytest.raises(ImportRejected):
-        archive_files.take_in(otto, run, archive(), NOW, forgotten)
+        archive_files.import_file(otto, run, archive(), NOW, forgotten)
     left = (otto.sessions, otto.messages, otto.nodes, otto.entities, otto.core_drafts)
     assert [rows.count() for rows in left] == [0] * 5
 
 
 def test_a_zip_with_one_archive_is_one(otto: Persona, tmp_path: Path, ana: User) -> None:
     imported(tmp_path, ana)
-    source = Source(io.BytesIO(b"".join(account_archive.zipped(ana, NOW))), "mine.zip")
+    source = Source(io.BytesIO(b"".join(account_archive.stream_zip(ana, NOW))), "mine.zip")
     assert archive_files.is_archive(source)
     assert archive_files.survey(source)["counts"]["remembered"] == 3
     assert take_in(otto, source).added["remembered"] == 3

@@ -37,7 +37,7 @@ def left_of(persona: Persona) -> list[str]:
 def test_what_was_remembered_stays_and_the_same_file_goes_on_with_the_rest(mira: Persona, model: Script) -> None:
     model.answers(*[events_of_each] * 9)
     job = importing_files.confirmed(mira, CHAT, NAME)
-    while not unread.counted(job)["remembered"]:
+    while not unread.count_sessions(job)["remembered"]:
         assert imports_runner.run(job.pk, Clock(), slice_seconds=0) == imports_runner.Outcome.GOES_ON
     assert imports.cancel(job, NOW)
     assert left_of(mira) == ["I was born in Porto by the sea."]
@@ -45,7 +45,7 @@ def test_what_was_remembered_stays_and_the_same_file_goes_on_with_the_rest(mira:
     assert ImportChunk.objects.get().session == Session.objects.get()
     assert (MessageText.objects.count(), ImportPiece.objects.count()) == (1, 0)
     assert [node.description for node in ConceptNode.objects.all()] == ["Ana said: I was born in Porto by the sea."]
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}
     again = importing_files.taken_in(mira, CHAT, NAME)
     assert (again.status, again.counts["known"], again.counts["lines"]) == ("done", 1, 2)
     assert left_of(mira) == ["I was born in Porto by the sea.", SAID, "I feed two cats."]
@@ -160,7 +160,7 @@ def test_it_can_be_cancelled_before_anything_is_remembered(mira: Persona, status
     assert not imports.cancel(job, NOW)
     assert imports_runner.run(job.pk, Clock()) == imports_runner.Outcome.NOT_MINE
     assert not any(model.objects.exists() for model in (ImportPiece, ImportChunk, ImportRun, Session))
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}
 
 
 def _cancel(job: ImportJob) -> None:

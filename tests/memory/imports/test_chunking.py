@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.imports.choices import Choices
-from memory.imports.chunks import LITTLE, Chunk, Cuts, chunked, parts
+from memory.imports.chunks import LITTLE, Chunk, Cuts, chunk_file, parts
 from memory.imports.readers.types import Entry, Found, Line, Remembered, Talk
 from tests.table import each_row
 
@@ -35,7 +35,7 @@ def talk(said: Sequence[tuple[str, str, datetime | None]], name: str = "t") -> T
 
 
 def cut(*found: Found, cuts: Cuts = CUTS, choices: Choices = CHOICES) -> list[Chunk]:
-    return list(chunked(found, "made", choices, cuts))
+    return list(chunk_file(found, "made", choices, cuts))
 
 
 def ids(chunks: list[Chunk]) -> list[str]:

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 
 from echovessel.llm.models import LLMCall
 from memory.models import ConceptNode
-from memory.store.checks import broken
+from memory.store.checks import broken_invariants
 from persona.models import CoreBlock, CoreDraft, Persona
 from persona.onboarding import drafts
 from persona.onboarding.creation import create_persona
@@ -105,9 +105,9 @@ def test_a_diary_becomes_events_with_days_a_thought_and_drafts(
     assert mira.messages.filter(uuid=quote.said_in, content__contains=quote.quote).exists()
     assert list(CoreBlock.objects.values()) == before
     assert set(LLMCall.objects.values_list("purpose", flat=True)) == {"import", "onboarding"}
-    assert broken(NOW) == {}
+    assert broken_invariants(NOW) == {}
     drafts.accept(draft, None, ana, NOW)
-    assert drafts.written(mira)["user"] == about
+    assert drafts.block_texts(mira)["user"] == about
 
 
 def test_the_same_diary_again_adds_nothing_and_asks_nobody(mira: Persona, offline: None) -> None:

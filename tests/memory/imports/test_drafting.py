@@ -71,7 +71,7 @@ def test_drafts_are_stored_with_the_exact_words_and_where_they_were_said(
             ]
         }
     )
-    before = drafts.written(mira)
+    before = drafts.block_texts(mira)
     assert imports_drafts.draft(held(job, clock)) == 3
     assert list(CoreDraft.objects.order_by("id").values_list("label", "text", "status", "import_uuid")) == [
         ("user", "Ana is a nurse in Lisbon.", "open", job.uuid),
@@ -83,7 +83,7 @@ def test_drafts_are_stored_with_the_exact_words_and_where_they_were_said(
         ("I keep bees", bees.uuid, bees.created_at),
         ("Please be brief", brief.uuid, brief.created_at),
     ]
-    assert drafts.written(mira) == before
+    assert drafts.block_texts(mira) == before
     [request] = model.requests
     assert (request.purpose, request.tier) == ("onboarding", "medium")
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from echovessel.llm.models import LLMCall
 from memory import imports
-from memory.imports.cost import TOKENS_IN_A_CALL, TOKENS_OUT_A_CALL, estimated
+from memory.imports.cost import TOKENS_IN_A_CALL, TOKENS_OUT_A_CALL, estimate_job
 from persona.models import Persona
 from tests.memory.imports.importing_files import answered, confirmed, looked_through, whatsapp
 from tests.memory.sessions import NOW
@@ -33,37 +33,37 @@ def test_each_talk_is_a_call(priced: Any, mira: Persona) -> None:
 
 
 def test_without_a_model_nobody_is_called_and_no_cost_is_told(mira: Persona) -> None:
-    found = estimated(1_000_000, 10**9)
+    found = estimate_job(1_000_000, 10**9)
     assert (found.is_connected, found.calls, found.tokens_in, found.dollars, found.days) == (False, 0, 0, None, 0)
 
 
 def test_with_prices_it_says_how_much(priced: Any) -> None:
-    found = estimated(100, 700_000)
+    found = estimate_job(100, 700_000)
     assert found.dollars == pytest.approx((700_000 + 100 * TOKENS_IN_A_CALL + 1_000 * TOKENS_OUT_A_CALL) / 1_000_000)
 
 
 def test_without_prices_it_does_not_guess(priced: Any) -> None:
     priced.LLM_PRICES = {}
-    assert estimated(100, 700_000).dollars is None
+    assert estimate_job(100, 700_000).dollars is None
 
 
 def test_what_a_day_does_not_hold_goes_on_the_next(priced: Any) -> None:
     priced.KNOBS = {"llm.import_tokens_per_day": 1_000_000}
     a_call = TOKENS_IN_A_CALL + TOKENS_OUT_A_CALL
-    assert estimated(1, 1_000_000 - a_call).days == 0
-    assert estimated(1, 1_000_001 - a_call).days == 1
+    assert estimate_job(1, 1_000_000 - a_call).days == 0
+    assert estimate_job(1, 1_000_001 - a_call).days == 1
     priced.KNOBS = {"llm.import_tokens_per_day": 0}
-    assert estimated(1, 10**9).days == 0
+    assert estimate_job(1, 10**9).days == 0
 
 
 def test_the_time_is_that_of_such_calls_lately(priced: Any, mira: Persona) -> None:
-    assert estimated(10, 0).seconds == 80
+    assert estimate_job(10, 0).seconds == 80
     for _number in range(3):
         LLMCall.objects.create(
             owner_id=mira.owner_id, purpose="import", provider="openai", model="small-one", tokens_in=1, tokens_out=1,
             latency_ms=2_000, outcome="ok", at=timezone.now(),
         )  # fmt: skip
-    assert estimated(10, 0).seconds == 20
+    assert estimate_job(10, 0).seconds == 20
 
 
 def test_a_limit_costs_its_share(priced: Any, mira: Persona) -> None:
@@ -76,4 +76,4 @@ def test_a_limit_costs_its_share(priced: Any, mira: Persona) -> None:
 
 
 def test_it_is_told_from_the_look_on(priced: Any, mira: Persona) -> None:
-    assert imports.told(confirmed(mira, TALKS, NAME))["estimate"]["calls"] == 3
+    assert imports.summarize(confirmed(mira, TALKS, NAME))["estimate"]["calls"] == 3

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from chat.models import Message, Session
 from memory import imports
 from memory.imports import analysis, runner
-from memory.imports.choices import chosen
+from memory.imports.choices import parse_choices
 from memory.imports.readers import Source, format_named, read, reasons
 from memory.imports.readers.types import Entry, Skipped, Talk
 from memory.imports.runs import Choices
@@ -48,7 +48,7 @@ def stored(job: ImportJob) -> ImportJob:
 
 def words_in(path: Path, job: ImportJob) -> tuple[list[str], Counter[str]]:
     """What is told in the file, in its order, and why something is skipped."""
-    choices = chosen(job.choices)
+    choices = parse_choices(job.choices)
     with Source(path) as source:
         found = list(read(source, format_named(job.format), analysis.options_of(source, choices)))
     said = [text for one in found for text in told_by(one)]

@@ -62,7 +62,7 @@ def test_a_whole_import_is_reverted_with_everything_that_came_of_it(mira: Person
         model.objects.exists() for model in (ImportJob, ImportChunk, ImportPiece, ImportRun, ConceptNode, CoreDraft)
     )
     assert verify.of_texts([SAID]) == []
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}
 
 
 def test_taken_back_while_it_is_under_way_it_ends_where_it_is(mira: Persona, model: Script) -> None:
@@ -109,7 +109,7 @@ def test_a_line_that_was_forgotten_does_not_come_back_with_its_file(mira: Person
     again = importing_files.taken_in(mira, CHAT, NAME)
     assert (again.status, again.counts["known"], again.counts["refused"]) == ("done", 2, 1)
     assert not Message.objects.filter(content=SAID).exists()
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}
 
 
 def test_of_a_talk_that_lost_a_line_no_digest_tells_which_it_was(mira: Persona) -> None:

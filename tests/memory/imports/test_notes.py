@@ -13,7 +13,7 @@ from django.db import transaction
 from memory import forgetting
 from memory.forgetting import Target
 from memory.imports import notes
-from memory.imports.note_rules import Names, Note, sorted_out
+from memory.imports.note_rules import Names, Note, sort_notes
 from memory.imports.readers import Source, read
 from memory.imports.readers.types import Card, Lore, Remembered
 from memory.models import Alias, ConceptNode, Entity
@@ -32,7 +32,7 @@ NAMES = Names("Mira", "Ana")
 
 def brought(persona: Persona, *found: Note, by: UUID | None = None) -> Mapping[str, int]:
     run = by or uuid4()
-    ready = notes.prepared(persona, found, run, NOW)
+    ready = notes.prepare_notes(persona, found, run, NOW)
     with transaction.atomic():
         return dict(notes.store(persona, ready, run, NOW))
 
@@ -62,7 +62,7 @@ def remembered(text: str, kind: str = "fact", **fields: Any) -> Remembered:
 
 # --- cards ----------------------------------------------------------------------------------------------------------
 def test_a_card_becomes_drafts_word_for_word_and_nothing_of_it_stands_in_a_block(mira: Persona) -> None:
-    before, run = drafts.written(mira), uuid4()
+    before, run = drafts.block_texts(mira), uuid4()
     counts = brought(mira, *of_file("card_v2.json"), by=run)
     assert counts == {"drafts": 5, "entities": 1, "disabled": 1}
     assert list(CoreDraft.objects.order_by("id").values_list("label", "text")) == [
@@ -76,7 +76,7 @@ def test_a_card_becomes_drafts_word_for_word_and_nothing_of_it_stands_in_a_block
     assert first is not None
     assert (first.quote, first.where) == ("{{char}} is a botanist who keeps a night garden.", "card, description")
     assert set(CoreDraft.objects.values_list("import_uuid", flat=True)) == {run}
-    assert drafts.written(mira) == before
+    assert drafts.block_texts(mira) == before
 
 
 def test_greetings_and_the_notes_of_its_author_become_nothing(mira: Persona) -> None:
@@ -96,7 +96,7 @@ def test_greetings_and_the_notes_of_its_author_become_nothing(mira: Persona) -> 
 def test_a_long_text_comes_as_drafts_cut_at_the_ends_of_its_paragraphs() -> None:
     paragraphs = [f"{{{{char}}}} has a {number}th room. " + "It is quiet there. " * 20 for number in range(30)]
     text = "\n\n".join(paragraphs)
-    passages = sorted_out([card(description=text)], NAMES).passages
+    passages = sort_notes([card(description=text)], NAMES).passages
     assert all(len(one.quote) <= 1_000 for one in passages)
     assert "".join("".join(one.quote.split()) for one in passages) == "".join(text.split())
     assert all("Mira has a" in one.text for one in passages)

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from itertools import count
 
 from memory.imports.choices import Choices
-from memory.imports.chunks import Cuts, chunked
+from memory.imports.chunks import Cuts, chunk_file
 from memory.imports.order import Order
 from memory.imports.readers.types import Line, Role, Talk
 from tests.table import each_row
@@ -35,7 +35,7 @@ def put_right(lines: list[Line]) -> list[str]:
     """The texts in the order in which they are stored."""
     order = order_of(lines)
     cuts = Cuts(12, 200, 9_000, 900, order.begins_with_the_newest, keeps_at_once=order.keeps_what_was_said_at_once)
-    chunks = chunked([Talk("", "1", tuple(lines), "")], "x", Choices(), cuts)
+    chunks = chunk_file([Talk("", "1", tuple(lines), "")], "x", Choices(), cuts)
     return [line.content for chunk in chunks for line in chunk.lines]
 
 

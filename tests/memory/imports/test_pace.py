@@ -25,7 +25,7 @@ def test_words_are_cut_while_nobody_waits_for_the_database(mira: Persona, monkey
 
     def noted(text: str) -> list[str]:
         cut.append((text, connection.in_atomic_block))
-        return tokenizer.cut(text)
+        return tokenizer.tokenize(text)
 
     job = confirmed(mira, CHAT, NAME)
     monkeypatch.setattr(search, "words", SimpleNamespace(cut=noted))
@@ -33,7 +33,7 @@ def test_words_are_cut_while_nobody_waits_for_the_database(mira: Persona, monkey
     said = ["I met Tomas at the harbour.", "How was it?", "I slept badly."]
     assert cut == [(text, False) for text in said]
     assert list(MessageText.objects.order_by("message_id").values_list("body", flat=True)) == [
-        " ".join(tokenizer.cut(text)) for text in said
+        " ".join(tokenizer.tokenize(text)) for text in said
     ]
 
 
@@ -42,14 +42,14 @@ def test_of_what_is_known_no_word_is_cut(mira: Persona, monkeypatch: pytest.Monk
     taken_in(mira, CHAT, NAME)
     again = confirmed(mira, CHAT, NAME)
     cut: list[str] = []
-    worded = search.worded
+    worded = search.tokenize_texts
 
     def noted(texts: Iterable[str]) -> dict[str, str]:
         given = list(texts)
         cut.extend(given)
         return worded(given)
 
-    monkeypatch.setattr(search, "worded", noted)
+    monkeypatch.setattr(search, "tokenize_texts", noted)
     runner.run(again.pk, Clock(), through="writing")
     assert not cut
     assert not ImportChunk.objects.filter(job=again).exists()

@@ -78,7 +78,7 @@ def test_whether_it_is_a_chat_or_notes_is_asked_and_a_wrong_answer_is_turned_bac
     job = asking(mira)
     assert job.found["questions"] == ["kind"]
     with pytest.raises(imports.WrongChoice) as error:
-        imports.confirm(job, imports.suggested(job), NOW)
+        imports.confirm(job, imports.suggest_choices(job), NOW)
     assert error.value.code == "kind"
     imports.confirm(job, imports.Choices(kind="notes"), NOW)
     assert (read_again(job).found["questions"], job.found["counts"]["entries"], job.found["speakers"]) == ([], 1, [])
@@ -133,7 +133,7 @@ def test_the_command_asks_which_flag_to_give(mira: Persona, tmp_path: Path) -> N
 # --- chats between people ---------------------------------------------------------------------------------------------
 def roles_of(persona: Persona, content: bytes | str, name: str = "chat.txt") -> dict[str, str]:
     content = content.encode() if isinstance(content, str) else content
-    return dict(imports.suggested(asking(persona, content, name)).roles)
+    return dict(imports.suggest_choices(asking(persona, content, name)).roles)
 
 
 def telegram(people: dict[str, str], **chat: Any) -> str:

@@ -13,7 +13,7 @@ from echovessel.outbox.models import OutboxEvent
 from memory.consolidation import runner
 from memory.imports import runner as imports_runner
 from memory.imports.consolidate import remember
-from memory.imports.unread import counted, waits_until
+from memory.imports.unread import count_sessions, waits_until
 from memory.models import ConceptNode, Filling, ImportJob, ReflectionRun, SlowCycle
 from memory.store import tombstones
 from persona.models import MoodChange, Persona
@@ -52,7 +52,7 @@ def test_the_oldest_is_read_first_and_paid_for_as_an_import(mira: Persona, model
     assert remember(in_hand(job), LATER)
     assert [request.purpose for request in model.requests] == ["import", "import"]
     assert ["Porto" in request.material["lines"][0]["content"] for request in model.requests] == [True, False]
-    assert counted(job) == {"remembered": 2, "failed": 0, "unread": 0}
+    assert count_sessions(job) == {"remembered": 2, "failed": 0, "unread": 0}
 
 
 def test_what_is_remembered_has_the_dates_of_its_lines_and_its_import(mira: Persona, model: Script) -> None:
@@ -74,7 +74,7 @@ def test_when_the_slice_is_over_the_rest_is_left_for_the_next(mira: Persona, mod
     clock = Clock()
     claim = in_hand(job, clock)
     assert not remember(claim, clock())
-    assert counted(job) == {"remembered": 1, "failed": 0, "unread": 2}
+    assert count_sessions(job) == {"remembered": 1, "failed": 0, "unread": 2}
     assert waits_until(job, clock()) is None
     assert remember(claim, LATER)
 
@@ -98,7 +98,7 @@ def test_a_talk_that_ends_in_the_middle_of_an_import_is_remembered_within_a_slic
     runner.run(live.pk, clock)
     live.refresh_from_db()
     assert live.status == "closed"
-    assert counted(job)["unread"] == 3
+    assert count_sessions(job)["unread"] == 3
 
 
 def test_the_sweep_leaves_the_talks_of_an_import_to_it_and_takes_ordinary_ones_first(mira: Persona) -> None:
@@ -119,7 +119,7 @@ def test_a_talk_that_cannot_be_read_stays_failed_and_the_next_one_is_read(mira: 
     assert remember(in_hand(job), LATER)
     first.refresh_from_db()
     assert first.failure.startswith("extraction: ")
-    assert counted(job) == {"remembered": 1, "failed": 1, "unread": 0}
+    assert count_sessions(job) == {"remembered": 1, "failed": 1, "unread": 0}
 
 
 def test_a_spent_budget_holds_up_the_import_till_it_is_renewed(mira: Persona, model: Script) -> None:
@@ -151,7 +151,7 @@ def test_who_lost_the_import_reads_no_further_talk(
     meanwhile(monkeypatch, lambda: ImportJob.objects.update(holder="somebody else"))
     with pytest.raises(LeaseLost):
         remember(claim, LATER)
-    assert counted(job) == {"remembered": 1, "failed": 0, "unread": 1}
+    assert count_sessions(job) == {"remembered": 1, "failed": 0, "unread": 1}
 
 
 # --- nothing of today is overruled ----------------------------------------------------------------------------------
@@ -283,7 +283,7 @@ def test_where_only_others_speak_nobody_is_asked(mira: Persona, model: Script) -
     brought(job, *(f"Kim: I broke my arm at the harbour, {number} times." for number in range(5)))
     assert remember(in_hand(job), LATER)
     assert model.requests == []
-    assert counted(job)["remembered"] == 1
+    assert count_sessions(job)["remembered"] == 1
 
 
 def test_of_a_talk_without_dates_no_day_is_known(mira: Persona, model: Script) -> None:

@@ -80,10 +80,10 @@ def test_a_chat_comes_in_as_talks_with_their_own_dates_and_is_remembered(mira: P
     assert {first.import_uuid, second.import_uuid} == {job.uuid}
     assert Message.objects.exclude(import_uuid=job.uuid).count() == 0
     assert {line.day for line in first.messages.all()} == {date(2023, 3, 25)}
-    assert imports.told(job)["counts"] == {
+    assert imports.summarize(job)["counts"] == {
         "talks": 2, "lines": 5, "known": 0, "refused": 0, "remembered": 2, "failed": 0, "unread": 0, "drafts": 0,
     }  # fmt: skip
-    assert imports.told(job)["progress"] == 1.0
+    assert imports.summarize(job)["progress"] == 1.0
     assert ImportRun.objects.get(uuid=job.uuid).counts == {"lines": 5, "talks": 2}
 
 
@@ -189,7 +189,7 @@ def test_where_the_file_does_not_say_whether_day_or_month_is_first_it_asks_and_l
     job = looked_through(mira, content, NAME)
     assert (job.status, job.found["questions"]) == ("asking", ["day_first"])
     with pytest.raises(imports.WrongChoice) as error:
-        imports.confirm(job, imports.suggested(job), NOW)
+        imports.confirm(job, imports.suggest_choices(job), NOW)
     assert error.value.code == "day_first"
     imports.confirm(job, imports.Choices(day_first=False), NOW)
     assert job.status == "looking"
@@ -277,10 +277,10 @@ def test_a_file_that_begins_with_the_newest_comes_in_as_it_was_said(mira: Person
 
 def test_a_file_that_cannot_be_read_is_refused_with_its_reason(mira: Persona) -> None:
     job = looked_through(mira, b"\x00\x01\x02\xff" * 100, "noise.bin")
-    told = imports.told(job)
+    told = imports.summarize(job)
     assert (job.status, job.refusal["code"]) == ("refused", "binary")
     assert told["refusal"] == "This is not text."
-    assert imports.told(job)["finished_at"]
+    assert imports.summarize(job)["finished_at"]
     assert not Message.objects.exists()
     imports_runner.requeue_stale(NOW)
     assert not ImportPiece.objects.exists()
@@ -298,7 +298,7 @@ def test_for_somebody_who_is_still_to_be_made_it_waits_for_the_persona(ana: User
     with pytest.raises(imports.WrongChoice) as error:
         imports.confirm(job, answered(job, {"Ana": "user", "Mira": "persona"}), NOW)
     assert error.value.code == "no_persona"
-    imports.give_to(job, mira)
+    imports.assign_persona(job, mira)
     imports.confirm(job, answered(job), NOW)
     assert job.status == "writing"
 
@@ -306,17 +306,17 @@ def test_for_somebody_who_is_still_to_be_made_it_waits_for_the_persona(ana: User
 def test_nobody_gives_a_file_to_the_persona_of_somebody_else(ana: User, otto: Persona) -> None:
     job = looked_through(None, CHAT, NAME, owner=ana)
     with pytest.raises(imports.WrongChoice):
-        imports.give_to(job, otto)
+        imports.assign_persona(job, otto)
     assert refreshed(job).persona is None
 
 
 def test_a_file_is_given_to_one_persona_once(ana: User, mira: Persona) -> None:
     job = looked_through(None, CHAT, NAME, owner=ana)
     in_another_tab = ImportJob.objects.get(pk=job.pk)
-    imports.give_to(job, mira)
+    imports.assign_persona(job, mira)
     second = create_persona(ana, "Nora")
     with pytest.raises(imports.WrongChoice) as error:
-        imports.give_to(in_another_tab, second)
+        imports.assign_persona(in_another_tab, second)
     assert error.value.code == "not_asking"
     assert refreshed(job).persona == mira
 
@@ -338,7 +338,7 @@ def test_a_file_that_cannot_be_read_otherwise_is_asked_about_again_as_it_was_fou
     found = job.found
     imports.confirm(job, answered(job, format="chatgpt", zone="Asia/Tokyo"), NOW)
     assert imports_runner.run(job.pk, Clock()) == "asks"
-    told = imports.told(refreshed(job))
+    told = imports.summarize(refreshed(job))
     assert (told["status"], told["format"], told["found"]) == ("asking", "whatsapp", found)
     assert (told["refusal"], job.refusal["read_as"]) == ("This is not JSON, or it is damaged or cut off.", "chatgpt")
     assert (job.choices["format"], job.choices["zone"], job.file_is_here) == (None, "Asia/Tokyo", True)
@@ -438,7 +438,9 @@ def test_while_an_archive_is_loaded_it_says_how_much_is_gone_through(
     monkeypatch.setattr(summary, "_SELDOM", timedelta())
     job = confirmed(otto, written_archive(tmp_path / "mira.jsonl", SMALL).read_bytes(), "mira.jsonl")
     shown = []
-    imports_runner.run(job.pk, Clock(), progress=lambda part: shown.append(imports.told(refreshed(job))["progress"]))
+    imports_runner.run(
+        job.pk, Clock(), progress=lambda part: shown.append(imports.summarize(refreshed(job))["progress"])
+    )
     assert shown == sorted(shown)
     assert len(set(shown)) > 5
     assert (0 < shown[0] < 0.2, shown[-1]) == (True, 0.95)
@@ -647,7 +649,7 @@ def test_a_talk_that_cannot_be_read_does_not_stop_the_others(mira: Persona, monk
     monkeypatch.setattr(runner, "is_worth_reading", lambda session: True)
     job = taken_in(mira, CHAT, NAME)
     assert job.status == "done"
-    assert {name: imports.told(job)["counts"][name] for name in ("remembered", "failed")} == {
+    assert {name: imports.summarize(job)["counts"][name] for name in ("remembered", "failed")} == {
         "remembered": 1,
         "failed": 1,
     }
@@ -660,7 +662,7 @@ def test_a_spent_budget_is_waited_for_and_costs_no_try(mira: Persona, monkeypatc
         patched.setattr(drafts, "draft", failing(spent))
         assert imports_runner.run(job.pk, clock) == "later"
     assert (refreshed(job).status, job.attempts) == ("drafting", 0)
-    assert imports.told(job)["waits_until"] == (clock() + timedelta(hours=1)).isoformat()
+    assert imports.summarize(job)["waits_until"] == (clock() + timedelta(hours=1)).isoformat()
     clock.forward(hours=2)
     assert imports_runner.run(job.pk, clock) == "done"
 
@@ -669,7 +671,7 @@ def test_while_the_file_is_gone_through_the_lease_is_kept(mira: Persona) -> None
     job, clock = brought(mira, CHAT, NAME), Clock()
     claim = leases.acquire(job.pk, clock)
     assert claim
-    keeping = analysis.Keeping(claim)
+    keeping = analysis.FileKeeper(claim)
     clock.forward(minutes=5)
     keeping()
     assert refreshed(job).lease_until == clock() + timedelta(minutes=10)

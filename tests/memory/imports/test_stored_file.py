@@ -32,15 +32,15 @@ def test_it_is_kept_in_pieces_under_its_digest(job: ImportJob) -> None:
 @given(st.lists(st.tuples(st.integers(0, len(CONTENT) + 10), st.integers(0, 3_000)), max_size=8))
 def test_any_part_of_it_reads_as_in_the_file(job: ImportJob, reads: list[tuple[int, int]]) -> None:
     plain = io.BytesIO(CONTENT)
-    with stored_file.opened(job) as source, source.open() as file:
+    with stored_file.open_file(job) as source, source.open() as file:
         for place, size in reads:
             assert file.seek(place) == plain.seek(place)
             assert file.read(size) == plain.read(size)
 
 
 def test_a_file_that_is_taken_away_while_it_is_read_is_a_fault(job: ImportJob) -> None:
-    with stored_file.opened(job) as source, source.open() as file:
-        assert stored_file.drop(job) == 11
+    with stored_file.open_file(job) as source, source.open() as file:
+        assert stored_file.drop_file(job) == 11
         with pytest.raises(ImportPiece.DoesNotExist):
             file.read()
-    assert stored_file.drop(job) == 0
+    assert stored_file.drop_file(job) == 0

@@ -85,16 +85,16 @@ def test_brought_with_swapped_roles_and_taken_back_the_file_comes_again_as_for_t
     mira: Persona, model: Script
 ) -> None:
     first = brought_in(mira, model)
-    right, counts = all_of(mira), imports.told(first)["counts"]
+    right, counts = all_of(mira), imports.summarize(first)["counts"]
     taken_back(first)
     assert all_of(mira) == {name: [] for name in right}
     wrong = brought_in(mira, model, SWAPPED)
     assert all_of(mira)["nodes"] != right["nodes"]
     taken_back(wrong)
     last = brought_in(mira, model)
-    assert (all_of(mira), imports.told(last)["counts"]) == (right, counts)
+    assert (all_of(mira), imports.summarize(last)["counts"]) == (right, counts)
     assert not Tombstone.objects.exists()
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}
 
 
 def test_nothing_of_it_is_left_and_a_receipt_tells_how_much_it_was(mira: Persona, model: Script) -> None:
@@ -109,7 +109,7 @@ def test_nothing_of_it_is_left_and_a_receipt_tells_how_much_it_was(mira: Persona
     assert (receipt.is_reverted, receipt.counts, receipt.stones, receipt.prints) == (True, told.counts, [], [])
     brought_in(mira, model)
     assert verify.prove([receipt]).hits == []  # what came again is not what went
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}
 
 
 def test_what_was_forgotten_before_stays_forgotten(mira: Persona, model: Script) -> None:
@@ -137,7 +137,7 @@ def test_what_was_said_here_since_and_what_came_of_it_stays(mira: Persona, model
     assert list(Message.objects.values_list("uuid", "content", "withheld")) == here
     assert both.evidence.get().message.session == live
     assert ConceptNode.objects.count() == 2
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}
 
 
 def test_a_memory_of_here_that_the_file_replaced_or_settled_is_as_it_was(mira: Persona) -> None:
@@ -211,7 +211,7 @@ def test_another_file_that_brought_some_of_the_same_keeps_what_it_brought(mira: 
     taken_back(first)
     assert importing_files.lines_of(mira) == ["user: We moved to Faro."]
     assert brought_in(mira, model).counts["lines"] == 4
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}
 
 
 def test_an_archive_is_reverted_and_comes_again_whole(otto: Persona, mira: Persona, tmp_path: Any) -> None:
@@ -222,7 +222,7 @@ def test_an_archive_is_reverted_and_comes_again_whole(otto: Persona, mira: Perso
     assert not any(all_of(otto).values())
     last = importing_files.taken_in(otto, content, "mira.jsonl")
     assert (all_of(otto), last.counts) == (right, first.counts)
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}
 
 
 @pytest.mark.parametrize("table", ["memory_conceptnode", "memory_importrun"])

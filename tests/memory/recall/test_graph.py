@@ -52,7 +52,7 @@ def arms_of(found: Recall, node: ConceptNode) -> tuple[str, ...]:
 
 
 def joined(*nodes: ConceptNode, company: int = COMPANY) -> list[list[int]]:
-    return details.beside(nodes[0].persona_id, [node.pk for node in nodes], company).tolist()
+    return details.neighbours(nodes[0].persona_id, [node.pk for node in nodes], company).tolist()
 
 
 @pytest.mark.parametrize(("asked", "answer"), [(QUESTION, VIOLIN), ("Did the workshop burn down?", FIRE)])
@@ -116,7 +116,7 @@ def test_no_step_leads_to_another_persona(
     mira: Persona, otto: Persona, remember: Remember, violin: ConceptNode
 ) -> None:
     his = remember(otto, FIRE)
-    assert details.beside(otto.pk, [violin.pk], COMPANY).tolist() == []
+    assert details.neighbours(otto.pk, [violin.pk], COMPANY).tolist() == []
     mentioned(otto, "Ruben", his)
     mentioned(mira, "Ruben", violin)
     assert said(asking(mira, QUESTION)) == [VIOLIN]
@@ -133,7 +133,7 @@ def test_who_is_named_needs_no_step(mira: Persona, violin: ConceptNode, fire: Co
 
 
 def test_nobody_is_beside_nothing(mira: Persona, violin: ConceptNode) -> None:
-    assert details.beside(mira.pk, [], COMPANY).shape == (0, 3)
+    assert details.neighbours(mira.pk, [], COMPANY).shape == (0, 3)
     assert joined(violin) == []
 
 

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from echovessel.language.human_dates import told
+from echovessel.language.human_dates import humanize_date
 from tests.table import each_row
 
 TODAY = date(2026, 6, 15)
@@ -33,9 +33,9 @@ TODAY = date(2026, 6, 15)
 )
 def test_a_day_is_told_as_people_tell_it(days: int, english: str, chinese: str) -> None:
     day = TODAY - timedelta(days=days)
-    assert (told(day, TODAY, "en"), told(day, TODAY, "zh")) == (english, chinese)
+    assert (humanize_date(day, TODAY, "en"), humanize_date(day, TODAY, "zh")) == (english, chinese)
 
 
 @given(st.dates(), st.dates(), st.sampled_from(["en", "zh"]))
 def test_every_day_can_be_told(day: date, today: date, language: str) -> None:
-    assert told(day, today, language).strip()
+    assert humanize_date(day, today, language).strip()

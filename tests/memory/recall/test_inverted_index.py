@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memory.recall import inverted_index
 from memory.recall.inverted_index import InvertedIndex
-from memory.recall.lexical import counted
+from memory.recall.lexical import count_words
 
 WORDS = ["bee", "cat", "猫", "sofa", "rain", "tea"]
 UNKNOWN = "unicorn"
@@ -54,7 +54,10 @@ def test_texts_are_counted_as_they_were_told(
     for piece in pieces(bodies, cuts):
         index = index.followed(piece)
     places = sorted(place for place in wanted if place < len(bodies))
-    found, told = index.texts(np.array(places, dtype=np.int64), words), counted([bodies[at] for at in places], words)
+    found, told = (
+        index.texts(np.array(places, dtype=np.int64), words),
+        count_words([bodies[at] for at in places], words),
+    )
     np.testing.assert_array_equal(found.counts, told.counts)
     np.testing.assert_array_equal(found.lengths, told.lengths)
 
@@ -71,7 +74,7 @@ def test_what_is_dropped_leaves_no_word_and_the_rest_goes_on(
     for word, places in index.holding(WORDS, 99).items():
         assert places.tolist() == [place for place, body in enumerate(told) if word in body.split()][::-1]
     every = np.arange(len(told))
-    np.testing.assert_array_equal(index.texts(every, WORDS).counts, counted(told, WORDS).counts)
+    np.testing.assert_array_equal(index.texts(every, WORDS).counts, count_words(told, WORDS).counts)
 
 
 def test_a_word_that_comes_later_is_known_from_then_on_alone() -> None:

@@ -42,7 +42,7 @@ def test_the_rows_that_are_looked_at_are_bounded_the_rarest_words_first() -> Non
 
 
 def test_a_text_that_says_a_word_more_often_scores_more_and_a_longer_one_less() -> None:
-    texts = lexical.counted(
+    texts = lexical.count_words(
         ["cat" + " and" * 9, "cat cat" + " and" * 8, "cat" + " and" * 39, "and" * 10], ["cat", "sofa"]
     )
     once, twice, long, never = lexical.scores(texts, lexical.worth({"cat": 1.0, "sofa": 1.0}, {"cat": 3}, 100))
@@ -51,22 +51,22 @@ def test_a_text_that_says_a_word_more_often_scores_more_and_a_longer_one_less() 
 
 def test_half_of_the_words_are_half_of_an_answer() -> None:
     worth = lexical.worth({"cat": 1.0, "sofa": 1.0}, {}, 100)
-    texts = lexical.counted(["a cat", "the cat on the sofa", "cat cat", ""], ["cat", "sofa"])
+    texts = lexical.count_words(["a cat", "the cat on the sofa", "cat cat", ""], ["cat", "sofa"])
     assert lexical.coverage(texts, worth, 100).tolist() == pytest.approx([0.5, 1.0, 0.5, 0.0])
 
 
 def test_nobody_repeats_four_lines_six_rare_words_are_an_answer() -> None:
     words = [f"word{number}" for number in range(12)]
     worth = lexical.worth(dict.fromkeys(words, 1.0), {}, 100)
-    told = lexical.counted([" ".join(words[:7]), words[0]], words)
+    told = lexical.count_words([" ".join(words[:7]), words[0]], words)
     assert lexical.coverage(told, worth, 100)[0] == 1.0
     assert 0.1 < lexical.coverage(told, worth, 100)[1] < 0.3
 
 
 def test_without_texts_or_words_there_is_no_score() -> None:
-    nothing = lexical.counted([], [])
+    nothing = lexical.count_words([], [])
     assert lexical.scores(nothing, np.zeros(0)).tolist() == lexical.coverage(nothing, np.zeros(0), 0).tolist() == []
-    assert lexical.coverage(lexical.counted(["a cat"], []), np.zeros(0), 0).tolist() == [0.0]
+    assert lexical.coverage(lexical.count_words(["a cat"], []), np.zeros(0), 0).tolist() == [0.0]
 
 
 texts = st.lists(st.lists(st.sampled_from(["cat", "sofa", "tea", "sea"]), max_size=6).map(" ".join), max_size=8)
@@ -74,7 +74,7 @@ texts = st.lists(st.lists(st.sampled_from(["cat", "sofa", "tea", "sea"]), max_si
 
 @given(texts, st.lists(st.sampled_from(["cat", "sofa", "rum"]), unique=True))
 def test_every_word_of_every_text_is_counted(bodies: list[str], words: list[str]) -> None:
-    found = lexical.counted(bodies, words)
+    found = lexical.count_words(bodies, words)
     assert found.counts.tolist() == [[body.split().count(word) for word in words] for body in bodies]
     assert found.lengths.tolist() == [len(body.split()) for body in bodies]
 
@@ -82,7 +82,7 @@ def test_every_word_of_every_text_is_counted(bodies: list[str], words: list[str]
 @given(texts, st.lists(st.integers(0, 2), min_size=8, max_size=8))
 def test_texts_together_hold_what_each_holds(bodies: list[str], of: list[int]) -> None:
     words = ["cat", "sofa"]
-    together = lexical.together(lexical.counted(bodies, words), np.array(of[: len(bodies)], dtype=np.int64), 3)
+    together = lexical.join_texts(lexical.count_words(bodies, words), np.array(of[: len(bodies)], dtype=np.int64), 3)
     joined = [" ".join(body for body, part in zip(bodies, of, strict=False) if part == each) for each in range(3)]
-    assert together.counts.tolist() == lexical.counted(joined, words).counts.tolist()
-    assert together.lengths.tolist() == lexical.counted(joined, words).lengths.tolist()
+    assert together.counts.tolist() == lexical.count_words(joined, words).counts.tolist()
+    assert together.lengths.tolist() == lexical.count_words(joined, words).lengths.tolist()

@@ -20,7 +20,7 @@ from echovessel.language.dates import Days
 from echovessel.llm.prompt_sections import tokens
 from memory.models import ConceptNode, NodeVector
 from memory.recall import Recall, details, ranking, recall, retrievers
-from memory.recall.query import Meaning, asked, knows, meaning, script_of
+from memory.recall.query import Meaning, build_query, knows, meaning, script_of
 from memory.recall.retrievers import Pool
 from memory.store import vectors
 from persona.models import Persona
@@ -175,7 +175,7 @@ def test_what_lasts_is_of_each_of_its_days(
 ) -> None:
     baking = remember(mira, "Ana baked rye.", event_time_start=start, event_time_end=end)
     days = Days(date(2026, 1, 16), date(2026, 1, 16))
-    found = details.within(mira.pk, days, datetime(2026, 1, 16), datetime(2026, 1, 17), 9)
+    found = details.recallable_between(mira.pk, days, datetime(2026, 1, 16), datetime(2026, 1, 17), 9)
     assert found == ([baking.pk] if is_of_the_day else [])
 
 
@@ -225,7 +225,7 @@ def test_a_chinese_question_is_answered_by_an_english_memory_and_the_other_way_r
 
 
 def gathered(persona: Persona, line: str) -> tuple[Pool, Meaning]:
-    query = asked([line], 0.8)
+    query = build_query([line], 0.8)
     meant = meaning(query)
     return retrievers.gather(persona, query, meant, 10), meant
 
@@ -235,7 +235,7 @@ def test_what_is_like_the_best_memories_comes_nearer(mira: Persona, remember: An
     like_it, other = remember(mira, "A cat came to live with Ana."), remember(mira, "Interest rates rose in Sweden.")
     pool, meant = gathered(mira, "kitten")
     before = dict(zip(pool.nodes.ids.tolist(), pool.nodes.distances.tolist(), strict=True))
-    sharper = retrievers.sharpened(pool, meant, np.flatnonzero(pool.nodes.ids == best.pk))
+    sharper = retrievers.sharpen(pool, meant, np.flatnonzero(pool.nodes.ids == best.pk))
     after = dict(zip(sharper.nodes.ids.tolist(), sharper.nodes.distances.tolist(), strict=True))
     assert after[best.pk] < before[best.pk]
     assert after[like_it.pk] < before[like_it.pk]
@@ -245,14 +245,14 @@ def test_what_is_like_the_best_memories_comes_nearer(mira: Persona, remember: An
 
 def test_without_vectors_there_is_no_feedback(mira: Persona, remember: Any) -> None:
     pool, meant = gathered(mira, "kitten")
-    assert retrievers.sharpened(pool, meant, np.zeros(0, dtype=np.int64)) is pool
+    assert retrievers.sharpen(pool, meant, np.zeros(0, dtype=np.int64)) is pool
     remember(mira, "Ana adopted a kitten.")
     NodeVector.objects.all().delete()
     vectors.rebuild()
     pool, meant = gathered(mira, "kitten")
     assert np.isnan(pool.nodes.distances).all()
-    assert ranking.best(pool, ranking.tuning(asked(["kitten"], 0.8)), 3).tolist() == []
-    assert retrievers.sharpened(pool, meant, np.array([0])) is pool
+    assert ranking.best(pool, ranking.tuning(build_query(["kitten"], 0.8)), 3).tolist() == []
+    assert retrievers.sharpen(pool, meant, np.array([0])) is pool
     assert [item.said for item in asking(mira, "kitten").items] == ["Ana adopted a kitten."]
 
 
@@ -292,7 +292,7 @@ def test_the_bundled_model_reads_chinese_and_another_is_trusted_with_everything(
 
 def test_one_line_means_what_it_says_and_several_are_also_read_at_once() -> None:
     one, two = "Ana plays the violin.", "Her teacher lives in Lyon."
-    alone, both = meaning(asked([one], 0.8)), meaning(asked([one, two], 0.8))
+    alone, both = meaning(build_query([one], 0.8)), meaning(build_query([one, two], 0.8))
     lines, at_once = embedding.embed([one, two]), embedding.embed([f"{one} {two}"])[0]
     assert np.allclose(alone.bare, lines[0], atol=1e-5)
     assert np.allclose(both.bare, at_once, atol=1e-5)
@@ -304,16 +304,16 @@ def test_one_line_means_what_it_says_and_several_are_also_read_at_once() -> None
 
 @each_row("line", ["😀", "的了吗", "他和她", "?", "\0", "猫" * 10_000])
 def test_whatever_is_asked_has_a_meaning_of_unit_length(line: str) -> None:
-    assert np.linalg.norm(meaning(asked([line], 0.8)).whole) == pytest.approx(1, abs=1e-4)
+    assert np.linalg.norm(meaning(build_query([line], 0.8)).whole) == pytest.approx(1, abs=1e-4)
 
 
 def test_the_floor_is_asked_without_the_names_of_the_two() -> None:
-    assert asked(["Is Mira's cat fond of Miranda?"], 0.8, ["Mira", "Ana"]).bare == ("Is cat fond of Miranda?",)
-    assert asked(["晓晓今天去哪儿了"], 0.8, ["晓晓"]).bare == ("今天去哪儿了",)
+    assert build_query(["Is Mira's cat fond of Miranda?"], 0.8, ["Mira", "Ana"]).bare == ("Is cat fond of Miranda?",)
+    assert build_query(["晓晓今天去哪儿了"], 0.8, ["晓晓"]).bare == ("今天去哪儿了",)
 
 
 def test_older_lines_weigh_less_and_everyday_words_little() -> None:
-    query = asked(["I got a violin", "I really love the piano"], 0.5)
+    query = build_query(["I got a violin", "I really love the piano"], 0.5)
     assert query.words["piano"] == 1.0
     assert query.words["violin"] == 0.5
     assert query.words["realli"] < 0.5
@@ -321,8 +321,8 @@ def test_older_lines_weigh_less_and_everyday_words_little() -> None:
 
 
 def test_names_of_the_two_do_not_count_unless_nothing_else_is_asked() -> None:
-    assert "mira" not in asked(["Does Mira swim?"], 0.6, ["Mira"]).words
-    assert asked(["Mira?"], 0.6, ["Mira"]).words == {"mira": 1.0}
+    assert "mira" not in build_query(["Does Mira swim?"], 0.6, ["Mira"]).words
+    assert build_query(["Mira?"], 0.6, ["Mira"]).words == {"mira": 1.0}
 
 
 def test_names_are_found_as_whole_words_and_in_unspaced_text() -> None:
@@ -336,10 +336,10 @@ def test_words_are_counted_within_one_persona_and_up_to_a_limit(keeper: Persona,
     def counted(found: dict[str, Any]) -> dict[str, int]:
         return {word: len(rows) for word, rows in found.items()}
 
-    assert counted(vectors.holding(keeper.pk, ["ana", "cat", "zebra"], 10)) == {"ana": 3, "cat": 1, "zebra": 0}
-    assert counted(vectors.holding(keeper.pk, ["ana"], 1)) == {"ana": 1}
-    assert counted(search.holding(mira.pk, ["cat"], 10)) == {"cat": 0}
-    assert counted(search.holding(keeper.pk, ["cat", '"', ""], 10)) == {"cat": 1}
+    assert counted(vectors.find_by_terms(keeper.pk, ["ana", "cat", "zebra"], 10)) == {"ana": 3, "cat": 1, "zebra": 0}
+    assert counted(vectors.find_by_terms(keeper.pk, ["ana"], 1)) == {"ana": 1}
+    assert counted(search.find_by_terms(mira.pk, ["cat"], 10)) == {"cat": 0}
+    assert counted(search.find_by_terms(keeper.pk, ["cat", '"', ""], 10)) == {"cat": 1}
 
 
 def test_no_line_however_long_or_odd_breaks_recall(keeper: Persona) -> None:
@@ -377,4 +377,6 @@ def test_another_personas_memories_do_not_change_the_scores(ana: User, ben: User
 
 @pytest.mark.real_embeddings
 def test_the_vector_of_talk_that_is_shipped_is_what_the_bundled_model_makes() -> None:
-    assert common_words.talk_by(embedding.BUNDLED) == pytest.approx(np.load(common_words._BUNDLED_TALK), abs=1e-4)
+    assert common_words.common_direction_of(embedding.BUNDLED) == pytest.approx(
+        np.load(common_words._BUNDLED_TALK), abs=1e-4
+    )

@@ -43,12 +43,12 @@ def test_impact_forgets_the_sign_and_ends_at_one() -> None:
 
 
 def test_without_the_dense_arm_words_are_all_there_is() -> None:
-    assert scoring.fused(np.nan, 0.7, 0.6) == 0.7
-    assert scoring.fused(scoring.ORTHOGONAL, 0.7, 0.6) == pytest.approx(0.28)
+    assert scoring.fuse(np.nan, 0.7, 0.6) == 0.7
+    assert scoring.fuse(scoring.ORTHOGONAL, 0.7, 0.6) == pytest.approx(0.28)
 
 
 def test_the_parts_make_the_total() -> None:
-    parts = scoring.bounded(
+    parts = scoring.bounded_parts(
         relevance=0.6, recency=0.5, impact=0.8, relational=0.5, anchor=1, floor=0.2, weights=SEEDS, dense=0.5, words=0.7
     )
     lifted = 0.5
@@ -58,9 +58,9 @@ def test_the_parts_make_the_total() -> None:
 
 
 def test_what_is_disputed_or_doubtful_loses_and_the_loss_is_shown() -> None:
-    sure = scoring.bounded(relevance=0.6, recency=0, floor=0.1, weights=SEEDS)
-    disputed = scoring.bounded(relevance=0.6, recency=0, floor=0.1, weights=SEEDS, disputed=True)
-    doubtful = scoring.bounded(relevance=0.6, recency=0, floor=0.1, weights=SEEDS, confidence=0.5)
+    sure = scoring.bounded_parts(relevance=0.6, recency=0, floor=0.1, weights=SEEDS)
+    disputed = scoring.bounded_parts(relevance=0.6, recency=0, floor=0.1, weights=SEEDS, disputed=True)
+    doubtful = scoring.bounded_parts(relevance=0.6, recency=0, floor=0.1, weights=SEEDS, confidence=0.5)
     assert disputed.total == pytest.approx(0.7 * sure.total)
     assert doubtful.total == pytest.approx(0.85 * sure.total)
     assert disputed.weighted()["penalty"] < 0
@@ -71,10 +71,10 @@ def test_an_unrelated_event_of_impact_10_never_outranks_a_clearly_relevant_flat_
     recency: float, relational: float, unrelated: float, relevant: float
 ) -> None:
     floor = 0.2
-    heavy = scoring.bounded(
+    heavy = scoring.bounded_parts(
         relevance=unrelated * floor, recency=recency, impact=1.0, relational=relational, floor=floor, weights=SEEDS
     )
-    flat = scoring.bounded(relevance=relevant, recency=0.0, floor=floor, weights=SEEDS)
+    flat = scoring.bounded_parts(relevance=relevant, recency=0.0, floor=floor, weights=SEEDS)
     assert heavy.total < flat.total
 
 
@@ -86,7 +86,7 @@ def test_the_plain_sum_would_let_it() -> None:
 @given(relevance=unit, recency=unit, impact=unit, relational=unit, anchor=unit)
 def test_with_plain_weights_the_total_is_the_plain_sum(**terms: float) -> None:
     plain = replace(SEEDS, plain=True)
-    assert scoring.bounded(**terms, floor=0.2, weights=plain).total == pytest.approx(
+    assert scoring.bounded_parts(**terms, floor=0.2, weights=plain).total == pytest.approx(
         scoring.classic(**terms, weights=SEEDS)
     )
 
@@ -95,7 +95,7 @@ def test_with_plain_weights_the_total_is_the_plain_sum(**terms: float) -> None:
 def test_more_relevance_never_means_a_lower_score(low: float, more: float, recency: float, impact: float) -> None:
     high = low + (1 - low) * more
     scores = [
-        scoring.bounded(relevance=value, recency=recency, impact=impact, floor=0.2, weights=SEEDS).total
+        scoring.bounded_parts(relevance=value, recency=recency, impact=impact, floor=0.2, weights=SEEDS).total
         for value in (low, high)
     ]
     assert scores[0] <= scores[1] + 1e-9
@@ -103,11 +103,11 @@ def test_more_relevance_never_means_a_lower_score(low: float, more: float, recen
 
 def test_the_parts_of_many_are_those_of_each() -> None:
     relevance, impact, confidence = np.array([0.6, 0.1, 0.9]), np.array([0.8, 1.0, 0.0]), np.array([1.0, 0.5, 0.2])
-    many = scoring.bounded(
+    many = scoring.bounded_parts(
         relevance=relevance, recency=0.5, impact=impact, confidence=confidence, floor=0.2, weights=SEEDS
     )
     each = [
-        scoring.bounded(relevance=one, recency=0.5, impact=heavy, confidence=sure, floor=0.2, weights=SEEDS)
+        scoring.bounded_parts(relevance=one, recency=0.5, impact=heavy, confidence=sure, floor=0.2, weights=SEEDS)
         for one, heavy, sure in zip(relevance, impact, confidence, strict=True)
     ]
     assert [parts.as_json() for parts in many.each(np.array([0, 1, 2]))] == [parts.as_json() for parts in each]
@@ -116,8 +116,8 @@ def test_the_parts_of_many_are_those_of_each() -> None:
 
 def test_what_is_confirmed_comes_before_what_fits_alike_and_before_nothing_else() -> None:
     terms = {"relevance": np.array([0.6, 0.6, 0.65, 0.05]), "recency": 0.5, "floor": 0.1, "weights": scoring.profile()}
-    found = scoring.bounded(**terms, confirmed=np.array([True, False, False, True]))
+    found = scoring.bounded_parts(**terms, confirmed=np.array([True, False, False, True]))
     sure, unsure, nearer, below = found.total
     assert unsure < sure < nearer
-    assert below == scoring.bounded(**(terms | {"relevance": 0.05})).total
+    assert below == scoring.bounded_parts(**(terms | {"relevance": 0.05})).total
     assert found.each(np.array([0]))[0].weighted()["confirmed"] > 0

@@ -16,7 +16,7 @@ from django.conf import settings as django_settings
 from django.db import connection, transaction
 
 from chat import search
-from chat.messages import add_message, take_line
+from chat.messages import add_message, receive_message
 from chat.models import Message, MessageText, Session
 from chat.sessions import off_the_record
 from echovessel.embeddings import embedding
@@ -24,12 +24,12 @@ from echovessel.language import tokenizer
 from memory import recall as recalling
 from memory.models import ConceptNode, Evidence, ImportJob, NodeText, NodeVector
 from memory.recall import Recall, details, inverted_index, recall, snapshot
-from memory.recall.database_rows import Stored
+from memory.recall.database_rows import DatabaseRows
 from memory.recall.rows import Memory
 from memory.recall.snapshot import Snapshot
 from memory.store import vectors
 from memory.store.active_model import follow
-from memory.store.vector_cache import Shelf
+from memory.store.vector_cache import LRUCache
 from memory.store.writing import Draft, Quote, write
 from persona.models import Persona
 from tests.memory.sessions import NOW, talk
@@ -43,7 +43,7 @@ TAGS = [[], ["commitment"], ["unresolved", "correction"]]
 @pytest.fixture(autouse=True)
 def nothing_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """A shelf of the test's own, and small segments."""
-    monkeypatch.setattr(snapshot, "_shelf", Shelf())
+    monkeypatch.setattr(snapshot, "_shelf", LRUCache())
     monkeypatch.setattr(inverted_index, "MOST_RECENT", 8)
 
 
@@ -82,7 +82,7 @@ def assert_alike(persona_id: int, held: Memory, dice: random.Random) -> None:
         return dice.sample(keys, dice.randint(0, len(keys)))
 
     asked = some(ConceptNode), some(Message), some(Session), dice.choice([1, 3, 200])
-    assert told(held, *asked) == told(Stored(persona_id), *asked)
+    assert told(held, *asked) == told(DatabaseRows(persona_id), *asked)
 
 
 def brought(persona: Persona, question: str) -> dict[str, Any]:
@@ -175,7 +175,7 @@ class Life:
             with transaction.atomic():
                 node.description = self.words()
                 node.save(update_fields=["description"])
-                NodeText.objects.filter(node=node).update(body=" ".join(tokenizer.cut(node.description)))
+                NodeText.objects.filter(node=node).update(body=" ".join(tokenizer.tokenize(node.description)))
                 if self.dice.random() < 0.5:
                     vectors.replace({node.pk: embedding.embed([node.description])[0]}, follow())
 
@@ -236,7 +236,7 @@ class Life:
                 ConceptNode.objects.filter(pk=node.pk).update(persona=self.other, session=None)
 
     def line_taken(self) -> None:
-        take_line(self.persona, self.words(), None, "web", self.now())
+        receive_message(self.persona, self.words(), None, "web", self.now())
 
     def line_of_the_persona(self) -> None:
         for session in self.any_of(Session):
@@ -287,7 +287,7 @@ class Life:
 
     def talk_that_leaves_nothing(self) -> None:
         session = off_the_record.begin(self.persona, "web", self.now())
-        take_line(self.persona, self.words(), None, "web", self.now())
+        receive_message(self.persona, self.words(), None, "web", self.now())
         if self.dice.random() < 0.7:
             session.delete()
 
@@ -303,7 +303,7 @@ class Life:
         Session.objects.filter(persona=self.other, messages__persona=self.persona).update(persona=self.persona)
 
     def other_talks(self) -> None:
-        take_line(self.other, self.words(), None, "web", self.now())
+        receive_message(self.other, self.words(), None, "web", self.now())
 
     def other_remembers(self) -> None:
         node = ConceptNode.objects.create(
@@ -350,7 +350,7 @@ def test_lines_that_came_are_followed_at_once_and_nothing_is_read_twice(
         return words_since(persona_id, message_id)
 
     monkeypatch.setattr(search, "words_since", noted)
-    take_line(mira, "bread by the sea", None, "web", NOW)
+    receive_message(mira, "bread by the sea", None, "web", NOW)
     held = snapshot.of(mira.pk)
     assert held
     assert held.line_count == 3
@@ -416,7 +416,7 @@ def test_words_that_are_gone_from_the_database_are_gone_from_memory(mira: Person
     Message.objects.filter(content__contains="unicorn").delete()
     ConceptNode.objects.all().delete()
     held = prepared(mira)
-    assert sorted(held.held_lines.index.vocabulary) == sorted(tokenizer.cut("and drank tea"))
+    assert sorted(held.held_lines.index.vocabulary) == sorted(tokenizer.tokenize("and drank tea"))
     assert not held.held_nodes.index.vocabulary
 
 
@@ -457,7 +457,7 @@ def test_what_is_written_while_a_snapshot_is_made_is_wholly_in_it_or_comes_next(
     node = remember(mira, "Ana has a cat.")
 
     def meanwhile() -> None:
-        take_line(mira, "bread by the sea", None, "web", NOW + timedelta(hours=1))
+        receive_message(mira, "bread by the sea", None, "web", NOW + timedelta(hours=1))
         Message.objects.filter(content="rain").delete()
         ConceptNode.objects.filter(pk=node.pk).delete()
         remember(mira, "Ana sings in a choir.")
@@ -518,7 +518,7 @@ def test_a_persona_of_whom_nothing_is_stored_is_held_as_well(
     assert snapshot.of(mira.pk) is None
     assert_alike(mira.pk, prepared(mira), random.Random(1))
     assert_recalls_alike(mira, "Where is the cat?", monkeypatch)
-    take_line(mira, "the cat sat on the sofa", None, "web", NOW)
+    receive_message(mira, "the cat sat on the sofa", None, "web", NOW)
     held = snapshot.of(mira.pk)
     assert held
     assert held.line_count == 1

@@ -13,7 +13,7 @@ from memory.entities import merge
 from memory.entities.resolve import learn_aliases, link
 from memory.models import ConceptNode, Entity, MergeProposal, ModelReply
 from memory.slow_cycle import runner
-from memory.slow_cycle.entity_descriptions import LONGEST, due, shortened
+from memory.slow_cycle.entity_descriptions import LONGEST, due_subjects, shorten_description
 from memory.slow_cycle.runner import Outcome
 from memory.store import tombstones
 from memory.store.tombstones import TombstoneSource
@@ -229,20 +229,20 @@ def test_hiding_or_forgetting_what_it_was_written_from_erases_it(
 
 
 def test_it_is_shortened_to_whole_sentences() -> None:
-    assert shortened("Omar sails.") == "Omar sails."
+    assert shorten_description("Omar sails.") == "Omar sails."
     long = "Omar sails. " + "He bakes bread " * 40
-    assert shortened(long) == "Omar sails."
-    assert shortened("奥马尔会开船。他" + "烤面包" * 200) == "奥马尔会开船。"
-    assert len(shortened("bread " * 200)) <= LONGEST
+    assert shorten_description(long) == "Omar sails."
+    assert shorten_description("奥马尔会开船。他" + "烤面包" * 200) == "奥马尔会开船。"
+    assert len(shorten_description("bread " * 200)) <= LONGEST
 
 
 def test_whom_two_entities_turn_out_to_be_is_described_by_all_that_is_told(
     mira: Persona, model: Script, clock: Clock, remember: Remember
 ) -> None:
     omar, omi = known(remember, mira, "Omar", events=2), known(remember, mira, "Omi", events=1)
-    assert due(mira) == []
+    assert due_subjects(mira) == []
     one, other = sorted([omar, omi], key=lambda entity: entity.pk)
     proposal = MergeProposal.objects.create(a=one, b=other, score=0.9, reasons=["same_name"])
     merge.merge(proposal, None, NOW)
-    [subject] = due(mira)
+    [subject] = due_subjects(mira)
     assert len(subject.events) == 3

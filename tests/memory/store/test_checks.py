@@ -14,7 +14,7 @@ from django.core.management.base import CommandError
 from django.db import connection
 from django.utils import timezone
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.models import Message, Session, Turn
 from memory.bench import synthetic
 from memory.entities import merge
@@ -34,8 +34,8 @@ Remember = Callable[..., ConceptNode]
 @pytest.fixture
 def life(mira: Persona, otto: Persona, remember: Remember) -> dict[str, Any]:
     """Of everything something, and all of it in order."""
-    message = take_line(mira, "I met Tom at the sea. 小黑也在。", None, "web", NOW).message
-    theirs = take_line(otto, "I fish.", None, "web", NOW).message
+    message = receive_message(mira, "I met Tom at the sea. 小黑也在。", None, "web", NOW).message
+    theirs = receive_message(otto, "I fish.", None, "web", NOW).message
     Turn.objects.update(status="done")
     event = remember(mira, "Ana met Tom at the sea.")
     quote = Evidence.objects.create(node=event, message=message, quote="Tom", start=6, end=9)
@@ -78,7 +78,7 @@ def without_triggers(*names: str) -> None:
 
 
 def test_a_life_is_in_order(life: dict[str, Any]) -> None:
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}
     out = StringIO()
     call_command("check_memory", stdout=out)
     assert out.getvalue().count(" 0\n") == len(checks.check(NOW))
@@ -200,24 +200,24 @@ def test_it_asks_as_many_statements_of_a_long_life_as_of_a_short_one(
 ) -> None:
     def asked() -> int:
         with django_assert_max_num_queries(500) as seen:
-            found = checks.broken(NOW)
+            found = checks.broken_invariants(NOW)
         assert set(found) <= {"talks_miscounted", "mentions_not_literal"}, found  # made-up lives are not counted
         return len(seen)
 
-    synthetic.live(ana, synthetic.Size(5, 40), seed=1, progress=False)
+    synthetic.write_life(ana, synthetic.Size(5, 40), seed=1, progress=False)
     short = asked()
-    synthetic.live(ana, synthetic.Size(200, 400), seed=2, progress=False)
+    synthetic.write_life(ana, synthetic.Size(200, 400), seed=2, progress=False)
     assert asked() == short
 
 
 def test_lines_that_are_deleted_by_hand_are_counted_out_of_their_talk(mira: Persona) -> None:
-    lines = [take_line(mira, f"Line {number}.", None, "web", NOW).message for number in range(3)]
+    lines = [receive_message(mira, f"Line {number}.", None, "web", NOW).message for number in range(3)]
     Turn.objects.update(status="done")
     lines[0].delete()
     Message.objects.filter(pk=lines[1].pk).delete()
     session = mira.sessions.get()
     assert (session.message_count, session.token_count) == (1, lines[2].token_count)
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}
     lines[2].delete()
     assert not Turn.objects.exists()
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}

@@ -1,6 +1,6 @@
 """Lines that say what is not so any more are not shown; all others are."""
 
-from memory.store.corrections import Replaced, Resting, outdated, repeats
+from memory.store.corrections import ReplacedText, Resting, outdated_message_ids, repeats
 
 THURSDAY, FRIDAY = "Ana's interview is on Thursday.", "Ana's interview is on Friday."
 
@@ -10,9 +10,9 @@ def kept_out(
     following: dict[int, str] | None = None,
     answering: dict[int, int] | None = None,
     resting: tuple[Resting, ...] = (),
-    replaced: tuple[Replaced, ...] = (),
+    replaced: tuple[ReplacedText, ...] = (),
 ) -> set[int]:
-    return outdated(said, following or {}, answering or {}, resting, replaced, ("Ana", "Mira"))
+    return outdated_message_ids(said, following or {}, answering or {}, resting, replaced, ("Ana", "Mira"))
 
 
 def test_a_line_that_the_next_one_puts_right_is() -> None:
@@ -59,10 +59,10 @@ def test_whatever_tells_the_same_in_another_place_is() -> None:
         3: "The interview is on Friday, not on Thursday.",
         4: "你周四有个面试。",
     }
-    replaced = (Replaced(THURSDAY, FRIDAY), Replaced("Ana周四有个面试。", "Ana周五有个面试。"))
+    replaced = (ReplacedText(THURSDAY, FRIDAY), ReplacedText("Ana周四有个面试。", "Ana周五有个面试。"))
     assert kept_out(said, replaced=replaced) == {1, 4}
 
 
 def test_what_has_nothing_in_common_with_what_replaced_it_takes_no_line_away() -> None:
-    assert not kept_out({1: "I loved Paris."}, replaced=(Replaced("Ana lives in Paris.", "Ana moved to Berlin."),))
-    assert not repeats("Ana loved it.", Replaced(THURSDAY, THURSDAY))
+    assert not kept_out({1: "I loved Paris."}, replaced=(ReplacedText("Ana lives in Paris.", "Ana moved to Berlin."),))
+    assert not repeats("Ana loved it.", ReplacedText(THURSDAY, THURSDAY))

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.models import Message, Session, Turn
 from memory.entities import merge
 from memory.entities.resolve import learn_aliases, link
@@ -38,7 +38,7 @@ class Life:
 
 @pytest.fixture
 def life(ana: User, mira: Persona, remember: Remember) -> Life:
-    lines = [take_line(mira, f"I met them {place}.", None, place, NOW).message for place in ("here", "there")]
+    lines = [receive_message(mira, f"I met them {place}.", None, place, NOW).message for place in ("here", "there")]
     Turn.objects.update(status="done")
     events = [remember(mira, "Ana met Tom, Thomas Hill."), remember(mira, "Ana met Ann.")]
     for event, line in zip(events, lines, strict=True):
@@ -58,7 +58,7 @@ def life(ana: User, mira: Persona, remember: Remember) -> Life:
     link(thomas, [events[0]])
     link(ann, [events[1]])
     assert merge.merge(merge.propose(mira, tom, thomas, 0.7, []), None, NOW)
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}
     return Life(ana, mira, lines, events, [one, on_that, on_both], tom, thomas)
 
 
@@ -94,7 +94,7 @@ def test_with_an_event_goes_what_rested_on_it_alone(life: Life, delete: Callable
     assert [*Alias.objects.values_list("text", flat=True)] == ["Ann"]
     assert not NodeVersion.objects.exists()
     assert not ConceptNode.objects.exclude(superseded_by=None).exists()
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}
 
 
 OF_A_LINE = {
@@ -112,7 +112,7 @@ def test_with_a_line_goes_what_was_made_of_it_alone(life: Life, delete: Callable
     assert "Ana met Tom, Thomas Hill." not in ConceptNode.objects.values_list("description", flat=True)
     assert [*Entity.objects.values_list("canonical_name", flat=True)] == ["Ann"]
     assert ConceptNode.objects.count() == 3
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}
 
 
 def test_a_turn_goes_with_its_last_line_and_not_while_it_is_under_way(life: Life) -> None:
@@ -146,7 +146,7 @@ def test_with_a_persona_or_an_owner_goes_everything(life: Life, delete: Callable
         for table in sorted(tables):
             cursor.execute(f"SELECT count(*) FROM {table}")
             assert (table, cursor.fetchone()) == (table, (0,))
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}
 
 
 def test_a_thought_stays_with_evidence_of_its_own_or_another_event(life: Life) -> None:
@@ -154,14 +154,14 @@ def test_a_thought_stays_with_evidence_of_its_own_or_another_event(life: Life) -
     life.events[0].delete()
     kept = set(Thought.objects.values_list("description", flat=True))
     assert kept == {"Company.", "Much company.", "Friends."}
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}
 
 
 def test_an_edge_that_is_cut_holds_nothing_up(life: Life) -> None:
     Filling.objects.filter(parent=life.thoughts[2], child=life.events[1]).update(child=None, orphaned=True)
     life.events[0].delete()
     assert "Friends." not in ConceptNode.objects.values_list("description", flat=True)
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}
 
 
 def test_a_chain_of_thoughts_goes_to_its_end(life: Life, remember: Remember) -> None:
@@ -172,7 +172,7 @@ def test_a_chain_of_thoughts_goes_to_its_end(life: Life, remember: Remember) -> 
         last = above
     by_sql("memory_conceptnode", life.events[0].pk)
     assert not ConceptNode.objects.filter(description__startswith="Thought").exists()
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}
 
 
 def test_what_was_stored_without_ground_stays(life: Life, remember: Remember) -> None:
@@ -196,22 +196,22 @@ def test_with_an_entity_goes_whom_it_absorbed(life: Life, delete: Callable[[Enti
     delete(life.tom)
     assert [*Entity.objects.values_list("canonical_name", flat=True)] == ["Ann"]
     assert ConceptNode.objects.count() == 6
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}
 
 
 def test_whom_a_person_described_stays_without_a_mention(life: Life) -> None:
     Entity.objects.filter(pk=life.tom.pk).update(described_by="person", description="My oldest friend.")
     life.events[0].delete()
     assert {*Entity.objects.values_list("canonical_name", flat=True)} == {"Tom", "Thomas Hill", "Ann"}
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}
 
 
 def test_another_persona_is_untouched(life: Life, otto: Persona, remember: Remember) -> None:
-    line = take_line(otto, "I met Tom.", None, "web", NOW).message
+    line = receive_message(otto, "I met Tom.", None, "web", NOW).message
     Turn.objects.update(status="done")
     event = remember(otto, "Ben met Tom.")
     Evidence.objects.create(node=event, message=line, quote="Tom", start=6, end=9)
     link(_named(otto, "Tom"), [event])
     life.persona.delete()
     assert (ConceptNode.objects.count(), Entity.objects.count(), Message.objects.count()) == (1, 1, 1)
-    assert checks.broken(NOW) == {}
+    assert checks.broken_invariants(NOW) == {}

@@ -21,7 +21,7 @@ from echovessel.management.commands import up
 from memory.archive import read
 from memory.consolidation import apply, runner
 from memory.consolidation.extraction import similar_events
-from memory.consolidation.messages import Line
+from memory.consolidation.messages import PromptMessage
 from memory.consolidation.runner import Outcome
 from memory.curation import remember as curation_remember
 from memory.models import ConceptNode, EmbeddingModel, NodeVector, Reembedding, StagedVector
@@ -64,7 +64,7 @@ def encoder(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[Encoder]
     embedding.use("")
     made = Encoder()
     monkeypatch.setattr(embedding, "_encode", made)
-    monkeypatch.setattr(embedding, "_lately", embedding._Lately())
+    monkeypatch.setattr(embedding, "_lately", embedding._RecentVectors())
     monkeypatch.setattr(reembedding, "BATCH", 4)
     yield made
     embedding.use("")
@@ -399,7 +399,7 @@ def test_an_archive_that_is_restored_during_the_switch_has_vectors_of_the_new_mo
 def test_events_like_a_line_are_looked_for_with_one_model(
     ten: list[ConceptNode], mira: Persona, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line = Line(1, "user", "Ana told of thing 3.", NOW, tokens=5)
+    line = PromptMessage(1, "user", "Ana told of thing 3.", NOW, tokens=5)
     interrupting(monkeypatch, vectors, "nearest", lambda: reembedding.change(NEW))
     assert similar_events(mira, [line])[0] == ten[3]
     assert {by for text, by in encoder.asked if text == line.content} == {OLD, NEW}
@@ -509,7 +509,7 @@ def test_what_is_missing_damaged_or_of_another_model_is_mended_and_nothing_else_
     five_damaged: list[ConceptNode], encoder: Encoder
 ) -> None:
     encoder.asked.clear()
-    embedding._lately = embedding._Lately()
+    embedding._lately = embedding._RecentVectors()
     assert reembedding.plan().missing == 5
     assert "5 vectors were made" in reembed()
     assert sorted(encoder.texts(OLD)) == [node.description for node in five_damaged]
@@ -530,7 +530,7 @@ def test_recall_and_migrations_bear_what_is_damaged(
 
 
 def test_what_cannot_be_mended_is_told_with_an_error(five_damaged: list[ConceptNode], encoder: Encoder) -> None:
-    embedding._lately = embedding._Lately()
+    embedding._lately = embedding._RecentVectors()
     encoder.gives = lambda texts, model: np.zeros((len(texts), 384), np.float32)
     with pytest.raises(CommandError, match="no sound vector for 5 nodes"):
         reembed()

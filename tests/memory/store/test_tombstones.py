@@ -14,19 +14,19 @@ from echovessel.language import person_names
 from echovessel.language.plain_text import comparable_form
 from memory.consolidation import runner
 from memory.models import ConceptNode, Mention, Tombstone
-from memory.store.deduplication import normalized
+from memory.store.deduplication import normalize_text
 from memory.store.tombstones import (
     TombstoneSource,
     add_tombstone,
     add_tombstones,
     is_telling,
-    lift,
     of_draft,
     of_external,
     of_words,
     refused_among,
     refuses,
     refuses_draft,
+    remove_tombstone,
 )
 from persona.models import Persona
 from persona.onboarding import drafts
@@ -51,20 +51,20 @@ def test_a_buried_text_is_refused_in_every_form_and_no_other_until_it_is_lifted(
     assert refuses(mira, [f"  {comparable_form(text)} "])
     assert not refuses(mira, [f"{text} and more"])
     assert not refuses(mira, ["", "something else entirely"])
-    assert lift(mira, text)
-    assert not lift(mira, text)
+    assert remove_tombstone(mira, text)
+    assert not remove_tombstone(mira, text)
     assert not refuses(mira, [text])
 
 
 @many
-@given(st.text(alphabet="abcdefgh 记住", min_size=4).filter(lambda text: len(normalized(text)) > 3))
+@given(st.text(alphabet="abcdefgh 记住", min_size=4).filter(lambda text: len(normalize_text(text)) > 3))
 def test_a_tombstone_holds_no_words_and_is_of_one_persona_and_one_installation(
     mira: Persona, otto: Persona, settings: Any, text: str
 ) -> None:
     settings.TOMBSTONE_KEY = "the key of this house"
     Tombstone.objects.all().delete()
     stone = add_tombstone(mira, text)
-    assert normalized(text) not in str([*Tombstone.objects.values_list()])
+    assert normalize_text(text) not in str([*Tombstone.objects.values_list()])
     assert not refuses(otto, [text])
     assert add_tombstone(otto, text).digest != stone.digest
     settings.SECRET_KEY = "a new one, as people make it after a leak"
@@ -90,15 +90,17 @@ def old_digest(persona: Persona, salt: str, plain: str) -> str:
 def test_a_tombstone_of_the_older_form_holds_and_can_be_lifted(mira: Persona) -> None:
     texts = ("小黑 昨天走丟了！", "José's cat died…", "naïve\u200bly", "Soooo tired")
     for text in texts:
-        stone = Tombstone.objects.create(persona=mira, digest=old_digest(mira, "memory.tombstones", normalized(text)))
+        stone = Tombstone.objects.create(
+            persona=mira, digest=old_digest(mira, "memory.tombstones", normalize_text(text))
+        )
         assert refuses(mira, [text]), text
         stone.refresh_from_db()
         assert stone.refused == 1
-        assert lift(mira, text)
+        assert remove_tombstone(mira, text)
         assert not refuses(mira, [text])
-    line = old_digest(mira, "memory.tombstones.line", f"{normalized('嗯 對')}\n{DAY}")
+    line = old_digest(mira, "memory.tombstones.line", f"{normalize_text('嗯 對')}\n{DAY}")
     Tombstone.objects.create(persona=mira, kind="line", digest=line)
-    name = old_digest(mira, "memory.tombstones.name", person_names.normalized("José"))
+    name = old_digest(mira, "memory.tombstones.name", person_names.normalize_name("José"))
     Tombstone.objects.create(persona=mira, kind="name", digest=name)
     draft = old_digest(mira, "memory.tombstones.external", f"draft user {drafts.content_hash('Ana 是護士')}")
     Tombstone.objects.create(persona=mira, kind="external", digest=draft)
@@ -196,7 +198,7 @@ def test_the_gate_refuses_what_is_buried_and_counts(mira: Persona) -> None:
     assert put(mira, "Ana has a dog.").outcome == "new"
     stone.refresh_from_db()
     assert stone.refused == 1
-    lift(mira, "Ana has a cat.")
+    remove_tombstone(mira, "Ana has a cat.")
     assert put(mira, "Ana has a cat.").outcome == "new"
 
 

@@ -17,11 +17,11 @@ from django.db.utils import IntegrityError
 from django.utils import timezone
 
 from chat import search
-from chat.messages import take_line
+from chat.messages import receive_message
 from echovessel.embeddings import embedding
 from memory.models import ConceptNode, NodeText, NodeVector
 from memory.store import vectors
-from memory.store.vector_cache import Matrix, Shelf, State
+from memory.store.vector_cache import LRUCache, Matrix, State
 from persona.models import Persona
 
 pytestmark = pytest.mark.django_db
@@ -58,15 +58,15 @@ def test_nothing_of_a_node_outlives_it(mira: Persona, remember: Remember, how: s
     assert searched() == set()
     assert not NodeVector.objects.exists()
     assert not NodeText.objects.exists()
-    assert vectors.holding(mira.pk, ["bee"], 5)["bee"].tolist() == []
+    assert vectors.find_by_terms(mira.pk, ["bee"], 5)["bee"].tolist() == []
 
 
 def test_nothing_of_a_message_outlives_it(mira: Persona) -> None:
-    message = take_line(mira, "I keep bees.", None, "web", timezone.now()).message
-    assert search.holding(mira.pk, ["bee"], 5)["bee"].tolist() == [message.id]
+    message = receive_message(mira, "I keep bees.", None, "web", timezone.now()).message
+    assert search.find_by_terms(mira.pk, ["bee"], 5)["bee"].tolist() == [message.id]
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM chat_message WHERE id = %s", [message.pk])
-    assert search.holding(mira.pk, ["bee"], 5)["bee"].tolist() == []
+    assert search.find_by_terms(mira.pk, ["bee"], 5)["bee"].tolist() == []
 
 
 def test_a_personas_vectors_are_hers_alone(mira: Persona, otto: Persona, remember: Remember) -> None:
@@ -75,7 +75,7 @@ def test_a_personas_vectors_are_hers_alone(mira: Persona, otto: Persona, remembe
         remember(otto, f"Ben keeps bee number {number}.")
     vector = embedding.embed(["bee"])[0]
     assert sorted(found for found, _ in vectors.nearest(mira.pk, vector, 40)) == mine
-    assert sorted(vectors.holding(mira.pk, ["bee"], 40)["bee"].tolist()) == mine
+    assert sorted(vectors.find_by_terms(mira.pk, ["bee"], 40)["bee"].tolist()) == mine
     assert (vectors.count(mira.pk), vectors.count(otto.pk)) == (3, 50)
 
 
@@ -246,7 +246,7 @@ def test_an_older_search_structure_is_made_anew_with_all_vectors(mira: Persona) 
 
 
 def test_a_shelf_holds_what_was_used_last_within_its_room() -> None:
-    shelf = Shelf()
+    shelf = LRUCache()
     rows = vectors_around(10)
     state = State(b"1", b"1")
     for key in range(3):

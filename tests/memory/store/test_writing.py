@@ -13,7 +13,7 @@ from echovessel.outbox.models import OutboxEvent
 from memory.models import ConceptNode, Evidence, Filling
 from memory.store import vectors
 from memory.store.deduplication import adds_nothing, content_hash, dates_conflict
-from memory.store.writing import Draft, Quote, Written, write
+from memory.store.writing import Draft, Quote, WrittenNode, write
 from persona.models import Persona
 from tests.memory.sessions import NOW, talk
 from tests.table import each_row
@@ -28,7 +28,9 @@ def toward(axis: int, cosine: float = 1.0) -> np.ndarray:
     return vector
 
 
-def put(persona: Persona, description: str, vector: np.ndarray | None = None, now: Any = NOW, **values: Any) -> Written:
+def put(
+    persona: Persona, description: str, vector: np.ndarray | None = None, now: Any = NOW, **values: Any
+) -> WrittenNode:
     draft = Draft(**({"kind": Kind.EVENT, "source": "extraction", "description": description} | values))
     return write(persona, draft, toward(0) if vector is None else vector, embedding.name(), now)
 
@@ -54,7 +56,7 @@ def test_a_new_node_has_its_vector_words_and_evidence(mira: Persona) -> None:
     written = put(mira, "Ana has  a white cat.", session=session, evidence=[quote(message, "a white cat")])
     assert (written.outcome, written.node.description) == ("new", "Ana has a white cat.")
     assert vectors.nearest(mira.pk, toward(0), 3)[0][0] == written.node.pk
-    assert vectors.holding(mira.pk, ["cat"], 3)["cat"].tolist() == [written.node.pk]
+    assert vectors.find_by_terms(mira.pk, ["cat"], 3)["cat"].tolist() == [written.node.pk]
     assert written.node.evidence.get().quote == "a white cat"
     assert published("memory.event.created") == [
         {
@@ -246,7 +248,7 @@ def test_nothing_is_made_of_a_line_that_is_gone_or_put_away(mira: Persona, gone:
         Message.objects.filter(pk=first.pk).delete()
     else:
         Message.objects.filter(pk=first.pk).update(withheld=True)
-    assert put(mira, "Ana has a cat and a dog.", evidence=quotes) == Written(None, "refused")
+    assert put(mira, "Ana has a cat and a dog.", evidence=quotes) == WrittenNode(None, "refused")
     assert put(mira, "Ana has a dog.", evidence=quotes[1:]).outcome == "new"
 
 
@@ -258,7 +260,7 @@ def test_a_thought_rests_on_what_is_there_still_or_is_none(mira: Persona, status
     else:
         ConceptNode.objects.filter(pk=gone.pk).update(status=status)
     thought = {"kind": Kind.THOUGHT, "source": "slow_cycle"}
-    assert put(mira, "She is alone.", toward(8), **thought, filling=[gone]) == Written(None, "refused")
+    assert put(mira, "She is alone.", toward(8), **thought, filling=[gone]) == WrittenNode(None, "refused")
     written = put(mira, "She is never alone.", toward(8), **thought, filling=[gone, left])
     assert list(written.node.filling.values_list("child", flat=True)) == [left.pk]
 

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.turns import turn as turns
 from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, Mention, Receipt
 from memory.store.tombstones import TombstoneSource, add_tombstones
@@ -28,7 +28,7 @@ def owner(mira: Persona, client: Client) -> Client:
 @pytest.fixture
 def cat(mira: Persona, remember: Remember) -> ConceptNode:
     """An event with its line, answered; one thought rests on it alone, another on something else as well."""
-    message = take_line(mira, "I adopted a white cat named Snowball.", None, "web", timezone.now()).message
+    message = receive_message(mira, "I adopted a white cat named Snowball.", None, "web", timezone.now()).message
     turn = turns.claim(mira.pk, timezone.now())
     assert turn is not None
     turns.finish(turn, "Good morning.", stopped=False, first_token_at=None, xray={}, now=timezone.now())
@@ -105,7 +105,7 @@ def test_a_plan_that_changed_is_answered_with_the_new_one(
 
 
 def test_while_a_reply_is_written_it_is_busy(owner: Client, mira: Persona, cat: ConceptNode) -> None:
-    take_line(mira, "And then?", None, "web", timezone.now())
+    receive_message(mira, "And then?", None, "web", timezone.now())
     turns.claim(mira.pk, timezone.now())
     answer = owner.delete(at(cat))
     assert (answer.status_code, answer.json()["code"]) == (409, "busy")
@@ -216,7 +216,7 @@ def test_messages_that_also_mention_it_are_listed_and_chosen_one_by_one(
     Alias.objects.create(entity=entity, persona=mira, text="Snowball", normalized="snowball")
     Mention.objects.create(entity=entity, node=cat)
     lines = [
-        take_line(mira, text, None, "web", timezone.now()).message
+        receive_message(mira, text, None, "web", timezone.now()).message
         for text in ("Snowball sleeps.", "I feed Snowball.", "Snowball!")
     ]
     listed = {one["text"]: one for one in owner.get(at(cat, "/forget")).json()["mentioned"]}

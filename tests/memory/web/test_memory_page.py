@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.models import Message
 from chat.turns import turn as turns
 from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, Mention, MergeProposal, Receipt
@@ -29,7 +29,7 @@ def owner(mira: Persona, client: Client) -> Client:
 
 
 def told(persona: Persona, words: str) -> Message:
-    return take_line(persona, words, None, "web", timezone.now()).message
+    return receive_message(persona, words, None, "web", timezone.now()).message
 
 
 def from_words(remember: Remember, message: Message, description: str, **fields: Any) -> ConceptNode:

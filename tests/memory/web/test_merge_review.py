@@ -9,7 +9,7 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from echovessel.audit.models import Look
 from memory.models import Entity, Evidence, MergeProposal
 from persona.models import Persona
@@ -66,7 +66,7 @@ def decide(desk: Client, decision: str, proposal: MergeProposal) -> str:
 def test_two_stand_side_by_side_with_all_that_is_known_of_them(
     desk: Client, mira: Persona, scott: Entity, huang: Entity
 ) -> None:
-    said = take_line(mira, "Scott paints boats, he told me.", None, "web", NOW).message
+    said = receive_message(mira, "Scott paints boats, he told me.", None, "web", NOW).message
     painted = scott.nodes.get(description="Scott paints boats.")
     Evidence.objects.create(node=painted, message=said, quote="he told me", start=20, end=30)
     rosa = entity(mira, "Rosa")

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.sessions import off_the_record
 from memory import forgetting
 from memory.curation import remember as curation_remember
@@ -36,7 +36,7 @@ def here(mira: Persona) -> str:
 
 
 def said(persona: Persona, text: str) -> Any:
-    return take_line(persona, text, None, "web", timezone.now()).message
+    return receive_message(persona, text, None, "web", timezone.now()).message
 
 
 def texts(answer: Any) -> list[str]:
@@ -119,7 +119,7 @@ def test_an_event_is_added_with_the_line_it_came_from(owner: Client, here: str, 
     )
     assert [one["quote"] for one in node["evidence"]] == ["I got a black cat."]
     assert (again.json()["outcome"], again.json()["node"]["id"]) == ("repeated", node["id"])
-    assert checks.broken(timezone.now()) == {}
+    assert checks.broken_invariants(timezone.now()) == {}
 
 
 def test_a_thought_is_added_on_the_memories_it_was_concluded_from(
@@ -164,7 +164,7 @@ def test_what_must_not_be_remembered_is_not_added(owner: Client, here: str, mira
     put_away, theirs = said(mira, "Nothing."), said(otto, "Mine.")
     type(put_away).objects.filter(pk=put_away.pk).update(withheld=True)
     off_the_record.begin(mira, "api", timezone.now())
-    off = take_line(mira, "Between us.", None, "api", timezone.now()).message
+    off = receive_message(mira, "Between us.", None, "api", timezone.now()).message
     codes = [
         sent(owner, "POST", f"{here}/nodes", description="Ana said so.", messages=[str(line.uuid)]).json()["code"]
         for line in (put_away, off, theirs)
@@ -188,7 +188,7 @@ def test_a_line_is_remembered_in_its_own_words(owner: Client, here: str, mira: P
     first, again = (owner.post(f"{here}/messages/{line.uuid}/remember") for _ in range(2))
     assert first.json()["id"] == again.json()["id"]
     assert "I got a black cat." in first.json()["description"]
-    assert curation_remember.remembered_among(type(line).objects.all())[0].message == line
+    assert curation_remember.remembered_message_ids(type(line).objects.all())[0].message == line
 
 
 def test_a_node_says_again_what_a_version_says(owner: Client, here: str, mira: Persona, remember: Remember) -> None:

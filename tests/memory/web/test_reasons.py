@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone, translation
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.models import Turn
 from echovessel.embeddings import embedding
 from memory.models import ConceptNode
@@ -28,7 +28,7 @@ def asked(mira: Persona) -> Any:
     """A function that recalls for a line and keeps the x-ray on a turn, as a prompt's context does."""
 
     def ask(line: str) -> Turn:
-        turn = take_line(mira, "…", None, "web", timezone.now()).message.turn
+        turn = receive_message(mira, "…", None, "web", timezone.now()).message.turn
         assert turn is not None
         found = recall(mira, [line], now=timezone.now(), budget_tokens=1_500)
         turn.xray = {"recollections": found.xray.as_json()}
@@ -192,7 +192,7 @@ def test_the_command_says_why_nothing_came_to_mind(mira: Persona, remember: Any)
 
 
 def test_the_very_first_line_is_not_taken_for_something_stored(mira: Persona) -> None:
-    first = take_line(mira, "Hello there, good evening.", None, "web", timezone.now()).message
+    first = receive_message(mira, "Hello there, good evening.", None, "web", timezone.now()).message
     found = recall(mira, [first.content], now=timezone.now(), budget_tokens=1_500, window=[first])
     assert (found.items, found.xray.empty_reason) == ((), "nothing_stored")
 

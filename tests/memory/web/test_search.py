@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from memory.models import ConceptNode, Entity, Mention
 from memory.web.search import Filters, search_by_meaning, search_by_words, search_messages
 from persona.models import Persona
@@ -101,7 +101,7 @@ def test_searching_by_meaning_ends_at_the_floor_of_recall(mira: Persona, remembe
 def test_lines_are_found_in_what_was_said_and_nobody_elses(mira: Persona, otto: Persona) -> None:
     now = timezone.now()
     for persona in (mira, otto):
-        take_line(persona, f"我的白猫叫小黑, says {persona.name}", None, "web", now)
+        receive_message(persona, f"我的白猫叫小黑, says {persona.name}", None, "web", now)
     found = search_messages(mira, "小黑").rows
     assert [line.content for line in found] == ["我的白猫叫小黑, says Mira"]
     assert search_messages(mira, "white").rows == []

@@ -24,7 +24,7 @@ def proposed(persona: Persona, text: str, label: str = "user") -> CoreDraft:
 
 
 def content(persona: Persona, label: str = "user") -> str:
-    return drafts.written(persona)[label]
+    return drafts.block_texts(persona)[label]
 
 
 def test_a_draft_is_proposed_with_the_words_that_it_rests_on(mira: Persona) -> None:

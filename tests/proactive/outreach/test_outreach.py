@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django_q.models import OrmQ
 
-from chat.messages import take_line
+from chat.messages import receive_message
 from chat.models import Message, Session, Turn
 from chat.sessions import close
 from chat.turns import first_word
@@ -118,7 +118,7 @@ def test_an_answer_on_the_next_day_is_read_together_with_the_question(
     runner.run(due.pk, clock)
     clock.forward(hours=20)
     assert close.close_idle(clock()) == 0
-    answer = take_line(mira, "I got the job!", None, "web", clock()).message
+    answer = receive_message(mira, "I got the job!", None, "web", clock()).message
     turns.claim(mira.pk, clock())
     turns.finish(Turn.objects.get(pk=answer.turn_id), "Oh!", stopped=False, first_token_at=None, xray={}, now=clock())
     clock.forward(minutes=40)
@@ -144,7 +144,7 @@ def test_while_a_line_of_the_user_waits_she_waits(due: Outreach, mira: Persona, 
 def test_who_begins_to_write_while_the_model_thinks_is_not_interrupted(
     due: Outreach, mira: Persona, meanwhile: Any, clock: Clock
 ) -> None:
-    meanwhile(lambda: take_line(mira, "I must tell you something.", None, "web", clock()))
+    meanwhile(lambda: receive_message(mira, "I must tell you something.", None, "web", clock()))
     assert runner.run(due.pk, clock) == "later"
     assert not Message.objects.filter(content=SAID).exists()
     claimed = turns.claim(mira.pk, clock())

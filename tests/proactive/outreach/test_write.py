@@ -234,7 +234,7 @@ def test_a_word_of_theirs_is_no_way(mira: Persona, remember: Any, model: Script,
     ],
 )
 def test_a_way_is_named_where_it_stands_as_a_word_of_its_own(text: str, found: str) -> None:
-    assert write.named(text, ["web", "discord-7731"]) == found
+    assert write.first_name_in(text, ["web", "discord-7731"]) == found
 
 
 def test_a_long_one_is_asked_for_once_more_and_then_taken_as_it_is(
@@ -292,5 +292,5 @@ def test_what_is_gone_is_no_occasion(mira: Persona, promise: ConceptNode) -> Non
     due = Outreach(persona=mira, trigger="promise", about_uuid=promise.uuid, wanted_at=NOW)
     assert outreach_context.of(due).words == promise.description
     promise.delete()
-    with pytest.raises(outreach_context.Gone):
+    with pytest.raises(outreach_context.ReasonGone):
         outreach_context.of(due)

@@ -6,7 +6,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from proactive.models.outreach import Trigger
-from proactive.policy.situation import Said, Situation
+from proactive.policy.situation import LastMessage, Situation
 from proactive.policy.triggers import Reason
 
 NOON = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
@@ -42,7 +42,7 @@ def said(*hours_ago: float, now: datetime = NOON, answered: tuple[float | None, 
     times = [now - timedelta(hours=hours) for hours in hours_ago]
     after = [*answered, *[None] * len(times)]
     last_two = tuple(
-        Said(time, time + timedelta(hours=hours) if hours is not None else None)
+        LastMessage(time, time + timedelta(hours=hours) if hours is not None else None)
         for time, hours in list(zip(times, after, strict=False))[:2]
     )
     return {"outreaches": last_two, "sent_at": tuple(time for time in times if now - time < DAY)}

@@ -117,14 +117,14 @@ def test_one_personas_fault_does_not_stop_the_others(
     allowed: ReachingOut, otto: Persona, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     ReachingOut.objects.create(persona=otto, enabled=True)
-    seen, secret = consider.seen, " ".join(("her", "secret"))
+    seen, secret = consider.read_situation, " ".join(("her", "secret"))
 
     def broken(other: ReachingOut, now: Any) -> Any:
         if other.persona_id == allowed.persona_id:
             raise ValueError(secret)
         return seen(other, now)
 
-    monkeypatch.setattr(consider, "seen", broken)
+    monkeypatch.setattr(consider, "read_situation", broken)
     assert consider_all(NOW) == 1
     assert Consideration.objects.get().persona == otto
     assert f"persona {allowed.persona_id} could not be considered: ValueError" in caplog.text

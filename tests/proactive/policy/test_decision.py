@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from proactive.models.consideration import Consideration, Gate
 from proactive.policy.decision import decide
 from proactive.policy.gates import GATES
-from proactive.policy.situation import Said, Situation
+from proactive.policy.situation import LastMessage, Situation
 from tests.proactive.policy.situations import DAY, HOUR, NOON, PROMISE, SECOND, SHOCK, SILENCE, at, said, situation
 from tests.table import each_row
 
@@ -167,7 +167,7 @@ def test_each_gate_wins_over_all_that_follow() -> None:
         (Gate.ENABLED, {"enabled": True}),
         (Gate.CRISIS_HOLD, {"care_until": None}),
         (Gate.QUIET_HOURS, {"quiet_start": 7}),
-        (Gate.COLD_USER, {"outreaches": (Said(now - HOUR, now - HOUR / 2),)}),
+        (Gate.COLD_USER, {"outreaches": (LastMessage(now - HOUR, now - HOUR / 2),)}),
         (Gate.RATE, {"max_per_24h": 9}),
         (Gate.SPACING, {"outreaches": ()}),
         (Gate.TURN_IN_FLIGHT, {"turn_in_flight": False}),

@@ -25,7 +25,7 @@ Remember = Callable[..., ConceptNode]
 
 def test_lines_from_elsewhere_begin_no_silence(allowed: ReachingOut) -> None:
     brought(an_import(allowed.persona), "Ana: I feed two grey cats.", at=NOW - 30 * DAY)
-    seen = situation.seen(allowed, NOW)
+    seen = situation.read_situation(allowed, NOW)
     assert (seen.last_user_line_at, seen.last_line_at, seen.reasons) == (None, None, ())
     consider_all(NOW)
     assert not Outreach.objects.exists()
@@ -34,7 +34,7 @@ def test_lines_from_elsewhere_begin_no_silence(allowed: ReachingOut) -> None:
 def test_nor_do_they_end_one_or_count_as_a_talk_that_has_hardly_rested(allowed: ReachingOut) -> None:
     talk(allowed.persona, "Good night.", at=NOW - 50 * HOUR, status="closed")
     brought(an_import(allowed.persona), "Ana: I feed two grey cats.", at=NOW - timedelta(minutes=2))
-    seen = situation.seen(allowed, NOW)
+    seen = situation.read_situation(allowed, NOW)
     assert seen.last_user_line_at == NOW - 50 * HOUR
     assert [reason.kind for reason in seen.reasons] == ["silence"]
 
@@ -49,7 +49,7 @@ def test_nor_do_they_answer_her(allowed: ReachingOut) -> None:
         delivered_at=NOW - 9 * HOUR,
     )
     brought(an_import(allowed.persona), "Ana: I feed two grey cats.", at=NOW - HOUR)
-    [said] = situation.seen(allowed, NOW).outreaches
+    [said] = situation.read_situation(allowed, NOW).outreaches
     assert said.answered_at is None
 
 
@@ -60,10 +60,10 @@ def test_what_was_remembered_of_them_is_no_occasion(
     session = brought(an_import(allowed.persona), "Ana: My mother died.", at=NOW - 5 * HOUR)
     due = {"event_time_start": NOW.date(), "event_time_end": NOW.date()}
     remember(allowed.persona, "Noor died.", session=session, created_at=NOW - 5 * HOUR, **due, **values)
-    assert situation.seen(allowed, NOW).reasons == ()
+    assert situation.read_situation(allowed, NOW).reasons == ()
     live = talk(allowed.persona, "My mother died.", at=NOW - 5 * HOUR, status="closed")
     remember(allowed.persona, "Ana's mother died.", session=live, created_at=NOW - 5 * HOUR, **due, **values)
-    assert len(situation.seen(allowed, NOW).reasons) == 1
+    assert len(situation.read_situation(allowed, NOW).reasons) == 1
 
 
 def test_the_day_on_which_the_user_spoke_last_is_of_a_talk_with_her(mira: Persona) -> None:

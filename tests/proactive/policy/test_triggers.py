@@ -13,7 +13,7 @@ from memory.models import ConceptNode
 from persona.models import Persona
 from proactive.models import Outreach, ReachingOut
 from proactive.policy import situation, triggers
-from proactive.policy.triggers import Lines, Reason
+from proactive.policy.triggers import Reason, SessionMessages
 from tests.memory.sessions import NOW, talk
 
 pytestmark = pytest.mark.django_db
@@ -21,14 +21,16 @@ Remember = Callable[..., ConceptNode]
 HOUR, DAY, SECOND = timedelta(hours=1), timedelta(days=1), timedelta(seconds=1)
 TODAY = date(2026, 3, 5)  # in Shanghai, where it is eight in the evening
 LINE = UUID("00000000-0000-4000-8000-000000000009")
-QUIET_FOR_A_DAY = Lines(NOW - DAY, NOW - DAY, LINE)
+QUIET_FOR_A_DAY = SessionMessages(NOW - DAY, NOW - DAY, LINE)
 
 
-def found(persona: Persona, now: datetime = NOW, lines: Lines = QUIET_FOR_A_DAY, **values: Any) -> list[Reason]:
-    return list(triggers.found(persona, lines, values.pop("changed_at", None), now, **values))
+def found(
+    persona: Persona, now: datetime = NOW, lines: SessionMessages = QUIET_FOR_A_DAY, **values: Any
+) -> list[Reason]:
+    return list(triggers.find_reasons(persona, lines, values.pop("changed_at", None), now, **values))
 
 
-def kinds(persona: Persona, now: datetime = NOW, lines: Lines = QUIET_FOR_A_DAY, **values: Any) -> list[str]:
+def kinds(persona: Persona, now: datetime = NOW, lines: SessionMessages = QUIET_FOR_A_DAY, **values: Any) -> list[str]:
     return [str(reason.kind) for reason in found(persona, now, lines, **values)]
 
 
@@ -147,7 +149,7 @@ def test_nothing_is_a_reason_until_the_talk_has_rested(
     mira: Persona, remember: Remember, ago: timedelta, stands: bool
 ) -> None:
     remember(mira, "Mira will ask how it went.", **due(TODAY))
-    assert bool(found(mira, lines=Lines(NOW - ago, NOW - DAY, LINE))) is stands
+    assert bool(found(mira, lines=SessionMessages(NOW - ago, NOW - DAY, LINE))) is stands
 
 
 def test_nothing_is_a_reason_while_a_talk_off_the_record_is_open(mira: Persona, remember: Remember) -> None:
@@ -159,8 +161,8 @@ def test_nothing_is_a_reason_while_a_talk_off_the_record_is_open(mira: Persona, 
 
 
 # --- a silence ------------------------------------------------------------------------------------------------------
-def silent(hours: float) -> Lines:
-    return Lines(NOW - timedelta(hours=hours), NOW - timedelta(hours=hours), LINE)
+def silent(hours: float) -> SessionMessages:
+    return SessionMessages(NOW - timedelta(hours=hours), NOW - timedelta(hours=hours), LINE)
 
 
 @pytest.mark.parametrize(("hours", "stands"), [(47.99, False), (48, True), (500, True)])
@@ -170,8 +172,8 @@ def test_two_days_without_a_line_are_a_silence(mira: Persona, hours: float, stan
 
 
 def test_who_has_never_written_is_not_silent(mira: Persona) -> None:
-    assert found(mira, lines=Lines()) == []
-    assert found(mira, lines=Lines(NOW - 9 * DAY)) == []
+    assert found(mira, lines=SessionMessages()) == []
+    assert found(mira, lines=SessionMessages(NOW - 9 * DAY)) == []
 
 
 def test_a_silence_is_counted_from_the_switch_where_that_was_turned_later(mira: Persona) -> None:
@@ -190,7 +192,7 @@ def test_each_further_silence_is_twice_as_long(mira: Persona) -> None:
     began, used_at = NOW, []
     for hour in range(1, 800):
         now = began + hour * HOUR
-        for reason in found(mira, now, Lines(began, began, LINE)):
+        for reason in found(mira, now, SessionMessages(began, began, LINE)):
             outreach(mira, reason.key, at=now)
             used_at.append(hour)
     assert used_at == [48, 96, 192, 384, 768]
@@ -206,13 +208,13 @@ def test_a_silence_that_was_held_back_for_long_pushes_the_next_away(mira: Person
 def test_forgetting_the_last_line_makes_no_new_silence(mira: Persona) -> None:
     """An earlier line is the last one then; what was said after it still counts."""
     outreach(mira, f"silence:1:{LINE}", at=NOW - HOUR)
-    earlier = Lines(NOW - 60 * HOUR, NOW - 60 * HOUR, uuid4())
+    earlier = SessionMessages(NOW - 60 * HOUR, NOW - 60 * HOUR, uuid4())
     assert found(mira, lines=earlier) == []
 
 
 def test_a_line_of_hers_ends_a_silence(mira: Persona) -> None:
     outreach(mira, f"silence:1:{LINE}", at=NOW - 50 * HOUR)
-    again = Lines(NOW - 49 * HOUR, NOW - 49 * HOUR, uuid4())
+    again = SessionMessages(NOW - 49 * HOUR, NOW - 49 * HOUR, uuid4())
     assert [reason.key for reason in found(mira, lines=again)] == [f"silence:1:{again.last_user_line}"]
 
 
@@ -264,7 +266,7 @@ def test_a_situation_is_read_from_what_was_said(allowed: ReachingOut) -> None:
     _, second, third = (outreach(mira, f"shock:{uuid4()}", at=NOW - hours * HOUR) for hours in (50, 24, 5))
     talk(mira, "Oh, hello.", at=NOW - 20 * HOUR)
     outreach(mira, "shock:elsewhere", "dropped")
-    seen = situation.seen(allowed, NOW)
+    seen = situation.read_situation(allowed, NOW)
     assert seen.last_user_line_at == seen.last_line_at == NOW - 20 * HOUR
     assert [(said.at, said.answered_at) for said in seen.outreaches] == [
         (third.delivered_at, None),
@@ -281,7 +283,7 @@ def test_a_situation_is_read_from_what_was_said(allowed: ReachingOut) -> None:
 )
 def test_a_turn_is_in_flight_until_it_has_ended(allowed: ReachingOut, status: str, in_flight: bool) -> None:
     talk(allowed.persona, "Hello?", status="open").turns.create(persona=allowed.persona, status=status)
-    assert situation.seen(allowed, NOW).turn_in_flight is in_flight
+    assert situation.read_situation(allowed, NOW).turn_in_flight is in_flight
 
 
 def test_what_another_persona_is_doing_does_not_hold_her_back(
@@ -290,17 +292,17 @@ def test_what_another_persona_is_doing_does_not_hold_her_back(
     talk(otto, "Hello?", status="open").turns.create(persona=otto, status="running")
     Session.objects.create(persona=otto, channel="other", off_the_record=True)
     remember(allowed.persona, "Mira will ask how it went.", **due(TODAY))
-    seen = situation.seen(allowed, NOW)
+    seen = situation.read_situation(allowed, NOW)
     assert (seen.turn_in_flight, [reason.kind for reason in seen.reasons]) == (False, ["promise"])
 
 
 def test_her_own_line_is_a_line_but_not_the_users(allowed: ReachingOut) -> None:
     talk(allowed.persona, "Bye.", "> Bye!", at=NOW - DAY)
-    seen = situation.seen(allowed, NOW)
+    seen = situation.read_situation(allowed, NOW)
     assert seen.last_line_at == NOW - DAY + SECOND
     assert seen.last_user_line_at == NOW - DAY
     Message.objects.all().delete()
-    assert situation.seen(allowed, NOW).last_line_at is None
+    assert situation.read_situation(allowed, NOW).last_line_at is None
 
 
 @pytest.mark.parametrize(

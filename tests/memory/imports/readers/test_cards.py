@@ -13,7 +13,7 @@ from hypothesis import given as supposing
 from hypothesis import settings
 from hypothesis import strategies as some
 
-from memory.imports.readers import card_writing, png, recognised
+from memory.imports.readers import card_writing, png, recognize
 from memory.imports.readers.card_writing import Version
 from memory.imports.readers.cards import CharacterCard, Lorebook, found_in
 from memory.imports.readers.source import Source
@@ -76,10 +76,10 @@ def test_a_v3_card_of_a_higher_version_is_read() -> None:
 
 @each_row("wrapping", ["card_v1.json", "card_v2.json", "card_v3.json"])
 def test_cards_are_recognised(wrapping: str) -> None:
-    assert recognised(fixture(wrapping)).name == "character_card"
+    assert recognize(fixture(wrapping)).name == "character_card"
     document = json.loads((FILES / wrapping).read_text())
-    assert recognised(given(picture(chara=encoded(document)), "card.png")).name == "character_card"
-    assert recognised(zipped({"card.json": json.dumps(document)}, "card.charx")).name == "character_card"
+    assert recognize(given(picture(chara=encoded(document)), "card.png")).name == "character_card"
+    assert recognize(zipped({"card.json": json.dumps(document)}, "card.charx")).name == "character_card"
 
 
 def test_a_picture_says_what_its_json_says() -> None:
@@ -182,13 +182,13 @@ def test_a_lorebook_is_read_and_what_is_empty_is_told() -> None:
     found = found_by(Lorebook(), fixture("lorebook_v3.json"))
     assert [(lore.keys, lore.name) for lore in found if isinstance(lore, Lore)] == [(("fern",), "Fern")]
     assert skips_of(found) == ["empty"]
-    assert recognised(fixture("lorebook_v3.json")).name == "lorebook"
+    assert recognize(fixture("lorebook_v3.json")).name == "lorebook"
 
 
 def test_world_info_of_sillytavern_is_read() -> None:
     lore = [one for one in found_by(Lorebook(), fixture("world_info.json")) if isinstance(one, Lore)]
     assert [(one.keys, one.name, one.enabled) for one in lore] == [(("fern",), "Fern", True), (("well",), "", False)]
-    assert recognised(fixture("world_info.json")).name == "lorebook"
+    assert recognize(fixture("world_info.json")).name == "lorebook"
 
 
 def test_a_long_entry_is_left_out_and_told() -> None:
@@ -224,7 +224,7 @@ CAT = ((("cat", "Blackie"), "The cat", "She is black."),)
 )
 def test_the_lorebooks_of_other_programs_are_read(book: dict[str, Any]) -> None:
     source = given(json.dumps(book))
-    assert recognised(source).name == "lorebook"
+    assert recognize(source).name == "lorebook"
     lore = [one for one in found_by(Lorebook(), source) if isinstance(one, Lore)]
     assert tuple((one.keys, one.name, one.content) for one in lore) == CAT
     assert lore[0].enabled
@@ -233,7 +233,7 @@ def test_the_lorebooks_of_other_programs_are_read(book: dict[str, Any]) -> None:
 def test_a_card_of_pygmalion_is_read() -> None:
     document = {"char_name": "Mira", "char_persona": "A poet.", "world_scenario": "Paris", "char_greeting": "Hi"}
     source = given(json.dumps(document))
-    assert recognised(source).name == "character_card"
+    assert recognize(source).name == "character_card"
     (card,) = found_by(CharacterCard(), source)
     assert isinstance(card, Card)
     assert (card.name, card.description, card.scenario, card.greetings) == ("Mira", "A poet.", "Paris", ("Hi",))

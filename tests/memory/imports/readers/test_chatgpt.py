@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memory.imports.readers import read as read_file
-from memory.imports.readers import recognised
+from memory.imports.readers import recognize
 from memory.imports.readers.chatgpt import ChatGPT
 from memory.imports.readers.types import Found, Remembered, Skipped, Talk
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
@@ -70,7 +70,7 @@ def test_the_zip_is_read_with_all_its_parts_and_the_rest_is_told() -> None:
             "user.json": "{}", "chat.html": "<html>", "dalle/1.webp": b"x", "export_manifest.json": "{}",
         }
     )  # fmt: skip
-    assert recognised(source).name == "chatgpt"
+    assert recognize(source).name == "chatgpt"
     found = found_by(ChatGPT(), source)
     assert [line.source_id for line in lines_of(found)] == [
         line.source_id for line in lines_of(found_by(ChatGPT(), fixture("chatgpt.json")))
@@ -103,13 +103,13 @@ def with_message(**fields: Any) -> list[Found]:
 @each_row("data", [json.dumps(conversation()), json.dumps(conversation(), indent=2)])
 def test_one_conversation_by_itself_is_read(data: str) -> None:
     source = given(data, "conversation.json")
-    assert recognised(source).name == "chatgpt"
+    assert recognize(source).name == "chatgpt"
     assert len(lines_of(found_by(ChatGPT(), source))) == 6
 
 
 def test_a_conversation_a_line_is_read() -> None:
     source = given("\n".join(json.dumps(one) for one in json.loads(DATA)), "conversations.jsonl")
-    assert recognised(source).name == "chatgpt"
+    assert recognize(source).name == "chatgpt"
     assert lines_of(found_by(ChatGPT(), source)) == lines_of(found_by(ChatGPT(), fixture("chatgpt.json")))
 
 
@@ -193,7 +193,7 @@ def test_conversations_without_links_are_read_whole_and_in_order() -> None:
         messages,
     ):
         for source in (given(json.dumps(data), "conversations.json"), zipped({"conversations.json": json.dumps(data)})):
-            assert recognised(source).name == "chatgpt", data
+            assert recognize(source).name == "chatgpt", data
             assert [line.text for line in lines_of(list(read_file(source)))] == [
                 f"Line {number}" for number in range(4)
             ], data

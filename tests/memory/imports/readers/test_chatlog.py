@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from memory.imports.readers import read, recognised
+from memory.imports.readers import read, recognize
 from memory.imports.readers.chatlog import Chatlog
 from memory.imports.readers.types import ImportRejected, Options
 from tests.memory.imports.readers.given import FILES, found_by, given, lines_of, skips_of
@@ -117,7 +117,7 @@ Exported 3 message(s)
 @each_row("end", ["\n", "\r\n"])
 def test_a_chat_is_recognised_and_read(data: str, spoken: list[tuple[str, str]], skipped: list[str], end: str) -> None:
     source = given(data.replace("\n", end), "chat.txt")
-    assert recognised(source).name == "chatlog"
+    assert recognize(source).name == "chatlog"
     found = found_by(Chatlog(), source)
     assert [(line.speaker, line.text) for line in lines_of(found)] == spoken
     assert [line.at for line in lines_of(found)] == [EVENING, EVENING, NIGHT]
@@ -142,7 +142,7 @@ def test_what_people_copy_is_read(form: str, at: datetime | None) -> None:
     assert [(line.speaker, line.text, line.at) for line in lines_of(found)] == [
         ("Ana", "hi", at), ("Mira", "yo\n\nso: well", at), ("Ana", "ok", at),
     ]  # fmt: skip
-    assert recognised(given(data)).name in ("chatlog", "whatsapp")
+    assert recognize(given(data)).name in ("chatlog", "whatsapp")
 
 
 @each_row(
@@ -155,7 +155,7 @@ def test_what_people_copy_is_read(form: str, at: datetime | None) -> None:
     ],
 )
 def test_diaries_stay_diaries(diary: str) -> None:
-    assert recognised(given(diary, "diary.txt")).name == "journal"
+    assert recognize(given(diary, "diary.txt")).name == "journal"
 
 
 def test_where_no_date_tells_the_order_it_is_asked_for() -> None:
@@ -178,7 +178,7 @@ def test_equal_lines_of_one_minute_have_ids_of_their_own_that_a_later_export_kee
 
 def test_a_person_who_says_that_it_is_a_chat_is_believed() -> None:
     data = "2024-01-15 21:05 Ana\nhi\n2024-01-15 21:06 Mira\nyo\n"
-    assert recognised(given(data)).name != "chatlog"
+    assert recognize(given(data)).name != "chatlog"
     assert [line.speaker for line in lines_of(found_by(Chatlog(), given(data)))] == ["Ana", "Mira"]
     with pytest.raises(ImportRejected) as rejected:
         found_by(Chatlog(), given("Dear diary,\nit rained.\n"))
@@ -279,7 +279,7 @@ def test_notices_are_nobodys_words_and_halves_of_the_day_nobodys_names() -> None
     for data, said in cases.items():
         for end, encoding in (("\n", "utf-8"), ("\r\n", "utf-16")):
             source = given(data.replace("\n", end).encode(encoding), "chat.txt")
-            assert recognised(source).name in ("chatlog", "whatsapp"), data
+            assert recognize(source).name in ("chatlog", "whatsapp"), data
             lines = lines_of(list(read(source)))
             assert [(line.speaker, line.text, line.at and line.at.hour) for line in lines] == said, data
 
@@ -333,7 +333,7 @@ def test_archives_in_markdown_are_chats_and_no_diary() -> None:
             "---\ntitle: 聊天\nexported-at: 2026-04-02\n---\n\n# 聊天归档 · 阿岚\n\n> 由 2026-04-02 生成\n\n",
         ):
             data = f"{front}## 📅 2026-03-30\n\n" + "".join(form.format(*row) for row in rows)
-            assert recognised(given(data, "chat.md")).name == "chatlog", data
+            assert recognize(given(data, "chat.md")).name == "chatlog", data
             lines = lines_of(list(read(given(data, "chat.md"))))
             assert [(line.speaker, line.text, str(line.at)) for line in lines] == [
                 ("阿岚", "下班了吗", "2026-03-30 19:20:00"), ("我", "还没", "2026-03-30 19:25:00"),

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from memory.imports.readers import recognised
+from memory.imports.readers import recognize
 from memory.imports.readers.claude import Claude
 from memory.imports.readers.types import Found, Remembered, Skipped, Talk
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
@@ -52,7 +52,7 @@ def test_a_broken_line_costs_one_conversation() -> None:
 
 def test_what_claude_remembers_is_read() -> None:
     source = fixture("claude_memories.json")
-    assert recognised(source).name == "claude"
+    assert recognize(source).name == "claude"
     found = found_by(Claude(), source)
     assert [(one.type, one.text) for one in found if isinstance(one, Remembered)] == [
         ("conversations_memory", "**Personal**\nAna grows tomatoes."),
@@ -68,7 +68,7 @@ def test_the_zip_is_read_and_documents_of_projects_are_told() -> None:
             "projects.json": (FILES / "claude_projects.json").read_bytes(),
         }
     )  # fmt: skip
-    assert recognised(source).name == "claude"
+    assert recognize(source).name == "claude"
     found = found_by(Claude(), source)
     assert len(lines_of(found)) == 3
     assert len([one for one in found if isinstance(one, Remembered)]) == 2

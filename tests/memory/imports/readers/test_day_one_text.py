@@ -4,7 +4,7 @@ from datetime import date, datetime
 
 import pytest
 
-from memory.imports.readers import read, recognised
+from memory.imports.readers import read, recognize
 from memory.imports.readers.types import ImportRejected, Options
 from tests.memory.imports.readers.given import entries_of, given, lines_of, skips_of, zipped
 
@@ -19,7 +19,7 @@ ENGLISH = (
 def test_entries_are_split_at_their_dates_and_what_is_told_of_them_is_no_words() -> None:
     for written in (ENGLISH.encode(), ENGLISH.replace("\n", "\r\n").encode("utf-8-sig"), ENGLISH.encode("utf-16")):
         source = given(written, "Journal.txt")
-        assert recognised(source).name == "day_one_text"
+        assert recognize(source).name == "day_one_text"
         found = list(read(source))
         assert [(entry.text, entry.day) for entry in entries_of(found)] == [
             ("It was warm.\n\nBen: hello, he said.", date(2020, 5, 24)),
@@ -52,7 +52,7 @@ def test_labels_and_dates_of_any_language_and_order_are_read() -> None:
 
 def test_the_zip_is_read_and_its_photographs_told_and_a_file_that_is_cut_off_as_far_as_it_goes() -> None:
     source = zipped({"Journal.txt": ENGLISH, "photos/1.jpg": b"x"})
-    assert recognised(source).name == "day_one_text"
+    assert recognize(source).name == "day_one_text"
     found = list(read(source))
     assert len(entries_of(found)) == 2
     assert skips_of(found) == ["media", "media"]

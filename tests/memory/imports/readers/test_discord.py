@@ -4,7 +4,7 @@ import json
 from datetime import datetime, timedelta
 from typing import Any
 
-from memory.imports.readers import recognised
+from memory.imports.readers import recognize
 from memory.imports.readers.discord import Discord
 from memory.imports.readers.types import Skipped, Talk
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
@@ -64,7 +64,7 @@ def test_kinds_without_a_name_are_those_of_discord(kind: str, spoken: int) -> No
 def test_what_is_no_channel_in_a_zip_is_told() -> None:
     data = (FILES / "discord.json").read_bytes()
     source = zipped({"a_settings.json": "{}", "b.json": data, "c.json": '{"guild":', "d.png": b"x"})
-    assert recognised(source).name == "discord"
+    assert recognize(source).name == "discord"
     found = found_by(Discord(), source)
     aside = [one for one in found if isinstance(one, Skipped) and "." in one.where]
     assert aside == [Skipped("a_settings.json", "unknown"), Skipped("c.json", "unknown"), Skipped("d.png", "media")]
@@ -74,6 +74,6 @@ def test_what_is_no_channel_in_a_zip_is_told() -> None:
 def test_several_channels_in_a_zip_are_read() -> None:
     data = (FILES / "discord.json").read_bytes()
     source = zipped({"a.json": data, "b.json": data.replace(b'"77"', b'"78"'), "a_Files/x.png": b"x"})
-    assert recognised(source).name == "discord"
+    assert recognize(source).name == "discord"
     talks = [talk for talk in found_by(Discord(), source) if isinstance(talk, Talk)]
     assert [talk.source_id for talk in talks] == ["77", "78"]

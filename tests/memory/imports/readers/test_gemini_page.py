@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.imports.readers import read, recognised
+from memory.imports.readers import read, recognize
 from memory.imports.readers.types import ImportRejected, Options
 from tests.memory.imports.readers.given import given, lines_of, skips_of, zipped
 
@@ -30,7 +30,7 @@ def page(*cards: str) -> str:
 
 def said(data: str, options: Options | None = None) -> list[tuple[str, str]]:
     source = given(data, "My Activity.html")
-    assert recognised(source).name == "gemini_page"
+    assert recognize(source).name == "gemini_page"
     return [(line.role, line.text) for line in lines_of(list(read(source, options=options)))]
 
 
@@ -90,7 +90,7 @@ def test_the_page_in_the_zip_of_any_language_is_found_by_what_it_holds() -> None
         "Takeout/Meine Aktivitäten/YouTube/MeineAktivitäten.html": other,
         "Takeout/Gemini/gemini_gems_data.html": "<div></div>",
     })  # fmt: skip
-    assert recognised(source).name == "gemini_page"
+    assert recognize(source).name == "gemini_page"
     found = list(read(source))
     assert [line.text for line in lines_of(found)] == ["hi", "yo"]
     assert skips_of(found) == ["settings", "settings"]
@@ -102,7 +102,7 @@ def test_a_page_that_is_cut_off_is_read_as_far_as_it_goes_and_others_are_refused
     cut = whole[: whole.index("May 7, 2026")]
     assert [text for _role, text in said(cut)] == ["q8", "a8", "q9", "a9"]
     with pytest.raises(ImportRejected) as rejected:
-        recognised(given(page(card("Watched&nbsp;x<br>May 9, 2026, 7:07:02 PM CEST<br>", "YouTube")), "a.html"))
+        recognize(given(page(card("Watched&nbsp;x<br>May 9, 2026, 7:07:02 PM CEST<br>", "YouTube")), "a.html"))
     assert rejected.value.code == "web_page"
 
 

@@ -3,11 +3,11 @@
 from datetime import UTC, date, datetime, time, timedelta, timezone
 
 from memory.imports.readers.day_order import day_first
-from memory.imports.readers.headings import Written, day_in_name, heading_in, nearest_year, year_in, year_in_name
+from memory.imports.readers.headings import WrittenDate, day_in_name, heading_in, nearest_year, year_in, year_in_name
 from memory.imports.readers.when import read_when
 from tests.table import each_row
 
-FIFTH = Written(2024, 1, 5)
+FIFTH = WrittenDate(2024, 1, 5)
 
 
 @each_row(
@@ -138,7 +138,7 @@ def test_a_year_is_a_heading_or_a_name_and_never_a_bare_number() -> None:
 
 
 def test_a_date_without_a_year_is_nearest_to_the_entry_before() -> None:
-    second = Written(None, 1, 2)
+    second = WrittenDate(None, 1, 2)
     assert nearest_year(second, date(2023, 12, 30), None) == 2024
     assert nearest_year(second, date(2023, 12, 30), 2020) == 2020
     assert nearest_year(second, None, None) is None

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.imports.readers import FORMATS, format_named, recognised
+from memory.imports.readers import FORMATS, format_named, recognize
 from memory.imports.readers.types import Format, Found, ImportRejected, Limits, Options
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zip_of
 from tests.memory.imports.readers.rendered import RENDERED, Render, Spoken
@@ -73,7 +73,7 @@ def mutated(data: bytes, chance: random.Random) -> bytes:
 def test_a_damaged_file_is_read_in_part_or_refused(path: Path) -> None:
     chance = random.Random(path.name)
     data = path.read_bytes()
-    form = recognised(fixture(path.name))
+    form = recognize(fixture(path.name))
     for _time in range(20):
         read_or_reject(form, mutated(data, chance))
 
@@ -88,7 +88,7 @@ def test_no_format_trips_over_the_files_of_others(path: Path) -> None:
 @pytest.mark.parametrize("path", TALKS, ids=lambda path: path.name)
 def test_thousands_of_damaged_files_do_no_harm(path: Path) -> None:
     chance = random.Random(1)
-    form = recognised(fixture(path.name))
+    form = recognize(fixture(path.name))
     for _time in range(3_000):
         read_or_reject(form, mutated(path.read_bytes(), chance))
 
@@ -101,7 +101,7 @@ def test_a_value_of_another_kind_anywhere_does_no_harm(path: Path) -> None:
     """Each value of the file in turn is something else."""
     chance = random.Random(path.name)
     text = path.read_bytes()
-    form = recognised(fixture(path.name))
+    form = recognize(fixture(path.name))
     places = [place for place in range(len(text) - 1) if text[place : place + 2] == b": "]
     for place in places:
         end = text.find(b"\n", place)
@@ -154,7 +154,7 @@ def test_what_is_no_such_file_is_refused_or_gives_nothing(name: str, data: bytes
 @each_row("data", [b"", b"\0\1\2" * 100, b"\xff" * 100, zip_of({"a.bin": b"\0"})])
 def test_what_resembles_nothing_is_refused_with_what_is_in_it(data: bytes) -> None:
     with pytest.raises(ImportRejected) as rejected:
-        recognised(given(data, "thing.bin"))
+        recognize(given(data, "thing.bin"))
     assert rejected.value.code in ("empty", "binary", "encoding", "unknown_format")
     assert rejected.value.code != "unknown_format" or "1 other file" in rejected.value.reason
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from memory.imports.readers import cards, day_one, journal, mapper, pam, read, recognised, table
+from memory.imports.readers import cards, day_one, journal, mapper, pam, read, recognize, table
 from memory.imports.readers.mapper import guess
 from memory.imports.readers.types import Format, ImportRejected, Limits, Options
 from tests.memory.imports.readers.damaged import mutated
@@ -42,7 +42,7 @@ def read_all(data: bytes, name: str) -> None:
 @each_row("name", NAMES)
 def test_a_damaged_file_is_read_in_part_or_refused(name: str) -> None:
     chance = random.Random(name)
-    data, form = (FILES / name).read_bytes(), recognised(fixture(name))
+    data, form = (FILES / name).read_bytes(), recognize(fixture(name))
     for _time in range(60):
         survives(form, mutated(data, chance), name)
         read_all(mutated(data, chance), name)
@@ -81,6 +81,6 @@ def test_no_format_trips_over_next_to_nothing(form: Format, data: bytes) -> None
 @pytest.mark.parametrize("name", NAMES)
 def test_thousands_of_damaged_files_do_no_harm(name: str) -> None:
     chance = random.Random(1)
-    data, form = (FILES / name).read_bytes(), recognised(fixture(name))
+    data, form = (FILES / name).read_bytes(), recognize(fixture(name))
     for _time in range(3_000):
         survives(form, mutated(data, chance), name)

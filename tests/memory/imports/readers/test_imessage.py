@@ -4,8 +4,8 @@ from datetime import datetime
 
 import pytest
 
-from memory.imports.readers import read, recognised
-from memory.imports.readers.called import may_be_called
+from memory.imports.readers import read, recognize
+from memory.imports.readers.called import may_be_name
 from memory.imports.readers.imessage import IMessage
 from memory.imports.readers.imessage_words import words_in
 from memory.imports.readers.localized_times import moment_in
@@ -103,7 +103,7 @@ May 24, 2020  1:16:22 PM"""
 
 def test_nothing_but_what_was_said_becomes_a_message_and_each_at_its_time() -> None:
     source = fixture("imessage.txt")
-    assert recognised(source).name == "imessage"
+    assert recognize(source).name == "imessage"
     found = list(read(source))
     assert [(line.at and line.at.strftime("%H:%M:%S"), line.speaker, line.text) for line in lines_of(found)] == [
         ("10:14:22", "Mira", "Hello Ana"),
@@ -137,7 +137,7 @@ def test_other_versions_languages_and_clocks_are_read_and_the_owner_is_told_by_r
     for case, (data, said, owners) in cases.items():
         for end, encoding in (("\n", "utf-8"), ("\r\n", "utf-8-sig"), ("\n", "utf-16")):
             source = given(data.replace("\n", end).encode(encoding), "chat.txt")
-            assert recognised(source).name == "imessage", case
+            assert recognize(source).name == "imessage", case
             lines = lines_of(list(read(source)))
             assert [(line.speaker, line.text, line.at and line.at.hour) for line in lines] == said, case
             assert {line.speaker for line in lines if line.role == "user"} == owners, case
@@ -151,7 +151,7 @@ def test_what_somebody_did_to_the_conversation_is_nobodys_name_below_a_time_eith
         "Nov 03, 2023 12:46:00 PM\n+447700900456 unsent a message!\n\n"
         "Nov 03, 2023  1:06:00 PM\nGwen added +447700900789 to the conversation.\n"
     )
-    assert recognised(given(text, "group.txt")).name == "imessage"
+    assert recognize(given(text, "group.txt")).name == "imessage"
     found = list(read(given(text, "group.txt")))
     assert [(line.speaker, line.text) for line in lines_of(found)] == [
         ("+447700900123", "who has the matches"),
@@ -209,13 +209,13 @@ def test_times_are_read_in_the_language_of_the_phone() -> None:
         assert moment.at() == evening, written
     for other in ("24 May 2020, 13:30 Ana", "Ana 24 May 2020 13:30", "May", "13:30", "24 May 2020", "24.24.20 13:30"):
         assert moment_in(other) is None, other
-    assert all(map(may_be_called, ("May", "Pam", "Amy", "Sun")))
-    assert not any(map(may_be_called, ("PM", "p. m.", "下午", "nachm.", "(Read by you)", "Monday", "PM Ana", "24 May")))
+    assert all(map(may_be_name, ("May", "Pam", "Amy", "Sun")))
+    assert not any(map(may_be_name, ("PM", "p. m.", "下午", "nachm.", "(Read by you)", "Monday", "PM Ana", "24 May")))
 
 
 def test_a_diary_with_the_same_times_stays_one_and_where_the_file_does_not_tell_it_is_asked() -> None:
     diary = "Jan 05, 2024 10:30:00 PM\nGym\nLegs.\n\nJan 06, 2024 10:30:00 PM\nI slept badly.\nThen work.\n"
-    assert recognised(given(diary, "d.txt")).name == "journal"
+    assert recognize(given(diary, "d.txt")).name == "journal"
     titles = "Jan 05, 2024 10:30:00 PM\nGym\nLegs.\n\nJan 06, 2024 10:30:00 PM\nWork\nLong.\n"
     source = given(titles, "d.txt")
     with pytest.raises(ImportRejected) as rejected:
@@ -229,7 +229,7 @@ def test_the_zip_of_an_export_is_read_chat_by_chat_and_its_files_are_told() -> N
     source = zipped(
         {"export/Mira.txt": CUT_OFF, "export/Group - 5.txt": OF_A_GROUP, "export/attachments/1/a.heic": b"x"}
     )
-    assert recognised(source).name == "imessage"
+    assert recognize(source).name == "imessage"
     found = list(read(source))
     assert len(lines_of(found)) == 6
     assert skips_of(found).count("media") == 1

@@ -10,7 +10,7 @@ from hypothesis import given as supposing
 from hypothesis import settings
 from hypothesis import strategies as some
 
-from memory.imports.readers import read, recognised
+from memory.imports.readers import read, recognize
 from memory.imports.readers.day_one import DayOne
 from memory.imports.readers.journal import Journal
 from memory.imports.readers.journey import Journey
@@ -54,7 +54,7 @@ def test_a_diary_may_be_in_any_common_encoding(encoding: str) -> None:
 
 @each_row("name", ["journal.md", "journal_zh.txt"])
 def test_a_diary_is_recognised(name: str) -> None:
-    assert recognised(fixture(name)).name == "journal"
+    assert recognize(fixture(name)).name == "journal"
 
 
 def test_a_text_without_dates_is_one_entry_without_a_day() -> None:
@@ -151,7 +151,7 @@ def test_a_folder_of_notes_is_read_in_order_and_the_rest_is_told() -> None:
     ]
     assert sorted(skips_of(found)) == ["media", "settings", "settings"]
     assert entries_of(found)[0].where == "Vault/2024-01-05.md, line 1"
-    assert recognised(folder()).name == "journal"
+    assert recognize(folder()).name == "journal"
 
 
 def test_a_folder_without_notes_is_refused() -> None:
@@ -228,7 +228,7 @@ def test_an_export_of_day_one_is_read_by_the_writers_clock() -> None:
     assert (first.day, first.source_id, first.text) == (date(2024, 1, 6), "A1B2", "# First day\n\nIt rained.")
     assert second.day == date(2024, 1, 8)
     assert skips_of(found) == ["media"]
-    assert recognised(fixture("day_one.json")).name == "day_one"
+    assert recognize(fixture("day_one.json")).name == "day_one"
 
 
 def test_the_zip_of_day_one_is_read_and_its_photographs_told() -> None:
@@ -236,7 +236,7 @@ def test_the_zip_of_day_one_is_read_and_its_photographs_told() -> None:
     found = found_by(DayOne(), zipped(members))
     assert len(entries_of(found)) == 2
     assert sorted(skips_of(found)) == ["media", "media"]
-    assert recognised(zipped(members)).name == "day_one"
+    assert recognize(zipped(members)).name == "day_one"
 
 
 @each_row("data", ["", "{", '{"entries": [', '{"entries": [{"text": "cut'])
@@ -258,7 +258,7 @@ def test_entries_of_day_one_that_are_none_are_told() -> None:
 def test_a_note_with_front_matter_is_no_talk_of_its_fields() -> None:
     note = '---\nlayout: post\ntitle: "Snow: at last"\ndate: 2024-01-05 21:30:00 +0100\n---\nIt snowed.\n'
     source = given(note, "2024-01-05-snow.md")
-    assert recognised(source).name == "journal"
+    assert recognize(source).name == "journal"
     (entry,) = entries_of(found_by(Journal(), source))
     assert (entry.title, entry.text) == ("Snow: at last", "It snowed.")
     assert entry.at
@@ -316,7 +316,7 @@ def test_the_zip_of_journey_is_read_by_the_writers_clock() -> None:
         "1-a.json": json.dumps(html | {"date_journal": 1704496000000}), "2-b.json": json.dumps(plain),
         "3-c.json": json.dumps({"text": "", "date_journal": 1, "photos": ["x.jpg"]}), "x.jpg": b"\xff\xd8",
     }  # fmt: skip
-    assert recognised(zipped(members)).name == "journey"
+    assert recognize(zipped(members)).name == "journey"
     found = found_by(Journey(), zipped(members))
     first, second = entries_of(found)
     assert (first.day, first.text, first.source_id) == (date(2024, 1, 6), "It snowed.\n\nCold & wet.", "j1")
@@ -344,14 +344,14 @@ def test_day_one_classic_is_read_from_its_folder_and_from_one_entry() -> None:
             "Journal.dayone/photos/A1.jpg": b"\xff\xd8",
         }
     )  # fmt: skip
-    assert recognised(source).name == "day_one"
+    assert recognize(source).name == "day_one"
     found = list(read(source))
     (entry,) = entries_of(found)
     # The writer's day, on the clock of the place.
     assert (entry.text, entry.day, entry.source_id) == ("It snowed & I stayed.", date(2014, 10, 24), "A1")
     assert skips_of(found) == ["media", "empty", "broken", "broken"]
     one = given(DOENTRY.format(text="Alone", uuid="B"), "B.doentry")
-    assert recognised(one).name == "day_one"
+    assert recognize(one).name == "day_one"
     assert [entry.text for entry in entries_of(list(read(one)))] == ["Alone"]
 
 

@@ -1,6 +1,6 @@
 """KakaoTalk on a Mac writes a table."""
 
-from memory.imports.readers import read, recognised
+from memory.imports.readers import read, recognize
 from memory.imports.readers.types import is_between_people
 from tests.memory.imports.readers.given import given, lines_of, skips_of
 
@@ -20,8 +20,8 @@ TABLE = """\ufeffDate,User,Message
 
 def test_invitations_and_what_stands_for_pictures_are_nobodys_words() -> None:
     source = given(TABLE, "KakaoTalk_Chat.csv")
-    assert recognised(source).name == "kakao_table"
-    assert is_between_people(recognised(source))
+    assert recognize(source).name == "kakao_table"
+    assert is_between_people(recognize(source))
     found = list(read(source))
     assert [(line.speaker, line.text) for line in lines_of(found)] == [
         ("은우", "새해 복 많이 받으세요 🙇"),

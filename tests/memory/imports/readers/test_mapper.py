@@ -12,9 +12,9 @@ from hypothesis import given as supposing
 from hypothesis import settings
 from hypothesis import strategies as some
 
-from memory.imports.readers import read, recognised
+from memory.imports.readers import read, recognize
 from memory.imports.readers.fields import Mapping
-from memory.imports.readers.mapper import Mapped, guess
+from memory.imports.readers.mapper import MappedFile, guess
 from memory.imports.readers.types import Found, ImportRejected, Options, Talk
 from tests.memory.imports.readers.given import entries_of, fixture, found_by, given, lines_of, skips_of
 from tests.table import each_row
@@ -25,7 +25,7 @@ def confirmed(data: Any, **corrected: str) -> list[Found]:
     source = given(data if isinstance(data, str) else json.dumps(data))
     guessed = guess(source)
     assert guessed
-    return found_by(Mapped(), source, Options(mapping=replace(guessed, **corrected)))
+    return found_by(MappedFile(), source, Options(mapping=replace(guessed, **corrected)))
 
 
 def test_the_guess_finds_records_deep_in_a_file() -> None:
@@ -42,7 +42,7 @@ def test_the_guess_finds_records_deep_in_a_file() -> None:
 
 def test_conversations_stay_apart_and_have_their_titles() -> None:
     source = fixture("character_talks.json")
-    found = found_by(Mapped(), source, Options(mapping=guess(source)))
+    found = found_by(MappedFile(), source, Options(mapping=guess(source)))
     talks = [talk for talk in found if isinstance(talk, Talk)]
     assert [(talk.title, len(talk.lines), talk.where) for talk in talks] == [
         ("The garden", 2, "conversation 1"),
@@ -50,12 +50,12 @@ def test_conversations_stay_apart_and_have_their_titles() -> None:
     ]
     assert lines_of(found)[1].at == datetime(2024, 1, 5, 21, 5, 9, tzinfo=UTC)
     assert [line.source_id for line in lines_of(found)] == ["t1", "t2", "t3"]
-    assert recognised(source).name == "mapped"
+    assert recognize(source).name == "mapped"
 
 
 def test_a_guess_is_never_used_unasked() -> None:
     with pytest.raises(ImportRejected) as rejected:
-        found_by(Mapped(), fixture("character_talks.json"))
+        found_by(MappedFile(), fixture("character_talks.json"))
     assert rejected.value.code == "ask_mapping"
 
 
@@ -115,7 +115,7 @@ def test_what_has_no_telling_names_is_guessed_from_values_and_not_sure() -> None
 
 def test_a_table_can_be_mapped_too() -> None:
     source = given("a,b\nAna,Hello there my dear\n", "t.csv")
-    found = found_by(Mapped(), source, Options(mapping=Mapping(text="2", speaker="1")))
+    found = found_by(MappedFile(), source, Options(mapping=Mapping(text="2", speaker="1")))
     assert [line.speaker for line in lines_of(found)] == ["a", "Ana"]
 
 
@@ -141,14 +141,14 @@ def test_records_that_are_none_are_told() -> None:
 def test_what_cannot_be_read_is_refused(data: str | bytes, code: str) -> None:
     mapping = None if code == "nothing_found" else Mapping(text="content", speaker="role", records="item")
     with pytest.raises(ImportRejected) as rejected:
-        found_by(Mapped(), given(data), Options(mapping=mapping))
+        found_by(MappedFile(), given(data), Options(mapping=mapping))
     assert rejected.value.code == code
 
 
 def test_nesting_without_end_is_told_or_refused() -> None:
     data = '[{"role": "user", "content": "Hello there"}, {"x": ' + "[" * 5_000
     with pytest.raises(ImportRejected):
-        found_by(Mapped(), given(data), Options(mapping=Mapping(text="content", speaker="role", records="item")))
+        found_by(MappedFile(), given(data), Options(mapping=Mapping(text="content", speaker="role", records="item")))
 
 
 TEXTS = some.text(some.characters(exclude_categories=["Cs", "Cc"]), min_size=1).filter(lambda text: bool(text.strip()))
@@ -159,7 +159,7 @@ TEXTS = some.text(some.characters(exclude_categories=["Cs", "Cc"]), min_size=1).
 def test_every_text_comes_out_in_its_order(talks: list[list[tuple[str, str]]]) -> None:
     data = {"chats": [{"messages": [{"from": name, "text": text} for name, text in talk]} for talk in talks]}
     mapping = Mapping(text="text", speaker="from", records="chats.item.messages.item")
-    found = found_by(Mapped(), given(json.dumps(data)), Options(mapping=mapping))
+    found = found_by(MappedFile(), given(json.dumps(data)), Options(mapping=mapping))
     assert [(line.speaker, line.text) for line in lines_of(found)] == [line for talk in talks for line in talk]
 
 
@@ -168,7 +168,7 @@ def test_a_long_file_is_read_in_little_memory() -> None:
     records = ({"role": "user", "content": f"{number} {words}"} for number in range(5_500))
     source = given("[" + ",".join(json.dumps(record) for record in records) + "]")
     tracemalloc.start()
-    found = Mapped().read(source, Options(mapping=Mapping(text="content", speaker="role", records="item")))
+    found = MappedFile().read(source, Options(mapping=Mapping(text="content", speaker="role", records="item")))
     lines = sum(len(talk.lines) for talk in found if isinstance(talk, Talk))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -251,9 +251,9 @@ def test_a_chat_of_six_people_has_its_speaker_proposed(speaker: str, others: dic
         mapping = guess(source)
         assert mapping
         assert mapping.speaker == speaker
-        assert {line.speaker for line in lines_of(found_by(Mapped(), source, Options(mapping=mapping)))} == {*NAMED}
+        assert {line.speaker for line in lines_of(found_by(MappedFile(), source, Options(mapping=mapping)))} == {*NAMED}
         with pytest.raises(ImportRejected) as rejected:
-            found_by(Mapped(), source, Options(mapping=replace(mapping, speaker="")))
+            found_by(MappedFile(), source, Options(mapping=replace(mapping, speaker="")))
         assert rejected.value.code == "ask_chat_or_notes"
 
 
@@ -274,10 +274,10 @@ def test_records_without_speakers_are_asked_about_where_they_may_be_a_chat() -> 
     data = [{"message": f"See you at {n}", "date": "2024-01-05"} for n in range(5)]
     for kind, code in ((None, "ask_chat_or_notes"), ("chat", "ask_mapping")):
         with pytest.raises(ImportRejected) as rejected:
-            found_by(Mapped(), given(json.dumps(data)), Options(mapping=guess(given(json.dumps(data))), kind=kind))  # type: ignore[arg-type]
+            found_by(MappedFile(), given(json.dumps(data)), Options(mapping=guess(given(json.dumps(data))), kind=kind))  # type: ignore[arg-type]
         assert rejected.value.code == code
     mine = Options(mapping=guess(given(json.dumps(data))), kind="notes")
-    assert len(entries_of(found_by(Mapped(), given(json.dumps(data)), mine))) == 5
+    assert len(entries_of(found_by(MappedFile(), given(json.dumps(data)), mine))) == 5
 
 
 def test_a_table_of_messages_without_speakers_is_no_diary() -> None:
@@ -324,11 +324,11 @@ def test_short_names_of_fields_are_proposed_and_words_of_two_letters_are_words()
             for number, words in enumerate(("ты спишь?", "нет", "и я нет", "ok"))
         ]
         source = given("\n".join(json.dumps(record, ensure_ascii=False) for record in records))
-        assert recognised(source).name == "mapped", text
+        assert recognize(source).name == "mapped", text
         likely = guess(source)
         assert likely is not None
         assert (likely.text, likely.speaker, likely.at) == (text, speaker, "ts")
-        found = found_by(Mapped(), source, Options(mapping=likely))
+        found = found_by(MappedFile(), source, Options(mapping=likely))
         assert [line.speaker for line in lines_of(found)] == ["1000", "1001", "1000", "1001"]
 
 
@@ -359,5 +359,5 @@ def test_what_a_program_wrote_among_messages_is_a_notice() -> None:
 def test_contacts_are_no_messages() -> None:
     contacts = [{"name": name, "created": "2024-01-02", "email": f"{name}@a.example"} for name in ("Ana", "Ben", "Cid")]
     with pytest.raises(ImportRejected) as refused:
-        recognised(given(json.dumps(contacts)))
+        recognize(given(json.dumps(contacts)))
     assert refused.value.code == "unknown_format"

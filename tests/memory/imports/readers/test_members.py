@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from memory.imports.readers import mapper, read, recognised
+from memory.imports.readers import mapper, read, recognize
 from memory.imports.readers.types import ImportRejected, Options, Remembered, Talk
 from tests.memory.imports.readers.given import given, lines_of, skips_of, zip_of, zipped
 
@@ -33,7 +33,7 @@ def test_a_file_in_a_zip_is_read_by_the_format_that_it_is_of() -> None:
         ({"chat/talk.txt": KAKAO, "chat/photo.jpg": "\xff\xd8"}, "chatlog", 0, 2),
     ]:
         source = zipped(files)
-        assert recognised(source).name == name or memories == 3, files
+        assert recognize(source).name == name or memories == 3, files
         found = list(read(source))
         assert len([one for one in found if isinstance(one, Remembered)]) == memories, files
         assert len(lines_of(found)) == lines, files
@@ -67,4 +67,4 @@ def test_a_zip_of_settings_and_an_empty_one_are_turned_down_by_what_they_hold() 
         (empty.getvalue(), "holds no files"),
     ]:
         with pytest.raises(ImportRejected, match=sentence):
-            recognised(given(data, "some.zip"))
+            recognize(given(data, "some.zip"))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memory.imports.readers import read, recognised
+from memory.imports.readers import read, recognize
 from memory.imports.readers.messenger import Messenger
 from memory.imports.readers.messenger_words import is_notice
 from memory.imports.readers.mojibake import is_garbled, repair
@@ -46,7 +46,7 @@ def encrypted(people: Sequence[str], texts: Sequence[tuple[str, str]], name: str
 def test_letters_are_put_right_everywhere() -> None:
     told = [spoken("Zoë Müller", "à bientôt 😀 “oui”", 2), spoken("José", "你好吗，Ångström", 1)]
     source = given(chat(["Zoë Müller", "José"], told, "Zoë Müller"), "message_1.json")
-    assert recognised(source).name == "messenger"
+    assert recognize(source).name == "messenger"
     assert is_between_people(Messenger())
     (talk,) = (one for one in found_by(Messenger(), source) if isinstance(one, Talk))
     assert talk.title == "Zoë Müller"
@@ -99,7 +99,7 @@ def test_the_zip_holds_all_chats_in_order() -> None:
             "ana-facebook/friends.json": "{}",
         }
     )
-    assert recognised(source).name == "messenger"
+    assert recognize(source).name == "messenger"
     found = list(read(source))
     talks = [one for one in found if isinstance(one, Talk)]
     assert {talk.title: [line.text for line in talk.lines] for talk in talks} == {
@@ -124,7 +124,7 @@ def test_whose_zip_it_is_follows_from_its_profile_or_from_who_is_in_all_chats() 
 def test_the_encrypted_chats_are_read_and_their_letters_left_as_they_are() -> None:
     said = [("Zoë", "Schön, bis später 😀"), ("Ben", "é")]
     one = encrypted(["Zoë", "Ben"], said, "Ben_12")
-    assert recognised(given(one, "Ben_12.json")).name == "messenger"
+    assert recognize(given(one, "Ben_12.json")).name == "messenger"
     found = list(
         read(
             zipped({"Ben_12.json": one, "Cy_3.json": encrypted(["Zoë", "Cy"], said[:1], "Cy_3"), "media/a.jpeg": b"x"})
@@ -175,7 +175,7 @@ def test_notices_are_known_in_other_languages_and_words_are_none() -> None:
 
 def test_damaged_and_empty_files() -> None:
     empty = chat(["Bea", "Ana"], [], "Bea")
-    assert recognised(given(empty)).name == "messenger"
+    assert recognize(given(empty)).name == "messenger"
     with pytest.raises(ImportRejected) as rejected:
         list(read(given(empty)))
     assert rejected.value.code == "nothing_found"

@@ -5,7 +5,7 @@ from hypothesis import assume, settings
 from hypothesis import given as supposing
 from hypothesis import strategies as some
 
-from memory.imports.readers import format_named, recognised
+from memory.imports.readers import format_named, recognize
 from memory.imports.readers.types import Limits, Options, Talk
 from memory.imports.readers.whatsapp_words import ATTACHED, BEHIND, CALL, DELETED, EDITED, MEDIA, NOTHING, PLACE, POLL
 from tests.memory.imports.readers.given import found_by, given, lines_of, skips_of
@@ -71,7 +71,7 @@ def test_the_same_file_gives_the_same_ids(name: str, render: Render) -> None:
 @FORMATS
 def test_the_format_is_recognised(name: str, render: Render) -> None:
     lines = [Spoken(True, "Good morning."), Spoken(False, "Good morning, Ana."), Spoken(True, "I had a dream.")] * 3
-    assert recognised(given(render(lines))).name == name
+    assert recognize(given(render(lines))).name == name
 
 
 @FORMATS

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from memory.imports.readers import read, recognised
+from memory.imports.readers import read, recognize
 from memory.imports.readers.types import Found, Talk
 from tests.memory.imports.readers.given import FILES, fixture, given, lines_of, skips_of, zipped
 from tests.table import each_row
@@ -42,7 +42,7 @@ READ = {
 @each_row("name", READ)
 def test_what_was_said_is_read_and_the_rest_is_told(name: str) -> None:
     source = fixture(f"{name}.json")
-    assert recognised(source).name == name
+    assert recognize(source).name == name
     found = list(read(source))
     assert (told(found), skips_of(found)) == READ[name]
     assert len({line.source_id for line in lines_of(found)}) == len(lines_of(found))
@@ -54,7 +54,7 @@ def test_what_was_said_is_read_and_the_rest_is_told(name: str) -> None:
 )
 def test_the_zip_is_read_as_the_file_in_it(name: str, member: str) -> None:
     source = zipped({member: (FILES / f"{name}.json").read_bytes(), "user.json": "{}"})
-    assert recognised(source).name == name
+    assert recognize(source).name == name
     found = list(read(source))
     assert told(found) == READ[name][0]
     assert skips_of(found) == ["settings", *READ[name][1]]
@@ -109,7 +109,7 @@ def test_a_takeout_in_another_language_is_read_without_the_words_around_a_prompt
     activities = takeout([wrapped.format(text) for text in asked], [9, 6, 3], header)
     other = json.dumps([{"header": "Search", "title": "Searched for Gemini", "time": "2024-05-01T10:00:00Z"}])
     source = zipped({member: activities, "Takeout/My Activity/Search/MyActivity.json": other})
-    assert recognised(source).name == "gemini"
+    assert recognize(source).name == "gemini"
     found = list(read(source))
     assert [text for role, text in told(found) if role == "user"] == asked[::-1]
     assert skips_of(found) == ["settings"]
@@ -157,7 +157,7 @@ PAIR = [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello"}]
 )
 def test_messages_with_roles_are_read_however_they_are_put_together(data: str, talks: int) -> None:
     source = given(data, "talks.jsonl")
-    assert recognised(source).name == "role_messages"
+    assert recognize(source).name == "role_messages"
     found = list(read(source))
     assert told(found) == [("user", "Hi"), ("persona", "Hello")] * talks
     assert len({talk.source_id for talk in found if isinstance(talk, Talk)}) == talks

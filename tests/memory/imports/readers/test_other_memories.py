@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memory.imports.readers import read, recognised
+from memory.imports.readers import read, recognize
 from memory.imports.readers.types import Found, ImportRejected, Remembered
 from tests.memory.imports.readers.given import given, lines_of, skips_of, zipped
 from tests.table import each_row
@@ -18,7 +18,7 @@ def kept(found: list[Found]) -> list[tuple[str, str, date | None]]:
 
 def of(data: Any, name: str = "file.json") -> tuple[str, list[Found]]:
     source = given(data if isinstance(data, str) else json.dumps(data, ensure_ascii=False), name)
-    return recognised(source).name, list(read(source))
+    return recognize(source).name, list(read(source))
 
 
 MESSAGES: list[dict[str, Any]] = [
@@ -151,7 +151,7 @@ def test_replika_brings_messages_and_its_diary_is_what_it_kept() -> None:
         zipped(members), zipped(as_csv, "replika-export.zip"),
         given(json.dumps({"messages": CHAT, "diary": DIARY}), "data.json"),
     ):  # fmt: skip
-        assert recognised(source).name == "replika"
+        assert recognize(source).name == "replika"
         found = list(read(source))
         assert [(line.text, line.role) for line in lines_of(found)] == [("Hello", "user"), ("Hi Ana", "persona")]
         assert kept(found) == [("diary", "Tea\n\nToday Ana told me of tea.", date(2024, 1, 5))]

@@ -13,11 +13,11 @@ from hypothesis import given as supposing
 from hypothesis import settings
 from hypothesis import strategies as some
 
-from memory.imports.readers import recognised
+from memory.imports.readers import recognize
 from memory.imports.readers.canonical import canonical
 from memory.imports.readers.pam import PortableMemory
 from memory.imports.readers.pam_hashes import Checksum, content_hash, fits
-from memory.imports.readers.pam_writing import Export, write
+from memory.imports.readers.pam_writing import PamExport, write
 from memory.imports.readers.source import Source
 from memory.imports.readers.types import Found, ImportRejected, Line, Remembered, Role, Skipped, Talk
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
@@ -29,7 +29,7 @@ STORE = (FILES / "pam_store.json").read_text()
 CONVERSATION = (FILES / "pam_conversation.json").read_text()
 STORE_SCHEMA: dict[str, Any] = json.loads((SCHEMAS / "pam_store.schema.json").read_text())
 CONVERSATION_SCHEMA: dict[str, Any] = json.loads((SCHEMAS / "pam_conversation.schema.json").read_text())
-EXPORT = Export(owner="ana", now=datetime(2026, 11, 21, 22, 0, tzinfo=UTC), export_id="e7")
+EXPORT = PamExport(owner="ana", now=datetime(2026, 11, 21, 22, 0, tzinfo=UTC), export_id="e7")
 
 
 def memories_of(found: list[Found]) -> list[Remembered]:
@@ -118,8 +118,8 @@ def test_a_zip_brings_memories_and_conversations() -> None:
 
 @each_row("name", ["pam_store.json", "pam_conversation.json"])
 def test_the_format_is_recognised(name: str) -> None:
-    assert recognised(fixture(name)).name == "portable_ai_memory"
-    assert recognised(whole()).name == "portable_ai_memory"
+    assert recognize(fixture(name)).name == "portable_ai_memory"
+    assert recognize(whole()).name == "portable_ai_memory"
 
 
 def test_messages_that_answer_each_other_in_a_circle_end() -> None:

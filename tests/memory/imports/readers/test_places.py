@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.utils.translation import override
 
-from memory.imports.readers import content_ids, format_named, recognised
+from memory.imports.readers import content_ids, format_named, recognize
 from memory.imports.readers.fields import Mapping
 from memory.imports.readers.mapper import guess
 from memory.imports.readers.types import Card, Found, ImportRejected, Options, Talk
@@ -203,7 +203,7 @@ def read_in(language: str, name: str, data: bytes, file: str) -> list[Found]:
 @each_row("path", sorted(FILES.iterdir()), ids=lambda path: path.name)
 def test_a_file_says_the_same_in_every_language_of_the_reader(path: Path) -> None:
     data = path.read_bytes()
-    name = recognised(given(data, path.name)).name
+    name = recognize(given(data, path.name)).name
     for file in (path.name, ""):
         assert read_in("en", name, data, file) == read_in("zh-hans", name, data, file)
 

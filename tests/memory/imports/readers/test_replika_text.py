@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from memory.imports.readers import read, recognised
+from memory.imports.readers import read, recognize
 from memory.imports.readers.types import Options, Remembered
 from tests.memory.imports.readers.given import entries_of, given, lines_of, skips_of
 
@@ -21,7 +21,7 @@ def test_what_a_replika_wrote_into_its_diary_is_remembered_and_nobodys_own_words
     for name, data in (("export.txt", DIARY), ("Replika-Tagebuch.txt", DIARY.partition("\n\n")[2])):
         for written in (data.encode(), data.replace("\n", "\r\n").encode("utf-16")):
             source = given(written, name)
-            assert recognised(source).name == "replika_text"
+            assert recognize(source).name == "replika_text"
             found = list(read(source))
             assert [(one.text, one.day) for one in found if isinstance(one, Remembered)] == [
                 ("Today Ana told me about her sister Rita. She sounded happy.", date(2024, 1, 5)),
@@ -34,7 +34,7 @@ def test_what_a_replika_wrote_into_its_diary_is_remembered_and_nobodys_own_words
 
 def test_who_writes_of_a_replika_in_a_diary_keeps_it() -> None:
     own = "# My year\n\n## 2024-01-05\n\nI talked with my Replika. This journal helps.\n"
-    assert recognised(given(own, "diary.md")).name == "journal"
+    assert recognize(given(own, "diary.md")).name == "journal"
 
 
 def test_a_talk_with_a_replika_says_who_it_is() -> None:

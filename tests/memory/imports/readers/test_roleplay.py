@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime
 
-from memory.imports.readers import recognised
+from memory.imports.readers import recognize
 from memory.imports.readers.types import Skipped, Talk
 from tests.memory.imports.readers.given import fixture, found_by, given, lines_of
 from tests.table import each_row
@@ -33,7 +33,7 @@ from tests.table import each_row
     ],
 )  # fmt: skip
 def test_a_chat_is_recognised_and_read(file: str, name: str, lines: list[tuple[str, str, str]]) -> None:
-    form = recognised(fixture(file))
+    form = recognize(fixture(file))
     assert form.name == name
     found = found_by(form, fixture(file))
     assert [(line.speaker, line.role, line.text) for line in lines_of(found)] == lines
@@ -44,20 +44,20 @@ def test_the_newer_files_of_ooba_are_read_as_they_were_typed() -> None:
     source = given(
         json.dumps({"internal": turns, "visible": [["", "Hello!"], ["1 &lt; 2 &amp; so", "Yes."]]}, indent=4)
     )
-    assert recognised(source).name == "ooba"
-    assert [line.text for line in lines_of(found_by(recognised(source), source))] == ["Hello!", "1 < 2 & so", "Yes."]
+    assert recognize(source).name == "ooba"
+    assert [line.text for line in lines_of(found_by(recognize(source), source))] == ["Hello!", "1 < 2 & so", "Yes."]
 
 
 def test_each_history_of_a_character_is_a_talk() -> None:
     source = fixture("cai_tools.json")
-    talks = [talk for talk in found_by(recognised(source), source) if isinstance(talk, Talk)]
+    talks = [talk for talk in found_by(recognize(source), source) if isinstance(talk, Talk)]
     assert [talk.source_id for talk in talks] == ["h1", "h2"]
     assert talks[1].lines[0].at == datetime(2023, 6, 20, 14, 25, tzinfo=UTC)
 
 
 def test_the_beginning_of_a_story_is_told() -> None:
     source = fixture("kobold_named.json")
-    assert found_by(recognised(source), source)[0] == Skipped("conversation 1, message 1", "document")
+    assert found_by(recognize(source), source)[0] == Skipped("conversation 1, message 1", "document")
 
 
 def test_answers_that_were_not_kept_are_left_out() -> None:
@@ -66,6 +66,6 @@ def test_answers_that_were_not_kept_are_left_out() -> None:
         for text, other in (("Hello", False), ("Wrong", True), ("Right", False))
     ]
     source = given(json.dumps({"histories": {"histories": [{"external_id": "h", "msgs": told}]}}))
-    found = found_by(recognised(source), source)
+    found = found_by(recognize(source), source)
     assert [line.text for line in lines_of(found)] == ["Hello", "Right"]
     assert [one.reason for one in found if isinstance(one, Skipped)] == ["not_chosen"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memory.imports.readers import recognised
+from memory.imports.readers import recognize
 from memory.imports.readers.sillytavern import SillyTavern, send_date
 from memory.imports.readers.types import ImportRejected, Skipped, Talk
 from tests.memory.imports.readers.given import fixture, found_by, given, lines_of, zipped
@@ -74,7 +74,7 @@ def test_many_chats_in_a_zip_are_read_and_the_rest_of_a_backup_is_told() -> None
     chats = {f"chats/Mira/{n}.jsonl": rows({"character_name": "Mira", "create_date": n}, MESSAGE) for n in "ab"}
     empty = {"chats/Mira/c.jsonl": rows({"user_name": "Ana", "character_name": "Mira"})}
     source = zipped(chats | empty | {"settings.json": "{}", "Mira.png": b"x", "note.txt": "x", "log.jsonl": "{}\n"})
-    assert recognised(source).name == "sillytavern"
+    assert recognize(source).name == "sillytavern"
     found = found_by(SillyTavern(), source)
     assert len({talk.source_id for talk in found if isinstance(talk, Talk)}) == 2
     assert {(one.where, one.reason) for one in found if isinstance(one, Skipped)} == {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.imports.readers import read, recognised, sms_backup
+from memory.imports.readers import read, recognize, sms_backup
 from memory.imports.readers.types import ImportRejected, Talk, is_between_people
 from tests.memory.imports.readers.given import given, lines_of, skips_of, zipped
 
@@ -50,8 +50,8 @@ def test_every_person_has_a_talk_of_their_own_and_the_owner_is_known() -> None:
         ),
         "sms.xml",
     )
-    assert recognised(source).name == "sms_backup"
-    assert is_between_people(recognised(source))
+    assert recognize(source).name == "sms_backup"
+    assert is_between_people(recognize(source))
     found = list(read(source))
     assert [(line.speaker, line.text, line.role) for line in lines_of(found)] == [
         ("Babcia Zosia", "Wnusiu, zrobiłam pierogi 🥗 & kompot", ""),

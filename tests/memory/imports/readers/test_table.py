@@ -10,7 +10,7 @@ from hypothesis import given as supposing
 from hypothesis import settings
 from hypothesis import strategies as some
 
-from memory.imports.readers import recognised
+from memory.imports.readers import recognize
 from memory.imports.readers.fields import Mapping
 from memory.imports.readers.table import Table, guess
 from memory.imports.readers.types import ImportRejected, Limits, Line, Options, Talk
@@ -62,11 +62,11 @@ def test_records_of_one_conversation_are_one_talk() -> None:
 
 @each_row("name", ["messages.csv", "messages_zh.tsv", "diary.csv", "companion.csv"])
 def test_tables_are_recognised(name: str) -> None:
-    assert recognised(fixture(name)).name == "table"
+    assert recognize(fixture(name)).name == "table"
 
 
 def test_a_table_of_unknown_columns_is_still_a_table_by_its_name() -> None:
-    assert recognised(given("2024-01-05;a;b\n2024-01-06;c;d\n", "export.csv")).name == "table"
+    assert recognize(given("2024-01-05;a;b\n2024-01-06;c;d\n", "export.csv")).name == "table"
 
 
 @each_row("encoding", ["utf-8-sig", "utf-16-le", "utf-16", "gbk"])
@@ -186,7 +186,7 @@ def test_a_long_talk_comes_in_pieces_that_belong_together() -> None:
 )
 def test_tables_of_every_kind_are_read(text: str) -> None:
     source = given(text, "messages.csv")
-    assert recognised(source).name == "table"
+    assert recognize(source).name == "table"
     lines = lines_of(found_by(Table(), source, Options(day_first=True)))
     assert [(line.speaker, line.text) for line in lines] == [("Ana", "Hello"), ("Mira", "Hi, you")]
     assert [line.at.replace(tzinfo=None) for line in lines if line.at] == [

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memory.imports.readers import read, recognised, speakers
+from memory.imports.readers import read, recognize, speakers
 from memory.imports.readers.telegram import Telegram
 from memory.imports.readers.types import ImportRejected, Skipped, Talk
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
@@ -57,7 +57,7 @@ def test_the_first_chat_of_an_account_has_its_name_as_all_others() -> None:
 
 def test_several_exports_in_a_zip_are_all_read() -> None:
     source = zipped({"a/result.json": exported(hello(1)), "b/result (1).json": exported(hello(2), id=8, name="Ben")})
-    assert recognised(source).name == "telegram"
+    assert recognize(source).name == "telegram"
     assert [line.text for line in lines_of(found_by(Telegram(), source))] == ["Hello 1", "Hello 2"]
 
 
@@ -112,7 +112,7 @@ def test_a_bot_is_the_persona_of_its_chat() -> None:
 
 def test_the_zip_of_its_folder_is_read() -> None:
     source = zipped({"ChatExport/result.json": (FILES / "telegram_chat.json").read_bytes(), "ChatExport/1.jpg": b"x"})
-    assert recognised(source).name == "telegram"
+    assert recognize(source).name == "telegram"
     found = found_by(Telegram(), source)
     assert len(lines_of(found)) == 5
     assert Skipped("ChatExport/1.jpg", "media") in found

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from memory.imports.readers import read, recognised
+from memory.imports.readers import read, recognize
 from memory.imports.readers.transcript import Transcript
 from memory.imports.readers.types import ImportRejected, Options, Skipped, is_between_people
 from tests.memory.imports.readers.given import entries_of, fixture, found_by, given, lines_of
@@ -17,7 +17,7 @@ def spoken(data: str) -> list[tuple[str, str]]:
 
 def test_a_talk_is_read() -> None:
     source = fixture("transcript.txt")
-    assert recognised(source).name == "transcript"
+    assert recognize(source).name == "transcript"
     found = found_by(Transcript(), source)
     assert [(line.speaker, line.text, line.at) for line in lines_of(found)] == [
         ("Ana", "I went to the lake.\n\nIt was cold.\nNote: bring a coat.", None),
@@ -98,7 +98,7 @@ def test_nobody_is_asked_where_it_is_clear() -> None:
     }
     for case, (data, count) in chats.items():
         source = given(data, "notes.md")
-        assert recognised(source).name == "transcript", case
+        assert recognize(source).name == "transcript", case
         assert len(lines_of(list(read(source)))) == count, case
     days = [line.at for line in lines_of(list(read(given(chats["days"][0]))))]
     assert days == [datetime(2024, 1, 15)] * 3 + [datetime(2024, 1, 16)] * 2

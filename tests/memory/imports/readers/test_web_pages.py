@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.imports.readers import recognised
+from memory.imports.readers import recognize
 from memory.imports.readers.types import ImportRejected
 from tests.memory.imports.readers.given import given, zipped
 from tests.table import each_row
@@ -21,23 +21,23 @@ DISCORD = '\ufeff<!-- a --><!doctype html><html lang="en"><div class="chatlog__m
 def test_a_page_is_refused_with_what_to_choose_instead(page: str, code: str) -> None:
     for source in (given(page, "messages.html"), zipped({"Chat/messages.html": page, "Chat/1.jpg": b"x"})):
         with pytest.raises(ImportRejected) as rejected:
-            recognised(source)
+            recognize(source)
         assert rejected.value.code == code
         assert "messages.html" in rejected.value.where
 
 
 def test_a_page_beside_what_can_be_read_does_not_matter() -> None:
     source = zipped({"_chat.txt": "31/12/2023, 21:06 - Ana: Hello\n", "page.html": TELEGRAM})
-    assert recognised(source).name == "whatsapp"
+    assert recognize(source).name == "whatsapp"
 
 
 def test_text_that_speaks_of_pages_is_no_page() -> None:
-    assert recognised(given("Ana: <html> is a tag\nMira: I know\nAna: good\n")).name == "transcript"
+    assert recognize(given("Ana: <html> is a tag\nMira: I know\nAna: good\n")).name == "transcript"
 
 
 def test_a_page_of_nobody_known_is_refused_as_one_and_counted_in_a_zip() -> None:
     page = "<html><body>2024-01-05\nIt rained.</body></html>"
     for source, code in ((given(page, "a.html"), "web_page"), (zipped({"a.html": page}), "unknown_format")):
         with pytest.raises(ImportRejected) as rejected:
-            recognised(source)
+            recognize(source)
         assert rejected.value.code == code

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from memory.imports.readers import format_named, read, recognised
+from memory.imports.readers import format_named, read, recognize
 from memory.imports.readers.types import Talk, is_between_people
 from tests.memory.imports.readers.given import found_by, given, lines_of, skips_of
 from tests.table import each_row
@@ -34,8 +34,8 @@ def test_the_json_of_weflow_is_read(tool: dict[str, Any]) -> None:
     session |= {"avatar": "data:" + "A" * 70_000} if tool else {}
     text = json.dumps(tool | {"session": session, "messages": MESSAGES}, ensure_ascii=False)
     source = given(text, "群聊.json")
-    assert recognised(source).name == "weflow"
-    assert is_between_people(recognised(source))
+    assert recognize(source).name == "weflow"
+    assert is_between_people(recognize(source))
     found = list(read(source))
     assert [(line.speaker, line.text, line.role) for line in lines_of(found)] == HEARD
     assert [talk.title for talk in found if isinstance(talk, Talk)] == ["周末爬山群"]
@@ -50,7 +50,7 @@ def test_the_csv_of_weflow_is_read() -> None:
         )
     )
     source = given(text, "私聊_阿华.csv")
-    assert recognised(source).name == "weflow_csv"
+    assert recognize(source).name == "weflow_csv"
     found = list(read(source))
     assert [(line.speaker, line.role) for line in lines_of(found)] == [("阿华", ""), ("小明", "user")]
     assert skips_of(found) == ["media"]
@@ -69,7 +69,7 @@ def test_what_weflow_writes_for_chatlab_is_read() -> None:
         json.dumps(header | {"members": [], "messages": said}),
         "\n".join(json.dumps(line) for line in lines),
     ):
-        assert recognised(given(text)).name == "chatlab"
+        assert recognize(given(text)).name == "chatlab"
         found = list(read(given(text)))
         assert [(line.speaker, line.role) for line in lines_of(found)] == [("阿华", ""), ("小明", "user")]
         assert skips_of(found) == ["media", "notice"]
@@ -88,7 +88,7 @@ def test_the_page_of_weflow_is_read() -> None:
         "      window.WEFLOW_DATA = [\n" + ",\n".join(rows) + "\n];\n</script></body></html>"
     )
     source = given(page, "阿华.html")
-    assert recognised(source).name == "weflow_page"
+    assert recognize(source).name == "weflow_page"
     found = found_by(format_named("weflow_page"), source)
     assert [(one.speaker, one.text, one.role) for one in lines_of(found)] == [
         ("阿华", "你好\n呀 & 早", ""),
@@ -148,8 +148,8 @@ def test_memotrace_names_people_as_they_were_saved_and_says_nothing_in_markup() 
         ),
     ]:
         source = given(text, "chat")
-        assert recognised(source).name == name
-        assert is_between_people(recognised(source))
+        assert recognize(source).name == name
+        assert is_between_people(recognize(source))
         found = list(read(source))
         assert [(line.speaker, line.text, line.role) for line in lines_of(found)] == heard
         assert sorted(skips_of(found)) == sorted(skips)

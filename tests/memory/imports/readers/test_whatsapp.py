@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from memory.imports.readers import recognised
+from memory.imports.readers import recognize
 from memory.imports.readers.types import ImportRejected, Options, Skipped, Talk
 from memory.imports.readers.whatsapp import WhatsApp
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
@@ -75,7 +75,7 @@ def test_stamps_of_many_phones_say_the_same_moment(stamp: str) -> None:
     assert [(line.speaker, line.text, line.at) for line in lines] == [
         ("Ana", "Hello\nand more", EVENING), ("Mira", "Good evening", EVENING),
     ]  # fmt: skip
-    assert recognised(given(data)).name == "whatsapp"
+    assert recognize(given(data)).name == "whatsapp"
 
 
 @each_row(
@@ -225,7 +225,7 @@ def test_everybody_in_a_group_keeps_their_name() -> None:
 @each_row("name", ["_chat.txt", "WhatsApp Chat with Mira.txt"])
 def test_the_zip_is_read_and_its_pictures_are_told(name: str) -> None:
     source = zipped({name: (FILES / name).read_bytes(), "1.jpg": b"x", "note.txt": "x"}, "WhatsApp Chat - Mira.zip")
-    assert recognised(source).name == "whatsapp"
+    assert recognize(source).name == "whatsapp"
     found = found_by(WhatsApp(), source)
     assert len(lines_of(found)) == len(lines_of(found_by(WhatsApp(), fixture(name))))
     assert Skipped("1.jpg", "media") in found
@@ -268,7 +268,7 @@ def test_other_text_is_refused() -> None:
 def test_a_part_of_a_chat_may_begin_within_a_message() -> None:
     rest = "".join(f"31.12.23, 21:0{minute} - Ana: Hello {minute}\n" for minute in range(4))
     source = given(f"12.03. at 14:00 - do not forget\n{rest}")
-    assert isinstance(recognised(source), WhatsApp)
+    assert isinstance(recognize(source), WhatsApp)
     found = found_by(WhatsApp(), source)
     assert (len(lines_of(found)), skips_of(found)) == (4, ["nobody"])
 
@@ -313,7 +313,7 @@ def test_who_deleted_a_message_here_is_the_owner() -> None:
 
 def test_a_chat_in_which_nothing_was_said_is_refused_and_no_diary() -> None:
     source = given("31/12/23, 23:41 - Messages and calls are end-to-end encrypted. Tap to learn more.\n")
-    assert recognised(source).name == "whatsapp"
+    assert recognize(source).name == "whatsapp"
     with pytest.raises(ImportRejected) as rejected:
         found_by(WhatsApp(), source)
     assert rejected.value.code == "nothing_found"

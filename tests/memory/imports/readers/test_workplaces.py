@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memory.imports.readers import read, recognised
+from memory.imports.readers import read, recognize
 from memory.imports.readers.slack import readable
 from memory.imports.readers.types import ImportRejected, Talk, is_between_people
 from tests.memory.imports.readers.given import given, lines_of, skips_of, zipped
@@ -48,8 +48,8 @@ SLACK = {
 @each_row("top", ["", "Acme Slack export Jan 1 2024/"])
 def test_a_slack_export_is_read_with_names_and_without_its_marks(top: str) -> None:
     source = zipped({f"{top}{name}": text for name, text in SLACK.items()})
-    assert recognised(source).name == "slack"
-    assert is_between_people(recognised(source))
+    assert recognize(source).name == "slack"
+    assert is_between_people(recognize(source))
     found = list(read(source))
     talks = {talk.title: talk for talk in found if isinstance(talk, Talk)}
     assert [(line.speaker, line.text, line.role) for line in talks["general"].lines] == [
@@ -65,7 +65,7 @@ def test_a_slack_export_is_read_with_names_and_without_its_marks(top: str) -> No
 
 def test_one_day_of_slack_is_read_by_itself() -> None:
     source = given(SLACK["general/2024-01-05.json"], "2024-01-05.json")
-    assert recognised(source).name == "slack"
+    assert recognize(source).name == "slack"
     assert [line.speaker for line in lines_of(list(read(source)))] == ["U1", "U2", "U1", "CI"]
 
 
@@ -108,7 +108,7 @@ def test_google_chat_is_read_from_its_zip() -> None:
                 f"{groups}/DM abc/a.png": b"x",
             }
         )  # fmt: skip
-        assert recognised(source).name == "google_chat"
+        assert recognize(source).name == "google_chat"
         found = list(read(source))
         (talk,) = (one for one in found if isinstance(one, Talk))
         assert (talk.title, talk.source_id) == ("Ben", "DM abc")
@@ -117,7 +117,7 @@ def test_google_chat_is_read_from_its_zip() -> None:
             ("Ana", "Hallo", "user", datetime(2020, 5, 24, 22, 15, tzinfo=UTC)),
         ]
         assert sorted(skips_of(found)) == ["deleted", "media", "media", "settings", "settings"]
-    assert recognised(given(json.dumps(CHAT), "messages.json")).name == "google_chat"
+    assert recognize(given(json.dumps(CHAT), "messages.json")).name == "google_chat"
 
 
 WRITTEN = [
@@ -145,7 +145,7 @@ def test_the_package_of_discord_holds_what_the_owner_wrote(top: str) -> None:
             "activity/analytics/events-1.json": "{}",
         }
     )  # fmt: skip
-    assert recognised(source).name == "discord_package"
+    assert recognize(source).name == "discord_package"
     found = list(read(source))
     talks = {
         talk.title: [(line.speaker, line.text, line.role) for line in talk.lines]
@@ -162,7 +162,7 @@ def test_the_package_of_discord_holds_what_the_owner_wrote(top: str) -> None:
 
 def test_one_file_of_discords_package_is_read() -> None:
     for text, name in ((json.dumps(WRITTEN), "messages.json"), (AS_CSV, "messages.csv")):
-        assert recognised(given(text, name)).name == "discord_package"
+        assert recognize(given(text, name)).name == "discord_package"
         assert {line.role for line in lines_of(list(read(given(text, name))))} == {"user"}
 
 
