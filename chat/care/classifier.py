@@ -89,7 +89,7 @@ def scores(texts: Sequence[str], *, is_read_through: bool = False) -> list[float
     return [known[key] for key in keys]
 
 
-def forget_lately() -> None:
+def clear_cache() -> None:
     """Keep no score of a text that may have been forgotten since. Only its digest was kept."""
     with _lock:
         _lately.clear()

@@ -33,7 +33,7 @@ _PENDING, _DONE = Receipt.Status.PENDING, Receipt.Status.DONE
 def finish(receipt: Receipt, now: datetime) -> bool:
     """Erase the bytes of what `receipt` tells. False where it stays pending: the database is large, and a job does it;
     or it cannot be done now, and the job of every minute does. Inside a transaction nothing can be erased."""
-    let_go(receipt.persona_id)
+    clear_caches(receipt.persona_id)
     if connection.in_atomic_block:
         return False
     if erasure.size_mb(connection) > knobs.vacuum_at_once_mb():
@@ -50,7 +50,7 @@ def finish_pending(now: datetime) -> int:
     if not pending or connection.in_atomic_block:
         return 0
     for persona_id in set(pending.values()):
-        let_go(persona_id)
+        clear_caches(persona_id)
     receipts = Receipt.objects.filter(pk__in=pending, status=_PENDING)
     if not _erased(list(pending)):
         receipts.update(attempts=F("attempts") + 1)
@@ -90,14 +90,14 @@ def note_erasure(persona: Persona, kind: str, counts: Mapping[str, int], now: da
     )
 
 
-def let_go(persona_id: int | None) -> None:
+def clear_caches(persona_id: int | None) -> None:
     """Hold nothing of this persona in this process, or of nobody: no vectors, no words, no names. Other processes find
     by a stamp in the database that what they hold is not true any longer."""
     snapshot.drop_snapshots(persona_id)
     embedding.clear_cache()
-    classifier.forget_lately()
+    classifier.clear_cache()
     for module in (tokenizer, person_names, spelling, similarity):
-        module.let_go()
+        module.clear_cache()
     re.purge()  # patterns are made of names
 
 

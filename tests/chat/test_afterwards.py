@@ -29,7 +29,7 @@ def heard(settings: Any, monkeypatch: Any) -> "list[tuple[str, bool]]":
 
     monkeypatch.setattr(turn, "broken", broken, raising=False)
     monkeypatch.setattr(turn, "hear", hear, raising=False)
-    settings.CHAT_AFTERWARDS = ["chat.turn.broken", "chat.turn.hear"]
+    settings.CHAT_AFTERWARDS = ["chat.turns.turn.broken", "chat.turns.turn.hear"]
     return told
 
 
@@ -55,7 +55,7 @@ async def test_others_are_told_of_every_end(mira: Persona, scripted: Script, hea
         await page.until("chat.message.done", stopped=True)
         await until(heard, 3)
     assert heard == [("done", True), ("failed", True), ("stopped", True)]
-    assert caplog.text.count("chat.turn.broken failed after turn") == 3
+    assert caplog.text.count("chat.turns.turn.broken failed after turn") == 3
     assert "Rosebud" not in caplog.text
 
 
@@ -70,7 +70,7 @@ async def test_the_next_turn_does_not_wait_for_them(
         asyncio.run_coroutine_threadsafe(go_on.wait(), loop).result(10)
 
     monkeypatch.setattr(turn, "slow", slow, raising=False)
-    settings.CHAT_AFTERWARDS = ["chat.turn.slow"]
+    settings.CHAT_AFTERWARDS = ["chat.turns.turn.slow"]
     async with Page(mira.owner, mira) as page:
         await page.say("one")
         await page.until("chat.message.done")

@@ -93,7 +93,7 @@ STEPS: dict[str, tuple[Any, str]] = {
     "before it is acquired": (runner.Lease, "acquire"),
     "before the model is asked": (extraction, "similar_events"),
     "before it is written": (apply, "_prepared"),
-    "before it is reflected on": (reflection, "planned"),
+    "before it is reflected on": (reflection, "plan_reflection"),
     "before it is closed": (runner.Consolidation, "close"),
 }
 

@@ -142,6 +142,7 @@ def test_two_people_stay_two_when_the_user_says_so(mira: Persona, model: Script,
     assert "# Not sure yet" not in prompted(mira, clock, "Scott来了").system
 
 
+@pytest.mark.real_embeddings
 def test_said_before_anybody_asked_it_holds_too(mira: Persona, model: Script, clock: Clock) -> None:
     for description, name in (("Scott taught Ana to sail.", "Scott"), ("黄逸扬借给Ana一本书。", "黄逸扬")):
         model.structured.clear()

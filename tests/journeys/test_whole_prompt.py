@@ -105,7 +105,7 @@ def test_no_recall_query_knows_a_channel() -> None:
     root = Path(django_settings.BASE_DIR)
     for path in [
         *(root / "memory" / "recall").rglob("*.py"),
-        root / "memory" / "vectors.py",
+        root / "memory" / "store" / "vectors.py",
         root / "chat" / "search.py",
     ]:
         tree = ast.parse(path.read_text(encoding="utf-8"))

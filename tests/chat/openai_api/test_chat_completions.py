@@ -520,7 +520,7 @@ async def test_what_breaks_is_told_without_anybodys_words(
     def stumble(*_args: Any) -> None:
         raise ValueError(word)
 
-    monkeypatch.setattr(reply.taking, "take", stumble)
+    monkeypatch.setattr(reply.receive, "receive", stumble)
     for stream in (False, True):
         with pytest.raises(openai.InternalServerError) as refused:
             await ask(client, word, stream=stream)

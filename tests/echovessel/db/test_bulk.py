@@ -55,7 +55,7 @@ def test_words_that_were_cut_before_are_not_cut_again(mira: Persona, monkeypatch
         cut.append(text)
         return tokenizer.tokenize(text)
 
-    monkeypatch.setattr(search, "tokenizer", SimpleNamespace(cut=noted))
+    monkeypatch.setattr(search, "tokenizer", SimpleNamespace(tokenize=noted))
     search.store([first, second], known)
     assert cut == [second.content]
     bodies = dict(MessageText.objects.values_list("message_id", "body"))

@@ -93,10 +93,10 @@ def test_the_second_question_of_an_answer_is_not_cut_off(ana: User, scripted: Sc
 
 def test_nor_where_the_first_was_heard_the_day_before(ana: User, scripted: Script, clock: Any) -> None:
     class Yesterday:
-        def heard(self) -> list[llm.Reply]:
+        def load(self) -> list[llm.Reply]:
             return [llm.Reply("Perhaps.", True, llm.Usage(100, 0, 7))]
 
-        def keep(self, number: int, reply: llm.Reply) -> None:
+        def save(self, number: int, reply: llm.Reply) -> None:
             assert number == 1
 
     spend(ana)

@@ -174,7 +174,7 @@ def test_what_this_process_holds_of_the_persona_is_let_go(
         snapshot.prepare(persona.pk)
         vectors.nearest(persona.pk, embedding.embed([WORDS])[0], 3)
     assert vectors.cached_persona_ids() == [mira.pk, otto.pk]
-    receipts.let_go(mira.pk)
+    receipts.clear_caches(mira.pk)
     assert (vectors.cached_persona_ids(), snapshot.of(mira.pk)) == ([otto.pk], None)
     assert snapshot.of(otto.pk) is not None
     assert embedding._lately.recall(embedding.name(), WORDS) is None

@@ -28,7 +28,7 @@ def test_words_are_cut_while_nobody_waits_for_the_database(mira: Persona, monkey
         return tokenizer.tokenize(text)
 
     job = confirmed(mira, CHAT, NAME)
-    monkeypatch.setattr(search, "words", SimpleNamespace(cut=noted))
+    monkeypatch.setattr(search, "tokenizer", SimpleNamespace(tokenize=noted))
     runner.run(job.pk, Clock(), through="writing")
     said = ["I met Tomas at the harbour.", "How was it?", "I slept badly."]
     assert cut == [(text, False) for text in said]

@@ -350,7 +350,7 @@ def test_a_consolidation_that_embedded_before_the_switch_embeds_again(
     session = talk(mira, "I moved to Lyon with my cat Milo.", "> Oh!", "He likes it there.", "> Good.")
     said = session.messages.order_by("id")[0]
     model.structured[:] = [extracted([event("Ana moved to Lyon.", cite(said))])]
-    interrupting(monkeypatch, apply, "circle_of", lambda: reembedding.change(NEW))
+    interrupting(monkeypatch, apply, "candidates_for", lambda: reembedding.change(NEW))
     assert runner.run(session.pk, clock) in (Outcome.CLOSED, Outcome.LATER)
     assert ConceptNode.objects.filter(description="Ana moved to Lyon.").count() == 1
     assert_all_are_of(NEW)
