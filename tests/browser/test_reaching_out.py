@@ -11,9 +11,9 @@ CRY = "I keep thinking of suicide."
 # A first word as it is said once it was decided on and written, about a promise that is remembered.
 SAID = """
 from django.utils import timezone
-from chat import first_word
-from echovessel import embedding
-from memory import vectors
+from chat.turns import first_word
+from echovessel.embeddings import embedding
+from memory.store import vectors
 from memory.models import ConceptNode
 from persona.models import Persona
 from proactive.models import Consideration, Outreach

@@ -19,12 +19,12 @@ class Desk:
 
     async def in_thread(self, do: Callable[..., Any], turn: Turn | int, *_: Any, **__: Any) -> Any:
         number = turn if isinstance(turn, int) else turn.pk
-        self.begun.append(number if do is runner.prompt.assemble else -number)
+        self.begun.append(number if do is runner.assemble.assemble else -number)
         self.at_once += 1
         self.most = max(self.most, self.at_once)
         await asyncio.sleep(0)
         self.at_once -= 1
-        return runner.prompt.Prompt("", "") if do is runner.prompt.assemble else True
+        return runner.assemble.Prompt("", "") if do is runner.assemble.assemble else True
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tests.table import each_row
 
 FORKS = """
 import os, sys, time
-from echovessel import lifeline
+from echovessel.process import lifeline
 {prepare}
 lifeline.tie_forks()
 child = os.fork()
@@ -23,7 +23,7 @@ time.sleep(60)
 """
 CHILD_OF_UP = """
 import signal, time
-from echovessel import lifeline
+from echovessel.process import lifeline
 lifeline.GRACE_SECONDS = 0.3
 {prepare}
 lifeline.with_supervisor()
@@ -32,7 +32,7 @@ time.sleep(60)
 """
 FORKS_TOO_LATE = """
 import os, time
-from echovessel import lifeline
+from echovessel.process import lifeline
 parent_pid = os.getpid()
 child = os.fork()
 if not child:
