@@ -118,5 +118,6 @@ def _decides_about_drafts(tree: ast.AST) -> bool:
 def test_the_guard_sees_who_decides_about_drafts() -> None:
     assert _decides_about_drafts(ast.parse("from persona.onboarding import drafts as d\nd.accept(1)"))
     assert _decides_about_drafts(ast.parse("from persona.onboarding.drafts import accept"))
-    assert not _decides_about_drafts(ast.parse("from persona.onboarding import drafts\ndrafts.propose(1)\nself.accept()"))
+    harmless = "from persona.onboarding import drafts\ndrafts.propose(1)\nself.accept()"
+    assert not _decides_about_drafts(ast.parse(harmless))
     assert _decides_about_drafts(ast.parse((ROOT / DECIDING).read_text(encoding="utf-8")))
