@@ -17,11 +17,10 @@ from chat.sessions import close
 from chat.turns import turn as turns
 from echovessel.outbox import log
 from echovessel.process import redaction
-from memory import slow_cycle
-from memory.consolidation import open_items
+from memory.consolidation import open_items, slow_cycle_requests
 from memory.consolidation import runner as consolidation
 from memory.curation import lifecycle
-from memory.forgetting import receipts
+from memory.erasure import receipts
 from memory.imports import runner as importing
 from proactive.outreach import runner as outreach
 from proactive.policy import consider
@@ -38,7 +37,7 @@ EVERY_MINUTE: Mapping[str, Callable[[datetime], int]] = {
     "closed": close.close_idle,
     "consolidation": consolidation.requeue_stale,
     "imports": importing.requeue_stale,
-    "slow_cycle": slow_cycle.requeue_stale,
+    "slow_cycle": slow_cycle_requests.requeue_stale,
     "expired": open_items.expire,
     "outreach": outreach.requeue_stale,
     "considered": consider.consider_all,

@@ -249,6 +249,8 @@ PROACTIVE_CONTEXT = [
 SIGNED_OUT_EVERYWHERE = ["proactive.push.subscriptions.unsubscribe_all"]
 # What an archive holds of apps above memory, which imports none of them.
 ARCHIVE_PARTS = ["proactive.archive.PARTS"]
+# What a restore calls, so that what was forgotten since the backup is forgotten in it, too.
+FORGET_REPLAY = "memory.forgetting.replay"
 # What models of other packages hold in words, and what forgetting does to it.
 TEXT_COLUMNS = "echovessel.db.text_columns.other_packages.TEXT_COLUMNS"
 # The job that a closing session is handed to, by id.

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from memory import knobs
 from memory.consolidation import runner
-from memory.forgetting import receipts
+from memory.erasure import receipts
 from memory.imports import runner as importing
 from memory.slow_cycle import runner as slow_cycle_runner
 

@@ -24,13 +24,11 @@ from django.db import DatabaseError, connection, connections
 
 from echovessel.backup import contents, create, data_dir_lock, manifest, package, revocations, swap
 from echovessel.backup import copy as backup_copy
+from echovessel.backup.forget_replay import ForgetLog, Replayed, forget_replay
 from echovessel.backup.manifest import DATABASE, FILES, Manifest, NotABackup
 from echovessel.db.sqlite import erasure, migration_history
 from echovessel.db.sqlite.base import Database, key_pragma
 from echovessel.db.sqlite.temporary import temporary_database
-from memory.forgetting import replay
-from memory.forgetting.replay import ForgetLog, Replayed
-from memory.store import checks
 
 STAGE = "restoring"
 ASIDE = "replaced"
@@ -109,7 +107,7 @@ def _before(now: datetime) -> BackupState:
     try:
         if not connection.introspection.table_names():
             return BackupState(is_there=True, told=ForgetLog())
-        return BackupState(True, User.objects.count(), replay.read_log(), revocations.read_revocations(now))
+        return BackupState(True, User.objects.count(), forget_replay().read_log(), revocations.read_revocations(now))
     except (DatabaseError, ImproperlyConfigured):
         return BackupState(is_there=True)
     finally:
@@ -181,10 +179,11 @@ def _staged(
     (folder / FILES).unlink()
     _refuse_damage(folder / DATABASE)
     with _with_its_key(), temporary_database(keep=folder / DATABASE):
-        replay.settle(now)
+        hook = forget_replay()
+        hook.settle(now)
         revocations.apply_revocations(before.closed, now)
-        done = replay.replay(before.told, now) if before.told is not None else None
-        counts = checks.check(now)
+        done = hook.replay(before.told, now) if before.told is not None else None
+        counts = hook.check(now)
         erasure.checkpoint(connection)
     swap.sync(folder / DATABASE)
     return done, counts

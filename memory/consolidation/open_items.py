@@ -70,7 +70,7 @@ BY_HAND: Mapping[str, Callable[[ConceptNode, datetime], bool]] = {
 }
 
 
-class OpenItems(NamedTuple):
+class OpenItem(NamedTuple):
     """What decides whether it is still awaited. `timezone` is the owner's."""
 
     pk: int
@@ -87,12 +87,12 @@ def expire(now: datetime) -> int:
     return sum(_expire_some(overdue[first : first + AT_ONCE], now) for first in range(0, len(overdue), AT_ONCE))
 
 
-def is_overdue(waiting: OpenItems, now: datetime) -> bool:
+def is_overdue(waiting: OpenItem, now: datetime) -> bool:
     """Whether nobody waits for it any more, by the days of its owner's zone.
 
     >>> from datetime import UTC
     >>> told, friday = datetime(2026, 3, 2, tzinfo=UTC), date(2026, 3, 6)
-    >>> result = Waiting(1, "expectation", friday, told, told, "UTC")
+    >>> result = OpenItem(1, "expectation", friday, told, told, "UTC")
     >>> is_overdue(result, datetime(2026, 3, 9, 12, tzinfo=UTC)), is_overdue(result, datetime(2026, 3, 10, tzinfo=UTC))
     (False, True)
     """
@@ -116,7 +116,7 @@ def may_be_settled(persona: Persona, lines: Sequence[str]) -> bool:
     return any(said & telling_words(description, names) for description in told)
 
 
-def _perhaps_overdue(now: datetime) -> Iterator[OpenItems]:
+def _perhaps_overdue(now: datetime) -> Iterator[OpenItem]:
     """Nowhere on earth is it more than a day later than in UTC. (Two searches, for with OR none would be by a day.)"""
     still_open = _awaited().recallable().filter(outcome=Outcome.OPEN).order_by("event_time_end", "created_at")
     days = min(map(_grace_days, KINDS))
@@ -125,7 +125,7 @@ def _perhaps_overdue(now: datetime) -> Iterator[OpenItems]:
     undated = still_open.filter(event_time_end=None, created_at__lt=before, kind=Kind.EXPECTATION)
     for found in (dated, undated):
         rows = found.values_list("pk", "kind", "event_time_end", "created_at", "last_mentioned_at", "persona__timezone")
-        yield from (OpenItems(*row) for row in rows)
+        yield from (OpenItem(*row) for row in rows)
 
 
 def _expire_some(keys: list[int], now: datetime) -> int:

@@ -21,15 +21,14 @@ from echovessel.jobs.lease import Clock, Lease
 from echovessel.jobs.retry import Retry, delay_after
 from echovessel.llm import AnswerUnreadable, LLMError
 from echovessel.outbox import events
-from memory import slow_cycle
-from memory.consolidation import apply, extraction, off_the_record, reflection, replies
+from memory.consolidation import apply, extraction, off_the_record, reflection, replies, slow_cycle_requests
 from memory.consolidation.gate import is_trivial
 from memory.consolidation.imported import is_imported, is_long_past, material_of
 from memory.consolidation.messages import messages_of
 from memory.consolidation.open_items import may_be_settled
 from memory.curation.remember import remember_requested
 from memory.entities.clarify import may_be_answered
-from memory.forgetting import receipts
+from memory.erasure import receipts
 from memory.models import ConceptNode, ImportJob, ReflectionRun
 
 logger = logging.getLogger(__name__)
@@ -156,7 +155,7 @@ class Consolidation(runner.Job[Lease[Session]]):
             replies.delete(session)
             publish_boundary(session, trivial=trivial, failed=False)
             if not trivial and not is_long_past(session, now):
-                slow_cycle.request_run(session, now)
+                slow_cycle_requests.request_run(session, now)
         return Outcome.TRIVIAL if trivial else Outcome.CLOSED
 
     def delete(self) -> Outcome:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from echovessel.language.simplified import simplify
-from memory.consolidation.gate import has_strong_emotion
+from memory.curation.strong_emotion import has_strong_emotion
 
 SENTENCE_LOOKED_AT = 400  # characters in which the end of a sentence is looked for
 QUOTING_LOOKED_AT = 24

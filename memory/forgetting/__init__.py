@@ -1,9 +1,9 @@
 """Forgetting: plan, choose, do in one transaction, prove. See the modules, each named for its deed."""
 
+from memory.erasure.receipts import finish, finish_pending, note_erasure
 from memory.forgetting.execute import forget
 from memory.forgetting.people import LastSuperuser, is_last_superuser
 from memory.forgetting.planning import plan
-from memory.forgetting.receipts import finish, finish_pending, note_erasure
 from memory.forgetting.targets import target_of
 from memory.forgetting.types import (
     KINDS,

@@ -18,7 +18,8 @@ from django.db import transaction
 from chat.models import Session, Turn
 from chat.sessions import close
 from echovessel.outbox import events
-from memory.forgetting import fingerprints, people, receipts, registry
+from memory.erasure import receipts
+from memory.forgetting import fingerprints, people, registry
 from memory.forgetting.collect import Closure
 from memory.forgetting.copies import texts
 from memory.forgetting.planning import Survey, nothing, survey

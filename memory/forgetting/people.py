@@ -22,7 +22,8 @@ from echovessel.llm.models import LLMCall
 from echovessel.outbox import events
 from echovessel.outbox.models import OutboxEvent
 from echovessel.web import access_revocation
-from memory.forgetting import receipts, registry
+from memory.erasure import receipts
+from memory.forgetting import registry
 from memory.forgetting.registry import Rows, among
 from memory.forgetting.targets import digest_of, hold
 from memory.forgetting.types import Choice, Plan, PlanChanged, Target

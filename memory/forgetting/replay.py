@@ -11,11 +11,9 @@ Tombstones need the key they were made with. Where it is another, they are left 
 gets new ones.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -23,45 +21,25 @@ from django.db import transaction
 
 from chat.models import Message, Session, Turn
 from chat.turns import turn as turns
+from echovessel.backup.forget_replay import ForgetLog, Replayed
 from memory.consolidation import off_the_record
-from memory.forgetting import execute, people, planning, receipts, verify
+from memory.erasure import receipts
+from memory.forgetting import execute, people, planning, verify
 from memory.forgetting.registry import among
 from memory.forgetting.targets import MODELS
 from memory.forgetting.types import CANCELLED_IMPORT, Choice, Kind, Target
-from memory.forgetting.verify import Hit
 from memory.models import ImportJob, Receipt, Tombstone
 from memory.store import tombstones
+from memory.store.checks import check
 from persona.models import Persona
+
+# What a restore calls by the setting FORGET_REPLAY.
+__all__ = ["check", "read_log", "replay", "settle"]
 
 LEAST = Choice("orphan", "withhold")
 LEAST_REVERT = Choice("orphan", "withhold", block_reimport=False)
 AT_ONCE = 500
 _KEPT = ("uuid", "persona_uuid", "owner_id", "targets", "choice", "counts", "erased", "prints", "by_id", "at")
-
-
-@dataclass(frozen=True)
-class ForgetLog:
-    """What a database tells of what was forgotten in it. `key_id` is that of the installation then."""
-
-    receipts: Sequence[Mapping[str, Any]] = ()
-    tombstones: Sequence[Mapping[str, Any]] = ()
-    withheld: frozenset[UUID] = frozenset()
-    key_id: str = ""
-
-
-@dataclass
-class Replayed:
-    """What was done again: `receipts` that were new here, rows that went by table, `withheld` messages, tombstones that
-    were set and those that could not be; `accounts` that stay because nobody could look after the installation without
-    them; and what could be found of it all the same."""
-
-    receipts: int = 0
-    rows: Counter[str] = field(default_factory=Counter)
-    withheld: int = 0
-    tombstones_set: int = 0
-    tombstones_of_another_key: int = 0
-    accounts: list[int] = field(default_factory=list)
-    left: list[Hit] = field(default_factory=list)
 
 
 def read_log() -> ForgetLog:

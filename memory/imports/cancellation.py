@@ -10,7 +10,7 @@ from django.db import transaction
 from chat.models import Message, Session
 from chat.models.session import SessionQuerySet
 from memory.consolidation import off_the_record, replies
-from memory.forgetting import receipts
+from memory.erasure import receipts
 from memory.forgetting.types import CANCELLED_IMPORT
 from memory.imports import archive_files
 from memory.imports.chunks import PART

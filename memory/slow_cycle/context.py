@@ -17,11 +17,11 @@ from echovessel.llm.prompt_text import Neutral, lines_of, one_line
 from memory import knobs
 from memory.consolidation import prompt
 from memory.consolidation.open_items import KINDS
+from memory.consolidation.slow_cycle_requests import fresh_events
 from memory.models import ConceptNode, Question, SlowCycle
 from memory.models.node import NodeQuerySet
 from memory.slow_cycle import questions, replies
 from memory.slow_cycle.inputs import PromptItem, RunInputs
-from memory.slow_cycle.watermark import fresh_events
 from persona.models import Persona
 
 Kind = ConceptNode.Kind

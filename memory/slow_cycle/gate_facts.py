@@ -7,10 +7,10 @@ from django.db.models import Count, Max, Min, Q, Sum
 
 from echovessel.llm.budget import FREE, day_of, next_day
 from echovessel.llm.models import LLMCall, Purpose
+from memory.consolidation.slow_cycle_requests import fresh_events
 from memory.models import SlowCycle, SlowCycleRun
 from memory.models.node import RELATIONAL_TAGS
 from memory.slow_cycle.gate import Facts
-from memory.slow_cycle.watermark import fresh_events
 from persona.models import Persona
 
 PURPOSES: Sequence[str] = (Purpose.SLOW_CYCLE, Purpose.ENTITY)

@@ -10,16 +10,15 @@ from django.db import transaction
 from echovessel.embeddings import embedding
 from echovessel.jobs.lease import Lease
 from memory.consolidation import open_items
+from memory.consolidation.slow_cycle_requests import clear_request, fresh_events
 from memory.entities.resolve import link_inherited
 from memory.models import ConceptNode, SlowCycle, SlowCycleRun
 from memory.slow_cycle import entity_descriptions, questions, replies
 from memory.slow_cycle.entity_descriptions import Description
 from memory.slow_cycle.inputs import RunInputs
 from memory.slow_cycle.prompt import Thinking
-from memory.slow_cycle.requests import clear_request
 from memory.slow_cycle.tombstone_check import brings_back
 from memory.slow_cycle.validate import Account, AnsweredQuestion, NewQuestion, SettledItem
-from memory.slow_cycle.watermark import fresh_events
 from memory.store import tombstones, writing
 from memory.store.active_model import follow, with_one_model
 from memory.store.writing import Draft

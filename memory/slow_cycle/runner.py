@@ -16,6 +16,7 @@ from django.utils import timezone
 from echovessel.jobs import runner
 from echovessel.jobs.lease import Clock, Lease
 from memory import knobs
+from memory.consolidation.slow_cycle_requests import clear_request
 from memory.models import SlowCycle, SlowCycleRun
 from memory.slow_cycle import replies
 from memory.slow_cycle.context import build_inputs
@@ -25,7 +26,6 @@ from memory.slow_cycle.gate_facts import facts_of
 from memory.slow_cycle.inputs import RunInputs
 from memory.slow_cycle.persist import store
 from memory.slow_cycle.prompt import think
-from memory.slow_cycle.requests import clear_request
 
 logger = logging.getLogger(__name__)
 

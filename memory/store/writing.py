@@ -29,7 +29,6 @@ from django.db.models import Exists, F, OuterRef, Q
 from chat.models import Message, Session
 from echovessel.outbox import events
 from memory import knobs
-from memory.consolidation import open_items
 from memory.models import ConceptNode, Evidence, Filling, NodeVersion
 from memory.models.node import (
     MAX_DESCRIPTION,
@@ -315,7 +314,7 @@ def _rivals(persona: Persona, draft: Draft) -> NodeQuerySet:
     unless the very lines of that are only read again."""
     live = [Status.ACTIVE, Status.HIDDEN] if draft.status == Status.ACTIVE else [draft.status]
     rivals = ConceptNode.objects.of(persona).filter(kind=draft.kind, status__in=live)
-    if draft.kind in open_items.KINDS:
+    if draft.kind in (Kind.INTENTION, Kind.EXPECTATION):
         read_again = Evidence.objects.filter(message__in={quote.message.pk for quote in draft.evidence}).values("node")
         rivals = rivals.filter(Q(outcome=ConceptNode.Outcome.OPEN) | Q(pk__in=read_again))
     return rivals.filter(source=Source.PERSON) if draft.source == Source.PERSON else rivals

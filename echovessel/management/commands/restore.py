@@ -12,9 +12,9 @@ from tqdm import tqdm
 from echovessel.backup import data_dir_lock, restore
 from echovessel.backup.copy import NotReadable
 from echovessel.backup.data_dir_lock import Occupied
+from echovessel.backup.forget_replay import Replayed
 from echovessel.backup.manifest import NotABackup
 from echovessel.backup.restore import RestoreResult
-from memory.forgetting.replay import Replayed
 
 
 class Command(BaseCommand):

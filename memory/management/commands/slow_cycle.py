@@ -5,8 +5,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
+from memory.consolidation import slow_cycle_requests
 from memory.models import SlowCycle
-from memory.slow_cycle import requests, runner
+from memory.slow_cycle import runner
 from memory.slow_cycle.runner import Outcome
 from persona.lookup import NoSuchPersona, persona_by
 from persona.models import Persona
@@ -35,7 +36,7 @@ class Command(BaseCommand):
             raise CommandError(f"{outcomes.count(Outcome.FAILED)} failed.")
 
     def _think(self, persona: Persona) -> Outcome | None:
-        if not requests.note_request(persona, None, timezone.now()):
+        if not slow_cycle_requests.note_request(persona, None, timezone.now()):
             self.stdout.write(f"{persona.uuid} {persona.name}: nothing is new")
             return None
         outcome = runner.run(persona.pk)

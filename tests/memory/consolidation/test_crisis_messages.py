@@ -16,9 +16,10 @@ from chat.turns import turn
 from echovessel.outbox.models import OutboxEvent
 from memory import afterwards
 from memory.consolidation import runner
-from memory.consolidation.gate import has_strong_emotion, is_trivial
+from memory.consolidation.gate import is_trivial
 from memory.consolidation.messages import PromptMessage
 from memory.curation.remember_signals import scan
+from memory.curation.strong_emotion import has_strong_emotion
 from memory.forgetting import Target, forget, plan
 from persona.models import Persona
 from tests.chat.care import cries

@@ -19,7 +19,7 @@ from echovessel.llm.prompt_sections import ContextRequest, Section
 from echovessel.outbox.models import OutboxEvent
 from memory import context
 from memory.consolidation import open_items
-from memory.consolidation.open_items import OpenItems, expire, is_overdue, reopen, settle
+from memory.consolidation.open_items import OpenItem, expire, is_overdue, reopen, settle
 from memory.consolidation.runner import is_worth_reading
 from memory.curation import lifecycle
 from memory.forgetting.copies import without
@@ -143,9 +143,9 @@ def test_when_what_told_it_is_forgotten_it_stays_settled(expects: Remember, reme
 
 
 # --- when nobody waits any more -------------------------------------------------------------------------------------
-def waiting(kind: str, due: date | None, *, told_again_after: int = 0, zone: str = "UTC") -> OpenItems:
+def waiting(kind: str, due: date | None, *, told_again_after: int = 0, zone: str = "UTC") -> OpenItem:
     """Told on Monday, and again so many days later."""
-    return OpenItems(1, kind, due, MONDAY, MONDAY + timedelta(days=told_again_after), zone)
+    return OpenItem(1, kind, due, MONDAY, MONDAY + timedelta(days=told_again_after), zone)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def waiting(kind: str, due: date | None, *, told_again_after: int = 0, zone: str
         (waiting("intention", None), MONDAY + timedelta(days=4_000), False),
     ],
 )  # fmt: skip
-def test_when_nobody_waits_for_it_any_more(one: OpenItems, now: datetime, overdue: bool) -> None:
+def test_when_nobody_waits_for_it_any_more(one: OpenItem, now: datetime, overdue: bool) -> None:
     assert is_overdue(one, now) is overdue
 
 

@@ -8,7 +8,8 @@ from django.utils import timezone
 from chat import search
 from echovessel.db.sqlite import erasure
 from memory.bench import synthetic
-from memory.forgetting import receipts, registry
+from memory.erasure import receipts
+from memory.forgetting import registry
 from memory.models import ConceptNode
 from memory.store import checks, vectors
 from persona.models import Persona

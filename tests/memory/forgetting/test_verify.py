@@ -27,7 +27,8 @@ from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
 from echovessel.outbox import events
 from echovessel.outbox.models import OutboxEvent
-from memory.forgetting import fingerprints, receipts, verify
+from memory.erasure import receipts
+from memory.forgetting import fingerprints, verify
 from memory.models import ConceptNode, Evidence, Extraction, NodeText, NodeVector, Receipt, StagedVector
 from memory.store import vectors
 from memory.store.deduplication import content_hash

@@ -13,8 +13,8 @@ from echovessel.jobs import knobs as job_knobs
 from echovessel.llm import LLMError
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
-from memory import forgetting, slow_cycle, tasks
-from memory.consolidation import open_items, runner
+from memory import forgetting, tasks
+from memory.consolidation import open_items, runner, slow_cycle_requests
 from memory.curation import actions
 from memory.models import ConceptNode, ModelReply, NodeVector, Question, SlowCycle, SlowCycleRun
 from memory.slow_cycle import context, persist, questions
@@ -174,13 +174,13 @@ def test_she_rests_between_two_runs_and_what_waits_is_taken_up_by_the_minute(
     assert run(mira, clock) == Outcome.NOT_NOW
     assert SlowCycle.objects.get().attempts == 0
     clock.forward(minutes=19)
-    assert slow_cycle.requeue_stale(clock.now) == 0
+    assert slow_cycle_requests.requeue_stale(clock.now) == 0
     clock.forward(minutes=2)
-    assert slow_cycle.requeue_stale(clock.now) == 1
+    assert slow_cycle_requests.requeue_stale(clock.now) == 1
     assert OrmQ.objects.get().task["args"] == (mira.pk,)
     assert slow_cycle_runner.run(mira.pk, clock) == Outcome.DONE
     assert last_run().reason == "rested"
-    assert slow_cycle.requeue_stale(clock.now) == 0
+    assert slow_cycle_requests.requeue_stale(clock.now) == 0
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_what_cannot_wait_does_not(
     assert run(mira, clock) == Outcome.NOT_NOW
     session = talk(mira, "hm", status="closed")
     remember(mira, "Omar died.", **fields)
-    assert slow_cycle.request_run(session, clock.now)  # takes her out of her rest
+    assert slow_cycle_requests.request_run(session, clock.now)  # takes her out of her rest
     assert slow_cycle_runner.run(mira.pk, clock) == Outcome.DONE
     assert (last_run().reason, len(asked(model))) == (reason, 2)
 
@@ -258,16 +258,16 @@ def test_the_sweep_fills_the_queue_up_to_a_bound_and_frees_what_the_dead_held(
     for persona in (mira, otto):
         wanting(persona, clock.now)
         clock.forward(minutes=1)
-    assert slow_cycle.requeue_stale(clock.now) == 1
-    assert slow_cycle.requeue_stale(clock.now) == 0
+    assert slow_cycle_requests.requeue_stale(clock.now) == 1
+    assert slow_cycle_requests.requeue_stale(clock.now) == 0
     OrmQ.objects.all().delete()
     SlowCycle.objects.filter(persona=otto).update(requested_at=None)
     held = {"holder": "elsewhere:1:a:b", "lease_until": clock.now + timedelta(minutes=5)}
     SlowCycle.objects.filter(persona=mira).update(**held)
-    assert slow_cycle.requeue_stale(clock.now) == 0
+    assert slow_cycle_requests.requeue_stale(clock.now) == 0
     SlowCycle.objects.filter(persona=mira).update(holder=f"{slow_cycle_runner.__name__}:1")
     clock.forward(minutes=6)
-    assert slow_cycle.requeue_stale(clock.now) == 1
+    assert slow_cycle_requests.requeue_stale(clock.now) == 1
 
 
 @pytest.mark.django_db
@@ -276,7 +276,7 @@ def test_where_nothing_waits_the_minute_costs_two_small_queries(
 ) -> None:
     SlowCycle.objects.create(persona=mira)
     with django_assert_num_queries(2):
-        assert slow_cycle.requeue_stale(clock.now) == 0
+        assert slow_cycle_requests.requeue_stale(clock.now) == 0
 
 
 # --- what she is given ----------------------------------------------------------------------------------------------
@@ -524,7 +524,7 @@ def test_what_is_forgotten_while_the_model_thinks_leaves_nothing(
     assert not ModelReply.objects.exists()
     assert not SlowCycleRun.objects.exists()
     assert not Question.objects.exists()
-    assert slow_cycle.requeue_stale(clock.now) == 1
+    assert slow_cycle_requests.requeue_stale(clock.now) == 1
     assert slow_cycle_runner.run(mira.pk, clock) == Outcome.DONE
     assert [one["id"] for one in asked(model)] == [key(stays)]
 
@@ -655,7 +655,7 @@ def test_wanted_again_while_the_model_thinks_it_stays_wanted(
 
     def goes_on() -> None:
         remember(mira, "Ana has a cat named Milo.")
-        assert slow_cycle.request_run(session, clock.now + timedelta(seconds=5))
+        assert slow_cycle_requests.request_run(session, clock.now + timedelta(seconds=5))
 
     meanwhile(goes_on)
     assert run(mira, clock) == Outcome.DONE

@@ -19,7 +19,7 @@ from chat.models import Message, Session, Turn
 from memory.bench import synthetic
 from memory.entities import merge
 from memory.entities.resolve import learn_aliases, link
-from memory.forgetting import receipts
+from memory.erasure import receipts
 from memory.models import ConceptNode, Entity, Evidence, Filling, Receipt
 from memory.store import checks, tombstones
 from persona import mood

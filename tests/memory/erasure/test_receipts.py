@@ -17,7 +17,7 @@ from echovessel.db.sqlite import erasure
 from echovessel.embeddings import embedding
 from echovessel.outbox.models import OutboxEvent
 from memory import tasks
-from memory.forgetting import receipts
+from memory.erasure import receipts
 from memory.models import ConceptNode, Evidence, Receipt
 from memory.recall import snapshot
 from memory.store import vectors

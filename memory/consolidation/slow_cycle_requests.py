@@ -1,13 +1,15 @@
-"""Requests: a session that has ended asks for a run of the slow cycle, and enqueues the job that runs it."""
+"""Requests of the slow cycle: a session that has ended asks for a run, and enqueues the job that runs it."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from django.db.models import Q
 from django_q.tasks import async_task
 
 from chat.models import Session
 from echovessel.jobs import runner
-from memory.models import SlowCycle
-from memory.slow_cycle.watermark import fresh_events
+from memory import knobs
+from memory.models import ConceptNode, SlowCycle
+from memory.models.node import NodeQuerySet
 from persona.models import Persona
 
 
@@ -50,3 +52,13 @@ def requeue_stale(now: datetime) -> int:
 
 def enqueue(cycle: SlowCycle) -> None:
     async_task("memory.tasks.slow_cycle", cycle.pk)
+
+
+def fresh_events(cycle: SlowCycle, now: datetime) -> NodeQuerySet:
+    """The recallable events that no run was given yet, oldest first. What lies further back than some days is not
+    wondered about by the first run, nor where an archive brings it."""
+    events = ConceptNode.objects.filter(persona=cycle.persona_id, kind=ConceptNode.Kind.EVENT).recallable()
+    wanted = Q(created_at__gte=now - timedelta(days=knobs.slow_cycle_first_days()))
+    if cycle.through:
+        wanted |= Q(import_uuid=None)
+    return events.filter(wanted, pk__gt=cycle.through).order_by("pk")
