@@ -19,18 +19,18 @@ from pydantic import BaseModel
 
 from echovessel.llm import budget, habits, knobs
 from echovessel.llm.base import Provider
-from echovessel.llm.choosing import chosen_provider
 from echovessel.llm.errors import AnswerUnreadable, LLMError
 from echovessel.llm.ledger import Meter
+from echovessel.llm.own_prompts import render_wording
 from echovessel.llm.parsing import MAX_CHARACTERS, Unreadable, as_answer, parse_answer
 from echovessel.llm.prompt_sections import shorten
 from echovessel.llm.prompt_text import neutralize
+from echovessel.llm.provider_choice import chosen_provider
 from echovessel.llm.reasoning import ReasoningFilter
 from echovessel.llm.reply_store import ReplyStore
 from echovessel.llm.request import Answer, Reply, Request, ResponseSchema, Thought
 from echovessel.llm.schemas import schema_of
 from echovessel.llm.visible import Limit, Visible, VisibleReply
-from echovessel.llm.wording import render_wording
 from echovessel.process.threads import in_thread
 from echovessel.web.storable import storable as storable_text
 

@@ -20,9 +20,9 @@ from echovessel.llm.certificates import ssl_context
 from echovessel.llm.errors import LLMError
 from echovessel.llm.faults import as_llm_errors, is_complete_answer, whole_answer
 from echovessel.llm.negotiation import Endpoint, Mode, Terms, open_stream
+from echovessel.llm.own_prompts import render_wording
 from echovessel.llm.request import Finished, Request, ResponseSchema, Thought, Usage
 from echovessel.llm.tiers import OPENAI
-from echovessel.llm.wording import render_wording
 
 OWN_URL = "https://api.openai.com/v1"
 MODES: tuple[Mode, ...] = ("schema", "json", "text")

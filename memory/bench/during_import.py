@@ -23,7 +23,7 @@ from websockets.asyncio.client import ClientConnection
 from memory import imports
 from memory.bench import server, turns
 from memory.bench.figures import spread
-from memory.bench.importing import MEGABYTE, write_export
+from memory.bench.imports import MEGABYTE, write_export
 from memory.imports.readers import Source
 from memory.models import ImportJob
 from persona.models import Persona

@@ -2,8 +2,8 @@ from memory.models.consolidation import Extraction, ModelReply, ReflectionRun
 from memory.models.embedding_model import EmbeddingModel, Reembedding, StagedVector
 from memory.models.entity import Alias, Entity, Mention, MergeProposal
 from memory.models.event import Event, Evidence
+from memory.models.import_job import ImportChunk, ImportJob, ImportPiece
 from memory.models.import_run import ImportRun
-from memory.models.importing import ImportChunk, ImportJob, ImportPiece
 from memory.models.node import ConceptNode, NodeText, NodeVector
 from memory.models.receipt import Receipt
 from memory.models.slow_cycle import Question, QuestionGround, SlowCycle, SlowCycleRun

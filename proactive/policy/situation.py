@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 from chat.models import Message, Turn
 from echovessel.db.compiled_queries import Query
 from echovessel.llm import budget
-from echovessel.llm.choosing import chosen_provider
 from echovessel.llm.models import Purpose
+from echovessel.llm.provider_choice import chosen_provider
 from persona.models import Persona
 from proactive import knobs
 from proactive.models import Outreach, ReachingOut

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from echovessel.llm.offline.dates import local_day
-from echovessel.llm.offline.extraction import Told, extracted, worth_keeping
+from echovessel.llm.offline.extraction import Statement, extracted, worth_keeping
 from echovessel.llm.offline.reflection import reflected
 
 MOST_OF_A_PASSAGE = 2
@@ -34,7 +34,7 @@ def imported(material: Mapping[str, Any]) -> dict[str, Any]:
     return answer | {"thoughts": _thoughts(answer["events"], material["user_name"])}
 
 
-def of_each_passage(told: Sequence[Told]) -> list[Told]:
+def of_each_passage(told: Sequence[Statement]) -> list[Statement]:
     """The weightiest of each passage, and of all the weightiest."""
     passages = [list(passage) for _, passage in groupby(told, lambda one: one.line_id)]
     return worth_keeping(

@@ -88,7 +88,7 @@ BEARERS = frozenset(word for kind in ("pet", "family", "people") for word in TOP
 
 
 @dataclass(frozen=True)
-class Told:
+class Statement:
     """One thing that the user told: a run of sentences of one line, as they stand there.
 
     `before` is what was told just before, `corrected` what this was called before it was put right, `continued`
@@ -185,7 +185,7 @@ class Told:
         return self.weight.impact or (2 if "pet" in self.topics else 0)
 
 
-Keeping = Callable[[Sequence[Told]], list[Told]]
+Keeping = Callable[[Sequence[Statement]], list[Statement]]
 
 
 def extracted(material: Mapping[str, Any], keep: Keeping | None = None) -> dict[str, Any]:
@@ -206,9 +206,9 @@ def extracted(material: Mapping[str, Any], keep: Keeping | None = None) -> dict[
     }
 
 
-def worth_keeping(told: Sequence[Told], most: int = MOST_EVENTS) -> list[Told]:
+def worth_keeping(told: Sequence[Statement], most: int = MOST_EVENTS) -> list[Statement]:
     """At most so many, the weightiest, in the order in which they were said; nothing twice."""
-    once: dict[str, Told] = {}
+    once: dict[str, Statement] = {}
     for one in told:
         if one.score >= WORTH_KEEPING:
             once.setdefault(one.description.casefold(), one)
@@ -217,11 +217,11 @@ def worth_keeping(told: Sequence[Told], most: int = MOST_EVENTS) -> list[Told]:
     return [one for one in told if id(one) in chosen]
 
 
-def joined(told: Sequence[Told], known: Sequence[Mapping[str, str]] = ()) -> list[Told]:
+def joined(told: Sequence[Statement], known: Sequence[Mapping[str, str]] = ()) -> list[Statement]:
     """`told` in which a line that only goes on with the one before belongs to it: one that gives its name ("Her
     name is Mia"), or takes a name back ("no, his name is Max"), which then is the right one from the start.
     """
-    kept: list[Told] = []
+    kept: list[Statement] = []
     for one in told:
         wrong, day = _named_wrong(kept, one), _dated_wrong(kept, one, known)
         if day:
@@ -238,11 +238,13 @@ def joined(told: Sequence[Told], known: Sequence[Mapping[str, str]] = ()) -> lis
     return kept
 
 
-def _with(told: Told, other: Told) -> Told:
+def _with(told: Statement, other: Statement) -> Statement:
     return replace(told, also=(*told.also, (other.line_id, other.quote)), is_new=told.is_new or other.is_new)
 
 
-def _dated_wrong(kept: Sequence[Told], one: Told, known: Sequence[Mapping[str, str]]) -> tuple[int, str] | None:
+def _dated_wrong(
+    kept: Sequence[Statement], one: Statement, known: Sequence[Mapping[str, str]]
+) -> tuple[int, str] | None:
     """Where what day was given that `one` takes back, and how that reads with the right one; unless what is known from
     before fits better."""
     lately = range(max(0, len(kept) - LATELY), len(kept))
@@ -255,7 +257,7 @@ def _dated_wrong(kept: Sequence[Told], one: Told, known: Sequence[Mapping[str, s
     return None
 
 
-def _put_right_known(one: Told, known: Sequence[Mapping[str, str]], material: Mapping[str, Any]) -> Told:
+def _put_right_known(one: Statement, known: Sequence[Mapping[str, str]], material: Mapping[str, Any]) -> Statement:
     """`one`, as what it makes of the known event whose day it takes back: of several, the one that was spoken of just
     before, else the nearest."""
     if one.reworded or not takes_back(one.quote):
@@ -270,7 +272,7 @@ def _put_right_known(one: Told, known: Sequence[Mapping[str, str]], material: Ma
     return replace(one, known_as=dated(right, one.day), supersedes=event["id"])
 
 
-def _said_before(one: Told, material: Mapping[str, Any]) -> set[str]:
+def _said_before(one: Statement, material: Mapping[str, Any]) -> set[str]:
     """The words of the last lines before it, and its own."""
     ids = [line["id"] for line in material["lines"]]
     at = ids.index(one.line_id)
@@ -278,7 +280,7 @@ def _said_before(one: Told, material: Mapping[str, Any]) -> set[str]:
     return {word for line in lines for word in content_words(line["content"])}
 
 
-def _named_wrong(kept: Sequence[Told], one: Told) -> tuple[int, str, str] | None:
+def _named_wrong(kept: Sequence[Statement], one: Statement) -> tuple[int, str, str] | None:
     """Where what name was given that `one` takes back, and the right one; None if it speaks of another."""
     right = _right_name(one)
     at = next((at for at in reversed(range(len(kept))) if kept[at].names), None)
@@ -288,7 +290,7 @@ def _named_wrong(kept: Sequence[Told], one: Told) -> tuple[int, str, str] | None
     return (at, name, right) if name != right else None
 
 
-def _right_name(one: Told) -> str | None:
+def _right_name(one: Statement) -> str | None:
     """The name that `one` puts in the place of another, if it does."""
     if not CORRECTS.search(one.quote):
         return None
@@ -299,7 +301,7 @@ def _right_name(one: Told) -> str | None:
     return name if name and names_in(f"named {name}" if name.isascii() else f"名叫{name}") else None
 
 
-def _told(material: Mapping[str, Any]) -> Iterator[Told]:
+def _told(material: Mapping[str, Any]) -> Iterator[Statement]:
     before = ""
     for line in material["lines"]:
         if line["role"] == "user":
@@ -307,7 +309,7 @@ def _told(material: Mapping[str, Any]) -> Iterator[Told]:
             for start, end in _statements(line["content"]):
                 quote = line["content"][start:end]
                 names = material["user_name"], hearer_of(quote, material)
-                told = Told(line["id"], day, quote, *names, before, is_new=not line.get("read"))
+                told = Statement(line["id"], day, quote, *names, before, is_new=not line.get("read"))
                 is_to_persona = not (material.get("others") or material.get("prose"))
                 yield replace(told, is_dated=material.get("dated", True), is_to_persona=is_to_persona)
                 before = quote
@@ -386,7 +388,7 @@ def _reported(sentence: str) -> tuple[int, int] | None:
     return (start, start + len(kept)) if changed and len(kept) > 1 and weighed(kept).impact else None
 
 
-def _event(one: Told, known: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+def _event(one: Statement, known: Sequence[Mapping[str, str]]) -> dict[str, Any]:
     said = ((one.line_id, one.quote), *one.also)
     return {
         "description": one.description,
@@ -405,7 +407,7 @@ def _event(one: Told, known: Sequence[Mapping[str, str]]) -> dict[str, Any]:
     }
 
 
-def _is_outdated(event: Mapping[str, str], one: Told) -> bool:
+def _is_outdated(event: Mapping[str, str], one: Statement) -> bool:
     """Whether a known event tells what `one` has put right: in an earlier talk, or when this one was read early."""
     told = {outdated.casefold() for outdated in one.outdated}
     return event["id"] == one.supersedes or event["description"].casefold() in told
@@ -417,7 +419,7 @@ def relational_tags(text: str, *, puts_right: bool = False) -> list[str]:
     return list(dict.fromkeys([*(["correction"] if puts_right else []), *found]))[:3]
 
 
-def _entities(kept: Sequence[Told], known: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
+def _entities(kept: Sequence[Statement], known: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
     kinds = {entity["name"]: entity["kind"] for entity in known}
     for one in kept:
         kinds = {named.name: named.kind for named in one.names} | kinds
@@ -435,14 +437,14 @@ MOODS = ((-7, "心疼", "aching for them", 3), (-2, "有点担心", "a little wo
 SIGNALS = {"tired": "tired", "angry": "frustrated", "annoyed": "frustrated"}
 
 
-def mood(told: Sequence[Told], chinese: bool) -> dict[str, Any]:
+def mood(told: Sequence[Statement], chinese: bool) -> dict[str, Any]:
     """How the persona is left, by the strongest thing that was said, and what the last words showed."""
     impact = max((one.impact for one in told), key=abs, default=0)
     _, zh, en, energy = next(row for row in MOODS if impact <= row[0])
     return {"mood": zh if chinese else en, "energy": energy, "last_user_signal": _signal(told)}
 
 
-def _signal(told: Sequence[Told]) -> str | None:
+def _signal(told: Sequence[Statement]) -> str | None:
     felt = next((one for one in reversed(told) if one.impact), None)
     if felt is None:
         return None
@@ -451,7 +453,7 @@ def _signal(told: Sequence[Told]) -> str | None:
     return next((SIGNALS[kind.tag_en] for kind in felt.weight.feelings if kind.tag_en in SIGNALS), None)
 
 
-def _summary(kept: Sequence[Told], chinese: bool) -> str:
+def _summary(kept: Sequence[Statement], chinese: bool) -> str:
     """What was kept, in a line; nothing where nothing was, for it may stand beside the summary of another piece."""
     return clipped(("" if chinese else " ").join(_ended(one.description) for one in kept), SUMMARY_CHARACTERS)
 

@@ -8,8 +8,8 @@ from echovessel.llm.offline.dates import spoken
 from echovessel.llm.offline.feeling import weighed
 from echovessel.llm.offline.person import in_second_person
 from echovessel.llm.offline.recollecting import memories
+from echovessel.llm.offline.slow_cycle import expected
 from echovessel.llm.offline.text import as_sentence, clipped, is_chinese, pick
-from echovessel.llm.offline.wondering import expected
 
 # By the reason; {name} is how the user is addressed, {told} what it is about. Nobody is blamed for a silence.
 FIRST_WORDS_EN: Mapping[str, tuple[str, ...]] = {

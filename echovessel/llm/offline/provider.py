@@ -15,7 +15,7 @@ from echovessel.llm.offline.first_word import spoken_first
 from echovessel.llm.offline.portrait import drafted
 from echovessel.llm.offline.reflection import reflected
 from echovessel.llm.offline.reply import replied
-from echovessel.llm.offline.wondering import wondered
+from echovessel.llm.offline.slow_cycle import wondered
 from echovessel.llm.request import Finished, Request, ResponseSchema
 from echovessel.llm.tiers import OFFLINE
 

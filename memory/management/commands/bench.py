@@ -12,7 +12,7 @@ from django.core.management import BaseCommand
 from tqdm import tqdm
 
 from echovessel.db.sqlite.temporary import temporary_database
-from memory.bench import consolidation, desk, during_import, importing, recall, turns, whole
+from memory.bench import consolidation, desk, during_import, imports, recall, turns, whole
 
 
 class Command(BaseCommand):
@@ -48,7 +48,7 @@ class Command(BaseCommand):
         looking.set_defaults(measure=self._desk)
 
         bringing = kinds.add_parser("import", help="how long a large file takes on its way in, and how much memory")
-        importing.add_arguments(bringing)
+        imports.add_arguments(bringing)
         bringing.set_defaults(measure=self._import)
 
         meanwhile = kinds.add_parser("beside", help="how long a page waits while a large file comes in")
@@ -86,8 +86,8 @@ class Command(BaseCommand):
 
     def _import(self, options: dict[str, Any]) -> None:
         with temporary_database() as path:
-            figures = importing.measure(path, options["megabytes"])
-        self.stdout.write(json.dumps(figures) if options["as_json"] else "\n".join(importing.format_table(figures)))
+            figures = imports.measure(path, options["megabytes"])
+        self.stdout.write(json.dumps(figures) if options["as_json"] else "\n".join(imports.format_table(figures)))
 
     def _beside(self, options: dict[str, Any]) -> None:
         with temporary_database() as path:

@@ -41,6 +41,7 @@ def cosine(one: str, other: str, model: str = embedding.BUNDLED) -> float:
     return float(first @ second)
 
 
+@pytest.mark.real_embeddings
 @each_row(
     ("chinese", "like_it", "english", "other"),
     [
@@ -58,6 +59,7 @@ def test_chinese_lines_are_near_what_means_the_like_in_either_language(
     assert cosine(chinese, english, embedding.PLAIN) < cosine(chinese, english) - 0.2
 
 
+@pytest.mark.real_embeddings
 @each_row(
     ("one", "other"),
     [
@@ -73,6 +75,7 @@ def test_who_and_what_it_is_about_makes_a_difference_in_chinese(one: str, other:
     assert cosine(one, other) < cosine(one, other, embedding.PLAIN)
 
 
+@pytest.mark.real_embeddings
 def test_english_has_the_same_vector_as_before_and_chinese_another() -> None:
     for text, is_same in (("Ana keeps bees.", True), ("安娜养蜜蜂。", False)):
         bundled, plain = embedding.embed([text], embedding.BUNDLED), embedding.embed([text], embedding.PLAIN)

@@ -17,8 +17,8 @@ from pydantic import BaseModel
 
 from echovessel import knobs, llm
 from echovessel.llm import budget
-from echovessel.llm.choosing import chosen_provider
 from echovessel.llm.models import LLMCall, Purpose
+from echovessel.llm.provider_choice import chosen_provider
 from tests.scripted import Script
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ from echovessel.llm.offline.describing import described
 from echovessel.llm.offline.extraction import extracted
 from echovessel.llm.offline.first_word import spoken_first
 from echovessel.llm.offline.reply import replied
-from echovessel.llm.offline.wondering import wondered
+from echovessel.llm.offline.slow_cycle import wondered
 from memory.slow_cycle.answer_schema import EntityAnswer, SlowCycleAnswer
 from proactive.outreach.write import FirstWord
 

@@ -25,11 +25,12 @@ def found(pair: Pair) -> Likeness:
     return likeness(one, other, TALKING)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def judged() -> dict[Pair, Likeness]:
     return {pair: found(pair) for pair in PAIRS}
 
 
+@pytest.mark.real_embeddings
 def test_on_the_table_nobody_is_merged_wrongly_without_asking(judged: dict[Pair, Likeness]) -> None:
     merged = [pair for pair, one in judged.items() if one.verdict == "same"]
     assert len(PAIRS) >= 60

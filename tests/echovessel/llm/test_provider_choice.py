@@ -5,8 +5,8 @@ from typing import Any
 
 from echovessel import llm
 from echovessel.llm.base import Provider
-from echovessel.llm.choosing import automatic, chosen_provider
 from echovessel.llm.ledger import cost
+from echovessel.llm.provider_choice import automatic, chosen_provider
 from echovessel.llm.schemas import strict_schema
 from echovessel.llm.tiers import OPENAI, chosen_model
 from tests.table import each_row
