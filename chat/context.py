@@ -11,9 +11,9 @@ from chat import knobs
 from chat.care import flags as crises
 from chat.models import Message
 from chat.prompt.addressees import addressees_of, format_addressees
+from echovessel.llm.prompt_headings import with_heading
 from echovessel.llm.prompt_sections import ContextRequest, Section, tokens
 from echovessel.llm.prompt_text import Neutral, fence, indent_text, one_line, render_prompt
-from persona.headings import with_heading
 from persona.models import Persona
 
 BUCKETS = ("just_now", "earlier_today", "yesterday", "this_week", "older")

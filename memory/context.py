@@ -14,6 +14,7 @@ from django.db.models import F
 from chat import knobs as chat_knobs
 from echovessel.db.compiled_queries import Query
 from echovessel.language.human_dates import humanize_date
+from echovessel.llm.prompt_headings import with_heading
 from echovessel.llm.prompt_sections import ContextRequest, Section, tokens
 from echovessel.llm.prompt_text import Neutral, fence, lines_of, one_line, render_prompt
 from memory import knobs
@@ -23,7 +24,6 @@ from memory.models.node import NodeQuerySet
 from memory.recall import Item, Meaning, Recall, recall, scoring
 from memory.recall.retrievers import entities_named
 from memory.store import vectors
-from persona.headings import with_heading
 from persona.models import Persona
 
 Kind, Subject = ConceptNode.Kind, ConceptNode.Subject

@@ -1,10 +1,10 @@
 """What a prompt says about the persona herself: who she is, her blocks, her mood, and what always holds."""
 
 from echovessel.db.compiled_queries import Query
+from echovessel.llm.prompt_headings import with_heading
 from echovessel.llm.prompt_sections import ContextRequest, Section, shorten, tokens
 from echovessel.llm.prompt_text import neutralize, render_prompt
 from persona import mood as moods
-from persona.headings import with_heading
 from persona.models import CoreBlock, Persona
 from persona.models.core_block import Label
 
