@@ -10,14 +10,14 @@ from django.db import transaction
 
 from chat.models import Message, Session, Turn
 from echovessel.db.compiled_queries import Query
+from echovessel.language.requests import RequestKind, read_requests
 from echovessel.outbox import events
 from echovessel.outbox.models import OutboxEvent
 from memory import knobs
 from memory.consolidation import requests
-from memory.curation import remember_signals
 from memory.curation.remember import remember_requested
+from memory.curation.strong_emotion import has_strong_emotion
 from memory.entities.clarify import note_hint
-from memory.forgetting.requests import asked_to_forget
 from memory.models import ConceptNode
 from memory.recall import prepare
 from memory.recall.passages import is_question
@@ -54,21 +54,26 @@ def _see_to(session: Session, lines: Sequence[Message], now: datetime) -> None:
 
 def _ask_for_early_reading(session: Session, lines: Sequence[Message], now: datetime) -> None:
     """Where a line calls for it, the knob allows it, and the last such reading was not just now."""
-    if not knobs.early_reading() or not any(remember_signals.scan(line.content) for line in lines):
+    if not knobs.early_reading() or not any(map(_must_not_wait, lines)):
         return
     lately = now - timedelta(minutes=knobs.early_reading_minutes())
     if not session.extractions.filter(created_at__gt=lately).exists():
         requests.request_early_consolidation(session, now)
 
 
+def _must_not_wait(line: Message) -> bool:
+    asks = any(one.kind is RequestKind.REMEMBER and one.sure for one in read_requests(line.content))
+    return asks or has_strong_emotion([line.content])
+
+
 def _offer_to_forget(turn: Turn, lines: Sequence[Message]) -> None:
     """Where a line asks that something be forgotten, tell the page what is meant, once: the line before, or the line
     itself; where what was said before only asks, or nothing was, what the last reply recalled."""
-    asking = next(((line, meant) for line in reversed(lines) if (meant := asked_to_forget(line.content))), None)
-    if asking is None:
+    asked = ((line, one) for line in reversed(lines) for one in read_requests(line.content))
+    line, request = next(((line, one) for line, one in asked if one.kind is RequestKind.FORGET_THIS), (None, None))
+    if line is None or request is None:
         return
-    line, meant = asking
-    told = line if meant == "own_line" else _told_before(line)
+    told = _told_before(line) if request.points_back else line
     nodes = [] if told else _recalled_before(turn, line)
     if told or nodes:
         _ask_whether(turn, [told.uuid] if told else [], nodes)

@@ -14,8 +14,8 @@ from django.utils.translation import gettext_lazy as _
 from chat.models import Message
 from chat.models.message import MessageQuerySet
 from echovessel.embeddings import embedding
-from memory.curation import actions, remember_signals
-from memory.curation.remember_signals import Place
+from echovessel.language.requests import Request, RequestKind, read_requests
+from memory.curation import actions
 from memory.entities.mentions import note_named
 from memory.models import ConceptNode, Evidence
 from memory.models.node import MAX_DESCRIPTION, NodeQuerySet
@@ -33,6 +33,14 @@ WORDS = {
     "empty": _("There are no words in this line."),
     "forgotten": _("This was forgotten for good, and is not remembered again."),
 }
+
+
+@dataclass(frozen=True)
+class Place:
+    """A piece of a message: `content[start:end]`."""
+
+    start: int
+    end: int
 
 
 class NotRemembered(Exception):
@@ -84,7 +92,7 @@ def remember_requested(lines: Iterable[Message], now: datetime) -> list[ConceptN
     archived since stays so, however often the line is looked at. What cannot be remembered is passed over."""
     found: list[ConceptNode] = []
     for line in lines:
-        asked = remember_signals.asked_to_remember(line.content) if line.role == Role.USER else None
+        asked = _asked_to_remember(line) if line.role == Role.USER else None
         if asked and (node := _remember_asked(line, asked, now)):
             found.append(node)
     return found
@@ -105,13 +113,23 @@ def _remembered(message: Message, node: ConceptNode) -> RememberedMessage:
     return RememberedMessage(message, words, is_whole=words == tidy_description(message.content))
 
 
-def _remember_asked(line: Message, asked: remember_signals.RememberRequest, now: datetime) -> ConceptNode | None:
-    meant, within = (_line_before(line), None) if asked.words is None else (line, asked.all)
+def _asked_to_remember(message: Message) -> Request | None:
+    return next((one for one in read_requests(message.content) if one.kind is RequestKind.REMEMBER and one.sure), None)
+
+
+def _remember_asked(line: Message, asked: Request, now: datetime) -> ConceptNode | None:
+    meant = _line_before(line) if asked.points_back else line
     if meant is None:
         return None
+    words = within = None
+    if not asked.points_back:
+        # "Next time I panic, remember: call Ben" is remembered with its first half.
+        begins = line.content.find(asked.condition.text, asked.start) if asked.condition.text else asked.subject_start
+        words = Place(max(begins, asked.start), asked.subject_start + len(asked.subject))
+        within = Place(asked.start, asked.end)
     try:
-        quote, _said = _quoted(meant, asked.words, within)
-        return _asked_for(quote).first() or remember(meant, now, asked.words, within)
+        quote, _said = _quoted(meant, words, within)
+        return _asked_for(quote).first() or remember(meant, now, words, within)
     except NotRemembered:
         return None
 
@@ -120,8 +138,8 @@ def _line_before(line: Message) -> Message | None:
     """What the user said before it in the same talk, and was not itself but such a request."""
     theirs = Message.objects.filter(session=line.session_id, role=Role.USER, withheld=False).before(line)
     for earlier in theirs.select_related("session", "persona__owner").order_by("-created_at", "-id")[:MOST_LINES_BACK]:
-        asked = remember_signals.asked_to_remember(earlier.content)
-        if asked is None or asked.words is not None:
+        asked = _asked_to_remember(earlier)
+        if asked is None or not asked.points_back:
             return earlier
     return None
 

@@ -69,7 +69,7 @@ def test_the_crisis_detector_reads_the_same_form() -> None:
 
 
 def test_no_list_of_ours_is_written_in_characters_that_are_folded_away() -> None:
-    others = (ROOT / "memory" / name for name in ("curation/remember_signals.py", "forgetting/requests.py"))
+    others = (ROOT / "echovessel/language/requests").glob("*.py")
     for path in (*(ROOT / "chat/care").rglob("*.py"), *others):
         written = re.sub(r"#.*|\"\"\".*?\"\"\"", "", path.read_text(encoding="utf-8"), flags=re.S)
         assert {one for one in written if simplify(one) != one} <= set("殺妳"), path

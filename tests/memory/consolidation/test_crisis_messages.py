@@ -18,7 +18,6 @@ from memory import afterwards
 from memory.consolidation import runner
 from memory.consolidation.gate import is_trivial
 from memory.consolidation.messages import PromptMessage
-from memory.curation.remember_signals import scan
 from memory.curation.strong_emotion import has_strong_emotion
 from memory.forgetting import Target, forget, plan
 from persona.models import Persona
@@ -36,7 +35,7 @@ def line(content: str) -> PromptMessage:
 
 def test_no_gate_drops_a_cry() -> None:
     lines = [*cries.lines(cries.CRIES_EN), *cries.lines(cries.CRIES_ZH), *DISGUISED]
-    assert [words for words in lines if is_trivial([line(words)]) or not scan(words)] == []
+    assert [words for words in lines if is_trivial([line(words)]) or not has_strong_emotion([words])] == []
 
 
 def test_an_idiom_alone_is_no_signal() -> None:

@@ -13,8 +13,7 @@ from echovessel.outbox.models import OutboxEvent
 from memory import afterwards
 from memory.consolidation import runner
 from memory.curation import remember as curation_remember
-from memory.curation.remember import NotRemembered, remember, remember_requested
-from memory.curation.remember_signals import Place
+from memory.curation.remember import NotRemembered, Place, remember, remember_requested
 from memory.models import Alias, ConceptNode, Entity, Mention
 from memory.recall import recall
 from memory.store.tombstones import add_tombstone

@@ -8,27 +8,9 @@ from django.utils import timezone
 from chat.models import Session, Turn
 from echovessel.outbox.models import OutboxEvent
 from memory import afterwards
-from memory.forgetting.requests import LONGEST, asked_to_forget
 from memory.models import ConceptNode
 from persona.models import Persona
-from tests.memory.forgetting.forget_phrases import ASKS, ASKS_NOTHING, ASKS_OF_ITSELF
 from tests.memory.sessions import NOW, talk, turn
-from tests.table import each_row
-
-
-@each_row("line", ASKS)
-def test_a_request_to_forget_is_understood(line: str) -> None:
-    assert asked_to_forget(line) == "line_before"
-
-
-@each_row("line", ASKS_OF_ITSELF)
-def test_a_line_may_ask_it_of_itself(line: str) -> None:
-    assert asked_to_forget(line) == "own_line"
-
-
-@each_row("line", [*ASKS_NOTHING, "", "Forget that. " + "x" * LONGEST])
-def test_what_only_speaks_of_forgetting_asks_for_nothing(line: str) -> None:
-    assert asked_to_forget(line) is None
 
 
 # --- after a turn -------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.curation.remember_signals import asked_to_remember, scan
+from echovessel.language.requests import RequestKind, read_requests
 from tests.table import each_row
 
 BEFORE = "(the line before)"
@@ -157,10 +157,8 @@ NOT_ASKED = [
 
 
 def words_of(line: str) -> str | None:
-    asked = asked_to_remember(line)
-    if asked is None:
-        return None
-    return line[asked.words.start : asked.words.end] if asked.words else BEFORE
+    asked = next((one for one in read_requests(line) if one.kind is RequestKind.REMEMBER), None)
+    return None if asked is None else asked.subject or BEFORE
 
 
 @each_row("line", ASKED)
@@ -180,34 +178,12 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES | st.text(max_size=3), max_size=30).map("".join))
 def test_what_is_understood_always_lies_within_the_line(line: str) -> None:
-    asked = asked_to_remember(line)
-    if asked is not None:
-        assert 0 <= asked.all.start < asked.all.end <= len(line)
-        if asked.words:
-            assert asked.all.start <= asked.words.start < asked.words.end <= asked.all.end
-            assert line[asked.words.start : asked.words.end].strip()
+    for asked in read_requests(line, question="cat", previous="x"):
+        assert 0 <= asked.start < asked.end <= len(line)
+        if asked.subject_start >= 0:
+            assert line[asked.subject_start :].startswith(asked.subject) or asked.kind is RequestKind.CORRECTION
 
 
 def test_a_request_anywhere_in_a_long_line_is_found() -> None:
     line = "It rained all day and nobody came. " * 500 + "Please remember that I'm moving to Lyon in May. See you!"
     assert words_of(line) == "I'm moving to Lyon in May. See you!"
-
-
-@each_row(
-    "line",
-    [
-        "My dad died yesterday.",
-        "我撑不住了",
-        "我想自殺",
-        "我們離婚了",
-        "I don’t know, I want to die",
-        "remember this: x",
-    ],
-)
-def test_a_crisis_or_a_request_is_a_signal(line: str) -> None:
-    assert scan(line)
-
-
-@each_row("line", ["Hello there", "今天吃了面", "Do you remember Milo?", ""])
-def test_small_talk_is_none(line: str) -> None:
-    assert not scan(line)

@@ -1,4 +1,4 @@
-"""What a line of the user asks of memory at once: that it be remembered, or that nobody miss it. Pure.
+"""Requests to remember: which words are to be remembered. Pure.
 
 A request to remember is understood where it is asked of the persona: at the beginning of a sentence or clause, as an
 order, a wish or a polite question. What only speaks of remembering ("do you remember", "I can't remember", 「我记得」,
@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from echovessel.language.simplified import simplify
-from memory.curation.strong_emotion import has_strong_emotion
+from echovessel.language.requests.chinese import condition_of as chinese_condition
+from echovessel.language.requests.clauses import is_other_voice
+from echovessel.language.requests.english import condition_of as english_condition
+from echovessel.language.requests.types import ALWAYS, Request, RequestKind
 
 SENTENCE_LOOKED_AT = 400  # characters in which the end of a sentence is looked for
 QUOTING_LOOKED_AT = 24
@@ -28,7 +30,7 @@ _BREAK = r"(?:^|(?<=[.!?…,;:\n\r—–(。！？，；：、~～（]))[^\S\n]{
 # --- English ---------------------------------------------------------------------------------------------------------
 _LEADS = (
     r"(?:(?:and|but|so|also|oh|ok|okay|hey|hi|well|now|then|just|please|pls|always|listen|look|by the way|btw|"
-    r"(?:hey|hi|dear) \w{1,20}|one more thing)\b[\s,]{1,3}){0,4}"
+    r"(?:hey|hi|dear) \w{1,20}|one (?:more )?thing(?: (?:that )?(?=you))?)\b[\s,]{1,3}){0,4}"
 )
 _ASKING = (
     r"(?:(?:can|could|would) you(?: also| just| maybe)? |i(?:'d like| would like| want| need) you to |"
@@ -53,7 +55,7 @@ _POINTS_ENGLISH = re.compile(
     re.IGNORECASE,
 )
 _NOTHING_MORE = re.compile(_TAIL + r"(?=\s{0,3}(?:[.!?…:,;—–\n)]|$))", re.IGNORECASE)
-_CLAUSE = re.compile(r"\s{0,2}(?:[:—–]|,?\s{0,2}that\b|,)?\s{0,3}(?=\S)", re.IGNORECASE)
+_CLAUSE = re.compile(r"(?: for me\b)?\s{0,2}(?:[:—–]|,?\s{0,2}that\b|,)?\s{0,3}(?=\S)", re.IGNORECASE)
 _TELLS_THE_TALE = (
     r"(?!(?:told|said|mentioned|asked|used to|talked|spoke|showed|sent|(?:was|were) (?:tell|say|talk)ing)\b)"
 )
@@ -79,8 +81,10 @@ _NO_MATTER = re.compile(
 
 # --- Chinese ---------------------------------------------------------------------------------------------------------
 _LEADS_ZH = (
-    r"(?:(?:我想让你|我想请你|我希望你|我要你|想让你|想请你|希望你|能不能|可不可以|可以|麻烦你?|拜托你?|请|帮我|替我|帮忙|"
-    r"一定|千万|务必|必须|应该|以后|永远|好好|对了|还有|另外|顺便|所以|那么|那|好|嗯|哦|喂|先|再|也|就|都|你们|你|您|能|得|要)"
+    r"(?:(?:我想让你|我想请你|我希望你|我要你|想让你|想请你|希望你|能不能|可不可以|可以|麻烦你?|拜托你?|请|帮我|替我|"
+    r"帮忙|"
+    r"一定|千万|务必|必须|应该|以后|永远|好好|对了|还有|另外|顺便|所以|那么|那|好|嗯|哦|喂|先|再|也|就|都|你们|你|您|"
+    r"能|得|要)"
     r"[，,\s]{0,2}){0,6}"
 )
 _POINTED_ZH = (
@@ -91,7 +95,7 @@ _CHINESE = re.compile(
     f"{_BREAK}(?P<request>(?P<leads>{_LEADS_ZH})"
     rf"(?:(?P<plain>记住|记好|记牢|牢记|记着|记一下|记录一下|记下来|记下|记个事|记件事|记(?=[：:])|"
     rf"(?:别|不要|不能|不许)(?:再)?(?:忘了|忘记|忘))|(?P<pointing>把{_POINTED_ZH}(?:都|也|好好|帮我|给我)?"
-    rf"记(?:住|下来|下|一下|着|好|牢))|(?P<recall>记得)(?!住|很|清|不|起|吗|么|没)))"
+    rf"记(?:住|下来|下|一下|着|好|牢))|(?P<recall>记得(?:提醒我)?)(?!住|很|清|不|起|吗|么|没)))"
     r"(?P<mood>了?[哦喔噢啊呀哈啦喽哟嘛吧]{0,2})"
 )
 _POLITE_ZH = re.compile("麻烦|拜托|请|帮我|替我|帮忙|希望你|让你|要你")
@@ -131,54 +135,50 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 _SPACE_AND_SIGNS = " \t\r\n:：,，、;；—–-.。!！?？"
 
 
-@dataclass(frozen=True)
-class Place:
-    """A piece of a line: `line[start:end]`."""
+_CONDITION = re.compile(
+    r"(?:^|[.!?。！？\n,，])\s*(?P<c>(?:(?:when(?:ever)?|if|every ?time|each time|any ?time|next time|once|in case|"
+    r"whenever) [^,.!?:;\n]{2,120}|"
+    r"(?:下次|每次|每当|如果|要是|只要|一旦|当|我[^，,。！？\n]{1,30}(?:的时候|时|"
+    r"的话))[^，,。！？：\n]{0,40}))[,，:：]\s*$",
+    re.IGNORECASE,
+)
 
+
+@dataclass(frozen=True)
+class _Place:
     start: int
     end: int
 
 
 @dataclass(frozen=True)
-class RememberRequest:
+class _Asked:
     """A request to remember: its place with everything that belongs to it, and that of the words to be remembered;
-    without any, the line before is meant."""
+    without any, the message before is meant."""
 
-    all: Place
-    words: Place | None
-
-
-@dataclass(frozen=True)
-class Signals:
-    """What a line asks of memory at once."""
-
-    is_strong: bool
-    asked: RememberRequest | None
-
-    def __bool__(self) -> bool:
-        return self.is_strong or self.asked is not None
+    all: _Place
+    words: _Place | None
+    request: int  # where it is asked for
 
 
-def scan(line: str) -> Signals:
-    """What `line` asks of memory at once.
-
-    >>> line = "Please remember that I'm allergic to nuts."
-    >>> asked = scan(line).asked
-    >>> line[asked.words.start : asked.words.end]
-    "I'm allergic to nuts."
-    >>> bool(scan("Do you remember my cat?"))
-    False
-    """
-    return Signals(has_strong_emotion([line]), asked_to_remember(line))
-
-
-def asked_to_remember(line: str) -> RememberRequest | None:
-    """The first request to remember in `line`."""
-    plain = simplify(line.replace("\u2019", "'"))
+def read_remembering(plain: str) -> Request | None:
+    """The first request to remember in a prepared text. "Next time I panic, remember: …" keeps its condition."""
     english = (_after_english(plain, request) for request in _requests(_ENGLISH, plain))
     chinese = (_after_chinese(plain, request) for request in _requests(_CHINESE, plain))
     first = [asked for found in (english, chinese) if (asked := next(filter(None, found), None))]
-    return min(first, key=lambda asked: asked.all.start, default=None)
+    asked = min(first, key=lambda asked: asked.all.start, default=None)
+    if asked is None or is_other_voice(plain, asked.request):
+        return None
+    start, end = asked.all.start, asked.all.end
+    if asked.words is None:
+        return Request(RequestKind.REMEMBER, start, end, "")
+    begins, ends = asked.words.start, asked.words.end
+    before = _CONDITION.search(plain, max(0, asked.request - 200), asked.request)
+    condition = ALWAYS
+    if before and begins > before.end():
+        words = before["c"]
+        condition = (chinese_condition if _HAN.search(words) else english_condition)(words)
+        start = min(start, before.start("c"))
+    return Request(RequestKind.REMEMBER, start, end, plain[begins:ends], condition=condition, subject_start=begins)
 
 
 def _requests(pattern: re.Pattern[str], line: str) -> Iterator[re.Match[str]]:
@@ -200,7 +200,7 @@ def _around_keys(line: str) -> list[tuple[int, int]]:
     return pieces
 
 
-def _after_english(line: str, request: re.Match[str]) -> RememberRequest | None:
+def _after_english(line: str, request: re.Match[str]) -> _Asked | None:
     """What a verb that may ask to remember asks for, going by what follows it."""
     end, said = request.end(), request["request"]
     polite = bool(_POLITE_ENGLISH.search(said))
@@ -236,10 +236,10 @@ def _asks_for_clause(line: str, verb_end: int, clause: re.Match[str], *, polite:
     return bool((_THAT_CLAUSE if joint.endswith("that") else _BARE_CLAUSE).match(line, begins))
 
 
-def _after_chinese(line: str, request: re.Match[str]) -> RememberRequest | None:
+def _after_chinese(line: str, request: re.Match[str]) -> _Asked | None:
     end, leads = request.end(), request["leads"]
     polite = bool(_POLITE_ZH.search(leads))
-    if request["recall"] and not _STRONG_ZH.search(leads):
+    if request["recall"] and not (_STRONG_ZH.search(leads) or _CONDITION.search(line, 0, request.start("request"))):
         return None
     perfective = request["mood"] == "了" and request["plain"] and not request["plain"].endswith("忘")
     points = _POINTS_ZH.match(line, end)
@@ -264,10 +264,13 @@ def _asks_for_sentence(request: re.Match[str], sentence: str, *, polite: bool) -
         return bool(_SELF_ZH.search(sentence))
     if polite:
         return True
-    return bool(_WHEN_ZH.match(sentence)) and not _HARD_ZH.search(sentence) and not _ABLE_ZH.search(request["leads"])
+    states = _WHEN_ZH.match(sentence) or (
+        (request["plain"] or "").endswith("一下") and re.search(r"[是在叫有]|\d", sentence)
+    )
+    return bool(states) and not _HARD_ZH.search(sentence) and not _ABLE_ZH.search(request["leads"])
 
 
-def _pointed_at(line: str, start: int, end: int) -> RememberRequest | None:
+def _pointed_at(line: str, start: int, end: int) -> _Asked | None:
     """ "Remember this": what follows a colon, else what stands before it, else what follows, else the line before."""
     before, after = _before(line, start), line[end : end + AROUND_LOOKED_AT]
     if after.lstrip()[:1] in (":", "：", "，", ",", "—", "–") and _says_something(after, least=1):
@@ -276,29 +279,29 @@ def _pointed_at(line: str, start: int, end: int) -> RememberRequest | None:
         return _preceding(line, start, end)
     if _says_something(after):
         return _following(line, start, end)
-    return RememberRequest(Place(start, end), None)
+    return _Asked(_Place(start, end), None, start)
 
 
-def _following(line: str, start: int, end: int) -> RememberRequest | None:
+def _following(line: str, start: int, end: int) -> _Asked | None:
     words = _trimmed(line, end, len(line))
     if words is None:
         return None
-    return RememberRequest(Place(start if _says_something(_before(line, start)) else 0, words.end), words)
+    return _Asked(_Place(start if _says_something(_before(line, start)) else 0, words.end), words, start)
 
 
-def _preceding(line: str, start: int, end: int) -> RememberRequest | None:
+def _preceding(line: str, start: int, end: int) -> _Asked | None:
     words = _trimmed(line, 0, start)
-    return RememberRequest(Place(words.start, end), words) if words else None
+    return _Asked(_Place(words.start, end), words, start) if words else None
 
 
-def _trimmed(line: str, start: int, end: int) -> Place | None:
+def _trimmed(line: str, start: int, end: int) -> _Place | None:
     """The words between the two places, without signs around them, but with the sign that ends them."""
     said = line[start:end]
     if tag := _TAG_AT_END.search(said, max(0, len(said) - 40)):
         said = said[: tag.start()]
     begins = start + len(said) - len(said.lstrip(_SPACE_AND_SIGNS))
     ends = start + len(said.rstrip(" \t\r\n,，、:：;；—–"))
-    return Place(begins, ends) if begins < ends else None
+    return _Place(begins, ends) if begins < ends else None
 
 
 def _before(line: str, start: int) -> str:

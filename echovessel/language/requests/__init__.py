@@ -1,0 +1,98 @@
+"""The one ear: what a message of the owner asks of the persona. Pure; English and Chinese.
+
+Chat, memory, the offline voice and the page go by this one result. A request is read from the grammar of a clause:
+whether it speaks to the persona in the owner's own voice (`clauses`), in the mood of an order, a wish or a polite
+question, negated or not, and what its verb asks for (`english`, `chinese`, `remembering`, `correcting`). Where this
+leaves a doubt the request is not `sure`: rules alone may ask about it, and no more.
+"""
+
+import re
+from dataclasses import replace
+
+from echovessel.language import tokenizer
+from echovessel.language.requests import chinese, clauses, correcting, english, remembering
+from echovessel.language.requests.types import ALWAYS, Condition, Request, RequestKind
+
+__all__ = ["ALWAYS", "Condition", "Request", "RequestKind", "read_requests"]
+
+MAX_REQUESTS = 8  # of one message
+_MIN_TOLD = 2  # letters before "forget that" that tell something
+_IDLE = re.compile(
+    r"\b(?:ok|okay|oh|no|well|sorry|please|wait|hey|hi|hello|actually|hm+|so|and|but|thanks|thank you)\b|算了|对不起|"
+    r"抱歉|好的|好吧|不好意思|嗯|哦|那|啊|等等|请",
+    re.IGNORECASE,
+)
+_YES_OR_NO = re.compile(
+    r"\W*(?:yes|yeah|yep|yup|no|nope|nah|not really|of course|sure|exactly|right|that's (?:right|him|her|it)|"
+    r"是的?|对的?|没错|不是|不对|不|没有|有|嗯+|当然|好像是)(?![\w'])",
+    re.IGNORECASE,
+)
+
+
+def read_requests(text: str, *, question: str = "", previous: str = "") -> tuple[Request, ...]:
+    """What `text` asks for, in its order. `question` is an open question of the persona, `previous` the owner's message
+    before this one.
+
+    >>> [one] = read_requests("Forget that I'm allergic to peanuts.")
+    >>> one.kind.value, one.subject, one.sure
+    ('forget', "I'm allergic to peanuts", True)
+    >>> [one] = read_requests("其实我妹妹学的是化学，不是生物")
+    >>> one.kind.value, one.old, one.new
+    ('correction', '生物', '化学')
+    >>> read_requests("I always forget my keys."), read_requests("算了，忘了吧")
+    ((), ())
+    """
+    plain = clauses.prepare(text)
+    asked = remembering.read_remembering(plain)
+    found = [asked] if asked else []
+    found += _others(plain, previous)
+    found = [_in_own_words(one, text, plain) for one in found if not clauses.is_hostile(plain, one.start, one.end)]
+    kept: list[Request] = []
+    for one in sorted(found, key=lambda one: (one.start, -one.end)):
+        if not kept or one.start >= kept[-1].end:
+            kept.append(one)
+    if not kept and (answer := _answer(text, plain, question)):
+        kept.append(answer)
+    return tuple(kept[:MAX_REQUESTS])
+
+
+def _others(plain: str, previous: str) -> list[Request]:
+    found: list[Request] = []
+    through = 0
+    for start in clauses.clause_starts(plain):
+        if start < through:
+            continue
+        one = english.read_clause(plain, start) or chinese.read_clause(plain, start)
+        if one is None and (
+            start == 0 or not plain[:start].strip(" \n\t") or plain[:start].rstrip()[-1:] in ".!?。！？\n…"
+        ):
+            one = correcting.read_correction(plain, start, previous)
+        if one is not None:
+            found.append(one)
+            through = one.end
+    return found
+
+
+def _in_own_words(one: Request, text: str, plain: str) -> Request:
+    """The request with its subject as the message spells it. "I kissed Tom. Forget that" means its own first words."""
+    if one.kind is RequestKind.FORGET_THIS:
+        before = plain[: one.start].rstrip(" \t\n,，:：-—–")
+        if sum(map(str.isalnum, _IDLE.sub(" ", before))) < _MIN_TOLD:
+            return one
+        begins = len(before) - len(before.lstrip())
+        return replace(one, subject=text[begins : len(before)], subject_start=begins)
+    if one.subject_start < 0 or one.kind is RequestKind.CORRECTION or not one.subject:
+        return one
+    return replace(one, subject=text[one.subject_start : one.subject_start + len(one.subject)])
+
+
+def _answer(text: str, plain: str, question: str) -> Request | None:
+    """An answer says yes or no, or repeats a word of the question, and asks nothing itself."""
+    words = text.strip()
+    if not question.strip() or not words or words.endswith(("?", "？")):
+        return None
+    known = {token for token in tokenizer.tokenize(question) if not tokenizer.is_function_word(token)}
+    told = {token for token in tokenizer.tokenize(plain) if not tokenizer.is_function_word(token)}
+    if not (_YES_OR_NO.match(plain) or known & told):
+        return None
+    return Request(RequestKind.ANSWER, 0, len(text), words, sure=True, subject_start=text.find(words))

@@ -1,0 +1,391 @@
+"""Requests in Chinese: the mood of a clause, its negation, and what its verb asks for. Pure; simplified characters."""
+
+import re
+
+from echovessel.language.requests.clauses import is_asked, sentence_end
+from echovessel.language.requests.types import ALWAYS, Condition, Request, RequestKind
+
+# --- the mood of a clause --------------------------------------------------------------------------------------------
+_LEADS = (
+    r"(?:(?:那么?|哦|噢|嗯+|啊|哎呀?|唉|诶|喂|嘿|好吧?|好的|算了|对不起|抱歉|不好意思|还是|对了|还有|另外|顺便说一下|"
+    r"顺便|所以|但是?|可是|不过|先|就|"
+    r"以后|从(?:现在|今天|今)(?:起|开始|以后|往后)|今后|往后|下次|将来|每天(?:早上|晚上)?|每晚|每次|今天|今晚|现在|"
+    r"这次|求求?你了?|我说|听我说|说真的|(?:[a-zA-Z]\w{1,20}|小\w)(?=[，,]))[，,：:\s]{0,3}){0,5}"
+)
+_FRAME = (
+    r"(?P<frame>(?:能不能|可不可以|可以不可以|可否|能否|是否可以|可以|能|请问?|麻烦|拜托|劳烦|希望|想让|想请|我要|要|"
+    r"得|应该|必须|最好|帮我|替我|帮忙|给我|记得|务必|一定|千万|"
+    r"我(?:真的|很|更|比较|还是)?(?:希望|想让|想请|要|想要|宁愿|需要|喜欢)|不如)(?:要|你|您|妳)?[，,]?)"
+)
+_MOOD = (
+    rf"{_LEADS}(?P<you>你们?|您|妳)?(?:就|也|还是|以后|可以|要是|真的)?{_FRAME}{{0,3}}(?P<you2>你|您|妳)?(?:以后|"
+    rf"从现在起|今后|就|也|都|再|先|还是|尽量|稍微|只要|只)?"
+)
+_NOT = (
+    r"(?P<neg>(?:我(?:真的)?不(?:想|希望|要|愿意|喜欢)(?:让)?(?:你|您)|别再|不要再|不许再|不准再|以后别|别老是?|"
+    r"别总是?|不要老是?|不要总是?|别一直|不要一直|别动不动就?|别这么|别那么|别太|不要太|不要这么|别随便|不要随便|"
+    r"别|不要|不用|不许|不准|不必|不需要|少|停止|甭|勿|不)(?:再|老是?|总是?|一直|动不动就?|随便|又|这么|那么|太|"
+    r"每次都?)*)"
+)
+_MOOD_RE, _MOOD_NOT = re.compile(_MOOD), re.compile(_MOOD + _NOT)
+_SOFT = re.compile(r"吧|好吗|好不好|可以吗|行吗|行不行|谢谢|拜托|哈|嘛|好么")
+_ENDING = (
+    r"(?:[，,\s]{0,2}(?:吧|啦|哦|噢|啊|呀|哈|嘛|好吗|好不好|可以吗|行吗|行不行|好么|谢谢[你您]?|拜托了?|了|就好了?|"
+    r"就行了?)){1,4}\s*$"
+)
+_TRAILING = re.compile(_ENDING)
+
+# --- forgetting ------------------------------------------------------------------------------------------------------
+_GONE = (
+    r"(?:忘(?:了|掉|记|干净|光|却)|删(?:了|掉|除|去)|抹(?:掉|去|了)|清(?:除|空|掉|理掉)|擦(?:掉|除)|去掉|移除|抹除|"
+    r"划掉)"
+)
+_GONE_RE = re.compile(_GONE)
+_KEEP = r"(?:记(?:住|着|下来|下|得|录|进去|到心里|在心里|在心上|仇)?|保存|保留|存(?:下来|下|起来|着)?|留(?:着|下|存))"
+_KEEP_RE = re.compile(_KEEP)
+_POINT = (
+    r"(?:(?:这|那)(?:个|件事情?|件事儿|事儿?|句话?|段话?|条(?:消息)?|些话?|一?点|一句|一条)|(?:我|咱)?(?:刚才|刚刚|刚|"
+    r"上面|前面|方才)(?:我)?(?:说|讲|提|写|发|聊)?的?"
+    r"(?:那|这)?(?:个|句|件|些|条|段|番)?(?:话|事情?|内容|消息|东西)?|我(?:说|讲)的(?:这|那)?(?:个|句|件|些)?(?:话|"
+    r"事情?)?|(?:上|前)一?(?:句|条|段)(?:话|消息)?)"
+)
+_POINT_RE = re.compile(_POINT)
+_FROM = r"(?:从|在)?你?的?(?:记忆|脑子|脑海|心|记录|资料|数据库)(?:里|中|里面)?的?"
+_MEMORY_RE = re.compile(rf"{_FROM}|你(?:知道|记得|存|记)的|告诉(?:过)?你的|跟你(?:说|讲)过?的")
+_THING = re.compile(
+    r"^(?:所有|一切|全部)?(?:关于|有关|跟|和|与)?(?P<x>.+?)(?:有关|相关)?(?:的(?:一切|所有(?:事|内容|信息)?|事情?儿?|"
+    r"那些事|那件事|全部|内容|信息|记忆|记录|话题?)|(?:这|那)(?:件|个|些|回|码)?(?:事情?儿?|话|信息)|这一?点)?(?:都|"
+    r"全|也)?$"
+)
+_ASKS_WHERE = re.compile(r"哪|什么|谁|怎么|多少|几[点号个]|没有|是不是|有没有")
+_STAYS_OUT = re.compile(
+    rf"{_LEADS}(?:{_POINT}|这|那)[，,]?(?:你|您)?(?:就|还是|也|都|可以|请|麻烦)*(?:(?:别|不要|不用|不许|甭|不必|"
+    rf"不准)(?:再|给我|往心里)?{_KEEP}(?:了|啦)?|{_GONE}(?=吧|好吗|可以吗|$)|(?:就)?(?:当|全当|权当)(?:我|你|作|"
+    rf"做)*(?:没|从?未|没有)(?:听|说|讲|提|看|发生)\w{{0,3}})"
+)
+_PRETEND = re.compile(
+    r"(?:就)?(?:当|全当|权当|装作|假装)(?:我|你|作|做|什么都)*(?:没|从?未|没有)(?:听|说|讲|提|看)(?:到|见|过)?"
+)
+
+# --- names -----------------------------------------------------------------------------------------------------------
+_CALL = re.compile(r"(?:叫|喊|称呼|管|唤|称)我(?:为|叫|做|作|一声)?")
+_NO_NAME = re.compile(
+    r"[去来回起怎别不吃睡走做帮给说想如快先再还多早一听看等干上下出进到好滚拿写买学加陪带跟和要把在的过名全姓干啥什么为何]|别人|明天|今天|现在|大家|自己"
+)
+_NAME = re.compile(
+    r"[“\"「'‘]?(?P<x>[A-Za-z][\w .'-]{0,24}[\w.]|[A-Za-z]|[\u3400-\u9fff·]{1,6}?)[”\"」'’]?(?P<tail>吧|就好了?|"
+    r"就行了?|就可以了?|即可|好了|得了|哦|啦|哈|呀|呗|好吗|可以吗|行吗|就成)?\s*(?=[，,。！!？?~～；;]|而?不|别|$|以后)"
+)
+_GOES_BY = re.compile(
+    rf"{_LEADS}(?:大家|朋友们?|他们|别人)都[叫喊]我(?P<x>[\u3400-\u9fff]{{2,4}}|[A-Za-z]\w*)[，,](?:你也|你)"
+)
+_MY_NAME = re.compile(
+    rf"{_LEADS}我(?:的名字)?(?:叫|是叫)(?P<x>(?!你|他|她|它|我)[\u3400-\u9fff]{{2,4}}|[A-Z]\w*)(?=[，,。！!]|$)"
+)
+
+# --- standing wishes -------------------------------------------------------------------------------------------------
+_CONDUCT = re.compile(
+    r"(?P<matter>(?:跟我|和我|对我|在我面前|当着我的面|主动|随便|问我|向我|给我)*(?:提(?:起|到|及|我|那|这|他|她|关于|"
+    r"前|有关)?|聊(?:到|起)?|谈(?:到|起|论)?|问(?:起|到)?|说(?:起|到)|讲到|打听|揭|追问|盘问)(?!了$|$|[吧呢啦啊])|"
+    r"提醒我(?!$))|"
+    r"(?:跟我|和我|对我|给我|向我|老是?|一直|总是?|动不动就?|急着|忙着|马上|立刻|每次都?|就|多|好好|只|只要|静静地?|"
+    r"安静地?|慢慢|先|都|那么|这么|太|再|尽量|稍微|主动)*"
+    r"(?:听(?:着|我(?:说|讲|倾诉|吐槽|发泄|唠叨))|听(?:就|$|[，,。！吧])|陪(?:着|伴|在)?(?:我|$|[，,。！就])|抱(?:抱|"
+    r"一抱|着)?我?|安慰|哄|劝|讲(?:大)?道理|说教|教育|教训|评判|评价|批评|打断|拿我(?:跟|和|与).{1,8}比|"
+    r"开[^，。]{0,8}玩笑|催|逼|敷衍|夸|撒娇|"
+    r"给(?:我)?(?:出)?(?:任何|什么)?(?:建议|意见|主意|压力|鸡汤|答案|时间|空间|一点时间|点时间|点空间|一点空间|"
+    r"我?.{0,3}(?:鼓励|拥抱|时间|空间))|出主意|灌鸡汤|熬鸡汤|提建议|分析|解决问题|帮我解决|否定|反驳|质疑|怼|争(?:论|"
+    r"吵|辩)?|吵|较劲|较真|骂|凶|嘲笑|取笑|调侃|可怜|同情|鼓励|打气|提问|追问|重复|道歉|啰嗦|唠叨|比较|纠正|附和|吵我|"
+    r"烦我|管我|理我|管|客气|"
+    r"发(?:.{0,3}表情|那么多|这么多|长|语音|问号|感叹号)|用(?:表情|感叹号|书面|文言|敬语|您|英文|英语|中文|粤语|日语|"
+    r"成语|网络|大白话|简单|温柔|那么|这么|emoji)|换成?(?:英文|英语|中文)|"
+    r"(?:说话?|讲话?|回复?|回答|回我|答|写|语气|话|句子|态度|消息)(?:的时候|时|得|也|再|能|要|可以|都|就|尽量|稍微|"
+    r"都能|都要)*(?:短|慢|简短|简单|直接|温柔|轻|少|长|正式|随意|随便|口语|幽默|认真|具体|坦率|诚实|客气|热情|冷静|"
+    r"活泼|温和|耐心|干脆|啰嗦|肉麻|做作|官方|像|跟.{1,6}一样)|"
+    r"(?:短|慢|简短|直接|温柔|轻松|认真|耐心|坦率|诚实|幽默|严肃|活泼|冷静|温和|热情|正经|大方|小心|体贴|"
+    r"细心)(?:一?点|一?些)|长话短说(?=吧|$|[。！])|说(?:(?:英文|英语|中文|粤语|实话|真话|人话|重点)(?=吧|好吗|行吗|$|"
+    r"[，,。！!就]$)|脏话|大道理|教|那种|这种|什么|.{0,6}(?:加油|没关系|想开|正常|坚强|会好))|跟我(?:说|讲)(?:英文|"
+    r"英语|中文|粤语)|"
+    r"(?:像|当|做|扮演).{0,8}(?:朋友|姐姐|哥哥|闺蜜|兄弟|家人|聊天|说话)|站在我(?:这)?边|相信我|理解我|让我(?:静静|"
+    r"静一静|一个人|自己|冷静|先说|说完|发泄|哭)|安静|闭嘴|等我(?:说完|冷静|缓)|沉默|说(?:早安|晚安)|问候|"
+    r"跟我说(?:早安|晚安|早|加油)|给我讲(?:个)?(?:笑话|故事)|讲(?:个)?(?:笑话|故事)|拍拍我|(?:在|陪)我身边|"
+    r"替我(?:着急|做决定|决定))",
+)
+_MATTER = re.compile(
+    r"(?:跟我|和我|对我|在我面前|当着我的面|主动|随便|老是?|一直|总是?|再|给我|向我|问我|动不动就?)*(?:提|聊|谈|问|"
+    r"说起|说到|讲到|打听|揭|追问|盘问)"
+)
+_FOREVER = re.compile(
+    r"以后|今后|往后|从(?:现在|今天|今)(?:起|开始|往后)|总是|永远|每次|每当|每天|每晚|每个|每句|下次|再也|一直|别再|"
+    r"不要再|别老|别总|不要老|不要总|凡是|只要|平时|动不动|老是|老[问说提讲劝]|总[问说提讲劝]|一.{1,8}就|时候"
+)
+_MANNER = re.compile(
+    r"(?:跟我|和我|对我|给我)*(?:(?:说话?|讲话?|回复?|回答|回我|答|写|语气|话|句子|态度|消息)(?:的时候|时|得|也|再|能|"
+    r"要|可以|都|就|尽量|稍微)*\w{0,3}(?:一?点|一?些|像|短|慢|少|简短)|(?:短|慢|简短|直接|温柔|轻松|认真|耐心|坦率|"
+    r"诚实|幽默|严肃|活泼|冷静|温和|热情|正经|大方|小心|体贴|细心)(?:一?点|一?些)|长话短说(?=吧|$|[。！])|用(?:英文|"
+    r"英语|中文|粤语|大白话|简单)|说(?:英文|英语|中文|粤语)|跟我(?:说|讲)(?:英文|英语|中文|粤语))"
+)
+_SIMPLE = re.compile(
+    rf"{_MOOD}(?:只要|只|就|静静地?|安静地?|好好|光|仅仅)?(?:听(?:着|我说|我讲|我(?:倾诉|吐槽|发泄))|陪(?:着|"
+    rf"在)?我(?:身边)?)(?:就好了?|就行了?|就可以了?|就够了|吧|好吗|就成|好不好)?[，,。！!]?$"
+)
+_IDIOM = re.compile(
+    r"别(?:提了|问了|说了|闹|担心|怕|急(?!着)|哭|走|动|想|生气|着急|难过|客气|介意|这样|误会|逗|装|傻|理|这么说|在意|"
+    r"夸我了|笑|慌|光|看|告诉|忘)|不要(?:担心|怕|走|离开|哭|紧|命|脸|误会|告诉)|不(?:是|会|能|想|知道|想说|想提|想聊|"
+    r"说了|聊|提|问|太|过|讲|听|敢|爱|喜欢|管|理|用(?:了|谢|担心|客气|管我|说))|少(?:废话|来|说两句|年|数|了|吃|喝|装)"
+)
+_CONDITION = re.compile(
+    rf"{_LEADS}(?P<c>(?:(?:每次|每当|当|如果|要是|只要(?!听|陪)|一旦|下次|万一|假如|凡是|等)(?:我们|咱们|我|你|咱|"
+    rf"有人|大家|家里|再|聊|说|提|谈|看|遇|晚上|一|的)?[^，,。！？!?；;]{{0,40}}?(?:的?时候?|的话|之后|以后|时|就|，|"
+    rf",)|"
+    r"(?:我们|咱们|我|你|有人|家里人?|晚上|早上|半夜|睡前|心情|周末|聊|说|谈|提)[^，,。！？!?；;]{0,30}?(?:的时候|"
+    r"的话|时(?=[，,]|你|别|先|请|就|不|陪|只|多|要)|(?<=[气过心])了(?=[，,]|你|就|别))|"
+    r"一(?:聊|说|谈|提|讲)(?:到|起)[^，,。！？!?；;]{1,16}?(?:[，,]|就|你|，)|(?:聊|说|谈|提|讲|问)(?:到|"
+    r"起)[^，,。！？!?；;]{1,16}?(?:的时候|时|的话|[，,])))[，,：:\s]{0,2}"
+)
+_FEELING = re.compile(
+    r"难过|伤心|难受|生气|哭|焦虑|害怕|紧张|压力|崩溃|孤独|寂寞|孤单|抑郁|低落|沮丧|烦|累|开心|高兴|激动|委屈|心情|"
+    r"情绪|失眠|痛苦|绝望|失落|恐慌|发火|愤怒|自责|迷茫|慌|不舒服|不好受|郁闷|心烦|想哭|发脾气|这样|不开心|难熬|"
+    r"撑不住|空落落|发作"
+)
+_PERSON = re.compile(
+    r"爸|妈|父|母|哥|弟|姐|妹|爷|奶|外公|外婆|姥|老公|老婆|丈夫|妻子|男友|女友|男朋友|女朋友|前任|前夫|前妻|前男友|"
+    r"前女友|儿子|女儿|孩子|舅|姨|叔|姑|婆婆|公公|岳|表[哥弟姐妹]|堂[哥弟姐妹]|老板|领导|同事|朋友|闺蜜|"
+    r"[小阿老][\u3400-\u9fff]"
+)
+
+
+def condition_of(words: str) -> Condition:
+    """What a condition in these words is about."""
+    words = re.sub(r"[，,：:\s]+$", "", words)
+    if not words:
+        return ALWAYS
+    if _PERSON.search(words) and not _FEELING.search(words):
+        return Condition("person", words)
+    return Condition("feeling" if _FEELING.search(words) else "topic", words)
+
+
+def read_clause(text: str, start: int) -> Request | None:
+    """The request that the clause at `start` makes, other than to remember or a correction."""
+    end = sentence_end(text, start)
+    if not re.search(r"[\u3400-\u9fff]", text[start:end]):
+        return None
+    return _forget(text, start, end) or _name(text, start, end) or _wish(text, start, end)
+
+
+def _request(text: str, kind: RequestKind, start: int, begins: int, ends: int, **more: object) -> Request:
+    subject = _TRAILING.sub("", text[begins:ends]).strip(' ，,。！!？?：:；;“”"「」~～…')
+    at = text.find(subject, begins) if subject else -1
+    return Request(kind, start, max(ends, start + 1), subject, subject_start=at, **more)  # type: ignore[arg-type]
+
+
+def _forget(text: str, start: int, end: int) -> Request | None:
+    sentence = text[start:end]
+    questioned = is_asked(text, start) and not re.search(
+        r"能不能|可不可以|能否|可以|能|好吗|行吗|好不好|行不行|麻烦|请", sentence
+    )
+    if questioned:
+        return None
+    if found := _STAYS_OUT.match(text, start):
+        rest = text[found.end() : end]
+        if re.fullmatch(r"(?:进去|下来|了|吧|哈|哦|啊|好吗|过|的?话|一样|[，,].*|好了|就行|可以吗|到|见|\s)*", rest):
+            return Request(RequestKind.FORGET_THIS, start, end, "")
+    found = _MOOD_RE.match(text, start)
+    begins = found.end() if found else start
+    soft = bool(found and (found["frame"] or found["you"] or found["you2"])) or bool(_SOFT.search(sentence))
+    if pretend := _PRETEND.match(text, begins):
+        return Request(RequestKind.FORGET_THIS, start, max(end, pretend.end()), "", sure=soft)
+    not_ = _MOOD_NOT.match(text, start)
+    # 别记…, 不要存…
+    if (
+        not_
+        and not not_["neg"].endswith("少")
+        and not_["neg"] not in ("不", "停止不")
+        and (kept := _KEEP_RE.match(text, not_.end()))
+    ):
+        return _object(text, start, kept.end(), end, soft=True, verb=kept[0])
+    if not_ and (moved := re.compile(rf"把(?P<x>[^，,。！？]{{1,30}}?)(?:也|都)?{_KEEP}").match(text, not_.end())):
+        return _thing(text, start, moved.start("x"), moved.end("x"), sure=True)
+    # 把…忘了
+    if found and (
+        moved := re.compile(
+            rf"(?:把|将)(?P<x>[^。！？\n]{{1,40}}?)[，,]?(?:都|也|全|给我|彻底|统统|全部|通通|一并|"
+            rf"给)*(?:{_FROM})?(?:都|全|给我|彻底)*{_GONE}"
+        ).match(text, begins)
+    ):
+        named = re.search(r"关于|有关|一切|所有|(?:的|这|那)[件个些]?事|记忆|我(?:说|告诉|跟你|对)", moved[0])
+        return _thing(text, start, moved.start("x"), moved.end("x"), sure=soft or bool(named))
+    gone = _GONE_RE.match(text, begins)
+    if (
+        gone
+        and found
+        and (found["you"] or found["you2"])
+        and gone[0] == "忘了"
+        and not found["frame"]
+        and not _SOFT.search(sentence)
+    ):
+        return None  # 你忘了这件事 is no order
+    if gone is None or (not_ and not_.end() > begins and _GONE_RE.match(text, not_.end())):
+        return None
+    if re.match(
+        r"说|带|拿|吃|做|问|要|去|关(?!于)|买|吧|啦|呢|呗|时间|自己|初心|回|给(?!你说)|跟你说[，,]|告诉你[，,]|看|写|"
+        r"过去|烦恼|一切吧?$|它?吧?$",
+        text[gone.end() : end],
+    ):
+        return None
+    return _object(text, start, gone.end(), end, soft=soft, verb=gone[0])
+
+
+def _object(text: str, start: int, begins: int, end: int, *, soft: bool, verb: str) -> Request | None:
+    """The request to forget what stands from `begins` on, behind its verb."""
+    rest = text[begins:end]
+    bare = _TRAILING.sub("", rest).strip("，, 吗么呢")
+    if _ASKS_WHERE.search(bare) and not re.match(r"什么都|关于", bare):
+        return None
+    if re.match(r"(?:账|仇|恨|错|我吧?$|我们吧?$|他吧?$|她吧?$|得我|性)", bare) or verb == "记仇":
+        return None
+    if not bare:
+        return (
+            Request(
+                RequestKind.FORGET_THIS,
+                start,
+                end,
+                "",
+                sure=verb.startswith(("记", "存", "保")) and bool(rest or len(verb) > 1),
+            )
+            if verb[0] in "记存保留"
+            else None
+        )
+    head = re.split(r"[，,；;]", bare)[0]
+    if not soft and (re.match(r"[他她它]", head) or re.search(r"[，,；;]", bare)) and re.search(r"了$", verb):
+        return None  # 忘了这件事，今天才想起来
+    if verb.startswith("删了") and not soft and not _MEMORY_RE.search(rest):
+        return None
+    if _POINT_RE.fullmatch(head) or _POINT_RE.fullmatch(_TRAILING.sub("", head)):
+        return Request(RequestKind.FORGET_THIS, start, end, "")
+    marked = re.search(r"关于|有关|一切|所有|的(?:事|话)|[这那][件个些回]?事|我(?:说|告诉|跟你)过|这一?点", head)
+    clause = re.match(r"我(?:妈|爸|家|儿子|女儿|们)?.{2,}", head)
+    sure = bool(marked) or soft or (verb in ("忘掉", "忘记") and bool(clause))
+    if not sure and not clause:
+        return None
+    if verb.startswith("删") and not marked and not _MEMORY_RE.search(rest) and not re.match("我", head):
+        return _thing(text, start, begins, begins + len(head), sure=False) if soft else None
+    return _thing(text, start, begins, begins + (len(head) if marked or not clause else len(bare)), sure=sure)
+
+
+def _thing(text: str, start: int, begins: int, ends: int, *, sure: bool) -> Request | None:
+    """A request to forget what is named in `text[begins:ends]`, without "everything about"."""
+    named = text[begins:ends]
+    if _POINT_RE.fullmatch(named):
+        return Request(RequestKind.FORGET_THIS, start, max(ends, start + 1), "", sure=sure)
+    head = re.match(
+        rf"(?:{_FROM}|(?:你(?:知道|记得)的|我(?:告诉|跟|对)(?:过)?你(?:说|讲)?(?:过)?的?|我说过的?)?(?:所有|一切|"
+        rf"全部)?(?:关于|有关))+",
+        named,
+    )
+    lead = head.end() if head else 0
+    found = _THING.match(named[lead:].strip())
+    inner = found["x"] if found else named[lead:]
+    at = text.find(inner, begins + lead)
+    return _request(text, RequestKind.FORGET, start, at, at + len(inner), sure=sure) if inner else None
+
+
+def _name(text: str, start: int, end: int) -> Request | None:
+    for pattern, sure in ((_GOES_BY, True), (_MY_NAME, False)):
+        if found := pattern.match(text, start):
+            return Request(RequestKind.NAME, start, found.end(), found["x"], sure=sure, subject_start=found.start("x"))
+    mood, not_ = _MOOD_RE.match(text, start), _MOOD_NOT.match(text, start)
+    if not_ and (call := _CALL.match(text, not_.end())):
+        instead = re.compile(
+            r".*[，,](?:就|请|要|改)?(?:叫我?|喊我?)(?P<x>[\u3400-\u9fff]{1,5}?|[A-Za-z]\w*)(?:吧|就好|就行|好了)?$"
+        ).match(text[start:end])
+        if instead and not _NO_NAME.match(instead["x"]):
+            at = start + instead.start("x")
+            return Request(RequestKind.NAME, start, end, instead["x"], subject_start=at)
+        if len(text[call.end() : end].strip()) and not re.match(r"[去来回起做]", text[call.end() :]):
+            return _request(text, RequestKind.WISH, start, not_.start("neg"), end, is_boundary=True)
+        return None
+    call = _CALL.match(text, mood.end()) if mood else None
+    if mood is None or call is None:
+        return None
+    found = _NAME.match(text, call.end())
+    if found is None or _NO_NAME.match(found["x"]):
+        return None
+    asked = is_asked(text, start) and not re.search("能|可以|好吗|行吗|好不好", text[start:end])
+    framed = bool(mood["frame"] or mood["you"] or mood["you2"] or found["tail"]) or bool(
+        re.search("以后|今后|从现在", mood[0])
+    )
+    named = framed or re.match(r"[小阿老大]|[A-Z]", found["x"]) is not None
+    if asked:
+        return None
+    return Request(
+        RequestKind.NAME, start, found.end(), found["x"].strip(), sure=bool(named), subject_start=found.start("x")
+    )
+
+
+def _wish(text: str, start: int, end: int) -> Request | None:
+    sentence = text[start:end]
+    if is_asked(text, start) and not re.search(
+        r"能不能|可不可以|能否|能|可以|好吗|行吗|好不好|行不行|麻烦|请", sentence
+    ):
+        return None
+    condition, begins = ALWAYS, start
+    if before := _CONDITION.match(text, start):
+        condition, begins = condition_of(before["c"].removesuffix("就")), before.end()
+        if text[before.end() - 1] == "就":
+            begins -= 1
+    if re.match(r"(?:那|嗯|哎|不是)?[，,]?你?(?:先)?听(?:着[，,]|我(?:说|讲)$|我(?:说|讲)[，,。])", text[begins:end]):
+        return None
+    if _SIMPLE.match(text[begins:end]) and not re.match(r".{0,6}(?:能不能)?陪我", text[begins:end]):
+        return _wished(text, start, begins, end, condition, sure=True, boundary=False)
+    mood, not_ = _MOOD_RE.match(text, begins), _MOOD_NOT.match(text, begins)
+    forever = bool(_FOREVER.search(sentence)) or condition is not ALWAYS
+    if not_ and (deed := _CONDUCT.match(text, not_.end())):
+        stem = (
+            not_["neg"][0] + text[not_.end() : end]
+            if not_["neg"][0] in "别少"
+            else not_["neg"][:2] + text[not_.end() : end]
+        )
+        plain = text[not_.start("neg") : end]
+        if not_["neg"] == "不":
+            return None
+        if (_IDIOM.match(plain) or _IDIOM.match(stem)) and not (deed["matter"] and len(text[deed.end() : end]) > 1):
+            return None
+        if not_["you"] is None and re.match(r"(?:不用|不必|不需要)", not_["neg"]) and not forever:
+            return _wished(text, start, begins, end, condition, sure=False, boundary=True)
+        if deed["matter"]:
+            passing = bool(re.match(r"[^，,]{1,3}了(?:[，,]|$)", plain))
+        else:
+            passing = not forever and re.search(r"(?:了|我)[。！!]?$", re.split(r"[，,]", plain)[0]) is not None
+        return _wished(text, start, begins, end, condition, sure=not passing, boundary=True)
+    deed = _CONDUCT.match(text, mood.end()) if mood else None
+    if mood is None or deed is None:
+        return None
+    framed = bool(mood["frame"] or mood["you"] or mood["you2"])
+    if deed["matter"] and deed[0].endswith("提醒我") and condition is not ALWAYS:
+        return _wished(text, start, begins, end, condition, sure=True, boundary=False)
+    if deed["matter"]:
+        if not (forever and framed) or re.search("再(?:说|聊|谈)", deed[0]):
+            return None
+        return _wished(text, start, begins, end, condition, sure=bool(condition is not ALWAYS), boundary=False)
+    manner = _MANNER.match(text[mood.end() : end]) is not None
+    if re.match(r"(?:给我)?讲(?:个|一个)|抱抱|安慰|闭嘴|安静|陪我|鼓励", text[mood.end() : end]) and not forever:
+        return None
+    if not (manner or forever):
+        return None
+    spoken = re.search(r"说|讲|回|答|写|语气|话|句|用|对我|跟我|以后|你", sentence)
+    return _wished(text, start, begins, end, condition, sure=forever or bool(manner and spoken), boundary=False)
+
+
+def _wished(
+    text: str, start: int, begins: int, end: int, condition: Condition, *, sure: bool, boundary: bool
+) -> Request:
+    lead = re.compile(
+        r"(?:(?:那么?|哦|噢|嗯+|啊|哎呀?|唉|喂|嘿|好吧|好的|算了|对了|还有|另外|所以|但是?|可是|不过|以后|今后|请|"
+        r"麻烦|拜托|从现在起|从现在开始|从今天起|下次|你就|你)[，,：:\s]{0,2}){0,4}"
+    ).match(text, begins)
+    at = lead.end() if lead and lead.end() < end else begins
+    if condition is ALWAYS and boundary and _PERSON.search(text[at:end]) and _MATTER.search(text[at:end]):
+        person = re.search(rf"(?:我)?(?:\w?(?:{_PERSON.pattern})\w?)", text[at:end])
+        condition = Condition("person", person[0]) if person else condition
+    return _request(text, RequestKind.WISH, start, at, end, condition=condition, sure=sure, is_boundary=boundary)

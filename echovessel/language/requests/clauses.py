@@ -1,0 +1,141 @@
+"""Where a message speaks to the persona in the owner's own voice, and where its clauses begin. Pure.
+
+Quotations, code, role-play between asterisks, quoted mail and song lines are masked: they are somebody else's voice.
+A clause that follows "she said:" or 「他说，」, or stands in a story, a translation or a draft, is not the owner's.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from echovessel.language.simplified import simplify
+
+MAX_CLAUSES = 400  # of one message; who says more tells a story
+_MASK = "\x00"
+_MIN_MASKED = 24  # characters; a shorter quotation without a clause inside may be a name: call me "Sam"
+_QUOTATIONS = re.compile(r"“[^”]{1,4000}”|「[^」]{1,4000}」|『[^』]{1,4000}』|«[^»]{1,4000}»|\"[^\"\n]{1,4000}\"")
+_OTHER_VOICES = re.compile(
+    r"```.{0,20000}?(?:```|$)|`[^`\n]{1,400}`|(?<!\*)\*(?=[^\s*])[^*\n]{1,400}\*(?!\*)|^[ \t]{0,3}[>♪♫].*$|"
+    r"[♪♫][^♪♫\n]{1,400}|"
+    r"^(?:-{2,} ?(?:forwarded|original) message).*\Z|^\s*[（(][^）)\n]{1,200}[）)]\s*$|https?://\S+",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+_BREAK = re.compile(
+    r"\A|(?:(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bSt)(?<!\bMrs)\.(?=\s|$)|[!?…,;:\n—–(。！？，；：、~～（]|\s-{1,2}\s|"
+    r"\b(?:and|but|so|then|because)\b|"
+    r"但是?|所以|那么|然后|而且)",
+    re.IGNORECASE,
+)
+_SPACE = re.compile(r"[\s.,，…~～!！]{0,6}")
+_SENTENCE_END = re.compile(r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bSt)(?<!\bMrs)\.(?!\w)|[!?。！？\n…]|$")
+_REPORTING = re.compile(
+    r"(?:\b(?:said|says|say|saying|told (?:me|us|him|her|them|you)|tells (?:me|us)|asked (?:me|us|him|her|"
+    r"them)(?: to)?|wrote|writes|"
+    r"goes|reads|sings?|sang|shouted|whispered|screamed|thinking|thought|texted(?: me)?|replied|called out|titled|"
+    r"named|"
+    r"(?:my|his|her|the) (?:mom|mum|dad|boss|teacher|therapist|friend))|"
+    r"说|讲|写道|写着|写|唱|喊|告诉我|叫我|让我|劝我|提醒我|问我|回我|想着|心想)[\s,:，：\x00]{0,3}$",
+    re.IGNORECASE,
+)
+_FICTION = re.compile(
+    r"\b(?:novel|short story|a story|poem|lyrics?|script|dialog(?:ue)?|scene|the character|chapter|role-?play|"
+    r"translate|translation|how (?:do|would) (?:you|i|we) say|what does|proofread|rewrite|rephrase|paraphrase|caption|"
+    r"essay|slogan|for example|for instance|e\.g\.|quote|pretend (?:you|to be)|imagine|hypothetically|dream(?:t|ed)?|"
+    r"draft|"
+    r"(?:write|wrote|writing|send|sent) (?:\w+ ){0,3}(?:email|letter|text|message|note|card|line|poem|reply))\b|"
+    r"歌词|小说|台词|剧本|剧情|对白|翻译|作文|诗里|写[一首篇段封个]|故事里|电影里|书里|角色|比如|例如|例子|假如你是|"
+    r"假装|的意思|怎么说|梦见|梦到|文案|造句|改写|润色",
+    re.IGNORECASE,
+)
+_TAG = re.compile(r"[,，\s](?:ok|okay|alright|right|please|pls|yes|deal|will you|would you|yeah)\s*\Z", re.IGNORECASE)
+# What no wish may touch: the guardrails, that the persona is an AI, help in a crisis, money and secrets.
+_OVERRIDE = re.compile(
+    r"\b(?:ignore|disregard|override|bypass|forget)\b.{0,40}\b(?:instructions?|rules?|prompts?|guardrails?|safety|"
+    r"system)\b|"
+    r"\bsystem prompt|\bjailbreak|developer mode|(?:忽略|无视|绕过|跳过|忘记|忘掉).{0,12}(?:指令|规则|提示词?|设定|"
+    r"限制|安全)|系统提示|越狱|开发者模式",
+    re.IGNORECASE,
+)
+_HOSTILE = re.compile(
+    r"\b(?:system prompt|jailbreak|developer mode|\bDAN\b|no (?:rules|limits|restrictions)|unrestricted|uncensored|"
+    r"guardrails?|without (?:limits|rules|restrictions))\b|"
+    r"\b(?:obey|comply)\b|\bfollow\b.{0,30}\b(?:links?|orders?|instructions?|commands?)\b|\bdo (?:whatever|everything|"
+    r"anything) (?:\w+ ){0,3}(?:says?|asks?|tells?)\b|"
+    r"\b(?:you are|you're|you were|that you are|as|like|be|being|pretend|say|claim|admit|insist|"
+    r"tell)\b.{0,30}\b(?:human|real (?:person|woman|man|girl|boy|human)|not an? (?:ai|bot|machine|robot|program)|"
+    r"alive|conscious|sentient)\b|"
+    r"\b(?:never|don't|not|stop|no)\b.{0,40}\b(?:an? ai\b|a bot|a machine|a robot|language model|hotlines?|helplines?|"
+    r"crisis (?:line|help)|emergency|suicide|refuse|disclaimers?|doctor|safety)|"
+    r"\b(?:passwords?|credit card|api keys?|bank account|bitcoin|transfer money|wire money)\b|\bsecretly\b|"
+    r"\bhidden (?:from|instruction)|"
+    r"\b(?:open|click|visit|trust)\b.{0,20}\b(?:links?|urls?|https?)\b|\balways (?:agree|say yes|lie)\b|"
+    r"\bnever (?:disagree|say no|refuse)\b|"
+    r"没有(?:任何)?(?:限制|规则)|不受限制|"
+    r"服从|听从.{0,12}(?:命令|指令|链接)|(?:打开|点击|相信|遵循|遵守).{0,10}(?:链接|网址|指令)|(?:你是|你就是|说你|"
+    r"承认|假装|声称|坚称|扮成?|当成?).{0,10}(?:人类|真人|活人|有意识)|"
+    r"(?:别|不要|不许|不准|永远不).{0,10}(?:是AI|是ＡＩ|人工智能|机器人|热线|急救|自杀|报警|拒绝|求助|看医生)|密码|"
+    r"银行卡|转账|信用卡|"
+    r"(?:永远|总是|必须|只能)(?:同意|赞同|说是|撒谎)",
+    re.IGNORECASE,
+)
+
+
+def prepare(message: str) -> str:
+    """`message` with one apostrophe and simplified characters, other voices masked; every place stays what it is."""
+    plain = simplify(message.replace("\u2019", "'").replace("\u02bc", "'"))
+    plain = _OTHER_VOICES.sub(lambda voice: _MASK * len(voice[0]), plain)
+    return _QUOTATIONS.sub(_mask_quotation, plain)
+
+
+def _mask_quotation(quotation: re.Match[str]) -> str:
+    words = quotation[0]
+    is_short = len(words) < _MIN_MASKED and not re.search(r"[.,!?;:。，！？；：]", words)
+    return words if is_short else _MASK * len(words)
+
+
+def clause_starts(text: str) -> Iterator[int]:
+    """Where the clauses of a prepared text begin, those in another voice left out."""
+    last = -1
+    for found in islice(_BREAK.finditer(text), MAX_CLAUSES):
+        spaces = _SPACE.match(text, found.end())
+        start = spaces.end() if spaces else found.end()
+        if start > last and start < len(text) and text[start] != _MASK and not is_other_voice(text, start):
+            yield start
+            last = start
+
+
+def is_other_voice(text: str, start: int) -> bool:
+    """Whether the clause at `start` is reported, or stands in a story, a translation or a draft."""
+    before = text[max(0, start - 32) : start]
+    if _REPORTING.search(before):
+        return True
+    sentence = text[_sentence_start(text, start) : start]
+    introduced = re.search(r"[:：]\s*[^:：\n]*$", text[max(0, start - 400) : start])
+    lead = text[max(0, start - 400) : start - len(introduced[0])][-120:] if introduced else ""
+    return bool(_FICTION.search(sentence) or _FICTION.search(lead) or (lead and _REPORTING.search(f"{lead}:")))
+
+
+def _sentence_start(text: str, start: int) -> int:
+    ends = [
+        found.end() for found in re.finditer(r"[.!?。！？\n](?=\s|$|[^\x00-\x7f])", text[max(0, start - 400) : start])
+    ]
+    return max(0, start - 400) + (ends[-1] if ends else 0)
+
+
+def sentence_end(text: str, start: int) -> int:
+    """Where the sentence that goes on at `start` ends, before its sign."""
+    found = _SENTENCE_END.search(text, start, min(len(text), start + 600))
+    return found.start() if found else min(len(text), start + 600)
+
+
+def is_asked(text: str, start: int) -> bool:
+    """Whether the sentence that goes on at `start` ends as a question."""
+    end = sentence_end(text, start)
+    if _TAG.search(text[start:end]):
+        return False
+    return text[end : end + 1] in ("?", "？") or bool(re.search(r"[吗么呢]\s*$", text[start:end]))
+
+
+def is_hostile(text: str, start: int, end: int) -> bool:
+    """Whether the request `text[start:end]` attacks what holds for every persona, or stands in a message that does."""
+    return bool(_OVERRIDE.search(text) or _HOSTILE.search(text, _sentence_start(text, start), end))

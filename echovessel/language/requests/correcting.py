@@ -1,0 +1,276 @@
+"""Corrections: what was said and what is right, as far as a message tells them. Pure; English and Chinese.
+
+A correction changes nothing by itself: it only finds the memory that it may be about, and the owner decides.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+from echovessel.language.requests.clauses import is_asked, sentence_end
+from echovessel.language.requests.types import Request, RequestKind
+
+_I = re.IGNORECASE
+_LONGEST = 60  # characters of what is put right
+
+_FEELING = (
+    r"sad|happy|angry|mad|tired|bored|scared|afraid|hungry|lonely|alone|good|bad|great|ok|okay|fine|sure|serious|"
+    r"kidding|joking|"
+    r"just|really|only|yet|now|yes|no|always|even|necessarily|exactly|quite|very|so|too|that|this|it|you|me|him|her|"
+    r"them|because|anymore|at all|"
+    r"a joke|an excuse|alright|upset|jealous|depressed|sick|ill|ready|nice|funny|easy|hard|worth|going|to|if|what|how|"
+    r"why|when|who|like|in the mood|my fault|your fault|a big deal|the point|the problem|the same|much|many|a lot|lost"
+)
+_NP = (
+    r"(?:(?:a|an|the|my|his|her|their|our|on|in|at|to|from|with|for|about|by|since|called|"
+    r"named)\s+){0,3}[\w'’&:.-]+(?:\s+(?!(?:and|but|so|is|was|are|were|has|have|not|because|i|you|he|she|they|"
+    r"we)\b)[\w'’&:-]+){0,3}"
+)
+_CONTRAST = (
+    re.compile(
+        rf"(?P<new>{_NP})\s*[,—–-]*\s*(?:and |but )?(?:not|instead of|rather than)\s+(?P<old>{_NP})\s*(?=[.!,;]|$)", _I
+    ),
+    re.compile(
+        rf"(?:\bit's |\bit is |\bit was |\bhe's |\bshe's |\bthey're |\bisn't |\bwasn't |\baren't )?\b(?:not|isn't|"
+        rf"wasn't|aren't)\s+(?P<old>{_NP})\s*(?:,|;|–|—|-| but\b|\.)\s*(?:but |it's |it is |it was |he's |she's |"
+        rf"they're |that's |actually )*(?P<new>{_NP})\s*(?=[.!,;]|$)",
+        _I,
+    ),
+)
+_BACK = re.compile(
+    r"(?:(?:oh|oops|ah|hm+|well|um|uh|hey|ok|okay|hold on|haha|and|but)\b[\s,.!…]{0,3}){0,3}"
+    r"(?P<word>no+\b(?: no\b)*|nope\b|not quite\b|wait\b|sorry\b|oops\b|whoops\b|actually\b|in fact\b|correction\b|"
+    r"my (?:bad|mistake)\b|make that\b|scratch that\b|"
+    r"that(?:'s| was| is) (?:wrong|not right|incorrect|not true|not correct|a mistake)\b|it(?:'s| is| was) actually\b|"
+    r"i (?:mean|meant|misspoke|was wrong(?! about)|said|typed it wrong|wrote it wrong)\b|typo\b|"
+    r"i got (?:it|that|the (?:name|date|day|year|number|age|city|place|town|time)) wrong(?=\s*[,.:;!–—-])|"
+    r"(?:you(?:'ve| have)?|i(?:'ve| have)? (?=mixed|confused|muddled)) ?(?:mixed|got|confused|muddled) (?:it|that|"
+    r"them|this|\w{1,12})? ?(?:up|wrong|mixed up|backwards?)\b|you(?:'re| are) (?:wrong|mistaken|confusing|mixing)\b|"
+    r"you (?:misunderstood|misremember|remember(?:ed)? (?:that|it) wrong(?:ly)?|are confusing)\b|i never said\b|"
+    r"i didn't say\b)"
+    r"(?:[\s,.:;!—–-]{1,4}(?:(?:but|it's|it is|it was|i mean|i meant|i said|make that|it should be|should be|actually|"
+    r"sorry|it|no|about that|that|the right (?:one|word|name) is)\b[\s,:]{0,2}){0,4})?",
+    _I,
+)
+_STRONG_BACK = re.compile(
+    r"correction|mistake|make that|wrong|incorrect|not true|not right|i (?:mean|meant|misspoke|said)|mixed|confus|"
+    r"muddled|misremember|misunderstood|typo|never said|didn't say|my bad|scratch that",
+    _I,
+)
+_NO_ANSWER = re.compile(
+    r"(?:thanks?|thank you|way|worries|worry|problem|problems|idea|need|matter|doubt|offense|offence|rush|kidding|"
+    r"joke|clue|one|more|go on|please|really|seriously|never|nothing|not|wonder|what|why|how|who|where|when|don't|"
+    r"stop|i|i'm|i've|i'll|i'd|"
+    r"you|you're|we|that|that's|this|it|it's|let|let's|can|could|would|will|should|do|did|are|is|maybe|of course|"
+    r"sorry|just|but|and|for|to|if|because|everything|all|there|good|great|yes|sure|there's|sounds?|actually|honestly|"
+    r"hold|listen|a (?:bit|second|minute|moment)|"
+    rf"{_FEELING})\b",
+    _I,
+)
+_THIRD = re.compile(
+    r"(?P<new>(?:(?:my|his|her|our|their|the)\s+\w+(?:\s+\w+)?|he|she|they|(?-i:[A-Z])\w+(?:\s(?-i:[A-Z])\w+)?|it was|"
+    r"it's|there (?:are|were)|his name|her name|i (?:live|lived|work|worked|study|studied|have|had|was born|grew up|"
+    r"am from|moved|come from)|we (?:live|lived|have|had|met|moved)|i'm from)\b"
+    r"\s*(?:'s|is|was|are|were|has|have|had|lives?|lived|works?|worked|studie[sd]|study|plays?|played|likes?|loves?|"
+    r"hates?|comes?|came|grew|born|moved|died|got|goes|went|called|named|speaks?|owns?|teaches|taught|married|turned|"
+    r"turns|started|starts|in|at|to|from|two|three|\d+|a|an|my|his|her)\b.{1,80})",
+    _I,
+)
+_SPELLED = re.compile(
+    r"(?:it's |it is |her name is |his name is |my name is |the name is |that's )?(?:spelled|spelt|written|"
+    r"pronounced)\s+(?P<new>.{1,40})",
+    _I,
+)
+
+_LEAD = re.compile(
+    r"^(?:(?:i|you) (?:said|mean|meant)|it's|it is|it was|he's|she's|they're|he is|she is|no|the name is)\s+", _I
+)
+
+_NP_ZH = r"(?:[^\s，,。！!？?；;、：:的了吗吧呢是]|的(?=[\u3400-\u9fff])){1,12}?"
+_NO_NP_ZH = re.compile(
+    r"(?:我|你|您|咱)(?![妈爸哥弟姐妹儿女老朋同家前舅姨叔姑奶爷外表堂侄婆公])|不|没|因为|为了|说|要|故意|真的?|很|太|"
+    r"觉得|怕|吗|吧|什么|怎么|这样|那样|这么|那么|谁|生气|难过|伤心|开心|高兴|害怕|失望|累|烦|委屈|后悔|讨厌|喜欢|爱|"
+    r"懒|傻|坏|好|一般|问题|重点|开玩笑|玩笑|滋味|办法|故意|时候|东西|所有|每|随便|只|就|想(?!.{0,2}家)|担心|不甘|"
+    r"嫉妒|羡慕|冷漠|心疼|舍不得|可惜|为|靠|有没有|对手|我的错|你的错|本来|还"
+)
+_CONTRAST_ZH = (
+    re.compile(
+        rf"(?:不是|并不是|并非|不叫|不在|不姓|不属|不住|不去)(?P<old>{_NP_ZH})[，,；;。\s]\s*(?:而是|而|其实是?|"
+        rf"应该是|才|是|叫|在|姓|属|住|去)+(?P<new>{_NP_ZH})(?:才对|才是|啦|了|的|哦|呀|啊|哈|"
+        rf"来着)*(?=[，,。！!？?；;~～]|$)"
+    ),
+    re.compile(
+        rf"(?:其实是|应该是|学的?是|有|是|叫|在|姓|属|住|去|养的是|喜欢的是)(?P<new>{_NP_ZH})[，,]?\s*(?:而|并|可|"
+        rf"根本)?(?:不是|并非|不叫|不在|不姓|不属|不住|不去)(?P<old>{_NP_ZH})(?:啦|了|的|哦|呀|啊|"
+        rf"哈)*(?=[，,。！!？?；;~～]|$)"
+    ),
+)
+_BACK_ZH = re.compile(
+    r"(?:(?:啊|哦|噢|呃|嗯|哎呀?|诶|等等|等一下|抱歉|不好意思|对不起|那个|话说)[，,。…\s]{0,2}){0,3}"
+    r"(?P<word>(?:不对){1,3}|不是(?=[，,！。])|不(?=[，,])|错了?(?=[，,！。])|(?:我|是我|你|您)?(?:刚才|刚刚|之前|"
+    r"上次|可能|好像)?(?:我|你)?(?:说|记|搞|弄|打|写|听|理解)(?:错|混|反|岔)(?:字|人|名字|日子|时间)?了?|"
+    r"更正(?:一下)?|纠正(?:一下)?|准确地?说|我(?:说|指)的(?:是|不是)|我没说|其实)"
+    r"[，,。！!：:\s…]{0,3}(?:(?:是我|你|我)?(?:说|记|搞|打|写)错了?[，,。！\s]{0,2})?"
+)
+_STRONG_BACK_ZH = re.compile(r"错|混|反了|更正|纠正|准确|我[说指]的|我没说|不对")
+_RIGHT_ZH = re.compile(
+    rf"(?:应该|其实|实际上|真的)?(?:是|叫|说的是|姓|在)(?P<new>{_NP_ZH})(?:才对|才是|啦|了|的|哦|呀|啊|"
+    rf"哈)*(?=[，,。！!；;~～]|$)"
+)
+_BARE_ZH = re.compile(r"(?P<new>[\u3400-\u9fff\w]{1,12}?)(?:才对|啦|哦|呀|啊|哈)*(?=[。！!~～]|$)")
+_THIRD_ZH = re.compile(
+    r"(?P<new>(?:我?(?:妈|爸|哥|弟|姐|妹|儿子|女儿|老公|老婆|男朋友|女朋友|男友|女友|老板|同事|朋友|奶奶|爷爷|外婆|"
+    r"外公|舅舅|姨|叔叔|姑姑|孩子|婆婆|公公|表\w|堂\w|前任|猫|狗|室友|闺蜜|家)\w{0,2}|他|她|它|他们|我(?:住|在|是|叫|"
+    r"有|养|姓|学|今年|老家|生日)|[小阿老][\u3400-\u9fff]|[\u3400-\u9fff]{2,3}(?=[住在是叫有姓学养])|[A-Z]\w+)\s?"
+    r"(?:的|住|在|是|叫|姓|有|学|养|今年|做|去|喜欢|属|才|早就|搬|没|不|读|教|开|当|会|大|比)[^，。！？\n]{1,40})"
+)
+
+
+def read_correction(text: str, start: int, previous: str) -> Request | None:
+    """The correction that the clause at `start` makes."""
+    end = sentence_end(text, start)
+    if end - start > 160:
+        return None
+    if re.search(r"[\u3400-\u9fff]", text[start:end]):
+        return _chinese(text, start, end, previous)
+    return _english(text, start, end, previous)
+
+
+def _english(text: str, start: int, end: int, previous: str) -> Request | None:
+    back = _BACK.match(text, start)
+    # "No. York." stands in two sentences.
+    end = sentence_end(text, back.end()) if back else end
+    if end <= start or is_asked(text, back.end() if back else start):
+        return None
+    strong = bool(back and _STRONG_BACK.search(back[0]))
+    begins = back.end() if back and back["word"].lower() not in ("i never said", "i didn't say") else start
+    if pair := _contrast(text, start, end, _CONTRAST, _no_np):
+        old, new, at = pair
+        known = _stands_in(old, previous) or strong or bool(back and back["word"].lower() != "i said")
+        return Request(
+            RequestKind.CORRECTION, start, end, _said(text, start, end), old, new, sure=known, subject_start=at
+        )
+    if found := _SPELLED.match(text, begins):
+        return _found(text, start, end, found, sure=False)
+    if back is None:
+        return None
+    if found := _THIRD.match(text, begins, end):
+        return _found(text, start, end, found, sure=strong)
+    bare = re.compile(rf"(?:it's |it is |it was |on |at |in |with )?(?P<new>{_NP})\s*(?=[.!,]|$)", _I).match(
+        text, begins, end
+    )
+    if (
+        bare
+        and begins > start
+        and (strong or not _NO_ANSWER.match(bare["new"]))
+        and not re.match(_FEELING + r"$", bare["new"], _I)
+    ):
+        if back["word"].lower() in (
+            "wait",
+            "actually",
+            "in fact",
+            "it was actually",
+            "it's actually",
+            "it is actually",
+        ) and not _is_plain_np(bare["new"]):
+            return None
+        known = strong and back["word"].lower() not in ("i mean",)
+        return _found(text, start, end, bare, sure=known or (bool(previous) and _is_plain_np(bare["new"])))
+    return None
+
+
+def _is_plain_np(words: str) -> bool:
+    """Whether it is a name, a number or a day, and no opinion."""
+    return bool(
+        re.search(
+            r"\b[A-Z]|\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|\w+day|my|his|her|"
+            r"the)\b",
+            words,
+        )
+    )
+
+
+def _no_np(words: str) -> bool:
+    return bool(re.match(rf"(?:{_FEELING})\b", words.strip(), _I))
+
+
+def _contrast(
+    text: str,
+    start: int,
+    end: int,
+    patterns: Sequence[re.Pattern[str]],
+    is_no_np: Callable[[str], bool],
+) -> tuple[str, str, int] | None:
+    for pattern in patterns:
+        for found in pattern.finditer(text, start, min(end + 40, len(text))):
+            if found.start() > end:
+                break
+            old, new = (_LEAD.sub("", found[side].strip(" .,")) for side in ("old", "new"))
+            if (
+                old.casefold() != new.casefold()
+                and not is_no_np(old)
+                and not is_no_np(new)
+                and max(len(old), len(new)) <= _LONGEST
+            ):
+                return old, new, found.start("new")
+    return None
+
+
+def _stands_in(words: str, previous: str) -> bool:
+    return bool(words) and words.casefold() in previous.casefold()
+
+
+def _said(text: str, start: int, end: int) -> str:
+    return text[start:end].strip(" ,，。.!！")
+
+
+def _found(text: str, start: int, end: int, found: re.Match[str], *, sure: bool) -> Request:
+    new = found["new"].strip(' ,，。.!！“”"')
+    return Request(
+        RequestKind.CORRECTION,
+        start,
+        end,
+        _said(text, start, end),
+        "",
+        new,
+        sure=sure,
+        subject_start=found.start("new"),
+    )
+
+
+def _chinese(text: str, start: int, end: int, previous: str) -> Request | None:
+    back = _BACK_ZH.match(text, start)
+    end = sentence_end(text, back.end()) if back else end
+    if end <= start or is_asked(text, back.end() if back else start):
+        return None
+    strong = bool(back and _STRONG_BACK_ZH.search(back[0]))
+    if pair := _contrast(text, start, end, _CONTRAST_ZH, _is_no_np_zh):
+        old, new, at = pair
+        known = strong or bool(back) or _stands_in(old, previous)
+        return Request(
+            RequestKind.CORRECTION, start, end, _said(text, start, end), old, new, sure=known, subject_start=at
+        )
+    if back is None:
+        late = re.compile(
+            r"(?:应该|其实)?(?:是|叫)?(?P<new>[^，,。]{2,30})[，,](?:是)?(?:我|你|您)(?:刚才|刚刚)?(?:说|记|搞|弄|"
+            r"听)(?:错|混)了"
+        ).match(text, start, end)
+        return _found(text, start, end, late, sure=False) if late else None
+    begins = back.end()
+    right = _RIGHT_ZH.match(text, begins, end) or (
+        _BARE_ZH.match(text, begins, end) if back[0].rstrip().endswith("是") or strong else None
+    )
+    if right and back["word"] != "其实" and not _is_no_np_zh(right["new"]):
+        return _found(text, start, end, right, sure=strong or bool(previous))
+    if found := _THIRD_ZH.match(text, begins, end):
+        return _found(
+            text,
+            start,
+            end,
+            found,
+            sure=strong and back["word"] != "其实" and re.search("错|混|反", back[0]) is not None,
+        )
+    return None
+
+
+def _is_no_np_zh(words: str) -> bool:
+    return bool(_NO_NP_ZH.match(words.strip()))
