@@ -118,7 +118,18 @@ def post_message(request: HttpRequest, persona_id: UUID, body: MessageIn) -> Any
         persona, body.content, body.client_id, CHANNEL, timezone.now(), unrecorded=body.off_the_record
     )
     _nudge(persona)
-    return Status(202, _sent(taken))
+    # What became of a line; with the help that belongs beside it.
+    message, beside = taken.message, messages.as_event(taken.message)
+    return Status(
+        202,
+        {
+            "message": serialize_message(message),
+            "turn_id": message.turn.uuid if message.turn else None,
+            "repeated": taken.repeated,
+            "care": beside.get("care", {}).get("texts", []),
+            "ai_notice": "ai_notice" in beside,
+        },
+    )
 
 
 @router.get("/{uuid:persona_id}/messages/{uuid:message_id}", response=MessageOut, summary="One line")
@@ -214,18 +225,6 @@ def _own_session(request: HttpRequest, persona_id: UUID, session_id: UUID) -> Se
 def _own_turn(request: HttpRequest, persona_id: UUID, turn_id: UUID) -> Turn:
     own = own_persona(request, persona_id).turns.select_related("session", "persona")
     return get_object_or_404(own, uuid=turn_id)
-
-
-def _sent(taken: messages.StoredMessage) -> dict[str, Any]:
-    """What became of a line; with the help that belongs beside it."""
-    message, beside = taken.message, messages.as_event(taken.message)
-    return {
-        "message": serialize_message(message),
-        "turn_id": message.turn.uuid if message.turn else None,
-        "repeated": taken.repeated,
-        "care": beside.get("care", {}).get("texts", []),
-        "ai_notice": "ai_notice" in beside,
-    }
 
 
 def _admit(persona: Persona) -> None:

@@ -33,7 +33,10 @@ def crisis(request: ContextRequest) -> Section | None:
 
     The account calls it guidance: what is left of it once the line is forgotten tells nobody what it was about."""
     persona: Persona = request.persona
-    lines = crises.crisis_messages_of(_of_this_talk(request))
+    # The user's last lines of the talk that goes on, and what was just said.
+    theirs = [line for line in request.window if line.role == Message.Role.USER]
+    before = [line for line in theirs if line.session_id == _talk_of(request)]
+    lines = crises.crisis_messages_of([*before, *request.burst][-max(knobs.care_lines(), len(request.burst)) :])
     now = bool(lines)
     if not now:
         lines = crises.recent_crisis_messages(persona, request.now, _talk_of(request))
@@ -81,13 +84,6 @@ def bucket_of(at: datetime, now: datetime) -> str:
     if days == 1:
         return "yesterday"
     return "this_week" if days < 7 else "older"
-
-
-def _of_this_talk(request: ContextRequest) -> list[Message]:
-    """The user's last lines of the talk that goes on, and what was just said."""
-    theirs = [line for line in request.window if line.role == Message.Role.USER]
-    before = [line for line in theirs if line.session_id == _talk_of(request)]
-    return [*before, *request.burst][-max(knobs.care_lines(), len(request.burst)) :]
 
 
 def _talk_of(request: ContextRequest) -> int | None:

@@ -84,7 +84,10 @@ def add_message(
     client_id: UUID | None = None,
 ) -> Message:
     """Store and index one message, and count it in its session. Call inside a transaction."""
-    now = _in_order(session, now)
+    # `now`, but not before what was said last: a clock that was set back a little turns no talk around. One that was
+    # set back far was wrong before, and is believed from now on.
+    last = session.last_message_at
+    now = last if now < last <= now + LITTLE else now
     message = Message(
         session=session,
         persona=session.persona,
@@ -100,13 +103,6 @@ def add_message(
     search.index([message])
     _count(session.pk, message.token_count, now)
     return message
-
-
-def _in_order(session: Session, now: datetime) -> datetime:
-    """`now`, but not before what was said last: a clock that was set back a little turns no talk around. One that was
-    set back far was wrong before, and is believed from now on."""
-    last = session.last_message_at
-    return last if now < last <= now + LITTLE else now
 
 
 def publish_user_message(message: Message, beside: MessageExtras) -> None:

@@ -41,15 +41,12 @@ def after_turn(turn_pk: int, now: datetime) -> None:
         note_hint(turn, now)
         if not turn.session.off_the_record:
             _offer_to_forget(turn, _lines(turn_pk))
-            _see_to(turn.session, _lines(turn_pk), now)
+            lines = _lines(turn_pk)
+            try:
+                remember_requested(lines, now)
+            finally:
+                _ask_for_early_reading(turn.session, lines, now)
         prepare(turn.persona_id)
-
-
-def _see_to(session: Session, lines: Sequence[Message], now: datetime) -> None:
-    try:
-        remember_requested(lines, now)
-    finally:
-        _ask_for_early_reading(session, lines, now)
 
 
 def _ask_for_early_reading(session: Session, lines: Sequence[Message], now: datetime) -> None:

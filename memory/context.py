@@ -3,7 +3,7 @@
 What stands in the lists that every prompt carries is not recalled for a turn as well.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date, datetime
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from memory import knobs
 from memory.entities import clarify
 from memory.models import ConceptNode, Entity, MergeProposal
 from memory.models.node import NodeQuerySet
-from memory.recall import Item, Meaning, Recall, recall, scoring
+from memory.recall import Meaning, Recall, recall, scoring
 from memory.recall.retrievers import entities_named
 from memory.store import vectors
 from persona.models import Persona
@@ -93,7 +93,13 @@ def recollections(request: ContextRequest) -> Section:
     if not found.items:
         return Section("recollections", "user", "", found.xray.as_json(), {"recollections": []})
     text = _recollected(persona, [Neutral(item.text) for item in found.items])
-    return Section("recollections", "user", text, found.xray.as_json(), {"recollections": _material(found.items)})
+    return Section(
+        "recollections",
+        "user",
+        text,
+        found.xray.as_json(),
+        {"recollections": [{"text": item.said, "layer": item.layer, "speaker": item.speaker} for item in found.items]},
+    )
 
 
 def about_them(request: ContextRequest) -> Section | None:
@@ -236,10 +242,6 @@ def _recalled(request: ContextRequest) -> Recall:
 def _recollected(persona: Persona, lines: Sequence[str]) -> str:
     text = render_prompt("recollections", persona.language, lines=lines, name=persona.called)
     return with_heading(persona.language, "recollections", text)
-
-
-def _material(items: Iterable[Item]) -> list[dict[str, Any]]:
-    return [{"text": item.said, "layer": item.layer, "speaker": item.speaker} for item in items]
 
 
 def _listed(request: ContextRequest, name: str, found: Sequence[PromptNode], *, dated: bool = False) -> Section | None:

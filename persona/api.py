@@ -269,20 +269,16 @@ def edit_persona(request: HttpRequest, persona: Persona, values: dict[str, Any],
     Raises Refused for what cannot be stored."""
     try:
         with transaction.atomic():
-            _set(persona, values)
+            for name, value in values.items():
+                setattr(persona, name, value.strip() if isinstance(value, str) else value)
+            persona.full_clean()
+            if values:
+                persona.save(update_fields=[*values])
             for block in persona.core_blocks.filter(label__in=blocks):
                 block.rewrite(blocks[block.label], request.user)  # type: ignore[arg-type]
     except ValidationError as error:
         raise _wrong(error) from error
     return persona
-
-
-def _set(persona: Persona, values: dict[str, Any]) -> None:
-    for name, value in values.items():
-        setattr(persona, name, value.strip() if isinstance(value, str) else value)
-    persona.full_clean()
-    if values:
-        persona.save(update_fields=[*values])
 
 
 def _wrong(error: ValidationError) -> ApiError:

@@ -79,7 +79,8 @@ def first_run(request: HttpRequest, token: str) -> HttpResponse:
 def onboarding(request: HttpRequest) -> HttpResponse:
     """Three short steps; what was typed is kept in the login session until the last one."""
     draft: dict[str, str] = request.session.get(DRAFT, {})
-    step = min(_step_asked_for(request), _first_unfinished(draft))
+    asked = request.GET.get("step", "1")
+    step = min(int(asked) if asked in ("1", "2", "3") else 1, _first_unfinished(draft))
     form = STEPS[step - 1](request.POST or None, initial=_initial(draft))
     if request.method == "POST" and "back" in request.POST:
         _keep(request, draft, request.POST.dict())
@@ -88,13 +89,17 @@ def onboarding(request: HttpRequest) -> HttpResponse:
         draft = _keep(request, draft, form.cleaned_data)
         if step < len(STEPS):
             return redirect(f"{request.path}?step={step + 1}")
-        return _finish(request, draft)
+        persona = create_persona(
+            request.user,  # type: ignore[arg-type]
+            draft["name"],
+            blocks={label: draft.get(label, "") for label in ("persona", "user", "style")},
+            user_name=draft["user_name"],
+            timezone=draft.get("timezone", "UTC"),
+            language=draft.get("language", "en"),
+        )
+        del request.session[DRAFT]
+        return redirect("chat", persona.uuid)
     return render(request, "onboarding.html", {"form": form, "step": step, "steps_total": len(STEPS)})
-
-
-def _step_asked_for(request: HttpRequest) -> int:
-    asked = request.GET.get("step", "1")
-    return int(asked) if asked in ("1", "2", "3") else 1
 
 
 def _first_unfinished(draft: dict[str, str]) -> int:
@@ -115,16 +120,3 @@ def _keep(request: HttpRequest, draft: dict[str, str], typed: dict[str, str]) ->
     kept = draft | {name: str(value) for name, value in typed.items() if name in names}
     request.session[DRAFT] = kept
     return kept
-
-
-def _finish(request: HttpRequest, draft: dict[str, str]) -> HttpResponse:
-    persona = create_persona(
-        request.user,  # type: ignore[arg-type]
-        draft["name"],
-        blocks={label: draft.get(label, "") for label in ("persona", "user", "style")},
-        user_name=draft["user_name"],
-        timezone=draft.get("timezone", "UTC"),
-        language=draft.get("language", "en"),
-    )
-    del request.session[DRAFT]
-    return redirect("chat", persona.uuid)

@@ -86,12 +86,24 @@ def load_data(lines: Sequence[TrainingLine]) -> Data:
 
 def axes_of(data: Data) -> np.ndarray:
     """Where the lines differ most. It knows nothing of which of them are cries, so all folds share it."""
-    return _axes(data.vectors - data.vectors.mean(0).astype(np.float16))
+    # The DIMENSIONS directions in which lines differ most; each looks towards where its largest part is positive.
+    vectors = data.vectors - data.vectors.mean(0).astype(np.float16)
+    last = vectors.shape[1] - 1
+    _values, axes = linalg.eigh(
+        (vectors.T @ vectors).astype(np.float64), subset_by_index=(last - DIMENSIONS + 1, last), driver="evr"
+    )
+    axes = axes[:, ::-1]
+    axes *= np.sign(axes[np.abs(axes).argmax(0), np.arange(DIMENSIONS)])
+    return axes
 
 
 def train(data: Data, language: str, axes: np.ndarray) -> dict[str, np.ndarray]:
     """All parts of a model, its threshold where the machine put it."""
-    rarity = _rarity(data.counts)
+    lines = np.zeros(grams.BUCKETS)
+    for kinds in data.counts:
+        for buckets, _amounts in kinds:
+            lines[buckets] += 1
+    rarity = (np.log((1 + len(data.counts)) / (1 + lines)) + 1).astype(np.float16).astype(np.float64)
     ngrams = _matrix(data.counts, rarity)
     first = LogisticRegression(C=10.0, max_iter=1000, class_weight="balanced").fit(ngrams, data.is_cry)
     mean = data.vectors.mean(0).astype(np.float16)
@@ -190,14 +202,6 @@ def report(data: Data, unseen: Unseen, language: str) -> None:
         say(f"curve: {heard[is_cry].mean():.1%} of cries at {heard[~is_cry].mean():.1%} of harmless lines")
 
 
-def _rarity(counts: Sequence[list[tuple[np.ndarray, np.ndarray]]]) -> np.ndarray:
-    lines = np.zeros(grams.BUCKETS)
-    for kinds in counts:
-        for buckets, _amounts in kinds:
-            lines[buckets] += 1
-    return (np.log((1 + len(counts)) / (1 + lines)) + 1).astype(np.float16).astype(np.float64)
-
-
 def _matrix(counts: Sequence[list[tuple[np.ndarray, np.ndarray]]], rarity: np.ndarray) -> sparse.csr_matrix:
     rows = [grams.weigh(kinds, rarity) for kinds in counts]
     ends = np.cumsum([0, *(len(buckets) for buckets, _ in rows)])
@@ -207,17 +211,6 @@ def _matrix(counts: Sequence[list[tuple[np.ndarray, np.ndarray]]], rarity: np.nd
     )
     made.sum_duplicates()
     return made
-
-
-def _axes(vectors: np.ndarray) -> np.ndarray:
-    """The DIMENSIONS directions in which lines differ most; each looks towards where its largest part is positive."""
-    last = vectors.shape[1] - 1
-    _values, axes = linalg.eigh(
-        (vectors.T @ vectors).astype(np.float64), subset_by_index=(last - DIMENSIONS + 1, last), driver="evr"
-    )
-    axes = axes[:, ::-1]
-    axes *= np.sign(axes[np.abs(axes).argmax(0), np.arange(DIMENSIONS)])
-    return axes
 
 
 def _in_bytes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

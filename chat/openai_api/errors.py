@@ -52,12 +52,6 @@ def not_talk() -> CompletionRefused:
     return CompletionRefused(400, "not_talk", message, param="messages")
 
 
-def _seconds_left_today() -> int:
-    """Until the caps of the next day hold, which is one of UTC."""
-    now = timezone.now().astimezone(UTC)
-    return SECONDS_A_DAY - (now.hour * 3600 + now.minute * 60 + now.second)
-
-
 def token_ended() -> CompletionRefused:
     return CompletionRefused(401, "invalid_api_key", "This token was revoked, or has run out.", final=True)
 
@@ -69,7 +63,15 @@ def of_turn(code: str, message: str) -> CompletionRefused:
         case "rate_limited":
             return CompletionRefused(429, "rate_limit_exceeded", message, retry_after=retry_after.SECONDS)
         case "budget_exhausted":
-            return CompletionRefused(429, "insufficient_quota", message, final=True, retry_after=_seconds_left_today())
+            # Until the caps of the next day hold, which is one of UTC.
+            now = timezone.now().astimezone(UTC)
+            return CompletionRefused(
+                429,
+                "insufficient_quota",
+                message,
+                final=True,
+                retry_after=SECONDS_A_DAY - (now.hour * 3600 + now.minute * 60 + now.second),
+            )
         case "content_refused":
             return CompletionRefused(400, "content_filter", message)
         case "timeout":

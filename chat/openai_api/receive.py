@@ -71,18 +71,14 @@ def _unanswered(persona: Persona, asked: CompletionRequest, now: datetime) -> li
 def _said_before(persona: Persona, asked: CompletionRequest, key: str, now: datetime) -> list[Message]:
     """The lines of this very request, where it was made before."""
     if key:
-        return _under_the_key(persona, asked, key)
+        ids = [_client_id(persona, key, number) for number in range(len(asked.lines) + 1)]
+        stored = Message.objects.filter(persona=persona, client_id__in=ids).order_by("id")
+        said = list(stored.select_related("turn", "session", "persona"))
+        if said and tuple(message.content for message in said) != asked.lines:
+            message = "This Idempotency-Key was used for something else."
+            raise CompletionRefused(400, "idempotency_key_reused", message, final=True)
+        return said
     return _a_moment_ago(persona, asked, now) or _wished_anew(persona, asked)
-
-
-def _under_the_key(persona: Persona, asked: CompletionRequest, key: str) -> list[Message]:
-    ids = [_client_id(persona, key, number) for number in range(len(asked.lines) + 1)]
-    stored = Message.objects.filter(persona=persona, client_id__in=ids).order_by("id")
-    said = list(stored.select_related("turn", "session", "persona"))
-    if said and tuple(message.content for message in said) != asked.lines:
-        message = "This Idempotency-Key was used for something else."
-        raise CompletionRefused(400, "idempotency_key_reused", message, final=True)
-    return said
 
 
 def _a_moment_ago(persona: Persona, asked: CompletionRequest, now: datetime) -> list[Message]:

@@ -65,7 +65,17 @@ class Reply:
         async with acquire_slot(self.persona.owner_id):
             if not await in_thread(self.login.stands, timezone.now()):  # it may have waited for its slot
                 raise token_ended()
-            _admit(self.persona, len(self.asked.lines))
+            count = len(self.asked.lines)
+            now = time.monotonic()
+            for _line in range(count):
+                if not rate_limit.admit(self.persona.owner_id, now):
+                    message = "That was faster than one can talk. Wait a moment, then send it again."
+                    raise CompletionRefused(
+                        429,
+                        "rate_limit_exceeded",
+                        message,
+                        retry_after=rate_limit.lines.wait(self.persona.owner_id, now),
+                    )
             frames = stream.follow(self.persona, after=None)
             async with aclosing(frames):
                 await anext(frames)  # from here on nothing is missed
@@ -111,7 +121,8 @@ async def _words(turn: Turn, frames: AsyncIterator[Frame | None]) -> AsyncGenera
             if frame.event == "chat.turn.failed":
                 raise of_turn(frame.data["code"], frame.data["message"])
             heard = _heard(frame, heard)
-            if said and (frame.data.get("withdrawn") or not _goes_on(said, heard)):
+            # Whether both are the beginning of one text.
+            if said and (frame.data.get("withdrawn") or not (heard.startswith(said) or said.startswith(heard))):
                 said = ""
                 yield Withdrawn()
             if piece := heard[len(said) :]:
@@ -120,11 +131,6 @@ async def _words(turn: Turn, frames: AsyncIterator[Frame | None]) -> AsyncGenera
             if frame.event == "chat.message.done":
                 turn.is_cut = bool(frame.data.get("cut"))
                 return
-
-
-def _goes_on(said: str, heard: str) -> bool:
-    """Whether both are the beginning of one text."""
-    return heard.startswith(said) or said.startswith(heard)
 
 
 def _heard(frame: Frame, before: str) -> str:
@@ -169,16 +175,6 @@ def usage_of(reply: Reply) -> Usage:
     calls = theirs.filter(turn_uuid=reply.turn.uuid)
     sums = calls.aggregate(*(Sum(name) for name in ("tokens_in", "tokens_cached", "tokens_out")))
     return Usage(sums["tokens_in__sum"] or 0, sums["tokens_cached__sum"] or 0, sums["tokens_out__sum"] or 0)
-
-
-def _admit(persona: Persona, count: int) -> None:
-    now = time.monotonic()
-    for _line in range(count):
-        if not rate_limit.admit(persona.owner_id, now):
-            message = "That was faster than one can talk. Wait a moment, then send it again."
-            raise CompletionRefused(
-                429, "rate_limit_exceeded", message, retry_after=rate_limit.lines.wait(persona.owner_id, now)
-            )
 
 
 @asynccontextmanager

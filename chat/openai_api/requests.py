@@ -78,7 +78,24 @@ def parse_request(body: bytes) -> CompletionRequest:
     errand = _errand_in(parsed.messages)
     lines = _new_lines(parsed.messages[last + 1 :])
     if not errand:
-        _check(lines)
+        if not lines:
+            raise CompletionRefused(
+                400, "nothing_new", "Nothing was said since the assistant's last message.", param="messages"
+            )
+        if len(lines) > MOST_LINES:
+            message = f"At most {MOST_LINES} messages may follow the assistant's last; these are {len(lines)}."
+            raise CompletionRefused(400, "too_many_lines", message, param="messages")
+        if (longest := max(map(len, lines))) > MAX_CHARACTERS:
+            message = f"A message has at most {MAX_CHARACTERS:,} characters; one has {longest:,}."
+            raise CompletionRefused(400, "string_above_max_length", message, param="messages")
+        if any(map(errands.is_known, lines)):
+            raise not_talk()
+        if any(map(errands.is_around_talk, lines)):
+            message = (
+                "This message wraps documents or search results around what was said, and a persona is told words only."
+                " Send it without files, knowledge and web search."
+            )
+            raise CompletionRefused(400, "unsupported_content", message, param="messages")
     return CompletionRequest(
         model=parsed.model,
         lines=lines,
@@ -103,18 +120,14 @@ def _parsed(body: bytes) -> Body:
         text = json.dumps(json.loads(body), ensure_ascii=False)
         return Body.model_validate(without_nul(json.loads(storable(text))))
     except ValidationError as error:
-        where = _place(error)
+        # Where the first fault is, in the client's terms: without the alternatives that pydantic has tried there.
+        found = [str(part) for part in error.errors()[0]["loc"]]
+        where = ".".join(part for part in found if part != "str" and not part.startswith("list["))
         raise CompletionRefused(
             400, "invalid_type", f"Missing or wrong in this request: {where}.", param=where
         ) from error
     except (ValueError, RecursionError) as error:
         raise CompletionRefused(400, "invalid_json", "The body of this request is not JSON.") from error
-
-
-def _place(error: ValidationError) -> str:
-    """Where the first fault is, in the client's terms: without the alternatives that pydantic has tried there."""
-    found = [str(part) for part in error.errors()[0]["loc"]]
-    return ".".join(part for part in found if part != "str" and not part.startswith("list["))
 
 
 def _refuse_what_is_not_offered(body: Body) -> None:
@@ -142,24 +155,3 @@ def _new_lines(messages: list[RequestMessage]) -> tuple[str, ...]:
         message = f"A persona can be told words only; this message holds {', '.join(sorted(set(other)))}."
         raise CompletionRefused(400, "unsupported_content", message, param="messages")
     return tuple(said.text() for said in new if said.text())
-
-
-def _check(lines: tuple[str, ...]) -> None:
-    if not lines:
-        raise CompletionRefused(
-            400, "nothing_new", "Nothing was said since the assistant's last message.", param="messages"
-        )
-    if len(lines) > MOST_LINES:
-        message = f"At most {MOST_LINES} messages may follow the assistant's last; these are {len(lines)}."
-        raise CompletionRefused(400, "too_many_lines", message, param="messages")
-    if (longest := max(map(len, lines))) > MAX_CHARACTERS:
-        message = f"A message has at most {MAX_CHARACTERS:,} characters; one has {longest:,}."
-        raise CompletionRefused(400, "string_above_max_length", message, param="messages")
-    if any(map(errands.is_known, lines)):
-        raise not_talk()
-    if any(map(errands.is_around_talk, lines)):
-        message = (
-            "This message wraps documents or search results around what was said, and a persona is told words only. "
-            "Send it without files, knowledge and web search."
-        )
-        raise CompletionRefused(400, "unsupported_content", message, param="messages")

@@ -38,7 +38,12 @@ def assemble(turn: Turn, now: datetime) -> Prompt:
     return _composed(
         settings.CHAT_CONTEXT,
         ContextRequest(
-            persona=turn.persona, turns=_turns(window, burst), now=now, budget=0, window=window, burst=burst
+            persona=turn.persona,
+            turns=[*_by_user(window), "\n".join(line.content for line in burst)][-knobs.query_lines() :],
+            now=now,
+            budget=0,
+            window=window,
+            burst=burst,
         ),
     )
 
@@ -79,16 +84,17 @@ def _newest_on_record(most: int) -> Query[Message]:
     return Query(newest)
 
 
-def _turns(window: Sequence[Message], burst: Sequence[Message]) -> list[str]:
-    return [*_by_user(window), "\n".join(line.content for line in burst)][-knobs.query_lines() :]
-
-
 def _by_user(window: Sequence[Message]) -> list[str]:
     return [line.content for line in window if line.role == Message.Role.USER][-knobs.query_lines() :]
 
 
 def _composed(paths: Sequence[str], request: ContextRequest) -> Prompt:
-    sections = _sections(paths, request)
+    # The sections in order; the essential ones are paid for first, so that nothing can crowd them out.
+    essential = {path: _made(path, request, knobs.prompt_tokens()) for path in paths if path in ESSENTIAL}
+    reserved = sum(section.tokens for section in essential.values() if section)
+    purse = TokenBudget(knobs.prompt_tokens() - reserved, [path for path in paths if path not in essential])
+    made = [essential[path] if path in essential else _bought(path, request, purse) for path in paths]
+    sections = [section for section in made if section is not None]
     return Prompt(
         system=_joined(sections, "system"),
         user=_joined(sections, "user"),
@@ -96,15 +102,6 @@ def _composed(paths: Sequence[str], request: ContextRequest) -> Prompt:
         xray={section.name: dict(section.xray) for section in sections if section.xray}
         | {"tokens": {section.name: section.tokens for section in sections}},
     )
-
-
-def _sections(paths: Sequence[str], request: ContextRequest) -> list[Section]:
-    """The sections in order; the essential ones are paid for first, so that nothing can crowd them out."""
-    essential = {path: _made(path, request, knobs.prompt_tokens()) for path in paths if path in ESSENTIAL}
-    reserved = sum(section.tokens for section in essential.values() if section)
-    purse = TokenBudget(knobs.prompt_tokens() - reserved, [path for path in paths if path not in essential])
-    made = [essential[path] if path in essential else _bought(path, request, purse) for path in paths]
-    return [section for section in made if section is not None]
 
 
 def _bought(path: str, request: ContextRequest, purse: TokenBudget) -> Section | None:

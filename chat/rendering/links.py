@@ -47,7 +47,14 @@ def destination(address: str) -> Destination | None:
         return Destination(address, "mailto", parts.path, parts.path, has_user=False)
     if parts.scheme not in ("http", "https") or not host:
         return None
-    return Destination(address, parts.scheme, _decoded(host), _encoded(host), has_user="@" in parts.netloc)
+    # The host with the letters that Punycode stands for.
+    return Destination(
+        address,
+        parts.scheme,
+        ".".join(_letters_of(label) if label.startswith("xn--") else label for label in host.split(".")),
+        ".".join(label if label.isascii() else _punycode_of(label) for label in host.split(".")),
+        has_user="@" in parts.netloc,
+    )
 
 
 def question_address(address: str) -> str:
@@ -69,15 +76,6 @@ def leave(request: HttpRequest) -> HttpResponse:
     answer = render(request, "chat/leave.html", {"destination": found})
     answer.headers["Referrer-Policy"] = "no-referrer"
     return answer
-
-
-def _decoded(host: str) -> str:
-    """The host with the letters that Punycode stands for."""
-    return ".".join(_letters_of(label) if label.startswith("xn--") else label for label in host.split("."))
-
-
-def _encoded(host: str) -> str:
-    return ".".join(label if label.isascii() else _punycode_of(label) for label in host.split("."))
 
 
 def _letters_of(label: str) -> str:

@@ -67,13 +67,14 @@ def close_idle(now: datetime, persona: Persona | None = None) -> int:
     """Close the sessions that have rested for the knob's minutes; return how many. One in which she alone has spoken
     waits: an answer to her first word, on the next day too, is to be read together with it."""
     rested = Session.objects.idle_since(now - timedelta(minutes=knobs.idle_minutes())).without_turn_in_flight()
-    return _close_all(rested.exclude(pk__in=_unanswered()), Session.CloseReason.IDLE, now, persona)
-
-
-def _unanswered() -> SessionQuerySet:
-    """Those that began with a first word of hers to which nobody has said anything yet."""
+    # Those that began with a first word of hers to which nobody has said anything yet.
     said = Message.objects.filter(session=OuterRef("pk"), role=Message.Role.USER)
-    return Session.objects.open().filter(turns__spoke_first=True).exclude(Exists(said))
+    return _close_all(
+        rested.exclude(pk__in=Session.objects.open().filter(turns__spoke_first=True).exclude(Exists(said))),
+        Session.CloseReason.IDLE,
+        now,
+        persona,
+    )
 
 
 def close_open(now: datetime, persona: Persona | None = None) -> int:

@@ -60,10 +60,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.persona, self.bad_frames = found, 0
         self.login = Login(user.pk, session_key=self.scope["session"].session_key)
         self.sending = asyncio.Lock()
-        await self._join()
-
-    async def _join(self) -> None:
-        """Subscribe first, then say where the stream stands, so that nothing falls between."""
+        # Subscribe first, then say where the stream stands, so that nothing falls between.
         runner.get_runner().watch()
         embedding.warm(GREETINGS[self.persona.language])
         care.warm()
@@ -132,7 +129,12 @@ class ChatConsumer(AsyncWebsocketConsumer):
                     raise BadFrame("nothing_open", "There is no open talk to end.")
             case frames.OffTheRecord(on=on):
                 self._admit()
-                await self._go_off_the_record(on)
+                # All pages are told where something changes; this one in any case, for it may have been behind.
+                if on:
+                    session = await in_thread(off_the_record.begin, self.persona, CHANNEL, timezone.now())
+                    await self._say("chat.session.off_the_record", session_id=str(session.uuid), on=True)
+                elif not await in_thread(off_the_record.end, self.persona, CHANNEL, timezone.now()):
+                    await self._say("chat.session.off_the_record", session_id=None, on=False)
             case frames.Resume(after=after):
                 await self._replay(after)
             case frames.Ping():
@@ -160,14 +162,6 @@ class ChatConsumer(AsyncWebsocketConsumer):
             data = await in_thread(messages.as_event, taken.message)
             await self._say("chat.message.user_appended", **data)
         runner.get_runner().nudge(self.persona.pk)
-
-    async def _go_off_the_record(self, on: bool) -> None:
-        """All pages are told where something changes; this one in any case, for it may have been behind."""
-        if on:
-            session = await in_thread(off_the_record.begin, self.persona, CHANNEL, timezone.now())
-            await self._say("chat.session.off_the_record", session_id=str(session.uuid), on=True)
-        elif not await in_thread(off_the_record.end, self.persona, CHANNEL, timezone.now()):
-            await self._say("chat.session.off_the_record", session_id=None, on=False)
 
     async def _refuse(self, error: BadFrame) -> None:
         self.bad_frames += error.code in ("bad_frame", "unknown_type")

@@ -87,19 +87,15 @@ def parse(text: str | None) -> ClientFrame:
             "bad_frame", f"Missing or wrong in this frame: {fields}.", _client_id(_storable(data))
         ) from error
     if isinstance(frame, SendMessage):
-        _check_content(frame)
+        if not frame.content:
+            raise BadFrame("empty", "There are no words in this message.", str(frame.client_id))
+        if len(frame.content) > MAX_CHARACTERS:
+            raise BadFrame(
+                "too_long",
+                f"A message has at most {MAX_CHARACTERS:,} characters; this one has {len(frame.content):,}.",
+                str(frame.client_id),
+            )
     return frame
-
-
-def _check_content(frame: SendMessage) -> None:
-    if not frame.content:
-        raise BadFrame("empty", "There are no words in this message.", str(frame.client_id))
-    if len(frame.content) > MAX_CHARACTERS:
-        raise BadFrame(
-            "too_long",
-            f"A message has at most {MAX_CHARACTERS:,} characters; this one has {len(frame.content):,}.",
-            str(frame.client_id),
-        )
 
 
 def _storable(data: dict[str, object]) -> dict[str, object]:

@@ -13,7 +13,7 @@ from contextlib import aclosing, contextmanager
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_not_required
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -56,13 +56,9 @@ async def events(request: HttpRequest, persona: UUID) -> HttpResponseBase:
         texts = _texts(found, login, _after(request))
         first = await anext(texts)
     except ApiError as error:
-        return _answer(error)
+        headers = error.headers | ({"WWW-Authenticate": "Bearer"} if error.status == 401 else {})
+        return problems.problem_response(error.status, error.code, str(error), headers)
     return StreamingHttpResponse(_one_after(first, texts), content_type=CONTENT_TYPE, headers=UNBUFFERED)
-
-
-def _answer(error: ApiError) -> HttpResponse:
-    headers = error.headers | ({"WWW-Authenticate": "Bearer"} if error.status == 401 else {})
-    return problems.problem_response(error.status, error.code, str(error), headers)
 
 
 def _admitted(request: HttpRequest, persona: UUID) -> tuple[Login, Persona]:

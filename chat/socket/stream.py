@@ -39,7 +39,12 @@ class Seen:
         if frame.event == "chat.turn.snapshot":
             self.note_snapshot(frame.data)
         elif frame.event == "chat.message.token":
-            return self._is_new_token(frame.data["turn_id"], frame.data["seq"])
+            turn_id = frame.data["turn_id"]
+            seq = frame.data["seq"]
+            if seq != self._seq.get(turn_id, 0) + 1 or turn_id == self._ended:
+                return False
+            self._seq = {turn_id: seq}
+            return True
         return True
 
     def note(self, frame: Frame) -> None:
@@ -50,12 +55,6 @@ class Seen:
 
     def note_snapshot(self, snapshot: dict[str, Any]) -> None:
         self._seq, self._ended = {snapshot["turn_id"]: snapshot["seq"]}, ""
-
-    def _is_new_token(self, turn_id: str, seq: int) -> bool:
-        if seq != self._seq.get(turn_id, 0) + 1 or turn_id == self._ended:
-            return False
-        self._seq = {turn_id: seq}
-        return True
 
 
 def ready(persona: Persona, last_event_id: int) -> Frame:

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 
 from chat.messages import add_message, open_session
-from chat.models import Message, Session, Turn
+from chat.models import Message, Turn
 from chat.socket.consumer import CHANNEL
 from chat.turns.turn import publish_done, release_session
 from echovessel.db.compiled_queries import insert
@@ -34,23 +34,18 @@ def say(persona: Persona, text: str, xray: dict[str, Any], now: datetime) -> Tur
         session = open_session(persona, CHANNEL, now)
         if session.off_the_record:
             raise NotNow("off_the_record")
-        turn = _done(session, xray, now)
+        turn = Turn(
+            session=session,
+            persona=session.persona,
+            status=Turn.Status.DONE,
+            spoke_first=True,
+            started_at=now,
+            first_token_at=now,
+            finished_at=now,
+            xray=xray,
+        )
+        insert(turn)
         reply = add_message(session, Message.Role.PERSONA, text, now, turn=turn)
         publish_done(turn, session, reply, stopped=False)
         release_session(turn, now)
-    return turn
-
-
-def _done(session: Session, xray: dict[str, Any], now: datetime) -> Turn:
-    turn = Turn(
-        session=session,
-        persona=session.persona,
-        status=Turn.Status.DONE,
-        spoke_first=True,
-        started_at=now,
-        first_token_at=now,
-        finished_at=now,
-        xray=xray,
-    )
-    insert(turn)
     return turn

@@ -119,7 +119,11 @@ class Runner:
         """Run the persona's waiting turns, oldest first, until none is left."""
         try:
             while True:
-                seen = await self._debounce(persona_id)
+                # Wait until no line has come for a moment; return when the last one came.
+                loop = asyncio.get_running_loop()
+                while (wait := self._last_line[persona_id] + knobs.debounce_seconds() - loop.time()) > 0:
+                    await asyncio.sleep(wait)
+                seen = self._last_line[persona_id]
                 turn = await in_thread(turns.claim, persona_id, timezone.now())
                 if turn is not None:
                     await self._run(turn)
@@ -127,13 +131,6 @@ class Runner:
                     return
         finally:
             self._serving.pop(persona_id, None)
-
-    async def _debounce(self, persona_id: int) -> float:
-        """Wait until no line has come for a moment; return when the last one came."""
-        loop = asyncio.get_running_loop()
-        while (wait := self._last_line[persona_id] + knobs.debounce_seconds() - loop.time()) > 0:
-            await asyncio.sleep(wait)
-        return self._last_line[persona_id]
 
     async def _run(self, turn: Turn) -> None:
         live = self._live[turn.persona.uuid] = RunningTurn(turn)
@@ -150,13 +147,10 @@ class Runner:
             finally:
                 renewing.cancel()
                 self._live.pop(turn.persona.uuid, None)
-                self._see_to_what_is_left(turn)
-
-    def _see_to_what_is_left(self, turn: Turn) -> None:
-        """Off the hot path: neither the reply nor the next turn waits for it."""
-        task = asyncio.create_task(self._afterwards_of(turn), name=f"after-{turn.pk}")
-        self._afterwards.add(task)  # the loop itself would not keep it alive
-        task.add_done_callback(self._afterwards.discard)
+                # Off the hot path: neither the reply nor the next turn waits for it.
+                task = asyncio.create_task(self._afterwards_of(turn), name=f"after-{turn.pk}")
+                self._afterwards.add(task)  # the loop itself would not keep it alive
+                task.add_done_callback(self._afterwards.discard)
 
     async def _afterwards_of(self, turn: Turn) -> None:
         await self._give_way()

@@ -37,30 +37,27 @@ class Slots:
         if self._taken[owner_id] < most:
             self._taken[owner_id] += 1
         else:
-            await self._wait(owner_id, queue_limit, patience_seconds)
+            # Until a slot is handed over to us.
+            queue = self._queues[owner_id]
+            if len(queue) >= queue_limit:
+                raise NoneFree
+            handed_over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            queue.append(handed_over)
+            try:
+                async with asyncio.timeout(patience_seconds):
+                    await asyncio.shield(handed_over)
+            except BaseException as error:
+                if handed_over.done():
+                    self._release(owner_id)  # it came in the same moment
+                else:
+                    queue.remove(handed_over)
+                if isinstance(error, TimeoutError):
+                    raise NoneFree from error
+                raise
         try:
             yield
         finally:
             self._release(owner_id)
-
-    async def _wait(self, owner_id: int, queue_limit: int, patience_seconds: float) -> None:
-        """Until a slot is handed over to us."""
-        queue = self._queues[owner_id]
-        if len(queue) >= queue_limit:
-            raise NoneFree
-        handed_over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        queue.append(handed_over)
-        try:
-            async with asyncio.timeout(patience_seconds):
-                await asyncio.shield(handed_over)
-        except BaseException as error:
-            if handed_over.done():
-                self._release(owner_id)  # it came in the same moment
-            else:
-                queue.remove(handed_over)
-            if isinstance(error, TimeoutError):
-                raise NoneFree from error
-            raise
 
     def _release(self, owner_id: int) -> None:
         """Hand the slot over to who waits longest, or count it as free."""

@@ -39,7 +39,9 @@ class _One(SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> Iterable[tuple[str, Any]]:
         chosen = self.value() or ""
-        return [(chosen, f"{self.title} {chosen}")] if _is_key(chosen) else []
+        return (
+            [(chosen, f"{self.title} {chosen}")] if chosen.isascii() and chosen.isdecimal() and len(chosen) < 19 else []
+        )
 
     def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
         return queryset.filter(**{self.path: int(self.value() or 0)})
@@ -51,7 +53,3 @@ class AboutPersona(_One):
 
 class InSession(_One):
     title, parameter_name, path = _("talk"), "session", "session"
-
-
-def _is_key(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) < 19

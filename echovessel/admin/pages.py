@@ -177,10 +177,7 @@ class AdminPage(Forgettable):
         return self._named(name, lambda row: shown(row) if self.reads(request, row) else MASK)
 
     def _all_masked(self, names: Iterable[Any]) -> list[Any]:
-        return [self._masked(name) if name in self.words else name for name in names]
-
-    def _masked(self, name: str) -> Callable[[Any], str]:
-        return self._named(name, lambda row: MASK)
+        return [self._named(name, lambda row: MASK) if name in self.words else name for name in names]
 
     def _named(self, name: str, column: Callable[[Any], Any]) -> Callable[[Any], Any]:
         column.__name__ = name

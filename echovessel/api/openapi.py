@@ -44,10 +44,6 @@ def example(schema: Mapping[str, Any], components: Mapping[str, Any], depth: int
     for name in ("anyOf", "allOf", "oneOf"):
         if name in schema:
             return example(schema[name][0], components, depth)
-    return _of_type(schema, components, depth)
-
-
-def _of_type(schema: Mapping[str, Any], components: Mapping[str, Any], depth: int) -> Any:
     kind = schema.get("type")
     if kind == "object":
         return {name: example(part, components, depth + 1) for name, part in schema.get("properties", {}).items()}

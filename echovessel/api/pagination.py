@@ -34,7 +34,13 @@ def page(rows: "QuerySet[Row]", asked: PageParams, told: Callable[[Row], Any], b
     """A page of `rows`, the greatest first by the columns `by`, the last of which is unique. 404 for a `before` that
     is not among them."""
     if asked.before is not None:
-        rows = rows.filter(_after(get_object_or_404(rows, uuid=asked.before), by))
+        # What comes after `row` where the greatest comes first.
+        row = get_object_or_404(rows, uuid=asked.before)
+        wanted, same = Q(pk__in=[]), Q()
+        for name in by:
+            wanted |= same & Q(**{f"{name}__lt": getattr(row, name)})
+            same &= Q(**{name: getattr(row, name)})
+        rows = rows.filter(wanted)
     found = list(rows.order_by(*(f"-{name}" for name in by))[: asked.limit + 1])
     return cut_page(found[: asked.limit], len(found) > asked.limit, told)
 
@@ -42,12 +48,3 @@ def page(rows: "QuerySet[Row]", asked: PageParams, told: Callable[[Row], Any], b
 def cut_page(rows: list[Any], has_more: bool, told: Callable[[Any], Any]) -> dict[str, Any]:
     """The page that these rows are."""
     return {"items": [told(row) for row in rows], "next": rows[-1].uuid if has_more else None}
-
-
-def _after(row: Model, by: tuple[str, ...]) -> Q:
-    """What comes after `row` where the greatest comes first."""
-    wanted, same = Q(pk__in=[]), Q()
-    for name in by:
-        wanted |= same & Q(**{f"{name}__lt": getattr(row, name)})
-        same &= Q(**{name: getattr(row, name)})
-    return wanted

@@ -43,13 +43,31 @@ def timestamped_name(folder: Path, now: datetime) -> Path:
 def create_backup(file: Path, now: datetime, progress: package.Progress) -> Manifest:
     """Write a backup of the living installation; the file appears when it is whole. Raises CannotBackUp where another
     file stands in its place, where there is no room, and where there is no database or a damaged one."""
-    _refuse_nothing()
+    if not _database().exists():
+        raise CannotBackUp(f"there is no database at {_database()}: nothing was begun here yet")
     _refuse_another_file(file)
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     _refuse_a_full_disk(file.parent)
     _clear_away(file.parent)
     with _a_folder_beside(file) as folder:
-        manifest = _packed(folder / WHOLE, now, progress)
+        # The parts beside it, then the whole.
+        whole = folder / WHOLE
+        key = connection.settings_dict["OPTIONS"].get("key", "")
+        members = {name: whole.with_name(name) for name in (DATABASE, FILES)}
+        backup_copy.copy(connection, members[DATABASE])
+        package.pack_files(Path(settings.DATA_DIR), members[FILES], key)
+        with backup_copy.open_copy(members[DATABASE], key) as copy:
+            if backup_copy.damage(copy):
+                raise CannotBackUp("the database is damaged: look with manage.py check_memory")
+            counts, migrations = backup_copy.count_rows(copy, tables()), backup_copy.migrations(copy)
+        manifest = Manifest(
+            made_at=now,
+            encrypted=bool(key),
+            migrations=migrations,
+            counts=counts,
+            members={name: package.describe_member(path) for name, path in members.items()},
+        )
+        package.pack(whole, manifest, members, progress)
         (folder / WHOLE).replace(file)
     swap.sync(file.parent)
     return manifest
@@ -73,27 +91,6 @@ def _moment(file: Path) -> datetime:
     return datetime.strptime(match.group(1), STAMP).replace(tzinfo=UTC)
 
 
-def _packed(whole: Path, now: datetime, progress: package.Progress) -> Manifest:
-    """The parts beside it, then the whole."""
-    key = connection.settings_dict["OPTIONS"].get("key", "")
-    members = {name: whole.with_name(name) for name in (DATABASE, FILES)}
-    backup_copy.copy(connection, members[DATABASE])
-    package.pack_files(Path(settings.DATA_DIR), members[FILES], key)
-    with backup_copy.open_copy(members[DATABASE], key) as copy:
-        if backup_copy.damage(copy):
-            raise CannotBackUp("the database is damaged: look with manage.py check_memory")
-        counts, migrations = backup_copy.count_rows(copy, tables()), backup_copy.migrations(copy)
-    manifest = Manifest(
-        made_at=now,
-        encrypted=bool(key),
-        migrations=migrations,
-        counts=counts,
-        members={name: package.describe_member(path) for name, path in members.items()},
-    )
-    package.pack(whole, manifest, members, progress)
-    return manifest
-
-
 def _database() -> Path:
     return Path(connection.settings_dict["NAME"])
 
@@ -112,11 +109,6 @@ def _refuse_another_file(file: Path) -> None:
         package.manifest_of(file)
     except NotABackup as error:
         raise CannotBackUp(f"{file} is there already, and is no backup") from error
-
-
-def _refuse_nothing() -> None:
-    if not _database().exists():
-        raise CannotBackUp(f"there is no database at {_database()}: nothing was begun here yet")
 
 
 def _refuse_a_full_disk(folder: Path) -> None:

@@ -29,7 +29,11 @@ def acquire_shared(folder: Path) -> None:
     """Be there from now on. Waits while a restore is under way, and ends one that died in its last moment."""
     lock = _opened(folder)
     while True:
-        _wait_for(lock)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sys.stderr.write("A restore is under way; waiting until it is done.\n")
+            fcntl.flock(lock, fcntl.LOCK_SH)
         if not swap.is_begun(folder):
             break
         with contextlib.suppress(Occupied), _alone(lock):
@@ -75,14 +79,6 @@ def _wait_for_others(lock: int, seconds: float) -> None:
 
 def _opened(folder: Path) -> int:
     return os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-
-
-def _wait_for(lock: int) -> None:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        sys.stderr.write("A restore is under way; waiting until it is done.\n")
-        fcntl.flock(lock, fcntl.LOCK_SH)
 
 
 @contextlib.contextmanager

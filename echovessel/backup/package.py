@@ -56,26 +56,24 @@ def unpack(file: Path, folder: Path, progress: Progress) -> Manifest:
     with _opened(file) as tar:
         manifest = _manifest(tar)
         for name in MEMBERS:
-            _unpack(tar, name, manifest.members[name], folder / name, progress)
+            member = manifest.members[name]
+            to = folder / name
+            source, size = _next(tar, name, member.size)
+            digest = hashlib.sha256()
+            with open(to, "xb", opener=_for_the_owner_alone) as out:
+                while chunk := source.read(CHUNK_BYTES):
+                    digest.update(chunk)
+                    out.write(chunk)
+                    progress(len(chunk))
+                out.flush()
+                os.fsync(out.fileno())
+            if size != member.size or digest.hexdigest() != member.sha256:
+                raise NotABackup(f"{name} in it is not what was put there: the file is damaged")
     return manifest
 
 
 def _manifest(tar: tarfile.TarFile) -> Manifest:
     return read(_next(tar, MANIFEST, MANIFEST_MOST_BYTES)[0].read())
-
-
-def _unpack(tar: tarfile.TarFile, name: str, member: Member, to: Path, progress: Progress) -> None:
-    source, size = _next(tar, name, member.size)
-    digest = hashlib.sha256()
-    with open(to, "xb", opener=_for_the_owner_alone) as out:
-        while chunk := source.read(CHUNK_BYTES):
-            digest.update(chunk)
-            out.write(chunk)
-            progress(len(chunk))
-        out.flush()
-        os.fsync(out.fileno())
-    if size != member.size or digest.hexdigest() != member.sha256:
-        raise NotABackup(f"{name} in it is not what was put there: the file is damaged")
 
 
 def _next(tar: tarfile.TarFile, name: str, most: int) -> tuple[IO[bytes], int]:
@@ -122,13 +120,12 @@ def pack_files(folder: Path, to: Path, key: str) -> None:
         archive.execute(SQLAR)
         archive.execute("BEGIN")
         for name, file in contents.files(folder):
-            archive.execute("INSERT INTO sqlar VALUES (?, ?, ?, ?, ?)", _row(name, file))
+            content, found = file.read_bytes(), file.stat()
+            archive.execute(
+                "INSERT INTO sqlar VALUES (?, ?, ?, ?, ?)",
+                (name, found.st_mode, int(found.st_mtime), len(content), min(zlib.compress(content), content, key=len)),
+            )
         archive.execute("COMMIT")
-
-
-def _row(name: str, file: Path) -> tuple[str, int, int, int, bytes]:
-    content, found = file.read_bytes(), file.stat()
-    return name, found.st_mode, int(found.st_mtime), len(content), min(zlib.compress(content), content, key=len)
 
 
 def unpack_files(archive_file: Path, folder: Path, key: str) -> None:
@@ -136,7 +133,15 @@ def unpack_files(archive_file: Path, folder: Path, key: str) -> None:
     with copy.open_copy(archive_file, key) as archive:
         try:
             for name, size, data in archive.execute("SELECT name, sz, data FROM sqlar"):
-                _write(folder, name, _content(name, size, data))
+                content = _content(name, size, data)
+                if not contents.belongs(name):
+                    raise NotABackup(f"it holds a file that is none of an installation: {name!r}")
+                path = folder / name
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                with open(path, "xb", opener=_for_the_owner_alone) as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
         except Database.DatabaseError as error:
             raise NotABackup("its files cannot be read") from error
 
@@ -151,17 +156,6 @@ def _content(name: str, size: int, data: bytes) -> bytes:
     if len(content) != size:
         raise NotABackup(f"{name!r} in it is not as long as it says")
     return content
-
-
-def _write(folder: Path, name: str, content: bytes) -> None:
-    if not contents.belongs(name):
-        raise NotABackup(f"it holds a file that is none of an installation: {name!r}")
-    path = folder / name
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with open(path, "xb", opener=_for_the_owner_alone) as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _for_the_owner_alone(path: str, flags: int) -> int:

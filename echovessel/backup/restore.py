@@ -79,11 +79,32 @@ def restore(
         before = _before(now)
         if not before.is_empty and not force:
             raise RestoreRefused(_what_there_is(before))
-        _refuse_a_full_disk(said)
+        needed = 3 * said.members[DATABASE].size + 2 * said.members[FILES].size
+        if shutil.disk_usage(_database().parent).free < needed:
+            raise RestoreRefused(
+                f"there is no room beside the database: {needed // 1_000_000} MB are needed for a moment"
+            )
         with _nobody_else(before), _stages():
             done, counts = _staged(file, before, now, progress)
-            _refuse_disorder(counts, done, as_it_is=as_it_is)
-            aside = _swap(now)
+            if counts["pages_damaged"]:
+                raise NotABackup("the database in it is damaged")
+            if done is not None and (left := sorted({hit.place for hit in done.left if hit.form == "id"})):
+                raise RestoreRefused(
+                    f"what was forgotten since the backup could not be forgotten in it: see {', '.join(left)}"
+                )
+            wrong = [f"{name} {count}" for name, count in counts.items() if count]
+            if wrong and not as_it_is:
+                raise RestoreRefused(
+                    f"its memory is not in order ({', '.join(wrong)}). Say --as-it-is to restore it all the same; "
+                    "where tombstones are of another key, give that key in TOMBSTONE_KEY first."
+                )
+            # --- in its place
+            # --------------------------------------------------------------------------------------------------- The
+            # moment. Returns the folder in which the replaced installation is.
+            name = _unused(f"{ASIDE}-{now.strftime(create.STAMP)}")
+            swap.begin(_home(), [*_steps_of_database(name), *_steps_of_files(name)])
+            swap.finish(_home())
+            aside = _database().parent / name
     return RestoreResult(said, before, done, counts, aside if before.is_there else None)
 
 
@@ -147,12 +168,6 @@ def _nobody_else(before: BackupState) -> Iterator[None]:
         held.close()
 
 
-def _refuse_a_full_disk(said: Manifest) -> None:
-    needed = 3 * said.members[DATABASE].size + 2 * said.members[FILES].size
-    if shutil.disk_usage(_database().parent).free < needed:
-        raise RestoreRefused(f"there is no room beside the database: {needed // 1_000_000} MB are needed for a moment")
-
-
 # --- beside it ------------------------------------------------------------------------------------------------------
 @contextmanager
 def _stages() -> Iterator[None]:
@@ -177,7 +192,10 @@ def _staged(
     package.unpack(file, folder, progress)
     package.unpack_files(folder / FILES, _home() / STAGE, _key())
     (folder / FILES).unlink()
-    _refuse_damage(folder / DATABASE)
+    database = folder / DATABASE
+    with backup_copy.open_copy(database, _key()) as copy:
+        if backup_copy.damage(copy):
+            raise NotABackup("the database in it is damaged")
     with _with_its_key(), temporary_database(keep=folder / DATABASE):
         hook = forget_replay()
         hook.settle(now)
@@ -187,12 +205,6 @@ def _staged(
         erasure.checkpoint(connection)
     swap.sync(folder / DATABASE)
     return done, counts
-
-
-def _refuse_damage(database: Path) -> None:
-    with backup_copy.open_copy(database, _key()) as copy:
-        if backup_copy.damage(copy):
-            raise NotABackup("the database in it is damaged")
 
 
 @contextmanager
@@ -208,28 +220,6 @@ def _with_its_key() -> Iterator[None]:
         yield
     finally:
         settings.TOMBSTONE_KEY = usual
-
-
-def _refuse_disorder(counts: Mapping[str, int], done: Replayed | None, *, as_it_is: bool) -> None:
-    if counts["pages_damaged"]:
-        raise NotABackup("the database in it is damaged")
-    if done is not None and (left := sorted({hit.place for hit in done.left if hit.form == "id"})):
-        raise RestoreRefused(f"what was forgotten since the backup could not be forgotten in it: see {', '.join(left)}")
-    wrong = [f"{name} {count}" for name, count in counts.items() if count]
-    if wrong and not as_it_is:
-        raise RestoreRefused(
-            f"its memory is not in order ({', '.join(wrong)}). Say --as-it-is to restore it all the same; where "
-            "tombstones are of another key, give that key in TOMBSTONE_KEY first."
-        )
-
-
-# --- in its place ---------------------------------------------------------------------------------------------------
-def _swap(now: datetime) -> Path:
-    """The moment. Returns the folder in which the replaced installation is."""
-    name = _unused(f"{ASIDE}-{now.strftime(create.STAMP)}")
-    swap.begin(_home(), [*_steps_of_database(name), *_steps_of_files(name)])
-    swap.finish(_home())
-    return _database().parent / name
 
 
 def _unused(name: str) -> str:

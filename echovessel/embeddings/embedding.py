@@ -253,22 +253,18 @@ def _model(wanted: str) -> traced_encoder.Encode:
         raise EmbeddingUnavailable(f"the embedding model {wanted} cannot be loaded: {error}") from error
     if (found := model.get_embedding_dimension()) != DIMENSION:
         raise EmbeddingUnavailable(f"{wanted} makes {found} dimensions; the index holds {DIMENSION}")
-    encode = traced_encoder.trace_encoder(model) if wanted == PLAIN else _encode_of(model)
-    _exempt_from_collection()
-    return encode
-
-
-def _encode_of(model: Any) -> traced_encoder.Encode:
-    return partial(
-        model.encode, batch_size=32, convert_to_numpy=True, normalize_embeddings=True, show_progress_bar=False
+    encode = (
+        traced_encoder.trace_encoder(model)
+        if wanted == PLAIN
+        else partial(
+            model.encode, batch_size=32, convert_to_numpy=True, normalize_embeddings=True, show_progress_bar=False
+        )
     )
-
-
-def _exempt_from_collection() -> None:
-    """Half a million objects come with a model and stay: a full collection of garbage would look at each of them, and
-    nothing else runs for a third of a second meanwhile, in the middle of somebody's turn."""
+    # Half a million objects come with a model and stay: a full collection of garbage would look at each of them, and
+    # nothing else runs for a third of a second meanwhile, in the middle of somebody's turn.
     gc.collect()
     gc.freeze()
+    return encode
 
 
 def _verified_bundle() -> Path:

@@ -90,7 +90,11 @@ def apply_correction(said: str, line: str, *, loosely: bool = False) -> str | No
     if len(line) > LONGEST or not (_TAKES_BACK.match(line) or _says_otherwise(line)) or _ASKS.search(line):
         return None
     for kind in (_DAYS, _HOURS):
-        wrong, right = _named(line, kind)
+        # What `line` says that it is not, and what it is; empty where it does not say.
+        moments = _moments(line, kind)
+        denied = [moment.in_(line) for moment in moments if _NOT.search(line[: moment.start])]
+        stated = [moment.in_(line) for moment in moments if not _NOT.search(line[: moment.start])]
+        wrong, right = next(iter(denied), ""), next(iter(stated), "")
         known = [moment for moment in _moments(said, kind) if moment.in_(said).casefold() != (right or "").casefold()]
         rest = _rest(line, kind)
         surely = loosely or wrong or rest
@@ -127,14 +131,6 @@ def _moments(text: str, kind: tuple[re.Pattern[str], ...]) -> list[_Moment]:
         if not kept or moment.start >= kept[-1].end:
             kept.append(moment)
     return kept
-
-
-def _named(line: str, kind: tuple[re.Pattern[str], ...]) -> tuple[str, str]:
-    """What `line` says that it is not, and what it is; empty where it does not say."""
-    moments = _moments(line, kind)
-    denied = [moment.in_(line) for moment in moments if _NOT.search(line[: moment.start])]
-    stated = [moment.in_(line) for moment in moments if not _NOT.search(line[: moment.start])]
-    return next(iter(denied), ""), next(iter(stated), "")
 
 
 def _same(one: str, other: str) -> bool:

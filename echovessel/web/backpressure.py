@@ -29,29 +29,20 @@ class FlowControlledSend:
     async def __call__(self, message: Any) -> None:
         is_last = message["type"] != "http.response.start" and not message.get("more_body", False)
         if is_last:
-            self._unregister()
+            if self._registered and self._answer.channel is not None:
+                self._answer.unregisterProducer()
+            self._registered = False
         elif message["type"] == "http.response.body":
-            self._register()
-            await self._wait_for_room()
+            if not self._registered and self._answer.channel is not None:
+                self._answer.registerProducer(self, True)
+                self._registered = True
+            # A reader that takes nothing for so long is gone, or means no good.
+            try:
+                await asyncio.wait_for(self._room.wait(), STALLED_AFTER_SECONDS)
+            except TimeoutError:
+                logger.warning("a reader took nothing for %s seconds; its connection is closed", STALLED_AFTER_SECONDS)
+                self._answer.transport.abortConnection()
         await self._send(message)
-
-    async def _wait_for_room(self) -> None:
-        """A reader that takes nothing for so long is gone, or means no good."""
-        try:
-            await asyncio.wait_for(self._room.wait(), STALLED_AFTER_SECONDS)
-        except TimeoutError:
-            logger.warning("a reader took nothing for %s seconds; its connection is closed", STALLED_AFTER_SECONDS)
-            self._answer.transport.abortConnection()
-
-    def _register(self) -> None:
-        if not self._registered and self._answer.channel is not None:
-            self._answer.registerProducer(self, True)
-            self._registered = True
-
-    def _unregister(self) -> None:
-        if self._registered and self._answer.channel is not None:
-            self._answer.unregisterProducer()
-        self._registered = False
 
     def pauseProducing(self) -> None:  # noqa: N802  (twisted's names)
         """The buffer is full."""

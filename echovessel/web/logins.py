@@ -24,7 +24,13 @@ class Login:
         if self.secret:
             owner = owner_of(self.secret, now)
             return owner is not None and owner.pk == self.user_id
-        return _is_signed_in(self.session_key, self.user_id)
+        stored = SessionStore(self.session_key)
+        if stored.get(SESSION_KEY) != str(self.user_id) or BACKEND_SESSION_KEY not in stored:
+            return False
+        user = get_user_model().objects.filter(pk=self.user_id, is_active=True).first()
+        return user is not None and constant_time_compare(
+            stored.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash()
+        )
 
 
 def login_of(request: HttpRequest, now: datetime) -> Login | None:
@@ -38,11 +44,3 @@ def login_of(request: HttpRequest, now: datetime) -> Login | None:
     if request.user.is_authenticated:
         return Login(request.user.pk, session_key=request.session.session_key or "")
     return None
-
-
-def _is_signed_in(session_key: str, user_id: int) -> bool:
-    stored = SessionStore(session_key)
-    if stored.get(SESSION_KEY) != str(user_id) or BACKEND_SESSION_KEY not in stored:
-        return False
-    user = get_user_model().objects.filter(pk=user_id, is_active=True).first()
-    return user is not None and constant_time_compare(stored.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash())

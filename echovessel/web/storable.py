@@ -39,12 +39,12 @@ class Middleware(MiddlewareMixin):
     def process_view(self, request: HttpRequest, *_: Any) -> None:
         if "%00" in request.META.get("QUERY_STRING", ""):
             request.GET = _without_nul(request.GET)  # type: ignore[assignment]
-        if request.method == "POST" and request.content_type in FORMS and _has_nul(request.POST):
+        if (
+            request.method == "POST"
+            and request.content_type in FORMS
+            and any(NUL in text for name, texts in request.POST.lists() for text in (name, *texts))
+        ):
             request.POST = _without_nul(request.POST)  # type: ignore[assignment]
-
-
-def _has_nul(fields: QueryDict) -> bool:
-    return any(NUL in text for name, texts in fields.lists() for text in (name, *texts))
 
 
 def _without_nul(fields: QueryDict) -> QueryDict:

@@ -153,7 +153,11 @@ def _load_versions(known: Known, batches: Batches) -> int:
         with transaction.atomic():
             nodes = known.rows(ConceptNode, {one.record.node for one in batch})
             made = [_version(known, one.record, nodes[one.record.node]) for one in batch if one.record.node in nodes]
-            allowed = _not_forgotten(known, made)
+            burials = [tombstones.TombstoneSource("text", version.description) for version in made]
+            buried = tombstones.refused_among(known.persona, burials)
+            allowed = [
+                version for version in made if tombstones.TombstoneSource("text", version.description) not in buried
+            ]
             NodeVersion.objects.bulk_create(allowed, ignore_conflicts=True)
     return before.count() - count
 
@@ -173,12 +177,6 @@ def _version(known: Known, given: NodeVersionRecord, node: int) -> NodeVersion:
         edited_by_id=known.by(given.by),
         edited_at=given.edited_at,
     )
-
-
-def _not_forgotten(known: Known, versions: Collection[NodeVersion]) -> list[NodeVersion]:
-    burials = [tombstones.TombstoneSource("text", version.description) for version in versions]
-    buried = tombstones.refused_among(known.persona, burials)
-    return [version for version in versions if tombstones.TombstoneSource("text", version.description) not in buried]
 
 
 # --- the slow cycle -------------------------------------------------------------------------------------------------

@@ -164,7 +164,14 @@ def _load(known: Known, batches: Batches) -> int:
                 added += key is not None
                 if key is not None and given.snapshot is not None:
                     made[key] = given.snapshot
-        _restore(known, made)
+        # Give the proposals their snapshots, by keys of rows here.
+        merges = [told.merge for told in made.values() if told.merge is not None]
+        eras = _Eras.of(known, merges)
+        for key, told in made.items():
+            was: Snapshot = {"confirmed": _listed(known, told.confirmed)}
+            if told.merge is not None:
+                was = _snapshot(known, told.merge, eras) | was
+            MergeProposal.objects.filter(pk=key).update(snapshot=was)
     return added
 
 
@@ -206,17 +213,6 @@ def _can_stand(given: ProposalRecord, entities: Mapping[str | None, int]) -> boo
     if was is None or {was.survivor, was.loser} != {given.a, given.b}:
         return False
     return Entity.objects.filter(pk=entities[was.loser], status=Entity.Status.MERGED).exists()
-
-
-def _restore(known: Known, made: Mapping[int, SnapshotRecord]) -> None:
-    """Give the proposals their snapshots, by keys of rows here."""
-    merges = [told.merge for told in made.values() if told.merge is not None]
-    eras = _Eras.of(known, merges)
-    for key, told in made.items():
-        was: Snapshot = {"confirmed": _listed(known, told.confirmed)}
-        if told.merge is not None:
-            was = _snapshot(known, told.merge, eras) | was
-        MergeProposal.objects.filter(pk=key).update(snapshot=was)
 
 
 class _Eras:

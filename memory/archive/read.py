@@ -32,7 +32,7 @@ from echovessel.language import person_names
 from echovessel.llm.prompt_sections import tokens
 from memory.archive import auxiliary_records, imported_files, parts, schema, tombstone_check, write
 from memory.archive import survey as archive_survey
-from memory.archive.parts import Known, Part, uuids_among
+from memory.archive.parts import Known, uuids_among
 from memory.archive.schema import (
     ArchiveError,
     EntityRecord,
@@ -99,7 +99,13 @@ def import_archive(
         raise ArchiveError("the archive has no persona line")
     for what, count in sorted(survey.unknown.items()):
         report(f"not understood and left out: {what} ({count} times)")
-    here = into or _known(owner, survey.persona)
+    # The owner's persona of that id.
+    here = (
+        into
+        or Persona.objects.owned_by(owner)
+        .filter(Q(external_id=survey.persona.id) | Q(external_id=None, uuid__in=uuids_among([survey.persona.id])))
+        .first()
+    )
     archive_survey.drop_unusable(survey, Known(here) if here else None)
     persona = here or _made(owner, survey, survey.persona, name)
     loader = _Loader(survey, persona, progress, run)
@@ -108,11 +114,6 @@ def import_archive(
     finally:
         loader.finish()
     return loader.result
-
-
-def _known(owner: "User", given: PersonaRecord) -> Persona | None:
-    """The owner's persona of that id."""
-    return Persona.objects.owned_by(owner).filter(_called(given)).first()
 
 
 def _made(owner: "User", survey: Survey, given: PersonaRecord, name: str) -> Persona:
@@ -133,8 +134,29 @@ def _made(owner: "User", survey: Survey, given: PersonaRecord, name: str) -> Per
             )
             as_she_was = _as_she_was(made, given, survey.header.exported_at or now)
             Persona.objects.filter(pk=made.pk).update(**as_she_was)
-            _note_mood(made, as_she_was["episodic_state"], survey)
-            _load_blocks(made, [one.record for batch in survey.batches("block_version") for one in batch], now)
+            # What she feels is one of her moods, also where the archive tells of no such change.
+            state = as_she_was["episodic_state"]
+            told = (one.record.mood for batch in survey.batches("mood") for one in batch)
+            if state and state["mood"] not in told:
+                signal, at = state.get("last_user_signal"), datetime.fromisoformat(state["updated_at"])
+                MoodChange.objects.create(
+                    persona=made, mood=state["mood"], energy=state["energy"], last_user_signal=signal, at=at
+                )
+            # The core blocks of a new persona as people wrote them one after the other. The last of each is as it is,
+            # unless the persona's line says something newer.
+            versions = [one.record for batch in survey.batches("block_version") for one in batch]
+            for block in CoreBlock.objects.filter(persona=made):
+                said = {one.version: one for one in versions if one.label == block.label}
+                last = said.pop(max(said, default=0), None)
+                if last is not None and last.content == block.content:
+                    CoreBlock.objects.filter(pk=block.pk).update(version=last.version, **_wrote(made, last))
+                elif last is not None:
+                    said[last.version] = last
+                    CoreBlock.objects.filter(pk=block.pk).update(version=last.version + 1, edited_at=now)
+                CoreBlockVersion.objects.bulk_create(
+                    CoreBlockVersion(block=block, version=one.version, content=one.content, **_wrote(made, one))
+                    for one in said.values()
+                )
     except ValidationError as error:
         raise ArchiveError(f"the persona cannot be made: {'; '.join(error.messages)}") from error
     made.refresh_from_db()
@@ -153,33 +175,6 @@ def _as_she_was(made: Persona, given: PersonaRecord, saved_at: datetime) -> dict
         "uuid": given.uuid if is_free else made.uuid,
         "external_id": None if is_free and str(given.uuid) == given.id else given.id,
     }
-
-
-def _note_mood(made: Persona, state: Mapping[str, Any], survey: Survey) -> None:
-    """What she feels is one of her moods, also where the archive tells of no such change."""
-    told = (one.record.mood for batch in survey.batches("mood") for one in batch)
-    if state and state["mood"] not in told:
-        signal, at = state.get("last_user_signal"), datetime.fromisoformat(state["updated_at"])
-        MoodChange.objects.create(
-            persona=made, mood=state["mood"], energy=state["energy"], last_user_signal=signal, at=at
-        )
-
-
-def _load_blocks(made: Persona, versions: Sequence[schema.BlockVersionRecord], now: datetime) -> None:
-    """The core blocks of a new persona as people wrote them one after the other. The last of each is as it is, unless
-    the persona's line says something newer."""
-    for block in CoreBlock.objects.filter(persona=made):
-        said = {one.version: one for one in versions if one.label == block.label}
-        last = said.pop(max(said, default=0), None)
-        if last is not None and last.content == block.content:
-            CoreBlock.objects.filter(pk=block.pk).update(version=last.version, **_wrote(made, last))
-        elif last is not None:
-            said[last.version] = last
-            CoreBlock.objects.filter(pk=block.pk).update(version=last.version + 1, edited_at=now)
-        CoreBlockVersion.objects.bulk_create(
-            CoreBlockVersion(block=block, version=one.version, content=one.content, **_wrote(made, one))
-            for one in said.values()
-        )
 
 
 def _wrote(made: Persona, version: schema.BlockVersionRecord) -> dict[str, Any]:
@@ -208,7 +203,9 @@ class _Loader:
     def load(self) -> None:
         """What must not come back; sessions, messages, memories; then what links them, and the rest."""
         self._load_tombstones()
-        self._load_files()
+        # Imports of files, as far as this is not one itself: then all that comes in is its own.
+        if self.is_its_own:
+            self.files = imported_files.load_files(self.known, self._batches("file"))
         self.refused = tombstone_check.check_archive(self._again, self.persona, self.tombstones)
         for sessions in self._batches("session"):
             self._load_sessions(sessions)
@@ -216,13 +213,27 @@ class _Loader:
             self._load_messages(messages)
         for nodes in self._batches("node"):
             for some in self._embedded_together(nodes):
-                self._load_nodes(some)
+                fresh = self._new(ConceptNode, some)
+                left = self._unrefused(fresh, self.refused.nodes)
+                self.result.refused["nodes"] += len(fresh) - len(left)
+                if left:
+                    sound, added = self._add_nodes(left)
+                    self.result.added["nodes"] += added
+                    self.result.refused["nodes"] += sound - added
         for nodes in self._again(LINKED):
             self._link(nodes)
-        self._load_people()
+        # Those who stand by themselves, then those who live on in them, and in these.
+        for batch in self._batches("entity"):
+            with self._writing():
+                for one in batch:
+                    if one.record.merged_into is None:
+                        self._load_entity(one.number, one.record)
+        found = True
+        while found:
+            found = sum(self._load_merged(batch) for batch in self._again("entity")) > 0
         for part in write.parts_beside():
             if self.is_its_own or part not in imported_files.PARTS:  # what became of somebody else's files is hers
-                self._load_part(part)
+                self.result.added[part.kind] += part.load(self.known, self._batches(part.kind))
         self.progress(self.survey.size - self.read)  # what there was nothing to do with
 
     def finish(self) -> None:
@@ -303,10 +314,6 @@ class _Loader:
             )
 
     # --- what it came in by -----------------------------------------------------------------------------------------
-    def _load_files(self) -> None:
-        """Imports of files, as far as this is not one itself: then all that comes in is its own."""
-        if self.is_its_own:
-            self.files = imported_files.load_files(self.known, self._batches("file"))
 
     def _mark(self, file: str | None) -> UUID:
         """Of what came in by a file its mark; of all else that of this import."""
@@ -404,15 +411,6 @@ class _Loader:
         if part:
             yield part
 
-    def _load_nodes(self, batch: Sequence[Numbered[NodeRecord]]) -> None:
-        fresh = self._new(ConceptNode, batch)
-        left = self._unrefused(fresh, self.refused.nodes)
-        self.result.refused["nodes"] += len(fresh) - len(left)
-        if left:
-            sound, added = self._add_nodes(left)
-            self.result.added["nodes"] += added
-            self.result.refused["nodes"] += sound - added
-
     @with_one_model
     def _add_nodes(self, new: Sequence[Numbered[NodeRecord]]) -> tuple[int, int]:
         """How many can be taken, and how many are there now; the others were forgotten since the archive was looked
@@ -482,7 +480,12 @@ class _Loader:
         with self._writing():
             rows = self._rows(ConceptNode, {key for one in batch for key in (one.record.id, *links(one.record))})
             parents = [rows[one.record.id] for one in batch if one.record.id in rows]
-            before, orphans = _edges(parents)
+            # The edges that are there: (parent, child), and how many without a child, by parent.
+            found: list[tuple[int, int | None]] = []
+            for some in parts.in_batches(parents):
+                found += Filling.objects.filter(parent__in=some).values_list("parent_id", "child_id")
+            whole = {(parent, child) for parent, child in found if child is not None}
+            before, orphans = whole, Counter(parent for parent, child in found if child is None)
             edges: list[Filling] = []
             for one in batch:
                 if one.record.id in rows:  # else it was rejected or refused before
@@ -512,16 +515,6 @@ class _Loader:
                 ConceptNode.objects.filter(pk=key, **{link: None}).update(**{f"{link}_id": rows[other]})
 
     # --- people -----------------------------------------------------------------------------------------------------
-    def _load_people(self) -> None:
-        """Those who stand by themselves, then those who live on in them, and in these."""
-        for batch in self._batches("entity"):
-            with self._writing():
-                for one in batch:
-                    if one.record.merged_into is None:
-                        self._load_entity(one.number, one.record)
-        found = True
-        while found:
-            found = sum(self._load_merged(batch) for batch in self._again("entity")) > 0
 
     def _load_merged(self, batch: Sequence[Numbered[EntityRecord]]) -> bool:
         """Whether there was one who lives on in somebody that is here. Whoever would in nobody is left out, as they go
@@ -616,22 +609,6 @@ class _Loader:
         )
 
     # --- what stands beside -----------------------------------------------------------------------------------------
-    def _load_part(self, part: Part) -> None:
-        self.result.added[part.kind] += part.load(self.known, self._batches(part.kind))
-
-
-def _called(given: PersonaRecord) -> Q:
-    """Where a persona bears this id of an archive: her own external id, or her uuid where she has none."""
-    return Q(external_id=given.id) | Q(external_id=None, uuid__in=uuids_among([given.id]))
-
-
-def _edges(parents: Sequence[int]) -> tuple[set[tuple[int, int]], Counter[int]]:
-    """The edges that are there: (parent, child), and how many without a child, by parent."""
-    found: list[tuple[int, int | None]] = []
-    for some in parts.in_batches(parents):
-        found += Filling.objects.filter(parent__in=some).values_list("parent_id", "child_id")
-    whole = {(parent, child) for parent, child in found if child is not None}
-    return whole, Counter(parent for parent, child in found if child is None)
 
 
 def _evidence(node: int, given: NodeRecord, contents: Contents) -> Iterator[vectors.Spoken]:

@@ -661,7 +661,10 @@ class LineOffsets:
         self.numbers.append(line.number)
         self.sizes.append(line.size)
         self.places.append(found.place or 0)
-        self.moments.append(_moment(found))
+        # When it was, as far as lines of its type say so.
+        name = _says_when(type(found))
+        at: datetime | None = getattr(found, name) if name else None
+        self.moments.append(at.timestamp() if at else 0.0)
         if "id" in self.type.model_fields:
             self.names.append(hash(found.id))  # type: ignore[attr-defined]
 
@@ -699,13 +702,6 @@ _MOMENTS = ("created_at", "started_at", "asked_at", "edited_at", "first_at", "wa
 @cache
 def _says_when(kind: type["Record"]) -> str | None:
     return next((name for name in _MOMENTS if name in kind.model_fields), None)
-
-
-def _moment(found: "Record") -> float:
-    """When it was, as far as lines of its type say so."""
-    name = _says_when(type(found))
-    at: datetime | None = getattr(found, name) if name else None
-    return at.timestamp() if at else 0.0
 
 
 def raw_lines(file: BinaryIO) -> Iterator[RawLine]:

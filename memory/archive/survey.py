@@ -182,23 +182,19 @@ def _note(survey: Survey, line: RawLine) -> None:
             raise BrokenLine(line.number, "a second header")
         survey.has_header = True
     elif isinstance(found, NodeRecord):
-        _check_node(survey.header, line.number, found)
+        # What of a memory can be told by itself. Raises BrokenLine.
+        if found.id in links(found):
+            raise BrokenLine(line.number, "it refers to itself")
+        if has_our_vector(survey.header, found):
+            try:
+                found.vector(embedding.DIMENSION)
+            except ValueError as error:
+                raise BrokenLine(line.number, str(error)) from error
     elif isinstance(found, EntityRecord) and found.merged_into == found.id:
         raise BrokenLine(line.number, "it lives on in itself")
     if len(survey.sample) < LANGUAGE_SAMPLE and isinstance(found, MessageRecord | NodeRecord):
         survey.sample += found.content if isinstance(found, MessageRecord) else found.description
     survey.note(line, found)
-
-
-def _check_node(header: HeaderRecord, number: int, node: NodeRecord) -> None:
-    """What of a memory can be told by itself. Raises BrokenLine."""
-    if node.id in links(node):
-        raise BrokenLine(number, "it refers to itself")
-    if has_our_vector(header, node):
-        try:
-            node.vector(embedding.DIMENSION)
-        except ValueError as error:
-            raise BrokenLine(number, str(error)) from error
 
 
 def has_our_vector(header: HeaderRecord, node: NodeRecord) -> bool:
@@ -233,7 +229,16 @@ def drop_unusable(survey: Survey, known: Known | None) -> None:
     """Leave out what cannot be taken because of other lines, and all that refers to it; `known` is the persona who has
     some of it already. Raises BrokenLine unless bad lines are skipped."""
     _settle_twins(survey)
-    elsewhere = _elsewhere(survey, known)
+    # The hashes of ids that are not in the file, but known.
+    elsewhere: dict[str, set[int]] = defaultdict(set)
+    missing = _missing(survey, elsewhere)
+    if known is not None and missing:
+        wanted: dict[str, set[str]] = defaultdict(set)
+        for one in _lines(survey, missing):
+            for kind, given in _refers(one.record):
+                wanted[kind].add(given)
+        for kind, ids in wanted.items():
+            elsewhere[kind] = {hash(given) for given in known.rows(_MODELS[kind], ids)}
     _settle_references(survey, elsewhere)
     _settle_circles(survey)
     while wrong := dict(_misquotes(survey, known)):
@@ -266,20 +271,6 @@ def _settle_twins(survey: Survey) -> None:
 
 def _without_place(found: Record) -> Record:
     return found.model_copy(update={"place": None})
-
-
-def _elsewhere(survey: Survey, known: Known | None) -> Mapping[str, set[int]]:
-    """The hashes of ids that are not in the file, but known."""
-    found: dict[str, set[int]] = defaultdict(set)
-    missing = _missing(survey, found)
-    if known is not None and missing:
-        wanted: dict[str, set[str]] = defaultdict(set)
-        for one in _lines(survey, missing):
-            for kind, given in _refers(one.record):
-                wanted[kind].add(given)
-        for kind, ids in wanted.items():
-            found[kind] = {hash(given) for given in known.rows(_MODELS[kind], ids)}
-    return found
 
 
 def _settle_references(survey: Survey, elsewhere: Mapping[str, set[int]]) -> None:

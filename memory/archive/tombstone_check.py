@@ -44,7 +44,15 @@ def check_archive(lines: Lines, persona: Persona, beside: Mapping[str, datetime]
     refused = RefusedRecords(beside=beside)
     if persona.tombstones.exists():
         _note_talks(lines, persona, refused)
-        _note_all_nodes(lines, persona, refused)
+        # Nodes with what they were concluded from, of which nothing may be left in the end.
+        concluded: dict[str, NodeRecord] = {}
+        for batch in lines("node"):
+            nodes = [one.record for one in batch]
+            note_nodes(persona, nodes, refused)
+            concluded |= {node.id: node for node in nodes if node.filling and node.id not in refused.nodes}
+        while gone := {key for key, node in concluded.items() if _rests_on_nothing(node, refused)}:
+            refused.nodes |= gone
+            concluded = {key: node for key, node in concluded.items() if key not in gone}
     return refused
 
 
@@ -105,18 +113,6 @@ def _note_talks(archive: Lines, persona: Persona, refused: RefusedRecords) -> No
         note_messages(persona, lines, refused)
         kept.update(line.session for line in lines if line.id not in refused.messages)
     refused.sessions |= refused.cut - kept
-
-
-def _note_all_nodes(archive: Lines, persona: Persona, refused: RefusedRecords) -> None:
-    """Nodes with what they were concluded from, of which nothing may be left in the end."""
-    concluded: dict[str, NodeRecord] = {}
-    for batch in archive("node"):
-        nodes = [one.record for one in batch]
-        note_nodes(persona, nodes, refused)
-        concluded |= {node.id: node for node in nodes if node.filling and node.id not in refused.nodes}
-    while gone := {key for key, node in concluded.items() if _rests_on_nothing(node, refused)}:
-        refused.nodes |= gone
-        concluded = {key: node for key, node in concluded.items() if key not in gone}
 
 
 def _rests_on_nothing(node: NodeRecord, refused: RefusedRecords) -> bool:

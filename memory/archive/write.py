@@ -66,7 +66,28 @@ def _told_of(persona: Persona, now: datetime) -> Iterator[Said]:
     for session in _rows(Session, names.saved[Session]):
         yield _line("session", **_session(session, files))
     for keys in in_batches(names.saved[Turn]):
-        yield from _turns(keys, names)
+        turns = list(_rows(Turn, keys))
+        sessions = names.of(Session, {turn.session_id for turn in turns})
+        for turn in turns:
+            in_flight = turn.status in (Turn.Status.COLLECTING, Turn.Status.RUNNING)
+            broken_off = {"status": Turn.Status.FAILED, "error": "interrupted"}
+            yield _line(
+                "turn",
+                id=archive_id(turn.external_id, turn.uuid),
+                session=sessions[turn.session_id],
+                created_at=iso_format(turn.created_at),
+                **beside_defaults(
+                    TurnRecord,
+                    **(broken_off if in_flight else {"status": turn.status, "error": turn.error}),
+                    spoke_first=turn.spoke_first,
+                    is_cut=turn.is_cut,
+                    partial=turn.partial,
+                    started_at=iso_format(turn.started_at),
+                    first_token_at=iso_format(turn.first_token_at),
+                    finished_at=iso_format(turn.finished_at),
+                    usage=turn.usage or None,
+                ),
+            )
     for keys in in_batches(names.saved[Message]):
         yield from _messages(keys, names, files)
     for keys in in_batches(names.saved[ConceptNode]):
@@ -137,31 +158,6 @@ def _session(session: Session, files: Files) -> dict[str, Any]:
     }
 
 
-def _turns(keys: Collection[int], names: Names) -> Iterator[Said]:
-    turns = list(_rows(Turn, keys))
-    sessions = names.of(Session, {turn.session_id for turn in turns})
-    for turn in turns:
-        in_flight = turn.status in (Turn.Status.COLLECTING, Turn.Status.RUNNING)
-        broken_off = {"status": Turn.Status.FAILED, "error": "interrupted"}
-        yield _line(
-            "turn",
-            id=archive_id(turn.external_id, turn.uuid),
-            session=sessions[turn.session_id],
-            created_at=iso_format(turn.created_at),
-            **beside_defaults(
-                TurnRecord,
-                **(broken_off if in_flight else {"status": turn.status, "error": turn.error}),
-                spoke_first=turn.spoke_first,
-                is_cut=turn.is_cut,
-                partial=turn.partial,
-                started_at=iso_format(turn.started_at),
-                first_token_at=iso_format(turn.first_token_at),
-                finished_at=iso_format(turn.finished_at),
-                usage=turn.usage or None,
-            ),
-        )
-
-
 def _messages(keys: Collection[int], names: Names, files: Files) -> Iterator[Said]:
     messages = list(_rows(Message, keys))
     sessions = names.of(Session, {message.session_id for message in messages})
@@ -199,7 +195,18 @@ def _nodes(keys: Collection[int], names: Names, model: str, files: Files) -> Ite
     nodes = list(_rows(ConceptNode, keys))
     sessions = names.of(Session, {node.session_id for node in nodes})
     others = names.of(ConceptNode, {other for node in nodes for other in (node.superseded_by_id, node.resolved_by_id)})
-    evidence, filling, orphaned = _evidence(keys, names), _filling(keys, names), _orphaned(keys)
+    # By node, the quotes as they were said; with their place where it is not the first one at which they stand.
+    rows = Evidence.objects.filter(node__in=list(keys)).annotate(first=StrIndex("message__content", "quote") - 1)
+    ordered = rows.order_by("message__created_at", "message_id", "start", "end")
+    rows_found = list(ordered)
+    messages = names.of(Message, {row.message_id for row in rows_found})
+    found: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows_found:
+        if row.message_id not in messages:
+            continue
+        place = {"start": row.start} if row.start != row.first else {}
+        found[row.node_id].append({"message": messages[row.message_id], "quote": row.quote, **place})
+    evidence, filling, orphaned = found, _filling(keys, names), _orphaned(keys)
     embedded = NodeVector.objects.filter(node__in=list(keys), model=model).values_list("node_id", "embedding")
     embeddings = {node: base64.b64encode(vector).decode() for node, vector in embedded}
     for node in nodes:
@@ -250,21 +257,6 @@ def _told(node: ConceptNode) -> dict[str, Any]:
             archived_because=node.archived_because,
         ),
     }
-
-
-def _evidence(nodes: Iterable[int], names: Names) -> Mapping[int, list[dict[str, Any]]]:
-    """By node, the quotes as they were said; with their place where it is not the first one at which they stand."""
-    rows = Evidence.objects.filter(node__in=list(nodes)).annotate(first=StrIndex("message__content", "quote") - 1)
-    ordered = rows.order_by("message__created_at", "message_id", "start", "end")
-    rows_found = list(ordered)
-    messages = names.of(Message, {row.message_id for row in rows_found})
-    found: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for row in rows_found:
-        if row.message_id not in messages:
-            continue
-        place = {"start": row.start} if row.start != row.first else {}
-        found[row.node_id].append({"message": messages[row.message_id], "quote": row.quote, **place})
-    return found
 
 
 def _filling(nodes: Iterable[int], names: Names) -> Mapping[int, list[str]]:

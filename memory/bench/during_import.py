@@ -57,7 +57,11 @@ def measure(path: Path, megabytes: int, nodes: int, count: int) -> dict[str, Any
         with server.worker(path):
             talks.rounds(turns.WARMING, "")
             talks.rounds(count, BEFORE)
-            job = _handed_over(file)
+            # The import of the file into the persona of the first page: kept, and in the worker's queue.
+            persona = Persona.objects.get(owner__username=turns.name_of(0))
+            with Source(file) as source:
+                job = imports.begin(persona.owner, persona, source, datetime.now(UTC), keep=True)
+            imports.enqueue(job, job.created_at)
             seconds = _beside(talks, job, count)
         talks.rounds(count, AFTER)
         found = {name: _told(talk.waits) for name, talk in talks.pages.items()}
@@ -80,15 +84,6 @@ def format_table(figures: Mapping[str, Any]) -> Iterator[str]:
             yield f"{f'{name}, {step}':36}{ms['p50']:10.0f}{ms['p95']:10.0f}{ms['ratio']:10.2f}{ms['turns']:10}"
     yield ", ".join(f"{step} took {seconds:.0f} s" for step, seconds in figures["seconds"].items())
     yield f"at the 95th percentile at most {figures['worst_ratio']:.2f} times as long as alone"
-
-
-def _handed_over(file: Path) -> ImportJob:
-    """The import of the file into the persona of the first page: kept, and in the worker's queue."""
-    persona = Persona.objects.get(owner__username=turns.name_of(0))
-    with Source(file) as source:
-        job = imports.begin(persona.owner, persona, source, datetime.now(UTC), keep=True)
-    imports.enqueue(job, job.created_at)
-    return job
 
 
 def _beside(talks: "_Talks", job: ImportJob, most: int) -> dict[str, float]:

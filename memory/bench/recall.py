@@ -47,7 +47,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def measure(nodes: int, messages: int, queries: int) -> dict[str, Any]:
     """What `asked_of` and `exactness` find. Where the database holds a persona already, she is asked."""
-    persona = Persona.objects.first() or write_life(_owner(), Size(nodes, messages))
+    persona = Persona.objects.first() or write_life(
+        get_user_model().objects.create_user("bench", is_active=False), Size(nodes, messages)
+    )
     asked = questions(queries)
     held = {"nodes": ConceptNode.objects.of(persona).count(), "messages": persona.messages.count()}
     return held | {"ms": time_recall(persona, asked)} | exactness(persona, asked)
@@ -96,10 +98,6 @@ def format_table(figures: Mapping[str, Any], path: Path) -> Iterator[str]:
             yield f"{step:28}{value['p50']:10.2f}{value['p95']:10.2f}"
     yield f"recall@{NEIGHBOURS} of the vector search against exact: {figures['exactness']:.4f}"
     yield f"the same in two passes through the database: {figures['exactness_in_two_passes']:.4f}"
-
-
-def _owner() -> Any:
-    return get_user_model().objects.create_user("bench", is_active=False)
 
 
 def _question(asking: Life, number: int) -> Question:

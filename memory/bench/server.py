@@ -41,7 +41,10 @@ def rss_mb(path: Path, persona: Persona, line: str) -> float:
         wait_for(f"http://127.0.0.1:{port}/healthz")
         asyncio.run(_turn(port, persona, cookie, line))
         time.sleep(RESTING_SECONDS)
-        return _resident_mb(server.pid)
+        told = subprocess.run(
+            ["ps", "-o", "rss=", "-p", str(server.pid)], check=True, capture_output=True, text=True
+        ).stdout
+        return round(int(told) * 1024 / 1e6, 1)
 
 
 def start_seconds(path: Path) -> float:
@@ -165,8 +168,3 @@ def _used_by_children() -> float:
     """Seconds of processor time of the processes that were started from here and have ended."""
     times = os.times()
     return times.children_user + times.children_system
-
-
-def _resident_mb(pid: int) -> float:
-    told = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], check=True, capture_output=True, text=True).stdout
-    return round(int(told) * 1024 / 1e6, 1)

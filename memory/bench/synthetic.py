@@ -154,7 +154,24 @@ def write_life(
     life = life or Life(seed)
     persona = create_persona(owner, f"Mira {seed}", user_name="Ana")  # type: ignore[arg-type]
     lines = _talk(persona, life, size.messages, progress)
-    _remember(persona, life, size.nodes, lines, progress)
+    # Store `count` memories, each resting on a line of its topic, and the entities some of them mention.
+    count = size.nodes
+    entities = _entities(persona, life, max(1, count // NODES_AN_ENTITY))
+    with tqdm(total=count, desc="memories", unit="", disable=not progress) as bar:
+        for first in range(0, count, BATCH):
+            sources = life.dice.choices(lines, k=min(BATCH, count - first))
+            made = [_node(persona, life, source) for source in sources]
+            places = life.meanings.around([source.topic for source in sources])
+            with transaction.atomic():
+                ConceptNode.objects.bulk_create(made)
+                vectors.index(made, places)
+                Evidence.objects.bulk_create(
+                    Evidence(node=node, message_id=said.message, quote=said.quote, start=0, end=len(said.quote))
+                    for node, said in zip(made, sources, strict=True)
+                )
+                named = [node for node in made if life.dice.random() < MENTIONED]
+                Mention.objects.bulk_create(Mention(node=node, entity=life.dice.choice(entities)) for node in named)
+            bar.update(len(made))
     return persona
 
 
@@ -201,26 +218,6 @@ def _lines(session: Session, life: Life, topic: int) -> Iterator[Message]:
             day=at.date(),
             created_at=at,
         )
-
-
-def _remember(persona: Persona, life: Life, count: int, lines: Sequence[SpokenLine], progress: bool) -> None:
-    """Store `count` memories, each resting on a line of its topic, and the entities some of them mention."""
-    entities = _entities(persona, life, max(1, count // NODES_AN_ENTITY))
-    with tqdm(total=count, desc="memories", unit="", disable=not progress) as bar:
-        for first in range(0, count, BATCH):
-            sources = life.dice.choices(lines, k=min(BATCH, count - first))
-            made = [_node(persona, life, source) for source in sources]
-            places = life.meanings.around([source.topic for source in sources])
-            with transaction.atomic():
-                ConceptNode.objects.bulk_create(made)
-                vectors.index(made, places)
-                Evidence.objects.bulk_create(
-                    Evidence(node=node, message_id=said.message, quote=said.quote, start=0, end=len(said.quote))
-                    for node, said in zip(made, sources, strict=True)
-                )
-                named = [node for node in made if life.dice.random() < MENTIONED]
-                Mention.objects.bulk_create(Mention(node=node, entity=life.dice.choice(entities)) for node in named)
-            bar.update(len(made))
 
 
 def _node(persona: Persona, life: Life, said: SpokenLine) -> ConceptNode:

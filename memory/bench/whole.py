@@ -52,7 +52,17 @@ def format_table(figures: Mapping[str, Any]) -> Iterator[str]:
     yield _row(f"first token, {figures['owners']} owners at once", figures["first_token_together_ms"])
     exact, passes = figures["vector_recall_at_40_vs_exact"], figures["vector_recall_at_40_in_two_passes"]
     yield f"vector search, recall@40 against exact: {exact:.4f}; in two passes through the database: {passes:.4f}"
-    yield from _small_ones(figures["isolation"], figures["crowd"])
+    beside = figures["isolation"]
+    crowded = figures["crowd"]
+    same = "the same results" if beside["same_results"] else "OTHER RESULTS"
+    yield (
+        f"a small persona alone {beside['alone_ms']:.2f} ms, beside this one {beside['beside_ms']:.2f} ms, {same}: "
+        f"{beside['ratio']:.2f} times as long"
+    )
+    yield (
+        f"{crowded['personas']} personas of {crowd.NODES_EACH} memories: {crowded['many_mb']:.1f} MB, "
+        f"{crowded['ratio']:.2f} times as much as of one persona with all of them"
+    )
     yield f"import: {figures['import_nodes_per_s']:.0f} memories a second, with their talks and given vectors"
     yield f"database: {figures['database_mb']:.0f} MB; server after its first turn: {figures['rss_mb']:.0f} MB"
     yield f"check: {figures['check_s']:.2f} s ({figures['check_cpu_s']:.2f} s of processor time)"
@@ -105,18 +115,6 @@ def _talks(path: Path, scale: Scale) -> dict[str, Any]:
         "owners": scale.owners,
         "first_token_together_ms": _spread(*together),
     }
-
-
-def _small_ones(beside: Mapping[str, Any], crowded: Mapping[str, Any]) -> Iterator[str]:
-    same = "the same results" if beside["same_results"] else "OTHER RESULTS"
-    yield (
-        f"a small persona alone {beside['alone_ms']:.2f} ms, beside this one {beside['beside_ms']:.2f} ms, {same}: "
-        f"{beside['ratio']:.2f} times as long"
-    )
-    yield (
-        f"{crowded['personas']} personas of {crowd.NODES_EACH} memories: {crowded['many_mb']:.1f} MB, "
-        f"{crowded['ratio']:.2f} times as much as of one persona with all of them"
-    )
 
 
 def _spread(median: float, p95: float) -> Spread:

@@ -28,7 +28,7 @@ from memory.consolidation.answer_schema import (
 from memory.consolidation.imported import ImportedMaterial, is_imported, is_long_past, material_of
 from memory.consolidation.prompt import message_id, node_id
 from memory.entities.clarify import answered_in, settle
-from memory.entities.comparison import Candidates, candidates_for
+from memory.entities.comparison import candidates_for
 from memory.entities.similarity import Profile
 from memory.models import ConceptNode, Extraction
 from memory.models.node import RELATIONAL_TAGS
@@ -74,24 +74,37 @@ def apply(lease: Lease[Session]) -> None:
     with transaction.atomic():
         lease.checkpoint()
         for one in prepared:
-            _note_applied(one, now)
-            _write_all(session, one, model, circle, now)
+            # Raises LeaseLost where the answer is gone: something that it was made of was forgotten meanwhile.
+            stored = Extraction.objects.filter(pk=one.extraction.pk, applied_at=None)
+            if not stored.update(applied_at=now, dropped=F("dropped") + one.left_out):
+                raise LeaseLost
+            persona = session.persona
+            said = len(one.drafts)
+            drafts = zip(one.drafts, one.vectors[:said], strict=True)
+            nodes = [write(persona, draft, vector, model, now).node for draft, vector in drafts]
+            for (thought, draft), vector in zip(one.thoughts, one.vectors[said:], strict=True):
+                # The events that it was concluded from, those that got in. A thought on none of them is none.
+                events = nodes[: len(one.answer.events)]
+                named = [events[place] for place in thought.filling if place < len(events)]
+                filling = [event for event in named if event is not None]
+                nodes.append(
+                    write(persona, replace(draft, filling=filling), vector, model, now).node if filling else None
+                )
+            tried = [*one.drafts, *(draft for _thought, draft in one.thoughts)]
+            _keep_without(one.extraction, {d.description for d, node in zip(tried, nodes, strict=True) if node is None})
+            entity_names.resolve_names(persona, one.answer, one.profiles, nodes, circle)
+            _settle_all(session, one.answer, now)
         _tell_mood(session, answers, now)
         _summarise(session)
-
-
-def _note_applied(one: PreparedAnswer, now: datetime) -> None:
-    """Raises LeaseLost where the answer is gone: something that it was made of was forgotten meanwhile."""
-    stored = Extraction.objects.filter(pk=one.extraction.pk, applied_at=None)
-    if not stored.update(applied_at=now, dropped=F("dropped") + one.left_out):
-        raise LeaseLost
 
 
 def _prepared(session: Session, material: ImportedMaterial, extraction: Extraction, now: datetime) -> PreparedAnswer:
     messages = {message.pk: message for message in session.messages.shown_to_models()}
     answer, nothing_new = without_what_was_read(stored(extraction.answer), messages, extraction.after())
     answer, too_late = without_promises_that_are_over(session, material, answer, now)
-    answer, too_many = limit_events(answer, _most(material))
+    answer, too_many = limit_events(
+        answer, knobs.import_events_per_piece() if material.is_prose else knobs.events_per_chunk()
+    )
     events = [_as_brought(session, material, _event(session, event, messages)) for event in answer.events]
     drafts = [*events, *(_intention(session, intention, messages) for intention in answer.intentions)]
     thoughts = [(thought, _thought(session, thought, events)) for thought in _thoughts(answer)]
@@ -100,10 +113,6 @@ def _prepared(session: Session, material: ImportedMaterial, extraction: Extracti
     profiles = entity_names.profiles_of(answer, texts, vectors)
     left_out = nothing_new + too_late + too_many
     return PreparedAnswer(extraction, answer, left_out, drafts, thoughts, vectors, profiles)
-
-
-def _most(material: ImportedMaterial) -> int:
-    return knobs.import_events_per_piece() if material.is_prose else knobs.events_per_chunk()
 
 
 def _thoughts(answer: ExtractionAnswer) -> Sequence[ImportedThought]:
@@ -155,6 +164,7 @@ def _as_brought(session: Session, material: ImportedMaterial, draft: Draft) -> D
 def _event(session: Session, event: ExtractedEvent, messages: dict[int, Message]) -> Draft:
     quotes, sound = find_quotes(event.evidence, messages)
     speaker = None if event.subject == ConceptNode.Subject.PERSONA else Message.Role.USER
+    # The nodes behind ids that extraction had given to the model; it has dropped all others.
     return Draft(
         kind=ConceptNode.Kind.EVENT,
         description=event.description,
@@ -168,7 +178,11 @@ def _event(session: Session, event: ExtractedEvent, messages: dict[int, Message]
         confidence=event.confidence,
         status=status_of(quotes, sound, speaker),
         evidence=quotes,
-        supersedes=_given(session.persona, event.supersedes),
+        supersedes=list(
+            ConceptNode.objects.of(session.persona).filter(
+                pk__in=[pk for one in event.supersedes if (pk := node_id(one))]
+            )
+        ),
         created_at=_said_at(session, quotes),
         import_uuid=_import_of(session),
     )
@@ -240,25 +254,6 @@ def status_of(quotes: Sequence[Quote], sound: bool, speaker: str | None) -> str:
     return ConceptNode.Status.ACTIVE if sound and spoken else ConceptNode.Status.QUARANTINED
 
 
-def _given(persona: Persona, cited: Sequence[str]) -> list[ConceptNode]:
-    """The nodes behind ids that extraction had given to the model; it has dropped all others."""
-    return list(ConceptNode.objects.of(persona).filter(pk__in=[pk for one in cited if (pk := node_id(one))]))
-
-
-def _write_all(session: Session, prepared: PreparedAnswer, model: str, circle: Candidates, now: datetime) -> None:
-    persona = session.persona
-    said = len(prepared.drafts)
-    drafts = zip(prepared.drafts, prepared.vectors[:said], strict=True)
-    nodes = [write(persona, draft, vector, model, now).node for draft, vector in drafts]
-    for (thought, draft), vector in zip(prepared.thoughts, prepared.vectors[said:], strict=True):
-        filling = _filling(thought, nodes[: len(prepared.answer.events)])
-        nodes.append(write(persona, replace(draft, filling=filling), vector, model, now).node if filling else None)
-    tried = [*prepared.drafts, *(draft for _thought, draft in prepared.thoughts)]
-    _keep_without(prepared.extraction, {d.description for d, node in zip(tried, nodes, strict=True) if node is None})
-    entity_names.resolve_names(persona, prepared.answer, prepared.profiles, nodes, circle)
-    _settle_all(session, prepared.answer, now)
-
-
 def _keep_without(extraction: Extraction, refused: Collection[str]) -> None:
     """Keep the answer without what was refused: it may say what was forgotten."""
     if not refused:
@@ -270,12 +265,6 @@ def _keep_without(extraction: Extraction, refused: Collection[str]) -> None:
         for name, value in extraction.answer.items()
     }
     Extraction.objects.filter(pk=extraction.pk).update(answer=answer)
-
-
-def _filling(thought: ImportedThought, events: Sequence[ConceptNode | None]) -> list[ConceptNode]:
-    """The events that it was concluded from, those that got in. A thought on none of them is none."""
-    named = [events[place] for place in thought.filling if place < len(events)]
-    return [event for event in named if event is not None]
 
 
 def _settle_all(session: Session, answer: ExtractionAnswer, now: datetime) -> None:
@@ -308,7 +297,9 @@ def _summarise(session: Session) -> None:
     ones of very many."""
     answers = session.extractions.order_by("chunk").values_list("answer", flat=True)
     told = dict.fromkeys(filter(None, (answer.get("session_summary") for answer in answers)))
-    replaced = _replaced_in(session)
+    # What was told in the talk at first, and put right in it later.
+    superseded = session.nodes.exclude(superseded_by=None).values_list("description", "superseded_by__description")
+    replaced = [ReplacedText(before, now) for before, now in superseded]
     parts = [part for part in told if not any(repeats(part, one) for one in replaced)]
     session.summary = " ".join(parts)
     if len(session.summary) > LONGEST_SUMMARY:
@@ -318,29 +309,19 @@ def _summarise(session: Session) -> None:
     Session.objects.filter(pk=session.pk).update(summary=session.summary)
 
 
-def _replaced_in(session: Session) -> list[ReplacedText]:
-    """What was told in the talk at first, and put right in it later."""
-    superseded = session.nodes.exclude(superseded_by=None).values_list("description", "superseded_by__description")
-    return [ReplacedText(before, now) for before, now in superseded]
-
-
 def count_access(session: Session, now: datetime) -> None:
     """Count what the session's replies recalled, once for each turn. Call in the transaction that closes it."""
     recalled: Counter[str] = Counter()
     for turn in Turn.objects.filter(session=session).only("xray"):
-        recalled.update(_chosen(turn.xray))
+        # The public ids of the nodes that a turn's x-ray names as chosen; passages (L2) are counted nowhere.
+        recollections = turn.xray.get("recollections") if isinstance(turn.xray, dict) else None
+        chosen = recollections.get("chosen") if isinstance(recollections, dict) else None
+        items = [item for item in chosen or [] if isinstance(item, dict) and item.get("layer") != "L2"]
+        recalled.update({str(item["id"]) for item in items if _is_uuid(item.get("id"))})
     for times in set(recalled.values()):
         uuids = [uuid for uuid, count in recalled.items() if count == times]
         found = ConceptNode.objects.filter(persona_id=session.persona_id, uuid__in=uuids)
         found.update(access_count=F("access_count") + times, last_accessed_at=now)
-
-
-def _chosen(xray: Any) -> set[str]:
-    """The public ids of the nodes that a turn's x-ray names as chosen; passages (L2) are counted nowhere."""
-    recollections = xray.get("recollections") if isinstance(xray, dict) else None
-    chosen = recollections.get("chosen") if isinstance(recollections, dict) else None
-    items = [item for item in chosen or [] if isinstance(item, dict) and item.get("layer") != "L2"]
-    return {str(item["id"]) for item in items if _is_uuid(item.get("id"))}
 
 
 def _is_uuid(value: Any) -> bool:

@@ -36,7 +36,14 @@ def next_piece(lines: Sequence[PromptMessage], after: int, limit: int, overlap: 
     if not unread:
         return None
     read = [line for line in lines if line.id <= after]
-    context = _tail(read, min(limit // 2, limit - _cost(unread[:1])), overlap)
+    # The last lines, at most `most`, that fit into `room` tokens.
+    room = min(limit // 2, limit - _cost(unread[:1]))
+    context: list[PromptMessage] = []
+    for line in reversed(read[-overlap:] if overlap else []):
+        room -= _cost([line])
+        if room < 0:
+            break
+        context.insert(0, line)
     return Piece(context, _head(unread, limit - _cost(context)))
 
 
@@ -49,17 +56,6 @@ def _head(lines: Sequence[PromptMessage], room: int) -> list[PromptMessage]:
         if room < 0:
             break
         kept.append(line)
-    return kept
-
-
-def _tail(lines: Sequence[PromptMessage], room: int, most: int) -> list[PromptMessage]:
-    """The last lines, at most `most`, that fit into `room` tokens."""
-    kept: list[PromptMessage] = []
-    for line in reversed(lines[-most:] if most else []):
-        room -= _cost([line])
-        if room < 0:
-            break
-        kept.insert(0, line)
     return kept
 
 

@@ -65,16 +65,12 @@ def _find_loosely(quote: str, content: str) -> Span | None:
 
 def _places(wanted: str, text: str) -> Iterator[int]:
     """Where `wanted` stands in `text`, first to last; nowhere where it says too little to be evidence."""
-    if len(wanted) < SHORTEST and wanted not in (text.strip(), _letters(text)):
+    if len(wanted) < SHORTEST and wanted not in (text.strip(), "".join(filter(str.isalnum, text))):
         return
     at = text.find(wanted) if wanted else -1
     while at >= 0:
         yield at
         at = text.find(wanted, at + 1)
-
-
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text))
 
 
 def _is_whole(content: str, start: int, end: int) -> bool:

@@ -17,7 +17,7 @@ from echovessel import llm
 from echovessel.embeddings import embedding
 from echovessel.jobs.lease import Lease
 from echovessel.llm.prompt_sections import shorten
-from echovessel.llm.prompt_text import Neutral, neutralize
+from echovessel.llm.prompt_text import neutralize
 from memory import knobs
 from memory.consolidation import prompt, replies
 from memory.consolidation.answer_schema import ExtractedEvent, ExtractionAnswer, ImportAnswer
@@ -81,12 +81,16 @@ def _extract(lease: Lease[Session], piece: Piece) -> None:
         doubt=lambda answer: _doubt(session.persona, answer, piece, material),
     ).value
     answer, mistaken = without_the_persona(answer, session.persona, piece) if material.others else (answer, 0)
-    _drop_unknown_ids(answer, known)
+    # Only what the model was shown can be replaced by what it says.
+    given = {node.pk for node in known}
+    for event in answer.events:
+        event.supersedes = [cited for cited in event.supersedes if prompt.node_id(cited) in given]
     with transaction.atomic():
         lease.checkpoint()
+        last = session.extractions.aggregate(last=Max("chunk"))["last"]
         Extraction.objects.create(
             session=session,
-            chunk=_next_number(session),
+            chunk=0 if last is None else last + 1,
             through=piece.through,
             answer=answer.model_dump(mode="json"),
             dropped=answer.dropped + mistaken,
@@ -104,11 +108,6 @@ def _cries(answer: ExtractionAnswer, session: Session, piece: Piece) -> list[Mes
     cited = shown.intersection(filter(None, map(prompt.message_id, answer.crisis_messages)))
     messages = session.messages.shown_to_models().filter(pk__in=cited, role=Message.Role.USER, import_uuid=None)
     return list(messages.select_related("persona", "session").order_by("id"))
-
-
-def _next_number(session: Session) -> int:
-    last = session.extractions.aggregate(last=Max("chunk"))["last"]
-    return 0 if last is None else last + 1
 
 
 def _doubt(persona: Persona, answer: ExtractionAnswer, piece: Piece, material: ImportedMaterial) -> str:
@@ -145,20 +144,16 @@ def _tells_of_the_persona(event: ExtractedEvent, persona: Persona, piece: Piece)
     return name in event.description.casefold() and name not in said and name not in persona.called.casefold()
 
 
-def _drop_unknown_ids(answer: ExtractionAnswer, known: Sequence[ConceptNode]) -> None:
-    """Only what the model was shown can be replaced by what it says."""
-    given = {node.pk for node in known}
-    for event in answer.events:
-        event.supersedes = [cited for cited in event.supersedes if prompt.node_id(cited) in given]
-
-
 def _request(
     session: Session, piece: Piece, material: ImportedMaterial, known: Sequence[ConceptNode], now: datetime
 ) -> llm.Request:
     persona = session.persona
-    blocks = _blocks(persona)
+    # What people wrote about the two (L1), shortened; read, and by no job ever written.
+    written = persona.core_blocks.filter(label__in=["persona", "user"]).values_list("label", "content")
+    blocks = {label: neutralize(shorten(content.strip(), BLOCK_TOKENS)) for label, content in written}
     entities = _known_entities(persona)
     pairs = _pairs_in_question(persona, piece)
+    # Who else takes part, for a prompt.
     return prompt.request(
         persona,
         purpose_of(session),
@@ -171,7 +166,7 @@ def _request(
             "said": prompt.format_messages(persona, _as_spoken(piece.new), dated=material.is_dated),
             "undated": not material.is_dated,
             "others": any(line.by_another for line in piece.lines),
-            "between": _named(material),
+            "between": ", ".join(material.others[: prompt.MOST_NAMED]),
             "is_one": len(material.others) == 1,
             "now": f"{now.astimezone(persona.zone):%Y-%m-%d %a %H:%M}",
             "timezone": persona.timezone,
@@ -181,31 +176,20 @@ def _request(
             "questions": [" / ".join(pair) for pair in pairs],
             "known": prompt.format_memories(persona, known),
         },
-        material=_material(persona, piece, entities, known, now)
+        material={
+            "now": now.isoformat(),
+            "timezone": persona.timezone,
+            "lines": [
+                _as_material(line) | {"read": read}
+                for read, lines in ((True, piece.context), (False, piece.new))
+                for line in _as_spoken(lines)
+            ],
+            "known": [{"id": f"e{event.pk}", "description": event.description} for event in known],
+            "known_entities": [{"name": entity.canonical_name, "kind": entity.kind} for entity in entities],
+        }
         | {"pairs_in_question": pairs, "prose": material.is_prose, "dated": material.is_dated}
         | {"others": list(material.others)},
     )
-
-
-def _named(material: ImportedMaterial) -> str:
-    """Who else takes part, for a prompt."""
-    return ", ".join(material.others[: prompt.MOST_NAMED])
-
-
-def _material(
-    persona: Persona, piece: Piece, entities: Sequence[Entity], known: Sequence[ConceptNode], now: datetime
-) -> dict[str, Any]:
-    return {
-        "now": now.isoformat(),
-        "timezone": persona.timezone,
-        "lines": [
-            _as_material(line) | {"read": read}
-            for read, lines in ((True, piece.context), (False, piece.new))
-            for line in _as_spoken(lines)
-        ],
-        "known": [{"id": f"e{event.pk}", "description": event.description} for event in known],
-        "known_entities": [{"name": entity.canonical_name, "kind": entity.kind} for entity in entities],
-    }
 
 
 def _as_material(line: PromptMessage) -> dict[str, Any]:
@@ -254,9 +238,3 @@ def _described(entity: Entity) -> str:
     others = [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name]
     names = " / ".join([entity.canonical_name, *others[:4]])
     return f"{names} ({entity.kind})"
-
-
-def _blocks(persona: Persona) -> dict[str, Neutral]:
-    """What people wrote about the two (L1), shortened; read, and by no job ever written."""
-    written = persona.core_blocks.filter(label__in=["persona", "user"]).values_list("label", "content")
-    return {label: neutralize(shorten(content.strip(), BLOCK_TOKENS)) for label, content in written}

@@ -6,10 +6,10 @@ another script do not count (小黑 in an English sentence, Ana in a Chinese one
 
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 
-from memory.consolidation.answer_schema import Cited, ExtractedEvent, ExtractedIntention, ExtractionAnswer
+from memory.consolidation.answer_schema import ExtractedEvent, ExtractedIntention, ExtractionAnswer
 from memory.consolidation.messages import PromptMessage
 from memory.consolidation.prompt import message_id
 
@@ -21,7 +21,13 @@ def is_in_another_language(answer: ExtractionAnswer, lines: Sequence[PromptMessa
     """Whether a description is in another script than the lines it cites, or the summary than the talk."""
     said = {line.id: line.content for line in lines}
     items: list[ExtractedEvent | ExtractedIntention] = [*answer.events, *answer.intentions]
-    descriptions = (in_another_script(item.description, _cited(item.evidence, said)) for item in items)
+    # The whole lines that are cited: a quote may be no more than a name.
+    descriptions = (
+        in_another_script(
+            item.description, " ".join(said.get(message_id(one.message_id) or 0, "") for one in item.evidence)
+        )
+        for item in items
+    )
     return any(descriptions) or in_another_script(answer.session_summary, " ".join(said.values()))
 
 
@@ -38,11 +44,6 @@ def in_another_script(written: str, said: str) -> bool:
         return False
     main, theirs = _main(of_written), _main(of_said)
     return main != theirs and not (of_written[theirs] and of_said[main])
-
-
-def _cited(evidence: Sequence[Cited], said: Mapping[int, str]) -> str:
-    """The whole lines that are cited: a quote may be no more than a name."""
-    return " ".join(said.get(message_id(one.message_id) or 0, "") for one in evidence)
 
 
 def _main(scripts: Counter[str]) -> str:

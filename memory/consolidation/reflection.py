@@ -74,7 +74,11 @@ def plan_reflection(session: Session, now: datetime) -> Plan:
         return Plan(ReflectionRun.Reason.NOT_DUE, NOTHING, now, ())
     runs_in_24h, last_run_at = _runs(session.persona, now)
     fresh = list(fresh_events(session))
-    since = _events_since(session.persona, last_run_at, now)
+    # Newest first. A memory that was told again is as new as its last telling; before the first run all are new, but
+    # for those that came from elsewhere.
+    lately = Q(last_mentioned_at__gt=min(last_run_at or now, now - DAY))
+    found = _live_events(session.persona).filter(lately | Q(import_uuid=None) if last_run_at is None else lately)
+    since = found.order_by("-last_mentioned_at", "-id")
     facts = Reflections(
         runs_in_24h=runs_in_24h,
         last_run_at=last_run_at,
@@ -103,14 +107,6 @@ def fresh_events(session: Session) -> NodeQuerySet:
     """The events that this session brought, and those it told again (its words are among their evidence)."""
     ours = Q(session=session) | Q(evidence__message__session=session)
     return _live_events(session.persona).filter(ours).distinct().newest_first()
-
-
-def _events_since(persona: Persona, last_run_at: datetime | None, now: datetime) -> NodeQuerySet:
-    """Newest first. A memory that was told again is as new as its last telling; before the first run all are new, but
-    for those that came from elsewhere."""
-    lately = Q(last_mentioned_at__gt=min(last_run_at or now, now - DAY))
-    found = _live_events(persona).filter(lately | Q(import_uuid=None) if last_run_at is None else lately)
-    return found.order_by("-last_mentioned_at", "-id")
 
 
 def _live_events(persona: Persona) -> NodeQuerySet:

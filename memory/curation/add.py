@@ -55,28 +55,11 @@ def add(persona: Persona, addition: Addition, now: datetime) -> WrittenNode:
 
     No transaction may be open. Raises WithoutGround, NotRemembered, InvalidMemory and EmbeddingUnavailable.
     """
-    _check(addition.lines)
-    draft = _draft(addition)
-    model = follow()
-    [vector] = embedding.embed([draft.description])
-    with transaction.atomic():
-        Persona.objects.select_for_update().get(pk=persona.pk)
-        written = write(persona, draft, vector, model, now)
-        if written.node is None:
-            raise NotRemembered("forgotten")
-        note_named(written.node, draft.description)
-    return written
-
-
-def _check(lines: Sequence[Message]) -> None:
-    for line in lines:
+    for line in addition.lines:
         if line.session.off_the_record:
             raise NotRemembered("off_the_record")
         if line.withheld or line.role == Message.Role.SYSTEM:
             raise NotRemembered("withheld")
-
-
-def _draft(addition: Addition) -> Draft:
     is_event = addition.kind == ConceptNode.Kind.EVENT
     if not addition.lines and (is_event or not addition.grounds):
         raise MissingEvidence
@@ -84,7 +67,7 @@ def _draft(addition: Addition) -> Draft:
         raise InvalidMemory("description", "a node needs a description")
     if addition.event_time and addition.event_time[1] < addition.event_time[0]:
         raise InvalidMemory("event_time", "an event cannot end before it begins")
-    return Draft(
+    draft = Draft(
         kind=addition.kind,
         description=description,
         source=ConceptNode.Source.PERSON,
@@ -98,3 +81,12 @@ def _draft(addition: Addition) -> Draft:
         evidence=[Quote(line, line.content, 0, len(line.content)) for line in addition.lines],
         filling=() if is_event else addition.grounds,
     )
+    model = follow()
+    [vector] = embedding.embed([draft.description])
+    with transaction.atomic():
+        Persona.objects.select_for_update().get(pk=persona.pk)
+        written = write(persona, draft, vector, model, now)
+        if written.node is None:
+            raise NotRemembered("forgotten")
+        note_named(written.node, draft.description)
+    return written

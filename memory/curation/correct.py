@@ -133,31 +133,32 @@ def _rewritten(
         text = differing.get("description")
         if text is not None and tombstones.refuses(stored.persona, [text]):
             raise WordsForgotten
-        _keep_version(stored, by, now)
+        last = stored.versions.first()
+        NodeVersion.objects.create(
+            node=stored,
+            version=last.version + 1 if last else 1,
+            description=stored.description,
+            emotional_impact=stored.emotional_impact,
+            emotion_tags=stored.emotion_tags,
+            relational_tags=stored.relational_tags,
+            event_time_start=stored.event_time_start,
+            event_time_end=stored.event_time_end,
+            verification=stored.verification,
+            edited_by_id=by.pk if by else None,
+            edited_at=now,
+        )
         if not differing.keys().isdisjoint(TELLING):
             erase_derived_text(stored, ReplacedText(stored.description, text or stored.description))
         _update(stored, {"verification": ConceptNode.Verification.CONFIRMED} | differing)
         if text is not None and vector is not None:
-            _reword(stored, vector, model)
-        _tell(stored)
+            # All that follows from another description: vector, cut words, whom it names.
+            vectors.replace({stored.pk: vector}, model)
+            NodeText.objects.filter(node=stored).update(body=" ".join(tokenizer.tokenize(stored.description)))
+            follow_words(stored)
+        events.publish(
+            stored.persona.uuid, "memory.node.updated", node_id=str(stored.uuid), kind=stored.kind, change="corrected"
+        )
     return stored
-
-
-def _keep_version(node: ConceptNode, by: AbstractBaseUser | None, now: datetime) -> None:
-    last = node.versions.first()
-    NodeVersion.objects.create(
-        node=node,
-        version=last.version + 1 if last else 1,
-        description=node.description,
-        emotional_impact=node.emotional_impact,
-        emotion_tags=node.emotion_tags,
-        relational_tags=node.relational_tags,
-        event_time_start=node.event_time_start,
-        event_time_end=node.event_time_end,
-        verification=node.verification,
-        edited_by_id=by.pk if by else None,
-        edited_at=now,
-    )
 
 
 def _update(node: ConceptNode, values: dict[str, Any]) -> None:
@@ -165,14 +166,3 @@ def _update(node: ConceptNode, values: dict[str, Any]) -> None:
         values = values | {"content_hash": content_hash(values["description"])}
     ConceptNode.objects.filter(pk=node.pk).update(**values)
     node.refresh_from_db(fields=[*values])
-
-
-def _reword(node: ConceptNode, vector: np.ndarray, model: str) -> None:
-    """All that follows from another description: vector, cut words, whom it names."""
-    vectors.replace({node.pk: vector}, model)
-    NodeText.objects.filter(node=node).update(body=" ".join(tokenizer.tokenize(node.description)))
-    follow_words(node)
-
-
-def _tell(node: ConceptNode) -> None:
-    events.publish(node.persona.uuid, "memory.node.updated", node_id=str(node.uuid), kind=node.kind, change="corrected")

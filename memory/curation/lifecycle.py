@@ -18,7 +18,6 @@ from django.db.models import Q
 from echovessel.outbox import events
 from memory import knobs
 from memory.models import ConceptNode
-from memory.models.node import NodeQuerySet
 
 Kind, Status, Because = ConceptNode.Kind, ConceptNode.Status, ConceptNode.ArchivedBecause
 
@@ -85,7 +84,8 @@ def decide(facts: Facts, now: datetime) -> Verdict:
         return Verdict.SETTLE
     if facts.verification == ConceptNode.Verification.CONFIRMED or facts.source == ConceptNode.Source.PERSON:
         return Verdict.KEEP
-    if _has_expired(facts, now):
+    never_confirmed = facts.verification == ConceptNode.Verification.UNVERIFIED and facts.mention_count <= 1
+    if facts.confidence < DOUBTFUL and never_confirmed and now - facts.created_at > _expiry():
         return Verdict.EXPIRE
     return Verdict.ARCHIVE if knobs.archive_old() and _is_old_and_slight(facts, now) else Verdict.KEEP
 
@@ -93,7 +93,18 @@ def decide(facts: Facts, now: datetime) -> Verdict:
 def run(now: datetime, *, dry_run: bool = False) -> Counter[str]:
     """Give every memory its due, and count the verdicts by name. A dry run changes nothing."""
     counts: Counter[str] = Counter()
-    due = list(_perhaps_due(now).order_by("persona", "id").values_list("pk", flat=True))
+    # Those of which something may become: few, so that not every memory is read every day.
+    expired = Q(confidence__lt=DOUBTFUL, created_at__lt=now - _expiry())
+    settled = Q(resolved_at__lt=now - timedelta(days=knobs.settle_days()))
+    old = Q(created_at__lt=now - OLD, access_count__lte=HARDLY_RECALLED)
+    slight = Q(emotional_impact__gt=-SLIGHT, emotional_impact__lt=SLIGHT)
+    wanted = expired | settled | (old & slight if knobs.archive_old() else Q(pk__in=[]))
+    due = list(
+        ConceptNode.objects.recallable()
+        .filter(wanted, pinned=False)
+        .order_by("persona", "id")
+        .values_list("pk", flat=True)
+    )
     for first in range(0, len(due), AT_ONCE):
         with transaction.atomic():
             at_once = ConceptNode.objects.filter(pk__in=due[first : first + AT_ONCE])
@@ -103,7 +114,15 @@ def run(now: datetime, *, dry_run: bool = False) -> Counter[str]:
                 if verdict != Verdict.KEEP:
                     counts[verdict] += 1
                     if not dry_run:
-                        _archive(node, BECAUSE[verdict])
+                        because = BECAUSE[verdict]
+                        ConceptNode.objects.filter(pk=node.pk).update(status=Status.ARCHIVED, archived_because=because)
+                        events.publish(
+                            node.persona.uuid,
+                            "memory.node.updated",
+                            node_id=str(node.uuid),
+                            kind=node.kind,
+                            change="archived",
+                        )
     return counts
 
 
@@ -111,11 +130,6 @@ def _is_settled(facts: Facts, now: datetime) -> bool:
     if facts.kind not in (Kind.INTENTION, Kind.EXPECTATION) or facts.resolved_at is None:
         return False
     return now - facts.resolved_at > timedelta(days=knobs.settle_days())
-
-
-def _has_expired(facts: Facts, now: datetime) -> bool:
-    never_confirmed = facts.verification == ConceptNode.Verification.UNVERIFIED and facts.mention_count <= 1
-    return facts.confidence < DOUBTFUL and never_confirmed and now - facts.created_at > _expiry()
 
 
 def _is_old_and_slight(facts: Facts, now: datetime) -> bool:
@@ -130,18 +144,3 @@ def _is_old_and_slight(facts: Facts, now: datetime) -> bool:
 
 def _expiry() -> timedelta:
     return timedelta(days=knobs.expire_days())
-
-
-def _perhaps_due(now: datetime) -> NodeQuerySet:
-    """Those of which something may become: few, so that not every memory is read every day."""
-    expired = Q(confidence__lt=DOUBTFUL, created_at__lt=now - _expiry())
-    settled = Q(resolved_at__lt=now - timedelta(days=knobs.settle_days()))
-    old = Q(created_at__lt=now - OLD, access_count__lte=HARDLY_RECALLED)
-    slight = Q(emotional_impact__gt=-SLIGHT, emotional_impact__lt=SLIGHT)
-    wanted = expired | settled | (old & slight if knobs.archive_old() else Q(pk__in=[]))
-    return ConceptNode.objects.recallable().filter(wanted, pinned=False)
-
-
-def _archive(node: ConceptNode, because: str) -> None:
-    ConceptNode.objects.filter(pk=node.pk).update(status=Status.ARCHIVED, archived_because=because)
-    events.publish(node.persona.uuid, "memory.node.updated", node_id=str(node.uuid), kind=node.kind, change="archived")

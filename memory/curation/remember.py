@@ -70,7 +70,17 @@ def remember(message: Message, now: datetime, words: Place | None = None, within
     quote, said = _quoted(message, words, within)
     if known := _known(quote):
         return known
-    draft = _draft(message, quote, said)
+    by_user = message.role == Role.USER
+    draft = Draft(
+        kind=ConceptNode.Kind.EVENT,
+        description=_described(message, said.strip()),
+        source=ConceptNode.Source.PERSON,
+        subject=ConceptNode.Subject.USER if by_user else ConceptNode.Subject.PERSONA,
+        session=message.session,
+        verification=ConceptNode.Verification.CONFIRMED,
+        evidence=[quote],
+        created_at=message.created_at,
+    )
     model = follow()
     [vector] = embedding.embed([tidy_description(draft.description)])
     persona = message.persona
@@ -78,7 +88,11 @@ def remember(message: Message, now: datetime, words: Place | None = None, within
         Persona.objects.select_for_update().get(pk=persona.pk)  # two presses of one button queue up here
         if known := _known(quote):
             return known
-        absorbed = list(_made_of(quote))
+        # What consolidation has made of these words, and of no others, already.
+        made = ConceptNode.objects.filter(source=ConceptNode.Source.EXTRACTION, kind=ConceptNode.Kind.EVENT)
+        beyond = Evidence.objects.exclude(message=quote.message, start__gte=quote.start, end__lte=quote.end)
+        inside = _within(made.filter(status__in=[Status.ACTIVE, Status.HIDDEN]), quote, around=False)
+        absorbed = list(inside.exclude(evidence__in=beyond.filter(node__in=inside)).distinct())
         written = write(persona, _with_what_was_made(draft, absorbed), vector, model, now)
         if written.node is None:
             raise NotRemembered("forgotten")
@@ -168,20 +182,6 @@ def _described(message: Message, words: str) -> str:
     return SAID.get(persona.language, SAID["en"]).format(name=speaker, words=words)
 
 
-def _draft(message: Message, quote: Quote, said: str) -> Draft:
-    by_user = message.role == Role.USER
-    return Draft(
-        kind=ConceptNode.Kind.EVENT,
-        description=_described(message, said.strip()),
-        source=ConceptNode.Source.PERSON,
-        subject=ConceptNode.Subject.USER if by_user else ConceptNode.Subject.PERSONA,
-        session=message.session,
-        verification=ConceptNode.Verification.CONFIRMED,
-        evidence=[quote],
-        created_at=message.created_at,
-    )
-
-
 def _asked_for(quote: Quote) -> NodeQuerySet:
     """The memories of these words that somebody asked for before, whatever became of them since."""
     asked_for = ConceptNode.objects.filter(source=ConceptNode.Source.PERSON)
@@ -194,14 +194,6 @@ def _known(quote: Quote) -> ConceptNode | None:
     if node is not None:
         actions.show(node)
     return node
-
-
-def _made_of(quote: Quote) -> NodeQuerySet:
-    """What consolidation has made of these words, and of no others, already."""
-    made = ConceptNode.objects.filter(source=ConceptNode.Source.EXTRACTION, kind=ConceptNode.Kind.EVENT)
-    beyond = Evidence.objects.exclude(message=quote.message, start__gte=quote.start, end__lte=quote.end)
-    inside = _within(made.filter(status__in=[Status.ACTIVE, Status.HIDDEN]), quote, around=False)
-    return inside.exclude(evidence__in=beyond.filter(node__in=inside)).distinct()
 
 
 def _within(nodes: NodeQuerySet, quote: Quote, *, around: bool) -> NodeQuerySet:

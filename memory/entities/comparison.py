@@ -63,7 +63,11 @@ def candidates_for(persona: Persona, newcomers: Sequence[Profile]) -> Candidates
     circle = Candidates((persona.name, persona.called))
     if not newcomers:
         return circle
-    known = _known(persona)
+    living = Alias.objects.filter(persona=persona).exclude(entity__status=Entity.Status.MERGED)
+    names: dict[tuple[int, str], list[str]] = defaultdict(list)
+    for pk, kind, text in living.order_by("id").values_list("entity_id", "entity__kind", "text"):
+        names[pk, kind].append(text)
+    known = {pk: KnownEntity(pk, kind, tuple(theirs)) for (pk, kind), theirs in names.items()}
     unclear = [newcomer for newcomer in newcomers if len(_bearers(newcomer, known)) != 1]
     chosen = {one.pk: one for newcomer in unclear for one in _worth_comparing(persona, newcomer, known)}
     circle.profiles = _profiles(chosen.values())
@@ -78,14 +82,6 @@ def _joined(one: Profile, other: Profile) -> Profile:
         vectors=np.concatenate([one.vectors, other.vectors]),
         company=one.company | other.company,
     )
-
-
-def _known(persona: Persona) -> Mapping[int, KnownEntity]:
-    living = Alias.objects.filter(persona=persona).exclude(entity__status=Entity.Status.MERGED)
-    names: dict[tuple[int, str], list[str]] = defaultdict(list)
-    for pk, kind, text in living.order_by("id").values_list("entity_id", "entity__kind", "text"):
-        names[pk, kind].append(text)
-    return {pk: KnownEntity(pk, kind, tuple(theirs)) for (pk, kind), theirs in names.items()}
 
 
 def _bearers(newcomer: Profile, known: Mapping[int, KnownEntity]) -> list[KnownEntity]:

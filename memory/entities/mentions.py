@@ -22,9 +22,9 @@ def follow_words(node: ConceptNode) -> None:
     """After another description: note whom it names now, and forget whom it named. Call in its transaction."""
     note_named(node, node.description)
     mentions = Mention.objects.filter(node=node).select_related("entity").prefetch_related("entity__aliases")
-    gone = [mention.pk for mention in mentions if not _is_named(mention.entity, node.description)]
+    gone = [
+        mention.pk
+        for mention in mentions
+        if not any(occurs(alias.text, node.description) for alias in mention.entity.aliases.all())
+    ]
     Mention.objects.filter(pk__in=gone).delete()
-
-
-def _is_named(entity: Entity, text: str) -> bool:
-    return any(occurs(alias.text, text) for alias in entity.aliases.all())

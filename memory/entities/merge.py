@@ -47,7 +47,11 @@ def merge(proposal: MergeProposal, decided_by: AbstractBaseUser | None, now: dat
     with transaction.atomic():
         if not _decide(proposal, Status.MERGED, decided_by, now):
             return False
-        survivor, loser = _roles(proposal)
+        # Who survives, and who lives on in them.
+        one, other = sorted(
+            (proposal.a, proposal.b), key=lambda entity: (entity.status != Entity.Status.CONFIRMED, entity.pk)
+        )
+        survivor, loser = one, other
         snapshot = {
             "at": now.isoformat(),
             "survivor": survivor.pk,
@@ -117,12 +121,28 @@ def undo(proposal: MergeProposal, decided_by: AbstractBaseUser | None, now: date
             _take_apart(proposal)
         _set_status(was.get("confirmed", []), Entity.Status.CONFIRMED, Entity.Status.UNCERTAIN)
         MergeProposal.objects.filter(pk=proposal.pk).update(status=Status.UNDONE, snapshot={})
-        _decide_as_before(proposal, was.get("before", {}))
+        # Keep the two apart again, where they had been before a person made them one.
+        before = was.get("before", {})
+        if before:
+            _set_status(before["confirmed"], Entity.Status.UNCERTAIN, Entity.Status.CONFIRMED)
+            decided_at = before["decided_at"] and parse_datetime(before["decided_at"])
+            MergeProposal.objects.filter(pk=proposal.pk).update(
+                status=Status.KEPT_APART,
+                decided_by=before["decided_by"],
+                decided_at=decided_at,
+                snapshot={"confirmed": before["confirmed"]},
+            )
         proposal.refresh_from_db()
         if was_merged:  # last: the proposal goes with a side that goes
             _tell_apart_what_was_told_since(was)
             _call_by_what_is_left(was)
-            _let_go_of_the_forgotten(was)
+            # Delete a side all of whose memories were forgotten while the two were one; a person's description keeps
+            # it. The other one is announced.
+            forgotten = Entity.objects.filter(pk__in=was.get("mentioned", []), mentions=None)
+            for side in forgotten.exclude(described_by=Entity.DescribedBy.PERSON):
+                side.delete()
+            for loser in Entity.objects.filter(pk=was["loser"]):
+                announce(loser, "merge_undone")
     return True
 
 
@@ -155,14 +175,6 @@ def _decide(proposal: MergeProposal, status: str, decided_by: AbstractBaseUser |
 
 def _id_of(person: AbstractBaseUser | None) -> int | None:
     return person.pk if person is not None else None
-
-
-def _roles(proposal: MergeProposal) -> tuple[Entity, Entity]:
-    """Who survives, and who lives on in them."""
-    one, other = sorted(
-        (proposal.a, proposal.b), key=lambda entity: (entity.status != Entity.Status.CONFIRMED, entity.pk)
-    )
-    return one, other
 
 
 def _merges_of(survivor: Entity, loser: Entity) -> Iterable[MergeProposal]:
@@ -232,19 +244,15 @@ def _move_what_is_known(loser: Entity, survivor: Entity) -> dict[str, Any]:
     before = {"kind": survivor.kind, "status": survivor.status, "loser_status": loser.status}
     if survivor.kind == Entity.Kind.OTHER:
         survivor.kind = loser.kind
-    swapped = _is_better_described(loser, survivor)
+    person = Entity.DescribedBy.PERSON
+    by_person_alone = loser.described_by == person != survivor.described_by
+    swapped = bool(loser.description) and (by_person_alone or not survivor.description)
     if swapped:
         _swap_descriptions(survivor, loser)
     loser.status, loser.merged_into = Entity.Status.MERGED, survivor
     for entity in (survivor, loser):
         entity.save(update_fields=["kind", "status", "merged_into", "description", "described_by"])
     return before | {"kind_after": survivor.kind, "description": mark_of(survivor) if swapped else ""}
-
-
-def _is_better_described(loser: Entity, survivor: Entity) -> bool:
-    person = Entity.DescribedBy.PERSON
-    by_person_alone = loser.described_by == person != survivor.described_by
-    return bool(loser.description) and (by_person_alone or not survivor.description)
 
 
 def _swap_descriptions(one: Entity, other: Entity) -> None:
@@ -289,18 +297,23 @@ def _take_apart(proposal: MergeProposal) -> None:
         raise LaterMergeStands
     Alias.objects.filter(pk__in=was["aliases"], entity=survivor).update(entity=loser)
     Mention.objects.filter(pk__in=was["mentions"], entity=survivor).update(entity=loser)
-    _bring_back_mentions(was["doubled"], loser)
-    _bring_back_proposals(was, survivor, loser)
-    _bring_back_what_was_known(was, survivor, loser)
-
-
-def _bring_back_mentions(doubled: Iterable[tuple[int, int]], loser: Entity) -> None:
-    """Of memories that still exist."""
+    # Of memories that still exist.
+    doubled = was["doubled"]
     nodes = dict(doubled)
     remaining = set(ConceptNode.objects.filter(pk__in=nodes.values()).values_list("pk", flat=True))
     Mention.objects.bulk_create(
         [Mention(pk=pk, node_id=node, entity=loser) for pk, node in nodes.items() if node in remaining]
     )
+    _bring_back_proposals(was, survivor, loser)
+    if survivor.kind == was["kind_after"]:
+        survivor.kind = was["kind"]
+    if was["description"] and was["description"] == mark_of(survivor):
+        _swap_descriptions(survivor, loser)
+    elif was["description"]:
+        loser.description = loser.described_by = ""
+    survivor.status, loser.status, loser.merged_into = was["status"], was["loser_status"], None
+    for entity in (survivor, loser):
+        entity.save(update_fields=["kind", "status", "merged_into", "description", "described_by"])
 
 
 def _bring_back_proposals(was: dict[str, Any], survivor: Entity, loser: Entity) -> None:
@@ -317,23 +330,14 @@ def _bring_back_proposals(was: dict[str, Any], survivor: Entity, loser: Entity) 
         kept.update(status=status, decided_by=decided_by, decided_at=decided_at and parse_datetime(decided_at))
 
 
-def _bring_back_what_was_known(was: dict[str, Any], survivor: Entity, loser: Entity) -> None:
-    if survivor.kind == was["kind_after"]:
-        survivor.kind = was["kind"]
-    if was["description"] and was["description"] == mark_of(survivor):
-        _swap_descriptions(survivor, loser)
-    elif was["description"]:
-        loser.description = loser.described_by = ""
-    survivor.status, loser.status, loser.merged_into = was["status"], was["loser_status"], None
-    for entity in (survivor, loser):
-        entity.save(update_fields=["kind", "status", "merged_into", "description", "described_by"])
-
-
 def _tell_apart_what_was_told_since(was: dict[str, Any]) -> None:
     """Have the memories of which the snapshot cannot know it mention whom of the two they name; one that names neither
     mentions whom it does."""
     sides = Entity.objects.filter(pk__in=[was["survivor"], was["loser"]]).prefetch_related("aliases")
-    told = [(node, [side for side in sides if _is_named(side, node.description)]) for node in _told_since(was)]
+    told = [
+        (node, [side for side in sides if any(occurs(alias.text, node.description) for alias in side.aliases.all())])
+        for node in _told_since(was)
+    ]
     for node, named in told:
         for side in named:
             Mention.objects.get_or_create(node=node, entity=side)
@@ -359,10 +363,6 @@ def _has_lost_names(was: dict[str, Any]) -> bool:
     return Alias.objects.filter(pk__in=was["aliases"], entity=was["loser"]).count() < len(was["aliases"])
 
 
-def _is_named(entity: Entity, text: str) -> bool:
-    return any(occurs(alias.text, text) for alias in entity.aliases.all())
-
-
 def _call_by_what_is_left(was: dict[str, Any]) -> None:
     """Have the loser go by a name that it bears, where the one it went by was taken away or forgotten."""
     names = Alias.objects.filter(entity=was["loser"]).order_by("pk")
@@ -372,26 +372,3 @@ def _call_by_what_is_left(was: dict[str, Any]) -> None:
     if not names.filter(normalized=normalize_name(loser.canonical_name)).exists():
         loser.canonical_name = names[0].text
         loser.save(update_fields=["canonical_name"])
-
-
-def _decide_as_before(proposal: MergeProposal, before: dict[str, Any]) -> None:
-    """Keep the two apart again, where they had been before a person made them one."""
-    if before:
-        _set_status(before["confirmed"], Entity.Status.UNCERTAIN, Entity.Status.CONFIRMED)
-        decided_at = before["decided_at"] and parse_datetime(before["decided_at"])
-        MergeProposal.objects.filter(pk=proposal.pk).update(
-            status=Status.KEPT_APART,
-            decided_by=before["decided_by"],
-            decided_at=decided_at,
-            snapshot={"confirmed": before["confirmed"]},
-        )
-
-
-def _let_go_of_the_forgotten(was: dict[str, Any]) -> None:
-    """Delete a side all of whose memories were forgotten while the two were one; a person's description keeps it. The
-    other one is announced."""
-    forgotten = Entity.objects.filter(pk__in=was.get("mentioned", []), mentions=None)
-    for side in forgotten.exclude(described_by=Entity.DescribedBy.PERSON):
-        side.delete()
-    for loser in Entity.objects.filter(pk=was["loser"]):
-        announce(loser, "merge_undone")

@@ -5,7 +5,7 @@ stands in, unless somebody else bears it as well and it tells nothing; and a nam
 which no other name of the entity stands.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
@@ -69,7 +69,15 @@ def add_alias(entity: Entity, name: str) -> Alias:
     matters. Raises NameRefused."""
     name = " ".join(name.split())
     with transaction.atomic():
-        _check(entity, name)
+        talking = {normalize_name(entity.persona.name), normalize_name(entity.persona.called)}
+        refused = {
+            "too_long": len(name) > LONGEST_NAME,
+            "no_name": not is_name(name),
+            "talking": normalize_name(name) in talking,
+            "merged": Entity.objects.filter(pk=entity.pk, status=Entity.Status.MERGED).exists(),
+        }
+        for code in (code for code, holds in refused.items() if holds):
+            raise NameRefused(code)
         is_known = entity.aliases.filter(normalized=normalize_name(name)).exists()
         learn_aliases(entity, [name])
         if not is_known:
@@ -85,7 +93,10 @@ def remove_alias(alias: Alias) -> None:
     with transaction.atomic():
         entity.refresh_from_db()
         left = list(entity.aliases.exclude(pk=alias.pk))
-        unnamed = _named_by_this_alone(alias, left)
+        # Keys of the mentions in whose memory this name stands, and none of those that are left.
+        mentions = Mention.objects.filter(entity=alias.entity_id).values_list("pk", "node__description")
+        names = [other.text for other in left]
+        unnamed = [pk for pk, text in mentions if occurs(alias.text, text) and not names_in(names, text)]
         if entity.status == Entity.Status.MERGED:
             raise NameRefused("merged")
         if not left or (unnamed and len(unnamed) == entity.mentions.count()):
@@ -103,18 +114,6 @@ def names_in(names: Iterable[str], text: str) -> list[str]:
     return [name for name in names if occurs(name, text)]
 
 
-def _check(entity: Entity, name: str) -> None:
-    talking = {normalize_name(entity.persona.name), normalize_name(entity.persona.called)}
-    refused = {
-        "too_long": len(name) > LONGEST_NAME,
-        "no_name": not is_name(name),
-        "talking": normalize_name(name) in talking,
-        "merged": Entity.objects.filter(pk=entity.pk, status=Entity.Status.MERGED).exists(),
-    }
-    for code in (code for code, holds in refused.items() if holds):
-        raise NameRefused(code)
-
-
 def _link_memories(entity: Entity, name: str) -> None:
     """The memories that the name stands in, where it is nobody else's."""
     others = Alias.objects.filter(persona=entity.persona_id, normalized=normalize_name(name)).exclude(entity=entity)
@@ -123,10 +122,3 @@ def _link_memories(entity: Entity, name: str) -> None:
     told = ConceptNode.objects.filter(persona=entity.persona_id).values_list("pk", "description")
     standing = [pk for pk, description in told.iterator() if occurs(name, description)]
     link(entity, ConceptNode.objects.filter(pk__in=standing))
-
-
-def _named_by_this_alone(alias: Alias, left: Sequence[Alias]) -> list[int]:
-    """Keys of the mentions in whose memory this name stands, and none of those that are left."""
-    mentions = Mention.objects.filter(entity=alias.entity_id).values_list("pk", "node__description")
-    names = [other.text for other in left]
-    return [pk for pk, text in mentions if occurs(alias.text, text) and not names_in(names, text)]

@@ -63,7 +63,11 @@ def resolve(persona: Persona, named: MentionedName, circle: Candidates | None = 
         return None
     circle = circle or Candidates()
     found = _meant(persona, named, names, circle)
-    _learn_kind(found.entity, named.kind)
+    # Now that it is told what the entity is, know it; what was known stays.
+    entity = found.entity
+    if entity.kind == Entity.Kind.OTHER != named.kind:
+        entity.kind = named.kind
+        entity.save(update_fields=["kind"])
     others = [other for other in _bearers(persona, names[1:], named.kind) if other != found.entity]
     _propose_all(persona, found.entity, others, "shared_alias")
     learn_aliases(found.entity, names if not others else names[:1])
@@ -83,13 +87,6 @@ def learn_aliases(entity: Entity, names: Iterable[str]) -> None:
         ],
         ignore_conflicts=True,
     )
-
-
-def _learn_kind(entity: Entity, kind: str) -> None:
-    """Now that it is told what the entity is, know it; what was known stays."""
-    if entity.kind == Entity.Kind.OTHER != kind:
-        entity.kind = kind
-        entity.save(update_fields=["kind"])
 
 
 def link(entity: Entity, nodes: Iterable[ConceptNode]) -> None:
@@ -124,7 +121,18 @@ def _meant(persona: Persona, named: MentionedName, names: Sequence[str], circle:
         return _among(persona, named, names[0], bearers, circle)
     if named.twins:
         return ResolvedName.by("new", _uncertain(persona, names[0], named.kind, named.twins))
-    return _by_likeness(persona, named, names[0], circle)
+    name = names[0]
+    likely = _likely(named, circle)
+    living = Entity.objects.filter(pk__in=likely).exclude(status=Entity.Status.MERGED).in_bulk()
+    likely = {pk: one for pk, one in likely.items() if pk in living}
+    if (same := only_match(likely)) is not None:
+        return ResolvedName.by("similar", living[same])
+    status = Entity.Status.UNCERTAIN if likely else Entity.Status.CONFIRMED
+    made = Entity.objects.create(persona=persona, canonical_name=name, kind=named.kind, status=status)
+    best = sorted(likely, key=lambda pk: (-likely[pk].score, pk))[: knobs.most_asked()]
+    for pk in best:
+        propose(persona, made, living[pk], likely[pk].score, likely[pk].reasons)
+    return ResolvedName.by("new", made)
 
 
 def _among(
@@ -144,20 +152,6 @@ def _told_by_memories(named: MentionedName, bearers: Sequence[Entity], circle: C
     known = {entity.pk: circle.profiles[entity.pk] for entity in bearers if entity.pk in circle.profiles}
     nearest = nearest_bearer(named.profile, known, circle.talking)
     return next((entity for entity in bearers if entity.pk == nearest), None)
-
-
-def _by_likeness(persona: Persona, named: MentionedName, name: str, circle: Candidates) -> ResolvedName:
-    likely = _likely(named, circle)
-    living = Entity.objects.filter(pk__in=likely).exclude(status=Entity.Status.MERGED).in_bulk()
-    likely = {pk: one for pk, one in likely.items() if pk in living}
-    if (same := only_match(likely)) is not None:
-        return ResolvedName.by("similar", living[same])
-    status = Entity.Status.UNCERTAIN if likely else Entity.Status.CONFIRMED
-    made = Entity.objects.create(persona=persona, canonical_name=name, kind=named.kind, status=status)
-    best = sorted(likely, key=lambda pk: (-likely[pk].score, pk))[: knobs.most_asked()]
-    for pk in best:
-        propose(persona, made, living[pk], likely[pk].score, likely[pk].reasons)
-    return ResolvedName.by("new", made)
 
 
 def _likely(named: MentionedName, circle: Candidates) -> dict[int, Likeness]:

@@ -76,7 +76,10 @@ def romanised(name: str) -> frozenset[str]:
     syllables = pinyin(plain, style=Style.NORMAL, heteronym=True)
     spelled: set[str] = set()
     for reading in islice(product(*syllables), MOST_READINGS):
-        for form in _orders(reading, surname=2 if plain[:2] in _TWO_SYLLABLE_SURNAMES else 1):
+        surname = 2 if plain[:2] in _TWO_SYLLABLE_SURNAMES else 1
+        given = reading[surname:]
+        forms = {"".join(reading), "".join((*given, *reading[:surname]))}
+        for form in forms | {"".join(given)} if len(given) > 1 else forms:
             spelled |= {form, form.replace("v", "u"), form.replace("v", "yu")}
     return frozenset(spelled)
 
@@ -91,12 +94,6 @@ def phonetic_form(word: str) -> str:
     for written, heard in _SOUNDS:
         word = re.sub(written, heard, word)
     return _DOUBLED.sub(r"\1", word)
-
-
-def _orders(syllables: tuple[str, ...], surname: int) -> set[str]:
-    given = syllables[surname:]
-    forms = {"".join(syllables), "".join((*given, *syllables[:surname]))}
-    return forms | {"".join(given)} if len(given) > 1 else forms
 
 
 def _between(one: str, other: str, kind: str, least_alike: float) -> set[str]:

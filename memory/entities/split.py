@@ -17,7 +17,7 @@ from memory.entities import merge
 from memory.entities.rename import names_in
 from memory.entities.resolve import learn_aliases, link
 from memory.entities.stream_events import announce_split
-from memory.models import Alias, ConceptNode, Entity, Mention
+from memory.models import Alias, Entity, Mention
 
 WORDS = {
     "merged": _("This one lives on in another one."),
@@ -62,9 +62,20 @@ def split(
             set(aliases),
             set(mentions),
         )
-        made = _made(entity, names, division)
-        _give_names(entity, made, names, division)
-        _give_memories(made, memories, division)
+        # The other one; it goes by the name that the one goes by where it bears that, else by its oldest.
+        borne = [alias for pk, alias in names.items() if pk in division.moved_names | division.shared_names]
+        canonical = [alias.text for alias in borne if alias.normalized == normalize_name(entity.canonical_name)]
+        called = [*canonical, *(alias.text for alias in borne), entity.canonical_name][0]
+        made = Entity.objects.create(persona=entity.persona, canonical_name=called, kind=entity.kind)
+        Alias.objects.filter(pk__in=division.moved_names).update(entity=made)
+        shared = [names[pk].text for pk in sorted(division.shared_names)]
+        learn_aliases(made, shared or ([] if division.moved_names else [made.canonical_name]))
+        left = [alias for pk, alias in names.items() if pk not in division.moved_names]
+        if left and normalize_name(entity.canonical_name) not in {alias.normalized for alias in left}:
+            entity.canonical_name = left[0].text
+            entity.save(update_fields=["canonical_name"])
+        Mention.objects.filter(pk__in=division.moved_memories).update(entity=made)
+        link(made, [memories[pk] for pk in sorted(division.shared_memories)])
         proposal = merge.propose(entity.persona, entity, made, 1.0, [merge.SPLIT])
         merge.keep_apart(proposal, by, now)
         entity.refresh_from_db()
@@ -102,26 +113,3 @@ def division_of(
 def _standing(names: Mapping[int, str], text: str) -> set[int]:
     found = set(names_in(names.values(), text))
     return {pk for pk, name in names.items() if name in found}
-
-
-def _made(entity: Entity, names: Mapping[int, Alias], division: Division) -> Entity:
-    """The other one; it goes by the name that the one goes by where it bears that, else by its oldest."""
-    borne = [alias for pk, alias in names.items() if pk in division.moved_names | division.shared_names]
-    canonical = [alias.text for alias in borne if alias.normalized == normalize_name(entity.canonical_name)]
-    called = [*canonical, *(alias.text for alias in borne), entity.canonical_name][0]
-    return Entity.objects.create(persona=entity.persona, canonical_name=called, kind=entity.kind)
-
-
-def _give_names(entity: Entity, made: Entity, names: Mapping[int, Alias], division: Division) -> None:
-    Alias.objects.filter(pk__in=division.moved_names).update(entity=made)
-    shared = [names[pk].text for pk in sorted(division.shared_names)]
-    learn_aliases(made, shared or ([] if division.moved_names else [made.canonical_name]))
-    left = [alias for pk, alias in names.items() if pk not in division.moved_names]
-    if left and normalize_name(entity.canonical_name) not in {alias.normalized for alias in left}:
-        entity.canonical_name = left[0].text
-        entity.save(update_fields=["canonical_name"])
-
-
-def _give_memories(made: Entity, memories: Mapping[int, ConceptNode], division: Division) -> None:
-    Mention.objects.filter(pk__in=division.moved_memories).update(entity=made)
-    link(made, [memories[pk] for pk in sorted(division.shared_memories)])

@@ -60,21 +60,17 @@ def _line(persona: Persona, message: Message) -> Line | None:
 
 # --- memories ---------------------------------------------------------------------------------------------------------
 def _memories(persona: Persona) -> Iterator[Remembered]:
-    yield from _blocks(persona)
-    links = _Links(persona)
-    for node in in_order(persona.nodes.order_by("pk")):
-        yield _memory(node, links)
-    described = persona.entities.exclude(status=Entity.Status.MERGED).exclude(description="").order_by("pk")
-    yield from (_somebody(entity) for entity in in_order(described.prefetch_related("aliases")))
-
-
-def _blocks(persona: Persona) -> Iterator[Remembered]:
-    """What people wrote of the three: an instruction, an identity, and who the companion is."""
+    # What people wrote of the three: an instruction, an identity, and who the companion is.
     for block in persona.core_blocks.exclude(content="").order_by("label"):
         if block.content.strip():
             rest = _rest(block.edited_at, method="manual")
             kind = _BLOCKS[Label(block.label)]
             yield Remembered(block.content, kind, None, 1.0, f"{persona.uuid}-{block.label}", "", rest)
+    links = _Links(persona)
+    for node in in_order(persona.nodes.order_by("pk")):
+        yield _memory(node, links)
+    described = persona.entities.exclude(status=Entity.Status.MERGED).exclude(description="").order_by("pk")
+    yield from (_somebody(entity) for entity in in_order(described.prefetch_related("aliases")))
 
 
 class _Links:

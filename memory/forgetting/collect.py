@@ -125,7 +125,17 @@ class ClosureReader:
         self._follow_messages(self._unseen("messages", [*decision.messages, *decision.withheld]))
         content_matches = self._unseen("content matches", decision.content_matches)
         self._find_restatements(content_matches)
-        self._add_same_content(content_matches)
+        # What says the very same as these and hangs on none of them: a claim in quarantine, say. Two of the same words
+        # on days that differ are two things.
+        first = [pk for pk in content_matches if self.memories.get(pk) != "echo"]
+        by_hash = {content_hash(one.description): pk for pk in first for one in self.found.versions[pk]}
+        by_hash |= {self.found.nodes[pk].content_hash: pk for pk in first}
+        same = ConceptNode.objects.filter(persona=self.persona, content_hash__in=among(by_hash))
+        for node in same.exclude(pk__in=among(self.found.decision.memories)).only("pk", *NODE_FIELDS):
+            said = self.found.nodes[by_hash[node.content_hash]]
+            if not dates_conflict(event_time_of(node), event_time_of(said)):
+                self._read_nodes([node.pk])
+                self.memories[node.pk] = "echo"
         self._find_restatements_of_chosen(self._unseen("chosen messages", self.chosen_messages))
         return self._size() != known
 
@@ -242,19 +252,16 @@ class ClosureReader:
         if not content_matches:
             return
         said = self.found.statements_of(content_matches, self.names)
-        candidates = self._replies_in_source_sessions(content_matches) | self._replies_that_recalled(content_matches)
+        touched = {self.found.nodes[pk].session_id for pk in content_matches}
+        quoted = Evidence.objects.filter(node__in=among(content_matches)).values_list("message__session_id", flat=True)
+        source_sessions = {pk for pk in (*touched, *quoted) if pk is not None}
+        self.found.source_sessions |= source_sessions
+        candidates = self._replies_in(source_sessions) | self._replies_that_recalled(content_matches)
         self.found.possible_restatements |= candidates
         for pk, content in self._contents(candidates):
             if any(one.is_repeated_by(content) for one in said):
                 self.wanted.setdefault(pk, "echo")
         self._find_verbatim(said)
-
-    def _replies_in_source_sessions(self, content_matches: Sequence[int]) -> set[int]:
-        touched = {self.found.nodes[pk].session_id for pk in content_matches}
-        quoted = Evidence.objects.filter(node__in=among(content_matches)).values_list("message__session_id", flat=True)
-        source_sessions = {pk for pk in (*touched, *quoted) if pk is not None}
-        self.found.source_sessions |= source_sessions
-        return self._replies_in(source_sessions)
 
     def _replies_in(self, source_sessions: Iterable[int]) -> set[int]:
         said = Message.objects.filter(session__in=among(source_sessions), role=Message.Role.PERSONA)
@@ -282,19 +289,6 @@ class ClosureReader:
         ]
         said = [Statement([message.content], self.names) for message in theirs]
         self._find_verbatim([one for one in said if len(one.telling) > MIN_SHARED])
-
-    def _add_same_content(self, content_matches: Sequence[int]) -> None:
-        """What says the very same as these and hangs on none of them: a claim in quarantine, say. Two of the same words
-        on days that differ are two things."""
-        first = [pk for pk in content_matches if self.memories.get(pk) != "echo"]
-        by_hash = {content_hash(one.description): pk for pk in first for one in self.found.versions[pk]}
-        by_hash |= {self.found.nodes[pk].content_hash: pk for pk in first}
-        same = ConceptNode.objects.filter(persona=self.persona, content_hash__in=among(by_hash))
-        for node in same.exclude(pk__in=among(self.found.decision.memories)).only("pk", *NODE_FIELDS):
-            said = self.found.nodes[by_hash[node.content_hash]]
-            if not dates_conflict(event_time_of(node), event_time_of(said)):
-                self._read_nodes([node.pk])
-                self.memories[node.pk] = "echo"
 
     def _find_verbatim(self, said: Sequence[Statement]) -> None:
         """Find replies of the persona that say it word for word. The owner's own messages of the same words were not

@@ -8,7 +8,7 @@ What follows from foreign keys, and which columns are searched for the words, th
 column says afterwards that is not simply cleared.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -89,7 +89,26 @@ class _Copies:
     def collect(self) -> Work:
         decision, found = self.closure.decision, self.found
         self._drafts()
-        self._imports()
+        # Imports go with their file, and end where they are. Of a session that loses messages, no digest tells which
+        # they were; and no file's name, who was in it.
+        closure, work = self.closure, self.work
+        work.delete("memory_importrun", closure.runs)
+        runs = ImportRun.objects.filter(pk__in=among(closure.runs)).values("uuid")
+        jobs = set(keys_of(ImportJob.objects.filter(persona=closure.persona, uuid__in=runs)))
+        work.delete("memory_importjob", jobs)
+        chunks = ImportChunk.objects.filter(persona=closure.persona)
+        gone = Q(job__in=among(jobs)) | Q(session__in=among(self.found.sessions))
+        work.delete("memory_importchunk", keys_of(chunks.filter(gone)))
+        shortened = {closure.messages[pk].session_id for pk in closure.decision.messages if pk in closure.messages}
+        cut = chunks.filter(session__in=among(shortened)).exclude(gone).order_by().values_list("pk", "session")
+        work.overwrite("memory_importchunk.digest", {pk: f"{CUT}{pk}" for pk, _session in cut})
+        work.overwrite("chat_session.external_id", dict.fromkeys(session for _pk, session in cut))
+        named = {*self._matched("memory_importjob.file_name"), *self._matched("memory_importjob.refusal")} - jobs
+        self._clear("memory_importjob.file_name", named)
+        refused = ImportJob.objects.filter(pk__in=among(named)).exclude(refusal={}).values_list("pk", "refusal")
+        kept = by_place()["memory_importjob.refusal"].without_words
+        cleared = {pk: kept(refusal) | {"where": "", "facts": {}} for pk, refusal in refused}
+        work.overwrite("memory_importjob.refusal", cleared)
         if not (decision.memories or decision.messages or decision.withheld or found.entities or found.sessions):
             self.work.add_dependents()
             return self.work
@@ -99,7 +118,9 @@ class _Copies:
         self._readings()
         self._delete_matching()
         self.work.add_dependents()
-        self._clear_matching()
+        for place, keys in self.matches.items():
+            if by_place()[place].on_forget is CLEAR and place not in _CLEARED_BY_RULE:
+                self._clear(place, keys)
         self._sessions()
         self._turns()
         self._mood()
@@ -147,11 +168,6 @@ class _Copies:
             if by_place()[place].on_forget is not CLEAR and table != "persona_draftquote":  # its draft goes: `_drafts`
                 self.work.delete(table, keys)
 
-    def _clear_matching(self) -> None:
-        for place, keys in self.matches.items():
-            if by_place()[place].on_forget is CLEAR and place not in _CLEARED_BY_RULE:
-                self._clear(place, keys)
-
     # --- L3 to L5 ---------------------------------------------------------------------------------------------------
     def _memories(self) -> None:
         here = among(self.closure.decision.memories)
@@ -162,17 +178,14 @@ class _Copies:
         self.work.overwrite("memory_filling.child_id", dict.fromkeys(orphaned))
         self.work.delete("memory_question", keys_of(Question.objects.filter(rests_on__node__in=here).distinct()))
         if not self.closure.choice.block_reimport:
-            self._reopen()
-
-    def _reopen(self) -> None:
-        """An import that is reverted has settled and replaced nothing: memories that it did this to are open again."""
-        here = among(self.closure.decision.memories)
-        staying = ConceptNode.objects.exclude(pk__in=here)
-        resolved = keys_of(staying.filter(resolved_by__in=here))
-        self.work.overwrite("memory_conceptnode.resolved_at", dict.fromkeys(resolved))
-        self.work.overwrite("memory_conceptnode.outcome", dict.fromkeys(resolved, ConceptNode.Outcome.OPEN))
-        replaced = keys_of(staying.filter(superseded_by__in=here))
-        self.work.overwrite("memory_conceptnode.status", dict.fromkeys(replaced, ConceptNode.Status.ACTIVE))
+            # An import that is reverted has settled and replaced nothing: memories that it did this to are open again.
+            here = among(self.closure.decision.memories)
+            staying = ConceptNode.objects.exclude(pk__in=here)
+            resolved = keys_of(staying.filter(resolved_by__in=here))
+            self.work.overwrite("memory_conceptnode.resolved_at", dict.fromkeys(resolved))
+            self.work.overwrite("memory_conceptnode.outcome", dict.fromkeys(resolved, ConceptNode.Outcome.OPEN))
+            replaced = keys_of(staying.filter(superseded_by__in=here))
+            self.work.overwrite("memory_conceptnode.status", dict.fromkeys(replaced, ConceptNode.Status.ACTIVE))
 
     def _entities(self) -> None:
         found = self.found
@@ -222,18 +235,17 @@ class _Copies:
         failures = {pk: _step_of(one.failure) for pk, one in failed.items() if pk not in self.found.sessions}
         changed = {pk: step for pk, step in failures.items() if step != failed[pk].failure}
         self.work.overwrite("chat_session.failure", changed)
-        self.work.overwrite("chat_session.last_message_at", self._last_message_at(staying))
-
-    def _last_message_at(self, staying: Mapping[int, Session]) -> dict[int, Any]:
-        """Of each session that loses messages when the last of those was sent that are left. (How many are left a
-        trigger counts.)"""
+        # Of each session that loses messages when the last of those was sent that are left. (How many are left a
+        # trigger counts.)
         closure = self.closure
         shortened = {
             closure.messages[pk].session_id for pk in closure.decision.messages if pk in closure.messages
         } & staying.keys()
         left = Message.objects.filter(session__in=among(shortened)).exclude(pk__in=among(closure.decision.messages))
         last = left.values("session").annotate(last=Max("created_at")).order_by().values_list("session", "last")
-        return {pk: at for pk, at in last if at != staying[pk].last_message_at}
+        self.work.overwrite(
+            "chat_session.last_message_at", {pk: at for pk, at in last if at != staying[pk].last_message_at}
+        )
 
     def _readings(self) -> None:
         """Answers that were applied say nothing any longer; what was not applied is deleted and asked anew."""
@@ -320,27 +332,6 @@ class _Copies:
             self._clear(f"django_admin_log.{column}", keys_of(entries.exclude(**{column: ""})))
 
     # --- what brought it --------------------------------------------------------------------------------------------
-    def _imports(self) -> None:
-        """Imports go with their file, and end where they are. Of a session that loses messages, no digest tells which
-        they were; and no file's name, who was in it."""
-        closure, work = self.closure, self.work
-        work.delete("memory_importrun", closure.runs)
-        runs = ImportRun.objects.filter(pk__in=among(closure.runs)).values("uuid")
-        jobs = set(keys_of(ImportJob.objects.filter(persona=closure.persona, uuid__in=runs)))
-        work.delete("memory_importjob", jobs)
-        chunks = ImportChunk.objects.filter(persona=closure.persona)
-        gone = Q(job__in=among(jobs)) | Q(session__in=among(self.found.sessions))
-        work.delete("memory_importchunk", keys_of(chunks.filter(gone)))
-        shortened = {closure.messages[pk].session_id for pk in closure.decision.messages if pk in closure.messages}
-        cut = chunks.filter(session__in=among(shortened)).exclude(gone).order_by().values_list("pk", "session")
-        work.overwrite("memory_importchunk.digest", {pk: f"{CUT}{pk}" for pk, _session in cut})
-        work.overwrite("chat_session.external_id", dict.fromkeys(session for _pk, session in cut))
-        named = {*self._matched("memory_importjob.file_name"), *self._matched("memory_importjob.refusal")} - jobs
-        self._clear("memory_importjob.file_name", named)
-        refused = ImportJob.objects.filter(pk__in=among(named)).exclude(refusal={}).values_list("pk", "refusal")
-        kept = by_place()["memory_importjob.refusal"].without_words
-        cleared = {pk: kept(refusal) | {"where": "", "facts": {}} for pk, refusal in refused}
-        work.overwrite("memory_importjob.refusal", cleared)
 
     @cached_property
     def _forgotten_uuids(self) -> set[str]:

@@ -66,7 +66,18 @@ class Value:
 def values() -> Iterator[Value]:
     """All texts and bytes of the database."""
     for table, sql in _tables():
-        yield from _of_table(table, sql)
+        key = "NULL" if sql.rstrip().upper().endswith("WITHOUT ROWID") else "rowid"
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT {key}, * FROM {connection.ops.quote_name(table)}")
+            columns = [column[0] for column in cursor.description[1:]]
+            while rows := cursor.fetchmany(READ_AT_ONCE):
+                for at, *stored in rows:
+                    row = dict(zip(columns, stored, strict=True))
+                    yield from (
+                        Value(table, column, at, value, row)
+                        for column, value in row.items()
+                        if value and isinstance(value, str | bytes)
+                    )
 
 
 def _tables() -> list[tuple[str, str]]:
@@ -75,21 +86,6 @@ def _tables() -> list[tuple[str, str]]:
             "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%%' ORDER BY name"
         )
         return cursor.fetchall()
-
-
-def _of_table(table: str, sql: str) -> Iterator[Value]:
-    key = "NULL" if sql.rstrip().upper().endswith("WITHOUT ROWID") else "rowid"
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {key}, * FROM {connection.ops.quote_name(table)}")
-        columns = [column[0] for column in cursor.description[1:]]
-        while rows := cursor.fetchmany(READ_AT_ONCE):
-            for at, *stored in rows:
-                row = dict(zip(columns, stored, strict=True))
-                yield from (
-                    Value(table, column, at, value, row)
-                    for column, value in row.items()
-                    if value and isinstance(value, str | bytes)
-                )
 
 
 def _shown(text: str) -> list[str]:

@@ -28,7 +28,7 @@ from memory.forgetting.types import Plan, PlanChanged
 from memory.models import ImportJob, Receipt, SlowCycle
 from memory.store import tombstones
 from memory.store.tombstones import TombstoneSource, of_ids, of_row
-from persona.models import CoreDraft, Persona
+from persona.models import CoreDraft
 
 
 def forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
@@ -47,7 +47,17 @@ def _forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
     with transaction.atomic():
         found = _confirmed(plan)
         persona = found.closure.persona
-        _revoke_leases(persona)
+        # Revoke every lease on this persona's sessions, slow cycle and imports, so that no worker can commit text
+        # derived from what is being forgotten. What was read of a file is read again.
+        SlowCycle.objects.filter(persona=persona).exclude(holder="").update(holder="", lease_until=None)
+        at_work = ImportJob.objects.filter(persona=persona, status__in=ImportJob.AT_WORK)
+        at_work.exclude(holder="").update(holder="", lease_until=None)
+        held = list(persona.sessions.exclude(holder=""))
+        mine = Session.objects.filter(pk__in=[session.pk for session in held])
+        mine.filter(status=Session.Status.CONSOLIDATING).update(status=Session.Status.CLOSING)
+        mine.update(holder="", lease_until=None, waiting_for="")
+        for session in held:
+            close.enqueue_consolidation(session)
         stones = (
             tombstones.add_tombstones(persona, _tombstone_sources(found), now) if plan.choice.block_reimport else []
         )
@@ -56,7 +66,18 @@ def _forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
             sum(len(found.work.deletes.get(table, ())) for table in ("chat_message", "memory_conceptnode"))
         ):
             registry.do(found.work)
-        _publish(found)
+        # The pages drop what has gone, and say of the messages that are withheld that they are. Ids alone.
+        erased = _erased(found)
+        closure = found.closure
+        events.publish(
+            closure.persona.uuid,
+            "memory.node.forgotten",
+            node_ids=erased.get("node", []),
+            message_ids=erased.get("message", []),
+            withheld_ids=[str(closure.messages[pk].uuid) for pk in closure.decision.withheld if pk in closure.messages],
+            entity_ids=erased.get("entity", []),
+            session_ids=erased.get("session", []),
+        )
         transaction.on_commit(lambda: receipts.finish(receipt, now))
     return receipt
 
@@ -72,20 +93,6 @@ def _confirmed(plan: Plan) -> Survey:
     if found.plan.digest != plan.digest:
         raise PlanChanged(found.plan)
     return found
-
-
-def _revoke_leases(persona: Persona) -> None:
-    """Revoke every lease on this persona's sessions, slow cycle and imports, so that no worker can commit text derived
-    from what is being forgotten. What was read of a file is read again."""
-    SlowCycle.objects.filter(persona=persona).exclude(holder="").update(holder="", lease_until=None)
-    at_work = ImportJob.objects.filter(persona=persona, status__in=ImportJob.AT_WORK)
-    at_work.exclude(holder="").update(holder="", lease_until=None)
-    held = list(persona.sessions.exclude(holder=""))
-    mine = Session.objects.filter(pk__in=[session.pk for session in held])
-    mine.filter(status=Session.Status.CONSOLIDATING).update(status=Session.Status.CLOSING)
-    mine.update(holder="", lease_until=None, waiting_for="")
-    for session in held:
-        close.enqueue_consolidation(session)
 
 
 # --- what does not come back ----------------------------------------------------------------------------------------
@@ -174,18 +181,3 @@ def _erased(found: Survey) -> dict[str, list[str]]:
     }
     told = {kind: [str(row.uuid) for row in found_rows] for kind, found_rows in gone.items()}
     return {kind: uuids for kind, uuids in told.items() if uuids}
-
-
-def _publish(found: Survey) -> None:
-    """The pages drop what has gone, and say of the messages that are withheld that they are. Ids alone."""
-    erased = _erased(found)
-    closure = found.closure
-    events.publish(
-        closure.persona.uuid,
-        "memory.node.forgotten",
-        node_ids=erased.get("node", []),
-        message_ids=erased.get("message", []),
-        withheld_ids=[str(closure.messages[pk].uuid) for pk in closure.decision.withheld if pk in closure.messages],
-        entity_ids=erased.get("entity", []),
-        session_ids=erased.get("session", []),
-    )

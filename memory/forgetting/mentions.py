@@ -100,14 +100,6 @@ def _with_rare_words(closure: Closure) -> Iterable[tuple[Message, str]]:
 
 def _telling_of(closure: Closure) -> set[str]:
     """The words of what goes that say by themselves what it is about."""
-    said = _said(closure)
-    if len(said) > MAX_TEXTS:
-        return set()
-    tokens = {token for one in said for token in one.telling if not is_common(token)}
-    return tokens if len(tokens) <= MAX_RARE_WORDS else {token for token in tokens if is_telling_alone(token)}
-
-
-def _said(closure: Closure) -> list[Statement]:
     names = names_of(closure.persona)
     memories = [pk for pk in closure.decision.content_matches if pk in closure.nodes]
     messages = [
@@ -116,7 +108,11 @@ def _said(closure: Closure) -> list[Statement]:
         if pk in closure.messages and why in _CHOSEN
     ]
     theirs = [Statement([message.content], names) for message in messages if message.role != Message.Role.PERSONA]
-    return [*closure.statements_of(memories, names), *theirs]
+    said = [*closure.statements_of(memories, names), *theirs]
+    if len(said) > MAX_TEXTS:
+        return set()
+    tokens = {token for one in said for token in one.telling if not is_common(token)}
+    return tokens if len(tokens) <= MAX_RARE_WORDS else {token for token in tokens if is_telling_alone(token)}
 
 
 _CHOSEN = {"chosen", "in_chosen"}

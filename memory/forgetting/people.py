@@ -67,7 +67,16 @@ def forget(confirmed: Plan, by: AbstractBaseUser | None, now: datetime) -> Recei
             raise PlanChanged(found)
         if whole.is_owner and is_last_superuser(whole.owner):
             raise LastSuperuser
-        _delete(whole)
+        # All of it; raises RuntimeError where something is left.
+        for name, rows in _let_go(whole).items():
+            rows.update(**_FORGOTTEN.get(name, {name.split(".")[1]: None}))
+        going = _going(whole)
+        with registry.bulk_deletion(going["chat_message"].count() + going["memory_conceptnode"].count()):
+            for rows in going.values():
+                rows._raw_delete(rows.db)
+        for table, rows in going.items():
+            if rows.exists():
+                raise RuntimeError(f"something of {table} was left")
         receipt = _receipt(whole, found, by, now)
         for persona in whole.personas:
             events.publish(persona.uuid, "memory.node.forgotten", persona_ids=[str(persona.uuid)])
@@ -133,14 +142,12 @@ def _of_account(owner: Any) -> dict[str, Rows]:
     for model in text_columns.models_with(OnForget.ACCOUNTS):
         if model is not User and "username" in {column.name for column in model._meta.local_fields}:
             signed_in[model._meta.db_table] = model._default_manager.filter(username=owner.get_username())
-    signed_in[Login._meta.db_table] = Login.objects.filter(pk__in=_logins(owner))
-    return signed_in | registry.rows_of(User, [owner.pk], but=frozenset([Persona]))
-
-
-def _logins(owner: Any) -> list[str]:
-    """The owner's logins; what a login holds is sealed, so that each has to be opened."""
+    # The owner's logins; what a login holds is sealed, so that each has to be opened.
     everyones = Login.objects.all().iterator()
-    return [login.pk for login in everyones if login.get_decoded().get("_auth_user_id") == str(owner.pk)]
+    signed_in[Login._meta.db_table] = Login.objects.filter(
+        pk__in=[login.pk for login in everyones if login.get_decoded().get("_auth_user_id") == str(owner.pk)]
+    )
+    return signed_in | registry.rows_of(User, [owner.pk], but=frozenset([Persona]))
 
 
 # --- what stays, and names them no more -----------------------------------------------------------------------------
@@ -169,19 +176,6 @@ _FORGOTTEN: Mapping[str, Mapping[str, Any]] = {
     "llm_llmcall.persona_uuid": {"persona_uuid": None, "session_uuid": None, "turn_uuid": None},
     "django_admin_log.object_repr": {"object_repr": "", "change_message": ""},
 }
-
-
-def _delete(whole: Whole) -> None:
-    """All of it; raises RuntimeError where something is left."""
-    for name, rows in _let_go(whole).items():
-        rows.update(**_FORGOTTEN.get(name, {name.split(".")[1]: None}))
-    going = _going(whole)
-    with registry.bulk_deletion(going["chat_message"].count() + going["memory_conceptnode"].count()):
-        for rows in going.values():
-            rows._raw_delete(rows.db)
-    for table, rows in going.items():
-        if rows.exists():
-            raise RuntimeError(f"something of {table} was left")
 
 
 def _receipt(whole: Whole, found: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:

@@ -82,7 +82,10 @@ def nothing(targets: Sequence[Target], choice: Choice) -> Plan:
 
 # --- what is told ---------------------------------------------------------------------------------------------------
 def _going(found: Closure, consequences: Consequences) -> Iterable[Affected]:
-    may_stay = _may_stay(found)
+    # Those of what goes that would stay if one asked for it.
+    spared = Choice("orphan", found.choice.messages, block_reimport=found.choice.block_reimport)
+    would_go = decide(found.graph(), found.request, spared).memories
+    may_stay = {pk for pk in found.decision.memories if pk not in would_go}
     for pk, why in found.decision.memories.items():
         yield _memory(found.nodes[pk], why, may_stay=pk in may_stay)
     for pk, why in found.decision.messages.items():
@@ -102,13 +105,6 @@ def _going(found: Closure, consequences: Consequences) -> Iterable[Affected]:
 
 def _memory(node: ConceptNode, why: str, *, may_stay: bool = False) -> Affected:
     return Affected(node.kind, node.pk, node.uuid, node.description, why, may_stay)
-
-
-def _may_stay(found: Closure) -> set[int]:
-    """Those of what goes that would stay if one asked for it."""
-    spared = Choice("orphan", found.choice.messages, block_reimport=found.choice.block_reimport)
-    would_go = decide(found.graph(), found.request, spared).memories
-    return {pk for pk in found.decision.memories if pk not in would_go}
 
 
 def _staying(found: Closure) -> Iterable[Affected]:

@@ -60,14 +60,28 @@ def replay(log: ForgetLog, now: datetime) -> Replayed:
     with transaction.atomic():
         missing = _add_receipts(log, is_ours=is_ours)
         result.receipts = len(missing)
-        _forget_people(missing, result, now, is_ours=is_ours)
+        # --- people
+        # ---------------------------------------------------------------------------------------------------------
+        # Personas by id; accounts by key, which means the same account only where both are states of one installation.
+        gone = [uuid for receipt in missing for uuid in receipt.erased.get("persona", ())]
+        for key in Persona.objects.filter(uuid__in=among(map(UUID, gone))).values_list("pk", flat=True):
+            _forget_one(Target("persona", key), result, now)
+        left = [receipt for receipt in missing if receipt.targets and receipt.targets[0][0] == "owner"]
+        for receipt in left if is_ours else ():
+            for key in User.objects.filter(pk=receipt.owner_id, date_joined__lte=receipt.at).values_list(
+                "pk", flat=True
+            ):
+                _forget_one(Target("owner", key), result, now)
         reverted = [receipt for receipt in missing if receipt.is_reverted]
         forgotten = [receipt for receipt in missing if not receipt.is_reverted]
         _forget_all(_targets(forgotten, first=True), LEAST, result, now)
         _forget_all(_targets(forgotten, first=False), LEAST, result, now)
         _forget_all(_targets(reverted, first=True), LEAST_REVERT, result, now)
-        result.withheld = _withhold(log.withheld)
-        _cancel_imports(missing)
+        result.withheld = Message.objects.filter(uuid__in=among(log.withheld), withheld=False).update(withheld=True)
+        # Those that were cancelled since are so again; the job of the minute takes away what nobody has read.
+        stopped = [UUID(uuid) for one in missing for kind, uuid in one.targets if kind == CANCELLED_IMPORT]
+        going_on = ImportJob.objects.filter(uuid__in=among(stopped)).exclude(status=ImportJob.Status.CANCELLED)
+        going_on.update(status=ImportJob.Status.CANCELLED, finished_at=None, holder="", lease_until=None)
         _restore_tombstones(log, result)
     receipts.finish_pending(now)
     result.left = verify.prove(missing).hits
@@ -103,18 +117,6 @@ def _add_receipts(log: ForgetLog, *, is_ours: bool) -> list[Receipt]:
         for row in log.receipts
         if row["uuid"] not in known
     )
-
-
-# --- people ---------------------------------------------------------------------------------------------------------
-def _forget_people(receipts: Sequence[Receipt], result: Replayed, now: datetime, *, is_ours: bool) -> None:
-    """Personas by id; accounts by key, which means the same account only where both are states of one installation."""
-    gone = [uuid for receipt in receipts for uuid in receipt.erased.get("persona", ())]
-    for key in Persona.objects.filter(uuid__in=among(map(UUID, gone))).values_list("pk", flat=True):
-        _forget_one(Target("persona", key), result, now)
-    left = [receipt for receipt in receipts if receipt.targets and receipt.targets[0][0] == "owner"]
-    for receipt in left if is_ours else ():
-        for key in User.objects.filter(pk=receipt.owner_id, date_joined__lte=receipt.at).values_list("pk", flat=True):
-            _forget_one(Target("owner", key), result, now)
 
 
 def _forget_one(target: Target, result: Replayed, now: datetime) -> None:
@@ -158,17 +160,6 @@ def _forget_all(targets: Mapping[int, list[Target]], choice: Choice, result: Rep
 
 def _rows(receipt: Receipt) -> Mapping[str, int]:
     return {table: count for table, count in receipt.counts.items() if "." not in table}
-
-
-def _withhold(uuids: Iterable[UUID]) -> int:
-    return Message.objects.filter(uuid__in=among(uuids), withheld=False).update(withheld=True)
-
-
-def _cancel_imports(receipts: Iterable[Receipt]) -> None:
-    """Those that were cancelled since are so again; the job of the minute takes away what nobody has read."""
-    stopped = [UUID(uuid) for one in receipts for kind, uuid in one.targets if kind == CANCELLED_IMPORT]
-    going_on = ImportJob.objects.filter(uuid__in=among(stopped)).exclude(status=ImportJob.Status.CANCELLED)
-    going_on.update(status=ImportJob.Status.CANCELLED, finished_at=None, holder="", lease_until=None)
 
 
 # --- tombstones -----------------------------------------------------------------------------------------------------

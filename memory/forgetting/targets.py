@@ -43,7 +43,13 @@ def target_of(persona: Persona, kind: Kind, reference: str) -> Target:
 
 def whose(targets: Sequence[Target]) -> Persona:
     """The one persona that has them. Raises NothingThere, and ValueError for targets of several."""
-    found = {owner for target in targets for owner in _owner(target)}
+    found = {
+        owner
+        for target in targets
+        for owner in list(
+            MODELS[target.kind]._default_manager.filter(pk=target.key).values_list("persona_id", flat=True)
+        )
+    }
     if not found:
         raise NothingThere
     if len(found) > 1:
@@ -55,10 +61,6 @@ def uuid_of(target: Target) -> str:
     """The public id of a target; empty where it is not there any longer."""
     rows = MODELS[target.kind]._default_manager.filter(pk=target.key)
     return next((str(uuid) for uuid in rows.values_list("uuid", flat=True)), "")
-
-
-def _owner(target: Target) -> list[int]:
-    return list(MODELS[target.kind]._default_manager.filter(pk=target.key).values_list("persona_id", flat=True))
 
 
 def _named(reference: str) -> Q:

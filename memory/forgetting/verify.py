@@ -123,7 +123,9 @@ class _Search:
         self.accounted = set[bytes]()
 
     def in_value(self, value: Value) -> Iterator[Hit]:
-        self._account_for(value)
+        # The bytes that a living row holds are no trace of one that is gone.
+        stored = value.stored if isinstance(value.stored, bytes) else value.stored.encode(errors="surrogatepass")
+        self.accounted |= {needle for needle in self.in_files.keys() - self.accounted if needle in stored}
         if value.declaration.form == "terms":
             if any(cut in f" {value.stored!s} " for cut in self.cut):
                 yield Hit(value.name, value.key, "words")
@@ -135,11 +137,6 @@ class _Search:
         said = [deduplication.normalize_text(text) for text in value.texts()]
         if any(plain in text for plain in self.plain for text in said):
             yield Hit(value.name, value.key, "text")
-
-    def _account_for(self, value: Value) -> None:
-        """The bytes that a living row holds are no trace of one that is gone."""
-        stored = value.stored if isinstance(value.stored, bytes) else value.stored.encode(errors="surrogatepass")
-        self.accounted |= {needle for needle in self.in_files.keys() - self.accounted if needle in stored}
 
     def unaccounted(self) -> list[Hit]:
         """Bytes in files that no row accounts for; in another file than the database's they always are a trace."""

@@ -275,13 +275,15 @@ class _Looking:
     def through(self, found: Iterable[Found]) -> None:
         """Go through all that is found, and note where it would be cut."""
         everybody = replace(self.choices, roles={}, limit=None)
-        for chunk in chunk_file(self._noting(found), self.format, everybody, self._cuts()):
+        for chunk in chunk_file(
+            self._noting(found),
+            self.format,
+            everybody,
+            cuts(newest_first=self.newest_first, keeps_at_once=self.keeps_at_once),
+        ):
             self.chunks += 1
             self.sessions += bool(chunk.lines)
             self.tokens += chunk.tokens
-
-    def _cuts(self) -> Cuts:
-        return cuts(newest_first=self.newest_first, keeps_at_once=self.keeps_at_once)
 
     def _noting(self, found: Iterable[Found]) -> Iterator[Found]:
         for one in found:
@@ -289,42 +291,33 @@ class _Looking:
             if isinstance(one, Skipped):
                 self.skipped[one.reason] += 1
             elif isinstance(one, Talk):
-                self._note_talk(one)
+                if self.talking != (one.source_id, one.title):
+                    self.counts["talks"] += 1
+                    self.speaking = set()
+                self.talking = (one.source_id, one.title)
+                self.counts["lines"] += len(one.lines)
+                if len(self.titles) < _MOST_NAMES:
+                    self.titles.add(one.title)
+                for line in one.lines:
+                    name = name_of(line)
+                    if name in self.lines or len(self.lines) < _MOST_NAMES:
+                        self.lines[name] += 1
+                    if name in self.lines:
+                        self.roles[name] = role_after(self.roles.get(name), line.role)
+                        self.talks_of[name] += name not in self.speaking
+                        self.speaking.add(name)
+                    self._note_time(line.at)
+                    self._note_sample(name, line.text, line.at, line.where)
+                self.order.note(one.lines)
             else:
-                self._note_thing(one)
+                self.talking = None
+                self.counts[_COUNTED_AS[type(one)]] += 1
+                if isinstance(one, Entry):
+                    at = one.at or (datetime.combine(one.day, time(), UTC) if one.day else None)
+                    self._note_time(at)
+                    self._note_entry(Line("", "", at, one.source_id, ""), has_clock=one.at is not None)
+                    self._note_sample(one.title, one.text, at, one.where)
             yield one
-
-    def _note_talk(self, talk: Talk) -> None:
-        if self.talking != (talk.source_id, talk.title):
-            self.counts["talks"] += 1
-            self.speaking = set()
-        self.talking = (talk.source_id, talk.title)
-        self.counts["lines"] += len(talk.lines)
-        if len(self.titles) < _MOST_NAMES:
-            self.titles.add(talk.title)
-        for line in talk.lines:
-            self._note_line(line)
-        self.order.note(talk.lines)
-
-    def _note_line(self, line: Line) -> None:
-        name = name_of(line)
-        if name in self.lines or len(self.lines) < _MOST_NAMES:
-            self.lines[name] += 1
-        if name in self.lines:
-            self.roles[name] = role_after(self.roles.get(name), line.role)
-            self.talks_of[name] += name not in self.speaking
-            self.speaking.add(name)
-        self._note_time(line.at)
-        self._note_sample(name, line.text, line.at, line.where)
-
-    def _note_thing(self, one: Entry | Card | Lore | Remembered) -> None:
-        self.talking = None
-        self.counts[_COUNTED_AS[type(one)]] += 1
-        if isinstance(one, Entry):
-            at = one.at or (datetime.combine(one.day, time(), UTC) if one.day else None)
-            self._note_time(at)
-            self._note_entry(Line("", "", at, one.source_id, ""), has_clock=one.at is not None)
-            self._note_sample(one.title, one.text, at, one.where)
 
     def _note_entry(self, entry: Line, *, has_clock: bool) -> None:
         before, self.entry = self.entry, entry

@@ -92,7 +92,18 @@ def import_file(
         reading = _Reading(file.seek(0, io.SEEK_END) * PASSES, alive)
         result = import_archive(file, persona.owner, into=persona, run=run, progress=reading.more)
         refused = {_told(what): count for what, count in result.refused.items()}
-        refused["drafts"] = _propose(persona, run, _persona_line(file), now)
+        # The archive's core blocks as drafts; returns how many were forgotten here, and are not proposed again.
+        given = _persona_line(file)
+        written = {label: text.strip() for label, text in given.blocks.written().items() if text.strip()}
+        with transaction.atomic():
+            if not ImportRun.objects.filter(pk=run.pk).exists():
+                raise ArchiveError("it was forgotten while it was read")
+            fresh = {
+                label: text for label, text in written.items() if not tombstones.refuses_draft(persona, label, text)
+            }
+            for label, text in fresh.items():
+                drafts.propose(persona, label, text, [Words(text, where=_("core block of the archive"))], run.uuid, now)
+        refused["drafts"] = len(written) - len(fresh)
     taken = ArchiveImport(imported_through(run.persona, run.uuid), +Counter(refused))
     ImportRun.objects.filter(pk=run.pk).update(counts=dict(taken.added))
     return taken
@@ -186,18 +197,6 @@ class _Reading:
         if self.read - self.told_at >= _SIGN_OF_LIFE_BYTES:
             self.told_at = self.read
             self.alive(min(1.0, self.read / max(1, self.whole)))
-
-
-def _propose(persona: Persona, run: ImportRun, given: PersonaRecord, now: datetime) -> int:
-    """The archive's core blocks as drafts; returns how many were forgotten here, and are not proposed again."""
-    written = {label: text.strip() for label, text in given.blocks.written().items() if text.strip()}
-    with transaction.atomic():
-        if not ImportRun.objects.filter(pk=run.pk).exists():
-            raise ArchiveError("it was forgotten while it was read")
-        fresh = {label: text for label, text in written.items() if not tombstones.refuses_draft(persona, label, text)}
-        for label, text in fresh.items():
-            drafts.propose(persona, label, text, [Words(text, where=_("core block of the archive"))], run.uuid, now)
-    return len(written) - len(fresh)
 
 
 def imported_through(persona: Persona, uuid: UUID) -> Counter[str]:

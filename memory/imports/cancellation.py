@@ -39,7 +39,12 @@ def erase_unread(job: ImportJob, now: datetime, most: int | None = None) -> int:
         erased += len(gone)
         looked_at += len(found)
     if not is_something_left(job):
-        _finish(job, now)
+        # Nothing is left to be forgotten as a whole where nothing of it stayed; and the bytes go.
+        if not any(model._default_manager.filter(import_uuid=job.uuid).exists() for model in BROUGHT):
+            ImportRun.objects.filter(uuid=job.uuid).delete()
+        receipt = _receipt(job, job.persona) if job.persona else None
+        if receipt is not None:
+            receipts.finish(receipt, now)
     return erased
 
 
@@ -99,12 +104,3 @@ def _note(job: ImportJob, gone: list[Mapping[str, int]], now: datetime) -> None:
 def _receipt(job: ImportJob, persona: Persona) -> Receipt | None:
     pending = Receipt.objects.filter(persona=persona, status=Receipt.Status.PENDING)
     return next((one for one in pending if one.targets == [[CANCELLED_IMPORT, str(job.uuid)]]), None)
-
-
-def _finish(job: ImportJob, now: datetime) -> None:
-    """Nothing is left to be forgotten as a whole where nothing of it stayed; and the bytes go."""
-    if not any(model._default_manager.filter(import_uuid=job.uuid).exists() for model in BROUGHT):
-        ImportRun.objects.filter(uuid=job.uuid).delete()
-    receipt = _receipt(job, job.persona) if job.persona else None
-    if receipt is not None:
-        receipts.finish(receipt, now)

@@ -49,7 +49,13 @@ def follow_choices(
     """
     roles = {**likely, **said}
     if between_people:
-        return _followed_among_people(roles, said)
+        # Everybody else is somebody else once it is said who the user is; and the user is who alone is left.
+        left = [name for name in roles if name not in said]
+        if "user" in said.values():
+            return {name: role if name in said or role == "skip" else "other" for name, role in roles.items()}
+        if len(left) == 1 and said:
+            return {**roles, left[0]: "user"}
+        return dict(roles)
     two = [name for name, role in roles.items() if role not in ("other", "skip")]
     if len(two) == 2:
         for name, other in (two, reversed(two)):
@@ -57,16 +63,6 @@ def follow_choices(
             if not roles[name] or (name not in said and turned and roles[name] == roles[other]):
                 roles[name] = _OPPOSITE.get(roles[other], "")
     return roles
-
-
-def _followed_among_people(roles: Mapping[str, str], said: Mapping[str, str]) -> dict[str, str]:
-    """Everybody else is somebody else once it is said who the user is; and the user is who alone is left."""
-    left = [name for name in roles if name not in said]
-    if "user" in said.values():
-        return {name: role if name in said or role == "skip" else "other" for name, role in roles.items()}
-    if len(left) == 1 and said:
-        return {**roles, left[0]: "user"}
-    return dict(roles)
 
 
 @dataclass(frozen=True)

@@ -188,7 +188,16 @@ class _Chunking:
         for _talk, pieces in groupby(talks, lambda talk: (talk.source_id, talk.title)):
             lines = chain.from_iterable(self._timed(pieces))
             if self._takes_one_more():
-                yield from self._cut_talk(lines)
+                gathered, last = _Gathering(), None
+                for line, told in lines:
+                    at = told or self.undated.next()
+                    if last is not None and (self._is_apart(last, at) or self._is_full(gathered, line)):
+                        yield self._talk_of(gathered)
+                        gathered, last = _Gathering(), None
+                    last = at if last is None else self._in_order(last, at)
+                    gathered.add(self._said(line, last), told, dated=told is not None)
+                if gathered.lines:
+                    yield self._talk_of(gathered)
 
     def _takes_one_more(self) -> bool:
         """Whether the limit allows another talk or entry, which is then taken."""
@@ -210,18 +219,6 @@ class _Chunking:
                 else:
                     timed.append((line, last))
             yield timed
-
-    def _cut_talk(self, lines: Iterable[tuple[Line, datetime | None]]) -> Iterator[Chunk]:
-        gathered, last = _Gathering(), None
-        for line, told in lines:
-            at = told or self.undated.next()
-            if last is not None and (self._is_apart(last, at) or self._is_full(gathered, line)):
-                yield self._talk_of(gathered)
-                gathered, last = _Gathering(), None
-            last = at if last is None else self._in_order(last, at)
-            gathered.add(self._said(line, last), told, dated=told is not None)
-        if gathered.lines:
-            yield self._talk_of(gathered)
 
     def _is_apart(self, last: datetime, at: datetime) -> bool:
         """Whether what was said begins another talk."""

@@ -135,11 +135,8 @@ def sample(job: ImportJob) -> list[PromptMessage]:
     weighty = _fitting(_resting_on(job), room // 2)
     begun = _fitting(_beginnings(job, room - sum(map(_cost, weighty))), room - sum(map(_cost, weighty)))
     once = {line.id: line for line in (*weighty, *begun)}
-    return _addressed(sorted(once.values(), key=lambda line: (line.at, line.id)))
-
-
-def _addressed(lines: Sequence[PromptMessage]) -> list[PromptMessage]:
-    """The lines with those to whom they were said, where the persona took no part."""
+    # The lines with those to whom they were said, where the persona took no part.
+    lines = sorted(once.values(), key=lambda line: (line.at, line.id))
     talks = Message.objects.select_related("session").in_bulk([line.id for line in lines])
     sessions = {message.session_id: message.session for message in talks.values()}
     others = {key: material_of(session).others for key, session in sessions.items()}

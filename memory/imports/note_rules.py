@@ -119,7 +119,17 @@ def sort_notes(notes: Sequence[Note], names: Names) -> SortedNotes:
         elif isinstance(note, Lore):
             _take_lore(note, names, found)
         else:
-            _take_memory(note, names, found)
+            # --- memories
+            # -------------------------------------------------------------------------------------------------------
+            if note.rest.get("status") in _GONE:
+                found.left_out["outdated"] += 1
+            elif label := _LABELS.get(note.type):
+                found.passages += _passages(label, note.text, note.where, names)
+            else:
+                told = _own(note) | {"day": note.day}
+                if note.confidence is not None:
+                    told["confidence"] = note.confidence
+                found.memories += _memories(names.filled(note.text.strip()), f"remembered:{note.source_id}", **told)
     return found
 
 
@@ -156,19 +166,6 @@ def _passages(label: Label, text: str, where: str, names: Names) -> Iterator[Pas
         filled = names.filled(part).strip()
         if filled:
             yield Passage(label, filled if len(filled) <= MAX_CHARACTERS else part.strip(), part.strip(), where)
-
-
-# --- memories -------------------------------------------------------------------------------------------------------
-def _take_memory(note: Remembered, names: Names, found: SortedNotes) -> None:
-    if note.rest.get("status") in _GONE:
-        found.left_out["outdated"] += 1
-    elif label := _LABELS.get(note.type):
-        found.passages += _passages(label, note.text, note.where, names)
-    else:
-        told = _own(note) | {"day": note.day}
-        if note.confidence is not None:
-            told["confidence"] = note.confidence
-        found.memories += _memories(names.filled(note.text.strip()), f"remembered:{note.source_id}", **told)
 
 
 def _memories(text: str, external_id: str, **told: Any) -> Iterator[Memory]:

@@ -97,7 +97,11 @@ class _Storing:
     def remember(self, memory: Memory) -> ConceptNode | None:
         """Through the gate; None where it was forgotten before. One that came before, or is her own and comes back, is
         left as it is by now."""
-        if self._is_here(memory.external_id):
+        own = list(uuids_in([memory.external_id]))
+        if (
+            self.persona.nodes.filter(Q(external_id=_id(memory.external_id)) | Q(uuid__in=own)).exists()
+            or self.persona.entities.filter(uuid__in=own).exists()
+        ):
             self.counts["known"] += 1
             return None
         if tombstones.refused_among(self.persona, [of_external("node", _id(memory.external_id))]):
@@ -110,13 +114,6 @@ class _Storing:
         if written.node is not None and outcome == "nodes":
             note_named(written.node, written.node.description)
         return written.node
-
-    def _is_here(self, external_id: str) -> bool:
-        own = list(uuids_in([external_id]))
-        return (
-            self.persona.nodes.filter(Q(external_id=_id(external_id)) | Q(uuid__in=own)).exists()
-            or self.persona.entities.filter(uuid__in=own).exists()
-        )
 
     def _draft(self, memory: Memory) -> Draft:
         return Draft(
@@ -147,7 +144,10 @@ class _Storing:
         if self.persona.entities.filter(external_id=_id(somebody.external_id)).exists():
             self.counts["known"] += 1
             return
-        if self._is_forgotten(somebody, names):
+        # Whether they were forgotten here by name, or what is told of them.
+        brought = [of_external("entity", _id(somebody.external_id)), TombstoneSource("text", somebody.text)]
+        brought += [TombstoneSource("name", name) for name in list(names)[:1]]
+        if bool(tombstones.refused_among(self.persona, brought)):
             self.counts["refused"] += 1
             return
         if not names or self._is_borne(names):
@@ -155,16 +155,17 @@ class _Storing:
             return
         made = self._made(somebody, names)
         if len(in_one_line(somebody.text)) > LONGEST_DESCRIPTION:
-            link(made, [node for node in self._remember_all(somebody) if _names(node, made)])
+            link(
+                made,
+                [
+                    node
+                    for node in self._remember_all(somebody)
+                    if any(occurs(alias.text, node.description) for alias in made.aliases.all())
+                ],
+            )
 
     def _remember_all(self, somebody: DescribedPerson) -> list[ConceptNode]:
         return [node for memory in somebody.memories if (node := self.remember(memory))]
-
-    def _is_forgotten(self, somebody: DescribedPerson, names: Collection[str]) -> bool:
-        """Whether they were forgotten here by name, or what is told of them."""
-        brought = [of_external("entity", _id(somebody.external_id)), TombstoneSource("text", somebody.text)]
-        brought += [TombstoneSource("name", name) for name in list(names)[:1]]
-        return bool(tombstones.refused_among(self.persona, brought))
 
     def _is_borne(self, names: Collection[str]) -> bool:
         bearing = Alias.objects.filter(persona=self.persona, normalized__in=[normalize_name(name) for name in names])
@@ -189,10 +190,6 @@ def uuids_in(ids: Iterable[str]) -> dict[UUID, str]:
     """Those of the ids that end with a uuid, as of what was taken away from here and comes back, by that."""
     ends = {name.partition(":")[2]: name for name in ids}
     return {uuid: ends[str(uuid)] for uuid in uuids_among(ends)}
-
-
-def _names(node: ConceptNode, entity: Entity) -> bool:
-    return any(occurs(alias.text, node.description) for alias in entity.aliases.all())
 
 
 def _id(external_id: str) -> str:

@@ -80,7 +80,26 @@ def confirm(job: ImportJob, choices: Choices, now: datetime, *, again: bool = Fa
     if again:
         analysis.look_again(job, choices, now)
     else:
-        _check(job, choices, now)
+        # Whether the choices answer everything about what was found. Raises WrongChoice.
+        if job.persona is None:
+            raise WrongChoice("no_persona", _("Please say into whose memory it goes."))
+        names = [one["name"] for one in job.found.get("speakers", [])]
+        if set(choices.roles) - set(names):
+            raise WrongChoice("unknown_speaker", _("Nobody of that name speaks in the file."))
+        if any(choices.roles.get(name) not in SIDES for name in names):
+            raise WrongChoice("roles", _("Please say of everybody who that is."))
+        if names and "user" not in choices.roles.values() and not choices.without_owner:
+            raise WrongChoice("nobody_is_you", _("Please say who of them is you."))
+        if choices.zone not in available_timezones():
+            raise WrongChoice("zone", _("There is no such time zone."))
+        if len(choices.called) > NAME_CHARACTERS:
+            raise WrongChoice("called", _("That name is too long."))
+        if choices.limit is not None and choices.limit < 1:
+            raise WrongChoice("limit", _("At least one talk or entry has to be taken."))
+        if job.found.get("undated") and choices.undated is None:
+            raise WrongChoice("undated", _("Please say on which day the lines without a date were said."))
+        if choices.undated and choices.undated > now.astimezone(ZoneInfo(choices.zone)).date():
+            raise WrongChoice("undated", _("That day is still to come."))
         _begin_writing(job, choices, now)
     if job.file_is_here:
         leases.enqueue(job, now)
@@ -202,30 +221,3 @@ def _is_mapping(mapping: Mapping[str, Any]) -> bool:
     known = {one.name for one in fields(record_fields.Mapping)}
     words = all(isinstance(value, bool if name == "sure" else str) for name, value in mapping.items())
     return set(mapping) <= known and words and bool(mapping.get("text"))
-
-
-def _check(job: ImportJob, choices: Choices, now: datetime) -> None:
-    """Whether the choices answer everything about what was found. Raises WrongChoice."""
-    if job.persona is None:
-        raise WrongChoice("no_persona", _("Please say into whose memory it goes."))
-    _check_roles(job, choices)
-    if choices.zone not in available_timezones():
-        raise WrongChoice("zone", _("There is no such time zone."))
-    if len(choices.called) > NAME_CHARACTERS:
-        raise WrongChoice("called", _("That name is too long."))
-    if choices.limit is not None and choices.limit < 1:
-        raise WrongChoice("limit", _("At least one talk or entry has to be taken."))
-    if job.found.get("undated") and choices.undated is None:
-        raise WrongChoice("undated", _("Please say on which day the lines without a date were said."))
-    if choices.undated and choices.undated > now.astimezone(ZoneInfo(choices.zone)).date():
-        raise WrongChoice("undated", _("That day is still to come."))
-
-
-def _check_roles(job: ImportJob, choices: Choices) -> None:
-    names = [one["name"] for one in job.found.get("speakers", [])]
-    if set(choices.roles) - set(names):
-        raise WrongChoice("unknown_speaker", _("Nobody of that name speaks in the file."))
-    if any(choices.roles.get(name) not in SIDES for name in names):
-        raise WrongChoice("roles", _("Please say of everybody who that is."))
-    if names and "user" not in choices.roles.values() and not choices.without_owner:
-        raise WrongChoice("nobody_is_you", _("Please say who of them is you."))

@@ -209,7 +209,13 @@ class _Storing(_Sifting):
         self._write(self.sift({}), worded)
 
     def _write(self, stored: Sequence[tuple[int, Chunk, Fresh]], worded: Mapping[str, str]) -> None:
-        taken = self._taken_ids(chunk for _number, chunk, _fresh in stored)
+        # Ids of talks that an archive brought, of which lines are missing here.
+        chunks = (chunk for _number, chunk, _fresh in stored)
+        ids = [_id_of(chunk) for chunk in chunks]
+        taken = {
+            str(name)
+            for name in self.persona.sessions.filter(external_id__in=ids).values_list("external_id", flat=True)
+        }
         sessions = [self._session(chunk, [line for _id, line in fresh], taken) for _number, chunk, fresh in stored]
         bulk.insert(sessions)
         placed = list(zip(sessions, stored, strict=True))
@@ -217,14 +223,6 @@ class _Storing(_Sifting):
         if lines:
             search.store(lines, worded)
         bulk.insert([self._chunk(number, chunk, session) for session, (number, chunk, _fresh) in placed])
-
-    def _taken_ids(self, chunks: Iterable[Chunk]) -> set[str]:
-        """Ids of talks that an archive brought, of which lines are missing here."""
-        ids = [_id_of(chunk) for chunk in chunks]
-        return {
-            str(name)
-            for name in self.persona.sessions.filter(external_id__in=ids).values_list("external_id", flat=True)
-        }
 
     def _session(self, chunk: Chunk, lines: Sequence[ImportedMessage], taken: Collection[str]) -> Session:
         """A talk that has ended, and waits to be remembered: the import itself sees to that."""

@@ -44,7 +44,9 @@ def summarize(job: ImportJob) -> dict[str, Any]:
         "refusal": _refusal(job),
         "where": job.refusal.get("where", ""),
         "failure": job.failure,
-        "waits_until": job.lease_until.isoformat() if _waits(job) and job.lease_until else None,
+        "waits_until": job.lease_until.isoformat()
+        if (job.status in ImportJob.AT_WORK and not job.holder) and job.lease_until
+        else None,
         "created_at": job.created_at.isoformat(),
         "confirmed_at": job.confirmed_at.isoformat() if job.confirmed_at else None,
         "finished_at": job.finished_at.isoformat() if job.finished_at else None,
@@ -151,7 +153,3 @@ def _refusal(job: ImportJob) -> str:
         return ImportRejected(job.refusal["code"], "", **facts).reason
     except KeyError:
         return _("The file could not be read.")
-
-
-def _waits(job: ImportJob) -> bool:
-    return job.status in ImportJob.AT_WORK and not job.holder

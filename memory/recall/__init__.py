@@ -134,7 +134,37 @@ def recall(
     items = _items(persona, choice, contest)
     clock.lap("rank")
     stored = pool.node_count + max(0, pool.line_count - len(in_prompt))
-    return Recall(items, _xray(asked, pool, contest, choice, items, stored, budget_tokens, clock.laps))
+    return Recall(
+        items,
+        XRay(
+            query={
+                "lines": len(asked.turns),
+                "weights": [round(weight, 4) for weight in asked.weights],
+                "words": len(asked.words),
+                "script": asked.script,
+                "days": pool.window.days.as_json() if pool.window else None,
+            },
+            arms=[RetrieverRecord(arm.name, arm.found, round(arm.ms, 2), arm.skipped) for arm in pool.arms],
+            candidates=_seen(pool, contest, choice),
+            chosen=[
+                ItemRecord(
+                    id=str(item.uuid),
+                    layer=item.layer,
+                    kind=item.kind,
+                    speaker=item.speaker,
+                    messages=tuple(str(uuid) for uuid in item.message_uuids),
+                    score=item.score,
+                    parts=dict(item.parts),
+                    tokens=item.tokens,
+                )
+                for item in items
+            ],
+            budget=budget_tokens,
+            tokens=sum(item.tokens for item in items),
+            elapsed_ms=clock.laps,
+            empty_reason=xray.empty_reason(stored, len(items)),
+        ),
+    )
 
 
 class _Clock:
@@ -206,46 +236,6 @@ def _passage_item(shown: SelectedItem, lines: Sequence[RenderedMessage], teller:
         tokens=tokens(text),
         score=round(shown.best.score, 4),
         parts={"relevance": round(shown.best.score, 4)},
-    )
-
-
-def _xray(
-    asked: Query,
-    pool: Pool,
-    contest: Shortlist,
-    choice: Selection,
-    items: Sequence[Item],
-    stored: int,
-    budget: int,
-    laps: dict[str, float],
-) -> XRay:
-    return XRay(
-        query={
-            "lines": len(asked.turns),
-            "weights": [round(weight, 4) for weight in asked.weights],
-            "words": len(asked.words),
-            "script": asked.script,
-            "days": pool.window.days.as_json() if pool.window else None,
-        },
-        arms=[RetrieverRecord(arm.name, arm.found, round(arm.ms, 2), arm.skipped) for arm in pool.arms],
-        candidates=_seen(pool, contest, choice),
-        chosen=[
-            ItemRecord(
-                id=str(item.uuid),
-                layer=item.layer,
-                kind=item.kind,
-                speaker=item.speaker,
-                messages=tuple(str(uuid) for uuid in item.message_uuids),
-                score=item.score,
-                parts=dict(item.parts),
-                tokens=item.tokens,
-            )
-            for item in items
-        ],
-        budget=budget,
-        tokens=sum(item.tokens for item in items),
-        elapsed_ms=laps,
-        empty_reason=xray.empty_reason(stored, len(items)),
     )
 
 

@@ -102,13 +102,25 @@ def rank(pool: Pool, query: Query, now: datetime, tuned: Tuning) -> Ranking:
     words = _nodes_by_words(pool)
     covered = lexical.coverage(nodes.texts, pool.node_worth, pool.node_count)
     by_itself = scoring.fuse(dense, words, tuned.share)
-    base = _hopped(nodes, by_itself)
-    in_window = _in_window(pool)
+    # The relevance of every node, drawn towards that of what it is joined with, the less the more share what joins
+    # them. Who is named brings their own memories along anyway.
+    one, other, many = nodes.joined[~nodes.anchored[nodes.joined[:, 1]]].T
+    raised = by_itself.copy()
+    np.maximum.at(raised, other, by_itself[other] + HOP / (many - 1) * (by_itself[one] - by_itself[other]))
+    base = raised
+    # What it is worth that a talk is of the days that are asked about; 0 for the others.
+    weight = pool.window.weight if pool.window else 0.0
+    in_window = weight * np.isin(pool.talks.sessions, pool.talks_in_window)
     telling = max([telling, *in_window.tolist()])
+    # The scores `own` of the lines that hold words, at the places of all lines of the talks; 0 for the others.
     around = passages.score_messages(
-        talks, _of_lines(pool, own), _talks(pool, base) + TALK_IN_WINDOW * in_window, tuned.around
+        talks,
+        np.append(own, 0.0)[index_of(pool.talks.lines, pool.lines.ids)],
+        _talks(pool, base) + TALK_IN_WINDOW * in_window,
+        tuned.around,
     )
-    plain = _with_evidence(base, _best_evidence(nodes, pool.lines.ids, own, 0.0))
+    # Relevance raised by the words of the lines it rests on; 1 stays the most there is.
+    plain = base + EVIDENCE * _best_evidence(nodes, pool.lines.ids, own, 0.0) * (1 - base)
     lines = around * _scale(around, plain, telling, tuned)
     relevance = _raised(_drawn(nodes, plain, talks.lines, lines, bool(telling)), pool)
     known = np.nan_to_num(dense)
@@ -192,31 +204,12 @@ def _normal(scores: np.ndarray, worth: np.ndarray) -> np.ndarray:
     return scores / full if full else scores
 
 
-def _of_lines(pool: Pool, own: np.ndarray) -> np.ndarray:
-    """The scores `own` of the lines that hold words, at the places of all lines of the talks; 0 for the others."""
-    return np.append(own, 0.0)[index_of(pool.talks.lines, pool.lines.ids)]
-
-
 def _scale(around: np.ndarray, plain: np.ndarray, telling: float, tuned: Tuning) -> float:
     """By what lines are multiplied, so that the best one stands where it should beside the best node."""
     highest = around.max(initial=0.0)
     if not telling or not highest:
         return 0.0
     return float(tuned.passage_scale * min(1.0, max(plain.max(initial=0.0), telling)) / highest)
-
-
-def _hopped(nodes: Nodes, base: np.ndarray) -> np.ndarray:
-    """The relevance of every node, drawn towards that of what it is joined with, the less the more share what joins
-    them. Who is named brings their own memories along anyway."""
-    one, other, many = nodes.joined[~nodes.anchored[nodes.joined[:, 1]]].T
-    raised = base.copy()
-    np.maximum.at(raised, other, base[other] + HOP / (many - 1) * (base[one] - base[other]))
-    return raised
-
-
-def _with_evidence(relevance: np.ndarray, words: np.ndarray) -> np.ndarray:
-    """Relevance raised by the words of the lines it rests on; 1 stays the most there is."""
-    return relevance + EVIDENCE * words * (1 - relevance)
 
 
 def _best_evidence(nodes: Nodes, lines: np.ndarray, scores: np.ndarray, otherwise: float) -> np.ndarray:
@@ -226,12 +219,6 @@ def _best_evidence(nodes: Nodes, lines: np.ndarray, scores: np.ndarray, otherwis
     best = np.full(len(nodes.ids), otherwise)
     np.maximum.at(best, nodes.evidence[found >= 0, 0], scores[found[found >= 0]])
     return best
-
-
-def _in_window(pool: Pool) -> np.ndarray:
-    """What it is worth that a talk is of the days that are asked about; 0 for the others."""
-    weight = pool.window.weight if pool.window else 0.0
-    return weight * np.isin(pool.talks.sessions, pool.talks_in_window)
 
 
 def _raised(relevance: np.ndarray, pool: Pool) -> np.ndarray:

@@ -45,7 +45,10 @@ def build_shortlist(
 ) -> Shortlist:
     """The offers for a budget. What is below the floor, and what is in `standing`, is not offered."""
     most = max(LEAST_OFFERED, budget // LEAST_ITEM_TOKENS)
-    removed = _removed(pool, ranks, standing)
+    below = pool.nodes.ids[~(ranks.passes | ranks.excepted)].tolist()
+    removed = dict.fromkeys(((True, key) for key in standing), "in_prompt") | dict.fromkeys(
+        ((True, key) for key in below), "below_floor"
+    )
     best = _best_nodes(pool, ranks, removed, most)
     ids = pool.nodes.ids[best].tolist()
     relevance = dict(zip(ranks.lines[:most].tolist(), ranks.relevance[:most].tolist(), strict=True))
@@ -97,13 +100,6 @@ def _outdated(persona: Persona, lines: Mapping[int, RenderedMessage], pool: Pool
         details.resting_nodes(persona.pk, sorted({*keys, *answering.values()})),
         pool.replaced,
         (persona.called, persona.name),
-    )
-
-
-def _removed(pool: Pool, ranks: Ranking, standing: Collection[int]) -> dict[tuple[bool, int], str]:
-    below = pool.nodes.ids[~(ranks.passes | ranks.excepted)].tolist()
-    return dict.fromkeys(((True, key) for key in standing), "in_prompt") | dict.fromkeys(
-        ((True, key) for key in below), "below_floor"
     )
 
 

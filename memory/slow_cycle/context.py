@@ -5,7 +5,7 @@ at most is for what is known already; the events have the rest, and at least one
 always gets on.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import date, datetime
 from typing import Any
 
@@ -35,7 +35,10 @@ def build_inputs(cycle: SlowCycle, now: datetime) -> RunInputs:
     room = knobs.slow_cycle_run_tokens() - cost(request(persona, RunInputs(), now))
     known = _known(persona, room // 2, now)
     left = room - sum(_cost(told.line) for found in known.lists.values() for told in found)
-    unread = _unread(cycle, now)
+    # --- what there is ------------------------------------------------------------------------------------------------
+    fresh = fresh_events(cycle, now)
+    asked = list(fresh.filter(pk__lte=replies.thought_through(cycle.persona))[:MOST_LOOKED_AT])
+    unread = asked or list(fresh[:MOST_LOOKED_AT])
     events = _fitting(unread, lambda event: shorten(prompt.format_memories(persona, [event]), left - 1), left)
     return RunInputs(events, known.awaited, known.questions, known.thoughts)
 
@@ -46,6 +49,8 @@ def cost(request: llm.Request) -> int:
 
 
 def request(persona: Persona, given: RunInputs, now: datetime) -> llm.Request:
+    # --- for the provider that has no model to read prose
+    # ---------------------------------------------------------------
     return prompt.request(
         persona,
         "slow_cycle",
@@ -53,32 +58,36 @@ def request(persona: Persona, given: RunInputs, now: datetime) -> llm.Request:
         max_tokens=knobs.slow_cycle_answer_tokens(),
         values={name: lines_of(Neutral(told.line) for told in found) for name, found in given.lists.items()}
         | {"today": f"{now.astimezone(persona.zone):%Y-%m-%d %a}"},
-        material=_material(persona, given, now),
+        material={
+            "now": now.isoformat(),
+            "timezone": persona.timezone,
+            "events": [_event(told.row) for told in given.events],
+            "thoughts": [{"id": f"e{told.row.pk}", "description": told.row.description} for told in given.thoughts],
+            "awaited": [
+                {
+                    "id": f"e{node.pk}",
+                    "kind": node.kind,
+                    "description": node.description,
+                    "due": _iso(node.event_time_end),
+                }
+                for node, _line in given.awaited
+            ],
+            "questions": [{"id": f"q{told.row.pk}", "text": told.row.text} for told in given.questions],
+        },
     )
-
-
-# --- what there is ------------------------------------------------------------------------------------------------
-def _unread(cycle: SlowCycle, now: datetime) -> Sequence[ConceptNode]:
-    fresh = fresh_events(cycle, now)
-    asked = list(fresh.filter(pk__lte=replies.thought_through(cycle.persona))[:MOST_LOOKED_AT])
-    return asked or list(fresh[:MOST_LOOKED_AT])
 
 
 def _known(persona: Persona, room: int, now: datetime) -> RunInputs:
     """What she awaits first: it may be settled by what is new."""
-    waiting = _fitting(_awaited(persona), _as_awaited, room)
+    # Open promises and expectations, the next due first, those without a day last.
+    still_open = ConceptNode.objects.filter(persona=persona, kind__in=KINDS, outcome=ConceptNode.Outcome.OPEN)
+    in_order = still_open.recallable().order_by(F("event_time_end").asc(nulls_last=True), "pk")
+    waiting = _fitting(in_order[: knobs.slow_cycle_awaited()], _as_awaited, room)
     room -= sum(_cost(told.line) for told in waiting)
     asked = _fitting(questions.open_questions(persona, now), _as_question, room)
     room -= sum(_cost(told.line) for told in asked)
     thoughts = _fitting(_thoughts(persona), lambda node: prompt.format_memories(persona, [node]), room)
     return RunInputs((), waiting, asked, thoughts)
-
-
-def _awaited(persona: Persona) -> NodeQuerySet:
-    """Open promises and expectations, the next due first, those without a day last."""
-    still_open = ConceptNode.objects.filter(persona=persona, kind__in=KINDS, outcome=ConceptNode.Outcome.OPEN)
-    in_order = still_open.recallable().order_by(F("event_time_end").asc(nulls_last=True), "pk")
-    return in_order[: knobs.slow_cycle_awaited()]
 
 
 def _thoughts(persona: Persona) -> NodeQuerySet:
@@ -110,21 +119,6 @@ def _fitting(rows: Iterable[Any], tell: Callable[[Any], str], room: int) -> list
 
 def _cost(line: str) -> int:
     return tokens(line + "\n")
-
-
-# --- for the provider that has no model to read prose ---------------------------------------------------------------
-def _material(persona: Persona, given: RunInputs, now: datetime) -> dict[str, Any]:
-    return {
-        "now": now.isoformat(),
-        "timezone": persona.timezone,
-        "events": [_event(told.row) for told in given.events],
-        "thoughts": [{"id": f"e{told.row.pk}", "description": told.row.description} for told in given.thoughts],
-        "awaited": [
-            {"id": f"e{node.pk}", "kind": node.kind, "description": node.description, "due": _iso(node.event_time_end)}
-            for node, _line in given.awaited
-        ],
-        "questions": [{"id": f"q{told.row.pk}", "text": told.row.text} for told in given.questions],
-    }
 
 
 def _event(event: ConceptNode) -> dict[str, Any]:

@@ -181,16 +181,12 @@ def shorten_description(text: str) -> str:
     return whole.group() if whole else text[: LONGEST - 1].rstrip() + "…"
 
 
-# --- writing ------------------------------------------------------------------------------------------------------
-def _are_so_still(given: Sequence[ConceptNode]) -> bool:
-    stored = ConceptNode.objects.filter(pk__in=[event.pk for event in given]).recallable()
-    now = dict(stored.values_list("pk", "description"))
-    return all(now.get(event.pk) == event.description for event in given)
-
-
 def _refusal(persona: Persona, described: Description) -> str:
     told = [event.description for event in described.of.events]
-    if not _are_so_still(described.of.events):
+    # --- writing ------------------------------------------------------------------------------------------------------
+    stored = ConceptNode.objects.filter(pk__in=[event.pk for event in described.of.events]).recallable()
+    now = dict(stored.values_list("pk", "description"))
+    if not all(now.get(event.pk) == event.description for event in described.of.events):
         return CHANGED
     names = [described.of.entity.canonical_name, *told]
     buried = tombstones.refuses(persona, [described.text]) or brings_back(persona, described.text, names)

@@ -52,7 +52,11 @@ def decide(facts: Facts, now: datetime) -> Decision:
         return Decision(refusal=Refusal.NOTHING_NEW)
     if facts.runs_today >= knobs.slow_cycle_runs_per_day():
         return Decision(refusal=Refusal.DAILY_CAP, again_at=next_day(now))
-    if _could_break_a_wall(facts):
+    most_out = knobs.slow_cycle_answer_tokens() + knobs.slow_cycle_entities() * knobs.slow_cycle_entity_tokens()
+    if (
+        facts.tokens_in_today + knobs.slow_cycle_run_tokens() > knobs.slow_cycle_tokens_in_per_day()
+        or facts.tokens_out_today + most_out > knobs.slow_cycle_tokens_out_per_day()
+    ):
         return Decision(refusal=Refusal.TOKEN_WALL, again_at=next_day(now))
     if facts.last_run_at is None:
         return Decision(Reason.FIRST)
@@ -60,20 +64,8 @@ def decide(facts: Facts, now: datetime) -> Decision:
         return Decision(Reason.SHOCK)
     if facts.has_correction:
         return Decision(Reason.CORRECTION)
-    return _rested(facts.last_run_at, now)
-
-
-def _could_break_a_wall(facts: Facts) -> bool:
-    most_out = knobs.slow_cycle_answer_tokens() + knobs.slow_cycle_entities() * knobs.slow_cycle_entity_tokens()
-    return (
-        facts.tokens_in_today + knobs.slow_cycle_run_tokens() > knobs.slow_cycle_tokens_in_per_day()
-        or facts.tokens_out_today + most_out > knobs.slow_cycle_tokens_out_per_day()
-    )
-
-
-def _rested(last_run_at: datetime, now: datetime) -> Decision:
-    """A run that lies ahead was made before somebody set the clock back: nobody waits for it."""
+    # A run that lies ahead was made before somebody set the clock back: nobody waits for it.
     rest = timedelta(minutes=knobs.slow_cycle_rest_minutes())
-    if timedelta(0) <= now - last_run_at < rest:
-        return Decision(refusal=Refusal.COOL_DOWN, again_at=last_run_at + rest)
+    if timedelta(0) <= now - facts.last_run_at < rest:
+        return Decision(refusal=Refusal.COOL_DOWN, again_at=facts.last_run_at + rest)
     return Decision(Reason.RESTED)

@@ -11,7 +11,6 @@ from memory.consolidation.slow_cycle_requests import fresh_events
 from memory.models import SlowCycle, SlowCycleRun
 from memory.models.node import RELATIONAL_TAGS
 from memory.slow_cycle.gate import Facts
-from persona.models import Persona
 
 PURPOSES: Sequence[str] = (Purpose.SLOW_CYCLE, Purpose.ENTITY)
 CORRECTION = RELATIONAL_TAGS[-2]
@@ -27,7 +26,14 @@ def facts_of(cycle: SlowCycle, now: datetime) -> Facts:
         corrections=Count("pk", filter=Q(relational_tags__icontains=f'"{CORRECTION}"')),
     )
     runs = SlowCycleRun.objects.filter(persona=cycle.persona)
-    tokens_in, tokens_out = _spent(cycle.persona, now)
+    today = LLMCall.objects.filter(owner=cycle.persona.owner_id, at__gte=day_of(now), at__lt=next_day(now))
+    calls = today.filter(purpose__in=PURPOSES)
+    sums = (
+        calls.filter(persona_uuid=cycle.persona.uuid)
+        .exclude(provider=FREE)
+        .aggregate(Sum("tokens_in"), Sum("tokens_out"))
+    )
+    tokens_in, tokens_out = sums["tokens_in__sum"] or 0, sums["tokens_out__sum"] or 0
     return Facts(
         new_events=fresh["count"],
         heaviest=max(abs(fresh["gladdest"] or 0), abs(fresh["saddest"] or 0)),
@@ -37,10 +43,3 @@ def facts_of(cycle: SlowCycle, now: datetime) -> Facts:
         tokens_in_today=tokens_in,
         tokens_out_today=tokens_out,
     )
-
-
-def _spent(persona: Persona, now: datetime) -> tuple[int, int]:
-    today = LLMCall.objects.filter(owner=persona.owner_id, at__gte=day_of(now), at__lt=next_day(now))
-    calls = today.filter(purpose__in=PURPOSES)
-    sums = calls.filter(persona_uuid=persona.uuid).exclude(provider=FREE).aggregate(Sum("tokens_in"), Sum("tokens_out"))
-    return sums["tokens_in__sum"] or 0, sums["tokens_out__sum"] or 0

@@ -103,7 +103,11 @@ def _without_ground(resting: Iterable[Resting], said: Mapping[int, str]) -> set[
     for one in resting:
         if one.message in said and one.status in ("active", "superseded", "hidden"):
             key = one.message, one.node
-            sound[key] = sound.get(key, True) and one.status == "active" and not _was_put_right(one, said[one.message])
+            sound[key] = (
+                sound.get(key, True)
+                and one.status == "active"
+                and not (one.change is not None and _Change.of(one.change).is_told_in(_telling(said[one.message])))
+            )
     shaken = {message for (message, _), is_sound in sound.items() if not is_sound}
     return shaken - {message for (message, _), is_sound in sound.items() if is_sound}
 
@@ -119,10 +123,6 @@ def _echoes(answering: Mapping[int, int], resting: Iterable[Resting], said: Mapp
         for key, line in answering.items()
         if line in changes and any(change.is_told_in(_telling(said[key])) for change in changes[line])
     }
-
-
-def _was_put_right(one: Resting, line: str) -> bool:
-    return one.change is not None and _Change.of(one.change).is_told_in(_telling(line))
 
 
 def _telling(text: str) -> frozenset[str]:

@@ -112,7 +112,12 @@ def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: d
     Call inside a transaction. Raises ValueError for an empty description, and for filling, superseded nodes or
     messages of another persona; ModelChanged where another embedding model has come into use.
     """
-    _check(persona, draft)
+    if not tidy_description(draft.description):
+        raise ValueError("a node needs a description")
+    owners = {node.persona_id for node in (*draft.filling, *draft.supersedes)}
+    owners |= {quote.message.persona_id for quote in draft.evidence}
+    if owners - {persona.pk}:
+        raise ValueError("a node may only rest on what belongs to its own persona")
     expect(model)
     if not _stands(draft) or _is_buried(persona, draft):
         return WrittenNode(None, "refused")
@@ -122,7 +127,18 @@ def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: d
         node, outcome = _learning(persona, known, draft), "repeated"
     else:
         node = _mentioned_again(known, draft.told_at(now)) if known else _inserted(persona, draft, vector, model, now)
-        _keep_evidence(node, draft)
+        # Add what the node rests on; what it rests on already is not added twice.
+        Evidence.objects.bulk_create(
+            [
+                Evidence(node=node, message=quote.message, quote=quote.text, start=quote.start, end=quote.end)
+                for quote in draft.evidence
+            ],
+            ignore_conflicts=True,
+        )
+        Filling.objects.bulk_create(
+            [Filling(parent=node, child=child) for child in draft.filling if child.pk != node.pk],
+            ignore_conflicts=True,
+        )
         _announce(persona, node, draft, outcome)
     if node.status == Status.ACTIVE:
         _supersede(persona, draft.supersedes, node)
@@ -164,15 +180,6 @@ def normalize_relational_tag(tag: str) -> str:
 def clamped_impact(impact: int) -> int:
     """The nearest impact within -10 … 10."""
     return max(-MAX_IMPACT, min(MAX_IMPACT, impact))
-
-
-def _check(persona: Persona, draft: Draft) -> None:
-    if not tidy_description(draft.description):
-        raise ValueError("a node needs a description")
-    owners = {node.persona_id for node in (*draft.filling, *draft.supersedes)}
-    owners |= {quote.message.persona_id for quote in draft.evidence}
-    if owners - {persona.pk}:
-        raise ValueError("a node may only rest on what belongs to its own persona")
 
 
 def _stands(draft: Draft) -> bool:
@@ -277,13 +284,22 @@ def _nearly_the_same(persona: Persona, draft: Draft, vector: np.ndarray, now: da
     person has put away does not come back because a month has passed."""
     if draft.status != Status.ACTIVE:
         return None
-    cosines = [(pk, _cosine(distance)) for pk, distance in vectors.nearest(persona.pk, vector, NEIGHBOURS)]
+    # The cosine of two unit vectors at a Euclidean distance.
+    cosines = [(pk, 1 - distance * distance / 2) for pk, distance in vectors.nearest(persona.pk, vector, NEIGHBOURS)]
     cosines += _hidden(persona, draft, vector)
     near = [pk for pk, cosine in cosines if cosine >= knobs.reinforce_cosine()]
     replaced = {node.pk for node in draft.supersedes}
     rivals = _rivals(persona, draft).filter(_about_then(draft, now) | Q(status=Status.HIDDEN)).in_bulk(near)
     found = (rivals[pk] for pk in near if pk in rivals and pk not in replaced)
-    return next((node for node in found if _tells_the_same(draft, node)), None)
+    return next(
+        (
+            node
+            for node in found
+            if adds_nothing(draft.description, node.description)
+            and not dates_conflict(event_time_of(node), draft.event_time)
+        ),
+        None,
+    )
 
 
 def _about_then(draft: Draft, now: datetime) -> Q:
@@ -302,12 +318,6 @@ def _hidden(persona: Persona, draft: Draft, vector: np.ndarray) -> list[tuple[in
     return sorted(cosines, key=lambda one: (-one[1], one[0]))
 
 
-def _tells_the_same(draft: Draft, node: ConceptNode) -> bool:
-    return adds_nothing(draft.description, node.description) and not dates_conflict(
-        event_time_of(node), draft.event_time
-    )
-
-
 def _rivals(persona: Persona, draft: Draft) -> NodeQuerySet:
     """The nodes that a draft may be the same as. A claim without evidence never strengthens one that has it, and what a
     person asks for is not left to what a model made of it. What is promised or expected anew is not what ended already,
@@ -318,11 +328,6 @@ def _rivals(persona: Persona, draft: Draft) -> NodeQuerySet:
         read_again = Evidence.objects.filter(message__in={quote.message.pk for quote in draft.evidence}).values("node")
         rivals = rivals.filter(Q(outcome=ConceptNode.Outcome.OPEN) | Q(pk__in=read_again))
     return rivals.filter(source=Source.PERSON) if draft.source == Source.PERSON else rivals
-
-
-def _cosine(distance: float) -> float:
-    """The cosine of two unit vectors at a Euclidean distance."""
-    return 1 - distance * distance / 2
 
 
 def event_time_of(node: ConceptNode) -> DateRange | None:
@@ -389,21 +394,6 @@ def _inserted(persona: Persona, draft: Draft, vector: np.ndarray, model: str, no
     return node
 
 
-def _keep_evidence(node: ConceptNode, draft: Draft) -> None:
-    """Add what the node rests on; what it rests on already is not added twice."""
-    Evidence.objects.bulk_create(
-        [
-            Evidence(node=node, message=quote.message, quote=quote.text, start=quote.start, end=quote.end)
-            for quote in draft.evidence
-        ],
-        ignore_conflicts=True,
-    )
-    Filling.objects.bulk_create(
-        [Filling(parent=node, child=child) for child in draft.filling if child.pk != node.pk],
-        ignore_conflicts=True,
-    )
-
-
 def _supersede(persona: Persona, replaced: Sequence[ConceptNode], by: ConceptNode) -> None:
     """Old nodes keep their row and history, and are not recalled as current any more; nor is what was concluded from
     nothing else. What was written of those whom they mention is erased, if no person wrote it."""
@@ -421,15 +411,12 @@ def _supersede(persona: Persona, replaced: Sequence[ConceptNode], by: ConceptNod
                 superseded_by=str(by.uuid),
             )
             erase_derived_text(node, ReplacedText(node.description, by.description))
-        outdated = list(_without_ground(replaceable.filter(filling__child__in=outdated)))
-
-
-def _without_ground(concluded: NodeQuerySet) -> NodeQuerySet:
-    """Those of what was concluded that rest on nothing more that is held true."""
-    held_true = Filling.objects.filter(parent=OuterRef("pk"), child__status__in=[*LIVING, Status.ARCHIVED])
-    said = Evidence.objects.filter(node=OuterRef("pk"))
-    of_no_person = concluded.exclude(source=Source.PERSON)
-    return of_no_person.exclude(Exists(held_true)).exclude(Exists(said)).distinct().order_by("id")
+        # Those of what was concluded that rest on nothing more that is held true.
+        concluded = replaceable.filter(filling__child__in=outdated)
+        held_true = Filling.objects.filter(parent=OuterRef("pk"), child__status__in=[*LIVING, Status.ARCHIVED])
+        said = Evidence.objects.filter(node=OuterRef("pk"))
+        of_no_person = concluded.exclude(source=Source.PERSON)
+        outdated = list(of_no_person.exclude(Exists(held_true)).exclude(Exists(said)).distinct().order_by("id"))
 
 
 def _announce(persona: Persona, node: ConceptNode, draft: Draft, outcome: Outcome) -> None:
@@ -447,9 +434,26 @@ def _announce(persona: Persona, node: ConceptNode, draft: Draft, outcome: Outcom
             **_message_of(draft),
         )
     elif node.kind == Kind.EVENT:
-        _announce_event(persona, node, draft)
+        events.publish(
+            persona.uuid,
+            "memory.event.created",
+            event_id=str(node.uuid),
+            description=node.description,
+            emotional_impact=node.emotional_impact,
+            session_id=str(draft.session.uuid) if draft.session else None,
+            **_message_of(draft),
+        )
     else:
-        _announce_thought(persona, node, draft)
+        events.publish(
+            persona.uuid,
+            "memory.thought.created",
+            thought_id=str(node.uuid),
+            type=node.kind,
+            subject=node.subject,
+            description=node.description,
+            source=node.source,
+            filling_event_ids=[str(child.uuid) for child in draft.filling],
+        )
 
 
 def _message_of(draft: Draft) -> dict[str, str]:
@@ -457,28 +461,3 @@ def _message_of(draft: Draft) -> dict[str, str]:
     if draft.source != Source.PERSON or not draft.evidence:
         return {}
     return {"message_id": str(draft.evidence[0].message.uuid)}
-
-
-def _announce_event(persona: Persona, node: ConceptNode, draft: Draft) -> None:
-    events.publish(
-        persona.uuid,
-        "memory.event.created",
-        event_id=str(node.uuid),
-        description=node.description,
-        emotional_impact=node.emotional_impact,
-        session_id=str(draft.session.uuid) if draft.session else None,
-        **_message_of(draft),
-    )
-
-
-def _announce_thought(persona: Persona, node: ConceptNode, draft: Draft) -> None:
-    events.publish(
-        persona.uuid,
-        "memory.thought.created",
-        thought_id=str(node.uuid),
-        type=node.kind,
-        subject=node.subject,
-        description=node.description,
-        source=node.source,
-        filling_event_ids=[str(child.uuid) for child in draft.filling],
-    )

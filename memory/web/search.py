@@ -76,7 +76,16 @@ def filter_nodes(persona: Persona, filters: Filters) -> NodeQuerySet:
     if filters.tag:
         quoted = f'"{filters.tag}"'
         found = found.filter(Q(relational_tags__icontains=quoted) | Q(emotion_tags__icontains=quoted))
-    return found.filter(_when(persona, filters))
+    wanted = Q()
+    if filters.since is not None:
+        wanted &= Q(event_time_end__gte=filters.since) | Q(
+            event_time_start=None, created_at__gte=_midnight(persona, filters.since)
+        )
+    if filters.until is not None:
+        wanted &= Q(event_time_start__lte=filters.until) | Q(
+            event_time_start=None, created_at__lt=_midnight(persona, filters.until + timedelta(days=1))
+        )
+    return found.filter(wanted)
 
 
 def search_by_words(
@@ -126,19 +135,6 @@ def _what(filters: Filters) -> Q:
     }
     ended = Q(outcome=filters.outcome, kind__in=open_items.KINDS) if filters.outcome else Q()
     return Q(**{name: value for name, value in wanted.items() if value}) & ended & WEIGHTS.get(filters.weight, Q())
-
-
-def _when(persona: Persona, filters: Filters) -> Q:
-    wanted = Q()
-    if filters.since is not None:
-        wanted &= Q(event_time_end__gte=filters.since) | Q(
-            event_time_start=None, created_at__gte=_midnight(persona, filters.since)
-        )
-    if filters.until is not None:
-        wanted &= Q(event_time_start__lte=filters.until) | Q(
-            event_time_start=None, created_at__lt=_midnight(persona, filters.until + timedelta(days=1))
-        )
-    return wanted
 
 
 def _midnight(persona: Persona, day: date) -> datetime:

@@ -98,14 +98,17 @@ def _begun(persona: Persona, reason: Reason, now: datetime) -> Outreach:
         defaults={"trigger": reason.kind, "about_uuid": reason.about, "wanted_at": now},
     )
     if not is_new:
-        _want_again(outreach, now)
+        again = {
+            "status": Status.WANTED,
+            "reason": "",
+            "wanted_at": now,
+            "attempts": 0,
+            "holder": "",
+            "lease_until": None,
+        }
+        Outreach.objects.filter(pk=outreach.pk).update(**again)
     async_task("proactive.tasks.reach_out", outreach.pk)
     return outreach
-
-
-def _want_again(outreach: Outreach, now: datetime) -> None:
-    again = {"status": Status.WANTED, "reason": "", "wanted_at": now, "attempts": 0, "holder": "", "lease_until": None}
-    Outreach.objects.filter(pk=outreach.pk).update(**again)
 
 
 def _as_row(persona: Persona, situation: Situation, decision: Decision, outreach: Outreach | None) -> Consideration:

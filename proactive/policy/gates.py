@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from proactive import knobs
 from proactive.models.consideration import Gate
-from proactive.policy.situation import LastMessage, Situation
+from proactive.policy.situation import Situation
 
 
 def is_forbidden(situation: Situation) -> bool:
@@ -35,7 +35,10 @@ def is_cold(situation: Situation) -> bool:
     """Neither of the last two was answered in time, and nothing has been written since."""
     if len(situation.outreaches) < 2 or situation.outreaches[0].answered_at is not None:
         return False
-    return not any(_was_answered_in_time(said) for said in situation.outreaches)
+    return not any(
+        said.answered_at is not None and said.answered_at - said.at <= timedelta(hours=knobs.answer_hours())
+        for said in situation.outreaches
+    )
 
 
 def is_enough(situation: Situation) -> bool:
@@ -70,7 +73,3 @@ GATES: Mapping[Gate, Callable[[Situation], bool]] = {
     Gate.COST_CAP: is_spent,
     Gate.TRIGGER: is_without_reason,
 }
-
-
-def _was_answered_in_time(said: LastMessage) -> bool:
-    return said.answered_at is not None and said.answered_at - said.at <= timedelta(hours=knobs.answer_hours())

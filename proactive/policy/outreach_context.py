@@ -5,7 +5,6 @@ from datetime import date, datetime
 
 from chat.models import Message
 from memory.models import ConceptNode
-from persona.models import Persona
 from proactive.models import Outreach
 from proactive.models.outreach import Trigger
 
@@ -34,14 +33,10 @@ class OutreachContext:
 def of(outreach: Outreach) -> OutreachContext:
     """That of an outreach, now. Raises Gone."""
     if outreach.about_uuid is None:
-        last_day = _last_day_of_the_user(outreach.persona)
+        said = Message.objects.filter(persona=outreach.persona, role=Message.Role.USER).said_here().on_record()
+        last_day = said.order_by("-created_at", "-id").values_list("day", flat=True).first()
         return OutreachContext(outreach.trigger, outreach.wanted_at, day=last_day)
     about = ConceptNode.objects.of(outreach.persona).recallable().filter(uuid=outreach.about_uuid).first()
     if about is None or (outreach.trigger in AWAITED and about.outcome != ConceptNode.Outcome.OPEN):
         raise ReasonGone
     return OutreachContext(outreach.trigger, outreach.wanted_at, about, about.event_time_end)
-
-
-def _last_day_of_the_user(persona: Persona) -> date | None:
-    said = Message.objects.filter(persona=persona, role=Message.Role.USER).said_here().on_record()
-    return said.order_by("-created_at", "-id").values_list("day", flat=True).first()

@@ -156,16 +156,12 @@ def _silent(
     first = timedelta(hours=knobs.silence_hours())
     if now - since < first:
         return
-    before = _silences_used(persona, lines.last_user_at, sparing)
+    # When she spoke into this silence already, or failed to. By time, not by key: forgetting a line renames it.
+    before = [
+        wanted_at
+        for key, wanted_at, status, reason in _silences(persona.pk, lines.last_user_at)
+        if key != sparing and not may_come_again(status, reason)
+    ]
     if before and now - before[-1] < first * 2 ** (len(before) - 1):
         return
     yield Reason(Trigger.SILENCE, f"{Trigger.SILENCE}:{len(before) + 1}:{lines.last_user_line}", None, since)
-
-
-def _silences_used(persona: Persona, since: datetime, sparing: str) -> list[datetime]:
-    """When she spoke into this silence already, or failed to. By time, not by key: forgetting a line renames it."""
-    return [
-        wanted_at
-        for key, wanted_at, status, reason in _silences(persona.pk, since)
-        if key != sparing and not may_come_again(status, reason)
-    ]

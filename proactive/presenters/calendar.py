@@ -99,7 +99,20 @@ def month_calendar(first: dt.date, persona: int | None, besides: Collection[Gate
     """The month that begins on `first`, of one persona or of all, in one statement; without what these gates held
     back."""
     weeks = _weeks(first)
-    counted = _counted(_between(weeks[0][0], weeks[-1][-1], persona).exclude(gate__in=besides))
+    # By day: how many were sent and said, and by gate how often it held back.
+    considered = _between(weeks[0][0], weeks[-1][-1], persona).exclude(gate__in=besides)
+    rows = (
+        considered.order_by()
+        .values_list("day", "gate")
+        .annotate(
+            in_all=Sum("times"),
+            sent=Count("pk", filter=Q(verdict=Verdict.SEND)),
+            said=Count("pk", filter=Q(verdict=Verdict.SEND, outreach__status=Outreach.Status.DELIVERED)),
+        )
+    )
+    counted: dict[dt.date, dict[str, int]] = {}
+    for day, gate, times, sent, said in rows:
+        counted.setdefault(day, {}).update({gate: times} if gate else {"sent": sent, "said": said})
     begins = int(get_format("FIRST_DAY_OF_WEEK"))  # 0 is Sunday
     return MonthCalendar(
         first=first,
@@ -117,23 +130,6 @@ def _weeks(first: dt.date) -> list[list[dt.date]]:
 
 def _name(day: dt.date) -> str:
     return f"{day:%Y-%m}" if FIRST_YEAR <= day.year <= LAST_YEAR else ""
-
-
-def _counted(considered: Any) -> dict[dt.date, dict[str, int]]:
-    """By day: how many were sent and said, and by gate how often it held back."""
-    rows = (
-        considered.order_by()
-        .values_list("day", "gate")
-        .annotate(
-            in_all=Sum("times"),
-            sent=Count("pk", filter=Q(verdict=Verdict.SEND)),
-            said=Count("pk", filter=Q(verdict=Verdict.SEND, outreach__status=Outreach.Status.DELIVERED)),
-        )
-    )
-    found: dict[dt.date, dict[str, int]] = {}
-    for day, gate, times, sent, said in rows:
-        found.setdefault(day, {}).update({gate: times} if gate else {"sent": sent, "said": said})
-    return found
 
 
 def _between(first: dt.date, last: dt.date, persona: int | None) -> Any:

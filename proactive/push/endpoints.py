@@ -21,13 +21,9 @@ def is_allowed(endpoint: str) -> bool:
         return False
     if parts.username is not None or parts.password is not None or parts.fragment or "\\" in endpoint:
         return False
-    return _origin(parts) in settings.PUSH_SERVICES or _is_known_service(parts, port)
+    return f"{parts.scheme}://{parts.netloc}" in settings.PUSH_SERVICES or _is_known_service(parts, port)
 
 
 def _is_known_service(parts: SplitResult, port: int | None) -> bool:
     known = [service for service in settings.PUSH_SERVICES if "://" not in service and service != "*"]
     return parts.scheme == "https" and port in (None, 443) and validate_host(parts.hostname or "", known)
-
-
-def _origin(parts: SplitResult) -> str:
-    return f"{parts.scheme}://{parts.netloc}"

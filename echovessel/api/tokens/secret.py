@@ -67,19 +67,15 @@ def valid_token(secret: str, now: datetime) -> "ApiToken | None":
     is_right = constant_time_compare(token.digest if token else _NO_DIGEST, digest)
     if token is None or not is_right:
         return None
-    _note_use(token, now)
+    long_ago = Q(last_used_at=None) | Q(last_used_at__lte=now - NOTED_EVERY)
+    if token.last_used_at is None or token.last_used_at <= now - NOTED_EVERY:
+        _tokens().filter(long_ago, pk=token.pk).update(last_used_at=now)
     return token
 
 
 def digest_of(secret: str) -> str:
     """SHA-256 in hex. No slow hash is wanted: what is hashed is chance, not a password."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _note_use(token: "ApiToken", now: datetime) -> None:
-    long_ago = Q(last_used_at=None) | Q(last_used_at__lte=now - NOTED_EVERY)
-    if token.last_used_at is None or token.last_used_at <= now - NOTED_EVERY:
-        _tokens().filter(long_ago, pk=token.pk).update(last_used_at=now)
 
 
 def _tokens() -> Any:

@@ -225,37 +225,32 @@ class DatabaseWrapper(base.DatabaseWrapper):
         key = params.pop("key")
         connection = Database.connect(**params)
         try:
-            self._prepare(connection, key, params["timeout"])
+            patience_s = params["timeout"]
+            if key:
+                connection.execute(key_pragma(key))
+            # Raise ImproperlyConfigured where the file and the key do not belong together.
+            try:
+                connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            except Database.DatabaseError as error:
+                if "not a database" not in str(error):
+                    raise
+                raise ImproperlyConfigured(
+                    f"{self.settings_dict['NAME']} is not a database that can be read with the given key. "
+                    "Give the key that it was made with in DATABASE_KEY, or none if it was made without."
+                ) from error
+            register_functions(connection)
+            connection.enable_load_extension(True)
+            connection.load_extension(VECTOR_EXTENSION)
+            connection.enable_load_extension(False)
+            _write_ahead(connection, patience_s)
+            for name, value in PRAGMAS.items():
+                connection.execute(f"PRAGMA {name} = {value}")
+            for command in filter(None, map(str.strip, self.init_commands)):
+                connection.execute(command)
         except BaseException:
             connection.close()
             raise
         return connection
-
-    def _prepare(self, connection: Any, key: str, patience_s: float) -> None:
-        if key:
-            connection.execute(key_pragma(key))
-        self._read_first_page(connection)
-        register_functions(connection)
-        connection.enable_load_extension(True)
-        connection.load_extension(VECTOR_EXTENSION)
-        connection.enable_load_extension(False)
-        _write_ahead(connection, patience_s)
-        for name, value in PRAGMAS.items():
-            connection.execute(f"PRAGMA {name} = {value}")
-        for command in filter(None, map(str.strip, self.init_commands)):
-            connection.execute(command)
-
-    def _read_first_page(self, connection: Any) -> None:
-        """Raise ImproperlyConfigured where the file and the key do not belong together."""
-        try:
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        except Database.DatabaseError as error:
-            if "not a database" not in str(error):
-                raise
-            raise ImproperlyConfigured(
-                f"{self.settings_dict['NAME']} is not a database that can be read with the given key. "
-                "Give the key that it was made with in DATABASE_KEY, or none if it was made without."
-            ) from error
 
     def create_cursor(self, name: str | None = None) -> CursorWrapper:
         return self.connection.cursor(factory=CursorWrapper)

@@ -51,7 +51,15 @@ def leftovers(path: Path) -> Iterator[bytes]:
             if content[:16] == DATABASE:
                 yield from _of_database(content)
             elif _number(content[:4]) in LOG_MAGIC:
-                yield from _of_log(content)
+                size, salt = _number(content[8:12]), content[16:24]
+                frames = [content[at : at + 24 + size] for at in range(32, len(content) - size - 23, 24 + size)]
+                valid = next((at for at, frame in enumerate(frames) if frame[8:16] != salt), len(frames))
+                committed = max((at + 1 for at in range(valid) if _number(frames[at][4:8])), default=0)
+                newest = {_number(frames[at][:4]): at for at in range(committed)}
+                for at, frame in enumerate(frames):
+                    page = frame[24:]
+                    number = _number(frame[:4])
+                    yield from _unused(page, 100 if number == 1 else 0) if newest.get(number) == at else (page,)
     except (FileNotFoundError, ValueError):
         return
 
@@ -92,18 +100,6 @@ def _unused(page: bytes, header: int) -> Iterator[bytes]:
         seen.add(block)
         yield page[block + 4 : block + _number(page[block + 2 : block + 4])]
         block = _number(page[block : block + 2])
-
-
-def _of_log(content: Any) -> Iterator[bytes]:
-    size, salt = _number(content[8:12]), content[16:24]
-    frames = [content[at : at + 24 + size] for at in range(32, len(content) - size - 23, 24 + size)]
-    valid = next((at for at, frame in enumerate(frames) if frame[8:16] != salt), len(frames))
-    committed = max((at + 1 for at in range(valid) if _number(frames[at][4:8])), default=0)
-    newest = {_number(frames[at][:4]): at for at in range(committed)}
-    for at, frame in enumerate(frames):
-        page = frame[24:]
-        number = _number(frame[:4])
-        yield from _unused(page, 100 if number == 1 else 0) if newest.get(number) == at else (page,)
 
 
 def _number(written: bytes) -> int:

@@ -110,7 +110,8 @@ class SubstringIndex(SyncedIndex):
     ) -> list[int]:
         """The keys of rows whose text holds `needle`, whatever its letter case: the `most` highest, the highest first;
         with `scope` of its rows alone, with `before` of lower keys alone."""
-        if not needle or not _can_stand_in_a_text(needle):
+        # Whether the database can be asked for it: no NUL, which ends a question, and no half of a character.
+        if not needle or not ("\0" not in needle and not any("\ud800" <= sign <= "\udfff" for sign in needle)):
             return []
         if len(needle) < LENGTH:
             return self._looked_through(connection, needle, most, scope, before)
@@ -164,11 +165,6 @@ class SubstringIndex(SyncedIndex):
                 [*spellings, *(value for value in (scope, before) if value is not None), most],
             )
             return [key for (key,) in cursor.fetchall()]
-
-
-def _can_stand_in_a_text(needle: str) -> bool:
-    """Whether the database can be asked for it: no NUL, which ends a question, and no half of a character."""
-    return "\0" not in needle and not any("\ud800" <= sign <= "\udfff" for sign in needle)
 
 
 def _every_triple(needle: str) -> str:

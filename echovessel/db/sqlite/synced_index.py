@@ -1,7 +1,6 @@
 """An FTS5 index that triggers keep in step with a plain table: how it is made, looked at and removed."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 
 from django.db import transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -50,18 +49,15 @@ class SyncedIndex(ABC):
         with transaction.atomic(using=connection.alias):
             absent = self.missing(connection)
             if absent:
-                self._create(connection, absent)
+                with connection.cursor() as cursor:
+                    for name, sql in self.tables.items():
+                        if name in absent:
+                            cursor.execute(f'DROP TABLE IF EXISTS "{name}"')
+                            cursor.execute(sql)
+                    cursor.execute(f'INSERT INTO "{self.name}"("{self.name}", rank) VALUES (\'secure-delete\', 1)')
                 triggers.ensure(connection, self.triggers)
                 self.rebuild(connection)
         return absent
-
-    def _create(self, connection: BaseDatabaseWrapper, absent: Sequence[str]) -> None:
-        with connection.cursor() as cursor:
-            for name, sql in self.tables.items():
-                if name in absent:
-                    cursor.execute(f'DROP TABLE IF EXISTS "{name}"')
-                    cursor.execute(sql)
-            cursor.execute(f'INSERT INTO "{self.name}"("{self.name}", rank) VALUES (\'secure-delete\', 1)')
 
     def missing(self, connection: BaseDatabaseWrapper) -> list[str]:
         """The names of the index, its tables and its triggers as far as they are absent or not as declared here."""

@@ -158,14 +158,14 @@ def faults(checked: Iterable[Model] | None = None) -> list[str]:
     for model in all_models() if checked is None else checked:
         columns = declared(model)
         fields = {field.name: field for field in model._meta.concrete_fields}
-        can_hold_words = {name for name, field in fields.items() if _can_hold_words(field)}
+        can_hold_words = {
+            name
+            for name, field in fields.items()
+            if (isinstance(field, _TEXT) or field.get_internal_type() == "TextField") and not field.choices
+        }
         found += [f"{model._meta.label}.{name} is not declared." for name in sorted(can_hold_words - columns.keys())]
         found += [f"{model._meta.label} declares {name}, and has no such column." for name in columns.keys() - fields]
     return found
 
 
 _TEXT = (models.CharField, models.TextField, models.JSONField, models.BinaryField, models.FileField)
-
-
-def _can_hold_words(field: Any) -> bool:
-    return (isinstance(field, _TEXT) or field.get_internal_type() == "TextField") and not field.choices

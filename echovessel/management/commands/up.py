@@ -77,19 +77,21 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]
-        _refuse_taken_port(host, port)
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except OSError as error:
+                raise CommandError(
+                    f"Cannot listen on {host}:{port}: {error.strerror}. Choose another with --host and --port."
+                ) from error
         if fault := migration_history.fault(migration_history.applied(connection)):
             raise CommandError(fault)
         call_command("migrate", interactive=False, verbosity=0)
         self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
         if not static_storage.is_fresh():
             call_command("collectstatic", interactive=False, verbosity=0)
-        self._greet(host, port)
-        ours, theirs = os.pipe()  # nobody writes: it ends when we do, and with us our end
-        self._tend([Child("the web server", _web(host, port), ours), Child("the job worker", _worker(), ours)])
-        os.close(theirs)
-
-    def _greet(self, host: str, port: int) -> None:
         address = _address(host, port)
         self.stdout.write(f"EchoVessel is at {address}/")
         if host in ("0.0.0.0", "::") and all(name in settings.LOOPBACK for name in settings.ALLOWED_HOSTS):
@@ -100,6 +102,9 @@ class Command(BaseCommand):
                 f"{address}{reverse('first_run', args=[token])}"
             )
         self.stdout.flush()
+        ours, theirs = os.pipe()  # nobody writes: it ends when we do, and with us our end
+        self._tend([Child("the web server", _web(host, port), ours), Child("the job worker", _worker(), ours)])
+        os.close(theirs)
 
     def _tend(self, children: list[Child]) -> None:
         stopping = _on_stop_signals()
@@ -110,7 +115,17 @@ class Command(BaseCommand):
                 time.sleep(0.2)
             self.stderr.write("Stopping.")
         finally:
-            _stop(children)
+            # Ask the children to end, wait for what they have in hand, then insist.
+            running = [child for child in children if child.process is not None]
+            for child in running:
+                assert child.process is not None
+                child.process.terminate()
+            deadline = time.monotonic() + STOP_SECONDS
+            for child in running:
+                assert child.process is not None
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    child.process.wait(max(0.1, deadline - time.monotonic()))
+                child.signal(signal.SIGKILL)
 
 
 def _address(host: str, port: int) -> str:
@@ -134,18 +149,6 @@ def _worker() -> list[str]:
     return [sys.executable, str(settings.BASE_DIR / "manage.py"), "worker"]
 
 
-def _refuse_taken_port(host: str, port: int) -> None:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            raise CommandError(
-                f"Cannot listen on {host}:{port}: {error.strerror}. Choose another with --host and --port."
-            ) from error
-
-
 def _on_stop_signals() -> list[int]:
     """A list that gets the number of the first signal that asks us to stop."""
     received: list[int] = []
@@ -156,17 +159,3 @@ def _on_stop_signals() -> list[int]:
     for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
         signal.signal(number, note)
     return received
-
-
-def _stop(children: list[Child]) -> None:
-    """Ask the children to end, wait for what they have in hand, then insist."""
-    running = [child for child in children if child.process is not None]
-    for child in running:
-        assert child.process is not None
-        child.process.terminate()
-    deadline = time.monotonic() + STOP_SECONDS
-    for child in running:
-        assert child.process is not None
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            child.process.wait(max(0.1, deadline - time.monotonic()))
-        child.signal(signal.SIGKILL)

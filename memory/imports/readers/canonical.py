@@ -24,22 +24,10 @@ def _written(value: Any) -> str:
         return "{" + ",".join(f"{_string(key)}:{_written(item)}" for key, item in pairs) + "}"
     if isinstance(value, list | tuple):
         return "[" + ",".join(_written(item) for item in value) + "]"
-    return _scalar(value)
-
-
-def _scalar(value: Any) -> str:
     if isinstance(value, str):
         return _string(value)
     if value is None or isinstance(value, bool):
         return json.dumps(value)
-    return _number(value)
-
-
-def _string(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _number(value: int | float) -> str:
     try:
         number = float(value)
     except OverflowError as error:
@@ -49,6 +37,10 @@ def _number(value: int | float) -> str:
     if number == 0:
         return "0"
     return ("-" if number < 0 else "") + _digits(abs(number))
+
+
+def _string(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _digits(number: float) -> str:

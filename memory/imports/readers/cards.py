@@ -9,7 +9,7 @@ import binascii
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -72,20 +72,16 @@ def _document(source: Source, options: Options) -> Any:
         raise ImportRejected("member_missing")
     if source.sample.head.startswith(png.SIGNATURE[:4]):
         with source.open() as file:
-            return load_json(decode([_in_picture(file)], "utf-8"), options.limits, MOST_CHARACTERS)
+            # The JSON in a picture: a `ccv3` is preferred to a `chara`, which is then a copy for older readers.
+            try:
+                texts = png.texts_of(file, KEYWORDS)
+            except png.BrokenPNG as error:
+                raise ImportRejected("picture_broken", _("byte %d") % error.byte) from error
+            text = next((texts[keyword] for keyword in KEYWORDS if keyword in texts), None)
+            if text is None:
+                raise ImportRejected("picture_without_card")
+            return load_json(decode([_decoded(text)], "utf-8"), options.limits, MOST_CHARACTERS)
     return load_json(source.texts(), options.limits, MOST_CHARACTERS)
-
-
-def _in_picture(file: BinaryIO) -> bytes:
-    """The JSON in a picture: a `ccv3` is preferred to a `chara`, which is then a copy for older readers."""
-    try:
-        texts = png.texts_of(file, KEYWORDS)
-    except png.BrokenPNG as error:
-        raise ImportRejected("picture_broken", _("byte %d") % error.byte) from error
-    text = next((texts[keyword] for keyword in KEYWORDS if keyword in texts), None)
-    if text is None:
-        raise ImportRejected("picture_without_card")
-    return _decoded(text)
 
 
 def _decoded(text: bytes) -> bytes:
@@ -108,29 +104,22 @@ def found_in(document: Any) -> Iterator[Card | Skipped]:
     nested = isinstance(data, dict) and ("spec" in document or "name" in data)
     fields = dict(data if nested else document)
     entries = list(book_entries(fields.get("character_book"), _("lorebook")))
-    card = _card(document, fields, nested, tuple(entry for entry in entries if isinstance(entry, Lore)))
-    if not (card.name or card.description or card.personality or card.greetings):
-        raise ImportRejected("nothing_found")
-    yield card
-    yield from (entry for entry in entries if isinstance(entry, Skipped))
-
-
-def _card(document: dict[str, Any], fields: dict[str, Any], nested: bool, lore: tuple[Lore, ...]) -> Card:
+    lore = tuple(entry for entry in entries if isinstance(entry, Lore))
     texts = {ours: lore_of(fields, theirs, is_text, "") for theirs, ours in TEXTS.items()}
     nickname = lore_of(fields, "nickname", is_named, "")
-    greetings = _greetings(fields)
+    # The first message and its alternatives; where there are alternatives alone, the first is empty.
+    first = lore_of(fields, "first_mes", is_text, "")
+    others = lore_of(fields, "alternate_greetings", _is_texts, [])
+    greetings = (first, *others) if first or others else ()
     if has_entries(fields.get("character_book")):
         fields["character_book"] = {key: value for key, value in fields["character_book"].items() if key != "entries"}
     rest = {**document, "data": fields} if nested else {"data": fields}
     source_id = digest("card", json.dumps(document, sort_keys=True, ensure_ascii=False))
-    return Card(**texts, nickname=nickname, greetings=greetings, lore=lore, source_id=source_id, where="", rest=rest)
-
-
-def _greetings(fields: dict[str, Any]) -> tuple[str, ...]:
-    """The first message and its alternatives; where there are alternatives alone, the first is empty."""
-    first = lore_of(fields, "first_mes", is_text, "")
-    others = lore_of(fields, "alternate_greetings", _is_texts, [])
-    return (first, *others) if first or others else ()
+    card = Card(**texts, nickname=nickname, greetings=greetings, lore=lore, source_id=source_id, where="", rest=rest)
+    if not (card.name or card.description or card.personality or card.greetings):
+        raise ImportRejected("nothing_found")
+    yield card
+    yield from (entry for entry in entries if isinstance(entry, Skipped))
 
 
 def _is_texts(value: Any) -> bool:

@@ -45,7 +45,9 @@ class CharacterAI:
 def _conversation(
     turns: list[Any], file: str, number: int, places: ContentIds, where: str, limits: Limits
 ) -> Iterator[Found]:
-    turns = _in_order(turns)
+    # The site gives what was said last first.
+    times = [word(table(turn).get("create_time")) for turn in turns]
+    turns = turns[::-1] if times and times[0] > times[-1] else turns
     key = table(table(turns[0]).get("turn_key")) if turns else {}
     people = [table(table(turn).get("author")) for turn in turns]
     character = next((word(one.get("name")) for one in people if not one.get("is_human")), "")
@@ -55,16 +57,16 @@ def _conversation(
     yield from sessions_of(character, source_id, where, _lines(begun, places, where, limits), limits)
 
 
-def _in_order(turns: list[Any]) -> list[Any]:
-    """The site gives what was said last first."""
-    times = [word(table(turn).get("create_time")) for turn in turns]
-    return turns[::-1] if times and times[0] > times[-1] else turns
-
-
 def _lines(turns: Iterable[Any], places: ContentIds, where: str, limits: Limits) -> Iterator[Line | Skipped]:
     for place, turn in place_messages(turns, where):
         if isinstance(turn, dict):
-            yield from _turn(turn, places, place, limits)
+            author = table(turn.get("author"))
+            speaker, human = word(author.get("name")), bool(author.get("is_human"))
+            at, source_id = moment(turn.get("create_time")), word(table(turn.get("turn_key")).get("turn_id"))
+            role: Role = "user" if human else "persona"
+            speaker = speaker or ("user" if human else "character")
+            yield message_of(speaker, _words(turn), at, place, limits, places, source_id, role)
+            yield from (Skipped(place, "not_chosen") for _other in _offered(turn)[1:])
         else:
             yield Skipped(place, "broken")
 
@@ -79,16 +81,6 @@ def _words(turn: Any) -> str:
     offered = _offered(turn)
     chosen = [one for one in offered if one.get("candidate_id") == turn.get("primary_candidate_id")] or offered
     return word(chosen[0].get("raw_content")) if chosen else ""
-
-
-def _turn(turn: dict[str, Any], places: ContentIds, where: str, limits: Limits) -> Iterator[Line | Skipped]:
-    author = table(turn.get("author"))
-    speaker, human = word(author.get("name")), bool(author.get("is_human"))
-    at, source_id = moment(turn.get("create_time")), word(table(turn.get("turn_key")).get("turn_id"))
-    role: Role = "user" if human else "persona"
-    speaker = speaker or ("user" if human else "character")
-    yield message_of(speaker, _words(turn), at, where, limits, places, source_id, role)
-    yield from (Skipped(where, "not_chosen") for _other in _offered(turn)[1:])
 
 
 FORMATS = (CharacterAI(),)

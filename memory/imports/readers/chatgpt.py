@@ -84,7 +84,14 @@ class ChatGPT:
         for file in files or [""]:
             for conversation in _conversations(source, file):
                 number += 1
-                yield from _once(_conversation(conversation, number, places, options.limits), known)
+                # What is known of the user stands in every conversation anew: it is handed over once.
+                found = _conversation(conversation, number, places, options.limits)
+                for one in found:
+                    if isinstance(one, Remembered):
+                        if one.source_id in known:
+                            continue
+                        known.add(one.source_id)
+                    yield one
 
 
 def _around(paths: frozenset[str]) -> str | None:
@@ -125,16 +132,6 @@ def _beside(members: Iterable[str], files: list[str]) -> Iterator[Skipped]:
             continue
         data = "settings" if name.endswith(".json") else "media"
         yield Skipped(name, "duplicate" if name.endswith(_SAME_AGAIN) else data)
-
-
-def _once(found: Iterable[Found], known: set[str]) -> Iterator[Found]:
-    """What is known of the user stands in every conversation anew: it is handed over once."""
-    for one in found:
-        if isinstance(one, Remembered):
-            if one.source_id in known:
-                continue
-            known.add(one.source_id)
-        yield one
 
 
 def _conversation(conversation: Any, number: int, places: ContentIds, limits: Limits) -> Iterator[Found]:
@@ -182,7 +179,10 @@ def _nodes(conversation: Mapping[str, Any]) -> tuple[dict[str, _Node] | None, in
     nodes: dict[str, _Node] = {}
     for number, (key, node) in enumerate(pairs):
         if isinstance(node, dict):
-            nodes[_key(key or word(node.get("id")), number, nodes)] = _as_node(node)
+            # A message that stands by itself is a node without links.
+            nodes[_key(key or word(node.get("id")), number, nodes)] = (
+                node if "message" in node else {"message": node} if "content" in node else node
+            )
     if not _is_linked(nodes) and listed is not linear:
         nodes = dict(sorted(nodes.items(), key=_by_time(nodes)))
     return nodes, _others(value for _key, value in pairs)
@@ -194,11 +194,6 @@ def _others(values: Iterable[Any]) -> int:
 
 def _key(known: str, number: int, nodes: Mapping[str, _Node]) -> str:
     return known if known and known not in nodes else f"#{number}"
-
-
-def _as_node(node: _Node) -> _Node:
-    """A message that stands by itself is a node without links."""
-    return node if "message" in node else {"message": node} if "content" in node else node
 
 
 def _by_time(nodes: Mapping[str, _Node]) -> Callable[[tuple[str, _Node]], float]:

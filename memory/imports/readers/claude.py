@@ -49,16 +49,18 @@ class Claude:
         if not any(_CONVERSATIONS.search(name) or _MEMORIES.search(name) for name in source.members):
             raise ImportRejected("member_missing")
         for name in source.members:
-            yield from _member(source, name, options.limits)
-
-
-def _member(source: Source, name: str, limits: Limits) -> Iterator[Found]:
-    if _CONVERSATIONS.search(name) or _MEMORIES.search(name):
-        yield from _file(source, name, limits)
-    elif _PROJECTS.search(name):
-        yield from _project_documents(source, name)
-    else:
-        yield Skipped(name, "settings")
+            if _CONVERSATIONS.search(name) or _MEMORIES.search(name):
+                yield from _file(source, name, options.limits)
+            elif _PROJECTS.search(name):
+                # A project's documents are not what anybody said; each is told.
+                places = ["item.docs.item", "docs.item"]
+                count = 0
+                for count, _document in enumerate(values(source, [], name, dict.fromkeys(places, "document")), start=1):
+                    yield Skipped(_("%(file)s, document %(number)d") % {"file": name, "number": count}, "document")
+                if not count:
+                    yield Skipped(name, "settings")
+            else:
+                yield Skipped(name, "settings")
 
 
 def _file(source: Source, member: str, limits: Limits) -> Iterator[Found]:
@@ -66,7 +68,9 @@ def _file(source: Source, member: str, limits: Limits) -> Iterator[Found]:
     places = ContentIds()
     for number, one in enumerate(objects(source, member), start=1):
         if isinstance(one, dict) and "conversations_memory" in one:
-            yield from _memories(one)
+            yield from _memory(one.get("conversations_memory"), "conversations_memory", "", {})
+            for project, text in table(one.get("project_memories")).items():
+                yield from _memory(text, "project_memory", project, {"project": project})
         else:
             yield from _conversation(one, number, places, limits)
 
@@ -107,7 +111,15 @@ def _messages(
         if isinstance(message, dict) and word(message.get("uuid")) in not_chosen:
             yield Skipped(place, "not_chosen")
         elif isinstance(message, dict):
-            yield from _message(message, places, place, limits)
+            blocks = [table(block) for block in array(message.get("content"))]
+            left_out = [*_left_out(blocks), *_attached(message)]
+            yield from (Skipped(place, reason) for reason in left_out)
+            sender, text = word(message.get("sender")), _words(message, blocks)
+            if text.strip() or not left_out:
+                at = moment(message.get("created_at"))
+                yield message_of(
+                    sender, text, at, place, limits, places, word(message.get("uuid")), _ROLES.get(sender, "")
+                )
         else:
             yield Skipped(place, "broken")
 
@@ -123,16 +135,6 @@ def _in_order(messages: list[Any]) -> list[Any]:
 def _seconds(message: Mapping[str, Any]) -> float:
     at = moment(message["created_at"])
     return (at if at and at.tzinfo else at.replace(tzinfo=UTC)).timestamp() if at else 0.0
-
-
-def _message(message: Mapping[str, Any], places: ContentIds, where: str, limits: Limits) -> Iterator[Line | Skipped]:
-    blocks = [table(block) for block in array(message.get("content"))]
-    left_out = [*_left_out(blocks), *_attached(message)]
-    yield from (Skipped(where, reason) for reason in left_out)
-    sender, text = word(message.get("sender")), _words(message, blocks)
-    if text.strip() or not left_out:
-        at = moment(message.get("created_at"))
-        yield message_of(sender, text, at, where, limits, places, word(message.get("uuid")), _ROLES.get(sender, ""))
 
 
 def _words(message: Mapping[str, Any], blocks: list[dict[str, Any]]) -> str:
@@ -156,26 +158,10 @@ def _attached(message: Mapping[str, Any]) -> Iterator[str]:
     yield from ("media" for _file in array(message.get("files")))
 
 
-def _memories(memories: Mapping[str, Any]) -> Iterator[Remembered]:
-    yield from _memory(memories.get("conversations_memory"), "conversations_memory", "", {})
-    for project, text in table(memories.get("project_memories")).items():
-        yield from _memory(text, "project_memory", project, {"project": project})
-
-
 def _memory(text: Any, kind: str, project: str, rest: Mapping[str, Any]) -> Iterator[Remembered]:
     words = storable(word(text))
     if words.strip():
         yield Remembered(words, kind, None, None, digest(kind, project, words), f"{kind} {project}".strip(), rest)
-
-
-def _project_documents(source: Source, member: str) -> Iterator[Skipped]:
-    """A project's documents are not what anybody said; each is told."""
-    places = ["item.docs.item", "docs.item"]
-    count = 0
-    for count, _document in enumerate(values(source, [], member, dict.fromkeys(places, "document")), start=1):
-        yield Skipped(_("%(file)s, document %(number)d") % {"file": member, "number": count}, "document")
-    if not count:
-        yield Skipped(member, "settings")
 
 
 FORMATS = (Claude(),)

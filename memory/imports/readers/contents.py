@@ -53,7 +53,9 @@ def contents_of(source: Source) -> str:
     kind = _kind(sample)
     if kind:
         return f"kind:{kind}"
-    fields = _fields(sample)
+    # The names of the outermost fields that say something: of an array's elements theirs.
+    names = {path.removeprefix("item.").removeprefix("item.").partition(".")[0] for path in sample.paths}
+    fields = sorted(name for name in names if _FIELD.fullmatch(name) and name != "item")[:_MAX_FIELDS]
     if fields or sample.text.strip()[:1] in ("[", "{"):
         return f"json:{','.join(fields)}" if fields else _bare_json(sample)
     return f"text:{_line_count(source)}" if sample.text.strip() else ""
@@ -91,9 +93,3 @@ def _kind(sample: Sample) -> str:
     known = next((kind for magic, kind in _MAGIC if head.startswith(magic)), "")
     # Words may begin like a picture.
     return "" if known == "picture" and sample.text else known
-
-
-def _fields(sample: Sample) -> list[str]:
-    """The names of the outermost fields that say something: of an array's elements theirs."""
-    names = {path.removeprefix("item.").removeprefix("item.").partition(".")[0] for path in sample.paths}
-    return sorted(name for name in names if _FIELD.fullmatch(name) and name != "item")[:_MAX_FIELDS]

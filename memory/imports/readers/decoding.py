@@ -50,7 +50,7 @@ def decode(chunks: Iterable[bytes], encoding: str) -> Iterator[str]:
             text, first = text.removeprefix("\ufeff"), False
         zeros, read = zeros + text.count(NUL), read + len(text)
         if not _are_few(zeros, read):
-            raise ImportRejected("binary", _line(lines + text[: text.index(NUL)].count("\n")))
+            raise ImportRejected("binary", _("line %d") % (lines + text[: text.index(NUL)].count("\n")))
         lines += text.count("\n")
         if text := text.replace(NUL, ""):
             yield text
@@ -63,7 +63,12 @@ def _encoding_of_first(chunk: bytes) -> str:
         if chunk.startswith(mark):
             return encoding
     if b"\0" in chunk and not _is_text_with_zeros(chunk):
-        return _utf_16_without_mark(chunk)
+        # The zeros of UTF-16 stand in every second place, those of blanks and digits at least; a few like 一 (4E00)
+        # have them in the other. What comes out has to be text.
+        encoding = "utf-16-le" if chunk[1::2].count(0) > chunk[::2].count(0) else "utf-16-be"
+        if _decodes(chunk, encoding) is None and _is_text(chunk.decode(encoding, "ignore")):
+            return encoding
+        raise ImportRejected("binary", _place(chunk[: chunk.index(0)].count(b"\n") + 1, chunk.index(0)))
     return _encoding_without_mark(chunk)
 
 
@@ -78,15 +83,6 @@ def _encoding_without_mark(chunk: bytes) -> str:
         return "gb18030"
     # Let the reading of it as UTF-8 say where it breaks.
     return "utf-8"
-
-
-def _utf_16_without_mark(chunk: bytes) -> str:
-    """The zeros of UTF-16 stand in every second place, those of blanks and digits at least; a few like 一 (4E00) have
-    them in the other. What comes out has to be text."""
-    encoding = "utf-16-le" if chunk[1::2].count(0) > chunk[::2].count(0) else "utf-16-be"
-    if _decodes(chunk, encoding) is None and _is_text(chunk.decode(encoding, "ignore")):
-        return encoding
-    raise ImportRejected("binary", _place(chunk[: chunk.index(0)].count(b"\n") + 1, chunk.index(0)))
 
 
 def _is_text_with_zeros(chunk: bytes) -> bool:
@@ -136,7 +132,3 @@ def _with_last(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
 
 def _place(line: int, byte: int) -> str:
     return _("line %(line)d, byte %(byte)d") % {"line": line, "byte": byte}
-
-
-def _line(line: int) -> str:
-    return _("line %d") % line

@@ -65,7 +65,16 @@ def _lines(
     for number, key in enumerate(branch, start=1):
         place = message_number % {"talk": where, "number": number}
         source_id = f"{talk}/{key}" if talk else ""
-        yield from _message(table(nodes[key].get("message")), source_id, places, place, limits)
+        # Each side's words in one message; its ids are those of places in the tree, which differ by conversation only.
+        message = table(nodes[key].get("message"))
+        for fragment in map(table, array(message.get("fragments"))):
+            if word(fragment.get("type")) not in _SIDES:
+                yield Skipped(place, "thinking" if fragment.get("type") == _THOUGHT else "tool")
+        at = moment(message.get("inserted_at"))
+        for kind, text in _spoken(message):
+            speaker, role = _SIDES[kind]
+            yield message_of(speaker, text, at, place, limits, places, source_id, role)
+        yield from (Skipped(place, "media") for _file in array(message.get("files")))
     for key in nodes.keys() - set(branch):
         yield from (Skipped(where, "not_chosen") for _said in _spoken(table(nodes[key].get("message"))))
 
@@ -73,20 +82,6 @@ def _lines(
 def _written_at(node: Mapping[str, Any]) -> float:
     at = moment(table(node.get("message")).get("inserted_at"))
     return at.timestamp() if at else 0.0
-
-
-def _message(
-    message: Mapping[str, Any], source_id: str, places: ContentIds, where: str, limits: Limits
-) -> Iterator[Line | Skipped]:
-    """Each side's words in one message; its ids are those of places in the tree, which differ by conversation only."""
-    for fragment in map(table, array(message.get("fragments"))):
-        if word(fragment.get("type")) not in _SIDES:
-            yield Skipped(where, "thinking" if fragment.get("type") == _THOUGHT else "tool")
-    at = moment(message.get("inserted_at"))
-    for kind, text in _spoken(message):
-        speaker, role = _SIDES[kind]
-        yield message_of(speaker, text, at, where, limits, places, source_id, role)
-    yield from (Skipped(where, "media") for _file in array(message.get("files")))
 
 
 def _spoken(message: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

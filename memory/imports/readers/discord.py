@@ -65,7 +65,17 @@ class Discord:
                 yield Skipped(name, "unknown" if name.endswith(".json") else "media")
         for file in files or [""]:
             with within(file):
-                yield from _channel(source, file, options.limits)
+                channel = _Channel()
+                messages = _messages(source, file, channel)
+                # The head of the file is read on the way to its first message.
+                first = list(islice(messages, 1))
+                source_id = channel.known.get("channel.id") or digest("discord", channel.title)
+                places = ContentIds()
+                places.begin(source_id)
+                found = _lines(channel, chain(first, messages), places, options.limits)
+                yield from sessions_of(
+                    channel.title, source_id, channel.title or _("the channel"), found, options.limits
+                )
 
 
 def _files(members: tuple[str, ...]) -> list[str]:
@@ -74,18 +84,6 @@ def _files(members: tuple[str, ...]) -> list[str]:
 
 def _is_channel(sample: Sample) -> bool:
     return sample.text.lstrip().startswith("{") and {"guild.id", "channel.id"} <= sample.paths
-
-
-def _channel(source: Source, file: str, limits: Limits) -> Iterator[Found]:
-    channel = _Channel()
-    messages = _messages(source, file, channel)
-    # The head of the file is read on the way to its first message.
-    first = list(islice(messages, 1))
-    source_id = channel.known.get("channel.id") or digest("discord", channel.title)
-    places = ContentIds()
-    places.begin(source_id)
-    found = _lines(channel, chain(first, messages), places, limits)
-    yield from sessions_of(channel.title, source_id, channel.title or _("the channel"), found, limits)
 
 
 def _messages(source: Source, file: str, channel: _Channel) -> Iterator[Any]:

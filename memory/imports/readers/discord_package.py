@@ -57,7 +57,7 @@ class DiscordPackage:
         names, owner, places = _index(source), _owner(source), ContentIds()
         for number, file in enumerate(files or [""], start=1):
             with within(file):
-                channel = _channel(source, file)
+                channel = _small(source, f"{file.rpartition('/')[0]}/channel.json")
                 known = word(channel.get("id")) or (file.rpartition("/")[0].rpartition("/")[2].lstrip("cC"))
                 title = _title(channel, names.get(known, ""))
                 source_id = f"discord:{known}" if known else digest("discord_package", title, number)
@@ -89,10 +89,6 @@ def _index(source: Source) -> dict[str, str]:
     found = next((name for name in source.members if name.casefold().endswith("messages/index.json")), "")
     folder = next((name.rpartition("/c")[0] for name in _files(source.members) if "/c" in name), "")
     return {key: word(value) for key, value in _small(source, found or f"{folder}/index.json").items()}
-
-
-def _channel(source: Source, file: str) -> dict[str, Any]:
-    return _small(source, f"{file.rpartition('/')[0]}/channel.json")
 
 
 def _small(source: Source, member: str) -> dict[str, Any]:

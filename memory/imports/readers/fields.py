@@ -255,7 +255,7 @@ def _doubts(path: str, values: list[Any], own: str) -> tuple[bool, bool, bool, b
         values, lambda value: not isinstance(value, str) or _ID.fullmatch(value.strip()) is not None
     )
     # Where the own lines have no name, another field says whose they are.
-    gaps = _has_gaps(values) and not (own and told)
+    gaps = sum(value in (None, "") for value in values) > 0.2 * len(values) and not (own and told)
     return gaps, len({str(value) for value in values}) < 2, flag, ids
 
 
@@ -323,10 +323,6 @@ def _joined(path: str) -> str:
 
 def _is_yes(value: Any) -> bool:
     return str(value).strip().casefold() not in _FALSE
-
-
-def _has_gaps(values: list[Any]) -> bool:
-    return sum(value in (None, "") for value in values) > 0.2 * len(values)
 
 
 def _fits_speaker(path: str, values: list[Any]) -> bool:

@@ -125,9 +125,18 @@ def wrapping_of(titles: Iterable[str]) -> Wrapping:
     known = [title for title in titles if title and not title.startswith(PROMPTED)]
     before = _common(known)
     behind = _common([title[::-1] for title in known])[::-1]
-    if before and behind and _are_quotes(before, behind):
+    if (
+        before
+        and behind
+        and any(before.rstrip().endswith(pair[0]) and behind.lstrip().startswith(pair[1]) for pair in _QUOTES)
+    ):
         return Wrapping(before, behind)
-    return Wrapping(before if _is_the_programs(before, len(known)) else "", behind if _is_known(behind) else "")
+    return Wrapping(
+        before
+        if bool(before) and (_is_known(before) or (len(known) >= _MANY_PROMPTS and before.rstrip()[-1] in ":："))
+        else "",
+        behind if _is_known(behind) else "",
+    )
 
 
 def _common(titles: list[str]) -> str:
@@ -142,14 +151,6 @@ def _common(titles: list[str]) -> str:
 
 def _is_known(words: str) -> bool:
     return any(stem in words.casefold() for stem in _STEMS)
-
-
-def _is_the_programs(words: str, titles: int) -> bool:
-    return bool(words) and (_is_known(words) or (titles >= _MANY_PROMPTS and words.rstrip()[-1] in ":："))
-
-
-def _are_quotes(before: str, behind: str) -> bool:
-    return any(before.rstrip().endswith(pair[0]) and behind.lstrip().startswith(pair[1]) for pair in _QUOTES)
 
 
 def _at(activity: Any) -> datetime | None:

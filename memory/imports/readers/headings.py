@@ -144,12 +144,8 @@ def _stands_apart(match: re.Match[str], rest: str, begins: bool) -> bool:
         return begins or len(rest) <= 20
     if not begins:
         return False
-    return _says_year(match) or _CLEAR_SEPARATOR.match(rest) is not None
-
-
-def _says_year(match: re.Match[str]) -> bool:
-    """English years are left out: "January 5, 2024 was cold" is how sentences begin."""
-    return any(match[name] for name in ("iso_year", "zh_year", "year"))
+    # English years are left out: "January 5, 2024 was cold" is how sentences begin.
+    return any(match[name] for name in ("iso_year", "zh_year", "year")) or _CLEAR_SEPARATOR.match(rest) is not None
 
 
 def _written(match: re.Match[str]) -> WrittenDate | None:
@@ -277,14 +273,10 @@ def day_in_name(name: str) -> date | None:
     """
     match = _IN_NAME.search(name)
     if match is None or (not match["mark"] and len(match[0]) != 8):
-        return _day_written_out(name)
+        # January 5th, 2024.md
+        heading = heading_in(PurePosixPath(name).stem, begins=True)
+        return heading.written.as_day() if heading and heading.written.year and not heading.written.order_open else None
     return WrittenDate(int(match["year"]), int(match["month"]), int(match["day"])).as_day()
-
-
-def _day_written_out(name: str) -> date | None:
-    """January 5th, 2024.md"""
-    heading = heading_in(PurePosixPath(name).stem, begins=True)
-    return heading.written.as_day() if heading and heading.written.year and not heading.written.order_open else None
 
 
 def at_clock(day: date | None, clock: time | None) -> datetime | None:

@@ -19,17 +19,13 @@ def words_of(html: str) -> str:
     if len(html) > _LONGEST:
         return html
     reading = _Reading()
-    reading.feed(_without_declarations(html))
+    # `html` without comments and the like, over which the parser takes long where they never end.
+    first, *rest = html.split("<!--")
+    said = first + "".join(part.partition("-->")[2] for part in rest)
+    reading.feed(_DECLARATION.sub("", said).replace("<!", "&lt;!").replace("<?", "&lt;?"))
     reading.close()
     lines = (line.strip() for line in "".join(reading.pieces).split("\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
-
-
-def _without_declarations(html: str) -> str:
-    """`html` without comments and the like, over which the parser takes long where they never end."""
-    first, *rest = html.split("<!--")
-    said = first + "".join(part.partition("-->")[2] for part in rest)
-    return _DECLARATION.sub("", said).replace("<!", "&lt;!").replace("<?", "&lt;?")
 
 
 class _Reading(HTMLParser):

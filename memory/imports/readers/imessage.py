@@ -145,7 +145,11 @@ def _chat(source: Source, file: str, options: Options) -> Iterator[Found]:
     if options.kind is None and _likeness(beginning, shape) < 0.8:
         raise ImportRejected("ask_chat_or_notes", file or source.name)
     survey = _Survey(source.lines(file), shape)
-    day_first = _day_first(survey, options.day_first, file or source.name)
+    # Raises ImportRejected where dates can be read in two ways.
+    where = file or source.name
+    day_first = survey.day_first() if options.day_first is None else options.day_first
+    if day_first is None:
+        raise ImportRejected("ask_day_first", where)
     title = PurePosixPath(file or source.name).stem
     messages = _in_order(_messages(source.lines(file), shape, options.limits), shape, day_first)
     found = _lines(messages, survey.owners, options.limits)
@@ -258,14 +262,6 @@ class _Order:
 
     def day_first(self) -> bool | None:
         return day_order.day_first(self.dates) if self.dates else False
-
-
-def _day_first(survey: _Survey, chosen: bool | None, where: str) -> bool:
-    """Raises ImportRejected where dates can be read in two ways."""
-    told = survey.day_first() if chosen is None else chosen
-    if told is None:
-        raise ImportRejected("ask_day_first", where)
-    return told
 
 
 # --- messages ---------------------------------------------------------------------------------------------------------

@@ -163,7 +163,11 @@ def _without_effects(lines: list[str], found: NoticePhrases) -> list[str]:
 def _without_files(lines: list[str], found: NoticePhrases) -> list[str]:
     kept = []
     for line in lines:
-        if _is_file(line):
+        if (
+            line == "Attachment missing!"
+            or _STICKER.fullmatch(line) is not None
+            or ("://" not in line and (_PATH.fullmatch(line) or _FILE.fullmatch(line)) is not None)
+        ):
             found.left_out.append("media")
         elif _UNSENT.fullmatch(line):
             found.left_out.append("deleted")
@@ -171,14 +175,6 @@ def _without_files(lines: list[str], found: NoticePhrases) -> list[str]:
             # What was spoken is said.
             kept.append(line.removeprefix(_TRANSCRIBED))
     return kept
-
-
-def _is_file(line: str) -> bool:
-    return (
-        line == "Attachment missing!"
-        or _STICKER.fullmatch(line) is not None
-        or ("://" not in line and (_PATH.fullmatch(line) or _FILE.fullmatch(line)) is not None)
-    )
 
 
 def _original(lines: list[str], found: NoticePhrases) -> list[str]:

@@ -77,7 +77,19 @@ class Journal:
             return _share([PurePosixPath(name).suffix.casefold() in _PROSE for name in sample.members]) * 0.7
         if not sample.text.strip() or sample.paths or sample.name.casefold().endswith(_TABLES):
             return 0.0
-        return _likeness(sample)
+        # A diary has headings with something beneath them; where every line begins with a date it is rather a list.
+        # Front matter is what only notes have.
+        if _front_matter(_as_lines(sample.text))[0]:
+            return 0.85
+        lines = [line for line in sample.text.splitlines() if line.strip()]
+        headed = [heading for line in lines if (heading := heading_in(line, begins=True))]
+        headed = headed or [heading for _line, heading in _headed(_as_lines(sample.text), fences=False) if heading]
+        plain = 0.35 if sample.name.casefold().endswith(_PROSE) else 0.15
+        if not headed:
+            return 0.6 if day_in_name(sample.name) else plain
+        if len(lines) > 3 and sum(bool(heading.words) for heading in headed) > len(lines) * 0.6:
+            return 0.4
+        return 0.75 if len(headed) > 1 else 0.6
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         members = [member for member in sorted(source.members) if _is_prose(member)]
@@ -97,22 +109,6 @@ class Journal:
 
 def _share(truths: list[bool]) -> float:
     return sum(truths) / max(1, len(truths))
-
-
-def _likeness(sample: Sample) -> float:
-    """A diary has headings with something beneath them; where every line begins with a date it is rather a list. Front
-    matter is what only notes have."""
-    if _front_matter(_as_lines(sample.text))[0]:
-        return 0.85
-    lines = [line for line in sample.text.splitlines() if line.strip()]
-    headed = [heading for line in lines if (heading := heading_in(line, begins=True))]
-    headed = headed or [heading for _line, heading in _headed(_as_lines(sample.text), fences=False) if heading]
-    plain = 0.35 if sample.name.casefold().endswith(_PROSE) else 0.15
-    if not headed:
-        return 0.6 if day_in_name(sample.name) else plain
-    if len(lines) > 3 and sum(bool(heading.words) for heading in headed) > len(lines) * 0.6:
-        return 0.4
-    return 0.75 if len(headed) > 1 else 0.6
 
 
 def _as_lines(text: str) -> Iterator[TextLine]:
@@ -271,7 +267,9 @@ class _Splitting:
     def _begun(self, following: _Beginning, heading: Heading) -> Iterator[Entry | Skipped]:
         """Ends what was gathered. A title alone above the first date is no entry: a note's, whose date is named as
         such, belongs to what follows; a diary's says nothing of a day."""
-        title = self._title_alone()
+        lines = [line for line in self.words.lines if line.strip()]
+        match = _MARKDOWN_TITLE.match(lines[0]) if len(lines) == 1 and self.beginning.day is None else None
+        title = match["title"].rstrip(" #") if match else ""
         if not title:
             yield from self._ended()
         else:
@@ -280,11 +278,6 @@ class _Splitting:
             if not heading.labelled:
                 yield Skipped(self._where(self.beginning.number), "empty")
         self.beginning = following
-
-    def _title_alone(self) -> str:
-        lines = [line for line in self.words.lines if line.strip()]
-        match = _MARKDOWN_TITLE.match(lines[0]) if len(lines) == 1 and self.beginning.day is None else None
-        return match["title"].rstrip(" #") if match else ""
 
     def _taken_from(self, front: list[TextLine]) -> Iterator[Skipped]:
         """Front matter is about a note, not in it; what is not used of it is told."""

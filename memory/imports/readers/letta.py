@@ -58,7 +58,12 @@ class Letta:
         for number, agent in enumerate(agents, start=1):
             if agent is not document:
                 yield from _blocks(agent, options.limits)
-            yield from _conversation(agent, number, places, options.limits)
+            where = _("conversation %d") % number
+            name = word(agent.get("name")) or _AGENT
+            source_id = word(agent.get("id")) or digest("letta", name, number)
+            places.begin(source_id)
+            found = _lines(array(agent.get("messages")), name, places, where, options.limits)
+            yield from sessions_of(name, source_id, where, found, options.limits)
         for file in array(document.get("files")):
             yield Skipped(word(table(file).get("file_name")), "document")
 
@@ -94,15 +99,6 @@ def _remembered(text: str, kind: str, known: str, at: Any, where: str, limits: L
         return Skipped(where, "too_long")
     when = moment(at)
     return Remembered(text, kind, when.date() if when else None, None, known or digest(kind, text), where)
-
-
-def _conversation(agent: Mapping[str, Any], number: int, places: ContentIds, limits: Limits) -> Iterator[Found]:
-    where = _("conversation %d") % number
-    name = word(agent.get("name")) or _AGENT
-    source_id = word(agent.get("id")) or digest("letta", name, number)
-    places.begin(source_id)
-    found = _lines(array(agent.get("messages")), name, places, where, limits)
-    yield from sessions_of(name, source_id, where, found, limits)
 
 
 def _lines(

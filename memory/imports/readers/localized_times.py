@@ -204,11 +204,7 @@ def _numbers(found: re.Match[str]) -> tuple[int, int, int, bool] | None:
     else:
         numbers = _year(found["y4"]), int(found["a4"]), int(found["b4"]), True
     year, month, day, _open = numbers
-    return numbers if 1900 <= year <= 2200 and _is_day(month, day) else None
-
-
-def _is_day(month: int, day: int) -> bool:
-    return 1 <= month <= 31 and 1 <= day <= 31 and min(month, day) <= 12
+    return numbers if 1900 <= year <= 2200 and (1 <= month <= 31 and 1 <= day <= 31 and min(month, day) <= 12) else None
 
 
 def _year(digits: str) -> int:

@@ -142,7 +142,9 @@ def _conversations(source: Source, mapping: Mapping) -> Iterator[tuple[str, str,
     """Title, place and records of each conversation, and whom it is with where that stands above them: those that lie
     within another array's elements belong together."""
     outer, inner = _around(mapping.records)
-    lines = _is_lines(source)
+    # Whether every line is a JSON value of its own.
+    first, _end, following = _first_megabyte(source).lstrip().partition("\n")
+    lines = following.lstrip().startswith("{") and not isinstance(_value_of(first, source), Unread)
     if not lines and not outer:
         yield "", "", _numbered_values(values(source, (mapping.records,))), ""
         return
@@ -154,12 +156,6 @@ def _conversations(source: Source, mapping: Mapping) -> Iterator[tuple[str, str,
         where = _("conversation %d") % number
         records = value if isinstance(value, Unread) else value_at(value, inner)
         yield _title(value), where, _numbered(records, where), _partner(value)
-
-
-def _is_lines(source: Source) -> bool:
-    """Whether every line is a JSON value of its own."""
-    first, _end, following = _first_megabyte(source).lstrip().partition("\n")
-    return following.lstrip().startswith("{") and not isinstance(_value_of(first, source), Unread)
 
 
 def _values_of_lines(source: Source) -> Iterator[tuple[str, Any]]:

@@ -8,7 +8,6 @@ A memory is not what somebody said: it becomes a `Remembered`, with the day on w
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import date
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -98,13 +97,16 @@ def _remembered(text: str, kind: str, rest: Mapping[str, Any], where: str, limit
     if any(word(rest.get(key)) for key in _GONE) or rest.get("deleted") is True:
         return Skipped(where, "outdated")
     known = storable(word(rest.get("id") or rest.get("uuid") or rest.get("uuid_")))
-    return Remembered(text, kind, _day(rest), _confidence(rest), known or digest("memory", text), where)
-
-
-def _day(rest: Mapping[str, Any]) -> date | None:
-    """When it was so, else when it was noted."""
+    # When it was so, else when it was noted.
     times = (moment(rest.get(key)) for key in ("valid_at", "created_at", "createdAt", "updated_at"))
-    return next((at.date() for at in times if at), None)
+    return Remembered(
+        text,
+        kind,
+        next((at.date() for at in times if at), None),
+        _confidence(rest),
+        known or digest("memory", text),
+        where,
+    )
 
 
 def _confidence(rest: Mapping[str, Any]) -> float | None:

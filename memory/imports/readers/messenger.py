@@ -179,17 +179,13 @@ def _at(message: Any) -> datetime | None:
     return moment(message.get("timestamp_ms") or message.get("timestamp"))
 
 
-def _text(message: dict[str, Any]) -> str:
-    return word(message.get("content") or message.get("text"))
-
-
 def _message(
     message: Any, owner: str, people: frozenset[str], places: ContentIds, where: str, limits: Limits
 ) -> Iterator[Line | Skipped]:
     if not isinstance(message, dict):
         yield Skipped(where, message.reason if isinstance(message, Unread) else "broken")
         return
-    text = _text(message)
+    text = word(message.get("content") or message.get("text"))
     speaker = word(message.get("sender_name") or message.get("senderName"))
     if message.get("is_unsent") or message.get("isUnsent"):
         yield Skipped(where, "deleted")

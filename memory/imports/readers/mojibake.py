@@ -75,21 +75,17 @@ def repair(value: Any, garbled: bool) -> Any:
     ({'name': 'Zoë'}, 'Zoë', 'ZoÃ«')
     """
     if isinstance(value, str):
-        return _repaired(value, garbled)
+        if value.isascii() or _WIDE.search(value):
+            return value
+        if not garbled:
+            return (_decoded(value) or value) if _CONTROLS.search(value) else value
+        whole = _decoded(value)
+        return _SEQUENCE.sub(lambda match: _decoded(match[0]) or match[0], value) if whole is None else whole
     if isinstance(value, list):
         return [repair(item, garbled) for item in value]
     if isinstance(value, dict):
         return {key: repair(item, garbled) for key, item in value.items()}
     return value
-
-
-def _repaired(text: str, garbled: bool) -> str:
-    if text.isascii() or _WIDE.search(text):
-        return text
-    if not garbled:
-        return (_decoded(text) or text) if _CONTROLS.search(text) else text
-    whole = _decoded(text)
-    return _SEQUENCE.sub(lambda match: _decoded(match[0]) or match[0], text) if whole is None else whole
 
 
 def _unescaped(escape: re.Match[str]) -> str:

@@ -47,7 +47,11 @@ class PortableMemory:
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         if not source.members:
-            yield from _document(source, "", options.limits)
+            # A file by itself: what it is, it says at its top.
+            if _head(source, "").get("schema") == CONVERSATION:
+                yield from _conversation(source, "", options.limits)
+            else:
+                yield from _store(source, "", options.limits)
             return
         stores = [name for name in source.members if PurePosixPath(name).name == STORE_NAME]
         if not stores:
@@ -56,24 +60,12 @@ class PortableMemory:
             yield from _store(source, store, options.limits)
         for member in source.members:
             if member not in stores:
-                yield from _companion(source, member, options.limits)
-
-
-def _document(source: Source, member: str, limits: Limits) -> Iterator[Found]:
-    """A file by itself: what it is, it says at its top."""
-    if _head(source, member).get("schema") == CONVERSATION:
-        yield from _conversation(source, member, limits)
-    else:
-        yield from _store(source, member, limits)
-
-
-def _companion(source: Source, member: str, limits: Limits) -> Iterator[Found]:
-    if PurePosixPath(member).suffix.casefold() != ".json":
-        yield Skipped(member, "media")
-    elif _head(source, member).get("schema") == CONVERSATION:
-        yield from _conversation(source, member, limits)
-    else:
-        yield Skipped(member, "document")
+                if PurePosixPath(member).suffix.casefold() != ".json":
+                    yield Skipped(member, "media")
+                elif _head(source, member).get("schema") == CONVERSATION:
+                    yield from _conversation(source, member, options.limits)
+                else:
+                    yield Skipped(member, "document")
 
 
 def _head(source: Source, member: str) -> dict[str, Any]:
@@ -106,7 +98,14 @@ def _store(source: Source, member: str, limits: Limits) -> Iterator[Found]:
         yield Skipped(_("memories counted in the file: %s") % word(counted), "broken")
     if not checksum.fits(told.get("integrity.checksum")):
         yield Skipped(_("all memories of the file"), "altered")
-    yield from _missing_conversations(source, member)
+    # Conversations that the store speaks of and does not bring along.
+    folder = PurePosixPath(member).parent
+    for _place, value in values(source, ("conversations_index.item",), member):
+        entry = table(value)
+        ref = word(table(entry.get("storage")).get("ref"))
+        if not ref or str(folder / ref) not in source.members:
+            name = word(entry.get("title")) or word(entry.get("id"))
+            yield Skipped(_("conversation “%s”") % name[:80], "broken")
 
 
 def _is_as_hashed(value: Any) -> bool:
@@ -133,10 +132,6 @@ def _memory(value: Any, relations: Mapping[str, list[Any]], where: str, limits: 
         return Skipped(where, "empty")
     if len(text.encode()) > limits.message_bytes:
         return Skipped(where, "too_long")
-    return _remembered(value, text, relations, where)
-
-
-def _remembered(value: dict[str, Any], text: str, relations: Mapping[str, list[Any]], where: str) -> Remembered:
     temporal = table(value.get("temporal"))
     at = moment(temporal.get("valid_from")) or moment(temporal.get("created_at"))
     kind = word(value.get("type"))
@@ -154,17 +149,6 @@ def _confidence(block: Mapping[str, Any]) -> float | None:
     told = (block.get(name) for name in ("current", "initial"))
     numbers = (value for value in told if isinstance(value, int | float) and not isinstance(value, bool))
     return next((float(value) for value in numbers if 0 <= value <= 1), None)
-
-
-def _missing_conversations(source: Source, member: str) -> Iterator[Skipped]:
-    """Conversations that the store speaks of and does not bring along."""
-    folder = PurePosixPath(member).parent
-    for _place, value in values(source, ("conversations_index.item",), member):
-        entry = table(value)
-        ref = word(table(entry.get("storage")).get("ref"))
-        if not ref or str(folder / ref) not in source.members:
-            name = word(entry.get("title")) or word(entry.get("id"))
-            yield Skipped(_("conversation “%s”") % name[:80], "broken")
 
 
 # Conversations
@@ -195,14 +179,6 @@ def _conversation(source: Source, member: str, limits: Limits) -> Iterator[Found
     head = _head(source, member)
     _expect(head, CONVERSATION, member)
     title, source_id = (storable(word(head.get(key))) for key in ("title", "id"))
-    outline = _outline(source, member)
-    places = ContentIds()
-    places.begin(source_id or title)
-    lines = _lines(source, member, outline, places, limits)
-    yield from sessions_of(title, source_id or digest("talk", member, title), member, lines, limits)
-
-
-def _outline(source: Source, member: str) -> _Outline:
     outline = _Outline()
     named: dict[str, list[str]] = defaultdict(list)
     for place, value in values(source, ("participants.item", "messages.item"), member):
@@ -212,7 +188,10 @@ def _outline(source: Source, member: str) -> _Outline:
             outline.last = word(value.get("id"))
             outline.parents[outline.last] = word(value.get("parent_id"))
     outline.names = {role: names[0] for role, names in named.items() if len(names) == 1 and names[0]}
-    return outline
+    places = ContentIds()
+    places.begin(source_id or title)
+    lines = _lines(source, member, outline, places, limits)
+    yield from sessions_of(title, source_id or digest("talk", member, title), member, lines, limits)
 
 
 def _lines(

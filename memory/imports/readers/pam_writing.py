@@ -53,7 +53,12 @@ def write(memories: Iterable[Remembered], conversations: Iterable[Talk], export:
     for a memory without words.
     """
     held = sorted(memories, key=lambda memory: memory.source_id)
-    derived = _derived(held)
+    # Which memories were drawn from which conversation, as their provenance says it.
+    derived: dict[str, list[str]] = defaultdict(list)
+    for memory in held:
+        provenance = memory.rest.get("provenance")
+        if isinstance(provenance, Mapping) and isinstance(provenance.get("conversation_ref"), str):
+            derived[provenance["conversation_ref"]].append(memory.source_id)
     index: list[dict[str, Any]] = []
     drain = _Drain()
     with zipfile.ZipFile(drain, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -101,7 +106,19 @@ def _member(
 def store(memories: list[Remembered], index: list[dict[str, Any]], export: PamExport) -> Iterator[str]:
     """`memory-store.json` piece by piece; `memories` in the order of their ids."""
     checksum = hashlib.sha256(b"[")
-    yield "{" + ",\n".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in _head(export).items())
+    yield "{" + ",\n".join(
+        f"{json.dumps(name)}: {json.dumps(value)}"
+        for name, value in {
+            "schema": STORE,
+            "schema_version": VERSION,
+            "spec_uri": _SPECIFICATION,
+            "export_id": export.export_id,
+            "exported_by": f"{export.platform}/{export.version}",
+            "export_date": _stamp(export.now),
+            "export_type": "full",
+            "owner": {"id": export.owner},
+        }.items()
+    )
     yield ',\n"memories": ['
     for number, memory in enumerate(memories):
         written = memory_object(memory, export)
@@ -113,19 +130,6 @@ def store(memories: list[Remembered], index: list[dict[str, Any]], export: PamEx
     yield "],\n" + _json({"relations": edges, "conversations_index": index, "integrity": integrity})[1:] + "\n"
 
 
-def _head(export: PamExport) -> dict[str, Any]:
-    return {
-        "schema": STORE,
-        "schema_version": VERSION,
-        "spec_uri": _SPECIFICATION,
-        "export_id": export.export_id,
-        "exported_by": f"{export.platform}/{export.version}",
-        "export_date": _stamp(export.now),
-        "export_type": "full",
-        "owner": {"id": export.owner},
-    }
-
-
 def memory_object(memory: Remembered, export: PamExport) -> dict[str, Any]:
     """A memory as the specification has it; what it has no place for is kept in `metadata`."""
     if not memory.text.strip():
@@ -133,7 +137,13 @@ def memory_object(memory: Remembered, export: PamExport) -> dict[str, Any]:
     rest = {name: value for name, value in memory.rest.items() if name in _KNOWN}
     unknown = {name: value for name, value in memory.rest.items() if name not in _KNOWN | _OWN}
     rest |= {"metadata": {**rest.get("metadata", {}), **unknown}} if unknown else {}
-    return _defaults(memory, export) | rest | _own(memory)
+    day = datetime(memory.day.year, memory.day.month, memory.day.day, tzinfo=UTC) if memory.day else export.now
+    confidence = {} if memory.confidence is None else {"confidence": {"current": memory.confidence}}
+    return (
+        {"temporal": {"created_at": _stamp(day)}, "provenance": {"platform": export.platform}, **confidence}
+        | rest
+        | _own(memory)
+    )
 
 
 def _own(memory: Remembered) -> dict[str, Any]:
@@ -146,22 +156,6 @@ def _own(memory: Remembered) -> dict[str, Any]:
         "content_hash": content_hash(memory.text),
         "embedding_ref": None,
     }
-
-
-def _defaults(memory: Remembered, export: PamExport) -> dict[str, Any]:
-    day = datetime(memory.day.year, memory.day.month, memory.day.day, tzinfo=UTC) if memory.day else export.now
-    confidence = {} if memory.confidence is None else {"confidence": {"current": memory.confidence}}
-    return {"temporal": {"created_at": _stamp(day)}, "provenance": {"platform": export.platform}, **confidence}
-
-
-def _derived(memories: Iterable[Remembered]) -> dict[str, list[str]]:
-    """Which memories were drawn from which conversation, as their provenance says it."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for memory in memories:
-        provenance = memory.rest.get("provenance")
-        if isinstance(provenance, Mapping) and isinstance(provenance.get("conversation_ref"), str):
-            found[provenance["conversation_ref"]].append(memory.source_id)
-    return found
 
 
 # Conversations

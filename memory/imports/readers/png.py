@@ -56,45 +56,33 @@ def texts_of(file: BinaryIO, wanted: tuple[str, ...]) -> dict[str, bytes]:
 
 def chunks(file: BinaryIO) -> Iterator[Chunk]:
     """Each chunk up to the end of the picture; what follows IEND is no part of it."""
-    _expect_signature(file)
+    file.seek(0)
+    if file.read(len(SIGNATURE)) != SIGNATURE:
+        raise BrokenPNG("not_png", 0)
     at = len(SIGNATURE)
     for number in range(MOST_CHUNKS):
-        chunk = _chunk_at(file, at)
+        file.seek(at)
+        head = file.read(8)
+        if len(head) < 8:
+            raise BrokenPNG("truncated", at)
+        length, kind = struct.unpack(">I4s", head)
+        if length > LONGEST_CHUNK or not kind.isalpha():
+            raise BrokenPNG("broken", at)
+        file.seek(at + 8 + length)
+        if len(file.read(4)) < 4:
+            raise BrokenPNG("truncated", at)
+        chunk = Chunk(kind, at, length)
         if number == 0:
-            _expect_picture(file, chunk)
+            if chunk.kind != b"IHDR" or chunk.length != 13:
+                raise BrokenPNG("broken", chunk.at)
+            width, height = struct.unpack(">II", _data(file, chunk)[:8])
+            if width * height > MOST_PIXELS:
+                raise BrokenPNG("too_big", chunk.at)
         yield chunk
         if chunk.kind == b"IEND":
             return
         at += chunk.length + 12
     raise BrokenPNG("too_many", at)
-
-
-def _expect_signature(file: BinaryIO) -> None:
-    file.seek(0)
-    if file.read(len(SIGNATURE)) != SIGNATURE:
-        raise BrokenPNG("not_png", 0)
-
-
-def _chunk_at(file: BinaryIO, at: int) -> Chunk:
-    file.seek(at)
-    head = file.read(8)
-    if len(head) < 8:
-        raise BrokenPNG("truncated", at)
-    length, kind = struct.unpack(">I4s", head)
-    if length > LONGEST_CHUNK or not kind.isalpha():
-        raise BrokenPNG("broken", at)
-    file.seek(at + 8 + length)
-    if len(file.read(4)) < 4:
-        raise BrokenPNG("truncated", at)
-    return Chunk(kind, at, length)
-
-
-def _expect_picture(file: BinaryIO, chunk: Chunk) -> None:
-    if chunk.kind != b"IHDR" or chunk.length != 13:
-        raise BrokenPNG("broken", chunk.at)
-    width, height = struct.unpack(">II", _data(file, chunk)[:8])
-    if width * height > MOST_PIXELS:
-        raise BrokenPNG("too_big", chunk.at)
 
 
 def _data(file: BinaryIO, chunk: Chunk) -> bytes:
@@ -141,7 +129,12 @@ def with_texts(picture: BinaryIO, texts: Mapping[str, bytes], replacing: tuple[s
     yield SIGNATURE
     for chunk in chunks(picture):
         if not _is_text_named(picture, chunk, replacing):
-            yield from _copied(picture, chunk)
+            picture.seek(chunk.at)
+            left = chunk.length + 12
+            while left:
+                block = picture.read(min(left, _BLOCK))
+                left -= len(block)
+                yield block
         if chunk.kind == b"IHDR":
             yield from (made(b"tEXt", name.encode("latin-1") + b"\0" + text) for name, text in texts.items())
 
@@ -152,15 +145,6 @@ def _is_text_named(picture: BinaryIO, chunk: Chunk, names: tuple[str, ...]) -> b
     picture.seek(chunk.at + 8)
     keyword, _, _ = picture.read(min(chunk.length, 80)).partition(b"\0")
     return keyword.decode("latin-1") in names
-
-
-def _copied(picture: BinaryIO, chunk: Chunk) -> Iterator[bytes]:
-    picture.seek(chunk.at)
-    left = chunk.length + 12
-    while left:
-        block = picture.read(min(left, _BLOCK))
-        left -= len(block)
-        yield block
 
 
 def made(kind: bytes, data: bytes) -> bytes:

@@ -118,16 +118,14 @@ def _words(content: Any) -> tuple[str, list[str]]:
     parts = [table(part) if isinstance(part, dict) else {"type": "text", "text": part} for part in content]
     kinds = [word(part.get("type")) for part in parts]
     texts = (_text(part.get("text")) for part, kind in zip(parts, kinds, strict=True) if _PARTS.get(kind) == "")
-    return "\n\n".join(filter(None, texts)), [_why_not(kind) for kind in kinds if _PARTS.get(kind) != ""]
+    return "\n\n".join(filter(None, texts)), [
+        _PARTS.get(kind) or ("tool" if "tool" in kind else "media") for kind in kinds if _PARTS.get(kind) != ""
+    ]
 
 
 def _text(value: Any) -> str:
     """In threads the text of a part is itself a record: {value, annotations}."""
     return word(table(value).get("value")) if isinstance(value, dict) else word(value)
-
-
-def _why_not(kind: str) -> str:
-    return _PARTS.get(kind) or ("tool" if "tool" in kind else "media")
 
 
 FORMATS = (RoleMessages(),)

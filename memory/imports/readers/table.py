@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.applying import ChoiceReader, Record, ask_whose, order_of_days
 from memory.imports.readers.fields import NAMES, Mapping, guess_mapping
-from memory.imports.readers.source import Sample, Source, TextLine
+from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Options, Skipped
 from memory.imports.readers.when import read_when
 
@@ -51,7 +51,9 @@ class Table:
         by_name = sample.name.casefold().endswith((".csv", ".tsv"))
         if not shape.headed:
             return 0.5 if by_name else 0.0
-        mapping = guess_mapping(sample_rows(_rows_of(sample.text, shape), shape))
+        above = bool(_said_in(sample.text.partition("\n")[0]))
+        rows = _first_rows(sample.text, shape.delimiter, shape.quoted)[above + shape.headed :]
+        mapping = guess_mapping(sample_rows((("", _as_record(row, shape)) for row in rows), shape))
         return 0.9 if mapping and mapping.sure else 0.6 if by_name else 0.3
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
@@ -96,7 +98,11 @@ def shape_of(text: str) -> Shape | None:
     if _evenness(beginning, *best) == 0:
         return None
     first, second = [*_first_rows(beginning, *best), [], []][:2]
-    headed = _is_heading(first, second)
+    # Whether the first row names the columns: in known words, or by holding no time where the next one does.
+    times = [any(read_when(cell, day_first=True) for cell in row) for row in (first, second)]
+    headed = any(
+        "".join(letter for letter in cell.casefold() if letter.isalnum()) in _KNOWN for cell in first
+    ) or times == [False, True]
     names = first if headed else [str(number) for number, _cell in enumerate(first, 1)]
     return Shape(*best, tuple(name.strip() for name in names), headed)
 
@@ -105,12 +111,6 @@ def _said_in(line: str) -> str:
     """The delimiter that a line above the table says; "" where it is a line of the table."""
     match = _SAID.fullmatch(line)
     return match["delimiter"] if match else ""
-
-
-def _is_heading(first: list[str], second: list[str]) -> bool:
-    """Whether the first row names the columns: in known words, or by holding no time where the next one does."""
-    times = [any(read_when(cell, day_first=True) for cell in row) for row in (first, second)]
-    return any(_plain(cell) in _KNOWN for cell in first) or times == [False, True]
 
 
 def _evenness(text: str, delimiter: str, quoted: bool) -> float:
@@ -140,16 +140,6 @@ def _reader(lines: Iterable[str], delimiter: str, quoted: bool) -> Any:
     return csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE, strict=True)
 
 
-def _plain(name: str) -> str:
-    return "".join(letter for letter in name.casefold() if letter.isalnum())
-
-
-def _rows_of(text: str, shape: Shape) -> Iterator[Record]:
-    above = bool(_said_in(text.partition("\n")[0]))
-    rows = _first_rows(text, shape.delimiter, shape.quoted)[above + shape.headed :]
-    return (("", _as_record(row, shape)) for row in rows)
-
-
 def sample_rows(rows: Iterable[Record], shape: Shape) -> dict[str, list[Any]]:
     """Some values of each column."""
     taken = [record for _where, record in rows if isinstance(record, dict)]
@@ -162,25 +152,21 @@ def records(source: Source, shape: Shape) -> Iterator[Record]:
     first = next(lines, None)
     above = int(first is not None and bool(_said_in(first.text)))
     lines = lines if first is None or above else chain([first], lines)
-    reader = _reader(_with_ends(lines), shape.delimiter, shape.quoted)
+    reader = _reader((f"{line.text}\n" for line in lines), shape.delimiter, shape.quoted)
     before, place = above, _("line %d")
     try:
         for number, row in enumerate(reader):
             where = place % (before + 1)
             before = above + reader.line_num
-            if row and not (shape.headed and number == 0) and not _is_rule(row):
+            # The line beneath the heading of a table in Markdown.
+            if (
+                row
+                and not (shape.headed and number == 0)
+                and not (any(row) and all(_RULE.fullmatch(cell) for cell in row if cell))
+            ):
                 yield where, _as_record(row, shape) or Skipped(where, "broken")
     except csv.Error as error:
         raise ImportRejected("table_broken", place % (before + 1)) from error
-
-
-def _is_rule(row: list[str]) -> bool:
-    """The line beneath the heading of a table in Markdown."""
-    return any(row) and all(_RULE.fullmatch(cell) for cell in row if cell)
-
-
-def _with_ends(lines: Iterable[TextLine]) -> Iterator[str]:
-    return (f"{line.text}\n" for line in lines)
 
 
 def _as_record(row: list[str], shape: Shape) -> dict[str, str] | None:

@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from itertools import groupby
 from typing import Any
 
@@ -109,19 +108,15 @@ class Telegram:
         yield from (Skipped(name, "media") for name in source.members if name not in files)
         for file in files or [""]:
             with within(file):
-                yield from _chats(source, file, options.limits)
+                places = ContentIds()
+                me, speakers = _speakers(source, file)
+                for chat, messages in groupby(_messages(source, file, me, speakers), key=lambda pair: pair[0]):
+                    found = _lines(chat, (message for _chat, message in messages), places, options.limits)
+                    yield from sessions_of(chat.title, chat.source_id, _where(chat), found, options.limits)
 
 
 def _files(members: tuple[str, ...]) -> list[str]:
     return [name for name in members if _FILE.fullmatch(name.rpartition("/")[2])]
-
-
-def _chats(source: Source, file: str, limits: Limits) -> Iterator[Found]:
-    places = ContentIds()
-    me, speakers = _speakers(source, file)
-    for chat, messages in groupby(_messages(source, file, me, speakers), key=lambda pair: pair[0]):
-        found = _lines(chat, (message for _chat, message in messages), places, limits)
-        yield from sessions_of(chat.title, chat.source_id, _where(chat), found, limits)
 
 
 def _speakers(source: Source, file: str) -> tuple[str, list[dict[str, str]]]:
@@ -193,14 +188,29 @@ def _message(
     if message.get("type") != "message":
         yield Skipped(where, "notice" if message.get("type") == "service" else "unknown")
         return
-    text = _text(message)
+    # Plain, or in pieces of which some are links, bold and the like; or what a list says.
+    text = _joined(message.get("text") or message.get("text_entities"))
+    for kind, (asked, answers) in _ASKED.items():
+        asking = table(message.get(kind))
+        choices = [_joined(table(answer).get("text")) for answer in array(asking.get(answers))]
+        text = "\n".join(filter(None, (text, _joined(asking.get(asked)), *choices)))
     with_media = any(message.get(key) for key in _MEDIA)
     if with_media:
         yield Skipped(where, "media")
     if text.strip() or not with_media:
         speaker, role = _speaker(chat, message)
         source_id = f"{chat.source_id}/{message['id']}" if word(message.get("id")) else ""
-        yield message_of(speaker, text, _at(message), where, limits, places, source_id, role)
+        # Seconds since 1970; older exports have the local time alone.
+        yield message_of(
+            speaker,
+            text,
+            moment(message.get("date_unixtime")) or moment(message.get("date")),
+            where,
+            limits,
+            places,
+            source_id,
+            role,
+        )
 
 
 def _speaker(chat: _Chat, message: dict[str, Any]) -> tuple[str, Role]:
@@ -218,25 +228,10 @@ def _person(known_as: Any) -> str:
     return word(known_as).removeprefix("user")
 
 
-def _text(message: dict[str, Any]) -> str:
-    """Plain, or in pieces of which some are links, bold and the like; or what a list says."""
-    text = _joined(message.get("text") or message.get("text_entities"))
-    for kind, (asked, answers) in _ASKED.items():
-        asking = table(message.get(kind))
-        choices = [_joined(table(answer).get("text")) for answer in array(asking.get(answers))]
-        text = "\n".join(filter(None, (text, _joined(asking.get(asked)), *choices)))
-    return text
-
-
 def _joined(text: Any) -> str:
     if isinstance(text, str):
         return text
     return "".join(piece if isinstance(piece, str) else word(table(piece).get("text")) for piece in array(text))
-
-
-def _at(message: dict[str, Any]) -> datetime | None:
-    """Seconds since 1970; older exports have the local time alone."""
-    return moment(message.get("date_unixtime")) or moment(message.get("date"))
 
 
 def _where(chat: _Chat) -> str:

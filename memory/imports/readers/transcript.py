@@ -131,7 +131,15 @@ def _beginnings(source: Source, beginning: Sequence[str]) -> Callable[[str], tup
         return _begins_mail
     if not names:
         return None
-    return partial(_begins, names, _are_clocks_above(beginning, names))
+    # Whether a time of day and nothing else stands in the line above most of what is said.
+    clocks = spoken = 0
+    before = ""
+    for line in beginning:
+        if (begun := _beginning(line)) and begun.name in names:
+            spoken += 1
+            clocks += _clock_in(before) is not None
+        before = line.strip() or before
+    return partial(_begins, names, clocks > 1 and 2 * clocks > spoken)
 
 
 def _kind(beginning: Sequence[str], file_name: str) -> Kind:
@@ -276,18 +284,6 @@ def _beginning(line: str) -> _Beginning | None:
     return _Beginning(name, moment(found["at"]), line[found.end() :])
 
 
-def _are_clocks_above(lines: Iterable[str], names: Container[str]) -> bool:
-    """Whether a time of day and nothing else stands in the line above most of what is said."""
-    clocks = spoken = 0
-    before = ""
-    for line in lines:
-        if (begun := _beginning(line)) and begun.name in names:
-            spoken += 1
-            clocks += _clock_in(before) is not None
-        before = line.strip() or before
-    return clocks > 1 and 2 * clocks > spoken
-
-
 def _are_mails(lines: Iterable[str]) -> bool:
     """Whether the head of a mail stands first: who wrote it, and to whom or about what."""
     head = [_MAIL_FIELD.match(line) for line in islice((line for line in lines if line.strip()), _LONGEST_HEAD)]
@@ -337,7 +333,10 @@ def _lines(messages: Iterable[SpeakerCounts[_Beginning]], title: str, limits: Li
                 yield Skipped(where, "nobody")
         elif begun is not None:
             if begun.is_mail:
-                text = _below_head(text)
+                # The words of a mail without the fields of its head.
+                lines = text.split("\n")
+                fields = next((number for number, line in enumerate(lines) if not _MAIL_FIELD.match(line)), len(lines))
+                text = "\n".join(lines[fields:]).strip("\n")
             first, _end, below = text.partition("\n")
             if not begun.words and (found := _clock_in(first.strip())):
                 text, at = below.strip("\n"), datetime.combine(day.date(), found) if day else None
@@ -348,13 +347,6 @@ def _lines(messages: Iterable[SpeakerCounts[_Beginning]], title: str, limits: Li
             yield message_of(begun.name, text, begun.at or at, where, limits, places, role=role_named(begun.name))
         elif text.strip():
             yield Skipped(where, "nobody")
-
-
-def _below_head(text: str) -> str:
-    """The words of a mail without the fields of its head."""
-    lines = text.split("\n")
-    fields = next((number for number, line in enumerate(lines) if not _MAIL_FIELD.match(line)), len(lines))
-    return "\n".join(lines[fields:]).strip("\n")
 
 
 FORMATS = (Transcript(),)

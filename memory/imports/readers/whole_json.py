@@ -17,20 +17,16 @@ def load_json(pieces: Iterable[str], limits: Limits, most_characters: int) -> An
     Numbers that no JSON can hold again (NaN, infinity) are refused; half a surrogate pair, which no UTF-8 can hold,
     becomes U+FFFD.
     """
-    text = _joined(pieces, most_characters)
-    if not text.strip():
-        raise ImportRejected("empty")
-    return _checked(_parsed(text), limits.nesting)
-
-
-def _joined(pieces: Iterable[str], most_characters: int) -> str:
     held: list[str] = []
     for piece in pieces:
         held.append(piece)
         most_characters -= len(piece)
         if most_characters < 0:
             raise ImportRejected("too_big")
-    return "".join(held)
+    text = "".join(held)
+    if not text.strip():
+        raise ImportRejected("empty")
+    return _checked(_parsed(text), limits.nesting)
 
 
 def _parsed(text: str) -> Any:

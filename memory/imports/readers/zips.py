@@ -30,21 +30,25 @@ _JUNK = ("__macosx/", ".ds_store", "thumbs.db")
 def opened_zip(file: BinaryIO, size: int, limits: Limits) -> zipfile.ZipFile:
     """The zip in `file`, whose directory has been checked. Raises ImportRejected."""
     try:
-        _check_directory_size(file, size, limits)
+        # zipfile reads the directory in one piece: one that is larger than any honest one is refused before.
+        tail_size = min(size, _END.size + 0xFFFF)
+        file.seek(size - tail_size)
+        tail = file.read(tail_size)
+        start = len(tail) - _END.size
+        if not (start >= 0 and tail[start : start + 4] == MAGIC[1] and tail.endswith(b"\0\0")):
+            start = tail.rfind(MAGIC[1])
+        if start < 0:
+            raise ImportRejected("zip_broken")
+        directory = _END.unpack_from(tail, start)[5]
+        if start >= _LOCATOR_64.size and tail[start - _LOCATOR_64.size :].startswith(b"PK\x06\x07"):
+            file.seek(_LOCATOR_64.unpack_from(tail, start - _LOCATOR_64.size)[2])
+            directory = _END_64.unpack(file.read(_END_64.size))[8]
+        if directory > min(size, limits.zip_entries * _DIRECTORY_BYTES_PER_ENTRY):
+            raise ImportRejected("zip_entries")
         opened = zipfile.ZipFile(file)
     except _BROKEN as error:
         raise ImportRejected("zip_broken") from error
-    _check(opened.infolist(), size, limits)
-    return opened
-
-
-def member_names(opened: zipfile.ZipFile) -> tuple[str, ...]:
-    """The files in it by name, without what archivers left there."""
-    files = (info.filename for info in opened.infolist() if not info.is_dir())
-    return tuple(sorted(name for name in files if not _is_junk(name)))
-
-
-def _check(infos: list[zipfile.ZipInfo], size: int, limits: Limits) -> None:
+    infos = opened.infolist()
     if len(infos) > limits.zip_entries:
         raise ImportRejected("zip_entries")
     if len({info.filename for info in infos}) < len(infos):
@@ -52,24 +56,25 @@ def _check(infos: list[zipfile.ZipInfo], size: int, limits: Limits) -> None:
     if sum(info.compress_size for info in infos) > size:
         raise ImportRejected("zip_bomb")
     for info in infos:
-        _check_member(info, limits)
+        where = printable(info.filename)
+        parts = info.filename.replace("\\", "/").split("/")
+        if (
+            parts[0] == "" or ".." in parts or parts[0].endswith(":") or not info.filename.isprintable()
+        ) or stat.S_ISLNK(info.external_attr >> 16):
+            raise ImportRejected("zip_name", where)
+        if info.flag_bits & 0x1:
+            raise ImportRejected("zip_encrypted", where)
+        if info.compress_type not in _METHODS:
+            raise ImportRejected("zip_method", where)
+        if info.file_size > max(_ALWAYS_ALLOWED_BYTES, limits.zip_ratio * info.compress_size):
+            raise ImportRejected("zip_bomb", where)
+    return opened
 
 
-def _check_member(info: zipfile.ZipInfo, limits: Limits) -> None:
-    where = printable(info.filename)
-    if _leads_out(info.filename) or stat.S_ISLNK(info.external_attr >> 16):
-        raise ImportRejected("zip_name", where)
-    if info.flag_bits & 0x1:
-        raise ImportRejected("zip_encrypted", where)
-    if info.compress_type not in _METHODS:
-        raise ImportRejected("zip_method", where)
-    if info.file_size > max(_ALWAYS_ALLOWED_BYTES, limits.zip_ratio * info.compress_size):
-        raise ImportRejected("zip_bomb", where)
-
-
-def _leads_out(name: str) -> bool:
-    parts = name.replace("\\", "/").split("/")
-    return parts[0] == "" or ".." in parts or parts[0].endswith(":") or not name.isprintable()
+def member_names(opened: zipfile.ZipFile) -> tuple[str, ...]:
+    """The files in it by name, without what archivers left there."""
+    files = (info.filename for info in opened.infolist() if not info.is_dir())
+    return tuple(sorted(name for name in files if not _is_junk(name)))
 
 
 def _is_junk(name: str) -> bool:
@@ -92,21 +97,3 @@ def within(member: str) -> Iterator[None]:
 def printable(name: str) -> str:
     """`name` for a page: what cannot be printed is escaped, and it is not longer than a line."""
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in name[:120])
-
-
-def _check_directory_size(file: BinaryIO, size: int, limits: Limits) -> None:
-    """zipfile reads the directory in one piece: one that is larger than any honest one is refused before."""
-    tail_size = min(size, _END.size + 0xFFFF)
-    file.seek(size - tail_size)
-    tail = file.read(tail_size)
-    start = len(tail) - _END.size
-    if not (start >= 0 and tail[start : start + 4] == MAGIC[1] and tail.endswith(b"\0\0")):
-        start = tail.rfind(MAGIC[1])
-    if start < 0:
-        raise ImportRejected("zip_broken")
-    directory = _END.unpack_from(tail, start)[5]
-    if start >= _LOCATOR_64.size and tail[start - _LOCATOR_64.size :].startswith(b"PK\x06\x07"):
-        file.seek(_LOCATOR_64.unpack_from(tail, start - _LOCATOR_64.size)[2])
-        directory = _END_64.unpack(file.read(_END_64.size))[8]
-    if directory > min(size, limits.zip_entries * _DIRECTORY_BYTES_PER_ENTRY):
-        raise ImportRejected("zip_entries")

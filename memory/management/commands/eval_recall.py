@@ -92,7 +92,18 @@ class Command(BaseCommand):
             raise CommandError("interrupted; what was loaded is removed again", returncode=130) from None
         self.stdout.write(json.dumps(run, ensure_ascii=False) if options["as_json"] else "\n".join(_table(run)))
         if earlier is not None:
-            self._compare(earlier, run)
+            # Tell the differences on stderr, which programs that read the figures do not mind.
+            for name in ("budget", "embedding_model", "scoring"):
+                if earlier.get(name, run[name]) != run[name]:
+                    self.stderr.write(f"{name}: {earlier[name]} -> {run[name]}")
+            changed = measures.changes(earlier["sets"], run["sets"])
+            fallen = measures.regressions(changed)
+            for name, (before, after) in changed.items():
+                self.stderr.write(f"{name}: {before:.4f} -> {after:.4f}{'  fell' if name in fallen else ''}")
+            if missing := sorted(earlier["sets"].keys() - run["sets"].keys()):
+                self.stderr.write(f"not measured now: {', '.join(missing)}")
+            if fallen:
+                raise CommandError(f"{len(fallen)} figures fell by more than {measures.TOLERANCE}")
 
     def _run(self, options: Mapping[str, Any]) -> dict[str, Any]:
         budget = knobs.recall_tokens() if options["budget"] is None else options["budget"]
@@ -107,20 +118,6 @@ class Command(BaseCommand):
     def _measured(self, path: Path, budget: int) -> dict[str, Any]:
         with _throw_away(path / "archive.jsonl", self.stderr) as persona:
             return evaluated(persona, path, budget, self.stderr)
-
-    def _compare(self, earlier: Mapping[str, Any], run: Mapping[str, Any]) -> None:
-        """Tell the differences on stderr, which programs that read the figures do not mind."""
-        for name in ("budget", "embedding_model", "scoring"):
-            if earlier.get(name, run[name]) != run[name]:
-                self.stderr.write(f"{name}: {earlier[name]} -> {run[name]}")
-        changed = measures.changes(earlier["sets"], run["sets"])
-        fallen = measures.regressions(changed)
-        for name, (before, after) in changed.items():
-            self.stderr.write(f"{name}: {before:.4f} -> {after:.4f}{'  fell' if name in fallen else ''}")
-        if missing := sorted(earlier["sets"].keys() - run["sets"].keys()):
-            self.stderr.write(f"not measured now: {', '.join(missing)}")
-        if fallen:
-            raise CommandError(f"{len(fallen)} figures fell by more than {measures.TOLERANCE}")
 
 
 def _earlier(path: Path) -> dict[str, Any]:

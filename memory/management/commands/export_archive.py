@@ -13,7 +13,7 @@ from django.core.management import BaseCommand, CommandError
 from django.utils import timezone
 
 from memory.archive import account_archive
-from memory.exports import WAYS, Way
+from memory.exports import WAYS
 from persona.lookup import NoSuchPersona, persona_by
 
 
@@ -60,15 +60,13 @@ class Command(BaseCommand):
         if options["persona"] is None:
             raise CommandError("Give a persona, or --owner USERNAME.")
         try:
-            return _way(options).written(persona_by(options["persona"]), now), options["file"]
+            file: Path | None = options["file"]
+            is_picture = file is not None and file.suffix.casefold() == WAYS["card_png"].suffix
+            return WAYS["card_png" if options["format"] == "card" and is_picture else options["format"]].written(
+                persona_by(options["persona"]), now
+            ), options["file"]
         except NoSuchPersona as error:
             raise CommandError(str(error)) from error
-
-
-def _way(options: dict[str, Any]) -> Way:
-    file: Path | None = options["file"]
-    is_picture = file is not None and file.suffix.casefold() == WAYS["card_png"].suffix
-    return WAYS["card_png" if options["format"] == "card" and is_picture else options["format"]]
 
 
 def _write(path: Path, lines: Iterable[bytes]) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import time
-from collections.abc import Sequence
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -18,7 +17,6 @@ from memory.forgetting import (
     InvalidChoice,
     Plan,
     PlanChanged,
-    Target,
     make_choice,
 )
 from memory.forgetting.types import MENTION_MODES
@@ -89,7 +87,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         persona = _persona(options["persona"])
-        plan = forgetting.plan(_targets(persona, options), _chosen(persona, options))
+        try:
+            named = [forgetting.target_of(persona, kind, one) for kind in KINDS for one in options[kind]]  # type: ignore[arg-type]
+        except LookupError as error:
+            raise CommandError(str(error)) from error
+        if not named:
+            raise CommandError(f"Say what is to be forgotten: {', '.join(f'--{kind}' for kind in KINDS)}.")
+        plan = forgetting.plan(named, _chosen(persona, options))
         if not options["yes"]:
             self._print_plan(plan, options["json"])
             if not options["plan"]:
@@ -121,16 +125,6 @@ class Command(BaseCommand):
     def _print_counts(self, counts: Any) -> None:
         for name, count in counts.items():
             self.stdout.write(f"{count:>8}  {name}")
-
-
-def _targets(persona: Persona, options: Any) -> Sequence[Target]:
-    try:
-        named = [forgetting.target_of(persona, kind, one) for kind in KINDS for one in options[kind]]  # type: ignore[arg-type]
-    except LookupError as error:
-        raise CommandError(str(error)) from error
-    if not named:
-        raise CommandError(f"Say what is to be forgotten: {', '.join(f'--{kind}' for kind in KINDS)}.")
-    return named
 
 
 def _chosen(persona: Persona, options: Any) -> Choice:

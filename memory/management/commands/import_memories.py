@@ -118,12 +118,22 @@ class Command(BaseCommand):
         unsaved = ImportJob(owner=persona.owner, persona=persona, found=found, created_at=timezone.now())
         choices = self._choices(unsaved, read_as, options)
         if options["dry_run"] or options["estimate"]:
-            self._tell_found(unsaved, source, choices, options)
+            # What is in the file, and what of it would come in; as the run tells of it.
+            if options["dry_run"]:
+                self._table(_found_rows(unsaved, choices, analysis.foreseen(unsaved, source, choices, timezone.now())))
+            if options["estimate"]:
+                unsaved.choices = choices.as_stored()
+                self._table(_estimate_rows(estimate(unsaved)))
             return
         job = begin(persona.owner, persona, source, timezone.now(), keep=False)
         with self._can_be_resumed(job):
             look(job, source, read_as, found)
-            _confirmed(job, choices)
+            # Of an import that cannot begin nothing stays. Raises WrongChoice.
+            try:
+                confirm(job, choices, timezone.now())
+            except WrongChoice:
+                job.delete()
+                raise
         self._carry_on(job, source, options)
 
     def _looked_through(self, source: Source, read_as: Choices) -> dict[str, Any]:
@@ -142,7 +152,15 @@ class Command(BaseCommand):
                 confirm(job, self._choices(job, _read_as(options), options), timezone.now())
             outcome = self._run(job, source)
         job.refresh_from_db()
-        self._tell_outcome(job, outcome)
+        counts = {name: count for name, count in summarize(job)["counts"].items() if count}
+        if job.format != archive_files.NAME:
+            counts = _in_file(job) | {_READ.get(name, name): count for name, count in counts.items()}
+        model = {} if estimate(job).is_connected else {"model": _NO_MODEL}
+        self._table({"import": job.uuid, "status": job.status, "format": job.format} | model | counts | _skipped(job))
+        if outcome in (runner.Outcome.LATER, runner.Outcome.NOT_MINE):
+            self.stderr.write(f"It waits, and goes on by itself where a worker runs. {_how_to_go_on(job)}")
+        if outcome == runner.Outcome.FAILED:
+            raise CommandError(f"The import failed: {job.failure}. What is remembered of it stays.")
 
     def _run(self, job: ImportJob, source: Source) -> runner.Outcome:
         with tqdm(total=100, desc=source.name, unit="%", file=self.stderr, bar_format=_BAR) as bar:
@@ -188,7 +206,9 @@ class Command(BaseCommand):
         if job.found.get("between_people"):
             return follow_choices(roles, {self._who_is_the_owner(unknown, lines): "user"}, between_people=True)
         if not sys.stdin.isatty():
-            raise CommandError(_who_is_who(unknown, lines))
+            raise CommandError(
+                f"Say who is who by --user-is, --persona-is, --other-is or --skip NAME: {_named(unknown, lines)}"
+            )
         return roles | {name: self._answer(name, lines[name]) for name in unknown}
 
     def _who_is_the_owner(self, names: list[str], lines: dict[str, int]) -> str:
@@ -206,24 +226,6 @@ class Command(BaseCommand):
                 return _ANSWERS[given]
 
     # --- what is told -----------------------------------------------------------------------------------------------
-    def _tell_found(self, job: ImportJob, source: Source, choices: Choices, options: dict[str, Any]) -> None:
-        """What is in the file, and what of it would come in; as the run tells of it."""
-        if options["dry_run"]:
-            self._table(_found_rows(job, choices, analysis.foreseen(job, source, choices, timezone.now())))
-        if options["estimate"]:
-            job.choices = choices.as_stored()
-            self._table(_estimate_rows(estimate(job)))
-
-    def _tell_outcome(self, job: ImportJob, outcome: runner.Outcome) -> None:
-        counts = {name: count for name, count in summarize(job)["counts"].items() if count}
-        if job.format != archive_files.NAME:
-            counts = _in_file(job) | {_READ.get(name, name): count for name, count in counts.items()}
-        model = {} if estimate(job).is_connected else {"model": _NO_MODEL}
-        self._table({"import": job.uuid, "status": job.status, "format": job.format} | model | counts | _skipped(job))
-        if outcome in (runner.Outcome.LATER, runner.Outcome.NOT_MINE):
-            self.stderr.write(f"It waits, and goes on by itself where a worker runs. {_how_to_go_on(job)}")
-        if outcome == runner.Outcome.FAILED:
-            raise CommandError(f"The import failed: {job.failure}. What is remembered of it stays.")
 
     def _table(self, rows: dict[str, Any]) -> None:
         width = max(map(len, rows), default=0)
@@ -258,15 +260,6 @@ def _broken_off(persona: Persona, source: Source, job_id: UUID) -> ImportJob:
     if job.status in (*ImportJob.NEEDS_FILE, Status.ASKING) and digest_of(source) != job.file_digest:
         raise CommandError("This is another file than the one it was begun with.")
     return job
-
-
-def _confirmed(job: ImportJob, choices: Choices) -> None:
-    """Of an import that cannot begin nothing stays. Raises WrongChoice."""
-    try:
-        confirm(job, choices, timezone.now())
-    except WrongChoice:
-        job.delete()
-        raise
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
@@ -324,10 +317,6 @@ def _roles(likely: Mapping[str, str], options: dict[str, Any], found: dict[str, 
     if {"user", "persona"} <= set(said.values()):
         return {name: role if name in said or role == "skip" else "other" for name, role in roles.items()}
     return roles
-
-
-def _who_is_who(unknown: list[str], lines: dict[str, int]) -> str:
-    return f"Say who is who by --user-is, --persona-is, --other-is or --skip NAME: {_named(unknown, lines)}"
 
 
 def _which_is_the_owner(names: list[str], lines: dict[str, int]) -> str:

@@ -69,12 +69,9 @@ class Command(BaseCommand):
         self.stdout.write(f"in use: {plan.in_use}; configured: {embedding.configured()}; to be used: {plan.model}")
         self.stdout.write(f"{plan.memories} memories, {plan.there} vectors there, {plan.missing} to be made")
         if plan.missing:
-            seconds = round(plan.missing * self._seconds_each(plan.model))
+            told = reembedding.sample_descriptions(SAMPLE)
+            embedding.embed(told[:1], plan.model)  # loads it
+            started = time.monotonic()
+            embedding.embed(told[1:], plan.model)
+            seconds = round(plan.missing * ((time.monotonic() - started) / max(1, len(told) - 1)))
             self.stdout.write(f"takes about {timedelta(seconds=seconds)} (h:mm:ss) here")
-
-    def _seconds_each(self, model: str) -> float:
-        told = reembedding.sample_descriptions(SAMPLE)
-        embedding.embed(told[:1], model)  # loads it
-        started = time.monotonic()
-        embedding.embed(told[1:], model)
-        return (time.monotonic() - started) / max(1, len(told) - 1)

@@ -23,7 +23,7 @@ from echovessel.audit import looks
 from memory import forgetting
 from memory.forgetting import InvalidChoice, Plan, Target
 from memory.forgetting.people import LastSuperuser
-from memory.models import ConceptNode, Entity, ImportRun, Receipt
+from memory.models import ConceptNode, Entity, ImportRun
 from memory.web.forget_form import NOBODY_LEFT, UNCLEAR, NotDone, confirm_plan, read_choice
 from memory.web.keys import read_key
 from memory.web.presenters.forgetting import plan_context
@@ -67,7 +67,10 @@ def forget(request: HttpRequest) -> HttpResponse:
     if meant is None:
         messages.warning(request, NOT_TOGETHER)
         return redirect("admin:index")
-    if not may_forget(request.user, meant.owner_id, meant.kind) or _is_above(meant, request.user):
+    # Whether it is a superuser who is to go, and another one has to decide that.
+    if not may_forget(request.user, meant.owner_id, meant.kind) or (
+        meant.kind == "owner" and meant.rows[0].is_superuser and not request.user.is_superuser
+    ):
         raise PermissionDenied
     if meant.kind == "owner" and meant.owner_id == request.user.pk:
         return redirect("delete_account")  # which asks for the password
@@ -85,7 +88,21 @@ def forget(request: HttpRequest) -> HttpResponse:
         return _preview(request, meant, plan, NOBODY_LEFT, 409)
     if isinstance(done, NotDone):
         return _preview(request, meant, done.plan, done.trouble, 409)
-    return _after(request, meant, done)
+    # Note who did it, by ids, and show the receipt.
+    by = cast(int, request.user.pk)
+    content_type = ContentType.objects.get_for_model(MODELS[meant.kind])
+    LogEntry.objects.bulk_create(
+        LogEntry(
+            user_id=by,
+            content_type=content_type,
+            object_id=str(row.pk),
+            object_repr=f"{meant.kind} {row.pk}",
+            action_flag=DELETION,
+            change_message=f"forgotten, receipt {done.uuid}",
+        )
+        for row in meant.rows
+    )
+    return redirect("admin:memory_receipt_change", done.pk)
 
 
 def _read_request(request: HttpRequest) -> ForgetRequest | None:
@@ -106,11 +123,6 @@ def _persona_id(row: Any) -> int:
     return int(row.pk if isinstance(row, Persona) else row.persona_id)
 
 
-def _is_above(meant: ForgetRequest, user: Any) -> bool:
-    """Whether it is a superuser who is to go, and another one has to decide that."""
-    return meant.kind == "owner" and meant.rows[0].is_superuser and not user.is_superuser
-
-
 def _preview(
     request: HttpRequest, meant: ForgetRequest, plan: Plan, trouble: Any = "", status: int = 200
 ) -> HttpResponse:
@@ -126,21 +138,3 @@ def _preview(
         "trouble": trouble,
     }
     return TemplateResponse(request, "admin/memory/forget.html", context, status=status)
-
-
-def _after(request: HttpRequest, meant: ForgetRequest, receipt: Receipt) -> HttpResponse:
-    """Note who did it, by ids, and show the receipt."""
-    by = cast(int, request.user.pk)
-    content_type = ContentType.objects.get_for_model(MODELS[meant.kind])
-    LogEntry.objects.bulk_create(
-        LogEntry(
-            user_id=by,
-            content_type=content_type,
-            object_id=str(row.pk),
-            object_repr=f"{meant.kind} {row.pk}",
-            action_flag=DELETION,
-            change_message=f"forgotten, receipt {receipt.uuid}",
-        )
-        for row in meant.rows
-    )
-    return redirect("admin:memory_receipt_change", receipt.pk)

@@ -48,7 +48,28 @@ class Pair:
 
 def pair_of(proposal: MergeProposal) -> Pair:
     """The pair of a question, in a number of statements that does not depend on how much is remembered."""
-    memories = _memories([proposal.a_id, proposal.b_id])
+    # The newest memories of each.
+    entities = [proposal.a_id, proposal.b_id]
+    newest = {
+        entity: list(ConceptNode.objects.filter(mentions__entity=entity).newest_first()[:MOST_MEMORIES])
+        for entity in entities
+    }
+    quotes: dict[int, list[str]] = {}
+    keys = {node.pk for nodes in newest.values() for node in nodes}
+    for node, quote in Evidence.objects.filter(node__in=keys).order_by("pk").values_list("node_id", "quote"):
+        quotes.setdefault(node, []).append(excerpt(quote, LONGEST))
+    memories = {
+        entity: [
+            Memory(
+                excerpt(node.description, LONGEST),
+                node_address(node),
+                node.created_at,
+                quotes.get(node.pk, [])[:MOST_QUOTES],
+            )
+            for node in nodes
+        ]
+        for entity, nodes in newest.items()
+    }
     return Pair(
         proposal,
         [_side(entity, memories[entity.pk]) for entity in (proposal.a, proposal.b)],
@@ -75,23 +96,6 @@ def proposal_to_review(proposals: MergeProposalQuerySet, asked: Mapping[str, str
 def _side(entity: Entity, memories: Sequence[Memory]) -> Side:
     others = [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name]
     return Side(entity, others, memories, entity.mentions.count())
-
-
-def _memories(entities: Sequence[int]) -> dict[int, list[Memory]]:
-    """The newest memories of each."""
-    newest = {
-        entity: list(ConceptNode.objects.filter(mentions__entity=entity).newest_first()[:MOST_MEMORIES])
-        for entity in entities
-    }
-    quotes: dict[int, list[str]] = {}
-    keys = {node.pk for nodes in newest.values() for node in nodes}
-    for node, quote in Evidence.objects.filter(node__in=keys).order_by("pk").values_list("node_id", "quote"):
-        quotes.setdefault(node, []).append(excerpt(quote, LONGEST))
-    return {entity: [_memory(node, quotes.get(node.pk, [])) for node in nodes] for entity, nodes in newest.items()}
-
-
-def _memory(node: ConceptNode, quotes: Sequence[str]) -> Memory:
-    return Memory(excerpt(node.description, LONGEST), node_address(node), node.created_at, quotes[:MOST_QUOTES])
 
 
 def _company(proposal: MergeProposal) -> list[str]:

@@ -247,7 +247,10 @@ def _plan_out(plan: Plan) -> dict[str, Any]:
 
 
 def _forget(request: HttpRequest, plan: Plan, how: Confirmation) -> dict[str, Any]:
-    _refuse_what_is_not_understood(request)
+    # What cannot be taken back is not done where a word of the request would be passed over: a `confirm` that was spelt
+    # otherwise would confirm nothing.
+    if unknown := sorted(request.GET.keys() - {"persona", *ForgetQuery.model_fields}):
+        raise refused_fields(*(f"query.{name}" for name in unknown))
     if how.confirm and not constant_time_compare(how.confirm, plan.digest):
         raise _changed(plan)
     try:
@@ -256,13 +259,6 @@ def _forget(request: HttpRequest, plan: Plan, how: Confirmation) -> dict[str, An
         raise ApiError(409, "busy", "A reply is being written; try again in a moment.") from error
     except PlanChanged as error:
         raise _changed(error.plan) from error
-
-
-def _refuse_what_is_not_understood(request: HttpRequest) -> None:
-    """What cannot be taken back is not done where a word of the request would be passed over: a `confirm` that was
-    spelt otherwise would confirm nothing."""
-    if unknown := sorted(request.GET.keys() - {"persona", *ForgetQuery.model_fields}):
-        raise refused_fields(*(f"query.{name}" for name in unknown))
 
 
 def _plan(request: HttpRequest, persona_id: UUID, what: What, of: UUID, how: ForgetQuery | Choice) -> Plan:

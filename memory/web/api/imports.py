@@ -22,7 +22,7 @@ from echovessel.api.bodies import Body, storable_text
 from echovessel.api.pagination import Page
 from echovessel.api.problems import ApiError, refused_fields
 from memory import imports
-from memory.imports import Choices, WrongChoice, uploads
+from memory.imports import WrongChoice, uploads
 from memory.imports.choices import NotAwaitingConfirmation, follow_choices
 from memory.imports.readers import Source
 from memory.imports.readers.types import ImportRejected
@@ -260,22 +260,19 @@ def _confirm(job: ImportJob, body: ChoicesIn, persona: Persona | None = None) ->
         if persona is not None:
             imports.assign_persona(job, persona)
         between_people = bool(job.found.get("between_people"))
-        choices = _chosen(imports.suggest_choices(job), body, between_people=between_people)
+        # What is likely, but for what the person says.
+        likely = imports.suggest_choices(job)
+        said = body.model_dump(exclude_unset=True, exclude={"persona"}, exclude_none=True)
+        roles = follow_choices(likely.roles, body.roles, between_people=between_people)
+        if between_people and body.without_owner:
+            roles = {name: role or "other" for name, role in roles.items()}
+        choices = replace(likely, **said | {"roles": roles})
         imports.confirm(job, choices, timezone.now())
     except NotAwaitingConfirmation as error:
         job.refresh_from_db(fields=["status"])
         raise ApiError(409, error.code, "This import waits for no answer.", status_now=job.status) from error
     except WrongChoice as error:
         raise ApiError(422, error.code, error.message) from error
-
-
-def _chosen(likely: Choices, body: ChoicesIn, *, between_people: bool) -> Choices:
-    """What is likely, but for what the person says."""
-    said = body.model_dump(exclude_unset=True, exclude={"persona"}, exclude_none=True)
-    roles = follow_choices(likely.roles, body.roles, between_people=between_people)
-    if between_people and body.without_owner:
-        roles = {name: role or "other" for name, role in roles.items()}
-    return replace(likely, **said | {"roles": roles})
 
 
 def _estimated(job: ImportJob) -> dict[str, Any]:

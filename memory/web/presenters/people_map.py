@@ -53,7 +53,13 @@ def _on_rings(number: int, total: int) -> tuple[float, float]:
     """The place of the `number`th of `total`: the first in the middle, the others on as many rings as they need."""
     if number == 0:
         return MAP_WIDTH / 2, MAP_HEIGHT / 2
-    rings = _rings(total - 1)
+    # How many stand on each ring.
+    around = total - 1
+    rings = []
+    for room in RINGS:
+        if around > 0:
+            rings.append(min(room, around))
+            around -= room
     ring, first = 0, 1
     while number >= first + rings[ring]:
         first += rings[ring]
@@ -61,16 +67,6 @@ def _on_rings(number: int, total: int) -> tuple[float, float]:
     angle = 2 * math.pi * (number - first) / rings[ring] - math.pi / 2 + ring * 0.35
     reach = 0.42 * (ring + 1) / len(rings)
     return MAP_WIDTH * (0.5 + reach * math.cos(angle)), MAP_HEIGHT * (0.48 + reach * math.sin(angle))
-
-
-def _rings(around: int) -> list[int]:
-    """How many stand on each ring."""
-    rings = []
-    for room in RINGS:
-        if around > 0:
-            rings.append(min(room, around))
-            around -= room
-    return rings
 
 
 def bonds(spots: Sequence[Spot]) -> list[Bond]:

@@ -4,7 +4,7 @@ The x-ray holds ids only; the words beside them are those that are stored now. W
 none.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +13,6 @@ from echovessel.admin import excerpt, page_of
 from memory.models import ConceptNode
 from memory.web.presenters.admin_node import node_address
 from memory.web.presenters.recall_reasons import ARMS, ASKED, LAPS, PARTS, RULES, describe_empty, describe_left_out
-from persona.models import Persona
 
 
 def xray_context(turn: Turn) -> dict[str, Any]:
@@ -24,7 +23,14 @@ def xray_context(turn: Turn) -> dict[str, Any]:
     candidates = xray.get("candidates", [])
     parts = [name for name in PARTS if any(candidate["parts"].get(name) for candidate in candidates)]
     expected = turn.xray.get("expectations", {}).get("matched", [])
-    stored = _stored_texts(turn.persona, [UUID(item["id"]) for item in (*candidates, *expected)])
+    # The beginning and the page of each node and message that may still be shown, by id.
+    uuids = [UUID(item["id"]) for item in (*candidates, *expected)]
+    nodes = ConceptNode.objects.of(turn.persona).recallable().filter(uuid__in=uuids)
+    messages = Message.objects.filter(persona=turn.persona, uuid__in=uuids, withheld=False)
+    texts = {str(node.uuid): {"text": excerpt(node.description), "page": node_address(node)} for node in nodes}
+    stored = texts | {
+        str(message.uuid): {"text": excerpt(message.content), "page": page_of(message)} for message in messages
+    }
     query = {name: value for name, value in xray["query"].items() if value is not None}
     return {
         "empty": describe_empty(xray["empty_reason"]),
@@ -56,13 +62,3 @@ def _format_value(value: Any) -> str:
     if isinstance(value, Mapping):
         return " – ".join(map(str, value.values()))
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _stored_texts(persona: Persona, uuids: Sequence[UUID]) -> dict[str, dict[str, str]]:
-    """The beginning and the page of each node and message that may still be shown, by id."""
-    nodes = ConceptNode.objects.of(persona).recallable().filter(uuid__in=uuids)
-    messages = Message.objects.filter(persona=persona, uuid__in=uuids, withheld=False)
-    texts = {str(node.uuid): {"text": excerpt(node.description), "page": node_address(node)} for node in nodes}
-    return texts | {
-        str(message.uuid): {"text": excerpt(message.content), "page": page_of(message)} for message in messages
-    }

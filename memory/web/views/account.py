@@ -176,7 +176,12 @@ def delete_account(request: HttpRequest) -> HttpResponse:
         except LastSuperuser:
             return _asked(request, plan, form, NOBODY_LEFT, more)
         if isinstance(done, Receipt):
-            return _farewell(request)
+            # To the door, signed out of an account that is no more.
+            logout(request)
+            messages.success(request, str(_("Your account is deleted, with everything that was said and remembered.")))
+            response = redirect("login")
+            response["Clear-Site-Data"] = CLEARED_AT_THE_DOOR
+            return response
         plan, trouble = done.plan, done.trouble
     return _asked(request, plan, form, trouble, more)
 
@@ -185,15 +190,6 @@ def _asked(request: HttpRequest, plan: Plan, form: DeletionForm, trouble: Any, m
     status = 409 if trouble else 422 if form.is_bound and form.errors else 200
     context = {"preview": plan_context(plan), "form": form, "trouble": trouble} | more
     return render(request, "account/delete.html", context, status=status)
-
-
-def _farewell(request: HttpRequest) -> HttpResponse:
-    """To the door, signed out of an account that is no more."""
-    logout(request)
-    messages.success(request, str(_("Your account is deleted, with everything that was said and remembered.")))
-    response = redirect("login")
-    response["Clear-Site-Data"] = CLEARED_AT_THE_DOOR
-    return response
 
 
 def _user(request: HttpRequest) -> User:

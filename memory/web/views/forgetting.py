@@ -94,18 +94,14 @@ def receipt(request: HttpRequest, receipt: UUID) -> HttpResponse:
     own_receipt = get_object_or_404(Receipt.objects.select_related("persona"), owner_id=owner, uuid=receipt)
     context = receipt_context(own_receipt)
     if request.method == "POST":
-        context["left"], context["kept_now"] = _prove(own_receipt)
+        # In how many places something of it stands, and in how many messages that were kept. Where others live here
+        # too, the words alone may be theirs, and nobody is to learn by this whether they said the same: only its ids
+        # count then.
+        others = Persona.objects.exclude(owner_id=own_receipt.owner_id).exists()
+        proof = verify.prove([own_receipt])
+        left = sum(1 for hit in proof.hits if hit.form == "id" or not others)
+        context["left"], context["kept_now"] = left, 0 if others else proof.kept_messages
     if own_receipt.persona is None:
         return render(request, "memory/receipt.html", context)
     with timezone.override(own_receipt.persona.zone):
         return page(request, own_receipt.persona, "memory/receipt.html", context)
-
-
-def _prove(receipt: Receipt) -> tuple[int, int]:
-    """In how many places something of it stands, and in how many messages that were kept. Where others live here too,
-    the words alone may be theirs, and nobody is to learn by this whether they said the same: only its ids count then.
-    """
-    others = Persona.objects.exclude(owner_id=receipt.owner_id).exists()
-    proof = verify.prove([receipt])
-    left = sum(1 for hit in proof.hits if hit.form == "id" or not others)
-    return left, 0 if others else proof.kept_messages

@@ -107,18 +107,14 @@ def _found(persona: Persona, filters: Filters, text: str, how: str, before: str)
         said = search.search_messages(persona, text, last, PAGE)
         return {"lines": said.rows, "next": said.rows[-1].uuid if said.has_more else ""}
     if how == "meaning" and text:
-        return _by_meaning(persona, filters, text)
+        try:
+            return {"nodes": with_names(search.search_by_meaning(persona, text, filters, PAGE)), "next": ""}
+        except EmbeddingUnavailable:
+            return {"nodes": [], "next": "", "trouble": NOT_BY_MEANING}
     nodes = ConceptNode.objects.of(persona)
     last_node = get_object_or_404(nodes, uuid=uuid_of(before)) if before else None
     found = search.search_by_words(persona, text, filters, last_node, PAGE)
     return {"nodes": with_names(found.rows), "next": found.rows[-1].uuid if found.has_more else ""}
-
-
-def _by_meaning(persona: Persona, filters: Filters, text: str) -> dict[str, Any]:
-    try:
-        return {"nodes": with_names(search.search_by_meaning(persona, text, filters, PAGE)), "next": ""}
-    except EmbeddingUnavailable:
-        return {"nodes": [], "next": "", "trouble": NOT_BY_MEANING}
 
 
 def with_names(nodes: Iterable[ConceptNode]) -> list[ConceptNode]:

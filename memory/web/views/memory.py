@@ -56,7 +56,14 @@ def memory_action(request: HttpRequest, persona: Persona, node: UUID, deed: str)
     if deed == "correct":
         return _correct(request, persona, own_node)
     if deed == "restore":
-        return _restore(request, persona, own_node)
+        version = get_object_or_404(NodeVersion, node=own_node, version=read_key(request.POST.get("version", "")))
+        try:
+            correct.restore(own_node, version, request.user, timezone.now())  # type: ignore[arg-type]
+        except tuple(REFUSALS) as error:
+            messages.error(request, explain_refusal(error))
+        else:
+            messages.success(request, str(DONE["restore"]))
+        return redirect("memory_node", persona.uuid, own_node.uuid)
     if deed in open_items.BY_HAND:
         if own_node.kind not in open_items.KINDS:
             raise Http404
@@ -84,17 +91,6 @@ def _correct(request: HttpRequest, persona: Persona, node: ConceptNode) -> HttpR
     if form.errors:
         return _node_page(request, persona, node, form=form, status=422)
     messages.success(request, str(DONE["correct"]))
-    return redirect("memory_node", persona.uuid, node.uuid)
-
-
-def _restore(request: HttpRequest, persona: Persona, node: ConceptNode) -> HttpResponse:
-    version = get_object_or_404(NodeVersion, node=node, version=read_key(request.POST.get("version", "")))
-    try:
-        correct.restore(node, version, request.user, timezone.now())  # type: ignore[arg-type]
-    except tuple(REFUSALS) as error:
-        messages.error(request, explain_refusal(error))
-    else:
-        messages.success(request, str(DONE["restore"]))
     return redirect("memory_node", persona.uuid, node.uuid)
 
 
