@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-from pypinyin import lazy_pinyin
 
 BUCKETS = 1 << 15
 _TOKEN = re.compile(r"[a-z0-9]+|[^\sa-z0-9]")
@@ -32,6 +31,8 @@ def english_parts(plain: str) -> Iterator[list[str]]:
 
 
 def chinese_parts(plain: str, glossed: str) -> Iterator[list[str]]:
+    from pypinyin import lazy_pinyin  # noqa: PLC0415  (its dictionaries cost 0.3 s: only where a Chinese message is)
+
     characters = [character for character in plain if not character.isspace()]
     yield list(_rows("z", characters, 3, ""))
     yield list(_rows("p", [sound for sound in lazy_pinyin(plain) if not sound.isspace()], 3, " "))

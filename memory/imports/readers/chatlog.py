@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from pathlib import PurePath
 
@@ -139,67 +139,70 @@ def _pattern(written: str) -> re.Pattern[str]:
     return re.compile(written, re.I)
 
 
-_LINE = _Style(
-    _pattern(rf"(?P<stamp>{_CLOCK})\t(?P<name>[^\t\n]{{1,60}})\t(?P<words>.*)"),
-    notice=_pattern(rf"{_CLOCK}\t(?:\t.*|[^\t]*)"),
-    quotes=True,
-)
-_KAKAO_TALK = _Style(
-    _pattern(rf"\[(?P<name>[^\]\n]{{1,60}})\] \[(?P<stamp>{_CLOCK})\] ?(?P<words>.*)"), media=KAKAO_TALK_MEDIA
-)
-_KAKAO_TALK_OF_PHONES = _Style(
-    _pattern(rf"(?P<stamp>{_FULL}), (?P<name>[^:\n]{{1,60}}?) : (?P<words>.*)"),
-    notice=_pattern(rf"{_FULL}(?:[,:] (?:(?! : ).)*)?"),
-    media=KAKAO_TALK_MEDIA,
-)
-_IRC = _Style(
-    _pattern(rf"\[?{_STAMP}\]?\s+<[ @+%&~]?(?P<name>[^>\s]{{1,40}})>(?: (?P<words>.*))?"),
-    notice=_pattern(rf"\[?(?:{_FULL}|{_CLOCK})\]?\s+(?:\*|-!-|-->|<--|--).*|--- Log closed.*"),
-)
-_IRC_OF_WEECHAT = _Style(
-    _pattern(rf"(?P<stamp>{_FULL})\t[@+%&~]?(?P<name>[^\t\s]{{1,40}})\t(?P<words>.*)"),
-    notice=_pattern(rf"{_FULL}\t ?(?:-->|<--|--|\*|=!=)?\t.*"),
-)
-_ZOOM = _Style(_pattern(rf"(?P<stamp>{_CLOCK})\s+From {_NAME}(?: to [^:\n]{{1,60}}?)?\s?:\s?(?P<words>.*)"))
-_QQ = _Style(_pattern(rf"(?P<stamp>{_FULL}) +(?:{_NAME})?{_NUMBER}\s*(?P<words>)"))
-_QQ_COPIED = _Style(_pattern(rf"{_NAME}{_NUMBER} +(?P<stamp>{_FULL})\s*(?P<words>)"))
-_WE_FLOW = _Style(_pattern(rf"(?P<stamp>{_FULL}) '(?P<name>[^\n]{{1,60}})'(?P<words>)"))
-# Names end at the first blank: where they have some themselves, nobody can tell.
-_LINE_OF_COMPUTERS = _Style(
-    _pattern(rf"(?P<stamp>{_CLOCK}) (?P<name>[^\s:：]{{1,40}}) (?P<words>.+)"),
-    _MOST_NAMES,
-    beside=re.compile(r"^\[LINE\]|^\d{4}\.\d{2}\.\d{2} [^\s\d]{1,12}$", re.M),
-    media=re.compile(
-        r"photos?|stickers?|videos?|files?|voice messages?|contact info|location|写真|画像|スタンプ|動画|ファイル"
-        r"|ボイスメッセージ|圖片|照片|貼圖|影片|檔案|語音訊息|รูป|สติกเกอร์|วิดีโอ|사진|스티커|동영상",
-        re.I,
-    ),
-)
-# Archives in Markdown: "- **Ana** `21:05` — words", "**Ana** (21:05): words", under a heading with the day.
-_BOLD = _Style(
-    _pattern(
-        rf"(?:[-*+>] |#{{1,6}} )?(?P<mark>\*\*|__)(?P<name>[^*_\n`]{{1,60}}?)[:：]?(?P=mark){_GAP}*"
-        rf"[(\[`*_]{{0,3}}{_RELATIVE}?(?P<stamp>{_FULL}|{_WITHOUT_YEAR}|{_CLOCK})[)\]`*_]{{0,3}}{_GAP}*(?:[:：—–-]{_GAP}*)?(?P<words>.*)"
-    ),
-    _MOST_NAMES,
-    is_framed=True,
-    is_markdown=True,
-)
-_STYLES = (
-    _LINE, _KAKAO_TALK, _KAKAO_TALK_OF_PHONES, _IRC, _IRC_OF_WEECHAT, _ZOOM, _QQ, _QQ_COPIED, _WE_FLOW, _BOLD,
-    _Style(_pattern(rf"\[{_STAMP}\] ?[-,]? ?{_NAME}{_SAID}"), _MOST_NAMES, is_framed=True),
-    _Style(_pattern(rf"{_NAME} ?[(\[]{_STAMP}[)\]] ?{_SAID}"), _MOST_NAMES),
-    _Style(_pattern(rf"(?P<stamp>{_FULL}) *[-,:]? *{_NAME}{_SAID}"), _MOST_NAMES),
-    _Style(_pattern(rf"(?P<stamp>{_CLOCK}) *[-,]? *{_NAME}{_SAID}"), 2),
-    _Style(_pattern(rf"\[{_STAMP}\] {_NAME}(?P<words>)"), _MOST_NAMES),
-    _Style(_pattern(rf"{_NAME} +[(\[]{_STAMP}[)\]](?P<words>)"), _MOST_NAMES),
-    _Style(_pattern(rf"(?P<stamp>{_FULL}) +{_NAME}(?P<words>)"), _MOST_NAMES),
-    _Style(_pattern(rf"{_NAME}[:：]?{_GAP}+{_DASH}(?P<stamp>{_FULL})(?P<words>)"), _MOST_NAMES),
-    _Style(_pattern(rf"{_NAME}{_GAP}+{_DASH}{_RELATIVE}?(?P<stamp>{_CLOCK})(?P<words>)"), _MOST_NAMES),
-    # Who writes by hand writes no seconds.
-    _Style(_pattern(rf"{_NAME}[:：]{_GAP}*(?P<stamp>{_CLOCK_OF_SECONDS})(?P<words>)"), _MOST_NAMES),
-    _LINE_OF_COMPUTERS,
-)  # fmt: skip
+@cache
+def _styles() -> tuple[_Style, ...]:
+    """Compiled with the first text: it takes 0.15 s, which a process that imports nothing need not spend."""
+    line = _Style(
+        _pattern(rf"(?P<stamp>{_CLOCK})\t(?P<name>[^\t\n]{{1,60}})\t(?P<words>.*)"),
+        notice=_pattern(rf"{_CLOCK}\t(?:\t.*|[^\t]*)"),
+        quotes=True,
+    )
+    kakao_talk = _Style(
+        _pattern(rf"\[(?P<name>[^\]\n]{{1,60}})\] \[(?P<stamp>{_CLOCK})\] ?(?P<words>.*)"), media=KAKAO_TALK_MEDIA
+    )
+    kakao_talk_of_phones = _Style(
+        _pattern(rf"(?P<stamp>{_FULL}), (?P<name>[^:\n]{{1,60}}?) : (?P<words>.*)"),
+        notice=_pattern(rf"{_FULL}(?:[,:] (?:(?! : ).)*)?"),
+        media=KAKAO_TALK_MEDIA,
+    )
+    irc = _Style(
+        _pattern(rf"\[?{_STAMP}\]?\s+<[ @+%&~]?(?P<name>[^>\s]{{1,40}})>(?: (?P<words>.*))?"),
+        notice=_pattern(rf"\[?(?:{_FULL}|{_CLOCK})\]?\s+(?:\*|-!-|-->|<--|--).*|--- Log closed.*"),
+    )
+    irc_of_weechat = _Style(
+        _pattern(rf"(?P<stamp>{_FULL})\t[@+%&~]?(?P<name>[^\t\s]{{1,40}})\t(?P<words>.*)"),
+        notice=_pattern(rf"{_FULL}\t ?(?:-->|<--|--|\*|=!=)?\t.*"),
+    )
+    zoom = _Style(_pattern(rf"(?P<stamp>{_CLOCK})\s+From {_NAME}(?: to [^:\n]{{1,60}}?)?\s?:\s?(?P<words>.*)"))
+    qq = _Style(_pattern(rf"(?P<stamp>{_FULL}) +(?:{_NAME})?{_NUMBER}\s*(?P<words>)"))
+    qq_copied = _Style(_pattern(rf"{_NAME}{_NUMBER} +(?P<stamp>{_FULL})\s*(?P<words>)"))
+    we_flow = _Style(_pattern(rf"(?P<stamp>{_FULL}) '(?P<name>[^\n]{{1,60}})'(?P<words>)"))
+    # Names end at the first blank: where they have some themselves, nobody can tell.
+    line_of_computers = _Style(
+        _pattern(rf"(?P<stamp>{_CLOCK}) (?P<name>[^\s:：]{{1,40}}) (?P<words>.+)"),
+        _MOST_NAMES,
+        beside=re.compile(r"^\[LINE\]|^\d{4}\.\d{2}\.\d{2} [^\s\d]{1,12}$", re.M),
+        media=re.compile(
+            r"photos?|stickers?|videos?|files?|voice messages?|contact info|location|写真|画像|スタンプ|動画|ファイル"
+            r"|ボイスメッセージ|圖片|照片|貼圖|影片|檔案|語音訊息|รูป|สติกเกอร์|วิดีโอ|사진|스티커|동영상",
+            re.I,
+        ),
+    )
+    # Archives in Markdown: "- **Ana** `21:05` — words", "**Ana** (21:05): words", under a heading with the day.
+    bold = _Style(
+        _pattern(
+            rf"(?:[-*+>] |#{{1,6}} )?(?P<mark>\*\*|__)(?P<name>[^*_\n`]{{1,60}}?)[:：]?(?P=mark){_GAP}*"
+            rf"[(\[`*_]{{0,3}}{_RELATIVE}?(?P<stamp>{_FULL}|{_WITHOUT_YEAR}|{_CLOCK})[)\]`*_]{{0,3}}{_GAP}*(?:[:：—–-]{_GAP}*)?(?P<words>.*)"
+        ),
+        _MOST_NAMES,
+        is_framed=True,
+        is_markdown=True,
+    )
+    return (
+        line, kakao_talk, kakao_talk_of_phones, irc, irc_of_weechat, zoom, qq, qq_copied, we_flow, bold,
+        _Style(_pattern(rf"\[{_STAMP}\] ?[-,]? ?{_NAME}{_SAID}"), _MOST_NAMES, is_framed=True),
+        _Style(_pattern(rf"{_NAME} ?[(\[]{_STAMP}[)\]] ?{_SAID}"), _MOST_NAMES),
+        _Style(_pattern(rf"(?P<stamp>{_FULL}) *[-,:]? *{_NAME}{_SAID}"), _MOST_NAMES),
+        _Style(_pattern(rf"(?P<stamp>{_CLOCK}) *[-,]? *{_NAME}{_SAID}"), 2),
+        _Style(_pattern(rf"\[{_STAMP}\] {_NAME}(?P<words>)"), _MOST_NAMES),
+        _Style(_pattern(rf"{_NAME} +[(\[]{_STAMP}[)\]](?P<words>)"), _MOST_NAMES),
+        _Style(_pattern(rf"(?P<stamp>{_FULL}) +{_NAME}(?P<words>)"), _MOST_NAMES),
+        _Style(_pattern(rf"{_NAME}[:：]?{_GAP}+{_DASH}(?P<stamp>{_FULL})(?P<words>)"), _MOST_NAMES),
+        _Style(_pattern(rf"{_NAME}{_GAP}+{_DASH}{_RELATIVE}?(?P<stamp>{_CLOCK})(?P<words>)"), _MOST_NAMES),
+        # Who writes by hand writes no seconds.
+        _Style(_pattern(rf"{_NAME}[:：]{_GAP}*(?P<stamp>{_CLOCK_OF_SECONDS})(?P<words>)"), _MOST_NAMES),
+        line_of_computers,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -254,7 +257,7 @@ def _style(lines: Iterable[str], *, sure: bool = True) -> _Style | None:
     """The style that begins the most of the first lines, None where none begins enough of them. Where it need not be
     `sure`, because a person says that it is a chat, names need not come again."""
     beginning = _beginning(lines)
-    counted = [(_count(style, beginning, sure), style) for style in _STYLES]
+    counted = [(_count(style, beginning, sure), style) for style in _styles()]
     most, best = max(counted, key=lambda pair: pair[0])
     return best if most >= (max(2, _LEAST_SHARE * len(beginning)) if sure else 1) else None
 
@@ -306,7 +309,7 @@ def _is_unclear(lines: Iterable[str]) -> bool:
     """Whether times and what stands beside them may be a chat and may be notes: some name comes again or stands before
     a whole time, and it is no label, and names do not follow each other as those of a form do."""
     beginning = _beginning(lines)
-    for style in _STYLES:
+    for style in _styles():
         begun = list(_begun_in(style, beginning)) if style.most_names else []
         names = [_name_in(one) for one in begun]
         if style.beside and not style.beside.search("\n".join(beginning)):
