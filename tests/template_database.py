@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 from weakref import ReferenceType
 
 import django
@@ -25,9 +26,12 @@ import sqlite_vec
 from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
+from django.core.management.sql import emit_post_migrate_signal
 from django.db import connection
 from django.db.models.signals import post_migrate
 from sqlcipher3 import dbapi2 as driver
+
+from echovessel.db.sqlite import temporary
 
 FOLDER = settings.BASE_DIR / "build" / "templates"
 # Branches go to and fro: the templates used last stay.
@@ -43,6 +47,21 @@ def copy_to(path: Path) -> None:
         os.utime(template)
         _remove_older()
         shutil.copyfile(template, path)
+
+
+def install() -> None:
+    """Have every fresh database that a measurement or a restore makes for itself begin as a copy, too."""
+    migrate = temporary.call_command
+
+    def copy_or_migrate(command: str, **options: Any) -> None:
+        path = Path(connection.settings_dict["NAME"])
+        if path.exists() or connection.settings_dict["OPTIONS"].get("key"):
+            migrate(command, **options)  # it holds something already, or is encrypted
+        else:
+            copy_to(path)
+            emit_post_migrate_signal(verbosity=0, interactive=False, db=connection.alias)
+
+    temporary.call_command = copy_or_migrate
 
 
 def schema_digest() -> str:
