@@ -1,8 +1,13 @@
 """App configurations of the frame."""
 
+from typing import Any
+
 from django.apps import AppConfig, apps
 from django.contrib.admin.apps import AdminConfig as DjangoAdminConfig
 from django.db.models.signals import post_migrate
+
+from echovessel.process import lifeline
+from echovessel.process.data_dir import open_data_dir
 
 
 class FrameConfig(AppConfig):
@@ -10,6 +15,11 @@ class FrameConfig(AppConfig):
 
     name = "echovessel"
     label = "frame"
+
+    def __init__(self, app_name: str, app_module: Any) -> None:
+        super().__init__(app_name, app_module)
+        lifeline.with_supervisor()  # before anything is held that others wait for
+        open_data_dir()
 
     def ready(self) -> None:
         from echovessel import checks, schedule  # noqa: F401, PLC0415  (models exist only now)

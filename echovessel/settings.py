@@ -1,11 +1,10 @@
-"""Settings: secrets and places come from the environment, and only here. Numbers are knobs (`<app>/knobs.py`)."""
+"""Settings: secrets and places come from the environment, and only here. Numbers are knobs (`<app>/knobs.py`).
 
-import contextlib
+Importing this module does nothing to the disk.
+"""
+
 import json
-import os
-import secrets
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,6 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
-from echovessel.backup import data_dir_lock
-from echovessel.process import lifeline
-
-lifeline.with_supervisor()  # before anything is held that others wait for
-
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 if (BASE_DIR / ".env").exists():
@@ -26,24 +20,9 @@ if (BASE_DIR / ".env").exists():
 
 # Relative places are meant from here, wherever the command was typed.
 DATA_DIR = (BASE_DIR / env.str("DATA_DIR", default="data")).resolve()
-DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
-data_dir_lock.acquire_shared(DATA_DIR)  # before anything is read of it
-
-
-def _kept_secret(path: Path, first: str = "") -> str:
-    """The key in `path`, made on the first run, of `first` if given: there is never a default that two installations
-    share."""
-    with contextlib.suppress(FileExistsError):
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w") as file:
-            file.write(first or secrets.token_urlsafe(64))
-    return path.read_text().strip()
-
-
-SECRET_KEY = env.str("SECRET_KEY", default="") or _kept_secret(DATA_DIR / "secret_key")
-# What was forgotten is known again by it alone. Kept apart from SECRET_KEY, with whose value it begins, so that a new
-# SECRET_KEY lets nothing back in.
-TOMBSTONE_KEY = env.str("TOMBSTONE_KEY", default="") or _kept_secret(DATA_DIR / "tombstone_key", SECRET_KEY)
+# Where they are not given, `echovessel.process.data_dir` creates them in the data folder as Django starts.
+SECRET_KEY = env.str("SECRET_KEY", default="")
+TOMBSTONE_KEY = env.str("TOMBSTONE_KEY", default="")
 DEBUG = env.bool("DEBUG", default=False)
 
 # --- who may call -----------------------------------------------------------------------------------------------
@@ -80,6 +59,7 @@ CONTENT_SECURITY_POLICY = {
 
 INSTALLED_APPS = [
     # For `runserver` alone: as an app it makes every command, and every start, a third of a second slower.
+    "echovessel.apps.FrameConfig",  # first: it opens the data folder, whose keys other apps read as they are imported
     *(["daphne"] if "runserver" in sys.argv else []),
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -96,7 +76,6 @@ INSTALLED_APPS = [
     "echovessel.audit",
     "echovessel.api.tokens",
     "echovessel.apps.AdminConfig",
-    "echovessel.apps.FrameConfig",
     "persona",
     "chat",
     "memory",
@@ -291,9 +270,8 @@ Q_CLUSTER = {
 }
 
 # --- numbers ----------------------------------------------------------------------------------------------------
-_knobs_file = DATA_DIR / "knobs.toml"
-KNOBS: dict[str, Any] = tomllib.loads(_knobs_file.read_text()) if _knobs_file.exists() else {}
-KNOBS |= json.loads(env.str("ECHOVESSEL_KNOBS", default="{}"))
+# They win over those in knobs.toml of the data folder, which `echovessel.process.data_dir` adds as Django starts.
+KNOBS: dict[str, Any] = json.loads(env.str("ECHOVESSEL_KNOBS", default="{}"))
 
 # --- logs: never the words of people ----------------------------------------------------------------------------
 LOGGING = {

@@ -555,9 +555,9 @@ def test_what_belongs_to_an_installation(name: str) -> None:
 def another_process(data: Path) -> "subprocess.Popen[bytes]":
     """One that has read the settings, says so, and ends with its input."""
     return subprocess.Popen(
-        [sys.executable, "-c", "import echovessel.settings, sys; print('here', flush=True); sys.stdin.read()"],
+        [sys.executable, "-c", "import django, sys; django.setup(); print('here', flush=True); sys.stdin.read()"],
         cwd=ROOT,
-        env={**os.environ, "DATA_DIR": str(data)},
+        env={**os.environ, "DATA_DIR": str(data), "DJANGO_SETTINGS_MODULE": "echovessel.settings"},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
