@@ -235,7 +235,7 @@ def _recalled(request: ContextRequest) -> Recall:
         now=request.now,
         budget_tokens=max(0, min(request.budget - around - FENCE_TOKENS, chat_knobs.recall_tokens())),
         window=[*request.window, *request.burst],
-        standing=partial(_standing, request),
+        already_in_prompt=partial(_standing, request),
     )
 
 

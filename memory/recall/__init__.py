@@ -1,6 +1,7 @@
-"""Recall: what the user's lines bring to mind, and why. Reads only; scope is one persona; no channel (D4).
+"""Recall: the memories and passages that the user's recent messages call up, and why. Reads only; scope is one
+persona; no channel (D4).
 
-query -> candidates (arms) -> ranking (scores) -> choosing (budget) -> items and x-ray
+query -> candidates (retrievers) -> scores (ranking) -> shortlist -> selection (budget) -> items and x-ray
 """
 
 import time
@@ -16,32 +17,32 @@ from echovessel.embeddings import embedding
 from echovessel.llm.prompt_sections import tokens
 from memory import knobs
 from memory.models import ImportJob
-from memory.recall import query, ranking, retrievers, select, shortlist, snapshot, time_window, xray
-from memory.recall.query import Meaning, Query
-from memory.recall.render import RenderedMessage, RenderedNode, Renderer, format_uuid
+from memory.recall import dates, query, ranking, retrievers, select, shortlist, snapshot
+from memory.recall.query import Meaning
+from memory.recall.render import RenderedNode, Renderer, format_uuid
 from memory.recall.retrievers import Pool
 from memory.recall.scoring import Parts
 from memory.recall.select import SelectedItem, Selection
 from memory.recall.shortlist import Shortlist
-from memory.recall.xray import CandidateRecord, ItemRecord, RetrieverRecord, XRay
+from memory.recall.xray import CandidateRecord, EmptyReason, ItemRecord, XRay
 from memory.store import vectors
 from memory.store.active_model import expect, follow, with_one_model
 from persona.models import Persona
 
 __all__ = ["Item", "Meaning", "Recall", "prepare", "recall"]
 
-# So many of the best memories are taken for a part of what is asked.
-FED_BACK = 3
-# What the x-ray keeps of the candidates: all that matter, and not a megabyte in every turn.
-MOST_SEEN = 100
-# What an import in hand does while memory changes from moment to moment.
+# How many of the best memories are added to the query (retrievers.sharpen).
+FEEDBACK_NODES = 3
+# The x-ray keeps this many candidates: all that matter, and not a megabyte in every turn.
+MAX_XRAY_CANDIDATES = 100
+# An import in these states changes memory from moment to moment.
 CHANGING = (ImportJob.Status.WRITING, ImportJob.Status.REMEMBERING)
 
 
 @dataclass(frozen=True)
 class Item:
     """One recollection. `messages` are the archive ids of the messages whose words it shows: of a node its evidence,
-    of a passage its lines. `text` is what the model reads; `said` the same without date and speaker."""
+    of a passage its messages. `text` is what the model reads; `said` the same without date and speaker."""
 
     layer: str
     kind: str
@@ -55,6 +56,50 @@ class Item:
     tokens: int
     score: float
     parts: Mapping[str, float]
+
+    @classmethod
+    def of_node(
+        cls, node: RenderedNode, shown: SelectedItem, parts: Parts, ids: Mapping[int, tuple[UUID, str | None]]
+    ) -> "Item":
+        """A node; `ids` are the uuid and the archive id of each message."""
+        evidence = [ids[message] for message in sorted(shown.best.messages) if message in ids]
+        return cls(
+            layer=node.layer,
+            kind=node.kind,
+            uuid=UUID(node.uuid_hex),
+            external_id=node.external_id,
+            messages=tuple(external_id or str(uuid) for uuid, external_id in evidence),
+            message_uuids=tuple(uuid for uuid, _ in evidence),
+            text=shown.best.text,
+            said=node.description,
+            speaker=None,
+            tokens=shown.best.tokens,
+            score=round(shown.best.score, 4),
+            parts=parts.weighted(),
+        )
+
+    @classmethod
+    def of_passage(cls, shown: SelectedItem, offered: Shortlist) -> "Item":
+        """A passage: its messages in the order they were written, scored by the best of them."""
+        chosen = [offered.messages[candidate.key] for candidate in shown.passage]
+        in_order = sorted(chosen, key=lambda message: (message.created_at, message.id))
+        best = offered.messages[shown.best.key]
+        uuids = tuple(UUID(message.uuid_hex) for message in in_order)
+        text = offered.renderer.passage(in_order)
+        return cls(
+            layer="L2",
+            kind="passage",
+            uuid=UUID(best.uuid_hex),
+            external_id=best.external_id,
+            messages=tuple(message.external_id or str(uuid) for message, uuid in zip(in_order, uuids, strict=True)),
+            message_uuids=uuids,
+            text=text,
+            said=best.content,
+            speaker=best.role,
+            tokens=tokens(text),
+            score=round(shown.best.score, 4),
+            parts={"relevance": round(shown.best.score, 4)},
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The item of a result line (design/archive.md)."""
@@ -70,18 +115,31 @@ class Item:
             "parts": dict(self.parts),
         }
 
+    def as_record(self) -> ItemRecord:
+        """The item of an x-ray: ids in place of words."""
+        return ItemRecord(
+            id=str(self.uuid),
+            layer=self.layer,
+            kind=self.kind,
+            speaker=self.speaker,
+            messages=tuple(str(uuid) for uuid in self.message_uuids),
+            score=self.score,
+            parts=dict(self.parts),
+            tokens=self.tokens,
+        )
+
 
 @dataclass(frozen=True)
 class Recall:
-    """What came to mind, best first, and the account of it."""
+    """The recollections, best first, and the account of them."""
 
     items: tuple[Item, ...]
     xray: XRay
 
 
 def prepare(persona_id: int) -> None:
-    """Hold in memory what recall looks through, as the database is now. Off the hot path: it may take seconds. It is
-    left while a worker stores or remembers what is brought from elsewhere: by the next turn it would be out of date.
+    """Load into memory what recall searches, as the database is now. Off the hot path: it may take seconds. Skipped
+    while a worker stores or remembers an import: by the next turn it would be out of date.
     """
     vectors.space(persona_id)
     if not ImportJob.objects.filter(persona=persona_id, status__in=CHANGING).exclude(holder="").exists():
@@ -96,73 +154,73 @@ def recall(
     now: datetime,
     budget_tokens: int,
     window: Iterable[Message] = (),
-    standing: Callable[[Meaning | None], Collection[int]] = lambda meaning: (),
+    already_in_prompt: Callable[[Meaning | None], Collection[int]] = lambda meaning: (),
 ) -> Recall:
-    """What `turns`, the user's recent lines (oldest first, the last one current), bring to mind.
+    """What `turns`, the user's recent messages (oldest first, the last one current), call up.
 
-    At most `budget_tokens` in all. Lines of `window` are not repeated, nor the nodes whose ids `standing` names: they
-    stand in the prompt anyway; it is told what the lines mean, so that it can depend on that. The same input gives the
-    same output. Without an embedding model the dense arm is skipped, and the x-ray says so.
+    At most `budget_tokens` in all. Not repeated are the messages of `window`, and the nodes whose ids
+    `already_in_prompt` returns; it receives the meaning of the query, so that it can depend on that. The same input
+    gives the same output. Without an embedding model the dense retriever is skipped, and the x-ray says so.
     """
     clock = _Clock()
-    asked = query.build_query(turns, knobs.turn_decay(), (persona.name, persona.called))
-    if not asked.turns:
-        return Recall((), _unasked(budget_tokens))
+    question = query.build_query(turns, knobs.turn_decay(), (persona.name, persona.called))
+    if not question.turns:
+        return Recall((), XRay({"lines": 0}, [], [], [], budget_tokens, 0, {}, "nothing_asked"))
     model = follow()
-    meaning, why_not = _embedded(asked)
+    meaning, why_not = None, ""
+    try:
+        meaning = query.meaning(question)
+    except embedding.EmbeddingUnavailable as error:
+        why_not = str(error)
     clock.lap("embed")
-    k = max(4 * knobs.retrieve_k(), 40, budget_tokens // shortlist.LEAST_ITEM_TOKENS)
-    window_asked = time_window.window_asked_for(asked.turns, now, persona.zone)
-    pool = retrievers.gather(persona, asked, meaning, k, why_not, window_asked)
+    k = max(4 * knobs.retrieve_k(), 40, budget_tokens // shortlist.MIN_ITEM_TOKENS)
+    days = dates.window_asked_for(question.turns, now, persona.zone)
+    pool = retrievers.gather(persona, question, meaning, k, why_not, days)
     expect(model)
     clock.lap("search")
-    tuned = ranking.tuning(asked)
+    tuning = ranking.tuning(question)
     if meaning:
-        pool = retrievers.sharpen(pool, meaning, ranking.best(pool, tuned, FED_BACK))
-    ranks = ranking.rank(pool, asked, now, tuned)
-    contest = shortlist.build_shortlist(
-        persona, pool, ranks, Renderer.of(persona, now), standing(meaning), budget_tokens
+        pool = retrievers.sharpen(pool, meaning, ranking.best(pool, tuning, FEEDBACK_NODES))
+    ranks = ranking.rank(pool, question, now, tuning)
+    offered = shortlist.build_shortlist(
+        persona, pool, ranks, Renderer.of(persona, now), already_in_prompt(meaning), budget_tokens
     )
-    in_prompt = frozenset(line.pk for line in window)
-    choice = select.select_within_budget(
-        contest.offers,
+    in_window = frozenset(message.pk for message in window)
+    selection = select.select_within_budget(
+        offered.candidates,
         budget_tokens,
-        window=in_prompt,
+        window=in_window,
         longest_passage=knobs.passage_lines(),
         fall_off=knobs.fall_off(),
     )
-    items = _items(persona, choice, contest)
+    evidence = sorted({message for item in selection.items for message in item.best.messages if item.best.is_node})
+    ids = {key: (UUID(uuid_hex), external_id) for key, uuid_hex, external_id in search.names(persona.pk, evidence)}
+    items = tuple(
+        Item.of_node(offered.nodes[item.best.key], item, offered.parts[item.best.key], ids)
+        if item.best.is_node
+        else Item.of_passage(item, offered)
+        for item in selection.items
+    )
     clock.lap("rank")
-    stored = pool.node_count + max(0, pool.line_count - len(in_prompt))
+    stored = pool.node_count + max(0, pool.message_count - len(in_window))
+    empty_reason: EmptyReason = "" if items else "everything_filtered" if stored else "nothing_stored"
     return Recall(
         items,
         XRay(
             query={
-                "lines": len(asked.turns),
-                "weights": [round(weight, 4) for weight in asked.weights],
-                "words": len(asked.words),
-                "script": asked.script,
+                "lines": len(question.turns),
+                "weights": [round(weight, 4) for weight in question.weights],
+                "words": len(question.words),
+                "script": question.script,
                 "days": pool.window.days.as_json() if pool.window else None,
             },
-            arms=[RetrieverRecord(arm.name, arm.found, round(arm.ms, 2), arm.skipped) for arm in pool.arms],
-            candidates=_seen(pool, contest, choice),
-            chosen=[
-                ItemRecord(
-                    id=str(item.uuid),
-                    layer=item.layer,
-                    kind=item.kind,
-                    speaker=item.speaker,
-                    messages=tuple(str(uuid) for uuid in item.message_uuids),
-                    score=item.score,
-                    parts=dict(item.parts),
-                    tokens=item.tokens,
-                )
-                for item in items
-            ],
+            arms=pool.retrievers,
+            candidates=_candidate_records(pool, offered, selection),
+            chosen=[item.as_record() for item in items],
             budget=budget_tokens,
             tokens=sum(item.tokens for item in items),
             elapsed_ms=clock.laps,
-            empty_reason=xray.empty_reason(stored, len(items)),
+            empty_reason=empty_reason,
         ),
     )
 
@@ -180,107 +238,27 @@ class _Clock:
         self.started = now
 
 
-def _embedded(asked: Query) -> tuple[Meaning | None, str]:
-    try:
-        return query.meaning(asked), ""
-    except embedding.EmbeddingUnavailable as error:
-        return None, str(error)
-
-
-def _items(persona: Persona, choice: Selection, contest: Shortlist) -> tuple[Item, ...]:
-    evidence = sorted({line for shown in choice.shown for line in shown.best.lines if shown.best.is_node})
-    sources = {key: (UUID(uuid_hex), external_id) for key, uuid_hex, external_id in search.names(persona.pk, evidence)}
-    return tuple(
-        _node_item(contest.nodes[shown.best.key], shown, contest.parts[shown.best.key], sources)
-        if shown.best.is_node
-        else _passage_item(shown, [contest.lines[offer.key] for offer in shown.lines], contest.teller)
-        for shown in choice.shown
-    )
-
-
-def _node_item(
-    node: RenderedNode, shown: SelectedItem, parts: Parts, sources: Mapping[int, tuple[UUID, str | None]]
-) -> Item:
-    rests_on = [sources[line] for line in sorted(shown.best.lines) if line in sources]
-    return Item(
-        layer=node.layer,
-        kind=node.kind,
-        uuid=UUID(node.uuid_hex),
-        external_id=node.external_id,
-        messages=tuple(external_id or str(uuid) for uuid, external_id in rests_on),
-        message_uuids=tuple(uuid for uuid, _ in rests_on),
-        text=shown.best.text,
-        said=node.description,
-        speaker=None,
-        tokens=shown.best.tokens,
-        score=round(shown.best.score, 4),
-        parts=parts.weighted(),
-    )
-
-
-def _passage_item(shown: SelectedItem, lines: Sequence[RenderedMessage], teller: Renderer) -> Item:
-    best = next(line for line in lines if line.id == shown.best.key)
-    told = sorted(lines, key=lambda line: (line.created_at, line.id))
-    uuids = tuple(UUID(line.uuid_hex) for line in told)
-    text = teller.passage(told)
-    return Item(
-        layer="L2",
-        kind="passage",
-        uuid=UUID(best.uuid_hex),
-        external_id=best.external_id,
-        messages=tuple(line.external_id or str(uuid) for line, uuid in zip(told, uuids, strict=True)),
-        message_uuids=uuids,
-        text=text,
-        said=best.content,
-        speaker=best.role,
-        tokens=tokens(text),
-        score=round(shown.best.score, 4),
-        parts={"relevance": round(shown.best.score, 4)},
-    )
-
-
-def _seen(pool: Pool, contest: Shortlist, choice: Selection) -> list[CandidateRecord]:
-    """What is told of the candidates: the chosen ones, then the best of the others."""
-    chosen = {(offer.is_node, offer.key) for shown in choice.shown for offer in (shown.best, *shown.lines)}
-    removed = {**contest.removed, **choice.removed}
-    scores = {(True, key): parts.total for key, parts in contest.parts.items()}
-    scores |= {(False, key): score for key, score in contest.scores.items()}
-    verdicts = {one: "chosen" if one in chosen else removed.get(one, "no_room") for one in scores}
-    best = sorted(verdicts, key=lambda one: (one not in chosen, -scores[one], not one[0], one[1]))[:MOST_SEEN]
-    by_words = set(pool.lines.ids.tolist())
-    return [
-        _node_seen(contest.nodes[key], contest.parts[key], pool.found[key], verdicts[True, key])
-        if is_node
-        else _line_seen(contest.lines[key], scores[False, key], contest, key in by_words, verdicts[False, key])
-        for is_node, key in best
-    ]
-
-
-def _node_seen(node: RenderedNode, parts: Parts, arms: Collection[str], verdict: str) -> CandidateRecord:
-    return CandidateRecord(
-        id=format_uuid(node.uuid_hex),
-        layer=node.layer,
-        score=round(parts.total, 4),
-        parts=parts.as_json(),
-        arms=tuple(sorted(arms)),
-        verdict=verdict,
-    )
-
-
-def _line_seen(
-    line: RenderedMessage, score: float, contest: Shortlist, by_words: bool, verdict: str
-) -> CandidateRecord:
-    return CandidateRecord(
-        id=format_uuid(line.uuid_hex),
-        layer="L2",
-        score=round(score, 4),
-        parts={"raw_relevance": round(contest.relevance[line.id], 4)},
-        arms=("lines",) if by_words else ("neighbourhood",),
-        verdict=verdict,
-    )
-
-
-def _unasked(budget: int) -> XRay:
-    """Nothing was asked: nothing was looked for."""
-    nothing: Sequence[Any] = ()
-    return XRay({"lines": 0}, nothing, nothing, nothing, budget, 0, {}, "nothing_asked")
+def _candidate_records(pool: Pool, offered: Shortlist, selection: Selection) -> list[CandidateRecord]:
+    """The candidates of the x-ray: the chosen ones, then the best of the others."""
+    chosen = {(part.is_node, part.key) for item in selection.items for part in (item.best, *item.passage)}
+    removed = {**offered.removed, **selection.removed}
+    scores = {(True, key): parts.total for key, parts in offered.parts.items()}
+    scores |= {(False, key): score for key, score in offered.scores.items()}
+    best = sorted(scores, key=lambda key: (key not in chosen, -scores[key], not key[0], key[1]))
+    found_by_words = set(pool.messages.ids.tolist())
+    records = []
+    for is_node, key in best[:MAX_XRAY_CANDIDATES]:
+        verdict = "chosen" if (is_node, key) in chosen else removed.get((is_node, key), "no_room")
+        if is_node:
+            node, parts = offered.nodes[key], offered.parts[key].as_json()
+            uuid_hex, layer, found_by = node.uuid_hex, node.layer, tuple(sorted(pool.found_by[key]))
+        else:
+            uuid_hex, layer, parts = (
+                offered.messages[key].uuid_hex,
+                "L2",
+                {"raw_relevance": round(offered.relevance[key], 4)},
+            )
+            found_by = ("lines",) if key in found_by_words else ("neighbourhood",)
+        score = round(scores[is_node, key], 4)
+        records.append(CandidateRecord(format_uuid(uuid_hex), layer, score, parts, found_by, verdict))
+    return records

@@ -1,8 +1,11 @@
-"""Which days a question asks about: "last spring", "on Friday", 「上个月15号」, 「国庆节」. Pure.
+"""The days that a question asks about: "last spring", "on Friday", 「上个月15号」, 「国庆节」. Pure.
 
-`window` reads the words of one line, in English or Chinese, as days of the owner's zone. What is said plainly is read
-by echovessel.language.dates; here is what only a question means: the latest Friday, March or Christmas that is past (or
-the next one, where the line looks ahead), seasons, holidays, parts of months, stretches up to today.
+`window` reads one message, in English or Chinese, as days of the owner's zone. Plain dates are read by
+echovessel.language.dates; here is what only a question means: the latest Friday, March or Christmas that is past (or
+the next one, where the message looks ahead), seasons, holidays, parts of months, stretches up to today.
+
+A memory belongs to the days in which it happened, else to the one on which it was noted; a session to the day on which
+it began. The weight of a window depends on how narrow it is: a week points at few memories, a year at most of them.
 
 No day is better than a wrong one: habits ("on Fridays"), ordinals ("on the 5th floor") and what can be meant in two
 ways ("next Friday", early in the week) are not read. Left out: hours, lunar dates but the great feasts, decades.
@@ -12,8 +15,10 @@ dateparser 1.5.0 is not used: it reads neither 下周五 nor 三天前 nor 上�
 
 import re
 import unicodedata
-from collections.abc import Callable
-from datetime import date, timedelta
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
 
 from echovessel.language.dates import (
     MONTH,
@@ -34,6 +39,11 @@ from echovessel.language.dates import (
     week_away,
 )
 from memory.recall import holidays
+
+# The newest of this many messages that names days counts.
+MESSAGES_READ = 2
+# A window of this many days or fewer has its full weight; one of four times as many half of that.
+NARROW_DAYS = 7
 
 _AHEAD = re.compile(
     r"\b(?:next|coming|upcoming|will|going to|gonna|plans?|planned|planning|looking forward)\b"
@@ -90,6 +100,7 @@ _PART = r"(early|mid|late|the beginning of|the start of|the middle of|the end of
 _YEAR_AFTER = r"(?:,?\s+(?:of\s+)?((?:19|20)\d\d|last year|this year|next year)\b)?"
 _MONTH_EN = re.compile(rf"(?:\b{_PART})?(?:\b(last|this|next)\s+)?\b({MONTH})\b\.?(?!['’-]){_YEAR_AFTER}", re.I)
 _PART_OF_MONTH_EN = re.compile(rf"\b{_PART}(last|this|next|the) (month|year)\b", re.I)
+_BEFORE_A_TIME = re.compile(r"\b(?:in|of|since|during|until|by|for|around|through|from)\s+$", re.I)
 _WEEK_OF_MONTH = re.compile(rf"\bthe (first|second|third|fourth|last) week of ({MONTH})\b{_YEAR_AFTER}", re.I)
 _YEAR_BEFORE_ZH = rf"(?:((?:19|20)\d\d)年|({YEAR_ZH}))?的?"
 _PARTS_ZH = r"(上旬|中旬|下旬|月初|月中|月底|月末|初|中|底|末)?"
@@ -111,22 +122,52 @@ _SEASON_ZH = re.compile(
 )
 
 
+@dataclass(frozen=True)
+class Window:
+    """The asked days in the owner's zone, and the moments (UTC, naive) between which they lie."""
+
+    days: Days
+    since: datetime
+    until: datetime
+
+    @property
+    def weight(self) -> float:
+        """How narrow the window is: 1 for a week or less, 0.5 for a month, 0.14 for a year."""
+        return min(1.0, (NARROW_DAYS / ((self.days.end - self.days.start).days + 1)) ** 0.5)
+
+
+def window_asked_for(turns: Sequence[str], now: datetime, zone: ZoneInfo) -> Window | None:
+    """The window that the newest of the last messages asks for, or None. Today is no window: it is in every message.
+
+    >>> now = datetime(2026, 3, 18, 12, tzinfo=UTC)
+    >>> window_asked_for(["What did I do yesterday?"], now, ZoneInfo("Asia/Shanghai")).since
+    datetime.datetime(2026, 3, 16, 16, 0)
+    """
+    today = now.astimezone(zone).date()
+    read = (window(turn, today) for turn in reversed(turns[-MESSAGES_READ:]))
+    days = next((days for days in read if days), None)
+    if days is None or days == Days(today, today):
+        return None
+    midnights = (datetime.combine(day, time(), zone) for day in (days.start, days.end + timedelta(days=1)))
+    return Window(days, *(midnight.astimezone(UTC).replace(tzinfo=None) for midnight in midnights))
+
+
 def window(text: str, today: date) -> Days | None:
     """The days that `text` asks about, or None where it names none, or not clearly.
 
     >>> window("What did we do last Friday?", date(2026, 3, 18)).as_json()
     {'start': '2026-03-13', 'end': '2026-03-13'}
     """
-    said = _NUMERAL.sub(lambda numeral: str(number_zh(numeral[1])), unicodedata.normalize("NFKC", text))
-    said = _YEAR_NUMERAL.sub(lambda year: "".join(_DIGITS[digit] for digit in year[0]), said)
+    plain = _NUMERAL.sub(lambda numeral: str(number_zh(numeral[1])), unicodedata.normalize("NFKC", text))
+    plain = _YEAR_NUMERAL.sub(lambda year: "".join(_DIGITS[digit] for digit in year[0]), plain)
     try:
-        return next((days for reading in _READINGS if (days := reading(said, today))), None)
+        return next((days for reading in _READINGS if (days := reading(plain, today))), None)
     except (ValueError, OverflowError):  # beyond the calendar
         return None
 
 
 def looks_ahead(text: str) -> bool:
-    """Whether a line speaks of what is to come.
+    """Whether a message speaks of the future.
 
     >>> looks_ahead("What are my plans for April?"), looks_ahead("What did I plan in April?")
     (True, False)
@@ -134,8 +175,8 @@ def looks_ahead(text: str) -> bool:
     return bool(_AHEAD.search(text)) and not _BACK.search(text)
 
 
-def _stretch(text: str, today: date) -> Days | None:
-    """A stretch of days that ends about now: "the past two weeks", 「最近三天」, "a few days ago"."""
+def _days_up_to_now(text: str, today: date) -> Days | None:
+    """Days that end about now: "the past two weeks", 「最近三天」, "a few days ago"."""
     if match := _SOME_AGO.search(text):
         unit = _UNIT_DAYS[match[1].casefold() if match[1] else _UNITS_ZH[match[2]]]
         return _between(today, -7 * unit, -2 * unit)
@@ -149,9 +190,9 @@ def _stretch(text: str, today: date) -> Days | None:
         count = 7 if (match[1] or "").casefold() == "few" else number_en(match[1]) if match[1] else 1
         return _between(today, -count * _UNIT_DAYS[match[2].casefold()], 0)
     if match := _THE_PAST_ZH.search(text):
-        said, unit_zh = (match[3] or match[1] or "一"), _UNITS_ZH[match[2] or match[4]]
-        several = 7 if said in "几些" else number_zh(said)
-        return _between(today, -several * _UNIT_DAYS[unit_zh], 0)
+        number, unit_zh = (match[3] or match[1] or "一"), _UNITS_ZH[match[2] or match[4]]
+        count = 7 if number in "几些" else number_zh(number)
+        return _between(today, -count * _UNIT_DAYS[unit_zh], 0)
     return None
 
 
@@ -162,11 +203,11 @@ def _between(today: date, first: int, last: int) -> Days:
 def _weekday(text: str, today: date) -> Days | None:
     if match := _DAYS_AGO.search(text):
         latest = _latest_weekday(_WEEKDAYS.index(match[2].casefold()), today)
-        return _one(latest - timedelta(weeks=number_en(match[1]) - 1))
+        return _day(latest - timedelta(weeks=number_en(match[1]) - 1))
     if match := _WEEKDAY.search(text):
         which, place = (match[1] or "").casefold(), _WEEKDAYS.index(match[2].casefold())
         if match[3]:
-            return _one(week_away(STEPS[match[3].casefold()], today).start + timedelta(days=place))
+            return _day(week_away(STEPS[match[3].casefold()], today).start + timedelta(days=place))
         return _weekday_meant(which, place, today, looks_ahead(text))
     if match := _WEEKDAY_BARE_ZH.search(text):
         return _weekday_meant("", "一二三四五六日".index(match[1].replace("天", "日")), today, looks_ahead(text))
@@ -176,12 +217,12 @@ def _weekday(text: str, today: date) -> Days | None:
 def _weekday_meant(which: str, place: int, today: date, ahead: bool) -> Days | None:
     latest = _latest_weekday(place, today)
     if which == "this":
-        return _one(week_away(0, today).start + timedelta(days=place))
+        return _day(week_away(0, today).start + timedelta(days=place))
     if which == "next":
-        return _one(latest + timedelta(weeks=1 + (place == today.weekday()))) if place <= today.weekday() else None
+        return _day(latest + timedelta(weeks=1 + (place == today.weekday()))) if place <= today.weekday() else None
     if which == "last":  # of yesterday one says yesterday
-        return _one(latest - timedelta(weeks=latest == today - timedelta(days=1)))
-    return _one(latest + timedelta(weeks=1 + (place == today.weekday()))) if ahead else _one(latest)
+        return _day(latest - timedelta(weeks=latest == today - timedelta(days=1)))
+    return _day(latest + timedelta(weeks=1 + (place == today.weekday()))) if ahead else _day(latest)
 
 
 def _latest_weekday(place: int, today: date) -> date:
@@ -189,25 +230,25 @@ def _latest_weekday(place: int, today: date) -> date:
     return today - timedelta(days=(today.weekday() - place - 1) % 7 + 1)
 
 
-def _one(day: date) -> Days:
+def _day(day: date) -> Days:
     return Days(day, day)
 
 
 def _weekend(text: str, today: date) -> Days | None:
     if match := _WEEKEND.search(text):
-        said = (match[1] or "").casefold()
+        which = (match[1] or "").casefold()
     elif match := _WEEKEND_ZH.search(text):
-        said = match[1] or ""
+        which = match[1] or ""
     else:
         return None
-    if said == "next" and today.weekday() < 5:
+    if which == "next" and today.weekday() < 5:
         return None
-    if said == "last" or not said:
-        latest = today - timedelta(days=(today.weekday() - 5) % 7)
-        if said and latest + timedelta(days=1) >= today:
-            latest -= timedelta(weeks=1)
-        return Days(latest, latest + timedelta(days=1))
-    saturday = week_away(STEPS[said], today).start + timedelta(days=5)
+    if which in ("last", ""):
+        saturday = today - timedelta(days=(today.weekday() - 5) % 7)
+        if which and saturday + timedelta(days=1) >= today:
+            saturday -= timedelta(weeks=1)
+    else:
+        saturday = week_away(STEPS[which], today).start + timedelta(days=5)
     return Days(saturday, saturday + timedelta(days=1))
 
 
@@ -222,30 +263,27 @@ def _day_of_month(text: str, today: date) -> Days | None:
 
 
 def _numbered(number: int, which: str | None, text: str, today: date) -> Days | None:
-    """The day of that number in a month that is named, else the latest one, or the next where the line looks ahead."""
+    """The day of that number in a month that is named, else the latest one, or the next if the message looks ahead."""
     if which:
         return _within(away(STEPS[which.casefold()], "month", today), number)
-    if looks_ahead(text):
-        months: range = range(0, 3)
-    else:
-        months = range(0, -3, -1)
-    for step in months:
-        found = _within(away(step, "month", today), number)
-        if found and ((found.start >= today) if looks_ahead(text) else (found.start <= today)):
-            return found
+    ahead = looks_ahead(text)
+    for step in range(0, 3) if ahead else range(0, -3, -1):
+        day = _within(away(step, "month", today), number)
+        if day and (day.start >= today if ahead else day.start <= today):
+            return day
     return None
 
 
 def _within(month: Days | None, number: int) -> Days | None:
     if month is None or not 1 <= number <= month.end.day:
         return None
-    return _one(month.start.replace(day=number))
+    return _day(month.start.replace(day=number))
 
 
 def _part(text: str, today: date) -> Days | None:
     """A part of a month or year: 「上个月底」, 「年初」, "at the end of last month"."""
     if match := _WEEK_OF_MONTH.search(text):
-        months = _month_of(month_named(match[2]), _year_said(match[3], today), "", text, today)
+        months = _month_of(month_named(match[2]), _year_in_words(match[3], today), "", text, today)
         return _week_of(months, ("first", "second", "third", "fourth", "last").index(match[1].casefold()))
     if match := _PART_OF_MONTH_EN.search(text):
         span = away(STEPS.get(match[2].casefold(), 0), match[3].casefold(), today)
@@ -284,24 +322,19 @@ def _week_of(month: Days | None, place: int) -> Days | None:
 
 def _month(text: str, today: date) -> Days | None:
     for named in _MONTH_EN.finditer(text):
+        # A month without more is a time after such a word; April and June are people too.
+        after_preposition = _BEFORE_A_TIME.search(text[: named.start()])
         clear = named[1] or named[2] or named[4]
-        if clear or (names_month(named[3], text[: named.start(3)]) and _names_a_time(named, text)):
-            found = _month_of(month_named(named[3]), _year_said(named[4], today), named[2] or "", text, today)
-            return _part_of(found, named[1]) if named[1] else found
+        if clear or (names_month(named[3], text[: named.start(3)]) and after_preposition):
+            month = _month_of(month_named(named[3]), _year_in_words(named[4], today), named[2] or "", text, today)
+            return _part_of(month, named[1]) if named[1] else month
     if match := _MONTH_ZH.search(text):
         year = _year_zh(match[1], match[2], today) if match[1] or match[2] else None
-        found = _month_of(int(match[3]), year, "", text, today)
+        month = _month_of(int(match[3]), year, "", text, today)
         if match[5]:
-            return _week_of(found, "一二三四".index(match[5]))
-        return _part_of(found, match[4]) if match[4] else found
+            return _week_of(month, "一二三四".index(match[5]))
+        return _part_of(month, match[4]) if match[4] else month
     return None
-
-
-def _names_a_time(match: re.Match[str], text: str) -> bool:
-    """A month without more is a time after such a word; April and June are people too."""
-    return bool(
-        re.search(r"\b(?:in|of|since|during|until|by|for|around|through|from)\s+$", text[: match.start()], re.I)
-    )
 
 
 def _month_of(month: int, year: int | None, which: str, text: str, today: date) -> Days | None:
@@ -318,7 +351,7 @@ def _month_of(month: int, year: int | None, which: str, text: str, today: date) 
     return of(today.year - (month > today.month or (step == -1 and month == today.month)))
 
 
-def _year_said(words: str | None, today: date) -> int | None:
+def _year_in_words(words: str | None, today: date) -> int | None:
     if not words:
         return None
     return int(words) if words.isdigit() else today.year + YEARS_EN[words.casefold()]
@@ -330,7 +363,7 @@ def _year_zh(number: str | None, word: str | None, today: date) -> int:
 
 def _season(text: str, today: date) -> Days | None:
     if match := _SEASON.search(text):
-        name, year = (match[3] or match[5]).casefold(), _year_said(match[4] or match[6], today)
+        name, year = (match[3] or match[5]).casefold(), _year_in_words(match[4] or match[6], today)
         return _season_of(_SEASONS[name], year, (match[1] or "").casefold(), text, today)
     if match := _SEASON_ZH.search(text):
         year = _year_zh(match[1], match[2], today) if match[1] or match[2] else None
@@ -350,7 +383,7 @@ def _season_of(first_month: int, year: int | None, which: str, text: str, today:
 
 
 def _one_of(times: list[Days], which: str, text: str, today: date) -> Days:
-    """Of times that come back each year the one that is meant: the latest that has begun, if nothing else is said."""
+    """Of times that return each year the one that is meant: the latest that has begun, if the words say no other."""
     if which == "last":
         return max((time for time in times if time.end < today), key=lambda time: time.start)
     if which == "this":
@@ -363,12 +396,12 @@ def _one_of(times: list[Days], which: str, text: str, today: date) -> Days:
     return max((time for time in times if time.start <= today), key=lambda time: time.start)
 
 
-def _feast(text: str, today: date) -> Days | None:
-    """A holiday: of the year that is said, else the latest, or the next where the line looks ahead."""
-    found = holidays.find_holiday(text)
-    if found is None:
+def _holiday(text: str, today: date) -> Days | None:
+    """A holiday: of the year that is named, else the latest, or the next where the message looks ahead."""
+    holiday = holidays.find_holiday(text)
+    if holiday is None:
         return None
-    of, which, year_words = found
+    of, which, year_words = holiday
     if year_words:
         number = re.search(r"\d{4}", year_words)
         word = year_words.casefold()
@@ -378,5 +411,5 @@ def _feast(text: str, today: date) -> Days | None:
 
 
 _READINGS: tuple[Callable[[str, date], Days | None], ...] = (
-    day_in, _stretch, _day_of_month, _weekday, _weekend, _part, _feast, _season, _month, days_in,
+    day_in, _days_up_to_now, _day_of_month, _weekday, _weekend, _part, _holiday, _season, _month, days_in,
 )  # fmt: skip

@@ -1,6 +1,6 @@
-"""What recall reads of nodes, entities and evidence: one statement each, by ids that were found. All within a persona.
+"""The statements of recall over nodes, entities and evidence, by the ids of candidates. All within a persona.
 
-Raw SQL, because a turn waits for it: what Django adds to reading 500 rows takes longer than reading them.
+Raw SQL, because a turn waits for it: of 500 rows Django's models take longer than reading them.
 """
 
 import json
@@ -25,12 +25,12 @@ def _column(sql: str, params: Sequence[Any]) -> list[int]:
     return [key for (key,) in _rows(sql, params)]
 
 
-def recallable(persona_id: int, node_ids: Sequence[int], most: int) -> list[int]:
-    """The first `most` of `node_ids` that may be recalled."""
+def recallable(persona_id: int, node_ids: Sequence[int], limit: int) -> list[int]:
+    """The first `limit` of `node_ids` that may be recalled."""
     return _column(
         "SELECT n.id FROM json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
         "CROSS JOIN memory_nodetext t ON t.node_id = n.id WHERE n.persona_id = %s AND n.status = 'active' LIMIT %s",
-        [json.dumps(node_ids), persona_id, most],
+        [json.dumps(node_ids), persona_id, limit],
     )
 
 
@@ -44,16 +44,16 @@ def entities_called(persona_id: int, names: Sequence[str]) -> list[int]:
     )
 
 
-def mentioning(persona_id: int, entity_id: int, most: int) -> list[int]:
-    """The ids of nodes that may be recalled and mention an entity, the one last noted first."""
+def mentioning(persona_id: int, entity_id: int, limit: int) -> list[int]:
+    """The ids of nodes that may be recalled and mention an entity, the last noted first."""
     return _column(
         "SELECT n.id FROM memory_mention m CROSS JOIN memory_conceptnode n ON n.id = m.node_id "
         "WHERE m.entity_id = %s AND n.persona_id = %s AND n.status = 'active' ORDER BY m.id DESC LIMIT %s",
-        [entity_id, persona_id, most],
+        [entity_id, persona_id, limit],
     )
 
 
-def recallable_between(persona_id: int, days: Days, since: datetime, until: datetime, most: int) -> list[int]:
+def recallable_between(persona_id: int, days: Days, since: datetime, until: datetime, limit: int) -> list[int]:
     """The ids of nodes that may be recalled and happened in `days`, or, where that is not known, were noted between
     `since` and `until` (UTC, naive); the newest first."""
     whose = "SELECT n.id, n.created_at FROM memory_conceptnode n WHERE n.persona_id = %s AND n.status = 'active' AND "
@@ -64,20 +64,21 @@ def recallable_between(persona_id: int, days: Days, since: datetime, until: date
     # Three searches, each by an index of its own: as one with OR they took 40 ms among 100,000 nodes.
     return _column(
         f"SELECT id FROM ({began} UNION ALL {lasted} UNION ALL {noted}) ORDER BY created_at DESC, id DESC LIMIT %s",
-        [persona_id, start, end, persona_id, start, start, persona_id, since, until, most],
+        [persona_id, start, end, persona_id, start, start, persona_id, since, until, limit],
     )
 
 
-def nodes_resting_on(persona_id: int, message_ids: Sequence[int], most: int) -> list[int]:
-    """The ids of nodes that may be recalled and rest on any of `message_ids`, the first `most` by id."""
+def nodes_resting_on(persona_id: int, message_ids: Sequence[int], limit: int) -> list[int]:
+    """The ids of nodes that may be recalled and rest on any of `message_ids`, the first `limit` by id."""
     return _column(
         "SELECT DISTINCT n.id FROM json_each(%s) AS said CROSS JOIN memory_evidence e ON e.message_id = said.value "
         "CROSS JOIN memory_conceptnode n ON n.id = e.node_id CROSS JOIN memory_nodetext t ON t.node_id = n.id "
         "WHERE n.persona_id = %s AND n.status = 'active' ORDER BY n.id LIMIT %s",
-        [json.dumps(message_ids), persona_id, most],
+        [json.dumps(message_ids), persona_id, limit],
     )
 
 
+# The columns of a node in rows.NodeColumns; `created` is in seconds since 1970, `sessions` 0 where there is none.
 COLUMNS = {
     "ids": np.int64,
     "impacts": np.float64,
@@ -95,8 +96,7 @@ _COLUMNS = (
 
 
 def nodes(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
-    """Of those of `node_ids` that may be recalled, by id: id, impact, whether it has relational tags, confidence, made
-    at (seconds since 1970), session or 0, whether it is disputed, whether it is confirmed, words."""
+    """Of those of `node_ids` that may be recalled, by id: the COLUMNS, then the tokenized words."""
     return _rows(
         f"SELECT {_COLUMNS}, t.body "
         "FROM json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
@@ -107,7 +107,7 @@ def nodes(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
 
 
 def all_nodes(persona_id: int) -> list[tuple[Any, ...]]:
-    """Of all nodes that have words, by id: whether it may be recalled, then what `nodes` tells but for the words."""
+    """Of all nodes that have words, by id: whether it may be recalled, then the COLUMNS."""
     return _rows(
         f"SELECT n.status = 'active', {_COLUMNS} FROM memory_conceptnode n "
         "CROSS JOIN memory_nodetext t ON t.node_id = n.id WHERE n.persona_id = %s ORDER BY n.id",
@@ -116,19 +116,17 @@ def all_nodes(persona_id: int) -> list[tuple[Any, ...]]:
 
 
 def words_since(persona_id: int, node_id: int) -> list[str]:
-    """The cut words of all nodes after `node_id`, by id."""
-    return [
-        body
-        for (body,) in _rows(
-            "SELECT t.body FROM memory_conceptnode n CROSS JOIN memory_nodetext t ON t.node_id = n.id "
-            "WHERE n.persona_id = %s AND n.id > %s ORDER BY n.id",
-            [persona_id, node_id],
-        )
-    ]
+    """The tokenized words of all nodes after `node_id`, by id."""
+    rows = _rows(
+        "SELECT t.body FROM memory_conceptnode n CROSS JOIN memory_nodetext t ON t.node_id = n.id "
+        "WHERE n.persona_id = %s AND n.id > %s ORDER BY n.id",
+        [persona_id, node_id],
+    )
+    return [body for (body,) in rows]
 
 
 def columns(values: Iterable[Sequence[Any]]) -> dict[str, Any]:
-    """The columns that `nodes` tells, as arrays, by the names that they have in rows.NodeRows."""
+    """The COLUMNS of rows as arrays, by name."""
     return {name: np.array(column, dtype=kind) for (name, kind), column in zip(COLUMNS.items(), values, strict=True)}
 
 
@@ -145,16 +143,16 @@ def evidence_of(persona_id: int) -> np.ndarray:
 
 
 def _pairs(source: str, of: Any) -> np.ndarray:
-    """(A string for all of them: as rows they would take ten times as long.)"""
+    # One string for all of them, parsed by numpy: as rows they would take ten times as long.
     pairs = f"SELECT DISTINCT e.node_id || ',' || e.message_id AS pair FROM {source} ORDER BY e.node_id, e.message_id"
-    ((found,),) = _rows(f"SELECT group_concat(pair) FROM ({pairs})", [of])
-    return np.fromstring(found or "", dtype=np.int64, sep=",").reshape(-1, 2)
+    ((joined,),) = _rows(f"SELECT group_concat(pair) FROM ({pairs})", [of])
+    return np.fromstring(joined or "", dtype=np.int64, sep=",").reshape(-1, 2)
 
 
 def neighbours(persona_id: int, node_ids: Sequence[int], company: int) -> np.ndarray:
-    """What is one step away from `node_ids`, among the nodes that may be recalled: (edges, 3) int64 of one of these,
-    the other one, and how many share what joins them. A thought and what it rests on are two; nodes that mention the
-    same entity as many as mention it, at most `company`."""
+    """The nodes one step away from `node_ids`, of those that may be recalled: (edges, 3) int64 of one of these, the
+    other node, and how many nodes share what joins them. A thought and its ground are two; nodes that mention the same
+    entity as many as mention it, at most `company`."""
     rows = _rows(
         "WITH wanted AS (SELECT value AS id FROM json_each(%s)), joined AS ("
         "SELECT f.parent_id AS one, f.child_id AS other, 2 AS many FROM wanted "
@@ -172,8 +170,7 @@ def neighbours(persona_id: int, node_ids: Sequence[int], company: int) -> np.nda
 
 
 def node_rows(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
-    """How nodes are told, by id: id, uuid (hex), external id, kind, description, first day, made at (UTC, naive),
-    outcome."""
+    """The fields of render.RenderedNode, by id."""
     return _rows(
         "SELECT n.id, n.uuid, n.external_id, n.kind, n.description, n.event_time_start, n.created_at, n.outcome "
         "FROM json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
@@ -183,7 +180,7 @@ def node_rows(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]
 
 
 def resting_nodes(persona_id: int, message_ids: Sequence[int]) -> list[Resting]:
-    """What rests on messages, each with what it said otherwise before it was superseded or corrected, if so."""
+    """The nodes that rest on messages, each with its words before and after it was superseded or corrected, if so."""
     rows = _rows(
         "SELECT e.message_id, n.id, n.status, CASE WHEN by.id IS NULL THEN v.description ELSE n.description END, "
         "coalesce(by.description, n.description) FROM json_each(%s) AS said "
@@ -198,7 +195,7 @@ def resting_nodes(persona_id: int, message_ids: Sequence[int]) -> list[Resting]:
 
 
 def replaced_texts(persona_id: int, node_ids: Sequence[int]) -> list[ReplacedText]:
-    """What those of `node_ids` said that were superseded or corrected, and what is said in its place."""
+    """The words before and after of those of `node_ids` that were superseded or corrected."""
     wanted = "json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value"
     rows = _rows(
         f"SELECT n.description, by.description FROM {wanted} "
@@ -213,16 +210,18 @@ def replaced_texts(persona_id: int, node_ids: Sequence[int]) -> list[ReplacedTex
 
 
 def next_of_user(persona_id: int, message_ids: Sequence[int]) -> dict[int, str]:
-    """What the user said next in the same talk after each message, where they did, and no model is kept from it."""
-    return dict(_beside(persona_id, message_ids, "content", "n.created_at, n.id", ">"))
+    """The user's next message of the same session after each message, where there is one that may reach a model."""
+    return dict(_nearest_of_user(persona_id, message_ids, "content", "n.created_at, n.id", ">"))
 
 
 def last_of_user(persona_id: int, message_ids: Sequence[int]) -> dict[int, int]:
-    """The last message of the user in the same talk before each message that is not theirs."""
-    return dict(_beside(persona_id, message_ids, "id", "n.created_at DESC, n.id DESC", "<", "AND m.role <> 'user'"))
+    """The user's last message of the same session before each message that is not theirs."""
+    return dict(
+        _nearest_of_user(persona_id, message_ids, "id", "n.created_at DESC, n.id DESC", "<", "AND m.role <> 'user'")
+    )
 
 
-def _beside(
+def _nearest_of_user(
     persona_id: int, message_ids: Sequence[int], column: str, order: str, way: str, whose: str = ""
 ) -> list[tuple[Any, ...]]:
     return _rows(

@@ -1,4 +1,4 @@
-"""Holidays of both languages: when each falls in a year. Pure.
+"""Holidays of both languages, and the days on which each falls in a year. Pure.
 
 Easter by the Gregorian rule (Butcher's), 清明 by the rule of this century, the lunar feasts from a table of the years
 2000 to 2050, made with the Chinese calendar of ICU.
@@ -51,8 +51,8 @@ def _lunar(table: str, before: int = 0, after: int = 0) -> Of:
     def of(year: int) -> Days | None:
         if not FIRST_YEAR <= year < FIRST_YEAR + len(days):
             return None
-        said = days[year - FIRST_YEAR]
-        day = date(year, int(said[:2]), int(said[2:]))
+        digits = days[year - FIRST_YEAR]
+        day = date(year, int(digits[:2]), int(digits[2:]))
         return Days(day + timedelta(days=before), day + timedelta(days=after))
 
     return of
@@ -85,7 +85,7 @@ def _clear_bright(year: int) -> Days:
 
 
 # The longer name first. Mother's Day in English is of two days in different countries, and is left out.
-_FEASTS: tuple[tuple[str, Of], ...] = (
+_HOLIDAYS: tuple[tuple[str, Of], ...] = (
     (r"christmas eve|平安夜|圣诞前夜", _fixed(12, 24)),
     (r"christmas day", _fixed(12, 25)),
     (r"christmas(?! tree| card| present| party| song| dinner)|圣诞节?(?!老人|树|卡)", _fixed(12, 24, 26)),
@@ -119,7 +119,7 @@ _FEASTS: tuple[tuple[str, Of], ...] = (
 )
 _NAMED = re.compile(
     rf"(?:(?P<year>(?:19|20)\d\d年|{YEAR_ZH})的?|(?P<which>\b(?:last|this|next)\s+|上个|这个|下个))?"
-    rf"(?:{'|'.join(f'(?P<f{place}>{words})' for place, (words, _) in enumerate(_FEASTS))})"
+    rf"(?:{'|'.join(f'(?P<f{place}>{words})' for place, (words, _) in enumerate(_HOLIDAYS))})"
     r"(?!\w*s\b)(?:,?\s+(?:of\s+|in\s+)?(?P<after>(?:19|20)\d\d|last year|this year|next year)\b)?",
     re.I,
 )
@@ -127,16 +127,11 @@ _WHICH = {"上个": "last", "这个": "this", "下个": "next"}
 
 
 def find_holiday(text: str) -> tuple[Of, str, str] | None:
-    """The first holiday of `text`: when it falls, whether the last, this or the next one is said, and the words that
-    give its year, each empty where nothing does."""
+    """The first holiday of `text`: its days by year, whether the last, this or the next one is meant, and the words
+    that give its year, each empty where nothing does."""
     match = _NAMED.search(text)
-    if match is None or _inside_a_word(match, text):
-        return None
-    of = next(of for place, (_, of) in enumerate(_FEASTS) if match[f"f{place}"])
+    if match is None or (match[0].isascii() and text[match.start() - 1 : match.start()].isalpha()):
+        return None  # none, or inside a word
+    of = next(of for place, (_, of) in enumerate(_HOLIDAYS) if match[f"f{place}"])
     which = (match["which"] or "").strip().casefold()
     return of, _WHICH.get(which, which), match["year"] or match["after"] or ""
-
-
-def _inside_a_word(match: re.Match[str], text: str) -> bool:
-    before = text[match.start() - 1 : match.start()]
-    return match[0].isascii() and before.isalpha()

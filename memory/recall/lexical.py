@@ -1,8 +1,12 @@
 """How well words answer words: BM25 over a persona's own rows, with weighted query words. Pure.
 
-The index says which rows hold a word; here they are weighed, with counts of the persona alone, so that other people's
-memories change nothing. Source: Robertson & Zaragoza 2009; k1 and b as usual for short texts. All texts of a recall are
-weighed at once, as a matrix: one by one they took half of its time.
+    score     = Σ worth(word) · tf · (K1 + 1) / (tf + K1 · (1 - B + B · length / mean length))
+    worth     = weight in the query · rarity
+    rarity    = ln(1 + (rows - rows with it + 0.5) / (rows with it + 0.5)), over the rows of the persona and PRIOR_ROWS
+
+The counts are of the persona alone, so that other people's memories change nothing. Source: Robertson & Zaragoza 2009;
+k1 and b as usual for short texts. All texts of a recall are scored together, as a matrix: one by one they took half of
+its time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,23 +17,24 @@ import numpy as np
 
 K1 = 1.2
 B = 0.5
-# Rows that every persona is taken to have besides her own: in a memory of three rows no word is common yet.
+# Rows that every persona is taken to have besides their own: in a memory of three rows no word is common yet.
 PRIOR_ROWS = 100
 ENOUGH_WORDS = 6
-# Ids that lie farther apart than so many times their number are sorted rather than counted.
+# Ids spread over more than this many times their number are sorted rather than counted.
 SPARSE = 64
 
 
 @dataclass(frozen=True, eq=False)
 class Texts:
-    """What n texts hold of a query: `counts` (n, words), how often each of its words; `lengths` (n,), all words."""
+    """The occurrences of a query's words in n texts: `counts` (n, words), `lengths` (n,) in words."""
 
     counts: np.ndarray
     lengths: np.ndarray
 
     @classmethod
     def of(cls, columns: np.ndarray, lengths: np.ndarray, words: int) -> "Texts":
-        """Texts from their words one after another: of each the place among `words`, or `words` where it is none."""
+        """Texts from their words one after another: of each its position among `words`, or `words` where it is none."""
+        # One count over (text, word) numbers as a single integer, in place of a loop over the texts.
         cells = columns + np.repeat(np.arange(len(lengths)) * (words + 1), lengths)
         counts = np.bincount(cells, minlength=len(lengths) * (words + 1)).reshape(len(lengths), words + 1)
         return cls(counts[:, :-1].astype(np.float64), lengths.astype(np.float64))
@@ -45,21 +50,21 @@ class Texts:
 
 
 def count_words(bodies: Sequence[str], words: Sequence[str]) -> Texts:
-    """What cut texts hold of `words`, which are each of another kind.
+    """The occurrences of `words`, which are distinct, in tokenized texts.
 
-    >>> counted(["the cat saw the cat", "a dog"], ["cat", "sofa"]).counts
+    >>> count_words(["the cat saw the cat", "a dog"], ["cat", "sofa"]).counts
     array([[2., 0.],
            [0., 0.]])
     """
-    spoken = [body.split() for body in bodies]
-    lengths = np.fromiter(map(len, spoken), dtype=np.int64, count=len(spoken))
-    place = {word: place for place, word in enumerate(words)}
-    found = map(place.get, chain.from_iterable(spoken), repeat(len(words)))
-    return Texts.of(np.fromiter(found, dtype=np.int64, count=int(lengths.sum())), lengths, len(words))
+    tokens = [body.split() for body in bodies]
+    lengths = np.fromiter(map(len, tokens), dtype=np.int64, count=len(tokens))
+    position = {word: position for position, word in enumerate(words)}
+    columns = map(position.get, chain.from_iterable(tokens), repeat(len(words)))
+    return Texts.of(np.fromiter(columns, dtype=np.int64, count=int(lengths.sum())), lengths, len(words))
 
 
 def join_texts(texts: Texts, of: np.ndarray, number: int) -> Texts:
-    """Texts joined to `number` longer ones; `of` (n,) says of which one each is part."""
+    """Texts joined to `number` longer ones; `of` (n,) is the longer one that each is part of."""
     counts, lengths = np.zeros((number, texts.counts.shape[1])), np.zeros(number)
     np.add.at(counts, of, texts.counts)
     np.add.at(lengths, of, texts.lengths)
@@ -67,21 +72,21 @@ def join_texts(texts: Texts, of: np.ndarray, number: int) -> Texts:
 
 
 def rarity(rows_with: np.ndarray | int, rows: int) -> np.ndarray:
-    """The inverse document frequency of words that `rows_with` of `rows` hold; always above 0."""
+    """The inverse document frequency of words that `rows_with` of `rows` contain; always above 0."""
     total = np.maximum(rows, rows_with) + PRIOR_ROWS
     return np.asarray(np.log1p((total - rows_with + 0.5) / (rows_with + 0.5)))
 
 
 def worth(query: Mapping[str, float], frequencies: Mapping[str, int], rows: int) -> np.ndarray:
-    """What each word of `query` is worth among `rows`, in its order: its weight by its rarity."""
-    held = np.fromiter((frequencies.get(word, 0) for word in query), dtype=np.int64, count=len(query))
-    return np.fromiter(query.values(), dtype=np.float64, count=len(query)) * rarity(held, rows)
+    """The worth of each word of `query` among `rows`, in its order: its weight by its rarity."""
+    rows_with = np.fromiter((frequencies.get(word, 0) for word in query), dtype=np.int64, count=len(query))
+    return np.fromiter(query.values(), dtype=np.float64, count=len(query)) * rarity(rows_with, rows)
 
 
-def best(holding: Sequence[tuple[float, np.ndarray]], most: int) -> list[int]:
-    """The ids of `most` rows, those first whose words are worth most together, of equals the newest.
+def best(holding: Sequence[tuple[float, np.ndarray]], limit: int) -> list[int]:
+    """The ids of `limit` rows, those first whose words are worth most together, of equals the newest.
 
-    `holding` gives for each word its worth and the ids of the rows that hold it.
+    `holding` gives for each word its worth and the ids of the rows that contain it.
 
     >>> best([(1.0, np.array([7, 3])), (2.0, np.array([3]))], 9)
     [3, 7]
@@ -90,32 +95,28 @@ def best(holding: Sequence[tuple[float, np.ndarray]], most: int) -> list[int]:
         return []
     every = np.concatenate([rows for _, rows in holding])
     weights = np.repeat([weight for weight, _ in holding], [len(rows) for _, rows in holding])
-    ids, worth = _summed(every, weights)
-    if len(ids) > most:
-        least = np.partition(worth, len(worth) - most)[len(worth) - most]
+    # The sum of the weights of each id; counted rather than sorted where ids lie close together.
+    first = int(every.min(initial=0))
+    if int(every.max(initial=0)) - first > SPARSE * max(len(every), 1):
+        ids, positions = np.unique(every, return_inverse=True)
+        worth = np.bincount(positions, weights)
+    else:
+        present = np.flatnonzero(np.bincount(every - first))
+        ids, worth = present + first, np.bincount(every - first, weights)[present]
+    if len(ids) > limit:  # sort no more than can be among the best
+        least = np.partition(worth, len(worth) - limit)[len(worth) - limit]
         ids, worth = ids[worth >= least], worth[worth >= least]
-    return ids[np.lexsort((-ids, -worth))[:most]].tolist()
-
-
-def _summed(ids: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each id once, and the sum of its weights; counted rather than sorted where ids lie close together."""
-    first = int(ids.min(initial=0))
-    if int(ids.max(initial=0)) - first > SPARSE * max(len(ids), 1):
-        found, places = np.unique(ids, return_inverse=True)
-        return found, np.bincount(places, weights)
-    sums = np.bincount(ids - first, weights)
-    found = np.flatnonzero(np.bincount(ids - first))
-    return found + first, sums[found]
+    return ids[np.lexsort((-ids, -worth))[:limit]].tolist()
 
 
 def scores(texts: Texts, worth: np.ndarray) -> np.ndarray:
-    """The BM25 scores (n,) of texts, 0 where one holds none of the words."""
+    """The BM25 scores (n,) of texts, 0 where one contains none of the words."""
     damping = K1 * (1 - B + B * texts.lengths / max(1.0, texts.mean_length))
     return (texts.counts * (K1 + 1) / (texts.counts + damping[:, None])) @ worth
 
 
 def coverage(texts: Texts, worth: np.ndarray, rows: int) -> np.ndarray:
-    """Which share of a sufficient answer's worth occurs in each text: (n,), 0 … 1. A sufficient answer holds all words,
-    but of a long query at most what ENOUGH_WORDS rare ones are worth: nobody repeats four lines."""
+    """The share of a sufficient answer's worth in each text: (n,), 0 … 1. A sufficient answer contains all words, but
+    of a long query at most the worth of ENOUGH_WORDS rare ones: nobody repeats four messages."""
     enough = min(float(worth.sum()), ENOUGH_WORDS * float(rarity(1, rows)))
     return np.minimum(1.0, (texts.counts > 0) @ worth / enough) if enough else np.zeros(len(texts.lengths))

@@ -1,4 +1,4 @@
-"""How a recollection stands in the prompt: nodes with human dates, lines quoted with their speaker."""
+"""Recollections as the prompt shows them: nodes with human dates, messages quoted with their speaker."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -16,10 +16,10 @@ from echovessel.llm.prompt_text import one_line
 from memory.models import ConceptNode
 from persona.models import Persona
 
-# A longer line is cut: what it says can be looked up, the budget cannot.
-LONGEST_LINE_TOKENS = 250
+# A longer message is cut: its words can be looked up, the budget is fixed.
+MAX_MESSAGE_TOKENS = 250
 NEXT_LINE = "\n  "
-_told = lru_cache(maxsize=4_096)(humanize_date)
+_humanized = lru_cache(maxsize=4_096)(humanize_date)
 
 
 class RenderedMessage(NamedTuple):
@@ -56,7 +56,7 @@ class RenderedNode(NamedTuple):
 
 @dataclass(frozen=True)
 class Renderer:
-    """Whose memories they are, and when they are told."""
+    """The language and names of a persona, and the moment from which dates are read."""
 
     language: str
     names: dict[str, str]
@@ -69,38 +69,28 @@ class Renderer:
         return cls(persona.language, names, now.astimezone(persona.zone))
 
     def node(self, node: RenderedNode) -> str:
-        """A node's line; a thought is of no day, and what was promised or expected is told with how it ended."""
-        description = one_line(node.description) + self._ended(node)
+        """A node's line; a thought has no day, and a promise or expectation ends with its outcome."""
+        description: str = one_line(node.description)
+        if outcome := _outcomes(self.language).get(node.kind, {}).get(node.outcome):
+            description += f"（{outcome}）" if self.language == "zh" else f" ({outcome})"
         if node.kind == ConceptNode.Kind.THOUGHT:
             return f"- {description}"
         day = node.event_day or self._day(node.created_at)
-        return f"- {_told(day, self.now.date(), self.language)}{self._colon}{description}"
+        return f"- {_humanized(day, self.now.date(), self.language)}{self._colon}{description}"
 
-    def _ended(self, node: RenderedNode) -> str:
-        ended = _outcomes(self.language).get(node.kind, {}).get(node.outcome)
-        brackets = "（{}）" if self.language == "zh" else " ({})"
-        return brackets.format(ended) if ended else ""
+    def passage(self, messages: Sequence[RenderedMessage]) -> str:
+        """Messages in the order they were written; the first one bears the day."""
+        quotes = [self._quote(message) for message in messages]
+        return NEXT_LINE.join([self._dated(messages[0], quotes[0]), *quotes[1:]])
 
-    def opening(self, line: RenderedMessage) -> str:
-        """The first line of a passage."""
-        return self._dated(line, self._said(line))
+    def costs(self, message: RenderedMessage) -> tuple[int, int]:
+        """The tokens of a message as the first of a passage, and as a further one."""
+        quote = self._quote(message)
+        return tokens(self._dated(message, quote)), tokens(f"{NEXT_LINE}{quote}")
 
-    def further(self, line: RenderedMessage) -> str:
-        """A line of a passage after its first."""
-        return f"{NEXT_LINE}{self._said(line)}"
-
-    def passage(self, lines: Sequence[RenderedMessage]) -> str:
-        """Lines in the order they were said."""
-        return self.opening(lines[0]) + "".join(self.further(line) for line in lines[1:])
-
-    def costs(self, line: RenderedMessage) -> tuple[int, int]:
-        """The tokens of a line as the first of a passage, and as a further one."""
-        said = self._said(line)
-        return tokens(self._dated(line, said)), tokens(f"{NEXT_LINE}{said}")
-
-    def _dated(self, line: RenderedMessage, said: str) -> str:
+    def _dated(self, message: RenderedMessage, quote: str) -> str:
         comma = "，" if self.language == "zh" else ", "
-        return f"- {_told(self._day(line.created_at), self.now.date(), self.language)}{comma}{said}"
+        return f"- {_humanized(self._day(message.created_at), self.now.date(), self.language)}{comma}{quote}"
 
     def _day(self, moment: datetime) -> date:
         return moment.replace(tzinfo=UTC).astimezone(self.now.tzinfo).date()
@@ -109,22 +99,22 @@ class Renderer:
     def _colon(self) -> str:
         return "：" if self.language == "zh" else ": "
 
-    def _said(self, line: RenderedMessage) -> str:
-        words = shorten(one_line(line.content), LONGEST_LINE_TOKENS)
-        return f'{self.names.get(line.role, line.role)}{line.to}{self._colon}"{words}"'
+    def _quote(self, message: RenderedMessage) -> str:
+        words = shorten(one_line(message.content), MAX_MESSAGE_TOKENS)
+        return f'{self.names.get(message.role, message.role)}{message.to}{self._colon}"{words}"'
 
 
 @cache
 def _outcomes(language: str) -> Mapping[str, Mapping[str, str]]:
-    """How what was awaited ended, by its kind and outcome."""
+    """The words for the outcomes of promises and expectations, by kind and outcome."""
     path = settings.BASE_DIR / "templates" / "prompts" / f"outcomes.{language}.toml"
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def format_uuid(uuid_hex: str) -> str:
-    """A UUID as it is written, from how the database holds it.
+    """A UUID as it is written, from its form in the database.
 
-    >>> dashed("0123456789abcdef0123456789abcdef")
+    >>> format_uuid("0123456789abcdef0123456789abcdef")
     '01234567-89ab-cdef-0123-456789abcdef'
     """
     return f"{uuid_hex[:8]}-{uuid_hex[8:12]}-{uuid_hex[12:16]}-{uuid_hex[16:20]}-{uuid_hex[20:]}"

@@ -1,5 +1,5 @@
-"""What recall looks through: a persona's nodes and lines, in columns. Two things give it, with the same answers: the
-database (database_rows.py), and memory (snapshot.py) for those who are talked with."""
+"""What recall searches: a persona's nodes and messages, in columns. Two sources give the same answers: the database
+(`DatabaseRows`), and memory (snapshot.py) for the personas that are talked with."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,14 +7,18 @@ from typing import Protocol
 
 import numpy as np
 
+from chat import search
+from memory.recall import details, lexical
 from memory.recall.lexical import Texts
 from memory.recall.passages import Sessions
+from memory.store import vectors
+from memory.store.vector_cache import index_of
 
 
 @dataclass(frozen=True, eq=False)
 class NodeColumns:
     """Nodes in columns (n,), by id. `created` is in seconds since 1970; `sessions` 0 where there is none; `evidence`
-    (pairs, 2) holds the place of a node and the id of a message that it rests on, by both."""
+    (pairs, 2) holds the position of a node and the id of a message that it rests on, by both."""
 
     ids: np.ndarray
     impacts: np.ndarray
@@ -29,14 +33,15 @@ class NodeColumns:
 
 @dataclass(frozen=True, eq=False)
 class NodeRows(NodeColumns):
-    """Nodes that may be recalled, with what they hold of the words of a query."""
+    """Nodes that may be recalled, with the query words they contain."""
 
     texts: Texts
 
 
 @dataclass(frozen=True, eq=False)
-class LineRows:
-    """Messages that may reach a prompt: their ids (n,), ascending, their sessions (n,), and what they hold."""
+class MessageRows:
+    """Messages that may reach a prompt: their ids (n,), ascending, their sessions (n,), and the query words they
+    contain."""
 
     ids: np.ndarray
     sessions: np.ndarray
@@ -44,33 +49,77 @@ class LineRows:
 
 
 class Memory(Protocol):
-    """The nodes and lines of one persona."""
+    """The nodes and messages of one persona."""
 
     @property
     def node_count(self) -> int:
         """How many nodes there are, whatever their status."""
 
     @property
-    def line_count(self) -> int:
-        """How many lines there are, whether or not they may be shown."""
+    def message_count(self) -> int:
+        """How many messages there are, whether or not they may be shown."""
 
-    def nodes_holding(self, words: Sequence[str], most: int) -> dict[str, np.ndarray]:
-        """The ids of the nodes, whatever their status, that hold each word: the newest `most`, the newest first."""
+    def nodes_holding(self, words: Sequence[str], limit: int) -> dict[str, np.ndarray]:
+        """The ids of the nodes, whatever their status, that contain each word: the newest `limit`, newest first."""
 
-    def lines_holding(self, words: Sequence[str], most: int) -> dict[str, np.ndarray]:
-        """The same of lines, whether or not they may be shown."""
+    def messages_holding(self, words: Sequence[str], limit: int) -> dict[str, np.ndarray]:
+        """The same of messages, whether or not they may be shown."""
 
-    def recallable(self, node_ids: Sequence[int], most: int) -> list[int]:
-        """The first `most` of `node_ids` that may be recalled."""
+    def recallable(self, node_ids: Sequence[int], limit: int) -> list[int]:
+        """The first `limit` of `node_ids` that may be recalled."""
 
-    def resting_on(self, line_ids: np.ndarray, most: int) -> list[int]:
-        """The ids of nodes that may be recalled and rest on any of the lines, the first `most` by id."""
+    def resting_on(self, message_ids: np.ndarray, limit: int) -> list[int]:
+        """The ids of nodes that may be recalled and rest on any of the messages, the first `limit` by id."""
 
     def nodes(self, node_ids: Sequence[int], words: Sequence[str]) -> NodeRows:
-        """Those of `node_ids` that may be recalled, with what they hold of `words`."""
+        """Those of `node_ids` that may be recalled, with the occurrences of `words`."""
 
-    def lines(self, line_ids: Sequence[int], words: Sequence[str], most: int) -> LineRows:
-        """The first `most` of `line_ids` that may be shown, with what they hold of `words`."""
+    def messages(self, message_ids: Sequence[int], words: Sequence[str], limit: int) -> MessageRows:
+        """The first `limit` of `message_ids` that may be shown, with the occurrences of `words`."""
 
-    def talks(self, session_ids: Sequence[int]) -> Sessions:
-        """The lines that may be shown of sessions on record, by session."""
+    def sessions(self, session_ids: Sequence[int]) -> Sessions:
+        """The messages that may be shown of sessions on record, by session."""
+
+
+@dataclass(frozen=True)
+class DatabaseRows:
+    """The rows as the database holds them: found in its text indexes, read by id."""
+
+    persona_id: int
+
+    @property
+    def node_count(self) -> int:
+        return vectors.count(self.persona_id)
+
+    @property
+    def message_count(self) -> int:
+        return search.count(self.persona_id)
+
+    def nodes_holding(self, words: Sequence[str], limit: int) -> dict[str, np.ndarray]:
+        return vectors.find_by_terms(self.persona_id, words, limit)
+
+    def messages_holding(self, words: Sequence[str], limit: int) -> dict[str, np.ndarray]:
+        return search.find_by_terms(self.persona_id, words, limit)
+
+    def recallable(self, node_ids: Sequence[int], limit: int) -> list[int]:
+        return details.recallable(self.persona_id, node_ids, limit)
+
+    def resting_on(self, message_ids: np.ndarray, limit: int) -> list[int]:
+        return details.nodes_resting_on(self.persona_id, message_ids.tolist(), limit)
+
+    def nodes(self, node_ids: Sequence[int], words: Sequence[str]) -> NodeRows:
+        rows = details.nodes(self.persona_id, node_ids)
+        ids = np.array([node_id for node_id, *_ in rows], dtype=np.int64)
+        evidence = details.evidence(ids.tolist())
+        evidence[:, 0] = index_of(evidence[:, 0], ids)
+        *columns, bodies = zip(*rows, strict=True) if rows else ((),) * (len(details.COLUMNS) + 1)
+        return NodeRows(**details.columns(columns), texts=lexical.count_words(bodies, words), evidence=evidence)
+
+    def messages(self, message_ids: Sequence[int], words: Sequence[str], limit: int) -> MessageRows:
+        rows = sorted(search.bodies(self.persona_id, message_ids, limit))
+        ids = np.array([message_id for message_id, _, _ in rows], dtype=np.int64)
+        sessions = np.array([session_id for _, session_id, _ in rows], dtype=np.int64)
+        return MessageRows(ids, sessions, lexical.count_words([body for _, _, body in rows], words))
+
+    def sessions(self, session_ids: Sequence[int]) -> Sessions:
+        return Sessions.from_messages(search.talks(self.persona_id, session_ids))

@@ -1,11 +1,11 @@
-"""What memories are worth to a query. Pure: numbers in, numbers out; each may be one, or an array of those of many.
+"""The scores of memories. Pure: numbers in, numbers out; each may be one, or an array of those of many.
 
     relevance = meaning and words, mixed by the share that the embedding model has earned for the query's script
     total     = 3.0·relevance + lift·(0.5·recency + 2.0·|impact| + 1.0·relational + 1.5·anchor + 0.1·confirmed)
                 − penalty
     lift      = how far relevance stands above the floor, 0 … 1
 
-Relevance governs: what is unrelated gets nothing from its weight, however heavy it is (design/recall.md). The plain
+Relevance governs: an unrelated memory gets nothing from its weight, however heavy it is (design/recall.md). The plain
 sum of the seeds is `classic`. Left out: learning the weights.
 """
 
@@ -24,8 +24,8 @@ Numbers = Any
 ORTHOGONAL = 1 - math.sqrt(2) / 2
 # The span of dense relevance above a right angle that sentences reach in practice: 0.29 … 0.69 (cosine 0.81).
 DENSE_SPAN = 0.4
-# What an anchored memory gets of its anchor although nothing else speaks for it.
-LEAST_ANCHOR = 1 / 3
+# The share of its anchor that an anchored memory gets although nothing else speaks for it.
+MIN_ANCHOR = 1 / 3
 DISPUTED_PENALTY = 0.3
 DOUBT_PENALTY = 0.3
 RELATIONAL = 0.5
@@ -65,10 +65,10 @@ class Parts:
         lifted = self.recency + self.impact + self.relational + self.anchor + self.confirmed
         return self.relevance + lifted + self.penalty
 
-    def each(self, places: np.ndarray) -> "list[Parts]":
+    def each(self, positions: np.ndarray) -> "list[Parts]":
         """The parts of some of many, one by one."""
         size = np.shape(self.relevance)
-        rows = np.array([np.broadcast_to(values, size)[places] for values in vars(self).values()])
+        rows = np.array([np.broadcast_to(values, size)[positions] for values in vars(self).values()])
         return [Parts(*row) for row in rows.T.tolist()]
 
     def weighted(self) -> dict[str, float]:
@@ -94,7 +94,7 @@ def profile() -> Profile:
 
 
 def recency(days: Numbers, half_life_days: float) -> Numbers:
-    """1 for now, a half after one half-life; what lies ahead counts as now.
+    """1 for now, a half after one half-life; the future counts as now.
 
     >>> float(recency(14, 14))
     0.5
@@ -108,7 +108,7 @@ def dense_relevance(distance: Numbers) -> Numbers:
 
 
 def impact(emotional_impact: Numbers) -> Numbers:
-    """The weight of a feeling, whichever its sign: 0 … 1."""
+    """The weight of a feeling of either sign: 0 … 1."""
     return np.minimum(np.abs(emotional_impact) / 10, 1.0)
 
 
@@ -165,7 +165,7 @@ def bounded_parts(
         recency=weights.recency * recency * lifted,
         impact=weights.impact * impact * lifted,
         relational=weights.relational * relational * lifted,
-        anchor=weights.anchor * anchor * np.maximum(lifted, LEAST_ANCHOR),
+        anchor=weights.anchor * anchor * np.maximum(lifted, MIN_ANCHOR),
         confirmed=weights.confirmed * confirmed * lifted,
         raw_relevance=relevance,
         dense=dense,
@@ -175,12 +175,12 @@ def bounded_parts(
 
 
 def floor_distance() -> float:
-    """The Euclidean distance of unit vectors at the floor, 1.2 by default: what lies farther apart is unrelated.
+    """The Euclidean distance of unit vectors at the floor, 1.2 by default: memories farther apart are unrelated.
     Shared by recall, searching by meaning and the choice of known events for an extraction.
     """
     return 2 * (1 - knobs.minimum_relevance())
 
 
 def floor_of(minimum_relevance: float, share: float) -> float:
-    """The floor of dense relevance on the scale of `fused`."""
+    """The floor of dense relevance on the scale of `fuse`."""
     return float(fuse(minimum_relevance, 0.0, share))

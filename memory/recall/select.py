@@ -1,31 +1,32 @@
-"""What is shown: the best of nodes and passages together, within the budget. Pure.
+"""The selection: the best of nodes and passages together, within the budget. Pure.
 
-Everything competes by score, a little in favour of what is short. Lines that follow each other become one passage;
-what is shown is shown once.
+Everything competes by score · (USUAL_TOKENS / tokens) ** BREVITY. Messages that follow each other become one passage;
+nothing is shown twice.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-# score · (30 / tokens) ** 0.1: of two equals the shorter one leaves room for a third (LoCoMo: 0.901 -> 0.906).
+# Of two equals the shorter one leaves room for a third (LoCoMo: 0.901 -> 0.906).
 USUAL_TOKENS = 30
 BREVITY = 0.1
-LEAST_TOKENS = 8
+MIN_TOKENS = 8
 EXCEPTED_SHARE = 0.5
 
 
 class Candidate(NamedTuple):
-    """One thing that could be shown. `lines` are the messages whose words it shows: of a node its evidence, of a
-    line itself; `joined_tokens` is what a line costs as part of a passage that is there already. `only_excepted`: it is
-    below the floor, and offered because it mentions somebody who is named, or is of the days that are asked about."""
+    """One node or message that could be shown. `messages` are those whose words it shows: of a node its evidence, of a
+    message itself; `joined_tokens` is the cost of a message as part of a passage that is there already.
+    `only_excepted`: it is below the floor, and offered because it mentions an entity that is named, or is of the days
+    that are asked about."""
 
     key: int
     is_node: bool
     score: float
     tokens: int
-    lines: frozenset[int]
+    messages: frozenset[int]
     rank: tuple[float, ...] = ()
     only_excepted: bool = False
     before: int | None = None
@@ -33,91 +34,85 @@ class Candidate(NamedTuple):
     joined_tokens: int = 0
     text: str = ""
 
+    @property
+    def order(self) -> tuple[float, ...]:
+        """What candidates are sorted by: the best first."""
+        worth = self.score * (USUAL_TOKENS / max(MIN_TOKENS, self.tokens)) ** BREVITY
+        return (-worth, *self.rank, self.key, self.is_node)
+
 
 @dataclass
 class SelectedItem:
-    """One item: a node, or the lines of a passage; the best of them gives its score."""
+    """One item: a node, or the messages of a passage; the best of them gives its score."""
 
     best: Candidate
-    lines: list[Candidate] = field(default_factory=list)
+    passage: list[Candidate] = field(default_factory=list)
 
 
 @dataclass
 class Selection:
-    """What is shown, best first; why each other offer is not, by (is node, key)."""
+    """The items, best first; of each other candidate the rule that removed it, by (is node, key)."""
 
-    shown: list[SelectedItem] = field(default_factory=list)
+    items: list[SelectedItem] = field(default_factory=list)
     removed: dict[tuple[bool, int], str] = field(default_factory=dict)
-    least_score: float = 0.0
+    min_score: float = 0.0
     tokens: int = 0
     excepted_tokens: int = 0
-    seen_lines: set[int] = field(default_factory=set)
-    seen_texts: set[str] = field(default_factory=set)
+    shown_messages: set[int] = field(default_factory=set)
+    shown_texts: set[str] = field(default_factory=set)
     passages: dict[int, SelectedItem] = field(default_factory=dict)
+
+    def rule_against(self, candidate: Candidate, cost: int, budget: int, window: AbstractSet[int]) -> str:
+        """The rule that keeps a candidate out, or an empty string."""
+        if not candidate.is_node and candidate.messages <= window:
+            return "in_window"
+        if candidate.messages and candidate.messages <= self.shown_messages:
+            return "shown_already"
+        if candidate.text in self.shown_texts:
+            return "same_words"
+        if candidate.score < self.min_score and not candidate.only_excepted:
+            return "fell_off"
+        if self.tokens + cost > budget:
+            return "no_room"
+        if candidate.only_excepted and self.excepted_tokens + cost > budget * EXCEPTED_SHARE:
+            return "excepted_only"
+        return ""
+
+    def add(self, candidate: Candidate, cost: int, passage: SelectedItem | None) -> None:
+        """Show a candidate: a node by itself, a message in `passage` or as a new one."""
+        self.tokens += cost
+        self.excepted_tokens += cost * candidate.only_excepted
+        self.shown_messages |= candidate.messages
+        if passage is None:
+            passage = SelectedItem(candidate)
+            self.items.append(passage)
+        if candidate.is_node:
+            self.shown_texts.add(candidate.text)
+        else:
+            passage.passage.append(candidate)
+            self.passages[candidate.key] = passage
 
 
 def select_within_budget(
-    offers: Sequence[Candidate],
+    candidates: Sequence[Candidate],
     budget: int,
     *,
     window: AbstractSet[int] = frozenset(),
     longest_passage: int = 4,
     fall_off: float = 0.0,
 ) -> Selection:
-    """Fill `budget` tokens from `offers`, best first. `window` are lines that the prompt shows anyway; what scores
-    less than `fall_off` of the best is not shown."""
-    choice = Selection(least_score=fall_off * max((offer.score for offer in offers), default=0.0))
-    for offer in sorted(offers, key=_order):
-        passage = _passage_beside(offer, choice.passages, longest_passage)
-        cost = offer.joined_tokens if passage else offer.tokens
-        if reason := _refusal(offer, cost, choice, budget, window):
-            choice.removed[offer.is_node, offer.key] = reason
+    """Fill `budget` tokens from `candidates`, best first. `window` are messages that the prompt shows anyway; what
+    scores less than `fall_off` of the best is not shown."""
+    selection = Selection(min_score=fall_off * max((candidate.score for candidate in candidates), default=0.0))
+    for candidate in sorted(candidates, key=lambda candidate: candidate.order):
+        # A message continues the passage of its neighbour, unless that is long enough.
+        beside = () if candidate.is_node else (candidate.before, candidate.after)
+        neighbours = (selection.passages.get(key) for key in beside if key is not None)
+        passage = next((item for item in neighbours if item and len(item.passage) < longest_passage), None)
+        cost = candidate.joined_tokens if passage else candidate.tokens
+        if rule := selection.rule_against(candidate, cost, budget, window):
+            selection.removed[candidate.is_node, candidate.key] = rule
         else:
-            _show(offer, cost, passage, choice)
-    choice.shown.sort(key=lambda shown: _order(shown.best))
-    return choice
-
-
-def _order(offer: Candidate) -> tuple[float, ...]:
-    worth = offer.score * (USUAL_TOKENS / max(LEAST_TOKENS, offer.tokens)) ** BREVITY
-    return (-worth, *offer.rank, offer.key, offer.is_node)
-
-
-def _passage_beside(offer: Candidate, passages: Mapping[int, SelectedItem], longest: int) -> SelectedItem | None:
-    """The passage that a line continues, unless that is long enough."""
-    if offer.is_node:
-        return None
-    beside = (passages.get(line) for line in (offer.before, offer.after) if line is not None)
-    return next((passage for passage in beside if passage and len(passage.lines) < longest), None)
-
-
-def _refusal(offer: Candidate, cost: int, choice: Selection, budget: int, window: AbstractSet[int]) -> str:
-    """The rule that keeps an offer out, or an empty string."""
-    if not offer.is_node and offer.lines <= window:
-        return "in_window"
-    if offer.lines and offer.lines <= choice.seen_lines:
-        return "shown_already"
-    if offer.text in choice.seen_texts:
-        return "same_words"
-    if offer.score < choice.least_score and not offer.only_excepted:
-        return "fell_off"
-    if choice.tokens + cost > budget:
-        return "no_room"
-    if offer.only_excepted and choice.excepted_tokens + cost > budget * EXCEPTED_SHARE:
-        return "excepted_only"
-    return ""
-
-
-def _show(offer: Candidate, cost: int, passage: SelectedItem | None, choice: Selection) -> None:
-    choice.tokens += cost
-    choice.excepted_tokens += cost * offer.only_excepted
-    choice.seen_lines |= offer.lines
-    if offer.is_node:
-        choice.seen_texts.add(offer.text)
-    if passage:
-        passage.lines.append(offer)
-    else:
-        passage = SelectedItem(offer, [] if offer.is_node else [offer])
-        choice.shown.append(passage)
-    if not offer.is_node:
-        choice.passages[offer.key] = passage
+            selection.add(candidate, cost, passage)
+    selection.items.sort(key=lambda item: item.best.order)
+    return selection

@@ -1,9 +1,9 @@
-"""A persona's nodes and lines held in memory, for those who are talked with: a recall takes half of the time.
+"""A persona's nodes and messages held in memory, for those that are talked with: a recall takes half of the time.
 
-`prepare` makes a snapshot, off the hot path; `of` gives it as the database is now, or None. A few lines that came are
-read at once; what else has changed, `prepare` reads: stamps that triggers write tell (memory/store/vectors.py,
+`prepare` makes a snapshot, off the hot path; `of` returns it as the database is now, or None. A few new messages are
+read immediately, every other change by `prepare`; stamps that triggers write show them (memory/store/vectors.py,
 chat/search.py). Words are read once, unless they were changed. All personas together keep within
-`memory.words_in_memory_mb`; who was not talked with for longest is let go.
+`memory.words_in_memory_mb`; the one used longest ago is dropped.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,20 +20,20 @@ from memory import knobs
 from memory.recall import details
 from memory.recall.inverted_index import InvertedIndex
 from memory.recall.passages import Sessions
-from memory.recall.rows import LineRows, NodeColumns, NodeRows
+from memory.recall.rows import MessageRows, NodeColumns, NodeRows
 from memory.store import vectors
 from memory.store.vector_cache import LRUCache, State, expand_ranges, index_of
 from persona.models import Persona
 
-# So many new lines are read in a few milliseconds. Where more came, as when years of talk are brought from elsewhere,
-# the database is asked instead, and `prepare` reads them.
-MOST_FOLLOWED = 200
+# This many new messages are read in a few milliseconds. Where more came, as when years of messages are imported, the
+# database is asked instead, and `prepare` reads them.
+MAX_NEW_MESSAGES = 200
 
 
 @dataclass(frozen=True, eq=False)
 class Nodes(NodeColumns):
-    """All nodes in one state: `active` says which may be recalled, `by_message` is the evidence in the order of its
-    messages."""
+    """All nodes in one state: `active` marks those that may be recalled, `by_message` is the evidence in the order of
+    its messages."""
 
     state: State
     active: np.ndarray
@@ -42,16 +42,16 @@ class Nodes(NodeColumns):
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
-    """All lines up to one moment: columns (n,), by id. `said` is in microseconds since 1970; `shown` tells which may
-    reach a prompt and are on record."""
+class Messages:
+    """All messages up to one moment: columns (n,), by id. `written` is in microseconds since 1970; `shown` marks those
+    that may reach a prompt and are on record."""
 
     stamp: bytes
     epoch: bytes
     ids: np.ndarray
     sessions: np.ndarray
     shown: np.ndarray
-    said: np.ndarray
+    written: np.ndarray
     index: InvertedIndex
 
     @property
@@ -64,127 +64,130 @@ class Lines:
 class Snapshot:
     """See rows.Memory."""
 
-    held_nodes: Nodes
-    held_lines: Lines
+    all_nodes: Nodes
+    all_messages: Messages
 
     @cached_property
     def nbytes(self) -> int:
-        arrays = (*vars(self.held_nodes).values(), *vars(self.held_lines).values())
+        arrays = (*vars(self.all_nodes).values(), *vars(self.all_messages).values())
         return sum(part.nbytes for part in arrays if isinstance(part, np.ndarray | InvertedIndex))
 
     @property
     def node_count(self) -> int:
-        return len(self.held_nodes.ids)
+        return len(self.all_nodes.ids)
 
     @property
-    def line_count(self) -> int:
-        return len(self.held_lines.ids)
+    def message_count(self) -> int:
+        return len(self.all_messages.ids)
 
-    def nodes_holding(self, words: Sequence[str], most: int) -> dict[str, np.ndarray]:
-        found = self.held_nodes.index.holding(words, most)
-        return {word: self.held_nodes.ids[rows] for word, rows in found.items()}
+    def nodes_holding(self, words: Sequence[str], limit: int) -> dict[str, np.ndarray]:
+        rows = self.all_nodes.index.holding(words, limit)
+        return {word: self.all_nodes.ids[positions] for word, positions in rows.items()}
 
-    def lines_holding(self, words: Sequence[str], most: int) -> dict[str, np.ndarray]:
-        found = self.held_lines.index.holding(words, most)
-        return {word: self.held_lines.ids[rows] for word, rows in found.items()}
+    def messages_holding(self, words: Sequence[str], limit: int) -> dict[str, np.ndarray]:
+        rows = self.all_messages.index.holding(words, limit)
+        return {word: self.all_messages.ids[positions] for word, positions in rows.items()}
 
-    def recallable(self, node_ids: Sequence[int], most: int) -> list[int]:
-        return self.held_nodes.ids[self._active(node_ids)[:most]].tolist()
+    def recallable(self, node_ids: Sequence[int], limit: int) -> list[int]:
+        return self.all_nodes.ids[self._active(node_ids)[:limit]].tolist()
 
-    def resting_on(self, line_ids: np.ndarray, most: int) -> list[int]:
-        node, message = self.held_nodes.by_message.T
-        begins = np.searchsorted(message, line_ids)
-        rest = np.unique(node[expand_ranges(begins, np.searchsorted(message, line_ids, side="right") - begins)])
-        return self.held_nodes.ids[rest[self.held_nodes.active[rest]][:most]].tolist()
+    def resting_on(self, message_ids: np.ndarray, limit: int) -> list[int]:
+        nodes, messages = self.all_nodes.by_message.T
+        rests = np.unique(nodes[_runs_of(message_ids, messages)[0]])
+        return self.all_nodes.ids[rests[self.all_nodes.active[rests]][:limit]].tolist()
 
     def nodes(self, node_ids: Sequence[int], words: Sequence[str]) -> NodeRows:
-        held, found = self.held_nodes, np.sort(self._active(node_ids))
-        columns = {name: getattr(held, name)[found] for name in details.COLUMNS}
-        return NodeRows(**columns, texts=held.index.texts(found, words), evidence=self._evidence(found))
+        stored, positions = self.all_nodes, np.sort(self._active(node_ids))
+        columns = {name: getattr(stored, name)[positions] for name in details.COLUMNS}
+        nodes, messages = stored.evidence.T
+        evidence, lengths = _runs_of(positions, nodes)
+        pairs = np.stack([np.repeat(np.arange(len(positions)), lengths), messages[evidence]], axis=1)
+        return NodeRows(**columns, texts=stored.index.texts(positions, words), evidence=pairs)
 
-    def lines(self, line_ids: Sequence[int], words: Sequence[str], most: int) -> LineRows:
-        held, found = self.held_lines, _found(line_ids, self.held_lines.ids)
-        best = np.sort(found[held.shown[found]][:most])
-        return LineRows(held.ids[best], held.sessions[best], held.index.texts(best, words))
+    def messages(self, message_ids: Sequence[int], words: Sequence[str], limit: int) -> MessageRows:
+        stored, positions = self.all_messages, _positions(message_ids, self.all_messages.ids)
+        best = np.sort(positions[stored.shown[positions]][:limit])
+        return MessageRows(stored.ids[best], stored.sessions[best], stored.index.texts(best, words))
 
-    def talks(self, session_ids: Sequence[int]) -> Sessions:
-        held = self.held_lines
-        told = np.flatnonzero(np.isin(held.sessions, session_ids) & held.shown)
-        told = told[np.lexsort((held.ids[told], held.said[told], held.sessions[told]))]
-        sessions, of = np.unique(held.sessions[told], return_inverse=True)
-        return Sessions(sessions, held.ids[told], of)
+    def sessions(self, session_ids: Sequence[int]) -> Sessions:
+        stored = self.all_messages
+        shown = np.flatnonzero(np.isin(stored.sessions, session_ids) & stored.shown)
+        shown = shown[np.lexsort((stored.ids[shown], stored.written[shown], stored.sessions[shown]))]
+        sessions, of = np.unique(stored.sessions[shown], return_inverse=True)
+        return Sessions(sessions, stored.ids[shown], of)
 
     def _active(self, node_ids: Sequence[int]) -> np.ndarray:
-        """The places of those of `node_ids` that may be recalled, in their order."""
-        found = _found(node_ids, self.held_nodes.ids)
-        return found[self.held_nodes.active[found]]
-
-    def _evidence(self, found: np.ndarray) -> np.ndarray:
-        node, message = self.held_nodes.evidence.T
-        begins = np.searchsorted(node, found)
-        lengths = np.searchsorted(node, found, side="right") - begins
-        return np.stack([np.repeat(np.arange(len(found)), lengths), message[expand_ranges(begins, lengths)]], axis=1)
+        """The positions of those of `node_ids` that may be recalled, in their order."""
+        positions = _positions(node_ids, self.all_nodes.ids)
+        return positions[self.all_nodes.active[positions]]
 
 
-def _found(wanted: Sequence[int], ids: np.ndarray) -> np.ndarray:
-    """The places of those of `wanted` that are there, in their order."""
-    found = index_of(np.array(wanted, dtype=np.int64), ids)
-    return found[found >= 0]
+def _positions(wanted: Sequence[int], ids: np.ndarray) -> np.ndarray:
+    """The positions of those of `wanted` that are among `ids`, in their order."""
+    positions = index_of(np.array(wanted, dtype=np.int64), ids)
+    return positions[positions >= 0]
 
 
-_shelf: LRUCache[Snapshot] = LRUCache()
+def _runs_of(wanted: np.ndarray, ascending: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All positions of each of `wanted` in `ascending`, and how many each has."""
+    begins = np.searchsorted(ascending, wanted)
+    lengths = np.searchsorted(ascending, wanted, side="right") - begins
+    return expand_ranges(begins, lengths), lengths
+
+
+_cache: LRUCache[Snapshot] = LRUCache()
 _NONE = np.zeros(0, dtype=np.int64)
 _NOTHING_KNOWN = (_NONE, InvertedIndex())
-_NO_LINES = Lines(b"", b"", _NONE, _NONE, _NONE, _NONE, InvertedIndex())
+_NO_MESSAGES = Messages(b"", b"", _NONE, _NONE, _NONE, _NONE, InvertedIndex())
 
 
 def of(persona_id: int) -> Snapshot | None:
-    """The snapshot of a persona as the database is now. None where none was prepared, where more has changed since than
-    that lines came, and inside a transaction, whose changes may yet be undone."""
-    held = _taken(persona_id)
-    if held is None:
+    """The snapshot of a persona as the database is now. None where none was prepared, where more has changed than a few
+    new messages, and inside a transaction, whose changes may yet be undone."""
+    known = None if connection.in_atomic_block else _cache.take(persona_id)
+    if known is None:
         return None
-    with _at_one_moment():
-        fresh = _followed(persona_id, held) if _only_grew(persona_id, held) else None
-    return fresh and _kept(persona_id, fresh)
+    with _one_moment():
+        stamp, _, newest = search.state(persona_id)
+        if (
+            stamp != known.all_messages.stamp
+            or newest < known.all_messages.newest
+            or vectors.state(persona_id) != known.all_nodes.state
+            or search.count_since(persona_id, known.all_messages.newest, MAX_NEW_MESSAGES + 1) > MAX_NEW_MESSAGES
+        ):
+            return None
+        current = _read(persona_id, known)
+    return _keep(persona_id, current)
 
 
 def prepare(persona_id: int) -> None:
-    """Hold a persona's nodes and lines, or follow what has changed in them. It may take seconds."""
+    """Hold a persona's nodes and messages, or follow their changes. It may take seconds."""
     if connection.in_atomic_block:
         return
-    _let_go_of_who_is_gone()
-    held = _taken(persona_id)
-    with _at_one_moment():
-        fresh = _followed(persona_id, held)
-    _kept(persona_id, fresh)
-    if held is None:
-        heap.trim_heap()  # what was read to make it took three times as much
+    # Nobody asks for a persona that another process has deleted: no stamp would show it.
+    cached = {*_cache.keys(), *vectors.cached_persona_ids()}
+    for gone in cached.difference(Persona.objects.filter(pk__in=cached).values_list("pk", flat=True)):
+        drop_snapshots(gone)
+    known = _cache.take(persona_id)
+    with _one_moment():
+        current = _read(persona_id, known)
+    _keep(persona_id, current)
+    if known is None:
+        heap.trim_heap()  # reading for the first time takes three times as much
 
 
 def drop_snapshots(persona_id: int | None) -> None:
-    """Hold nothing of this persona any more, or of nobody."""
+    """Drop what is held of this persona, or of all."""
     vectors.drop_cached(persona_id)
     if persona_id is None:
-        _shelf.clear()
+        _cache.clear()
     else:
-        _shelf.drop(persona_id)
-
-
-def _let_go_of_who_is_gone() -> None:
-    """Nobody asks for a persona that another process has deleted: no stamp would tell."""
-    held = {*_shelf.keys(), *vectors.cached_persona_ids()}
-    for persona_id in held.difference(Persona.objects.filter(pk__in=held).values_list("pk", flat=True)):
-        drop_snapshots(persona_id)
-
-
-def _taken(persona_id: int) -> Snapshot | None:
-    return None if connection.in_atomic_block else _shelf.take(persona_id)
+        _cache.drop(persona_id)
 
 
 @contextmanager
-def _at_one_moment() -> Iterator[None]:
-    """Whatever is read within is of one state of the database. (Django's `atomic` would keep out all who write.)"""
+def _one_moment() -> Iterator[None]:
+    """All reads within see one state of the database. (Django's `atomic` would keep out all writers.)"""
     with connection.cursor() as cursor:
         cursor.execute("BEGIN")
         try:
@@ -193,77 +196,64 @@ def _at_one_moment() -> Iterator[None]:
             cursor.execute("ROLLBACK")
 
 
-def _only_grew(persona_id: int, held: Snapshot) -> bool:
-    """Whether nothing but lines came, and not too many."""
-    stamp, _, newest = search.state(persona_id)
-    same = stamp == held.held_lines.stamp and newest >= held.held_lines.newest
-    if not same or vectors.state(persona_id) != held.held_nodes.state:
-        return False
-    return search.count_since(persona_id, held.held_lines.newest, MOST_FOLLOWED + 1) <= MOST_FOLLOWED
-
-
-def _kept(persona_id: int, snapshot: Snapshot) -> Snapshot:
-    if snapshot is not _shelf.take(persona_id):
-        _shelf.put(persona_id, snapshot, knobs.words_in_memory_mb() * 1_000_000)
+def _keep(persona_id: int, snapshot: Snapshot) -> Snapshot:
+    if snapshot is not _cache.take(persona_id):
+        _cache.put(persona_id, snapshot, knobs.words_in_memory_mb() * 1_000_000)
     return snapshot
 
 
-def _followed(persona_id: int, held: Snapshot | None) -> Snapshot:
-    nodes = _nodes(persona_id, held.held_nodes if held else None)
-    lines = _lines(persona_id, held.held_lines if held else _NO_LINES)
-    unchanged = held and held.held_nodes is nodes and held.held_lines is lines
-    return held if held and unchanged else Snapshot(nodes, lines)
+def _read(persona_id: int, known: Snapshot | None) -> Snapshot:
+    """The snapshot of now; `known` itself where nothing has changed."""
+    nodes = _read_nodes(persona_id, known.all_nodes if known else None)
+    messages = _read_messages(persona_id, known.all_messages if known else _NO_MESSAGES)
+    unchanged = known and known.all_nodes is nodes and known.all_messages is messages
+    return known if known and unchanged else Snapshot(nodes, messages)
 
 
-def _nodes(persona_id: int, held: Nodes | None) -> Nodes:
+def _read_nodes(persona_id: int, known: Nodes | None) -> Nodes:
     state = vectors.state(persona_id)
-    if held and held.state == state:
-        return held
+    if known and known.state == state:
+        return known
     rows = details.all_nodes(persona_id)
     active, *values = zip(*rows, strict=True) if rows else ((),) * (len(details.COLUMNS) + 1)
     columns = details.columns(values)
-    known = (held.ids, held.index) if held and held.state.epoch == state.epoch else _NOTHING_KNOWN
-    evidence = _evidence_of(persona_id, columns["ids"])
+    indexed = (known.ids, known.index) if known and known.state.epoch == state.epoch else _NOTHING_KNOWN
+    evidence = details.evidence_of(persona_id)
+    evidence[:, 0] = index_of(evidence[:, 0], columns["ids"])
+    evidence = evidence[evidence[:, 0] >= 0]
     return Nodes(
         state=state,
         active=np.array(active, dtype=bool),
         evidence=evidence,
         by_message=evidence[np.argsort(evidence[:, 1], kind="stable")],
-        index=_index(persona_id, known, columns["ids"], details.words_since),
+        index=_index(persona_id, indexed, columns["ids"], details.words_since),
         **columns,
     )
 
 
-def _evidence_of(persona_id: int, ids: np.ndarray) -> np.ndarray:
-    evidence = details.evidence_of(persona_id)
-    evidence[:, 0] = index_of(evidence[:, 0], ids)
-    return evidence[evidence[:, 0] >= 0]
-
-
-def _lines(persona_id: int, held: Lines) -> Lines:
+def _read_messages(persona_id: int, known: Messages) -> Messages:
     stamp, epoch, newest = search.state(persona_id)
-    if (held.stamp, held.newest) == (stamp, newest):
-        return held
-    before = held if held.stamp == stamp and held.newest < newest else _NO_LINES
-    rows = search.since(persona_id, before.newest)
-    columns = np.array(rows, dtype=np.int64).reshape(-1, 4).T
-    ids, sessions, shown, said = (
+    if (known.stamp, known.newest) == (stamp, newest):
+        return known
+    before = known if known.stamp == stamp and known.newest < newest else _NO_MESSAGES
+    columns = np.array(search.since(persona_id, before.newest), dtype=np.int64).reshape(-1, 4).T
+    ids, sessions, shown, written = (
         np.concatenate(both)
-        for both in zip((before.ids, before.sessions, before.shown, before.said), columns, strict=True)
+        for both in zip((before.ids, before.sessions, before.shown, before.written), columns, strict=True)
     )
-    known = (held.ids, held.index) if held.epoch == epoch else _NOTHING_KNOWN
-    index = _index(persona_id, known, ids, search.words_since)
-    return Lines(stamp, epoch, ids, sessions, shown.astype(bool), said, index)
+    indexed = (known.ids, known.index) if known.epoch == epoch else _NOTHING_KNOWN
+    index = _index(persona_id, indexed, ids, search.words_since)
+    return Messages(stamp, epoch, ids, sessions, shown.astype(bool), written, index)
 
 
 def _index(
     persona_id: int,
-    known: tuple[np.ndarray, InvertedIndex],
+    indexed: tuple[np.ndarray, InvertedIndex],
     ids: np.ndarray,
     words_since: Callable[[int, int], list[str]],
 ) -> InvertedIndex:
-    """The index of the texts of `ids`. Those that are known are not read again, if all others come after them."""
-    before, index = known
+    """The index of the texts of `ids`. Those that are indexed are not read again, if all others come after them."""
+    before, index = indexed
     if not np.array_equal(before, ids[: len(before)]):
         left = np.isin(before, ids)
         before, index = before[left], index.kept(left)

@@ -1,4 +1,5 @@
-"""The account of one recall: what was asked, found, weighed and shown. Ids only: forgetting reaches every text."""
+"""The account of one recall: the query, each retriever, each candidate, the items shown. Ids only: forgetting reaches
+every text."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -7,13 +8,13 @@ from typing import Any, Literal
 EmptyReason = Literal["", "nothing_asked", "nothing_stored", "everything_filtered"]
 
 
-@dataclass(frozen=True)
+@dataclass
 class RetrieverRecord:
-    """One arm: how many it found, how long it took, and why it was skipped (else empty)."""
+    """One retriever: how many rows it found, how long it took, and why it was skipped (else empty)."""
 
     name: str
-    found: int
-    ms: float
+    found: int = 0
+    ms: float = 0.0
     skipped: str = ""
 
 
@@ -31,7 +32,7 @@ class CandidateRecord:
 
 @dataclass(frozen=True)
 class ItemRecord:
-    """One thing that was shown."""
+    """One item that was shown."""
 
     id: str
     layer: str
@@ -45,7 +46,7 @@ class ItemRecord:
 
 @dataclass(frozen=True)
 class XRay:
-    """What the page, the admin, the API and the command tell about a recall."""
+    """The account that the page, the admin, the API and the command show."""
 
     query: dict[str, Any]
     arms: Sequence[RetrieverRecord]
@@ -61,17 +62,10 @@ class XRay:
         return {
             "query": self.query,
             "arms": [asdict(arm) for arm in self.arms],
-            "candidates": [vars(seen) | {"arms": list(seen.arms)} for seen in self.candidates],
+            "candidates": [vars(candidate) | {"arms": list(candidate.arms)} for candidate in self.candidates],
             "chosen": [vars(item) | {"messages": list(item.messages)} for item in self.chosen],
             "budget": self.budget,
             "tokens": self.tokens,
             "elapsed_ms": self.elapsed_ms,
             "empty_reason": self.empty_reason,
         }
-
-
-def empty_reason(stored: int, shown: int) -> EmptyReason:
-    """Why a recall is empty: nothing was there but the talk itself, or nothing passed."""
-    if shown:
-        return ""
-    return "everything_filtered" if stored else "nothing_stored"

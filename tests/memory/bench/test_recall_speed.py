@@ -9,7 +9,7 @@ from django.db import connection
 from memory.bench import isolation, recall
 from memory.bench.synthetic import LINES_A_TALK, Life, Size, write_life
 from memory.models import ConceptNode, Mention
-from memory.recall.time_window import window_asked_for
+from memory.recall.dates import window_asked_for
 from persona.models import Persona
 
 pytestmark = pytest.mark.django_db

@@ -26,7 +26,7 @@ ASKED = "What about my birthday present in the kitchen?"
 
 @pytest.fixture(autouse=True)
 def no_cached_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshot, "_shelf", LRUCache())
+    monkeypatch.setattr(snapshot, "_cache", LRUCache())
 
 
 def recall(persona: Persona, budget: int = 600) -> Recall:

@@ -189,4 +189,4 @@ def test_a_persona_that_another_process_deleted_is_let_go_after_the_next_turn_of
     Persona.objects.filter(pk=mira.pk).delete()
     snapshot.prepare(otto.pk)
     assert vectors.cached_persona_ids() == []
-    assert snapshot._shelf.keys() == [otto.pk]
+    assert snapshot._cache.keys() == [otto.pk]

@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.recall import holidays, time_window
-from memory.recall.dates import window
+from memory.recall import holidays
+from memory.recall.dates import window, window_asked_for
 from tests.memory.recall.date_phrases import PHRASES, TODAY
 from tests.table import each_row
 
@@ -43,27 +43,26 @@ def test_a_feast_beyond_the_table_is_read_as_its_year_and_easter_falls_by_rule()
 
 def test_days_begin_in_the_owners_zone() -> None:
     late = datetime(2026, 3, 17, 20, tzinfo=UTC)  # the 18th in Shanghai
-    found = time_window.window_asked_for(["What did I do yesterday?"], late, SHANGHAI)
+    found = window_asked_for(["What did I do yesterday?"], late, SHANGHAI)
     assert found is not None
     assert found.days.start == date(2026, 3, 17)
     assert (found.since, found.until) == (datetime(2026, 3, 16, 16), datetime(2026, 3, 17, 16))
 
 
 def test_the_newest_line_that_names_days_counts_and_old_lines_do_not() -> None:
-    asked = time_window.window_asked_for(["What did I do last week?", "Or on Friday?"], NOON, SHANGHAI)
+    asked = window_asked_for(["What did I do last week?", "Or on Friday?"], NOON, SHANGHAI)
     assert asked is not None
     assert asked.days.start == date(2026, 3, 13)
-    assert time_window.window_asked_for(["last week", "I like tea.", "And coffee."], NOON, SHANGHAI) is None
+    assert window_asked_for(["last week", "I like tea.", "And coffee."], NOON, SHANGHAI) is None
 
 
 def test_today_is_no_window() -> None:
-    assert time_window.window_asked_for(["I am tired today."], NOON, SHANGHAI) is None
+    assert window_asked_for(["I am tired today."], NOON, SHANGHAI) is None
 
 
 def test_the_narrower_the_window_the_more_it_says() -> None:
     week, month, year = (
-        time_window.window_asked_for([f"What happened last {span}?"], NOON, SHANGHAI)
-        for span in ("week", "month", "year")
+        window_asked_for([f"What happened last {span}?"], NOON, SHANGHAI) for span in ("week", "month", "year")
     )
     assert week
     assert month

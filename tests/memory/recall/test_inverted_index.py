@@ -25,7 +25,7 @@ def pieces(bodies: Sequence[str], lengths: Sequence[int]) -> list[Sequence[str]]
 
 @pytest.fixture(autouse=True)
 def merged_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inverted_index, "MOST_RECENT", 4)
+    monkeypatch.setattr(inverted_index, "MAX_RECENT", 4)
 
 
 @given(bodies=BODIES, cuts=st.lists(st.integers(0, 7), max_size=20), most=st.integers(0, 9))

@@ -38,7 +38,7 @@ def test_the_rows_that_are_looked_at_are_bounded_the_rarest_words_first() -> Non
     many = {f"word {number}": retrievers.COMMON - number for number in range(1, 64)}
     told = retrievers.telling_words(dict.fromkeys(many, 1.0), many)
     assert told[0] == "word 63"
-    assert retrievers.MOST_ROWS <= sum(many[word] for word in told) < retrievers.MOST_ROWS + retrievers.COMMON
+    assert retrievers.MAX_ROWS <= sum(many[word] for word in told) < retrievers.MAX_ROWS + retrievers.COMMON
 
 
 def test_a_text_that_says_a_word_more_often_scores_more_and_a_longer_one_less() -> None:

@@ -11,7 +11,7 @@ from memory.recall.select import Candidate, select_within_budget
 
 
 def test_an_answer_profits_from_the_question_before_it() -> None:
-    talks = Sessions.told({1: [10, 11, 12]})
+    talks = Sessions.from_messages({1: [10, 11, 12]})
     found = passages.score_messages(
         talks, np.array([1.0, 0, 0]), np.zeros(1), Around(adjacent=0.4, pair=0.3, session=0.4)
     )
@@ -19,18 +19,18 @@ def test_an_answer_profits_from_the_question_before_it() -> None:
 
 
 def test_a_line_has_no_neighbours_beyond_its_talk() -> None:
-    talks = Sessions.told({1: [10], 2: [20]})
+    talks = Sessions.from_messages({1: [10], 2: [20]})
     assert passages.score_messages(talks, np.array([1.0, 0]), np.array([0, 0.5]), Around())[1] == pytest.approx(0.2)
 
 
 def test_without_talks_there_is_nothing_to_score() -> None:
-    nothing = Sessions.told({})
+    nothing = Sessions.from_messages({})
     assert passages.score_messages(nothing, np.zeros(0), np.zeros(0), Around()).tolist() == []
-    assert nothing.before(nothing.lines).tolist() == nothing.after(nothing.lines).tolist() == []
+    assert nothing.before(nothing.messages).tolist() == nothing.after(nothing.messages).tolist() == []
 
 
 def test_a_line_that_asks_holds_less_than_one_that_tells() -> None:
-    assert passages.tells("去哪里了？") < passages.tells("去海边了。")
+    assert passages.statement_weight("去哪里了？") < passages.statement_weight("去海边了。")
 
 
 def test_a_rare_word_is_worth_more_than_a_common_one() -> None:
@@ -51,7 +51,7 @@ def node(key: int, score: float, *lines: int, tokens: int = 10, only_excepted: b
 
 def test_lines_that_follow_each_other_become_one_passage() -> None:
     choice = select_within_budget([line(1, 2.0, after=2), line(2, 1.5, before=1, after=3), line(9, 1.0)], 100)
-    assert [[offer.key for offer in shown.lines] for shown in choice.shown] == [[1, 2], [9]]
+    assert [[candidate.key for candidate in item.passage] for item in choice.items] == [[1, 2], [9]]
     assert choice.tokens == 10 + 7 + 10
 
 
@@ -59,12 +59,12 @@ def test_a_passage_ends_at_its_longest() -> None:
     choice = select_within_budget(
         [line(1, 3.0, after=2), line(2, 2.0, before=1, after=3), line(3, 1.0, before=2)], 100, longest_passage=2
     )
-    assert [len(shown.lines) for shown in choice.shown] == [2, 1]
+    assert [len(item.passage) for item in choice.items] == [2, 1]
 
 
 def test_a_line_that_a_chosen_memory_rests_on_is_shown_once() -> None:
     choice = select_within_budget([node(1, 3.0, 7), line(7, 2.0)], 100)
-    assert [shown.best.key for shown in choice.shown] == [1]
+    assert [item.best.key for item in choice.items] == [1]
     assert choice.removed == {(False, 7): "shown_already"}
 
 
@@ -74,13 +74,13 @@ def test_lines_of_the_window_are_not_repeated() -> None:
 
 def test_what_does_not_fit_leaves_room_for_what_does() -> None:
     choice = select_within_budget([node(1, 3.0, tokens=90), node(2, 2.0, tokens=50), node(3, 1.0, tokens=10)], 100)
-    assert [shown.best.key for shown in choice.shown] == [1, 3]
+    assert [item.best.key for item in choice.items] == [1, 3]
     assert choice.removed == {(True, 2): "no_room"}
 
 
 def test_what_is_only_an_exception_takes_at_most_half() -> None:
     choice = select_within_budget([node(key, 3.0 - key / 10, tokens=10, only_excepted=True) for key in range(10)], 60)
-    assert len(choice.shown) == 3
+    assert len(choice.items) == 3
     assert "excepted_only" in choice.removed.values()
 
 
@@ -106,5 +106,5 @@ def test_a_budget_is_never_exceeded_and_the_best_comes_first(made: list[tuple[bo
     ]
     choice = select_within_budget(offers, budget)
     assert choice.tokens <= budget
-    assert len(choice.removed) + sum(max(1, len(shown.lines)) for shown in choice.shown) == len(offers)
+    assert len(choice.removed) + sum(max(1, len(item.passage)) for item in choice.items) == len(offers)
     assert choice == select_within_budget(list(reversed(offers)), budget)

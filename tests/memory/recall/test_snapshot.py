@@ -24,8 +24,7 @@ from echovessel.language import tokenizer
 from memory import recall as recalling
 from memory.models import ConceptNode, Evidence, ImportJob, NodeText, NodeVector
 from memory.recall import Recall, details, inverted_index, recall, snapshot
-from memory.recall.database_rows import DatabaseRows
-from memory.recall.rows import Memory
+from memory.recall.rows import DatabaseRows, Memory
 from memory.recall.snapshot import Snapshot
 from memory.store import vectors
 from memory.store.active_model import follow
@@ -43,8 +42,8 @@ TAGS = [[], ["commitment"], ["unresolved", "correction"]]
 @pytest.fixture(autouse=True)
 def nothing_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """A shelf of the test's own, and small segments."""
-    monkeypatch.setattr(snapshot, "_shelf", LRUCache())
-    monkeypatch.setattr(inverted_index, "MOST_RECENT", 8)
+    monkeypatch.setattr(snapshot, "_cache", LRUCache())
+    monkeypatch.setattr(inverted_index, "MAX_RECENT", 8)
 
 
 def columns_of(rows: Any) -> dict[str, Any]:
@@ -63,14 +62,14 @@ def told(memory: Memory, nodes: list[int], lines: list[int], sessions: list[int]
     asked = [*WORDS[:6], "unicorn"]
     return {
         "node_count": memory.node_count,
-        "line_count": memory.line_count,
+        "message_count": memory.message_count,
         "nodes_holding": {word: ids.tolist() for word, ids in memory.nodes_holding(asked, most).items()},
-        "lines_holding": {word: ids.tolist() for word, ids in memory.lines_holding(asked, most).items()},
+        "messages_holding": {word: ids.tolist() for word, ids in memory.messages_holding(asked, most).items()},
         "recallable": memory.recallable(nodes, most),
         "resting_on": memory.resting_on(np.array(sorted(lines), dtype=np.int64), most),
         "nodes": columns_of(memory.nodes(nodes, asked)),
-        "lines": columns_of(memory.lines(lines, asked, most)),
-        "talks": columns_of(memory.talks(sorted(sessions))),
+        "lines": columns_of(memory.messages(lines, asked, most)),
+        "talks": columns_of(memory.sessions(sorted(sessions))),
     }
 
 
@@ -353,25 +352,25 @@ def test_lines_that_came_are_followed_at_once_and_nothing_is_read_twice(
     receive_message(mira, "bread by the sea", None, "web", NOW)
     held = snapshot.of(mira.pk)
     assert held
-    assert held.line_count == 3
-    assert held.lines_holding(["bread"], 9)["bread"].tolist() == [Message.objects.get(content="bread by the sea").pk]
-    assert read == [before.held_lines.ids[-1]]
+    assert held.message_count == 3
+    assert held.messages_holding(["bread"], 9)["bread"].tolist() == [Message.objects.get(content="bread by the sea").pk]
+    assert read == [before.all_messages.ids[-1]]
 
 
 def test_lines_that_came_by_the_thousand_are_left_to_prepare(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshot, "MOST_FOLLOWED", 2)
+    monkeypatch.setattr(snapshot, "MAX_NEW_MESSAGES", 2)
     talk(mira, "the cat sat on the sofa")
     prepared(mira)
     talk(mira, "tea and rain", "> bread by the sea")
     held = snapshot.of(mira.pk)
     assert held
-    assert held.line_count == 3
+    assert held.message_count == 3
     talk(mira, "the choir", "> the lamp", "the bee")
     assert snapshot.of(mira.pk) is None
     assert_alike(mira.pk, prepared(mira), random.Random(1))
     held = snapshot.of(mira.pk)
     assert held
-    assert held.line_count == 6
+    assert held.message_count == 6
 
 
 @pytest.mark.parametrize("status", ["writing", "remembering"])
@@ -384,14 +383,14 @@ def test_while_an_import_is_in_hand_a_turn_reads_nothing_of_it_and_the_first_tur
         owner=mira.owner, persona=mira, status=status, holder="a worker", file_name="x", file_size=9, created_at=NOW
     )
     talk(mira, "tea and rain")
-    before = snapshot._shelf.take(mira.pk)
+    before = snapshot._cache.take(mira.pk)
     recalling.prepare(mira.pk)
-    assert snapshot._shelf.take(mira.pk) is before
+    assert snapshot._cache.take(mira.pk) is before
     ImportJob.objects.filter(pk=job.pk).update(holder="")  # it waits, for tomorrow's budget perhaps
     recalling.prepare(mira.pk)
-    held = snapshot._shelf.take(mira.pk)
+    held = snapshot._cache.take(mira.pk)
     assert held
-    assert held.line_count == 2
+    assert held.message_count == 2
 
 
 @pytest.mark.parametrize("change", ["withheld", "off the record", "gone", "node"])
@@ -412,12 +411,12 @@ def test_what_else_has_changed_is_left_to_prepare(mira: Persona, remember: Any, 
 def test_words_that_are_gone_from_the_database_are_gone_from_memory(mira: Persona, remember: Any) -> None:
     talk(mira, "the unicorn sat on the sofa", "> and drank tea")
     remember(mira, "Ana rides a unicorn.")
-    assert "unicorn" in prepared(mira).held_lines.index.vocabulary
+    assert "unicorn" in prepared(mira).all_messages.index.vocabulary
     Message.objects.filter(content__contains="unicorn").delete()
     ConceptNode.objects.all().delete()
     held = prepared(mira)
-    assert sorted(held.held_lines.index.vocabulary) == sorted(tokenizer.tokenize("and drank tea"))
-    assert not held.held_nodes.index.vocabulary
+    assert sorted(held.all_messages.index.vocabulary) == sorted(tokenizer.tokenize("and drank tea"))
+    assert not held.all_nodes.index.vocabulary
 
 
 def test_another_process_that_writes_is_noticed_at_once(mira: Persona) -> None:
@@ -432,7 +431,7 @@ def test_another_process_that_writes_is_noticed_at_once(mira: Persona) -> None:
     subprocess.run([sys.executable, "-c", script], check=True, env=env, cwd=django_settings.BASE_DIR)
     assert snapshot.of(mira.pk) is None
     held = prepared(mira)
-    assert held.lines_holding(["bread"], 9)["bread"].tolist() == [Message.objects.get(content="bread").pk]
+    assert held.messages_holding(["bread"], 9)["bread"].tolist() == [Message.objects.get(content="bread").pk]
     assert_alike(mira.pk, held, random.Random(1))
 
 
@@ -491,7 +490,7 @@ def test_nothing_is_held_of_what_a_transaction_may_yet_undo(mira: Persona) -> No
         add_message(session, "user", "some bread", NOW)
     held = snapshot.of(mira.pk)
     assert held
-    assert not len(held.lines_holding(["unicorn"], 9)["unicorn"])
+    assert not len(held.messages_holding(["unicorn"], 9)["unicorn"])
     assert_alike(mira.pk, held, random.Random(1))
 
 
@@ -521,21 +520,21 @@ def test_a_persona_of_whom_nothing_is_stored_is_held_as_well(
     receive_message(mira, "the cat sat on the sofa", None, "web", NOW)
     held = snapshot.of(mira.pk)
     assert held
-    assert held.line_count == 1
+    assert held.message_count == 1
 
 
 def test_a_persona_who_is_deleted_leaves_nothing(mira: Persona, otto: Persona, remember: Any) -> None:
     key, lines = mira.pk, talk(mira, "the cat sat on the sofa").messages.count()
     remember(mira, "Ana has a cat.")
     talk(otto, "tea and rain")
-    assert prepared(mira).line_count == lines
+    assert prepared(mira).message_count == lines
     kept = prepared(otto)
     mira.delete()
     assert snapshot.of(key) is None
     snapshot.prepare(key)
     gone = snapshot.of(key)
     assert gone
-    assert (gone.node_count, gone.line_count) == (0, 0)
+    assert (gone.node_count, gone.message_count) == (0, 0)
     assert snapshot.of(otto.pk) is kept
 
 
@@ -544,6 +543,6 @@ def test_lines_of_one_moment_are_told_in_the_order_in_which_they_came(mira: Pers
     Message.objects.update(created_at=NOW)
     Message.objects.filter(content="bread").update(created_at=NOW - timedelta(microseconds=1))
     Message.objects.filter(content="the cat").update(created_at=NOW + timedelta(microseconds=999_999))
-    told_in_order = prepared(mira).talks([session.pk]).lines.tolist()
+    told_in_order = prepared(mira).sessions([session.pk]).messages.tolist()
     assert told_in_order == [Message.objects.get(content=said).pk for said in ("bread", "tea", "rain", "the cat")]
     assert_alike(mira.pk, prepared(mira), random.Random(1))
