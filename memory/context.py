@@ -20,8 +20,9 @@ from echovessel.llm.prompt_text import Neutral, fence, lines_of, one_line, rende
 from memory import knobs
 from memory.entities import clarify
 from memory.models import ConceptNode, Entity, MergeProposal
-from memory.models.node import NodeQuerySet
+from memory.models.node import NodeQuerySet, is_unsure
 from memory.recall import Meaning, Recall, recall, scoring
+from memory.recall.render import not_sure
 from memory.recall.retrievers import entities_named
 from memory.store import vectors
 from persona.models import Persona
@@ -33,7 +34,7 @@ MOST_WEIGHED = 200
 # So many open expectations, the next due first, are compared with what is said.
 MOST_COMPARED = 100
 FENCE_TOKENS = 8
-LISTED = ("pk", "uuid", "description", "event_time_end")
+LISTED = ("pk", "uuid", "description", "event_time_end", "confidence", "verification")
 
 
 class PromptNode(NamedTuple):
@@ -43,6 +44,8 @@ class PromptNode(NamedTuple):
     uuid: UUID
     description: str
     event_time_end: date | None
+    confidence: float
+    verification: str
 
 
 def entities(request: ContextRequest) -> Section | None:
@@ -257,7 +260,8 @@ def _listed(request: ContextRequest, name: str, found: Sequence[PromptNode], *, 
 
 
 def _line(persona: Persona, node: PromptNode, request: ContextRequest, dated: bool) -> Neutral:
-    description = one_line(node.description)
+    doubt = not_sure(persona.language) if is_unsure(node.confidence, node.verification) else ""
+    description = f"{one_line(node.description)}{doubt}"
     if not dated or node.event_time_end is None:
         return Neutral(f"- {description}")
     today = request.now.astimezone(persona.zone).date()

@@ -18,10 +18,10 @@ from django.db.models import Q
 from echovessel.outbox import events
 from memory import knobs
 from memory.models import ConceptNode
+from memory.models.node import GUESS_BELOW
 
 Kind, Status, Because = ConceptNode.Kind, ConceptNode.Status, ConceptNode.ArchivedBecause
 
-DOUBTFUL = 0.40  # a confidence below it is a guess (design/forgetting.md)
 SLIGHT = 3  # of 10; what weighs less left no mark
 HARDLY_RECALLED = 2
 OLD = timedelta(days=90)
@@ -85,7 +85,7 @@ def decide(facts: Facts, now: datetime) -> Verdict:
     if facts.verification == ConceptNode.Verification.CONFIRMED or facts.source == ConceptNode.Source.PERSON:
         return Verdict.KEEP
     never_confirmed = facts.verification == ConceptNode.Verification.UNVERIFIED and facts.mention_count <= 1
-    if facts.confidence < DOUBTFUL and never_confirmed and now - facts.created_at > _expiry():
+    if facts.confidence < GUESS_BELOW and never_confirmed and now - facts.created_at > _expiry():
         return Verdict.EXPIRE
     return Verdict.ARCHIVE if knobs.archive_old() and _is_old_and_slight(facts, now) else Verdict.KEEP
 
@@ -94,7 +94,7 @@ def run(now: datetime, *, dry_run: bool = False) -> Counter[str]:
     """Give every memory its due, and count the verdicts by name. A dry run changes nothing."""
     counts: Counter[str] = Counter()
     # Those of which something may become: few, so that not every memory is read every day.
-    expired = Q(confidence__lt=DOUBTFUL, created_at__lt=now - _expiry())
+    expired = Q(confidence__lt=GUESS_BELOW, created_at__lt=now - _expiry())
     settled = Q(resolved_at__lt=now - timedelta(days=knobs.settle_days()))
     old = Q(created_at__lt=now - OLD, access_count__lte=HARDLY_RECALLED)
     slight = Q(emotional_impact__gt=-SLIGHT, emotional_impact__lt=SLIGHT)

@@ -27,6 +27,8 @@ RelationalTag = Literal[
     "correction",
     "commitment",
 ]
+# A confidence below it is a guess (design/forgetting.md).
+GUESS_BELOW = 0.40
 RELATIONAL_TAGS: tuple[RelationalTag, ...] = get_args(RelationalTag)
 
 
@@ -180,8 +182,18 @@ class ConceptNode(PublicId):
             ),
         ]
 
+    @property
+    def is_unsure(self) -> bool:
+        return is_unsure(self.confidence, self.verification)
+
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"
+
+
+def is_unsure(confidence: float, verification: str) -> bool:
+    """Whether somebody doubts a memory, or it is a guess that nobody has confirmed."""
+    states = ConceptNode.Verification
+    return verification == states.DISPUTED or (confidence < GUESS_BELOW and verification != states.CONFIRMED)
 
 
 class KindManager(models.Manager[ConceptNode]):

@@ -12,6 +12,7 @@ import numpy as np
 from django.db import connection
 
 from echovessel.language.dates import Days
+from memory.models.node import GUESS_BELOW
 from memory.store.corrections import ReplacedText, Resting
 
 
@@ -95,6 +96,10 @@ _COLUMNS = (
 )
 
 
+# ConceptNode.is_unsure as a condition.
+_UNSURE = f"(n.verification = 'disputed' OR n.verification <> 'confirmed' AND n.confidence < {GUESS_BELOW})"
+
+
 def nodes(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
     """Of those of `node_ids` that may be recalled, by id: the COLUMNS, then the tokenized words."""
     return _rows(
@@ -172,8 +177,8 @@ def neighbours(persona_id: int, node_ids: Sequence[int], company: int) -> np.nda
 def node_rows(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
     """The fields of render.RenderedNode, by id."""
     return _rows(
-        "SELECT n.id, n.uuid, n.external_id, n.kind, n.description, n.event_time_start, n.created_at, n.outcome "
-        "FROM json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
+        "SELECT n.id, n.uuid, n.external_id, n.kind, n.description, n.event_time_start, n.created_at, n.outcome, "
+        f"{_UNSURE} FROM json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
         "WHERE n.persona_id = %s ORDER BY n.id",
         [json.dumps(node_ids), persona_id],
     )
@@ -183,7 +188,7 @@ def resting_nodes(persona_id: int, message_ids: Sequence[int]) -> list[Resting]:
     """The nodes that rest on messages, each with its words before and after it was superseded or corrected, if so."""
     rows = _rows(
         "SELECT e.message_id, n.id, n.status, CASE WHEN by.id IS NULL THEN v.description ELSE n.description END, "
-        "coalesce(by.description, n.description) FROM json_each(%s) AS said "
+        f"coalesce(by.description, n.description), {_UNSURE} FROM json_each(%s) AS said "
         "CROSS JOIN memory_evidence e ON e.message_id = said.value "
         "CROSS JOIN memory_conceptnode n ON n.id = e.node_id "
         "LEFT JOIN memory_conceptnode by ON by.id = n.superseded_by_id AND n.status = 'superseded' "

@@ -35,6 +35,7 @@ class RenderedMessage(NamedTuple):
     session_id: int
     import_hex: str | None
     to: str = ""
+    is_unsure: bool = False
 
 
 class RenderedNode(NamedTuple):
@@ -48,6 +49,7 @@ class RenderedNode(NamedTuple):
     event_day: date | None
     created_at: datetime
     outcome: str
+    is_unsure: bool = False
 
     @property
     def layer(self) -> str:
@@ -71,8 +73,10 @@ class Renderer:
     def node(self, node: RenderedNode) -> str:
         """A node's line; a thought has no day, and a promise or expectation ends with its outcome."""
         description: str = one_line(node.description)
-        if outcome := _outcomes(self.language).get(node.kind, {}).get(node.outcome):
+        if outcome := _words(self.language).get(node.kind, {}).get(node.outcome):
             description += f"（{outcome}）" if self.language == "zh" else f" ({outcome})"
+        if node.is_unsure:
+            description += not_sure(self.language)
         if node.kind == ConceptNode.Kind.THOUGHT:
             return f"- {description}"
         day = node.event_day or self._day(node.created_at)
@@ -101,12 +105,19 @@ class Renderer:
 
     def _quote(self, message: RenderedMessage) -> str:
         words = shorten(one_line(message.content), MAX_MESSAGE_TOKENS)
-        return f'{self.names.get(message.role, message.role)}{message.to}{self._colon}"{words}"'
+        doubt = not_sure(self.language) if message.is_unsure else ""
+        return f'{self.names.get(message.role, message.role)}{message.to}{self._colon}"{words}"{doubt}'
+
+
+def not_sure(language: str) -> str:
+    """What follows the words of a memory that is unsure, and of a message that it rests on."""
+    doubt = _words(language)["doubt"]["unsure"]
+    return f"（{doubt}）" if language == "zh" else f" ({doubt})"
 
 
 @cache
-def _outcomes(language: str) -> Mapping[str, Mapping[str, str]]:
-    """The words for the outcomes of promises and expectations, by kind and outcome."""
+def _words(language: str) -> Mapping[str, Mapping[str, str]]:
+    """The words for the outcomes of promises and expectations, by kind and outcome, and for doubt."""
     path = settings.BASE_DIR / "templates" / "prompts" / f"outcomes.{language}.toml"
     return tomllib.loads(path.read_text(encoding="utf-8"))
 

@@ -15,9 +15,9 @@ from memory.recall import details, passages
 from memory.recall.ranking import Ranking
 from memory.recall.render import RenderedMessage, RenderedNode, Renderer
 from memory.recall.retrievers import Pool
-from memory.recall.scoring import Parts
+from memory.recall.scoring import DISPUTED_PENALTY, Parts
 from memory.recall.select import Candidate
-from memory.store.corrections import outdated_message_ids
+from memory.store.corrections import outdated_message_ids, unsure_message_ids
 from persona.models import Persona
 
 # This many nodes and as many messages compete for the budget, or as many of each as it can hold.
@@ -59,11 +59,15 @@ def build_shortlist(
     relevance = dict(zip(ranks.messages[:limit].tolist(), ranks.relevance[:limit].tolist(), strict=True))
     messages = _read_messages(persona, list(relevance), renderer.language)
     answering = details.last_of_user(persona.pk, list(messages))
+    contents = {key: message.content for key, message in messages.items()}
+    resting = details.resting_nodes(persona.pk, sorted({*messages, *answering.values()}))
+    unsure = unsure_message_ids(contents, answering, resting)
+    messages |= {key: messages[key]._replace(is_unsure=True) for key in unsure}
     outdated = outdated_message_ids(
-        {key: message.content for key, message in messages.items()},
+        contents,
         details.next_of_user(persona.pk, list(messages)),
         answering,
-        details.resting_nodes(persona.pk, sorted({*messages, *answering.values()})),
+        resting,
         pool.replaced,
         (persona.called, persona.name),
     )
@@ -76,7 +80,10 @@ def build_shortlist(
         messages=messages,
         relevance=relevance,
         scores={
-            key: weight * relevance[key] * passages.statement_weight(message.content)
+            key: weight
+            * relevance[key]
+            * passages.statement_weight(message.content)
+            * (1 - DISPUTED_PENALTY * message.is_unsure)
             for key, message in messages.items()
         },
         removed=removed,

@@ -32,6 +32,7 @@ class Resting(NamedTuple):
     status: str
     before: str | None
     now: str | None
+    is_unsure: bool = False
 
     @property
     def change(self) -> ReplacedText | None:
@@ -81,6 +82,23 @@ def outdated_message_ids(
     put_right = {key for key, line in following.items() if apply_correction(said[key], line) is not None}
     retold = {key for key, line in said.items() if changes and _repeats_any(line, changes)}
     return put_right | retold | _without_ground(resting, said) | _echoes(answering, resting, said)
+
+
+def unsure_message_ids(
+    contents: Mapping[int, str], answering: Mapping[int, int], resting: Sequence[Resting]
+) -> set[int]:
+    """Those of the messages `contents` (by id) that are as unsure as a memory in use that rests on them, and the
+    replies to such a message (`answering`) that repeat most of what that memory says."""
+    unsure: dict[int, list[frozenset[str]]] = {}
+    for node in resting:
+        if node.status == "active" and node.is_unsure:
+            unsure.setdefault(node.message, []).append(_telling(node.now or ""))
+    replies = {
+        key
+        for key, message in answering.items()
+        if any(len(_telling(contents[key]) & words) >= REPEATED * len(words) > 0 for words in unsure.get(message, ()))
+    }
+    return (unsure.keys() & contents.keys()) | replies
 
 
 def repeats(text: str, one: ReplacedText) -> bool:

@@ -19,7 +19,7 @@ from echovessel.language import common_words
 from echovessel.language.dates import Days
 from echovessel.llm.prompt_sections import tokens
 from memory.models import ConceptNode, NodeVector
-from memory.recall import Recall, details, ranking, recall, retrievers
+from memory.recall import Recall, details, prepare, ranking, recall, retrievers
 from memory.recall.query import Meaning, build_query, knows, meaning, script_of
 from memory.recall.retrievers import Pool
 from memory.store import vectors
@@ -49,6 +49,34 @@ def test_a_question_brings_the_event_to_mind_with_the_words_it_came_from(keeper:
     assert (best.layer, best.external_id, best.messages) == ("L3", "n1", ("m1",))
     assert best.text == "- three weeks ago: Ana adopted a white cat named Blackie."
     assert best.tokens == tokens(best.text)
+
+
+@pytest.mark.parametrize("in_ram", [False, True])
+def test_doubt_is_shown_and_never_raises_a_score(keeper: Persona, in_ram: bool) -> None:
+    def scores() -> dict[str, float]:
+        if in_ram:
+            prepare(keeper.pk)
+        asked = [asking(keeper, question) for question in ("Do you remember my cat?", "What is white?", "the armchair")]
+        return {f"{number} {c.id}": c.score for number, of in enumerate(asked) for c in of.xray.candidates}
+
+    before = scores()
+    for doubted in keeper.nodes.all():
+        for state in (ConceptNode.Verification.DISPUTED, ConceptNode.Verification.UNVERIFIED):
+            ConceptNode.objects.filter(pk=doubted.pk).update(verification=state)
+            after = scores()
+            assert after.keys() == before.keys()
+            assert all(after[key] <= before[key] for key in before) if state == "disputed" else after == before
+
+    cat = keeper.nodes.get(external_id="n1")
+    ConceptNode.objects.filter(pk=cat.pk).update(verification=ConceptNode.Verification.DISPUTED)
+    said = cat.evidence.get().message
+    shown = {item.external_id: item for item in asking(keeper, "Do you remember my cat?").items}
+    assert shown["n1"].text == "- three weeks ago: Ana adopted a white cat named Blackie. (not sure)"
+    lower = scores()
+    assert lower[f"0 {said.uuid}"] < before[f"0 {said.uuid}"]
+    assert lower[f"0 {cat.uuid}"] < before[f"0 {cat.uuid}"]
+    ConceptNode.objects.filter(pk=cat.pk).update(verification=ConceptNode.Verification.CONFIRMED)
+    assert "not sure" not in asking(keeper, "Do you remember my cat?").items[0].text
 
 
 def test_a_line_that_was_never_distilled_is_found_with_its_neighbours(keeper: Persona) -> None:

@@ -1,6 +1,6 @@
 """Lines that say what is not so any more are not shown; all others are."""
 
-from memory.store.corrections import ReplacedText, Resting, outdated_message_ids, repeats
+from memory.store.corrections import ReplacedText, Resting, outdated_message_ids, repeats, unsure_message_ids
 
 THURSDAY, FRIDAY = "Ana's interview is on Thursday.", "Ana's interview is on Friday."
 
@@ -66,3 +66,17 @@ def test_whatever_tells_the_same_in_another_place_is() -> None:
 def test_what_has_nothing_in_common_with_what_replaced_it_takes_no_line_away() -> None:
     assert not kept_out({1: "I loved Paris."}, replaced=(ReplacedText("Ana lives in Paris.", "Ana moved to Berlin."),))
     assert not repeats("Ana loved it.", ReplacedText(THURSDAY, THURSDAY))
+
+
+def test_a_message_is_as_unsure_as_a_memory_in_use_that_rests_on_it() -> None:
+    contents = {1: "I can't eat nuts.", 2: "I swim.", 3: "No nuts for you, I see.", 4: "I see.", 5: "I flew."}
+    nuts = "Ana can't eat nuts."
+    resting = (
+        Resting(1, 7, "active", None, nuts, is_unsure=True),
+        Resting(1, 8, "active", None, "Ana eats."),
+        Resting(2, 9, "active", None, "Ana swims."),
+        Resting(5, 10, "hidden", None, "Ana flew.", is_unsure=True),
+    )
+    assert unsure_message_ids(contents, {4: 1}, resting) == {1}
+    assert unsure_message_ids(contents, {3: 1, 4: 1}, (Resting(1, 7, "active", None, "No nuts.", True),)) == {1, 3}
+    assert unsure_message_ids({3: contents[3]}, {3: 1}, (Resting(1, 7, "active", None, "No nuts.", True),)) == {3}
