@@ -9,6 +9,7 @@ from memory.entities import merge
 from memory.web.entity_actions import ENTITY_ACTIONS
 from memory.web.views import (
     account,
+    asked,
     chat_page,
     drafts,
     forgetting,
@@ -41,6 +42,9 @@ urlpatterns = [
     path("memory/<uuid:persona>/nodes/<uuid:node>/", memory.node, name="memory_node"),
     path("memory/<uuid:persona>/nodes/<uuid:node>/<deed:deed>/", memory.memory_action, name="memory_deed"),
     path("memory/<uuid:persona>/forget/", forgetting.forget, name="forget"),
+    path("memory/<uuid:persona>/forget/find/<uuid:message>/", asked.find, name="forget_find"),
+    path("memory/<uuid:persona>/put-back/<uuid:turn>/", asked.put_back, name="put_back"),
+    path("memory/<uuid:persona>/correction/<uuid:message>/", asked.correction, name="correction"),
     path("memory/<uuid:persona>/receipts/", forgetting.receipts, name="receipts"),
     path("memory/<uuid:persona>/people/", people.people, name="memory_people"),
     path("memory/<uuid:persona>/people/<uuid:entity>/", people.person, name="memory_somebody"),

@@ -21,6 +21,7 @@ from echovessel.llm.prompt_text import neutralize
 from memory import knobs
 from memory.consolidation import prompt, replies
 from memory.consolidation.answer_schema import ExtractedEvent, ExtractionAnswer, ImportAnswer
+from memory.consolidation.asked_for import without_requests
 from memory.consolidation.chunks import Piece, next_piece
 from memory.consolidation.imported import ImportedMaterial, is_imported, material_of, purpose_of
 from memory.consolidation.language import is_in_another_language
@@ -81,6 +82,9 @@ def _extract(lease: Lease[Session], piece: Piece) -> None:
         doubt=lambda answer: _doubt(session.persona, answer, piece, material),
     ).value
     answer, mistaken = without_the_persona(answer, session.persona, piece) if material.others else (answer, 0)
+    if not is_imported(session):
+        answer, asked_for = without_requests(answer, piece.new)
+        mistaken += asked_for
     # Only what the model was shown can be replaced by what it says.
     given = {node.pk for node in known}
     for event in answer.events:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from echovessel.language.corrections import takes_back
 from memory import knobs
+from memory.consolidation.asked_for import told_beside_requests
 from memory.consolidation.messages import PromptMessage
 from memory.consolidation.self_statements import tells_something
 from memory.curation.strong_emotion import has_strong_emotion
@@ -22,7 +23,12 @@ def is_trivial(lines: Sequence[PromptMessage]) -> bool:
     if sum(line.tokens for line in lines) >= knobs.trivial_token_count():
         return False
     theirs = [line.content for line in lines if line.by_user]
-    return not has_strong_emotion(theirs) and not any(tells_something(line) or takes_back(line) for line in theirs)
+    return not has_strong_emotion(theirs) and not any(map(_tells, theirs))
+
+
+def _tells(content: str) -> bool:
+    told = told_beside_requests(content)
+    return tells_something(told) or takes_back(told)
 
 
 @dataclass(frozen=True)

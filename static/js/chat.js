@@ -1,5 +1,6 @@
 // The chat page: what comes through the socket is drawn, what is written goes out and is kept until confirmed.
 
+import { Asked } from './asked.js';
 import { Composer } from './composer.js';
 import { ForgetDialog, openLinksIn } from './dialog.js';
 import { Learned } from './learned.js';
@@ -37,6 +38,12 @@ const timeline = new Timeline(chat);
 const remembered = new Remembered(chat, lines, { onNew: announce, onRefused: (words) => showNotice(words, null, NOTICE_MS) });
 const learned = new Learned(chat, lines);
 const dialog = new ForgetDialog(document.getElementById('dialog'), { onDone: () => announce(word('forgotten')) });
+const asked = new Asked(chat, lines, dialog, {
+  onDrawn: () => scrolling.news(),
+  onSaid: (words) => announce(words),
+  onTrouble: (words) => showNotice(words, null, NOTICE_MS),
+  onDone: () => composer.input.focus(),
+});
 const composer = new Composer(document.getElementById('composer'), {
   persona: chat.dataset.persona,
   maxChars: Number(chat.dataset.maxChars),
@@ -128,10 +135,9 @@ const handlers = {
   'chat.session.erased': sessionErased,
   'chat.mood.update': moodUpdated,
   'memory.node.forgotten': forgotten,
-  'memory.forget.asked': (data) => {
-    lines.ask(data);
-    scrolling.news();
-  },
+  'memory.forget.asked': (data) => asked.forget(data),
+  'memory.correction.asked': (data) => asked.correct(data),
+  'memory.message.restored': (data) => lines.restore(data),
   error: refused,
 };
 
@@ -430,6 +436,8 @@ const acts = {
     button.closest('[data-ask]').remove();
     composer.input.focus();
   },
+  putBack: (button) => asked.putBack(button),
+  another: (button) => asked.another(button),
   why,
   retry,
   remember: (button) => remembered.ask(button),

@@ -286,14 +286,29 @@ export class Lines {
   // Somebody asked in words that something be forgotten: offered below their turn, once.
 
   ask(data) {
-    if (this.root.querySelector(`[data-ask="${CSS.escape(data.turn_id)}"]`)) return;
+    if (this.root.querySelector(`[data-ask="${CSS.escape(data.turn_id)}"]:not([data-nodes])`)) return null;
+    if (data.asked_id) return this.askBelow('find', data.turn_id);
     const meant = [['message', data.message_ids], ['node', data.node_ids]];
     const asked = meant.flatMap(([kind, ids]) => (ids ?? []).map((id) => [kind, id]));
-    if (!asked.length) return;
-    const ask = shape('ask');
-    ask.dataset.ask = data.turn_id;
+    if (!asked.length) return null;
+    for (const id of data.withheld_ids ?? []) this.putAway(this.root.querySelector(`[data-message="${CSS.escape(id)}"]`));
+    const ask = this.askBelow(data.withheld_ids?.length ? 'withheld' : 'ask', data.turn_id);
     ask.querySelector('a').href = forgetting(asked);
-    this.append(ask, [...this.root.querySelectorAll(`[data-turn="${CSS.escape(data.turn_id)}"]`)].at(-1) ?? null);
+    return ask;
+  }
+
+  askBelow(name, turn) {
+    const ask = shape(name);
+    ask.dataset.ask = turn;
+    this.append(ask, [...this.root.querySelectorAll(`[data-turn="${CSS.escape(turn)}"], [data-ask="${CSS.escape(turn)}"]`)].at(-1) ?? null);
+    return ask;
+  }
+
+  // What was withheld at a word was put back.
+  restore(data) {
+    for (const id of data.message_ids ?? []) this.root.querySelector(`[data-message="${CSS.escape(id)}"] [data-note="withheld"]`)?.setAttribute('hidden', '');
+    for (const id of data.message_ids ?? []) this.root.querySelector(`[data-message="${CSS.escape(id)}"] [data-act="remember"]`)?.removeAttribute('hidden');
+    this.root.querySelector(`[data-ask="${CSS.escape(data.turn_id)}"]`)?.remove();
   }
 
   // Lines the server has not confirmed

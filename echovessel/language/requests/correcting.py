@@ -82,7 +82,16 @@ _SPELLED = re.compile(
 )
 
 _LEAD = re.compile(
-    r"^(?:(?:i|you) (?:said|mean|meant)|it's|it is|it was|he's|she's|they're|he is|she is|no|the name is)\s+", _I
+    r"^(?:(?:(?:i|you) (?:said|mean|meant)|it's|it is|it was|he's|she's|they're|no|the name is)\s+|"
+    r"(?:(?:i|we|you|he|she|they|it|(?:my|his|her|our|their|the) \w+)\s+)?(?:'s|'m|is|are|was|were|am|have|has|had|"
+    r"lives?|lived|works?|worked|stud(?:y|ies|ied|ying)|teach(?:es|ing)?|taught|plays?|played|playing|called|named|turned|"
+    r"speaks?|moved|comes?|came|go|goes|went)\s+(?:called |named |in |at |to |from |as )?)+",
+    _I,
+)
+_NUMBER = re.compile(
+    r"(?:\d[\d.,:]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|"
+    r"seventeen|eighteen|nineteen|twenty|thirty|forty|fifty)\b",
+    _I,
 )
 
 _NP_ZH = r"(?:[^\s，,。！!？?；;、：:的了吗吧呢是]|的(?=[\u3400-\u9fff])){1,12}?"
@@ -205,6 +214,8 @@ def _contrast(
             if found.start() > end:
                 break
             old, new = (_LEAD.sub("", found[side].strip(" .,")) for side in ("old", "new"))
+            if _NUMBER.fullmatch(old) and (number := _NUMBER.match(new)):
+                new = number[0]  # "two sisters, not three"
             if (
                 old.casefold() != new.casefold()
                 and not is_no_np(old)

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -60,8 +60,12 @@ def memory_action(request: HttpRequest, persona: Persona, node: UUID, deed: str)
         try:
             correct.restore(own_node, version, request.user, timezone.now())  # type: ignore[arg-type]
         except tuple(REFUSALS) as error:
+            if is_fragment(request):
+                return JsonResponse({"message": explain_refusal(error)}, status=409)
             messages.error(request, explain_refusal(error))
         else:
+            if is_fragment(request):
+                return _corrected(request, persona, own_node, str(DONE["restore"]))
             messages.success(request, str(DONE["restore"]))
         return redirect("memory_node", persona.uuid, own_node.uuid)
     if deed in open_items.BY_HAND:
@@ -88,10 +92,25 @@ def _correct(request: HttpRequest, persona: Persona, node: ConceptNode) -> HttpR
             correct.correct(node, form.correction(), request.user, timezone.now())  # type: ignore[arg-type]
         except tuple(REFUSALS) as error:
             form.add_error(None, explain_refusal(error))
+    if is_fragment(request):
+        return _corrected(request, persona, node, str(DONE["correct"]), form)
     if form.errors:
         return _node_page(request, persona, node, form=form, status=422)
     messages.success(request, str(DONE["correct"]))
     return redirect("memory_node", persona.uuid, node.uuid)
+
+
+def _corrected(
+    request: HttpRequest, persona: Persona, node: ConceptNode, message: str, form: CorrectionForm | None = None
+) -> HttpResponse:
+    """The card of the conversation after a correction, with the version that one press restores; or the refusal."""
+    if form is not None and form.errors:
+        trouble = next(iter(form.errors.values()))[0]
+        return JsonResponse({"message": str(trouble)}, status=422)
+    node.refresh_from_db()
+    last = node.versions.first() if form is not None else None
+    context = {"persona": persona, "node": node, "message": message, "version": last.version if last else ""}
+    return render(request, "memory/_corrected.html", context)
 
 
 def _own_node(persona: Persona, uuid: UUID) -> ConceptNode:

@@ -1,0 +1,48 @@
+"""What the owner only asks for is no event: "forget that I smoke" tells nobody that they smoke. Pure.
+
+Requests to forget, wishes and names act elsewhere. What is to be remembered, a correction and an answer do tell
+something, and are read like everything else.
+"""
+
+from collections.abc import Sequence
+
+from echovessel.language.requests import Request, RequestKind, read_requests
+from memory.consolidation.answer_schema import ExtractedEvent, ExtractionAnswer
+from memory.consolidation.messages import PromptMessage
+
+TELL_NOTHING = (RequestKind.FORGET, RequestKind.FORGET_THIS, RequestKind.WISH, RequestKind.NAME)
+
+
+def told_beside_requests(content: str) -> str:
+    """What a message tells besides what it only asks for.
+
+    >>> told_beside_requests("I moved to Porto. Call me Sam.")
+    'I moved to Porto. '
+    """
+    for one in reversed(_requests(content)):
+        content = content[: one.start] + content[one.end :].lstrip(" .!。！")
+    return content
+
+
+def without_requests(answer: ExtractionAnswer, messages: Sequence[PromptMessage]) -> tuple[ExtractionAnswer, int]:
+    """The answer without the events that rest on nothing but requests, and how many these were."""
+    asking = {f"m{one.id}": (one.content, _requests(one.content)) for one in messages if one.by_user}
+
+    def rests_on_requests(item: object) -> bool:
+        if not isinstance(item, ExtractedEvent) or not item.evidence:
+            return False
+        return all(_is_asked(*asking.get(cited.message_id, ("", [])), cited.quote) for cited in item.evidence)
+
+    kept = answer.only(lambda item: not isinstance(item, ExtractedEvent) or not rests_on_requests(item))
+    return kept, len(answer.events) - len(kept.events)
+
+
+def _requests(content: str) -> list[Request]:
+    return [one for one in read_requests(content) if one.kind in TELL_NOTHING and one.sure]
+
+
+def _is_asked(content: str, requests: Sequence[Request], quote: str) -> bool:
+    """Whether the quote stands in a request and nowhere else in the message."""
+    start = content.find(quote.strip())
+    end = start + len(quote.strip().rstrip(".!?。！？"))
+    return start >= 0 and any(one.start <= start and end <= one.end for one in requests)

@@ -1,0 +1,50 @@
+""" "Don't remember that": the message and its reply reach no prompt and no extraction, and what was made of them alone
+is hidden. Nothing is deleted: one press takes it back."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.db import transaction
+
+from chat.models import Message, Turn
+from echovessel.outbox import events
+from echovessel.outbox.models import OutboxEvent
+from memory.curation import actions
+from memory.models import ConceptNode, Evidence
+from persona.models import Persona
+
+ASKED = "memory.forget.asked"
+
+
+def withhold(message: Message) -> tuple[list[UUID], list[UUID]]:
+    """Withhold the message with its reply; return the ids of the messages, and of the memories hidden with them. Call
+    in a transaction."""
+    told = Message.objects.filter(persona=message.persona_id, pk=message.pk)
+    if message.turn_id:
+        told |= Message.objects.filter(persona=message.persona_id, turn=message.turn_id, role=Message.Role.PERSONA)
+    fresh = list(told.filter(withheld=False).order_by("id"))
+    Message.objects.filter(pk__in=[one.pk for one in fresh]).update(withheld=True)
+    beyond = Evidence.objects.exclude(message__in=fresh).values("node")
+    nodes = ConceptNode.objects.filter(evidence__message__in=fresh, status=ConceptNode.Status.ACTIVE)
+    hidden = [node for node in nodes.exclude(pk__in=beyond).distinct() if actions.hide(node)]
+    return [one.uuid for one in fresh], [node.uuid for node in hidden]
+
+
+def put_back(persona: Persona, turn_uuid: UUID) -> bool:
+    """Take back what a request in this turn withheld; False where nothing is known of one."""
+    with transaction.atomic():
+        rows = OutboxEvent.objects.filter(stream=persona.uuid, name=ASKED, data__turn_id=str(turn_uuid))
+        asked = rows.order_by("-id").first()
+        if asked is None or not Turn.objects.filter(persona=persona, uuid=turn_uuid).exists():
+            return False
+        ids = asked.data.get("withheld_ids", [])
+        Message.objects.filter(persona=persona, uuid__in=ids).update(withheld=False)
+        for node in ConceptNode.objects.filter(persona=persona, uuid__in=asked.data.get("hidden_ids", [])):
+            actions.show(node)
+        events.publish(persona.uuid, "memory.message.restored", turn_id=str(turn_uuid), message_ids=ids)
+    return True
+
+
+def ids_of(uuids: Sequence[UUID]) -> list[str]:
+    """As events carry them."""
+    return [str(one) for one in uuids]

@@ -1,0 +1,81 @@
+"""What the owner asked for in a message, as cards of the conversation: forget X, put back, which memory is corrected.
+
+An address holds ids alone: what is searched for is read from the message, or comes by POST."""
+
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from chat.models import Message
+from echovessel.language.requests import Request, RequestKind, read_requests
+from memory.models import ConceptNode
+from memory.requests import corrections, offer, withhold
+from memory.requests.find import find_about
+from memory.web.forms import CorrectionForm
+from memory.web.views.base import persona_page, uuid_of
+from persona.models import Persona
+
+MAX_SOUGHT = 300
+
+
+@persona_page
+@require_http_methods(["GET", "POST"])
+def find(request: HttpRequest, persona: Persona, message: UUID) -> HttpResponse:
+    """What a message asks to have forgotten, found; or what is searched for instead."""
+    asked = _asked(persona, message)
+    if request.method == "POST":
+        sought = request.POST.get("text", "").strip()[:MAX_SOUGHT]
+    else:
+        sought = _request(asked, RequestKind.FORGET).subject
+    found = find_about(persona, sought, asked) if sought else None
+    context = {"persona": persona, "asked": asked, "sought": sought, "found": found}
+    return render(request, "memory/_find.html", context)
+
+
+@persona_page
+@require_POST
+def put_back(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResponse:
+    """Take back what "don't remember that" withheld."""
+    if not withhold.put_back(persona, turn):
+        raise Http404
+    return JsonResponse({"message": _("Taken back: it may be remembered again.")})
+
+
+@persona_page
+@require_GET
+def correction(request: HttpRequest, persona: Persona, message: UUID) -> HttpResponse:
+    """A memory that a message corrects, beside the new words: the one correction form, filled in."""
+    asked = _asked(persona, message)
+    correcting = _request(asked, RequestKind.CORRECTION)
+    nodes = ConceptNode.objects.of(persona).select_related("persona")
+    node = get_object_or_404(nodes, uuid=uuid_of(request.GET.get("node", "")))
+    suggestion = corrections.suggest(node.description, correcting)
+    form = CorrectionForm(instance=node, auto_id=f"correct-{node.pk}-%s")
+    if suggestion:
+        form.initial["description"] = suggestion.description
+    context = {
+        "persona": persona,
+        "node": node,
+        "form": form,
+        "told": correcting.new or correcting.subject,
+        "suggestion": suggestion,
+    }
+    return render(request, "memory/_correction.html", context)
+
+
+def _asked(persona: Persona, message: UUID) -> Message:
+    messages = Message.objects.filter(persona=persona, role=Message.Role.USER).select_related("session", "persona")
+    return get_object_or_404(messages, uuid=message)
+
+
+def _request(asked: Message, kind: RequestKind) -> Request:
+    before = offer.messages_before(asked)
+    previous = next((one.content for one in before if one.role == Message.Role.USER), "")
+    found = (one for one in read_requests(asked.content, previous=previous) if one.kind is kind)
+    request = next(found, None)
+    if request is None:
+        raise Http404
+    return request

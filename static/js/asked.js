@@ -1,0 +1,100 @@
+// What was asked for in words, as cards below its turn: what to forget is found, what to correct is shown beside the new
+// words. Nothing happens before a press; all words come from the server.
+
+import { localiseTimes } from './times.js';
+import { fetchFragment } from './timeline.js';
+import { shape, word } from './words.js';
+
+const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+
+export class Asked {
+  // onDrawn() when a card was drawn, onSaid(words) when something was done, onTrouble(words) when it could not be.
+  constructor(chat, lines, dialog, handlers) {
+    this.chat = chat;
+    this.lines = lines;
+    this.dialog = dialog;
+    this.handlers = handlers;
+    lines.root.addEventListener('submit', (event) => this.submitted(event));
+  }
+
+  async forget(data) {
+    const card = this.lines.ask(data);
+    if (card && data.asked_id) await this.load(card, this.chat.dataset.findUrl.replace(NIL_UUID, data.asked_id));
+    this.handlers.onDrawn();
+  }
+
+  async correct(data) {
+    if (this.lines.root.querySelector(`[data-testid="correction-ask"][data-ask="${CSS.escape(data.turn_id)}"]`)) return;
+    const card = this.lines.askBelow('correction', data.turn_id);
+    card.dataset.nodes = data.node_ids.join(' ');
+    card.dataset.asked = data.asked_id;
+    await this.next(card);
+    this.handlers.onDrawn();
+  }
+
+  // "Not that": the next memory that may be meant, or none.
+  async another(button) {
+    const card = button.closest('[data-ask]');
+    await this.next(card);
+    if (card.isConnected) card.querySelector('textarea, button')?.focus();
+    else this.handlers.onDone();
+  }
+
+  async next(card) {
+    const [node, ...others] = card.dataset.nodes.split(' ').filter(Boolean);
+    if (!node) return card.remove();
+    card.dataset.nodes = others.join(' ');
+    const url = this.chat.dataset.correctionUrl.replace(NIL_UUID, card.dataset.asked);
+    await this.load(card, `${url}?${new URLSearchParams({ node })}`);
+  }
+
+  async load(card, url) {
+    card.replaceChildren(shape('loading'));
+    try {
+      this.draw(card, await fetchFragment(url));
+    } catch {
+      card.remove(); // What it was about is gone.
+    }
+  }
+
+  draw(card, fragment) {
+    localiseTimes(fragment);
+    card.replaceChildren(fragment);
+  }
+
+  submitted(event) {
+    const form = event.target.closest('[data-find-search], [data-find-chosen], [data-mend]');
+    if (!form) return;
+    event.preventDefault();
+    if (form.matches('[data-find-chosen]')) this.dialog.open(`${form.action}?${new URLSearchParams(new FormData(form))}`, event.submitter);
+    else this.send(form);
+  }
+
+  async send(form) {
+    const card = form.closest('[data-ask]');
+    const asked = { method: 'POST', headers: { 'X-Requested-With': 'fetch' }, body: new FormData(form), credentials: 'same-origin' };
+    const answer = await fetch(form.action, asked).catch(() => null);
+    if (!answer?.ok || answer.redirected) {
+      const said = await answer?.json().catch(() => null);
+      return this.handlers.onTrouble(said?.message || word('notChanged'));
+    }
+    const template = document.createElement('template');
+    template.innerHTML = await answer.text(); // Escaped by the server.
+    this.draw(card, template.content);
+    const said = card.querySelector('[data-focus]');
+    if (said) this.handlers.onSaid(said.textContent.replace(/\s+/g, ' ').trim());
+    (said ?? card.querySelector('input[name="text"]'))?.focus();
+  }
+
+  async putBack(button) {
+    const card = button.closest('[data-ask]');
+    const url = this.chat.dataset.putBackUrl.replace(NIL_UUID, card.dataset.ask);
+    const headers = { 'X-CSRFToken': this.chat.dataset.csrf, 'X-Requested-With': 'fetch' };
+    const answer = await fetch(url, { method: 'POST', headers }).catch(() => null);
+    const said = answer?.ok ? await answer.json().catch(() => null) : null;
+    if (!said) return this.handlers.onTrouble(word('notChanged'));
+    card.remove();
+    this.handlers.onSaid(said.message);
+    this.handlers.onDone();
+  }
+}

@@ -1,0 +1,219 @@
+"""What a message asks for is offered after its turn, by ids alone; what shall not be remembered is withheld at once."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from chat.models import Message, Session, Turn
+from echovessel.language.requests import read_requests
+from echovessel.outbox.models import OutboxEvent
+from memory import afterwards
+from memory.models import ConceptNode, Evidence
+from memory.requests.corrections import suggest
+from memory.requests.find import find_about
+from persona.models import Persona
+from tests.memory.sessions import NOW, talk, turn
+from tests.table import each_row
+
+
+def ended(persona: Persona, *lines: str, xray: dict[str, Any] | None = None, off_the_record: bool = False) -> Turn:
+    """The turn of the last line; each earlier line of the owner begins a turn of its own, with the reply after it."""
+    session = talk(persona, *lines, status="open")
+    Session.objects.filter(pk=session.pk).update(off_the_record=off_the_record)
+    last = None
+    for message in session.messages.all():
+        if message.role == Message.Role.USER or last is None:
+            last = turn(session, "done", xray=xray or {}, finished_at=timezone.now())
+        message.turn = last
+        message.save(update_fields=["turn"])
+    assert last is not None
+    return last
+
+
+def asked(name: str = "memory.forget.asked") -> list[dict[str, Any]]:
+    return list(OutboxEvent.objects.filter(name=name).values_list("data", flat=True))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("lines", "meant"),
+    [
+        (("I kissed Tom.", "> Oh!", "Forget that, please."), [0, 1]),
+        (("我亲了汤姆。", "> 哦！", "别记这个"), [0, 1]),
+        (("Good morning.", "> Hello!", "I kissed Tom. Please forget I said that."), [2]),
+    ],
+)
+def test_what_shall_not_be_remembered_is_withheld_once_with_its_reply_and_put_back(
+    mira: Persona, client: Client, remember: Any, lines: tuple[str, ...], meant: list[int]
+) -> None:
+    made = ended(mira, *lines)
+    messages = list(made.session.messages.order_by("id"))
+    ids = [str(messages[at].uuid) for at in meant]
+    kissed = remember(mira, "Ana kissed Tom.")
+    said = messages[meant[0]]
+    Evidence.objects.create(node=kissed, message=said, quote=said.content, start=0, end=len(said.content))
+    afterwards.after_turn(made.pk, NOW)
+    afterwards.after_turn(made.pk, NOW)
+    assert asked() == [
+        {"turn_id": str(made.uuid), "message_ids": ids[:1], "node_ids": [], "withheld_ids": ids}
+        | {"hidden_ids": [str(kissed.uuid)]}
+    ]
+    withheld = Message.objects.filter(withheld=True)
+    assert [str(one.uuid) for one in withheld.order_by("id")] == ids
+    client.force_login(mira.owner)
+    answer = client.post(reverse("put_back", args=[mira.uuid, made.uuid]))
+    kissed.refresh_from_db()
+    assert (answer.status_code, withheld.exists(), kissed.status) == (200, False, "active")
+    assert [one["message_ids"] for one in asked("memory.message.restored")] == [ids]
+
+
+@pytest.mark.django_db
+def test_nobody_puts_back_what_somebody_else_withheld(mira: Persona, otto: Persona, client: Client) -> None:
+    made = ended(mira, "I kissed Tom.", "> Oh!", "Forget that.")
+    afterwards.after_turn(made.pk, NOW)
+    client.force_login(otto.owner)
+    for persona in (mira, otto):
+        assert client.post(reverse("put_back", args=[persona.uuid, made.uuid])).status_code == 404
+    assert Message.objects.filter(withheld=True).count() == 2
+
+
+@pytest.mark.django_db
+def test_after_a_question_what_the_reply_recalled_is_offered(mira: Persona, remember: Any) -> None:
+    cat, hidden = remember(mira, "Ana has a cat."), remember(mira, "Ana has a dog.", status="hidden")
+    chosen = [{"id": str(cat.uuid), "layer": "L3"}, {"id": str(hidden.uuid), "layer": "L3"}]
+    lines = ("Do you remember my cat?", "> I do: you have a cat.", "Please forget that.")
+    made = ended(mira, *lines, xray={"recollections": {"chosen": [*chosen, {"id": "x", "layer": "L2"}]}})
+    afterwards.after_turn(made.pk, NOW)
+    [told] = asked()
+    assert (told["message_ids"], told["node_ids"], told["withheld_ids"]) == ([], [str(cat.uuid)], [])
+
+
+@pytest.mark.django_db
+def test_where_nothing_is_meant_or_the_talk_is_off_the_record_nothing_is_offered(mira: Persona, otto: Persona) -> None:
+    afterwards.after_turn(ended(mira, "Forget that.").pk, NOW)
+    afterwards.after_turn(ended(otto, "I kissed Tom.", "Forget that.", off_the_record=True).pk, NOW)
+    assert not asked()
+    assert not ConceptNode.objects.exists()
+
+
+# --- forgetting by word -------------------------------------------------------------------------------------------
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("request_", "memory", "said", "other"),
+    [
+        ("Forget that I'm allergic to peanuts.", "Ana is allergic to peanuts.", "I'm allergic to peanuts", "A cat."),
+        ("请忘记我对花生过敏这件事", "Ana对花生过敏。", "我对花生过敏", "一只猫。"),
+    ],
+)
+def test_what_shall_be_forgotten_is_found_and_chosen_from_and_nothing_is_gone(
+    mira: Persona, client: Client, remember: Any, request_: str, memory: str, said: str, other: str
+) -> None:
+    node, cat = remember(mira, memory), remember(mira, other)
+    made = ended(mira, said, "> Oh!", request_)
+    afterwards.after_turn(made.pk, NOW)
+    message = made.session.messages.get(content=request_)
+    assert [one["asked_id"] for one in asked()] == [str(message.uuid)]
+    client.force_login(mira.owner)
+    page = client.get(reverse("forget_find", args=[mira.uuid, message.uuid])).content.decode()
+    assert f'value="{node.uuid}" checked' in page
+    assert f'value="{cat.uuid}" checked' not in page
+    first = made.session.messages.order_by("id")[0]
+    assert f'value="{first.uuid}" checked' in page
+    assert ConceptNode.objects.count() == 2
+    nothing = client.post(reverse("forget_find", args=[mira.uuid, message.uuid]), {"text": "zzz qqq"}).content.decode()
+    assert 'data-testid="forget-nothing"' in nothing
+
+
+@pytest.mark.django_db
+def test_a_person_is_found_by_name_and_words_of_others_are_not(mira: Persona, otto: Persona, remember: Any) -> None:
+    remember(otto, "Ana lives with Tom in Porto.")
+    tom = remember(mira, "Tom moved to Porto.")
+    entity = mira.entities.create(canonical_name="Tom", kind="person")
+    found = find_about(mira, "Tom")
+    assert (found.nodes, found.entities) == ([tom], [entity])
+    assert not find_about(mira, "the lighthouse keeper")
+
+
+# --- corrections --------------------------------------------------------------------------------------------------
+@each_row(
+    "memory, message, corrected",
+    [
+        ("Ana's friend Ruth lives in Leeds.", "Actually Ruth lives in York.", "Ana's friend Ruth lives in York."),
+        ("Ana: “Ruth lives in Leeds”", "Not Leeds, York.", "Ana: “Ruth lives in York”"),
+        ("Oliver is the baker.", "No, it's Martin, not Oliver.", "Martin is the baker."),
+        ("Ana has three sisters.", "I have two sisters, not three.", "Ana has two sisters."),
+        ("Ana's sister studies biology.", "She's studying chemistry, not biology.", None),
+        ("Ana：“我妹妹学的是生物”", "其实我妹妹学的是化学，不是生物", "Ana：“我妹妹学的是化学”"),
+        ("露丝住在利兹。", "不是利兹，是约克", "露丝住在约克。"),
+        ("露丝住在利兹。", "其实露丝住在约克", "露丝住在约克。"),
+        ("The interview is on Thursday.", "No, it's on Friday.", "The interview is on Friday."),
+        ("Ana's aunt is called Anne.", "No, she's called Anna.", "Ana's aunt is called Anna."),
+        ("Ana's boss is 50.", "Wait, my boss is 60, not 50.", "Ana's boss is 60."),
+        ("Ana has a cat.", "No, York.", None),
+    ],
+)
+def test_a_correction_says_how_the_memory_would_read(memory: str, message: str, corrected: str | None) -> None:
+    [request] = read_requests(message)
+    found = suggest(memory, request)
+    if corrected:
+        assert found is not None
+        assert found.description == corrected
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("memory", "others", "lines"),
+    [
+        ("Ana's friend Ruth lives in Leeds.", ["Ana has a cat."], ("Actually Ruth lives in York.",)),
+        ("Ruth lives in Leeds.", ["Tom lives in York."], ("Where does Ruth live?", "> In Leeds.", "No, York.")),
+        ("Ana has three sisters.", ["Ana has two cats."], ("I have two sisters, not three.",)),
+        ("Oliver plays the cello.", ["Martin bakes."], ("That's wrong, Martin plays the cello, not Oliver.",)),
+        ("Ana的妹妹学的是生物。", ["Ana有一只猫。"], ("其实我妹妹学的是化学，不是生物",)),
+    ],
+)
+def test_the_memory_that_says_the_old_thing_is_offered_beside_the_new_words_and_nothing_is_rewritten(
+    mira: Persona, client: Client, remember: Any, memory: str, others: list[str], lines: tuple[str, ...]
+) -> None:
+    node = remember(mira, memory)
+    for other in others:
+        remember(mira, other)
+    made = ended(mira, *lines)
+    afterwards.after_turn(made.pk, NOW)
+    [told] = asked("memory.correction.asked")
+    assert told["node_ids"][0] == str(node.uuid)
+    client.force_login(mira.owner)
+    address = reverse("correction", args=[mira.uuid, told["asked_id"]])
+    card = client.get(f"{address}?node={node.uuid}").content.decode()
+    assert 'data-testid="correction-card"' in card
+    node.refresh_from_db()
+    assert (node.description, node.status) == (memory, "active")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "lines", [("Actually Ruth lives in Leeds.",), ("Actually, I'm tired.",), ("Not bad, thanks.",), ("其实我挺好的",)]
+)
+def test_what_contradicts_no_memory_asks_nothing(mira: Persona, remember: Any, lines: tuple[str, ...]) -> None:
+    remember(mira, "Ruth lives in Leeds.")
+    afterwards.after_turn(ended(mira, *lines).pk, NOW)
+    assert not asked("memory.correction.asked")
+
+
+@pytest.mark.django_db
+def test_a_correction_is_made_from_its_card_by_the_form_of_the_memory_and_undone(
+    mira: Persona, client: Client, remember: Any
+) -> None:
+    node = remember(mira, "Ruth lives in Leeds.")
+    client.force_login(mira.owner)
+    fetched = {"headers": {"X-Requested-With": "fetch"}}
+    values = {"description": "Ruth lives in York.", "emotional_impact": 2}
+    done = client.post(reverse("memory_deed", args=[mira.uuid, node.uuid, "correct"]), values, **fetched)
+    node.refresh_from_db()
+    assert (done.status_code, node.description) == (200, "Ruth lives in York.")
+    assert 'name="version" value="1"' in done.content.decode()
+    client.post(reverse("memory_deed", args=[mira.uuid, node.uuid, "restore"]), {"version": 1}, **fetched)
+    node.refresh_from_db()
+    assert node.description == "Ruth lives in Leeds."
