@@ -611,7 +611,7 @@ class _Loader:
     # --- what stands beside -----------------------------------------------------------------------------------------
 
 
-def _evidence(node: int, given: NodeRecord, contents: Contents) -> Iterator[vectors.Spoken]:
+def _evidence(node: int, given: NodeRecord, contents: Contents) -> Iterator[vectors.EvidenceRow]:
     """Quotes at their place; messages that are not quoted as a whole."""
     spans: dict[tuple[int, int, int], str] = {}
     for quoted in given.evidence or ():

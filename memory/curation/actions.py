@@ -12,7 +12,7 @@ from django.db import transaction
 from echovessel.outbox import events
 from memory.models import ConceptNode
 from memory.models.node import NodeQuerySet
-from memory.store.derived_text import erase_entity_descriptions
+from memory.store.writing import erase_entity_descriptions
 
 Status, Verification, Because = ConceptNode.Status, ConceptNode.Verification, ConceptNode.ArchivedBecause
 

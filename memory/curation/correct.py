@@ -23,8 +23,7 @@ from memory.store import tombstones, vectors
 from memory.store.active_model import expect, follow, with_one_model
 from memory.store.corrections import ReplacedText
 from memory.store.deduplication import DateRange, content_hash
-from memory.store.derived_text import erase_derived_text
-from memory.store.writing import clamped_impact, emotion_tags, relational_tags, tidy_description
+from memory.store.writing import clamped_impact, emotion_tags, erase_derived_text, relational_tags, tidy_description
 from persona.models import Persona
 
 

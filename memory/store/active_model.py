@@ -1,9 +1,9 @@
 """Which embedding model is in use: a row of the database, the same for web server, workers and commands.
 
-Where the model is changed (`memory.store.reembedding`), all vectors change in one transaction, while others are at
-work: a turn has asked for the vector of its line, a worker for those of its drafts. Whoever reads vectors says at the
-end, by `expect`, of which model its own were; the write gate says so inside the transaction that writes. When that is
-no more the model in use, nothing comes of the work, and `@with_one_model` has it done again.
+A change of the model (`memory.store.reembedding`) replaces all vectors in one transaction, while others work: a turn
+has embedded its message, a worker its drafts. A reader of vectors passes the model of its own vectors to `expect` at
+the end; the write gate does so inside the transaction that writes. If that is no longer the model in use, `expect`
+raises, and `@with_one_model` does the work again.
 """
 
 from collections.abc import Callable
@@ -16,44 +16,44 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from echovessel.embeddings import embedding
 from memory.store import vectors
 
-TRIES = 3
+MAX_TRIES = 3
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class ModelChanged(embedding.EmbeddingUnavailable):
-    """Another embedding model came into use meanwhile: vectors that were made before cannot be used."""
+    """Another embedding model came into use meanwhile: older vectors cannot be used."""
 
 
 def follow() -> str:
-    """The name of the model in use, by which this process embeds from now on. Ask before you embed."""
+    """The name of the model in use, by which this process embeds from now on. Call before you embed."""
     embedding.use(vectors.model_in_use())
     return embedding.name()
 
 
 def expect(model: str) -> None:
-    """Raises ModelChanged where `model` is not the one in use any more."""
+    """Raises ModelChanged if `model` is no longer the one in use."""
     if follow() != model:
         raise ModelChanged("the embedding model was changed meanwhile")
 
 
-def with_one_model(deed: Callable[P, T]) -> Callable[P, T]:
-    """`deed`, done anew when the model was changed while it was at work; at most so often."""
+def with_one_model(function: Callable[P, T]) -> Callable[P, T]:
+    """`function`, repeated where the model was changed meanwhile, up to MAX_TRIES times."""
 
-    @wraps(deed)
-    def done(*args: P.args, **kwargs: P.kwargs) -> T:
-        for _ in range(TRIES - 1):
+    @wraps(function)
+    def repeated(*args: P.args, **kwargs: P.kwargs) -> T:
+        for _ in range(MAX_TRIES - 1):
             try:
-                return deed(*args, **kwargs)
+                return function(*args, **kwargs)
             except ModelChanged:
                 continue
-        return deed(*args, **kwargs)
+        return function(*args, **kwargs)
 
-    return done
+    return repeated
 
 
 def learn(connection: BaseDatabaseWrapper, **_: Any) -> None:
-    """With its first connection a process knows the model, so that it warms no other one."""
+    """Read the model with a process's first connection, so that it warms no other one."""
     if connection.alias != DEFAULT_DB_ALIAS:
         return
     try:

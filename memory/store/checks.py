@@ -1,6 +1,6 @@
-"""What must hold in memory, each with a name, as a count of the rows for which it does not: all must be 0.
+"""The invariants of memory, each with a name, as a count of the rows that break it: all must be 0.
 
-Most are one statement. What came in by an archive may stand without ground: it is as complete as the archive was.
+Most are one statement. Imported rows may stand without ground: they are as complete as the archive was.
 """
 
 import json
@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from django.db import connection
 
 from chat import search
-from echovessel.db.sqlite.substrings import SubstringIndex
 from echovessel.db.sqlite.text_index import TextIndex
 from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
@@ -18,7 +17,7 @@ from echovessel.language.person_names import occurs
 from memory.models import Receipt
 from memory.store import tombstones, vectors
 
-# A receipt that is pending for longer is told: the job of the minute should have done it.
+# A receipt that is pending for longer is reported: the job of the minute should have completed it.
 PENDING_FOR = timedelta(minutes=10)
 READ_AT_ONCE = 2_000
 
@@ -115,6 +114,8 @@ _IMPORTS: Mapping[str, str] = {
     "WHERE c.persona_id IS NOT j.persona_id OR (s.id IS NOT NULL AND s.persona_id <> c.persona_id)",
 }
 _DATABASE: Mapping[str, str] = {
+    "lines_not_cut": "SELECT count(*) FROM chat_message m LEFT JOIN chat_messagetext t ON t.message_id = m.id "
+    "WHERE t.scope IS NOT 'p' || m.persona_id",
     "keys_of_nothing": "SELECT count(*) FROM pragma_foreign_key_check",
 }
 _STONES_OF_OTHER_KEYS = "SELECT count(*) FROM memory_tombstone WHERE key_id <> %s"
@@ -126,8 +127,8 @@ _STATEMENTS: Mapping[str, str] = {**_NODES, **_ENTITIES, **_VECTORS, **_TALKS, *
 
 def check(now: datetime) -> dict[str, int]:
     """For each invariant, by name, how many rows break it. It reads everything: 100,000 memories take seconds."""
-    return {name: _counted(sql) for name, sql in _STATEMENTS.items()} | {
-        name: count(now) for name, count in _LOOKED_AT.items()
+    return {name: _count(sql) for name, sql in _STATEMENTS.items()} | {
+        name: count(now) for name, count in _FUNCTIONS.items()
     }
 
 
@@ -137,125 +138,92 @@ def broken_invariants(now: datetime) -> dict[str, int]:
 
 
 def tombstones_of_another_key() -> int:
-    """Tombstones that refuse nothing any more, because the key is not the one they were made with: what was forgotten
+    """Tombstones that no longer refuse anything, because the key is not the one they were made with: what was forgotten
     here can come back."""
-    return _counted(f"{_STONES_OF_OTHER_KEYS} AND id NOT IN ({_STONES_BROUGHT})", tombstones.key_id())
+    return _count(f"{_STONES_OF_OTHER_KEYS} AND id NOT IN ({_STONES_BROUGHT})", tombstones.key_id())
 
 
 def foreign_tombstones() -> int:
-    """Tombstones that an archive of another installation brought: kept for where its key is, they refuse nothing here.
-    It is as it must be, and no damage."""
-    return _counted(f"{_STONES_OF_OTHER_KEYS} AND id IN ({_STONES_BROUGHT})", tombstones.key_id())
+    """Tombstones of another installation, imported with an archive: kept for the installation that has their key, they
+    refuse nothing here. This is no damage."""
+    return _count(f"{_STONES_OF_OTHER_KEYS} AND id IN ({_STONES_BROUGHT})", tombstones.key_id())
 
 
-def _counted(sql: str, *parameters: str) -> int:
+def _count(sql: str, *parameters: str) -> int:
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters or None)
         return int(cursor.fetchone()[0])
 
 
-def _mentions_not_literal(now: datetime) -> int:
-    """Mentions in whose memory stands no name of the one mentioned, nor of anybody it was asked to be the same as.
-    (Where several bear a name that a talk gave to one of them, it stays with those who bear it.)"""
+def _rows_where(is_broken: Callable[..., bool], sql: str) -> int:
+    """How many rows of a statement are broken, as only Python can decide."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT n.description, (SELECT json_group_array(a.text) FROM memory_alias a WHERE a.entity_id = x.id "
-            "OR a.entity_id IN (SELECT p.b_id FROM memory_mergeproposal p WHERE p.a_id = x.id "
-            "UNION ALL SELECT p.a_id FROM memory_mergeproposal p WHERE p.b_id = x.id)) "
-            "FROM memory_mention m JOIN memory_conceptnode n ON n.id = m.node_id "
-            f"JOIN memory_entity x ON x.id = m.entity_id WHERE NOT {_IMPORTED.format(row='x')}"
-        )
+        cursor.execute(sql)
         count = 0
         while rows := cursor.fetchmany(READ_AT_ONCE):
-            count += sum(not any(occurs(name, told) for name in json.loads(names)) for told, names in rows)
+            count += sum(is_broken(*row) for row in rows)
         return count
 
 
-def _memories_cut_otherwise(now: datetime) -> int:
-    """Memories whose words in the text index are missing, or not those of their description."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT n.persona_id, n.description, t.scope, t.body FROM memory_conceptnode n "
-            "LEFT JOIN memory_nodetext t ON t.node_id = n.id"
-        )
-        count = 0
-        while rows := cursor.fetchmany(READ_AT_ONCE):
-            count += sum(
-                (scope, body) != (vectors.scope_of(persona), " ".join(tokenizer.tokenize(told)))
-                for persona, told, scope, body in rows
-            )
-        return count
-
-
-def _lines_not_cut(now: datetime) -> int:
-    return _counted(
-        "SELECT count(*) FROM chat_message m LEFT JOIN chat_messagetext t ON t.message_id = m.id "
-        "WHERE t.scope IS NOT 'p' || m.persona_id"
-    )
-
-
-def _text_index_astray(index: TextIndex) -> Callable[[datetime], int]:
-    """Rows that the index holds and its table does not, or the other way round; and scopes that are miscounted."""
-
-    def count(now: datetime) -> int:
-        with connection.cursor() as cursor:
-            cursor.execute(f"CREATE VIRTUAL TABLE temp.docs USING fts5vocab(main, '{index.name}', 'instance')")
-            try:
-                cursor.execute("CREATE TEMP TABLE indexed AS SELECT DISTINCT doc FROM temp.docs")
-                plain = f"SELECT {index.key} FROM {index.table} WHERE {index.body} <> ''"
-                return (
-                    _counted(f"SELECT count(*) FROM temp.indexed WHERE doc NOT IN ({plain})")
-                    + _counted(f"SELECT count(*) FROM ({plain} EXCEPT SELECT doc FROM temp.indexed)")
-                    + _counted(_miscounted(index))
-                )
-            finally:
-                cursor.execute("DROP TABLE IF EXISTS temp.indexed")
-                cursor.execute("DROP TABLE temp.docs")
-
-    return count
-
-
-def _miscounted(index: TextIndex) -> str:
+def _text_index_astray(index: TextIndex) -> int:
+    """Rows of the index that its table does not have, or the other way round; and scopes whose rows are miscounted."""
     counted = f"SELECT {index.scope} AS scope, count(*) AS rows FROM {index.table} GROUP BY 1"
     noted = f"SELECT scope, rows FROM {index.size}"
-    return (
-        f"SELECT count(*) FROM (SELECT * FROM ({counted} EXCEPT {noted}) "
-        f"UNION ALL SELECT * FROM ({noted} EXCEPT {counted}))"
-    )
+    plain = f"SELECT {index.key} FROM {index.table} WHERE {index.body} <> ''"
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE VIRTUAL TABLE temp.docs USING fts5vocab(main, '{index.name}', 'instance')")
+        try:
+            cursor.execute("CREATE TEMP TABLE indexed AS SELECT DISTINCT doc FROM temp.docs")
+            return (
+                _count(f"SELECT count(*) FROM temp.indexed WHERE doc NOT IN ({plain})")
+                + _count(f"SELECT count(*) FROM ({plain} EXCEPT SELECT doc FROM temp.indexed)")
+                + _count(
+                    f"SELECT count(*) FROM (SELECT * FROM ({counted} EXCEPT {noted}) "
+                    f"UNION ALL SELECT * FROM ({noted} EXCEPT {counted}))"
+                )
+            )
+        finally:
+            cursor.execute("DROP TABLE IF EXISTS temp.indexed")
+            cursor.execute("DROP TABLE temp.docs")
 
 
 def _pages_damaged(now: datetime) -> int:
-    """Where there is damage, asked again by a new connection: of an index that another process changed since this one
-    last read it, FTS5 says that it is corrupt (seen with SQLite 3.53.4), though every search in it is right."""
-    damaged = _counted(_DAMAGED)
+    """Damage is checked again by a new connection: of an index that another process changed since this one last read
+    it, FTS5 says that it is corrupt (seen with SQLite 3.53.4), though every search in it is right."""
+    damaged = _count(_DAMAGED)
     if damaged and not connection.in_atomic_block:
         connection.close()
-        damaged = _counted(_DAMAGED)
+        damaged = _count(_DAMAGED)
     return damaged
 
 
-def _substrings_astray(index: SubstringIndex) -> Callable[[datetime], int]:
-    return lambda now: int(not index.is_whole(connection))
-
-
-def _structures_missing(now: datetime) -> int:
-    return len([*search.missing(), *vectors.missing()])
-
-
-def _receipts_pending(now: datetime) -> int:
-    return Receipt.objects.filter(status=Receipt.Status.PENDING, at__lt=now - PENDING_FOR).count()
-
-
-_LOOKED_AT: Mapping[str, Callable[[datetime], int]] = {
+_FUNCTIONS: Mapping[str, Callable[[datetime], int]] = {
     "pages_damaged": _pages_damaged,
-    "mentions_not_literal": _mentions_not_literal,
-    "memories_cut_otherwise": _memories_cut_otherwise,
-    "lines_not_cut": _lines_not_cut,
-    "words_of_lines_astray": _text_index_astray(search.INDEX),
-    "words_of_memories_astray": _text_index_astray(vectors.TEXT),
-    "substrings_of_lines_astray": _substrings_astray(search.SUBSTRINGS),
-    "substrings_of_memories_astray": _substrings_astray(vectors.SUBSTRINGS),
-    "structures_missing": _structures_missing,
+    # Mentions in whose memory stands no name of the entity, nor of any that it might be the same as. (Where several
+    # bear a name that a session gave to one of them, it stays with those who bear it.)
+    "mentions_not_literal": lambda now: _rows_where(
+        lambda description, names: not any(occurs(name, description) for name in json.loads(names)),
+        "SELECT n.description, (SELECT json_group_array(a.text) FROM memory_alias a WHERE a.entity_id = x.id "
+        "OR a.entity_id IN (SELECT p.b_id FROM memory_mergeproposal p WHERE p.a_id = x.id "
+        "UNION ALL SELECT p.a_id FROM memory_mergeproposal p WHERE p.b_id = x.id)) "
+        "FROM memory_mention m JOIN memory_conceptnode n ON n.id = m.node_id "
+        f"JOIN memory_entity x ON x.id = m.entity_id WHERE NOT {_IMPORTED.format(row='x')}",
+    ),
+    # Memories whose words in the text index are missing, or not those of their description.
+    "memories_cut_otherwise": lambda now: _rows_where(
+        lambda persona, description, scope, body: (
+            (scope, body) != (vectors.scope_of(persona), " ".join(tokenizer.tokenize(description)))
+        ),
+        "SELECT n.persona_id, n.description, t.scope, t.body FROM memory_conceptnode n "
+        "LEFT JOIN memory_nodetext t ON t.node_id = n.id",
+    ),
+    "words_of_lines_astray": lambda now: _text_index_astray(search.INDEX),
+    "words_of_memories_astray": lambda now: _text_index_astray(vectors.TEXT),
+    "substrings_of_lines_astray": lambda now: int(not search.SUBSTRINGS.is_whole(connection)),
+    "substrings_of_memories_astray": lambda now: int(not vectors.SUBSTRINGS.is_whole(connection)),
+    "structures_missing": lambda now: len([*search.missing(), *vectors.missing()]),
     "stones_of_another_key": lambda now: tombstones_of_another_key(),
-    "receipts_pending": _receipts_pending,
+    "receipts_pending": lambda now: Receipt.objects.filter(
+        status=Receipt.Status.PENDING, at__lt=now - PENDING_FOR
+    ).count(),
 }

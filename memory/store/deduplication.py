@@ -1,4 +1,4 @@
-"""Whether two descriptions tell the same thing. Pure.
+"""Whether two descriptions tell the same. Pure.
 
 A cosine alone cannot say so. Measured with the bundled model on 2026-11-21: "Ana's mother died." and "Ana's father
 died." have 0.93; 「我们周五见面」 and 「我们周六见面」 have 0.93, too. So the words must agree as well: a telling is
@@ -35,7 +35,7 @@ def content_hash(text: str) -> str:
 
 
 def normalize_text(text: str) -> str:
-    """The text without what does not matter. Of a text that is nothing but signs, those remain."""
+    """The text in lower case and normal width, without punctuation; a text of nothing but signs keeps them."""
     plain = fold_text(text)
     return " ".join(_PUNCTUATION.sub(" ", plain).split()) or " ".join(plain.split())
 
@@ -58,7 +58,7 @@ def adds_nothing(telling: str, known: str) -> bool:
 
 
 def telling_words(text: str) -> set[str]:
-    """The words of a text that say something; of scripts without spaces the pairs of characters."""
+    """The content words of a text; of scripts without spaces the pairs of characters."""
     return {token for token in tokenizer.content_words(text) if len(token) > 1}
 
 
@@ -70,10 +70,9 @@ def dates_conflict(one: DateRange | None, other: DateRange | None) -> bool:
 
 
 def _content(text: str) -> list[str]:
-    """The words of `text` that say something, as they come; of scripts without spaces the single characters, not
-    their pairs."""
-    telling = {token for token in tokenizer.content_words(text) if len(tokenizer.tokenize(token)) == 1} - _CARRIERS
-    return [token for token in tokenizer.tokenize(text) if token in telling]
+    """The content words of `text` in their order; of scripts without spaces the single characters, not their pairs."""
+    content = {token for token in tokenizer.content_words(text) if len(tokenizer.tokenize(token)) == 1} - _CARRIERS
+    return [token for token in tokenizer.tokenize(text) if token in content]
 
 
 def _denials(text: str) -> int:

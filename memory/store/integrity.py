@@ -1,22 +1,34 @@
-"""What stands on nothing goes: kept by triggers, so that it holds for a shell, a cascade and plain SQL as well.
+"""Rows without ground are deleted: kept by triggers, so that it holds for a shell, a cascade and plain SQL as well.
 
-    a node goes                with its evidence, mentions and edges; what it superseded or resolved forgets by what
-                               with the questions that rest on it
-    a line goes                with the evidence that quotes it
+    a node goes                with its evidence, mentions and edges, and with the questions that rest on it; nodes that
+                               it superseded or resolved lose the reference
+    a message goes             with the evidence that quotes it
     evidence or an edge goes   and with the last ground the node that rested on it (an event rests on evidence alone)
     a mention goes             and with the last one the entity, unless a person described it
-    an entity goes             with its names, mentions and proposals, and with what was merged into it
+    an entity goes             with its names, mentions and proposals, and with the entities merged into it
 
 Only *losing* the last ground deletes: what was stored without one, as an archive may do, stays. All of them fire AFTER
 DELETE (in a chain a BEFORE trigger could delete the row it fires for, which SQLite leaves undefined), and the chain
 needs `PRAGMA recursive_triggers`. Words are not their business: `memory.forgetting` finds those in copies.
+
+Tags are checked here as well: a CHECK cannot look into a JSON list, a trigger can.
 """
 
 from echovessel.db.sqlite.triggers import Trigger
+from memory.models.node import MAX_EMOTION_TAGS, MAX_RELATIONAL_TAGS, RELATIONAL_TAGS
 
 _LIVE = "SELECT 1 FROM memory_filling f WHERE f.parent_id = {node} AND NOT f.orphaned AND f.child_id IS NOT NULL"
 _EVIDENCE = "SELECT 1 FROM memory_evidence e WHERE e.node_id = {node}"
 _UNGROUNDED = f"NOT EXISTS ({_LIVE}) AND NOT EXISTS ({_EVIDENCE})"
+
+
+_TAGS = ", ".join(f"'{tag}'" for tag in RELATIONAL_TAGS)
+_CHECK_TAGS = (
+    "SELECT RAISE(ABORT, 'an unknown relational tag') FROM json_each(new.relational_tags) "
+    f"WHERE value NOT IN ({_TAGS}); "
+    f"SELECT RAISE(ABORT, 'too many tags') WHERE json_array_length(new.relational_tags) > {MAX_RELATIONAL_TAGS} "
+    f"OR json_array_length(new.emotion_tags) > {MAX_EMOTION_TAGS};"
+)
 
 
 def _trigger(name: str, table: str, body: str, when: str = "") -> Trigger:
@@ -80,5 +92,12 @@ TRIGGERS = [
         "CREATE TRIGGER memory_entity_let_go AFTER UPDATE OF merged_into_id ON memory_entity "
         "WHEN new.status = 'merged' AND new.merged_into_id IS NULL BEGIN "
         "DELETE FROM memory_entity WHERE id = new.id; END",
+    ),
+    *(
+        Trigger(name, "memory_conceptnode", f"CREATE TRIGGER {name} BEFORE {moment} BEGIN {_CHECK_TAGS} END")
+        for name, moment in (
+            ("memory_node_tags_insert", "INSERT ON memory_conceptnode"),
+            ("memory_node_tags_update", "UPDATE OF relational_tags, emotion_tags ON memory_conceptnode"),
+        )
     ),
 ]

@@ -1,11 +1,11 @@
-"""Making vectors anew: by another embedding model, or where they are missing or damaged.
+"""Re-embedding: all vectors by another embedding model, or those that are missing or damaged.
 
 change   claim -> stage (batch by batch) -> switch, once every node has its new vector -> clear away
-repair   claim -> find what is not sound -> replace (batch by batch)
+repair   claim -> find the unsound -> replace (batch by batch)
 
-Whoever talks meanwhile is served with the old vectors, and what they write has old ones; the switch waits until these
-nodes, too, have new ones, and then changes all vectors, the nodes' labels and the model in use in one transaction.
-Every batch commits on its own, so that a kill costs one batch; the next run goes on from there.
+Turns meanwhile use the old vectors, and new nodes get old ones; the switch waits until these nodes, too, have new
+ones, and then changes all vectors, the nodes' labels and the model in use in one transaction. Every batch commits by
+itself, so that a kill costs one batch; the next run continues from there.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -28,11 +28,11 @@ BATCH = 128
 READ_AT_ONCE = 2_000
 
 Progress = Callable[[int], object]
-Told = tuple[int, str]
+Description = tuple[int, str]
 
 
 class Busy(Exception):
-    """Somebody else makes vectors anew, or has taken over from us."""
+    """Another process re-embeds, or has taken over from us."""
 
 
 class UnsoundVectors(Exception):
@@ -45,7 +45,7 @@ class UnsoundVectors(Exception):
 
 @dataclass(frozen=True)
 class Plan:
-    """What there is to do: of how many memories so many have the vector they shall have."""
+    """The work ahead: of `memories` so many are `there`, with the vector they shall have."""
 
     model: str
     in_use: str
@@ -66,35 +66,45 @@ def plan(model: str | None = None) -> Plan:
     return Plan(str(model), in_use, memories, StagedVector.objects.filter(model=model).count())
 
 
-def sample_descriptions(most: int) -> list[str]:
-    """The newest descriptions, to measure on how long a model takes."""
-    return list(ConceptNode.objects.newest_first().values_list("description", flat=True)[:most])
+def sample_descriptions(limit: int) -> list[str]:
+    """The newest descriptions, to time a model by."""
+    return list(ConceptNode.objects.newest_first().values_list("description", flat=True)[:limit])
 
 
 def change(model: str, progress: Progress = lambda count: None, clock: Clock = timezone.now) -> int:
-    """Bring `model` into use; returns how many vectors were made for it. `progress` hears of each batch.
+    """Bring `model` into use; returns how many vectors were made for it. `progress` gets the size of each batch.
 
-    Vectors that were staged for yet another model are thrown away. Raises Busy, Unsound and EmbeddingUnavailable; the
-    model in use stays in use then, and what is staged is there for the next run.
+    Vectors that were staged for yet another model are deleted. Raises Busy, UnsoundVectors and EmbeddingUnavailable;
+    the model in use stays in use then, and staged vectors are kept for the next run.
     """
-    made = 0
+    staged = 0
     with _leased(clock) as lease:
         embedding.embed(["Load the model before anything is thrown away."], model)
         with transaction.atomic():
             lease.renew()
             StagedVector.objects.exclude(model=model).delete()
-        while not _switched(lease, model):
-            made += _stage_all(lease, model, progress)
+        while not _switch(lease, model):
+            last, unsound = 0, list[int]()
+            while batch := list(
+                _unstaged().filter(pk__gt=last).order_by("pk").values_list("pk", "description")[:BATCH]
+            ):
+                sound = _embed(batch, model)
+                staged += _stage(lease, model, batch, sound)
+                unsound += [node for node, _ in batch if node not in sound]
+                last = batch[-1][0]
+                progress(len(batch))
+            if unsound:
+                raise UnsoundVectors(unsound)
         _clear_away(lease, model)
     follow()
-    return made
+    return staged
 
 
 def repair(progress: Progress = lambda count: None, clock: Clock = timezone.now) -> int:
-    """Make the vectors anew that are missing, damaged or of another model than the one in use; returns how many. The
-    search structures are filled anew in any case.
+    """Re-embed the nodes whose vectors are missing, damaged or of another model than the one in use; returns how many.
+    The search structures are rebuilt in any case.
 
-    Raises Busy, Unsound and EmbeddingUnavailable.
+    Raises Busy, UnsoundVectors and EmbeddingUnavailable.
     """
     with _leased(clock) as lease:
         model = follow()
@@ -105,18 +115,18 @@ def repair(progress: Progress = lambda count: None, clock: Clock = timezone.now)
         faulty = _faulty(model)
         for first in range(0, len(faulty), BATCH):
             nodes = ConceptNode.objects.filter(pk__in=faulty[first : first + BATCH])
-            told = list(nodes.order_by("pk").values_list("pk", "description"))
-            sound = _embedded(told, model)
+            batch = list(nodes.order_by("pk").values_list("pk", "description"))
+            sound = _embed(batch, model)
             with transaction.atomic():
                 lease.renew()
-                vectors.replace({node: sound[node] for node in _still(told) if node in sound}, model)
-            progress(len(told))
+                vectors.replace({node: sound[node] for node in _still(batch) if node in sound}, model)
+            progress(len(batch))
         if left := _faulty(model):
             raise UnsoundVectors(left)
     return len(faulty)
 
 
-# --- whose work it is ---------------------------------------------------------------------------------------------
+# --- the lease ----------------------------------------------------------------------------------------------------
 @contextmanager
 def _leased(clock: Clock) -> Iterator[Lease[Reembedding]]:
     """A lease on the work while this lasts; each step renews it in its transaction. Raises Busy."""
@@ -136,39 +146,24 @@ def _leased(clock: Clock) -> Iterator[Lease[Reembedding]]:
 
 
 # --- another model ------------------------------------------------------------------------------------------------
-def _stage_all(lease: Lease[Reembedding], model: str, progress: Progress) -> int:
-    """Stage a vector for each node that has none, oldest first; returns how many."""
-    made, last = 0, 0
-    unsound: list[int] = []
-    while told := list(_unstaged().filter(pk__gt=last).order_by("pk").values_list("pk", "description")[:BATCH]):
-        sound = _embedded(told, model)
-        made += _stage(lease, model, told, sound)
-        unsound += [node for node, _ in told if node not in sound]
-        last = told[-1][0]
-        progress(len(told))
-    if unsound:
-        raise UnsoundVectors(unsound)
-    return made
-
-
 def _unstaged() -> models.QuerySet[ConceptNode]:
     return ConceptNode.objects.filter(staged_vector=None)
 
 
-def _stage(lease: Lease[Reembedding], model: str, told: Sequence[Told], sound: dict[int, np.ndarray]) -> int:
+def _stage(lease: Lease[Reembedding], model: str, batch: Sequence[Description], sound: dict[int, np.ndarray]) -> int:
     with transaction.atomic():
         lease.renew()
         rows = [
             StagedVector(node_id=node, model=model, embedding=sound[node].astype("<f4").tobytes())
-            for node in _still(told)
+            for node in _still(batch)
             if node in sound
         ]
         StagedVector.objects.bulk_create(rows)
     return len(rows)
 
 
-def _switched(lease: Lease[Reembedding], model: str) -> bool:
-    """Bring `model` into use, with all its vectors at once; False where a node has none yet, or a damaged one."""
+def _switch(lease: Lease[Reembedding], model: str) -> bool:
+    """Bring `model` into use, with all its vectors together; False where a node has none yet, or a damaged one."""
     with transaction.atomic():
         lease.renew()
         if _unstaged().exists():
@@ -181,24 +176,24 @@ def _switched(lease: Lease[Reembedding], model: str) -> bool:
 
 
 def _clear_away(lease: Lease[Reembedding], model: str) -> None:
-    """Drop what was staged for a model that is in use now."""
+    """Delete the vectors that were staged for a model now in use."""
     with transaction.atomic():
         lease.renew()
         StagedVector.objects.filter(model=model).delete()
 
 
-# --- what is sound ------------------------------------------------------------------------------------------------
-def _embedded(told: Sequence[Told], model: str) -> dict[int, np.ndarray]:
-    """The vectors of descriptions by node, those left out that are not sound."""
-    rows = embedding.embed([description for _, description in told], model)
-    fine = vectors.is_unit_length(rows)
-    return {node: row for (node, _), row, is_fine in zip(told, rows, fine, strict=True) if is_fine}
+# --- sound vectors ------------------------------------------------------------------------------------------------
+def _embed(batch: Sequence[Description], model: str) -> dict[int, np.ndarray]:
+    """The vectors of descriptions by node, without unsound ones."""
+    rows = embedding.embed([description for _, description in batch], model)
+    sound = vectors.is_unit_length(rows)
+    return {node: row for (node, _), row, is_sound in zip(batch, rows, sound, strict=True) if is_sound}
 
 
-def _still(told: Sequence[Told]) -> list[int]:
-    """Those of the nodes that are still there and say the same. Call in the transaction that writes their vectors."""
-    now = ConceptNode.objects.filter(pk__in=[node for node, _ in told]).values_list("pk", "description")
-    return sorted(node for node, _ in set(told) & set(now))
+def _still(batch: Sequence[Description]) -> list[int]:
+    """Those of the nodes that exist and read the same. Call in the transaction that writes their vectors."""
+    now = ConceptNode.objects.filter(pk__in=[node for node, _ in batch]).values_list("pk", "description")
+    return sorted(node for node, _ in set(batch) & set(now))
 
 
 def _faulty(model: str) -> list[int]:
@@ -210,24 +205,13 @@ def _faulty(model: str) -> list[int]:
 
 def _unsound(stored: models.QuerySet[Any], model: str) -> list[int]:
     """The nodes whose stored vector is of another model, not whole, not finite or not of unit length."""
-    return [
-        node
-        for rows in _chunks(stored)
-        for (node, by, _), fine in zip(rows, vectors.is_unit_length(_read(rows)), strict=True)
-        if by != model or not fine
-    ]
-
-
-def _chunks(stored: models.QuerySet[Any]) -> Iterator[list[tuple[int, str, bytes]]]:
-    last = 0
+    size, last, unsound = 4 * embedding.DIMENSION, 0, list[int]()
     rows = stored.order_by("pk").values_list("pk", "model", "embedding")
-    while found := list(rows.filter(pk__gt=last)[:READ_AT_ONCE]):
-        yield found
-        last = found[-1][0]
-
-
-def _read(rows: Sequence[tuple[int, str, bytes]]) -> np.ndarray:
-    """The vectors of rows; zeros, which are not sound, for what is not whole."""
-    whole = 4 * embedding.DIMENSION
-    stored = (bytes(blob) if len(blob) == whole else bytes(whole) for _, _, blob in rows)
-    return np.frombuffer(b"".join(stored), dtype="<f4").reshape(len(rows), embedding.DIMENSION)
+    while batch := list(rows.filter(pk__gt=last)[:READ_AT_ONCE]):
+        # Zeros, which are not sound, in place of a vector that is not whole.
+        blobs = (bytes(blob) if len(blob) == size else bytes(size) for _, _, blob in batch)
+        matrix = np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(batch), embedding.DIMENSION)
+        sound = vectors.is_unit_length(matrix)
+        unsound += [node for (node, by, _), fine in zip(batch, sound, strict=True) if by != model or not fine]
+        last = batch[-1][0]
+    return unsound

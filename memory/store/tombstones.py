@@ -1,19 +1,19 @@
-"""Tombstones: what was forgotten does not come back, and nothing tells what it was.
+"""Tombstones: forgotten text does not come back, and nothing shows what it was.
 
-A tombstone is an HMAC, keyed by the installation, of what was forgotten, for one persona. Without the key no text can
-be tried against it, and the same text has another one with every persona. It is made of
+A tombstone is an HMAC, keyed by the installation, of forgotten text, for one persona. Without the key no text can be
+tried against it, and the same text has another one with every persona. It is made of
 
-    text      the comparable form of a text (`echovessel.language.plain_text`) that says enough to be known again
-    line      one that does not ("Yes.", "I am tired."), with the day on which it was said: another day makes another
+    text      the comparable form of a text (`echovessel.language.plain_text`) that is distinctive by its words alone
+    line      one that is not ("Yes.", "I am tired."), with the day of its message: another day makes another
     name      a name, as `echovessel.language.person_names` normalises it, in its plain form
-    external  an id in an archive, with what it is the id of
+    external  an id in an archive, with its kind
 
-Tombstones set before 2026-11-22 are digests of an older form, which nobody can make anew without the words. So every
+Tombstones set before 2026-11-22 are digests of an older form, which cannot be made again without the words. So every
 text is looked up in both forms.
 
 The write gate refuses a node whose description, whose quote, or one of whose whole messages has a tombstone. The
-importer refuses ids and names as well; a name alone is refused by nobody else, for another Tom may come. What the owner
-says anew, in a message sent after the tombstone was set, is remembered: a tombstone binds imports and what is derived.
+importer refuses ids and names as well; no other path refuses a name alone, for another Tom may come. A message that the
+owner sends after the tombstone was set is remembered: a tombstone binds imports and derived text.
 """
 
 import re
@@ -37,7 +37,7 @@ from persona.models import Persona
 from persona.onboarding import drafts
 
 Kind = Tombstone.Kind
-# What a text needs to be known again by its words alone: so many words that say something, or so many signs.
+# A text is distinctive by its words alone if it has this many content words, or this many signs.
 TELLING_WORDS = 4
 TELLING_SIGNS_OF_UNSPACED = 6
 TELLING_SIGNS = 25
@@ -46,7 +46,7 @@ _UNSPACED = re.compile(person_names.LETTERS_OF_UNSPACED)
 
 @dataclass(frozen=True)
 class TombstoneSource:
-    """Something to be refused from now on. `day` is that of a line, where the persona's owner lives."""
+    """A text, name or id to be refused. `day` is that of a message, in the owner's zone."""
 
     kind: Literal["text", "line", "name", "external", "draft"]
     text: str
@@ -55,12 +55,12 @@ class TombstoneSource:
 
 
 def of_words(text: str, day: date) -> TombstoneSource:
-    """The source of words that were said on `day`: by themselves where they tell enough, else as a line of that day."""
+    """The source of words of a message of `day`: by themselves if they are distinctive, else as a line of that day."""
     return TombstoneSource("text", text) if is_telling(text) else TombstoneSource("line", text, day)
 
 
 def of_external(what: str, external_id: str) -> TombstoneSource:
-    """The source of an id in an archive. `what` has it: "session", "message", "node" or "entity"."""
+    """The source of an id in an archive of a "session", "message", "node" or "entity"."""
     return TombstoneSource("external", f"{what} {external_id}")
 
 
@@ -70,8 +70,8 @@ def of_draft(label: str, text: str) -> TombstoneSource:
 
 
 def of_row(row: Any, day: date | None = None) -> Iterator[TombstoneSource]:
-    """The sources of a row that is forgotten: each text of which its model declares a tombstone. `day` is the day on
-    which it was said."""
+    """The sources of a row that is forgotten: each text of which its model declares a tombstone. `day` is the day of
+    its message."""
     for name, column in text_columns.declared(type(row)).items():
         text = getattr(row, name) if column.tombstone else ""
         if text and column.tombstone == "line":
@@ -91,18 +91,17 @@ def of_ids(what: str, row: Any) -> Iterator[TombstoneSource]:
 
 
 def refuses_draft(persona: Persona, label: str, *texts: str) -> bool:
-    """Whether a draft was forgotten here: the very same one, or one of the texts, which are what it says and what it
-    rests on."""
+    """Whether a draft was forgotten here: the very same one, or one of the texts, which are its own and its ground."""
     return bool(refused_among(persona, {of_draft(label, texts[0]), *(TombstoneSource("text", text) for text in texts)}))
 
 
 def of_line(external_id: str, text: str, day: date) -> set[TombstoneSource]:
-    """All by which a line of an archive, or of another file, may be refused that was said on `day`."""
+    """All sources by which an imported message of `day` may be refused."""
     return {of_external("message", external_id), TombstoneSource("text", text), TombstoneSource("line", text, day)}
 
 
 def is_telling(text: str) -> bool:
-    """Whether nobody else would say just this of something else.
+    """Whether a text is distinctive: nobody else would say just this of something else.
 
     >>> is_telling("I am so tired."), is_telling("My cat Milo died in Lisbon")
     (False, True)
@@ -123,7 +122,7 @@ def is_telling(text: str) -> bool:
 
 
 def add_tombstone(persona: Persona, text: str) -> Tombstone:
-    """Have `text` refused from now on; again does nothing. Raises ValueError for a text without any sign in it."""
+    """Refuse `text` from now on; again does nothing. Raises ValueError for a text without any sign in it."""
     if not comparable_form(text):
         raise ValueError("there is nothing to refuse in an empty text")
     add_tombstones(persona, [TombstoneSource("text", text)])
@@ -131,22 +130,22 @@ def add_tombstone(persona: Persona, text: str) -> Tombstone:
 
 
 def add_tombstones(persona: Persona, sources: Iterable[TombstoneSource], now: datetime | None = None) -> list[int]:
-    """Have all of them refused from `now` on; the keys of the tombstones that are new. What has no sign in it is left
-    out. Call in the transaction that forgets."""
+    """Refuse all of them from `now` on; returns the keys of the new tombstones. A text without a sign is left out. Call
+    in the transaction that forgets."""
     kinds = {_digests(persona, source)[0]: _KINDS[source.kind] for source in sources if any(_forms(source))}
     wanted = Tombstone.objects.filter(persona=persona, digest__in=kinds)
     known = set(wanted.values_list("digest", flat=True))
-    if now is not None:  # what was told anew since the first tombstone is forgotten now
+    if now is not None:  # words told anew since the first tombstone are forgotten now
         wanted.filter(created_at__lt=now).update(created_at=now)
-    whose = key_id()
-    made = Tombstone.objects.bulk_create(
-        Tombstone(persona=persona, kind=kind, digest=digest, key_id=whose)
+    key = key_id()
+    new = Tombstone.objects.bulk_create(
+        Tombstone(persona=persona, kind=kind, digest=digest, key_id=key)
         for digest, kind in kinds.items()
         if digest not in known
     )
     if now is not None:
-        Tombstone.objects.filter(pk__in=[tombstone.pk for tombstone in made]).update(created_at=now)
-    return [tombstone.pk for tombstone in made]
+        Tombstone.objects.filter(pk__in=[tombstone.pk for tombstone in new]).update(created_at=now)
+    return [tombstone.pk for tombstone in new]
 
 
 def remove_tombstone(persona: Persona, text: str) -> bool:
@@ -168,13 +167,12 @@ def refused_among(
 ) -> set[TombstoneSource]:
     """Those that have a tombstone; counted with each tombstone that refuses one.
 
-    Not refused are what the owner told anew since (`told_at`), and what stood beside its tombstone in the
-    archive that is read (`beside`: digests, and when they were set).
+    Not refused are sources that the owner told anew since (`told_at`), and those beside their tombstone in the archive
+    that is read (`beside`: digests, and the moments at which they were set).
     """
-    found = find_tombstones(persona, sources)
     binding = {
         source: tombstone
-        for source, tombstone in found.items()
+        for source, tombstone in find_tombstones(persona, sources).items()
         if ((at := told_at.get(source)) is None or tombstone.created_at >= at)
         and (tombstone.digest not in beside or tombstone.created_at > beside[tombstone.digest])
     }
@@ -195,7 +193,7 @@ def find_tombstones(persona: Persona, sources: Iterable[TombstoneSource]) -> dic
 
 
 def key_id() -> str:
-    """By what it is told with which key a tombstone was made."""
+    """The name of the key with which a tombstone was made."""
     return _hmac("memory.tombstones.key", "")[:8]
 
 
@@ -216,14 +214,14 @@ _KINDS: Mapping[str, str] = {
 
 
 def _digests(persona: Persona, source: TombstoneSource) -> list[str]:
-    """The digest of today, and the one that the same had before there was a comparable form, where it differs."""
+    """The digest of today, and that of the older form, where it differs."""
     day = f"\n{source.day}" if source.kind == "line" else ""
     forms = dict.fromkeys(_forms(source))
     return [_hmac(f"{_SALTS[source.kind]}.{persona.uuid}", form + day) for form in forms]
 
 
 def _forms(source: TombstoneSource) -> Iterator[str]:
-    """What digests are made of, the one of today first: the text without what does not matter to its kind."""
+    """The texts that digests are made of, that of today first: normalized as the kind needs."""
     text = source.text
     if source.kind == "external":
         yield text

@@ -1,18 +1,19 @@
 """The search structures of L3 and L4: all raw SQL about vectors and the nodes' text index lives here.
 
-`NodeVector` holds the exact vectors in a plain table. What is searched follows it by triggers, so that a vector is
-found exactly as long as its node exists and may be recalled, whoever writes: Django, a shell, or SQL.
+`NodeVector` holds the exact vectors in a plain table. Triggers keep the searched tables in step with it, so that a
+vector is found exactly as long as its node exists and may be recalled, whoever writes: Django, a shell, or SQL.
 
-    memory_vectorstate  a stamp for each persona, new after every change of what recall weighs: by it a process that
+    memory_vectorstate  a stamp for each persona, new after every change that recall could notice: by it a process that
                         holds a persona's vectors or words in memory (memory/store/vector_cache.py,
-                        memory/recall/snapshot.py) knows that they are still the ones of the database; the epoch is new
+                        memory/recall/snapshot.py) knows that they are still those of the database; the epoch is new
                         where ids do not show a change
-    memory_nodevec      sqlite-vec's vec0, the signs of the vectors: the first pass of a search where they are not held
+    memory_nodevec      sqlite-vec's vec0, the signs of the vectors: the first pass of a search without the cache
 """
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as with_changes
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,7 +27,7 @@ from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
 from memory import knobs
 from memory.models import ConceptNode, EmbeddingModel, Evidence, NodeText, NodeVector
-from memory.store import constraints, integrity
+from memory.store import integrity
 from memory.store.vector_cache import LRUCache, Matrix, State
 
 TEXT = TextIndex(table="memory_nodetext", key="node_id", scope="scope", body="body")
@@ -43,8 +44,8 @@ TABLES = {
         "REFERENCES persona_persona(id) ON DELETE CASCADE, stamp BLOB NOT NULL, epoch BLOB NOT NULL)"
     ),
 }
-Spoken = tuple[int, int, str, int, int]
-# Of the nearest by sign so many are measured exactly; vec0 gives no more.
+EvidenceRow = tuple[int, int, str, int, int]
+# This many of the nearest by sign are measured exactly; vec0 gives no more.
 FIRST_PASS = 4_096
 LOADED_AT_ONCE = 2_000
 LENGTH_TOLERANCE = 1e-3
@@ -57,7 +58,7 @@ _SEARCHED = (
     "FROM memory_conceptnode n JOIN memory_nodevector v ON v.node_id = n.id WHERE n.status = 'active' "
     f"AND {_USABLE}"
 )
-# (The persona may be gone before her nodes, as in `manage.py flush`.)
+# (The persona may be gone before its nodes, as in `manage.py flush`.)
 _CHANGED = (
     "INSERT INTO memory_vectorstate SELECT p.id, randomblob(8), randomblob(8) "
     "FROM memory_conceptnode n JOIN persona_persona p ON p.id = n.persona_id WHERE n.id = {id} "
@@ -76,8 +77,8 @@ def _trigger(name: str, table: str, moment: str, body: str) -> Trigger:
     return Trigger(name, table, f"CREATE TRIGGER {name} {moment} ON {table} BEGIN {body} END")
 
 
-# What leaves does so BEFORE: in one program with the DELETE, SQLite would pass the INSERT through a temporary table, in
-# which vec0's bits forget that they are bits.
+# Rows are taken out BEFORE: in one program with the DELETE, SQLite would pass the INSERT through a temporary table, in
+# which vec0's bits lose their type.
 TRIGGERS = [
     _trigger("memory_nodevec_first", "memory_nodevector", "BEFORE INSERT", f"{_FIRST} {_REFUSED}"),
     _trigger("memory_nodevec_model", "memory_nodevector", "BEFORE UPDATE OF model", _REFUSED),
@@ -111,7 +112,7 @@ TRIGGERS = [
         f"{_CHANGED.format(id='old.node_id')}; {_CHANGED.format(id='new.node_id')};",
     ),
     _trigger("memory_node_worded", "memory_nodetext", "AFTER INSERT", f"{_CHANGED.format(id='new.node_id')};"),
-    # What does not come last may be taken for a node of the same id that is gone.
+    # A row that does not come last may be mistaken for a node of the same id that is gone.
     Trigger(
         "memory_node_worded_late",
         "memory_nodetext",
@@ -144,25 +145,24 @@ TRIGGERS = [
 # What fires for each new node and its parts; a new node comes last, so that no epoch changes.
 _EACH = ("memory_nodevec_insert", "memory_node_worded", "memory_node_worded_late", "memory_node_grounded")
 _ON_INSERT = [trigger for trigger in TRIGGERS if trigger.name in _EACH]
-_OTHERS = [*constraints.TRIGGERS, *integrity.TRIGGERS]
-_shelf: LRUCache[Matrix] = LRUCache()
+_cache: LRUCache[Matrix] = LRUCache()
 
 
 def cached_persona_ids() -> list[int]:
     """The personas whose vectors this process holds."""
-    return _shelf.keys()
+    return _cache.keys()
 
 
 def drop_cached(persona_id: int | None) -> None:
-    """Hold no vectors of this persona any more, or of nobody."""
+    """Drop the vectors of this persona, or of all."""
     if persona_id is None:
-        _shelf.clear()
+        _cache.clear()
     else:
-        _shelf.drop(persona_id)
+        _cache.drop(persona_id)
 
 
 def ensure_indexes(**_: Any) -> None:
-    """Make the search structures and triggers where they are missing; fill what a missing one missed."""
+    """Create the search structures and triggers where they are missing, and fill them."""
     if TEXT.table not in connection.introspection.table_names():
         return  # migrated back to nothing
     TEXT.ensure(connection)
@@ -174,15 +174,15 @@ def ensure_indexes(**_: Any) -> None:
             cursor.execute(TABLES[name])
     if triggers.ensure(connection, TRIGGERS) or absent:
         rebuild()
-    triggers.ensure(connection, _OTHERS)
+    triggers.ensure(connection, integrity.TRIGGERS)
 
 
 def drop_triggers(plan: Sequence[Any] | None = None, **_: Any) -> None:
-    """Before a migration: a trigger that names a table makes its rebuilding fail. Where nothing is to be migrated they
-    stay, for indexes are filled anew when they come back."""
+    """Drop the triggers before a migration: one that names a table makes its rebuilding fail. Without a migration they
+    stay, for their return fills the indexes anew."""
     if plan is not None and not plan:
         return
-    triggers.drop(connection, [*TRIGGERS, *TEXT.triggers, *SUBSTRINGS.triggers, *_OTHERS])
+    triggers.drop(connection, [*TRIGGERS, *TEXT.triggers, *SUBSTRINGS.triggers, *integrity.TRIGGERS])
 
 
 def missing() -> list[str]:
@@ -191,7 +191,7 @@ def missing() -> list[str]:
         *TEXT.missing(connection),
         *SUBSTRINGS.missing(connection),
         *triggers.differing(connection, TABLES),
-        *triggers.missing(connection, [*TRIGGERS, *_OTHERS]),
+        *triggers.missing(connection, [*TRIGGERS, *integrity.TRIGGERS]),
     ]
 
 
@@ -213,7 +213,7 @@ def scope_of(persona_id: int) -> str:
 
 
 def index(nodes: Sequence[ConceptNode], vectors: np.ndarray) -> None:
-    """Store vectors `(n, 384) float32, unit length` and cut words of new nodes. Call in their transaction.
+    """Store vectors `(n, 384) float32, unit length` and tokenized words of new nodes. Call in their transaction.
 
     Raises ValueError for a vector that is not finite or not of unit length: vec0 would accept it and then rank
     it first everywhere.
@@ -233,9 +233,9 @@ def index(nodes: Sequence[ConceptNode], vectors: np.ndarray) -> None:
     )
 
 
-def store(nodes: Sequence[ConceptNode], vectors: np.ndarray, evidence: Callable[[], Iterable[Spoken]]) -> None:
-    """Store many new nodes of one persona with their vectors, words and evidence, which is asked for when they have
-    their keys: (node, message, quote, start, end). Call in a transaction. Raises ValueError as `index` does."""
+def store(nodes: Sequence[ConceptNode], vectors: np.ndarray, evidence: Callable[[], Iterable[EvidenceRow]]) -> None:
+    """Store many new nodes of one persona with their vectors, words and evidence, which is read once they have their
+    keys: (node, message, quote, start, end). Call in a transaction. Raises ValueError as `index` does."""
     _check(nodes, vectors)
     if len(nodes) < bulk.MANY:
         _insert(nodes, vectors, evidence)
@@ -243,14 +243,14 @@ def store(nodes: Sequence[ConceptNode], vectors: np.ndarray, evidence: Callable[
     with bulk.temporary_values(connection, [*TEXT.on_insert, *SUBSTRINGS.on_insert, *_ON_INSERT]):
         _insert(nodes, vectors, evidence)
         first, last = nodes[0].pk, nodes[-1].pk
-        for kept in (TEXT, SUBSTRINGS):
-            kept.add(connection, first, last)
+        for text_index in (TEXT, SUBSTRINGS):
+            text_index.add(connection, first, last)
         with connection.cursor() as cursor:
             cursor.execute(f"{_SEARCHED} AND n.id BETWEEN %s AND %s", [first, last])
             cursor.execute(_CHANGED.format(id="%s"), [last])
 
 
-def _insert(nodes: Sequence[ConceptNode], vectors: np.ndarray, evidence: Callable[[], Iterable[Spoken]]) -> None:
+def _insert(nodes: Sequence[ConceptNode], vectors: np.ndarray, evidence: Callable[[], Iterable[EvidenceRow]]) -> None:
     bulk.insert(nodes)
     bulk.insert_values(
         NodeVector,
@@ -280,7 +280,7 @@ class Space(Protocol):
 
 @dataclass(frozen=True)
 class _Stored:
-    """Vectors that are too many to be held, or may yet be undone: searched in the database, in two passes."""
+    """Vectors that are too many for the cache, or may yet be undone: searched in the database, in two passes."""
 
     persona_id: int
 
@@ -301,8 +301,32 @@ class _Stored:
 
 
 def space(persona_id: int) -> Space:
-    """A persona's recallable vectors, as they stand in the database now."""
-    return _held(persona_id) or _Stored(persona_id)
+    """A persona's recallable vectors, as the database is now: from the cache, if there is room for them and no
+    transaction is open, whose changes may yet be undone."""
+    if connection.in_atomic_block:
+        return _Stored(persona_id)
+    current, cached = state(persona_id), _cache.take(persona_id)
+    if cached is not None and cached.state == current:
+        return cached
+    with connection.cursor() as cursor:
+        # One string for all of them, parsed by numpy: as rows they would take ten times as long.
+        cursor.execute(
+            "SELECT group_concat(id) FROM (SELECT id FROM memory_conceptnode "
+            "WHERE persona_id = %s AND status = 'active' ORDER BY id)",
+            [persona_id],
+        )
+        ids = np.fromstring(cursor.fetchone()[0] or "", dtype=np.int64, sep=",")
+    room = knobs.vectors_in_memory_mb() * 1_000_000
+    if len(ids) * embedding.DIMENSION * 4 > room:
+        return _Stored(persona_id)
+    if cached is not None and cached.state.epoch == current.epoch:
+        # Vectors that are in the cache are not read again.
+        added = _exact(persona_id, np.setdiff1d(ids, cached.ids).tolist())
+        matrix = cached.joined(added, ids, current)
+    else:
+        matrix = with_changes(_exact(persona_id, ids.tolist()), state=current)
+    _cache.put(persona_id, matrix, room)
+    return matrix
 
 
 def nearest(persona_id: int, vector: np.ndarray, k: int) -> list[tuple[int, float]]:
@@ -310,9 +334,9 @@ def nearest(persona_id: int, vector: np.ndarray, k: int) -> list[tuple[int, floa
     return space(persona_id).nearest(vector, k)
 
 
-def find_by_terms(persona_id: int, terms: Sequence[str], most: int) -> dict[str, np.ndarray]:
-    """The ids of a persona's nodes, whatever their status, that hold each of `terms`: the newest `most` of each."""
-    return TEXT.holding(connection, terms, scope_of(persona_id), most)
+def find_by_terms(persona_id: int, terms: Sequence[str], limit: int) -> dict[str, np.ndarray]:
+    """The ids of a persona's nodes, whatever their status, that contain each of `terms`: the newest `limit` of each."""
+    return TEXT.holding(connection, terms, scope_of(persona_id), limit)
 
 
 def count(persona_id: int) -> int:
@@ -323,57 +347,15 @@ def count(persona_id: int) -> int:
 def of(node_ids: Iterable[int]) -> dict[int, np.ndarray]:
     """The exact vectors of nodes, by node id."""
     stored = NodeVector.objects.filter(node_id__in=list(node_ids), model=model_in_use())
-    rows = stored.values_list("node_id", "embedding")
-    whole = 4 * embedding.DIMENSION
-    return {node_id: np.frombuffer(stored, dtype="<f4") for node_id, stored in rows if len(stored) == whole}
-
-
-def _held(persona_id: int) -> Matrix | None:
-    """A persona's vectors in memory, as they stand in the database now. None where there is no room for them, and
-    inside a transaction, whose changes may yet be undone."""
-    if connection.in_atomic_block:
-        return None
-    current, held = state(persona_id), _shelf.take(persona_id)
-    if held is not None and held.state == current:
-        return held
-    ids = _recallable(persona_id)
-    room = knobs.vectors_in_memory_mb() * 1_000_000
-    if len(ids) * embedding.DIMENSION * 4 > room:
-        return None
-    known = held if held is not None and held.state.epoch == current.epoch else None
-    fresh = _followed(persona_id, known, current, ids)
-    _shelf.put(persona_id, fresh, room)
-    return fresh
-
-
-def _followed(persona_id: int, known: Matrix | None, state: State, ids: np.ndarray) -> Matrix:
-    """The vectors of `ids`; those that are `known` are not read again."""
-    if known is None:
-        found = _exact(persona_id, ids.tolist())
-        return Matrix(state, found.ids, found.rows)
-    kept = np.isin(known.ids, ids)
-    added = _exact(persona_id, np.setdiff1d(ids, known.ids).tolist())
-    together = np.concatenate([known.ids[kept], added.ids])
-    order = np.argsort(together)
-    return Matrix(state, together[order], np.concatenate([known.rows[kept], added.rows])[order])
+    rows, size = stored.values_list("node_id", "embedding"), 4 * embedding.DIMENSION
+    return {node_id: np.frombuffer(blob, dtype="<f4") for node_id, blob in rows if len(blob) == size}
 
 
 def state(persona_id: int) -> State:
-    """What a persona's nodes are now, as far as recall weighs them."""
+    """The state of a persona's nodes, as far as recall could notice."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT stamp, epoch FROM memory_vectorstate WHERE persona_id = %s", [persona_id])
         return State(*(cursor.fetchone() or (b"", b"")))
-
-
-def _recallable(persona_id: int) -> np.ndarray:
-    """The ids of a persona's nodes that may be recalled, ascending."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT group_concat(id) FROM (SELECT id FROM memory_conceptnode "
-            "WHERE persona_id = %s AND status = 'active' ORDER BY id)",
-            [persona_id],
-        )
-        return np.fromstring(cursor.fetchone()[0] or "", dtype=np.int64, sep=",")
 
 
 def _exact(persona_id: int, node_ids: Sequence[int]) -> Matrix:
@@ -389,10 +371,10 @@ def _exact(persona_id: int, node_ids: Sequence[int]) -> Matrix:
                 f"WHERE n.persona_id = %s AND n.status = 'active' AND {_USABLE} ORDER BY n.id",
                 [json.dumps(wanted[first : first + LOADED_AT_ONCE]), persona_id],
             )
-            found = cursor.fetchall()
-        stored = np.frombuffer(b"".join(row for _, row in found), dtype="<f4")
-        rows[len(ids) : len(ids) + len(found)] = stored.reshape(len(found), embedding.DIMENSION)
-        ids += [node_id for node_id, _ in found]
+            batch = cursor.fetchall()
+        stored = np.frombuffer(b"".join(blob for _, blob in batch), dtype="<f4")
+        rows[len(ids) : len(ids) + len(batch)] = stored.reshape(len(batch), embedding.DIMENSION)
+        ids += [node_id for node_id, _ in batch]
     return Matrix(State(b"", b""), np.array(ids, dtype=np.int64), rows[: len(ids)])
 
 
@@ -404,8 +386,7 @@ def model_in_use() -> str:
 
 
 def put_in_use(model: str) -> None:
-    """Have the vectors that were staged for `model` take the place of all others. Call in a transaction in which every
-    node has one."""
+    """Replace all vectors by those that were staged for `model`. Call in a transaction in which every node has one."""
     EmbeddingModel.objects.update_or_create(defaults={"name": model})
     with connection.cursor() as cursor:
         cursor.execute(
@@ -418,7 +399,7 @@ def put_in_use(model: str) -> None:
 
 
 def replace(rows: Mapping[int, np.ndarray], model: str) -> None:
-    """Store these vectors of nodes, by the model in use, in the place of what was there. Call in a transaction."""
+    """Replace the vectors of these nodes, by the model in use. Call in a transaction."""
     for node, vector in rows.items():
         stored = {"model": model, "embedding": vector.astype("<f4").tobytes()}
         NodeVector.objects.update_or_create(node_id=node, defaults=stored)

@@ -1,19 +1,19 @@
-"""The one gate through which every node is written, whatever it comes from.
+"""The one gate through which every node is written, whatever its source.
 
-    normalise -> rests on a line that is gone or put away, or on nothing that is left: refused
+    normalise -> rests on a message that is gone or withheld, or on no node that is left: refused
               -> forgotten for good: refused, and counted
-              -> words that a person asked to have remembered: told again, in other words
+              -> words that a person asked to have remembered: mentioned again, in other words
               -> same words as a node of its kind: mentioned once more
-              -> out of the same lines what a person has corrected since: left as it was corrected
+              -> out of the same messages what a person has corrected since: left as it was corrected
               -> nearly the same (cosine >= 0.92) as one of the last 30 days, and nothing new in it: reinforced
               -> else a new node, with vector, words, evidence and filling
 
-A node that rests on the messages of a draft already was not mentioned again: the same lines were only read twice, as
-those that two chunks share. It is left as it is; only what a person asked to have remembered, word for word, learns
-from such a reading what words alone do not say: how much it weighs, its tags, and when it happened.
+A node that already rests on the messages of a draft was not mentioned again: the same messages were only read twice, as
+those that two chunks share. It is left as it is; only a memory that a person asked for, word for word, takes from such
+a reading what words alone do not say: its impact, its tags, and its date.
 
-All of it in the caller's transaction. Nothing is embedded here: the vector is given, because no transaction may be
-open while a model works.
+All of it in the caller's transaction. Nothing is embedded here: the caller gives the vector, because no transaction may
+be open while a model works.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -24,12 +24,12 @@ from unicodedata import category
 from uuid import UUID
 
 import numpy as np
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, prefetch_related_objects
 
 from chat.models import Message, Session
 from echovessel.outbox import events
 from memory import knobs
-from memory.models import ConceptNode, Evidence, Filling, NodeVersion
+from memory.models import ConceptNode, Entity, Evidence, Filling, NodeVersion
 from memory.models.node import (
     MAX_DESCRIPTION,
     MAX_EMOTION_TAG_LENGTH,
@@ -41,14 +41,13 @@ from memory.models.node import (
 )
 from memory.store import tombstones, vectors
 from memory.store.active_model import expect
-from memory.store.corrections import ReplacedText
+from memory.store.corrections import ReplacedText, repeats
 from memory.store.deduplication import DateRange, adds_nothing, content_hash, dates_conflict, telling_words
-from memory.store.derived_text import erase_derived_text
 from memory.store.tombstones import TombstoneSource
 from persona.models import Persona
 
 NEIGHBOURS = 20
-HIDDEN_COMPARED = 300  # the newest hidden nodes; vec0 holds none of them, so that they are compared one by one
+MAX_HIDDEN_COMPARED = 300
 Kind, Status, Source = ConceptNode.Kind, ConceptNode.Status, ConceptNode.Source
 LIVING = (Status.ACTIVE, Status.HIDDEN)
 
@@ -57,7 +56,7 @@ Outcome = Literal["new", "repeated", "reinforced", "refused"]
 
 @dataclass(frozen=True)
 class Quote:
-    """Words of a message, as they stand in it: `content[start:end] == text`."""
+    """Words of a message: `content[start:end] == text`."""
 
     message: Message
     text: str
@@ -67,11 +66,11 @@ class Quote:
 
 @dataclass(frozen=True)
 class Draft:
-    """A node as its source wants it, before the gate. `event_time` is (first day, last day).
+    """A node as its source proposes it, before the gate. `event_time` is (first day, last day).
 
-    `filling` are the nodes it was concluded from; `supersedes` those that are not true any more because of it;
-    `created_at` is when it was said, where that is not now; `import_uuid` the import that brought it: she has not been
-    told it today, then, but when it was said.
+    `filling` are the nodes it was concluded from; `supersedes` those that it makes untrue; `created_at` is the moment
+    of its message, where that is not now; `import_uuid` the import that it came with: the owner told it at
+    `created_at`, then, and not today.
     """
 
     kind: str
@@ -93,14 +92,18 @@ class Draft:
     created_at: datetime | None = None
     import_uuid: UUID | None = None
 
+    @property
+    def message_ids(self) -> set[int]:
+        return {quote.message.pk for quote in self.evidence}
+
     def told_at(self, now: datetime) -> datetime:
-        """When she was told it."""
+        """The moment at which the owner told it."""
         return self.created_at or now if self.import_uuid else now
 
 
 @dataclass(frozen=True)
 class WrittenNode:
-    """What became of a draft: the node that holds it now, and how it got in; no node where it was refused."""
+    """The outcome of a draft: the node that holds it now; none where it was refused."""
 
     node: ConceptNode | None
     outcome: Outcome
@@ -119,14 +122,34 @@ def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: d
     if owners - {persona.pk}:
         raise ValueError("a node may only rest on what belongs to its own persona")
     expect(model)
-    if not _stands(draft) or _is_buried(persona, draft):
+    # A draft was made before its transaction: somebody may have forgotten or withheld its ground since.
+    live = set(
+        ConceptNode.objects.filter(pk__in=[node.pk for node in draft.filling]).recallable().values_list("pk", flat=True)
+    )
+    filling = [node for node in draft.filling if node.pk in live]
+    if Message.objects.filter(pk__in=draft.message_ids, withheld=False).count() < len(draft.message_ids):
         return WrittenNode(None, "refused")
-    draft = replace(draft, filling=_live(draft.filling))
-    known, outcome = _known(persona, draft, vector, now)
+    if draft.filling and not draft.evidence and not filling:
+        return WrittenNode(None, "refused")
+    sources = tombstone_sources(draft)
+    if tombstones.refused_among(persona, sources, sources):
+        return WrittenNode(None, "refused")
+    draft = replace(draft, filling=filling)
+    outcome: Outcome = "repeated"
+    known = _requested_memory(persona, draft) or _with_same_words(persona, draft) or _corrected_since(persona, draft)
+    if known is None:
+        known = _nearly_the_same(persona, draft, vector, now)
+        outcome = "reinforced" if known else "new"
     if known and _was_only_read_again(known, draft):
-        node, outcome = _learning(persona, known, draft), "repeated"
+        node, outcome = _learn(persona, known, draft), "repeated"
     else:
-        node = _mentioned_again(known, draft.told_at(now)) if known else _inserted(persona, draft, vector, model, now)
+        if known:
+            node, last = known, max(draft.told_at(now), known.last_mentioned_at)
+            again = {"mention_count": F("mention_count") + 1, "last_mentioned_at": last}
+            ConceptNode.objects.filter(pk=node.pk).update(**again)
+            node.refresh_from_db(fields=[*again])
+        else:
+            node = _insert(persona, draft, vector, model, now)
         # Add what the node rests on; what it rests on already is not added twice.
         Evidence.objects.bulk_create(
             [
@@ -182,47 +205,50 @@ def clamped_impact(impact: int) -> int:
     return max(-MAX_IMPACT, min(MAX_IMPACT, impact))
 
 
-def _stands(draft: Draft) -> bool:
-    """Whether what it rests on is there still: a draft was made before its transaction, and somebody may have forgotten
-    a line of it since, or put it away. Of what it was concluded from, something must be left."""
-    said_in = {quote.message.pk for quote in draft.evidence}
-    if said_in and Message.objects.filter(pk__in=said_in, withheld=False).count() < len(said_in):
-        return False
-    return not draft.filling or bool(draft.evidence) or bool(_live(draft.filling))
-
-
-def _live(filling: Sequence[ConceptNode]) -> list[ConceptNode]:
-    """Those that are there still, and not put away, superseded or archived."""
-    if not filling:
-        return []
-    live = set(
-        ConceptNode.objects.filter(pk__in=[node.pk for node in filling]).recallable().values_list("pk", flat=True)
-    )
-    return [node for node in filling if node.pk in live]
-
-
-def _is_buried(persona: Persona, draft: Draft) -> bool:
-    """Whether a text in which something forgotten might come back is buried. What the owner says anew is not."""
-    told_at = burials_of(draft)
-    return bool(tombstones.refused_among(persona, told_at, told_at))
-
-
-def burials_of(draft: Draft) -> dict[TombstoneSource, datetime | None]:
+def tombstone_sources(draft: Draft) -> dict[TombstoneSource, datetime | None]:
     """Every text in which something forgotten might come back, with the moment the owner told it anew, if they did.
 
-    The description is told anew by a message that shares a word with it, a quote by any message of the owner's."""
-    said = {quote.message.pk: quote.message for quote in draft.evidence}.values()
-    anew = [message for message in said if is_native_message(message)]
+    A message that shares a word with the description tells it anew; any message of the owner's tells its quote anew."""
+    messages = {quote.message.pk: quote.message for quote in draft.evidence}.values()
+    anew = [message for message in messages if is_native_message(message)]
     telling = telling_words(draft.description)
-    told = (message.created_at for message in anew if telling & telling_words(message.content))
-    found: dict[TombstoneSource, datetime | None] = {
-        TombstoneSource("text", tidy_description(draft.description)): max(told, default=None)
+    moments = (message.created_at for message in anew if telling & telling_words(message.content))
+    sources: dict[TombstoneSource, datetime | None] = {
+        TombstoneSource("text", tidy_description(draft.description)): max(moments, default=None)
     }
     last = max((message.created_at for message in anew), default=None)
     for quote in draft.evidence:
         for text in (quote.text, quote.message.content):
-            found[TombstoneSource("text", text)] = found[TombstoneSource("line", text, quote.message.day)] = last
-    return found
+            sources[TombstoneSource("text", text)] = sources[TombstoneSource("line", text, quote.message.day)] = last
+    return sources
+
+
+def forgotten_before(nodes: Iterable[ConceptNode]) -> set[int]:
+    """The keys of those of a persona's nodes whose text was forgotten before the owner told it anew: pages say so."""
+    native = [node for node in nodes if node.import_uuid is None]
+    if not native or not native[0].persona.tombstones.exists():
+        return set()
+    prefetch_related_objects(native, "evidence__message")
+    sources = {}
+    for node in native:
+        quotes = [Quote(row.message, row.quote, row.start, row.end) for row in node.evidence.all()]
+        sources[node.pk] = tombstone_sources(Draft(node.kind, node.description, node.source, evidence=quotes))
+    every = {source for of_node in sources.values() for source in of_node}
+    stones = tombstones.find_tombstones(native[0].persona, every)
+    return {
+        pk
+        for pk, of_node in sources.items()
+        if any(at and source in stones and stones[source].created_at < at for source, at in of_node.items())
+    }
+
+
+def mark_forgotten_before(nodes: Iterable[ConceptNode]) -> list[ConceptNode]:
+    """The nodes with `forgotten_before`, read once for all."""
+    marked = list(nodes)
+    anew = forgotten_before(marked)
+    for node in marked:
+        node.forgotten_before = node.pk in anew  # type: ignore[attr-defined]
+    return marked
 
 
 def is_native_message(message: Message) -> bool:
@@ -230,43 +256,32 @@ def is_native_message(message: Message) -> bool:
     return message.role == Message.Role.USER and not message.speaker and message.import_uuid is None
 
 
-def _known(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> tuple[ConceptNode | None, Outcome]:
-    if asked_for := _asked_for(persona, draft):
-        return asked_for, "repeated"
-    if same := _with_same_words(persona, draft) or _corrected_since(persona, draft):
-        return same, "repeated"
-    if near := _nearly_the_same(persona, draft, vector, now):
-        return near, "reinforced"
-    return None, "new"
-
-
-def _asked_for(persona: Persona, draft: Draft) -> ConceptNode | None:
-    """The event that a person asked to have remembered out of the very words that the draft rests on, whatever became
-    of it since. What another message says, or these words say beside it, is never taken for it."""
-    said_in = {quote.message.pk for quote in draft.evidence}
-    if draft.kind != Kind.EVENT or draft.status != Status.ACTIVE or draft.source == Source.PERSON or len(said_in) != 1:
+def _requested_memory(persona: Persona, draft: Draft) -> ConceptNode | None:
+    """The event that a person asked to have remembered out of the very words that the draft rests on, whatever its
+    status is now. A fact of another message, or of words beside these, is never taken for it."""
+    other = draft.kind != Kind.EVENT or draft.status != Status.ACTIVE or draft.source == Source.PERSON
+    if other or len(draft.message_ids) != 1:
         return None
     words = Evidence.objects.filter(
-        message__in=said_in,
+        message__in=draft.message_ids,
         start__lte=min(quote.start for quote in draft.evidence),
         end__gte=max(quote.end for quote in draft.evidence),
     )
-    asked_for = ConceptNode.objects.of(persona).filter(kind=Kind.EVENT, source=Source.PERSON, evidence__in=words)
-    return asked_for.order_by("id").first()
+    requested = ConceptNode.objects.of(persona).filter(kind=Kind.EVENT, source=Source.PERSON, evidence__in=words)
+    return requested.order_by("id").first()
 
 
 def _with_same_words(persona: Persona, draft: Draft) -> ConceptNode | None:
-    """The node of the same words, unless its dates say that it is another one. What is hidden stays hidden."""
-    found = _rivals(persona, draft).filter(content_hash=content_hash(tidy_description(draft.description)))
+    """The node of the same words, unless its dates are of another event. A hidden one stays hidden."""
+    same = _rivals(persona, draft).filter(content_hash=content_hash(tidy_description(draft.description)))
     return next(
-        (node for node in found.order_by("id") if not dates_conflict(event_time_of(node), draft.event_time)), None
+        (node for node in same.order_by("id") if not dates_conflict(event_time_of(node), draft.event_time)), None
     )
 
 
 def _corrected_since(persona: Persona, draft: Draft) -> ConceptNode | None:
-    """The node that these very lines once made, and that a person has put into other words."""
-    said_in = {quote.message.pk for quote in draft.evidence}
-    rivals = _rivals(persona, draft).filter(evidence__message__in=said_in)
+    """The node that these very messages once made, and that a person has put into other words."""
+    rivals = _rivals(persona, draft).filter(evidence__message__in=draft.message_ids)
     wanted = content_hash(tidy_description(draft.description))
     versions = NodeVersion.objects.filter(node__in=rivals).select_related("node").order_by("node", "version")
     earlier = (version.node for version in versions if content_hash(version.description) == wanted)
@@ -275,26 +290,34 @@ def _corrected_since(persona: Persona, draft: Draft) -> ConceptNode | None:
 
 def _was_only_read_again(known: ConceptNode, draft: Draft) -> bool:
     """Whether the draft rests on messages that `known` rests on already, and on nothing else."""
-    said_in = {quote.message.pk for quote in draft.evidence}
-    return bool(said_in) and said_in <= set(known.evidence.values_list("message", flat=True))
+    messages = draft.message_ids
+    return bool(messages) and messages <= set(known.evidence.values_list("message", flat=True))
 
 
 def _nearly_the_same(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> ConceptNode | None:
-    """The nearest node that tells the same; a hidden one only where no visible one does, but whatever its age: what a
-    person has put away does not come back because a month has passed."""
+    """The nearest node that tells the same; a hidden one only where no visible one does, but whatever its age: a memory
+    that a person has hidden does not come back because a month has passed."""
     if draft.status != Status.ACTIVE:
         return None
     # The cosine of two unit vectors at a Euclidean distance.
     cosines = [(pk, 1 - distance * distance / 2) for pk, distance in vectors.nearest(persona.pk, vector, NEIGHBOURS)]
-    cosines += _hidden(persona, draft, vector)
+    # The index holds no hidden nodes: the newest of them are compared one by one, the nearest first.
+    hidden = _rivals(persona, draft).filter(status=Status.HIDDEN).newest_first()[:MAX_HIDDEN_COMPARED]
+    stored = vectors.of(hidden.values_list("pk", flat=True))
+    of_hidden = [(pk, float(other @ vector)) for pk, other in stored.items()]
+    cosines += sorted(of_hidden, key=lambda pair: (-pair[1], pair[0]))
     near = [pk for pk, cosine in cosines if cosine >= knobs.reinforce_cosine()]
+    # Told so shortly before that it is still the same; an imported node may have been told shortly afterwards, too.
+    told_at, span = draft.told_at(now), timedelta(days=knobs.reinforce_days())
+    lately = Q(created_at__gte=told_at - span)
+    if draft.import_uuid:
+        lately &= Q(created_at__lte=told_at + span)
     replaced = {node.pk for node in draft.supersedes}
-    rivals = _rivals(persona, draft).filter(_about_then(draft, now) | Q(status=Status.HIDDEN)).in_bulk(near)
-    found = (rivals[pk] for pk in near if pk in rivals and pk not in replaced)
+    rivals = _rivals(persona, draft).filter(lately | Q(status=Status.HIDDEN)).in_bulk(near)
     return next(
         (
             node
-            for node in found
+            for node in (rivals[pk] for pk in near if pk in rivals and pk not in replaced)
             if adds_nothing(draft.description, node.description)
             and not dates_conflict(event_time_of(node), draft.event_time)
         ),
@@ -302,30 +325,14 @@ def _nearly_the_same(persona: Persona, draft: Draft, vector: np.ndarray, now: da
     )
 
 
-def _about_then(draft: Draft, now: datetime) -> Q:
-    """Told so shortly before that it is still the same thing; what comes from elsewhere, shortly after it, too."""
-    told_at, about = draft.told_at(now), timedelta(days=knobs.reinforce_days())
-    later = Q(created_at__lte=told_at + about) if draft.import_uuid else Q()
-    return Q(created_at__gte=told_at - about) & later
-
-
-def _hidden(persona: Persona, draft: Draft, vector: np.ndarray) -> list[tuple[int, float]]:
-    """The persona's newest hidden nodes and their cosines, the nearest first: told again in other words, they stay
-    hidden."""
-    hidden = _rivals(persona, draft).filter(status=Status.HIDDEN).newest_first()[:HIDDEN_COMPARED]
-    stored = vectors.of(hidden.values_list("pk", flat=True))
-    cosines = [(pk, float(other @ vector)) for pk, other in stored.items()]
-    return sorted(cosines, key=lambda one: (-one[1], one[0]))
-
-
 def _rivals(persona: Persona, draft: Draft) -> NodeQuerySet:
-    """The nodes that a draft may be the same as. A claim without evidence never strengthens one that has it, and what a
-    person asks for is not left to what a model made of it. What is promised or expected anew is not what ended already,
-    unless the very lines of that are only read again."""
+    """The nodes that a draft may be the same as. A claim without evidence never strengthens one that has it, and a
+    person's request is not answered by a node that a model wrote. A new promise or expectation is none that has ended,
+    unless the very messages of that are only read again."""
     live = [Status.ACTIVE, Status.HIDDEN] if draft.status == Status.ACTIVE else [draft.status]
     rivals = ConceptNode.objects.of(persona).filter(kind=draft.kind, status__in=live)
     if draft.kind in (Kind.INTENTION, Kind.EXPECTATION):
-        read_again = Evidence.objects.filter(message__in={quote.message.pk for quote in draft.evidence}).values("node")
+        read_again = Evidence.objects.filter(message__in=draft.message_ids).values("node")
         rivals = rivals.filter(Q(outcome=ConceptNode.Outcome.OPEN) | Q(pk__in=read_again))
     return rivals.filter(source=Source.PERSON) if draft.source == Source.PERSON else rivals
 
@@ -336,16 +343,9 @@ def event_time_of(node: ConceptNode) -> DateRange | None:
     return node.event_time_start, node.event_time_end
 
 
-def _mentioned_again(node: ConceptNode, at: datetime) -> ConceptNode:
-    last = max(at, node.last_mentioned_at)
-    ConceptNode.objects.filter(pk=node.pk).update(mention_count=F("mention_count") + 1, last_mentioned_at=last)
-    node.refresh_from_db(fields=["mention_count", "last_mentioned_at"])
-    return node
-
-
-def _learning(persona: Persona, node: ConceptNode, draft: Draft) -> ConceptNode:
-    """The node; one of a person's with what the draft knows beyond its words. Of several weights the greatest counts,
-    so that no shock is lost among the things that one line tells."""
+def _learn(persona: Persona, node: ConceptNode, draft: Draft) -> ConceptNode:
+    """The node; one that a person requested with what the draft knows beyond its words. Of several impacts the greatest
+    counts, so that no shock is lost among the facts of one message."""
     if node.source != Source.PERSON or draft.source == Source.PERSON:
         return node
     start, end = event_time_of(node) or draft.event_time or (None, None)
@@ -365,7 +365,7 @@ def _learning(persona: Persona, node: ConceptNode, draft: Draft) -> ConceptNode:
     return node
 
 
-def _inserted(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: datetime) -> ConceptNode:
+def _insert(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: datetime) -> ConceptNode:
     description = tidy_description(draft.description)
     start, end = draft.event_time or (None, None)
     node = ConceptNode.objects.create(
@@ -395,8 +395,8 @@ def _inserted(persona: Persona, draft: Draft, vector: np.ndarray, model: str, no
 
 
 def _supersede(persona: Persona, replaced: Sequence[ConceptNode], by: ConceptNode) -> None:
-    """Old nodes keep their row and history, and are not recalled as current any more; nor is what was concluded from
-    nothing else. What was written of those whom they mention is erased, if no person wrote it."""
+    """Supersede nodes: they keep their row and history, and are no longer recalled; nor are conclusions from nothing
+    else. The text derived from them is erased, if no person wrote it."""
     replaceable = ConceptNode.objects.of(persona).filter(status__in=LIVING).exclude(pk=by.pk)
     outdated = list(replaceable.filter(pk__in=[node.pk for node in replaced]).order_by("id"))
     while outdated:
@@ -411,18 +411,21 @@ def _supersede(persona: Persona, replaced: Sequence[ConceptNode], by: ConceptNod
                 superseded_by=str(by.uuid),
             )
             erase_derived_text(node, ReplacedText(node.description, by.description))
-        # Those of what was concluded that rest on nothing more that is held true.
+        # The conclusions that rest on no other node that is held true, and on no message.
         concluded = replaceable.filter(filling__child__in=outdated)
         held_true = Filling.objects.filter(parent=OuterRef("pk"), child__status__in=[*LIVING, Status.ARCHIVED])
-        said = Evidence.objects.filter(node=OuterRef("pk"))
+        evidence = Evidence.objects.filter(node=OuterRef("pk"))
         of_no_person = concluded.exclude(source=Source.PERSON)
-        outdated = list(of_no_person.exclude(Exists(held_true)).exclude(Exists(said)).distinct().order_by("id"))
+        outdated = list(of_no_person.exclude(Exists(held_true)).exclude(Exists(evidence)).distinct().order_by("id"))
 
 
 def _announce(persona: Persona, node: ConceptNode, draft: Draft, outcome: Outcome) -> None:
-    """Tell the stream. What is hidden or quarantined is told by no one."""
+    """Publish an active node; hidden and quarantined ones are not published."""
     if node.status != Status.ACTIVE:
         return
+    # The message that a person asked to have remembered, so that its page can say that it is.
+    requested = draft.source == Source.PERSON and draft.evidence
+    message = {"message_id": str(draft.evidence[0].message.uuid)} if requested else {}
     if outcome != "new":
         events.publish(
             persona.uuid,
@@ -431,7 +434,7 @@ def _announce(persona: Persona, node: ConceptNode, draft: Draft, outcome: Outcom
             kind=node.kind,
             change=outcome,
             mention_count=node.mention_count,
-            **_message_of(draft),
+            **message,
         )
     elif node.kind == Kind.EVENT:
         events.publish(
@@ -441,7 +444,7 @@ def _announce(persona: Persona, node: ConceptNode, draft: Draft, outcome: Outcom
             description=node.description,
             emotional_impact=node.emotional_impact,
             session_id=str(draft.session.uuid) if draft.session else None,
-            **_message_of(draft),
+            **message,
         )
     else:
         events.publish(
@@ -456,8 +459,16 @@ def _announce(persona: Persona, node: ConceptNode, draft: Draft, outcome: Outcom
         )
 
 
-def _message_of(draft: Draft) -> dict[str, str]:
-    """The line that a person asked to have remembered, so that its page can say that it is."""
-    if draft.source != Source.PERSON or not draft.evidence:
-        return {}
-    return {"message_id": str(draft.evidence[0].message.uuid)}
+def erase_derived_text(node: ConceptNode, replaced: ReplacedText) -> None:
+    """Erase what was written from a node before it was corrected, and would now contradict it: the descriptions of the
+    entities that it mentions, and the summary of its session. Both can be written anew; a person's text stays. Call in
+    the transaction of the correction, before the node mentions others."""
+    erase_entity_descriptions(node)
+    if node.session and repeats(node.session.summary, replaced):
+        Session.objects.filter(pk=node.session.pk).update(summary="")
+
+
+def erase_entity_descriptions(node: ConceptNode) -> None:
+    """Erase the descriptions of the entities that a node mentions, so that they are described anew."""
+    mentioned = Entity.objects.filter(mentions__node=node).exclude(described_by=Entity.DescribedBy.PERSON)
+    mentioned.exclude(description="").update(description="", described_by="", described_through=0)

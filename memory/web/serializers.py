@@ -9,7 +9,7 @@ from typing import Any
 
 from memory.forgetting import Affected, Plan
 from memory.models import ConceptNode, Entity, MergeProposal, Question, Receipt, SlowCycleRun
-from memory.store.retold import forgotten_before
+from memory.store.writing import forgotten_before
 from memory.web.trace import trace_node
 
 PLAN_SECTIONS = ("going", "staying", "withheld", "erased", "elsewhere")

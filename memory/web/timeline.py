@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 
 from memory.models import ConceptNode, Entity, Mention
-from memory.store import retold
+from memory.store.writing import mark_forgotten_before
 from persona.models import MoodChange, Persona
 
 MOST_LEARNED = 5
@@ -58,7 +58,7 @@ def learned_by_session(persona: Persona, sessions: Iterable[UUID]) -> list[Sessi
     talks = list(persona.sessions.filter(uuid__in=list(sessions)))
     found = ConceptNode.objects.of(persona).filter(session__in=talks, status__in=SHOWN_STATUSES)
     by_talk: dict[int | None, list[ConceptNode]] = {}
-    for node in retold.mark(found.order_by("id")):
+    for node in mark_forgotten_before(found.order_by("id")):
         by_talk.setdefault(node.session_id, []).append(node)
     return [
         SessionMemories(talk.uuid, talk.summary, nodes[:MOST_LEARNED], len(nodes[MOST_LEARNED:]))

@@ -9,7 +9,7 @@ from django.db.models import OuterRef, Q, Subquery
 from chat.models import Message, Turn
 from echovessel.admin import page_of
 from memory.models import ConceptNode
-from memory.store.retold import forgotten_before
+from memory.store.writing import forgotten_before
 
 MAX_SHOWN = 20
 # Of so many of the newest turns the newest few are shown.

@@ -14,7 +14,7 @@ from chat.models import Message
 from echovessel.embeddings.embedding import EmbeddingUnavailable
 from memory.models import ConceptNode, Entity, Mention
 from memory.models.node import RELATIONAL_TAGS
-from memory.store import retold
+from memory.store.writing import mark_forgotten_before
 from memory.web import search
 from memory.web.forms import TAG_LABELS
 from memory.web.search import Filters
@@ -119,7 +119,7 @@ def _found(persona: Persona, filters: Filters, text: str, how: str, before: str)
 
 def with_names(nodes: Iterable[ConceptNode]) -> list[ConceptNode]:
     """The memories with `named`: whom they are about, read at once for all; and `forgotten_before`."""
-    found = retold.mark(nodes)
+    found = mark_forgotten_before(nodes)
     mentions = Mention.objects.filter(node__in=found).exclude(entity__status=Entity.Status.MERGED)
     names: dict[int, list[Entity]] = {}
     for mention in mentions.select_related("entity"):

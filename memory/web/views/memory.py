@@ -15,7 +15,7 @@ from memory.consolidation import open_items
 from memory.curation import correct
 from memory.curation.actions import NODE_ACTIONS
 from memory.models import ConceptNode, NodeVersion
-from memory.store import retold
+from memory.store.writing import mark_forgotten_before
 from memory.web.forms import REFUSALS, CorrectionForm, explain_refusal
 from memory.web.keys import read_key
 from memory.web.trace import trace_node
@@ -121,7 +121,7 @@ def _own_node(persona: Persona, uuid: UUID) -> ConceptNode:
 def _node_page(
     request: HttpRequest, persona: Persona, node: ConceptNode, form: CorrectionForm | None = None, status: int = 200
 ) -> HttpResponse:
-    retold.mark([node])
+    mark_forgotten_before([node])
     context = {
         "node": node,
         "awaited": node.kind in open_items.KINDS,

@@ -13,8 +13,7 @@ from memory.consolidation import runner
 from memory.curation.remember import NotRemembered, remember
 from memory.forgetting import Choice, Target, forget, plan
 from memory.models import ConceptNode, Tombstone
-from memory.store.retold import forgotten_before
-from memory.store.writing import Draft, write
+from memory.store.writing import Draft, forgotten_before, write
 from persona.models import Persona
 from tests.memory.sessions import NOW, Clock, cite, event, extraction, impression, talk
 from tests.scripted import Script

@@ -146,7 +146,7 @@ def test_until_the_switch_the_old_vectors_serve(
         assert StagedVector.objects.filter(model=NEW).count() == 10
         seen.append(recall(mira, ["Ana told of thing 3."], now=NOW, budget_tokens=300))
 
-    interrupting(monkeypatch, reembedding, "_switched", look, when=lambda: StagedVector.objects.count() == 10)
+    interrupting(monkeypatch, reembedding, "_switch", look, when=lambda: StagedVector.objects.count() == 10)
     reembedding.change(NEW)
     assert seen[0].items == found.items
 
@@ -200,7 +200,7 @@ def test_a_memory_told_otherwise_after_it_was_staged_is_staged_anew(
         ConceptNode.objects.filter(pk=ten[1].pk).update(description="Ana told it otherwise.")
         ConceptNode.objects.filter(pk=ten[2].pk).update(description=ten[2].description, mention_count=2)
 
-    interrupting(monkeypatch, reembedding, "_switched", tell_otherwise, when=StagedVector.objects.exists)
+    interrupting(monkeypatch, reembedding, "_switch", tell_otherwise, when=StagedVector.objects.exists)
     assert reembedding.change(NEW) == 11
     assert_all_are_of(NEW)
 
@@ -296,7 +296,7 @@ def test_after_the_death_of_one_the_next_takes_over(ten: list[ConceptNode], hold
     assert Reembedding.objects.get().holder == ""
 
 
-@pytest.mark.parametrize("step", ["_stage", "_switched", "_clear_away"])
+@pytest.mark.parametrize("step", ["_stage", "_switch", "_clear_away"])
 def test_whoever_was_given_up_for_dead_writes_nothing_more(
     ten: list[ConceptNode], monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -426,7 +426,7 @@ def test_a_model_that_changes_all_the_time_is_given_up(ten: list[ConceptNode]) -
 
     with pytest.raises(ModelChanged):
         never_done()
-    assert len(tries) == active_model.TRIES
+    assert len(tries) == active_model.MAX_TRIES
 
 
 # --- which model is in use ----------------------------------------------------------------------------------------
