@@ -180,21 +180,18 @@ def _shape_of(lines: Iterable[str]) -> _Shape | None:
     counts: Counter[str] = Counter()
     first: dict[str, str] = {}
     for line in lines:
-        stamp = _stamp_alone(line)
+        bare = line.strip()
+        if bare.endswith(")") and (receipt := _RECEIPT.search(bare, max(0, bare.rfind("(")))):
+            bare = bare[: receipt.start()].rstrip()
+        if not bare or len(bare) > _LONGEST_STAMP or not _CLOCK.search(bare):
+            stamp = ""
+        else:
+            stamp = bare if moment_in(bare) else ""
         if stamp:
             key = _key(stamp)
             counts[key] += 1
             first.setdefault(key, stamp)
     return _shape(first[counts.most_common(1)[0][0]]) if counts else None
-
-
-def _stamp_alone(line: str) -> str:
-    bare = line.strip()
-    if bare.endswith(")") and (receipt := _RECEIPT.search(bare, max(0, bare.rfind("(")))):
-        bare = bare[: receipt.start()].rstrip()
-    if not bare or len(bare) > _LONGEST_STAMP or not _CLOCK.search(bare):
-        return ""
-    return bare if moment_in(bare) else ""
 
 
 def _likeness(lines: list[str], shape: _Shape) -> float:

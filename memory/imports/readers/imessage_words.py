@@ -112,7 +112,12 @@ def words_in(lines: Sequence[str], after_stamp: Callable[[str], str | None]) -> 
     kept = _without_tapbacks(_trimmed(kept), found)
     if kept and kept[-1] == _RESPONDED:
         kept = _trimmed(kept[:-1])
-    kept = _last_version(kept, after_stamp)
+    # Of a message that was edited, what it said in the end.
+    edits = [number for number, line in enumerate(kept) if _EDITED.match(line)]
+    if edits:
+        first = next((number for number in range(edits[0]) if after_stamp(kept[number]) is not None), edits[0])
+        last = edits[-1]
+        kept = [*kept[:first], _EDITED.sub("", kept[last], count=1), *kept[last + 1 :]]
     for steps in (_without_effects, _without_files, _original, _without_apps, _without_previews):
         kept = _trimmed(steps(kept, found))
     found.text = "\n".join(kept)
@@ -143,16 +148,6 @@ def _without_tapbacks(lines: list[str], found: NoticePhrases) -> list[str]:
         kept.append(lines[number])
         number += 1
     return _trimmed(kept)
-
-
-def _last_version(lines: list[str], after_stamp: Callable[[str], str | None]) -> list[str]:
-    """Of a message that was edited, what it said in the end."""
-    edits = [number for number, line in enumerate(lines) if _EDITED.match(line)]
-    if not edits:
-        return lines
-    first = next((number for number in range(edits[0]) if after_stamp(lines[number]) is not None), edits[0])
-    last = edits[-1]
-    return [*lines[:first], _EDITED.sub("", lines[last], count=1), *lines[last + 1 :]]
 
 
 def _without_effects(lines: list[str], found: NoticePhrases) -> list[str]:

@@ -177,16 +177,13 @@ class _Reading:
             else:
                 self._open = message
         elif self._open is not None and name == "part":
-            self._part(self._open, attributes)
+            kind, text = attributes.get("ct", ""), _value(attributes, "text")
+            if kind == "text/plain" and text:
+                self._open.parts.append(text)
+            elif kind not in ("application/smil", "text/plain"):
+                self._open.with_media = True
         elif self._open is not None and name == "addr" and attributes.get("type") == _FROM:
             self._open.sender = _value(attributes, "address")
-
-    def _part(self, message: _Message, attributes: dict[str, str]) -> None:
-        kind, text = attributes.get("ct", ""), _value(attributes, "text")
-        if kind == "text/plain" and text:
-            message.parts.append(text)
-        elif kind not in ("application/smil", "text/plain"):
-            message.with_media = True
 
     def end(self, name: str) -> None:
         if name == "mms" and self._open is not None:

@@ -283,7 +283,13 @@ def _moment(stamp: re.Match[str], day_first: bool) -> datetime | None:
     else:
         year, (day, month) = _year(c), (int(a), b) if day_first else (b, int(a))
     try:
-        return datetime(year, month, day, _hour(stamp), int(stamp["minute"]), int(stamp["second"] or 0))
+        hour = int(stamp["hour"])
+        part = _NOT_A_LETTER.sub("", stamp["before"] or stamp["after"] or "").lower()
+        if not part or hour > 12 or (part == NOON and hour > 10):
+            pass
+        else:
+            hour = hour % 12 + (12 if part in AFTERNOON else 0)
+        return datetime(year, month, day, hour, int(stamp["minute"]), int(stamp["second"] or 0))
     except ValueError:
         return None
 
@@ -293,14 +299,6 @@ def _year(digits: str) -> int:
     if len(digits) > 2:
         return year - _BUDDHIST_AHEAD if year > _BUDDHIST_FROM else year
     return year + (1900 if year >= _LAST_CENTURY else 2000)
-
-
-def _hour(stamp: re.Match[str]) -> int:
-    hour = int(stamp["hour"])
-    part = _NOT_A_LETTER.sub("", stamp["before"] or stamp["after"] or "").lower()
-    if not part or hour > 12 or (part == NOON and hour > 10):
-        return hour
-    return hour % 12 + (12 if part in AFTERNOON else 0)
 
 
 def _title(file: str, name: str) -> str:
