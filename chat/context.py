@@ -68,7 +68,9 @@ def what_they_just_said(request: ContextRequest) -> Section:
     lines = [line.content for line in request.burst]
     said = Neutral("\n".join(_as_just_said(persona, line) for line in lines))
     text = with_heading(persona.language, "burst", fence("said", said))
-    return Section("what_they_just_said", "user", text, material={"lines": lines})
+    is_off_the_record = bool(request.burst) and request.burst[0].session.off_the_record
+    material = {"lines": lines, "off_the_record": is_off_the_record}
+    return Section("what_they_just_said", "user", text, material=material)
 
 
 def bucket_of(at: datetime, now: datetime) -> str:

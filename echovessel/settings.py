@@ -234,9 +234,6 @@ FORGET_REPLAY = "memory.forgetting.replay"
 TEXT_COLUMNS = "echovessel.db.text_columns.other_packages.TEXT_COLUMNS"
 # The job that a closing session is handed to, by id.
 CHAT_CLOSED_TASK = "memory.tasks.consolidate_session"
-# What may answer a turn in place of a model: called with it and the time; each gives a text, or "" to pass, and what to
-# note on the turn.
-CHAT_ANSWERS = ["memory.requests.answer.answer"]
 # What is done, off the hot path, once a turn has ended: called with its key and the time.
 CHAT_AFTERWARDS = ["memory.afterwards.after_turn"]
 

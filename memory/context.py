@@ -3,6 +3,7 @@
 What stands in the lists that every prompt carries is not recalled for a turn as well.
 """
 
+import re
 from collections.abc import Sequence
 from datetime import date, datetime
 from functools import cache, partial
@@ -63,7 +64,8 @@ def entities(request: ContextRequest) -> Section | None:
         return None
     shown = [str(entity.uuid) for entity, _ in zip(described, kept, strict=False)]
     text = with_heading(persona.language, "entity", fence("memory", lines_of(kept)))
-    return Section("entities", "system", text, {"entities": shown})
+    about = [{"name": entity.canonical_name, "description": entity.description} for entity in described[: len(kept)]]
+    return Section("entities", "system", text, {"entities": shown}, {"entities": about})
 
 
 def clarification(request: ContextRequest) -> Section | None:
@@ -96,13 +98,17 @@ def recollections(request: ContextRequest) -> Section:
     if not found.items:
         return Section("recollections", "user", "", found.xray.as_json(), {"recollections": []})
     text = _recollected(persona, [Neutral(item.text) for item in found.items])
-    return Section(
-        "recollections",
-        "user",
-        text,
-        found.xray.as_json(),
-        {"recollections": [{"text": item.said, "layer": item.layer, "speaker": item.speaker} for item in found.items]},
-    )
+    # A line begins with its day: "- yesterday: …".
+    material = [
+        {
+            "text": item.said,
+            "layer": item.layer,
+            "speaker": item.speaker,
+            "when": re.split("[:：,，]", item.text[2:])[0],
+        }
+        for item in found.items
+    ]
+    return Section("recollections", "user", text, found.xray.as_json(), {"recollections": material})
 
 
 def about_them(request: ContextRequest) -> Section | None:

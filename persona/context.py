@@ -32,7 +32,8 @@ def core_blocks(request: ContextRequest) -> Section | None:
     written = [label for label in Label.values if blocks.get(label)]
     kept = _fitted({label: blocks[label] for label in written}, request.budget)
     parts = [with_heading(persona.language, label, kept[label]) for label in written]
-    return Section("core_blocks", "system", "\n\n".join(parts)) if parts else None
+    about = {label: blocks[label] for label in written if label != Label.STYLE}
+    return Section("core_blocks", "system", "\n\n".join(parts), material={"blocks": about}) if parts else None
 
 
 def _fitted(blocks: dict[str, str], budget: int) -> dict[str, str]:

@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from echovessel.llm.offline.feeling import weighed
+from echovessel.llm.offline.feeling import impact_of
 
 HEADER = "X-OpenWebUI-Task"
 OPENINGS = (
@@ -123,5 +123,5 @@ def _title(errand: str) -> str:
 
 
 def _emoji(message: str) -> str:
-    impact = weighed(message).impact
+    impact = impact_of(message)
     return "😢" if impact <= -5 else "😕" if impact < 0 else "😊" if impact > 0 else "🙂"

@@ -8,7 +8,7 @@ from django.utils.module_loading import import_string
 from echovessel.llm.base import Provider
 
 PROVIDERS = {
-    "offline": "echovessel.llm.offline.provider.OfflineProvider",
+    "offline": "echovessel.llm.offline.OfflineProvider",
     "openai": "echovessel.llm.openai_provider.OpenAIProvider",
     "anthropic": "echovessel.llm.anthropic_provider.AnthropicProvider",
 }

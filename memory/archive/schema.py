@@ -1,7 +1,7 @@
-"""The record types of an archive, and the reader of its lines. Pure but for reading bytes.
+"""What an archive's lines may say: one pydantic type per kind of line, and the reader. Pure but for reading bytes.
 
-A line is JSON of one object with a `type`; the first one is the header, the rest come in any order. Records refer to
-each other by id. `by` is the owner or nobody: other users are not known elsewhere.
+A line is JSON of one object with a `type`; the first one is the header, the rest come in any order. What refers to
+another line does so by its id. `by` says that it was the owner; who else it was is nobody's business elsewhere.
 """
 
 import binascii
@@ -39,31 +39,31 @@ FORMAT = "echovessel-archive"
 VERSION = 1
 # No honest line is longer; a file without line breaks must not fill the memory.
 LONGEST_LINE_BYTES = 16 * 1024 * 1024
-# Lines stored in one transaction; fewer where they are long.
+# So many lines are stored in one transaction, or fewer where they are long.
 BATCH = 2_000
 BATCH_BYTES = 16 * 1024 * 1024
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# The start of a line that has its type first, as ours do.
+# How a line begins that says its type first, as ours do.
 _BEGUN = re.compile(rb'\{ ?"type": ?"([a-z_]{1,40})"')
 
-# The first bytes of other files that people take for archives.
+# How other files begin that are taken for archives, and what they are.
 _MISTAKEN = {
     b"\x1f\x8b": "it is packed by gzip; unpack it first",
     b"PK\x03\x04": "it is a zip; unpack it first",
     b"\xff\xfe": "it is UTF-16; an archive is UTF-8",
     b"\xfe\xff": "it is UTF-16; an archive is UTF-8",
 }
-# Nothing of ours is as deep; a deeper object may be meant to exhaust the reader.
+# Nothing of ours is as deep; what is may be no more than a way to exhaust who reads it.
 DEEPEST = 32
 
 # No database can seek a name that has a NUL in it.
 Id = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120, pattern=r"^[^\x00]*$")]
 Wordless = Annotated[str, StringConstraints(max_length=200)]
-# Times that can be computed with in any zone.
+# Times with which can be reckoned, in any zone.
 Moment = Annotated[AwareDatetime, Field(ge=datetime(1000, 1, 1, tzinfo=UTC), le=datetime(9000, 1, 1, tzinfo=UTC))]
 Day = Annotated[date, Field(ge=date(2, 1, 1), le=date(9000, 1, 1))]
-# Numbers that every database can hold.
+# What every database can hold as a number.
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Ordinal = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Digest = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
@@ -76,29 +76,30 @@ Era = Annotated[int, Field(ge=0, le=100_000)]
 Verification = Literal["unverified", "confirmed", "disputed"]
 
 
-def check_storable(value: dict[str, Any]) -> dict[str, Any]:
-    """An object without fields of ours, if a database can hold it. Raises ValueError."""
-
-    def is_deeper(value: Any, depth: int) -> bool:
-        inner: Iterable[Any] = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        return any(depth == 0 or is_deeper(item, depth - 1) for item in inner)
-
+def _storable(value: dict[str, Any]) -> dict[str, Any]:
+    """What has no fields of ours is taken as it is, if a database can hold it."""
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise ValueError("it holds what cannot be stored") from error
-    if is_deeper(value, DEEPEST):
+    if _is_deeper(value, DEEPEST):
         raise ValueError(f"it is nested more than {DEEPEST} deep")
     return value
 
 
-def check_kind(item: dict[str, Any]) -> dict[str, Any]:
+def _is_deeper(value: Any, depth: int) -> bool:
+    inner: Iterable[Any] = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(depth == 0 or _is_deeper(one, depth - 1) for one in inner)
+
+
+def _of_a_kind(item: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(item.get("kind"), str):
         raise ValueError("it does not say of what kind it is")
     return item
 
 
-def check_zone(name: str) -> str:
+def _in_a_zone(name: str) -> str:
+    """A time zone that is known here. Raises ValueError."""
     try:
         validate_timezone(name or "UTC")
     except NotValid as error:
@@ -106,17 +107,17 @@ def check_zone(name: str) -> str:
     return name
 
 
-def check_mood(value: dict[str, Any]) -> dict[str, Any]:
-    """A mood with its fields valid; unknown ones are kept."""
+def _felt(value: dict[str, Any]) -> dict[str, Any]:
+    """A mood as it is read later on; what it says besides is kept."""
     try:
-        state = MoodState.model_validate(value)
+        felt = MoodState.model_validate(value)
     except ValidationError as error:
-        raise ValueError(_faults(error)) from error
-    at = {"updated_at": state.updated_at.isoformat()} if state.updated_at else {}
-    return value | {"mood": state.mood, "energy": state.energy, **at} if value else value
+        raise ValueError(_told(error)) from error
+    at = {"updated_at": felt.updated_at.isoformat()} if felt.updated_at else {}
+    return value | {"mood": felt.mood, "energy": felt.energy, **at} if value else value
 
 
-Things = Annotated[dict[str, Any], AfterValidator(check_storable)]
+Things = Annotated[dict[str, Any], AfterValidator(_storable)]
 RelationalTag = Literal["identity-bearing", "unresolved", "vulnerability", "turning-point", "correction", "commitment"]
 
 
@@ -134,13 +135,13 @@ class BrokenLine(ArchiveError):
 
 
 class Open(BaseModel):
-    """An object that may have unknown fields: they are in `model_extra`, and reported."""
+    """What may say more than we know: that is in `model_extra`, and reported."""
 
     model_config = ConfigDict(extra="allow", allow_inf_nan=False)
 
 
 class Record(Open):
-    """The fields of all types. `place` is the record's place among those of its type, for the order in a file may be
+    """What all lines have in common. `place` is the one among the lines of its type, for the order in a file may be
     another one."""
 
     type: str = ""
@@ -180,18 +181,18 @@ class PersonaRecord(Record):
     id: Id
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
     user_name: Annotated[str, StringConstraints(max_length=80)] = ""
-    timezone: Annotated[str, AfterValidator(check_zone)] = "UTC"
+    timezone: Annotated[str, AfterValidator(_in_a_zone)] = "UTC"
     language: Literal["en", "zh"] | None = None
     blocks: BlocksRecord = BlocksRecord()
     facts: Things | None = None
-    mood: Annotated[Things, AfterValidator(check_mood)] | None = None
+    mood: Annotated[Things, AfterValidator(_felt)] | None = None
     uuid: UUID | None = None
     created_at: Moment | None = None
     care_until: Moment | None = None
 
 
 class BlockVersionRecord(Record):
-    """A version of a core block; the last one of a label is the one of the persona record."""
+    """A core block as it was; the last one of a label is the one of the persona line."""
 
     label: Literal["persona", "user", "style"]
     version: Ordinal
@@ -201,7 +202,7 @@ class BlockVersionRecord(Record):
 
 
 class TombstoneRecord(Record):
-    """The keyed digest of a forgotten text; no archive has the key."""
+    """The keyed digest of what was forgotten. It holds nothing but for who has the key, which no archive has."""
 
     kind: Literal["text", "line", "name", "external"]
     digest: Digest
@@ -211,7 +212,7 @@ class TombstoneRecord(Record):
 
 
 class TurnRecord(Record):
-    """New messages and their reply, without the x-ray."""
+    """A burst and its reply. What it was made from (the x-ray) is of the installation that made it."""
 
     id: Id
     session: Id
@@ -228,11 +229,11 @@ class TurnRecord(Record):
 
 
 class FlagRecord(Open):
-    """A message that somebody with permission should read soon."""
+    """That somebody who may should look at a line soon."""
 
     raised_at: Moment
     by: By = None
-    # None in older archives: then the rules decide.
+    # None in archives that were written before it was kept: then the rules say.
     by_detector: bool | None = None
     by_model: bool = False
     seen_at: Moment | None = None
@@ -282,14 +283,14 @@ class EventTime(Open):
 
 
 class EvidenceRecord(Open):
-    """A quote of a message; `start` is given where the quote also occurs before it."""
+    """Words of a message; `start` is said where it is not the first place in it at which they stand."""
 
     message: Id
     quote: Annotated[str, StringConstraints(min_length=1)]
     start: Annotated[int, Field(ge=0)] | None = None
 
     def place_in(self, content: str) -> int:
-        """The start of the quote in `content`."""
+        """Where in `content`, which holds the quote, it begins."""
         if self.start is not None and content.startswith(self.quote, self.start):
             return self.start
         return content.index(self.quote)
@@ -342,7 +343,7 @@ class NodeRecord(Record):
 
 
 class NodeVersionRecord(Record):
-    """A node before a person corrected it."""
+    """What a node said before a person corrected it."""
 
     node: Id
     version: Ordinal
@@ -372,7 +373,7 @@ class EntityRecord(Record):
 
 
 class BeforeRecord(Open):
-    """The decision before a merge: to keep the two apart."""
+    """That the two had been kept apart."""
 
     by: By = None
     decided_at: Moment | None = None
@@ -380,7 +381,7 @@ class BeforeRecord(Open):
 
 
 class MergeRecord(Open):
-    """The data to undo a merge; `memory.archive.merges` explains each field."""
+    """What undoing a merge needs; `memory.archive.merges` says what each means."""
 
     at: Moment | None = None
     survivor: Id
@@ -403,14 +404,14 @@ class MergeRecord(Open):
 
 
 class SnapshotRecord(Open):
-    """The data to undo a decision about two entities."""
+    """What undoing a decision about two names needs."""
 
     confirmed: list[Id] = []
     merge: MergeRecord | None = None
 
 
 class ProposalRecord(Record):
-    """A proposal or decision to merge two entities, or to keep them apart."""
+    """Two entities of which it was asked, or decided, whether they are one."""
 
     id: Id
     a: Id
@@ -435,7 +436,7 @@ class MoodRecord(Record):
 
 
 class ReflectionRecord(Record):
-    """One decision of the reflection gate."""
+    """One decision about reflecting: the gate counts them."""
 
     session: Id | None = None
     reason: Literal["shock", "timer", "hard_gate", "not_due", "nothing_new"]
@@ -445,7 +446,7 @@ class ReflectionRecord(Record):
 
 
 class SlowCycleRecord(Record):
-    """The last event that the slow cycle has read, and a request for a run."""
+    """Where the slow cycle stands: it has read through that event."""
 
     through: Id | None = None
     wanted_at: Moment | None = None
@@ -453,7 +454,7 @@ class SlowCycleRecord(Record):
 
 
 class QuestionRecord(Record):
-    """An open question of the persona."""
+    """Something she wonders about."""
 
     id: Id
     text: Annotated[str, StringConstraints(min_length=1, max_length=MAX_QUESTION)]
@@ -465,7 +466,7 @@ class QuestionRecord(Record):
 
 
 class SlowCycleRunRecord(Record):
-    """One run of the slow cycle, with its input and output by ids."""
+    """One run of the slow cycle: what it was given and what it made, by ids."""
 
     id: Id
     session: Id | None = None
@@ -473,7 +474,7 @@ class SlowCycleRunRecord(Record):
     outcome: Literal["done", "failed"]
     failure: Wordless = ""
     given: dict[str, list[Id]] = {}
-    made: list[Annotated[Things, AfterValidator(check_kind)]] = []
+    made: list[Annotated[Things, AfterValidator(_of_a_kind)]] = []
     through: Id | None = None
     tokens_in: Count = 0
     tokens_out: Count = 0
@@ -482,7 +483,7 @@ class SlowCycleRunRecord(Record):
 
 
 class ReceiptRecord(Record):
-    """A receipt of forgetting: numbers, ids and digests."""
+    """What was forgotten, in numbers, ids and digests."""
 
     id: Id
     targets: list[tuple[Wordless, Wordless]] = []
@@ -498,7 +499,7 @@ class ReceiptRecord(Record):
 
 
 class FileRecord(Record):
-    """An imported file. Records that came in by it name it as `file`."""
+    """A file that was taken in. What came in by it says so by `file`."""
 
     id: Id
     format: Annotated[str, StringConstraints(max_length=40)] = ""
@@ -516,7 +517,7 @@ class FileRecord(Record):
 
 
 class PieceRecord(Record):
-    """A chunk of an imported file."""
+    """What of a file was taken in at once."""
 
     file: Id
     number: Annotated[int, Field(ge=0, le=10**9)]
@@ -527,7 +528,7 @@ class PieceRecord(Record):
 
 
 class QuotedRecord(Open):
-    """A quote that a draft rests on, from a message or a place in a file."""
+    """Words that a draft rests on: in a line, or at a place of a file."""
 
     quote: Annotated[str, StringConstraints(min_length=1)]
     message: Id | None = None
@@ -536,7 +537,7 @@ class QuotedRecord(Open):
 
 
 class DraftRecord(Record):
-    """A proposed text for a core block, and whether a person accepted it."""
+    """What could stand in a core block, and whether a person let it in."""
 
     id: Id
     label: Literal["persona", "user", "style"]
@@ -594,9 +595,9 @@ class RawLine:
 
     @cached_property
     def type(self) -> str:
-        """Its type; empty where it is no line of an archive."""
-        if start := _BEGUN.match(self.content):
-            return start[1].decode()
+        """The type that it says; empty where it is no line of an archive."""
+        if begun := _BEGUN.match(self.content):
+            return begun[1].decode()
         try:
             return str(self.data["type"])
         except BrokenLine:
@@ -609,21 +610,11 @@ class RawLine:
 
     @cached_property
     def data(self) -> Mapping[str, Any]:
-        """Its JSON object. Raises BrokenLine."""
-
-        def parse_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-            if len(values := dict(pairs)) < len(pairs):
-                names = [name for name, _ in pairs]
-                raise ValueError(f"{next(name for name in names if names.count(name) > 1)[:40]!r} is said twice")
-            return values
-
-        def refuse_constant(name: str) -> float:
-            raise ValueError(f"{name} is no number")
-
+        """What it says. Raises BrokenLine."""
         if len(self.content) > LONGEST_LINE_BYTES:
             raise BrokenLine(self.number, "the line is longer than 16 MB")
         try:
-            data = json.loads(self.storable.decode(), object_pairs_hook=parse_object, parse_constant=refuse_constant)
+            data = json.loads(self.storable.decode(), object_pairs_hook=_object, parse_constant=_no_number)
             json.dumps(data, ensure_ascii=False).encode()
         except UnicodeDecodeError as error:
             raise BrokenLine(self.number, f"not UTF-8: {error.reason} at byte {error.start}") from error
@@ -639,13 +630,22 @@ class RawLine:
 _NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")  # as JSON writes it
 
 
-_TIMES = ("created_at", "started_at", "asked_at", "edited_at", "first_at", "wanted_at", "at")
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)[:40]!r} is said twice")
+    return found
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number")
 
 
 @dataclass
 class LineOffsets:
-    """The lines of one type in a file: offsets and sizes in bytes, line numbers, their order, and the hashes of their
-    ids, where the type has any."""
+    """Where in a file the lines of one type are: bytes from its start, numbers of lines, and their length in bytes;
+    what orders them; and the hashes of their ids, where the type has any."""
 
     kind: str
     type: type["Record"]
@@ -656,17 +656,14 @@ class LineOffsets:
     moments: "array[float]" = field(default_factory=lambda: array("d"))
     names: "array[int]" = field(default_factory=lambda: array("q"))
 
-    @cached_property
-    def time_field(self) -> str:
-        """The field that orders records of this type; empty where there is none."""
-        return next((name for name in _TIMES if name in self.type.model_fields), "")
-
     def note(self, line: RawLine, found: "Record") -> None:
         self.at.append(line.at)
         self.numbers.append(line.number)
         self.sizes.append(line.size)
         self.places.append(found.place or 0)
-        at: datetime | None = getattr(found, self.time_field) if self.time_field else None
+        # When it was, as far as lines of its type say so.
+        name = _says_when(type(found))
+        at: datetime | None = getattr(found, name) if name else None
         self.moments.append(at.timestamp() if at else 0.0)
         if "id" in self.type.model_fields:
             self.names.append(hash(found.id))  # type: ignore[attr-defined]
@@ -680,12 +677,13 @@ class LineOffsets:
                 setattr(self, name, array(values.typecode, (values[place] for place in keep) if values else ()))
 
     def in_order(self) -> list[int]:
-        """Indices by place, else by time, else as in the file."""
+        """Indices as the lines follow each other: by the place that they say, else by their time, else as in the
+        file."""
         keys = (np.asarray(self.numbers), np.asarray(self.moments), np.asarray(self.places))
         return [int(place) for place in np.lexsort(keys)]
 
     def at_once(self) -> Iterator[list[int]]:
-        """The same in batches that are stored in one transaction."""
+        """The same, so many at a time as are stored at once."""
         some: list[int] = []
         size = 0
         for place in self.in_order():
@@ -698,8 +696,17 @@ class LineOffsets:
             yield some
 
 
+_MOMENTS = ("created_at", "started_at", "asked_at", "edited_at", "first_at", "wanted_at", "at")
+
+
+@cache
+def _says_when(kind: type["Record"]) -> str | None:
+    return next((name for name in _MOMENTS if name in kind.model_fields), None)
+
+
 def raw_lines(file: BinaryIO) -> Iterator[RawLine]:
-    """The lines of a file from its start, without empty ones, up to the first that is too long."""
+    """The lines of a file from its start, one at a time; empty ones are left out, and what follows one that is too
+    long."""
     file.seek(0)
     number = at = 0
     while line := file.readline(LONGEST_LINE_BYTES + 1):
@@ -722,75 +729,75 @@ def line_at(file: BinaryIO, at: int, number: int) -> RawLine:
 def record(line: RawLine, types: Mapping[str, type[Record]] = TYPES) -> Record | None:
     """The line as its type; None where the type is none of `types`. Raises BrokenLine.
 
-    A line with its type first is parsed once; only one that fails is parsed again, for the reason.
+    Read at once where it says its type first; what is then not sound is looked at once more, for the reason.
     """
     if (expected := types.get(line.type)) is not None and line.size <= LONGEST_LINE_BYTES:
         try:
             found = expected.model_validate_json(line.storable)
         except ValidationError:
-            return _parse_again(line, types)
+            return _looked_at(line, types)
         if found.type == line.type:
             return found
-    return _parse_again(line, types)
+    return _looked_at(line, types)
 
 
-def _parse_again(line: RawLine, types: Mapping[str, type[Record]]) -> Record | None:
-    """Null is as if the field were not there."""
+def _looked_at(line: RawLine, types: Mapping[str, type[Record]]) -> Record | None:
+    """Null says nothing: it is as if it were not there."""
     kind = line.data["type"]
     if kind not in types:
         return None
     try:
         return types[kind].model_validate({name: value for name, value in line.data.items() if value is not None})
     except ValidationError as error:
-        raise BrokenLine(line.number, _faults(error)) from error
+        raise BrokenLine(line.number, _told(error)) from error
 
 
 def check_record(line: RawLine, types: Mapping[str, type[Record]] = TYPES) -> tuple[Record | None, list[str]]:
-    """The same for a line that is read for the first time, with its unknown fields. A field that occurs twice is found
-    by counting: only where the numbers differ is the line parsed closely."""
+    """The same for a line that is seen for the first time, and what it says that we do not know. A name that is said
+    twice in it is found by counting: only where the numbers differ is it looked at closely."""
     found = record(line, types)
     unknown: list[str] = []
-    if found is not None and _count_fields(found, "", unknown) != line.content.count(b'":'):
+    if found is not None and _names_said(found, "", unknown) != line.content.count(b'":'):
         line.data  # noqa: B018  # raises BrokenLine
     return found, unknown
 
 
-def _count_fields(found: Open, within: str, unknown: list[str]) -> int:
-    """The number of fields in it; unknown ones are added to `unknown`."""
+def _names_said(found: Open, within: str, unknown: list[str]) -> int:
+    """How many fields are said in it; those that we do not know are added to `unknown`."""
     count = len(found.model_fields_set)
     if found.model_extra:
         unknown += [f"{within}{name}" for name in found.model_extra]
-    for name in nested_fields(type(found)):
+    for name in _nesting(type(found)):
         inner = getattr(found, name)
-        for item in inner if isinstance(inner, list) else () if inner is None else (inner,):
-            count += _count_fields(item, f"{within}{name}.", unknown)
+        for one in inner if isinstance(inner, list) else () if inner is None else (inner,):
+            count += _names_said(one, f"{within}{name}.", unknown)
     return count
 
 
 @cache
-def nested_fields(kind: type[Open]) -> tuple[str, ...]:
-    """The fields that hold objects of ours."""
+def _nesting(kind: type[Open]) -> tuple[str, ...]:
+    """The fields in which others stand."""
+    return tuple(name for name, known in kind.model_fields.items() if _holds_others(known.annotation))
 
-    def holds_objects(annotation: Any) -> bool:
-        if isinstance(annotation, type) and issubclass(annotation, Open):
-            return True
-        return any(map(holds_objects, get_args(annotation)))
 
-    return tuple(name for name, field in kind.model_fields.items() if holds_objects(field.annotation))
+def _holds_others(annotation: Any) -> bool:
+    if isinstance(annotation, type) and issubclass(annotation, Open):
+        return True
+    return any(map(_holds_others, get_args(annotation)))
 
 
 def read(
     file: BinaryIO, places: LineOffsets, chosen: Sequence[int], progress: Callable[[int], None] = lambda size: None
 ) -> list[Numbered[Any]]:
-    """The records at these indices of `places`, which are known to be good. They are read in the order of the file, so
-    that little of a zip is unpacked again."""
+    """The lines of these indices of `places`, which are known to be good. They are read as they stand in the file, so
+    that of a zip little is unpacked again."""
     found: dict[int, Numbered[Any]] = {}
     for index in sorted(chosen, key=places.at.__getitem__):
         line = line_at(file, places.at[index], places.numbers[index])
         progress(line.size)
-        parsed = record(line, {places.kind: places.type})
-        assert parsed is not None
-        found[index] = Numbered(line.number, parsed)
+        said = record(line, {places.kind: places.type})
+        assert said is not None
+        found[index] = Numbered(line.number, said)
     return [found[index] for index in chosen]
 
 
@@ -799,11 +806,7 @@ def header(file: BinaryIO) -> HeaderRecord:
     first = next(raw_lines(file), None)
     if first is None:
         raise ArchiveError("the file is empty")
-    try:
-        begins = first.data["type"] == "header" and first.data.get("format") == FORMAT
-    except BrokenLine:
-        begins = False
-    if not begins:
+    if not _begins_archive(first):
         what = next((what for begun, what in _MISTAKEN.items() if first.content.startswith(begun)), "")
         raise ArchiveError(
             f"line {first.number}: this is no archive: {what or f'it must be a header with the format {FORMAT!r}'}"
@@ -817,7 +820,14 @@ def header(file: BinaryIO) -> HeaderRecord:
     return found
 
 
-def _faults(error: ValidationError) -> str:
-    """The validator's faults in one sentence, without the values."""
+def _begins_archive(first: RawLine) -> bool:
+    try:
+        return first.data["type"] == "header" and first.data.get("format") == FORMAT
+    except BrokenLine:
+        return False
+
+
+def _told(error: ValidationError) -> str:
+    """The validator's faults in one sentence, without the words that were found."""
     faults = error.errors(include_url=False, include_input=False, include_context=False)
     return "; ".join(f"{'.'.join(map(str, fault['loc'])) or 'line'}: {fault['msg']}" for fault in faults)

@@ -34,7 +34,7 @@ from memory.models import ConceptNode, Extraction
 from memory.models.node import RELATIONAL_TAGS
 from memory.store.active_model import follow, with_one_model
 from memory.store.corrections import ReplacedText, repeats
-from memory.store.writing import Draft, Quote, tidy_description, write
+from memory.store.writing import Draft, Quote, in_one_line, tidy_description, write
 from persona import mood as moods
 from persona.models import Persona
 
@@ -134,10 +134,18 @@ def without_what_was_read(
 
 
 def limit_events(answer: ExtractionAnswer, most: int) -> tuple[ExtractionAnswer, int]:
-    """The answer with at most so many events and promises, the first ones, and how many were left out."""
-    events, intentions = answer.events[:most], answer.intentions[:most]
-    left_out = len(answer.events) - len(events) + len(answer.intentions) - len(intentions)
-    return answer.model_copy(update={"events": events, "intentions": intentions}), left_out
+    """The answer with at most so many events and promises, the first ones, and how many were left out. Quotations are
+    not counted: a model that pours out dozens of events is not believed in all of them, but what is no more than the
+    owner's own sentences, as memory mode keeps them, cannot be made up."""
+    written = [event for event in answer.events if not is_quotation(event)]
+    refused = {id(item) for item in (*written[most:], *answer.intentions[most:])}
+    return answer.only(lambda item: id(item) not in refused), len(refused)
+
+
+def is_quotation(event: ExtractedEvent) -> bool:
+    """Whether the event says nothing but the words that it cites: "Ana: “I have a cat.”"."""
+    quotes = " ".join(f"“{in_one_line(one.quote)}”" for one in event.evidence)
+    return bool(event.evidence) and event.description.endswith(quotes)
 
 
 def without_promises_that_are_over(

@@ -129,18 +129,7 @@ def survey(source: Source, choices: Choices, alive: Alive = lambda: None) -> dic
     unsaid = isinstance(chosen_format, table.Table | mapper.MappedFile) and choices.kind is None
     if unsaid and looking.may_be_a_chat(source):
         looking = _Looking(chosen_format.name, choices, alive, questions=["kind"], sample=looking.sample)
-    # What the fields of records hold, where a person has to say that: as it was said, else as it is guessed.
-    if not (isinstance(chosen_format, mapper.MappedFile) or choices.mapping or "mapping" in looking.questions):
-        unread = looking.questions and not (looking.sample or source.members)
-        mapping_of: dict[str, Any] = {"mapping": None, "fields": []}
-        mapping_of |= {"sample": _first_lines(source)} if unread else {}
-    else:
-        mapping = _said(choices, source) or mapper.guess(source)
-        records = mapper.with_records(source)
-        fields = _fields(records, mapping.records if mapping else "")
-        sample = {} if looking.sample else {"sample": _first_lines(records)}
-        mapping_of = {"mapping": asdict(mapping) if mapping else None, "fields": fields} | sample
-    return looking.told() | {"label": str(chosen_format.label)} | mapping_of
+    return looking.told() | {"label": str(chosen_format.label)} | _mapping_of(source, chosen_format, choices, looking)
 
 
 def foreseen(job: ImportJob, source: Source, choices: Choices, now: datetime) -> Mapping[str, int]:
@@ -367,13 +356,6 @@ class _Looking:
 
     def told(self) -> dict[str, Any]:
         days = sorted(day.isoformat() for day in self.days)
-        # Everybody who speaks, the most first.
-        said = tuple(Line(name, "", None, "", "", self.roles.get(name, "")) for name in self.lines)
-        talks = [Talk("", "", said, ""), *(Talk(title, "", (), "") for title in self.titles)]
-        guesses = {one.name: one.guess for one in speakers(talks, between_people=self.between_people)}
-        if self.between_people and "user" not in guesses.values() and (name := self._in_every_talk()):
-            guesses = {one: "user" if one == name else "other" for one in guesses}
-        most = self.lines.most_common(_MOST_SPEAKERS)
         return {
             "format": self.format,
             "counts": dict.fromkeys(_COUNTED_AS.values(), 0) | {"talks": 0, "lines": 0} | self.counts,
@@ -385,7 +367,7 @@ class _Looking:
             "newest_first": self.newest_first,
             "keeps_at_once": self.keeps_at_once,
             "between_people": self.between_people,
-            "speakers": [{"name": name, "lines": count, "guess": guesses[name]} for name, count in most],
+            "speakers": self._speakers(),
             "tokens": self.tokens,
             "sessions": self.sessions,
             "chunks": self.chunks,
@@ -393,11 +375,33 @@ class _Looking:
             "sample": self.sample,
         }
 
+    def _speakers(self) -> list[dict[str, Any]]:
+        """Everybody who speaks, the most first."""
+        said = tuple(Line(name, "", None, "", "", self.roles.get(name, "")) for name in self.lines)
+        talks = [Talk("", "", said, ""), *(Talk(title, "", (), "") for title in self.titles)]
+        guesses = {one.name: one.guess for one in speakers(talks, between_people=self.between_people)}
+        if self.between_people and "user" not in guesses.values() and (name := self._in_every_talk()):
+            guesses = {one: "user" if one == name else "other" for one in guesses}
+        most = self.lines.most_common(_MOST_SPEAKERS)
+        return [{"name": name, "lines": count, "guess": guesses[name]} for name, count in most]
+
     def _in_every_talk(self) -> str:
         """Who alone speaks in nearly all of several talks: whoever took them along; "" where that is nobody."""
         talks = self.counts["talks"]
         often = [name for name, count in self.talks_of.items() if count > 1 and count >= _NEARLY_ALL * talks]
         return often[0] if len(often) == 1 else ""
+
+
+def _mapping_of(source: Source, looked_for: Format, choices: Choices, looking: _Looking) -> dict[str, Any]:
+    """What the fields of records hold, where a person has to say that: as it was said, else as it is guessed."""
+    if not (isinstance(looked_for, mapper.MappedFile) or choices.mapping or "mapping" in looking.questions):
+        unread = looking.questions and not (looking.sample or source.members)
+        return {"mapping": None, "fields": []} | ({"sample": _first_lines(source)} if unread else {})
+    mapping = _said(choices, source) or mapper.guess(source)
+    records = mapper.with_records(source)
+    fields = _fields(records, mapping.records if mapping else "")
+    sample = {} if looking.sample else {"sample": _first_lines(records)}
+    return {"mapping": asdict(mapping) if mapping else None, "fields": fields} | sample
 
 
 def _fields(source: Source, records: str) -> list[str]:

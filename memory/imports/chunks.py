@@ -194,12 +194,8 @@ class _Chunking:
                     if last is not None and (self._is_apart(last, at) or self._is_full(gathered, line)):
                         yield self._talk_of(gathered)
                         gathered, last = _Gathering(), None
-                    last = at if last is None else min(last, at) if self.cuts.newest_first else max(last, at)
-                    role = _ROLES.get(self.choices.roles.get(name_of(line), "other"), "system")
-                    speaker = (name_of(line).strip() or NOBODY) if role == "system" else ""
-                    gathered.add(
-                        self._parts(line.text, line.source_id, last, role, speaker), told, dated=told is not None
-                    )
+                    last = at if last is None else self._in_order(last, at)
+                    gathered.add(self._said(line, last), told, dated=told is not None)
                 if gathered.lines:
                     yield self._talk_of(gathered)
 
@@ -234,6 +230,9 @@ class _Chunking:
         longer = gathered.tokens + tokens(line.text) + PER_LINE > self.cuts.tokens
         return longer or len(gathered.lines) >= self.cuts.lines
 
+    def _in_order(self, last: datetime, at: datetime) -> datetime:
+        return min(last, at) if self.cuts.newest_first else max(last, at)
+
     def _talk_of(self, gathered: _Gathering) -> Chunk:
         lines = self._turned(gathered) if self.cuts.newest_first else gathered.lines
         left_out, self.left_out = self.left_out, 0
@@ -245,6 +244,11 @@ class _Chunking:
             return gathered.lines[::-1]
         at_once = groupby(zip(gathered.times, gathered.lines, strict=True), key=lambda pair: pair[0])
         return [line for _at, group in reversed([(at, list(group)) for at, group in at_once]) for _at, line in group]
+
+    def _said(self, line: Line, at: datetime) -> list[ImportedMessage]:
+        role = _ROLES.get(self.choices.roles.get(name_of(line), "other"), "system")
+        speaker = (name_of(line).strip() or NOBODY) if role == "system" else ""
+        return self._parts(line.text, line.source_id, at, role, speaker)
 
     def _parts(self, text: str, source_id: str, at: datetime, role: Role, speaker: str = "") -> list[ImportedMessage]:
         external_id = f"{self.format}:{source_id if _is_plain(source_id) else digest(source_id)}"
@@ -262,18 +266,9 @@ class _Chunking:
         for entry in entries:
             if not self._takes_one_more():
                 continue
-            # When it was written; of a day without an hour its noon, which is the same day wherever one lives.
-            if entry.at is None and entry.day is not None:
-                told = self._moment(datetime.combine(entry.day, _NOON))
-            else:
-                told = self._moment(entry.at)
+            told = self._entry_moment(entry)
             at = told or self.undated.next()
-            title = entry.title.strip()
-            if not title or entry.text.lstrip("# \n").startswith(title):
-                with_title = entry.text
-            else:
-                with_title = f"{title}\n\n{entry.text}"
-            lines = self._parts(with_title, entry.source_id, at, "user")
+            lines = self._parts(_with_title(entry), entry.source_id, at, "user")
             if first is not None and self._stands_apart(gathered, first, at, told is not None, lines):
                 yield self._prose_of(gathered)
                 gathered, first = _Gathering(), None
@@ -293,6 +288,12 @@ class _Chunking:
         told = self._turned(gathered) if self.cuts.newest_first else gathered.lines
         lines = sorted(told, key=lambda line: line[0].at)
         return Chunk(self.format, "prose", gathered.dated, tuple(chain.from_iterable(lines)))
+
+    def _entry_moment(self, entry: Entry) -> datetime | None:
+        """When it was written; of a day without an hour its noon, which is the same day wherever one lives."""
+        if entry.at is None and entry.day is not None:
+            return self._moment(datetime.combine(entry.day, _NOON))
+        return self._moment(entry.at)
 
     # --- notes ------------------------------------------------------------------------------------------------------
     def notes(self, things: Iterable[Any]) -> Iterator[Chunk]:
@@ -315,6 +316,13 @@ def _is_plain(source_id: str) -> bool:
 
 def _cost(lines: Iterable[ImportedMessage]) -> int:
     return sum(line.tokens + PER_LINE for line in lines)
+
+
+def _with_title(entry: Entry) -> str:
+    title = entry.title.strip()
+    if not title or entry.text.lstrip("# \n").startswith(title):
+        return entry.text
+    return f"{title}\n\n{entry.text}"
 
 
 class _Undated:

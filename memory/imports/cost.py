@@ -39,12 +39,7 @@ class Estimate:
 
 def estimate(job: ImportJob) -> Estimate:
     """What remembering it will take, of what was found in the file."""
-    # The part of the talks and entries that a limit leaves.
-    choices: Choices | None = parse_choices(job.choices) if job.choices else None
-    counts = job.found.get("counts", {})
-    whole = counts.get("talks", 0) + counts.get("entries", 0)
-    share = 1.0 if choices is None or choices.limit is None or not whole else min(1.0, choices.limit / whole)
-    return estimate_job(job.found.get("sessions", 0), job.found.get("tokens", 0), limit=share)
+    return estimate_job(job.found.get("sessions", 0), job.found.get("tokens", 0), limit=_share(job))
 
 
 def estimate_job(calls: int, tokens: int, *, limit: float = 1.0) -> Estimate:
@@ -63,6 +58,16 @@ def estimate_job(calls: int, tokens: int, *, limit: float = 1.0) -> Estimate:
         round(calls * _seconds_a_call(provider.name)),
         _further_days(usage.tokens_in + usage.tokens_out),
     )
+
+
+def _share(job: ImportJob) -> float:
+    """The part of the talks and entries that a limit leaves."""
+    choices: Choices | None = parse_choices(job.choices) if job.choices else None
+    counts = job.found.get("counts", {})
+    whole = counts.get("talks", 0) + counts.get("entries", 0)
+    if choices is None or choices.limit is None or not whole:
+        return 1.0
+    return min(1.0, choices.limit / whole)
 
 
 def _seconds_a_call(provider: str) -> float:

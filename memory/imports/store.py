@@ -143,23 +143,8 @@ class _Sifting:
         if left_out := sum(chunk.left_out for _number, chunk in self.chunks):
             self.counts["left_out"] = left_out
         chunks = [chunk for _number, chunk in self.chunks if chunk.lines]
-        # The lines that were forgotten here, by themselves or with their whole talk.
-        if not self.persona.tombstones.exists():
-            refused = set()
-        else:
-            brought = {line: self._brought_by(line, chunk) for chunk in chunks for line in chunk.lines}
-            buried = tombstones.refused_among(
-                self.persona, {burial for burials in brought.values() for burial in burials}
-            )
-            refused = {line for line, burials in brought.items() if not buried.isdisjoint(burials)}
-        # The words that the persona has under the ids of the lines; also of those that are her own and come back.
-        ids = {name for chunk in chunks for line in chunk.lines for name in (line.external_id, line.other_id)}
-        own = notes.uuids_in(ids)
-        back = self.persona.messages.filter(uuid__in=own).values_list("uuid", "content")
-        rows = bulk.select_by_values(
-            Message, {"persona_id": self.persona.pk}, "external_id", ids, ("external_id", "content")
-        )
-        held.update({own[uuid]: content for uuid, content in back} | dict(rows))
+        refused = self._refused(chunks)
+        held.update(self._held(chunks))
         wanted: list[tuple[int, Chunk, Fresh]] = []
         for number, chunk in self.chunks:
             if fresh := self._fresh(chunk, held, refused):
@@ -180,6 +165,24 @@ class _Sifting:
         if found.fresh:
             self.known.add(chunk.digest)
         return found.fresh
+
+    def _held(self, chunks: Iterable[Chunk]) -> dict[str, str]:
+        """The words that the persona has under the ids of the lines; also of those that are her own and come back."""
+        ids = {name for chunk in chunks for line in chunk.lines for name in (line.external_id, line.other_id)}
+        own = notes.uuids_in(ids)
+        back = self.persona.messages.filter(uuid__in=own).values_list("uuid", "content")
+        rows = bulk.select_by_values(
+            Message, {"persona_id": self.persona.pk}, "external_id", ids, ("external_id", "content")
+        )
+        return {own[uuid]: content for uuid, content in back} | dict(rows)
+
+    def _refused(self, chunks: Iterable[Chunk]) -> set[ImportedMessage]:
+        """The lines that were forgotten here, by themselves or with their whole talk."""
+        if not self.persona.tombstones.exists():
+            return set()
+        brought = {line: self._brought_by(line, chunk) for chunk in chunks for line in chunk.lines}
+        buried = tombstones.refused_among(self.persona, {burial for burials in brought.values() for burial in burials})
+        return {line for line, burials in brought.items() if not buried.isdisjoint(burials)}
 
     def _brought_by(self, line: ImportedMessage, chunk: Chunk) -> set[TombstoneSource]:
         day = self._day_of(line)

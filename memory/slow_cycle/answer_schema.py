@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, TypeAdapter, ValidationError, WithJsonSchema
 
-from memory.consolidation.answer_schema import Day, Filled, LenientAnswer, ReflectedThought, Words
+from memory.consolidation.answer_schema import Day, Filled, LenientAnswer, ReflectedThought, Text, Words
 
 _DAY: TypeAdapter[date] = TypeAdapter(Day)
 
@@ -84,7 +84,7 @@ class SlowCycleAnswer(LenientAnswer):
 
 
 class EntityAnswer(LenientAnswer):
-    """Who somebody is, and the given events that say so."""
+    """Who somebody is, and the given events that say so. Without a model there is no description."""
 
-    description: Filled
+    description: Text = ""
     filling: Words

@@ -1,8 +1,11 @@
-"""「不对，是周五」: after a wrong day was put right, only the right one is remembered, on every surface. The offline
-provider reads the talks."""
+"""「不对，是周五」: after a wrong day was put right, only the right one is remembered, on every surface.
+
+The model of these tests reads as a careful one would. Without a model nothing is rewritten: both stand in the owner's
+own words."""
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -12,6 +15,7 @@ from django.test import Client
 from chat.messages import add_message
 from chat.models import Session
 from echovessel.embeddings import embedding
+from echovessel.language.corrections import apply_correction, takes_back
 from echovessel.llm.prompt_sections import ContextRequest
 from memory import context
 from memory.consolidation import requests, runner
@@ -21,7 +25,8 @@ from memory.recall import Recall, recall
 from memory.store.writing import Draft, write
 from persona.models import Persona
 from persona.onboarding.creation import create_persona
-from tests.memory.sessions import NOW, Clock, talk
+from tests.memory.sessions import NOW, Clock, event, extraction, talk
+from tests.scripted import Script
 
 pytestmark = pytest.mark.django_db
 
@@ -73,6 +78,33 @@ both = pytest.mark.parametrize("tongue", [CHINESE, ENGLISH], ids=["zh", "en"])
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
+
+
+@pytest.fixture(autouse=True)
+def reader(model: Script) -> None:
+    model.answers(*[as_a_model] * 20)
+
+
+def as_a_model(request: Any) -> dict[str, Any]:
+    """One event for each statement; one that is taken back is told with the right day, in place of what is known."""
+    if request.purpose != "extraction":
+        return {"thoughts": []}
+    material = request.material
+    events: list[dict[str, Any]] = []
+    for line in material["lines"]:
+        said, quote = line["content"], {"message_id": line["id"], "quote": line["content"]}
+        if line["role"] != "user" or said.endswith(("?", "？")):
+            continue
+        if not takes_back(said):
+            events.append(event(f"Ana: {said}", quote))
+            continue
+        wrong = next((one for one in events if apply_correction(one["description"], said, loosely=True)), None)
+        known = next((one for one in material["known"] if apply_correction(one["description"], said)), None)
+        told = (wrong or known)["description"]
+        right = event(apply_correction(told, said, loosely=True), *(wrong["evidence"] if wrong else ()), quote)
+        right |= {"relational_tags": ["correction"], "supersedes": [known["id"]] if known else []}
+        events = [right if one is wrong else one for one in events] if wrong else [*events, right]
+    return extraction(events, session_summary="")
 
 
 def persona_of(owner: User, tongue: Tongue) -> Persona:
@@ -179,6 +211,18 @@ def test_what_was_read_early_is_put_right_when_the_talk_goes_on(
     assert runner.run(session.pk, clock) == "closed"
     assert ConceptNode.objects.get(description__contains=tongue.wrong).status == "superseded"
     assert_only_right_everywhere(persona, tongue, clock, client)
+
+
+@both
+def test_without_a_model_nothing_is_rewritten_and_both_are_told_together(
+    ana: User, tongue: Tongue, clock: Clock, settings: Any
+) -> None:
+    settings.LLM_PROVIDER = "offline"
+    persona = persona_of(ana, tongue)
+    read(persona, clock, *tongue.told[:2], tongue.put_right, "> Thank you.", *tongue.told[2:])
+    node = ConceptNode.objects.get(description__contains=tongue.wrong)
+    assert node.description.endswith(f"“{tongue.told[0]}” “{tongue.put_right}”")
+    assert (node.status, node.relational_tags) == ("active", ["correction"])
 
 
 @both

@@ -87,14 +87,7 @@ def life(mira: Persona, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     assert SlowCycle.objects.get().requested_at is None
 
 
-def test_what_was_expected_by_friday_is_fulfilled_on_saturday_without_any_model(
-    mira: Persona, clock: Clock, settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings.LLM_PROVIDER = "offline"
-    life(mira, clock, monkeypatch)
-
-
-def test_what_was_expected_by_friday_is_fulfilled_on_saturday_with_a_model(
+def test_what_was_expected_by_friday_is_fulfilled_on_saturday(
     mira: Persona, clock: Clock, model: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model.answers(*[_answer] * 8)

@@ -13,7 +13,7 @@ from django.utils.formats import date_format
 from chat.context import bucket_of, recent_conversation, right_now
 from chat.models import Session
 from chat.sessions import close
-from echovessel.llm.offline.provider import OfflineProvider
+from echovessel.llm.offline import OfflineProvider
 from echovessel.llm.prompt_sections import ContextRequest
 from echovessel.llm.request import Finished, Request, ResponseSchema
 from echovessel.outbox.models import OutboxEvent
@@ -22,7 +22,7 @@ from memory.context import promises
 from memory.models import ConceptNode, ReflectionRun
 from memory.recall import recall
 from persona import mood as moods
-from persona.models import MoodChange, Persona
+from persona.models import Persona
 from tests.memory.sessions import Clock, cite, event, extraction, talk, thought
 from tests.scripted import Script
 
@@ -115,7 +115,6 @@ def test_yesterday_is_the_owners(mira: Persona, asked: list[Request], told: Told
     node = ConceptNode.objects.get(kind="event")
     assert (node.event_time_start, node.event_time_end) == (told.yesterday, told.yesterday)
     assert node.created_at == told.at
-    assert MoodChange.objects.get().at == session.last_message_at
     assert f"[e{node.pk}] {told.yesterday:%Y-%m-%d} (impact" in asked[1].user
 
 

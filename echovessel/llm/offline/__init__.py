@@ -1,35 +1,78 @@
-"""A provider without a model, key or network: the first run must show what remembering is.
+"""A provider without a model, key or network: memory mode. It keeps the owner's own words, and answers from them.
 
-It reads `Request.material` instead of the prompt. The same material gives the same words.
+It concludes nothing: where a job asks what something means, the answer is empty. It reads `Request.material` instead of
+the prompt, and the same material gives the same words.
 
     chat        {"language": "en"|"zh", "persona_name", "user_name", "lines": [str],
-                 "recollections": [{"text", "layer": "L2"|"L3"|"L4",
-                                    "speaker": "user"|"persona"|None}], best first,
+                 "recollections": [{"text", "layer": "L2"|"L3"|"L4", "speaker": "user"|"persona"|None,
+                                    "when": day as people say it (may be absent)}], best first,
                  "recent": [{"role": "user"|"persona", "content"}],
+                 "blocks": {"persona"|"user": text that the owner wrote} (may be absent),
+                 "entities": [{"name", "description"}] who is named (may be absent),
+                 "off_the_record": true where nothing is kept (may be absent),
                  "crisis": true where the user was in despair lately (may be absent)}
-    extraction  {"language", "persona_name", "user_name", "now": iso, "timezone",
-                 "lines": [{"id", "role": "user"|"persona", "content", "at": iso,
-                            "read": true where it is context only}],
-                 "known": [{"id", "description"}] events, nearest first (may be absent),
-                 "known_entities": [{"name", "kind"}] (may be absent),
-                 "pairs_in_question": [[name, name]] (may be absent)}
-    reflection  {"language", "persona_name", "user_name",
-                 "events": [{"id", "description", "emotional_impact"}]}
-    slow_cycle  {"language", "persona_name", "user_name", "now": iso, "timezone",
-                 "events": [{"id", "description", "emotional_impact", "relational_tags": [str],
-                             "event_time": {"start", "end"} or null, "told_at": iso}], the new ones, oldest first,
-                 "thoughts": [{"id", "description"}],
-                 "awaited": [{"id", "kind": "expectation"|"intention", "description", "due": day or null}],
-                 "questions": [{"id", "text"}]}
-    entity      {"language", "persona_name", "user_name", "name", "kind", "description",
-                 "events": [{"id", "description", "emotional_impact"}]}, oldest first
-    proactive   {"language", "persona_name", "user_name", "today": day,
-                 "trigger": "promise"|"shock"|"expectation"|"silence",
-                 "about": what it is about or "", "about_day": day or null,
-                 "recollections", "recent": as in chat (may be absent)}
-    import      as extraction, with "dated": false where nobody knows the days, and "prose": true where it is no talk;
-                 lines of others have the role "system", and "others" are their names where they talk with the user
-                 and the persona takes no part
-    onboarding  {"language", "persona_name", "user_name", "lines": [{"id", "role", "content", "at": iso,
-                 "others": [str] to whom it was said where the persona took no part (may be absent)}]}
+    extraction  {"language", "persona_name", "user_name", "timezone",
+                 "lines": [{"id", "role": "user"|"persona", "content", "at": iso, "read": true where it is context}],
+                 "known_entities": [{"name", "kind"}], "pairs_in_question": [[name, name]] (both may be absent)}
+    import      as extraction, with "dated": false where nobody knows the days, and "prose": true where nobody talks;
+                 lines of others have the role "system", "others" are their names where the persona takes no part
+    proactive   {"language", "persona_name", "user_name", "about": what it is about or "", "recent": as in chat}
 """
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncGenerator, Callable, Mapping
+from typing import Any
+
+from echovessel.llm.base import Provider
+from echovessel.llm.errors import LLMError
+from echovessel.llm.offline.extraction import extract
+from echovessel.llm.offline.reply import first_word, reply
+from echovessel.llm.request import Finished, Request, ResponseSchema
+from echovessel.llm.tiers import OFFLINE
+
+# Long enough to see the words come, short enough that nobody waits.
+PAUSE_S = 0.002
+PIECE = re.compile(r"[A-Za-z0-9'’\-]+\s*|\s+|.", re.DOTALL)
+
+ANSWERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+    "extraction": extract,
+    "import": extract,
+    "proactive": first_word,
+    "reflection": lambda _: {"thoughts": []},
+    "slow_cycle": lambda _: {"thoughts": []},
+    "entity": lambda _: {"description": "", "filling": []},
+    "onboarding": lambda _: {"drafts": []},
+}
+
+
+class OfflineProvider(Provider):
+    """Deterministic, free, and honest about what it is not."""
+
+    name = "offline"
+    defaults = OFFLINE
+
+    def model(self, tier: str) -> str:
+        """There is none, whatever the settings name for other providers."""
+        return "offline"
+
+    def price(self, model: str) -> Mapping[str, float]:
+        """Rules cost nothing."""
+        return {"in": 0, "cached": 0, "out": 0}
+
+    async def stream(
+        self, request: Request, shape: ResponseSchema | None = None
+    ) -> AsyncGenerator[str | Finished, None]:
+        """See `Provider.stream`. Raises a permanent `LLMError` for purposes that need a model."""
+        if shape is None and request.purpose == "chat":
+            text = reply(request.material)
+        elif shape is not None and request.purpose in ANSWERS:
+            text = json.dumps(ANSWERS[request.purpose](request.material), ensure_ascii=False)
+        else:
+            raise LLMError("No model is connected.", code="provider_unavailable", permanent=True)
+        for piece in PIECE.findall(text):
+            yield piece
+            if shape is None:
+                await asyncio.sleep(PAUSE_S)
+        yield Finished("stop")

@@ -1,6 +1,8 @@
-"""How heavy a sentence weighs: small English and Chinese lists on the scale of seed 001 (−10 … 10).
+"""How heavy a sentence weighs, on the scale of seed 001 (−10 … 10): small English and Chinese lists.
 
-Not a model of emotion: the strongest word wins, a negation before it turns it around and weakens it.
+Made for gates alone: whether a memory shocks, whether words speak of a crisis, which words come before others. It is no
+model of emotion, and nobody is told what they feel by it: the strongest word wins, and a negation before it turns it
+around and weakens it.
 """
 
 import re
@@ -11,12 +13,10 @@ from echovessel.llm.offline.text import CJK
 
 @dataclass(frozen=True)
 class Feeling:
-    """A kind of feeling: its weight, its tag in both languages, and the words or patterns that show it."""
+    """A weight, and the words (divided by "|") and patterns that show it."""
 
     weight: int
-    tag_en: str
-    tag_zh: str
-    words: tuple[str, ...]
+    words: str
     patterns: tuple[str, ...] = ()
 
 
@@ -38,107 +38,81 @@ SOMEONE = (
     rf"{NEAR_EN}))"
 )
 
-# The first three kinds and the milestones hold the strong-emotion keywords of seed 000.
+# Who speaks of not wanting, or not being able, to go on.
+CRISIS = (
+    Feeling(-10,
+        "不想活|活不下去|自杀|想死|结束生命|活着累|活着好累|活着没意思|轻生|自残|suicide|suicidal|kill myself|"
+        "end my life|self-harm|"
+        "hurt myself|end it all|tired of living|no reason to live|better off dead",
+        (r"\bkill (?:my|him|her|them|your)sel(?:f|ves)\b", r"\bend(?:ing)? (?:my|their|his|her|"
+         r"your) life\b", r"\bwants? to die\b",
+         r"\b(?:don't|doesn't|do not|does not|not) want(?:ing)? to (?:live|be alive|exist)\b(?! (?:in|with|at|"
+         r"there|here|near|on)\b)",),
+    ),
+    Feeling(-8, "撑不住|崩溃|熬不下去|can't go on|cannot go on|breakdown|falling apart|hopeless|绝望"),
+)  # fmt: skip
+# Beginning with the strong-emotion keywords of seed 000.
 FEELINGS = (
-    Feeling(-10, "despair", "绝望", (
-        "不想活", "活不下去", "自杀", "想死", "结束生命", "活着累", "活着好累", "活着没意思", "轻生", "自残",
-        "suicide", "suicidal", "kill myself", "end my life", "self-harm",
-        "hurt myself", "end it all", "tired of living", "no reason to live",
-        "better off dead",
-    ), (
-        r"\bkill (?:my|him|her|them|your)sel(?:f|ves)\b", r"\bend(?:ing)? (?:my|their|his|her|"
-        r"your) life\b", r"\bwants? to die\b",
-        r"\b(?:don't|doesn't|do not|does not|not) want(?:ing)? to (?:live|be alive|exist)\b(?! (?:in|with|at|"
-        r"there|here|near|on)\b)",
-    )),
-    Feeling(-9, "grief", "悲痛", (
-        "去世", "死了", "离世", "葬礼", "过世", "病逝", "逝世", "遇难", "离开人世", "永远离开了",
-        "died", "passed away", "funeral", "is dead", "are dead", "put to sleep", "was killed", "got killed",
-        "stillborn",
-    ), (
-        rf"(?:{ELDERS_ZH}|猫|狗|兔子|仓鼠){WHEN_ZH}*走了(?![^。！？!?]{{0,3}}(?:去|回|出差|上班|上学|路|进|出|"
-        rf"[一二两三几]))",
-        rf"(?:{NEAR_ZH}){WHEN_ZH}*没了",
-        rf"\blost (?:my|our|his|her|the) (?:\w+ )?(?:{NEAR_EN})\b(?! in| at)",
-    )),
-    Feeling(-9, "hurt", "受伤", (
-        "家暴", "强奸", "性侵", "猥亵", "虐待", "施暴", "raped", "molested", "sexually assaulted", "domestic violence",
-        "abused me", "abuses me", "was abused", "been abused", "was assaulted", "got assaulted",
-    ), (
-        r"被(?!子)[^，。,.！？!?]{0,6}打(?!断|扰|动|败|击|开|扮|乱|折|磨|包|印|赏)",
-        r"(?:打|揍|踢|掐)(?:了|过)?我(?!的?(?:电话|手机)|招呼|气|字|主意)",
-        rf"\b{SOMEONE}\s+(?:\w+\s+){{0,2}}?(?:hit|hits|hitting|beat|beats|beating|punched|punches|slapped|slaps|"
-        rf"kicked|choked|"
-        r"strangled|attacked) (?:me|us)\b(?! up\b(?! bad)| at\b| to\b| by\b| in (?:the|a) (?:game|race|final)|"
-        r" with (?:a|the|his|her) "
-        r"(?:news|question|idea|bill))",
-        r"\b(?:was|got|been|get) (?:beaten|punched|slapped|stabbed|shot|mugged)\b",
-    )),
-    Feeling(-8, "overwhelmed", "崩溃", (
-        "撑不住", "崩溃", "熬不下去", "can't go on", "cannot go on", "breakdown", "falling apart", "hopeless",
-        "绝望",
-    )),
-    Feeling(-8, "shaken", "震惊", (
-        "车祸", "心脏病发", "心梗", "脑溢血", "中风", "病危", "抢救", "heart attack", "car accident", "car crash",
-        "had a stroke", "overdose", "overdosed", "in a coma", "intensive care",
-    )),
-    Feeling(-7, "hurt", "受伤", (
-        "分手", "离婚", "被裁", "被开除", "失业", "流产", "确诊", "癌症", "出轨", "劈腿", "破产", "复发",
-        "breakup", "broke up", "broke up with me", "divorce", "divorced", "got fired", "was fired", "fired me",
-        "laid off", "lost my job", "miscarriage", "miscarried", "cancer", "cheated on me", "evicted", "bankrupt",
-        "relapsed", "dumped me",
-    )),
-    Feeling(-6, "lonely", "孤独", (
-        "霸凌", "被欺负", "恨我自己", "讨厌我自己", "讨厌自己", "恨自己", "bullied", "hate myself",
-    ), (
-        "没(?:有)?(?:一个)?人(?:会|真的|真正|愿意)*(?:爱|喜欢|在乎|关心|理解|懂|要)我",
-        r"\b(?:nobody|no one|noone)(?: \w+)? (?:loves?|likes?|cares?|understands?|wants?)\b(?! (?:it|this|that))",
-    )),
-    Feeling(-5, "afraid", "害怕", (
-        "害怕", "恐惧", "吓坏", "afraid", "scared", "terrified", "panic attack", "depressed", "抑郁",
-        "heartbroken",
-    )),
-    Feeling(-4, "sad", "难过", (
-        "难过", "伤心", "痛苦", "孤独", "哭", "失望", "委屈", "失败",
-        "sad", "lonely", "cried", "crying", "miserable", "disappointed", "unhappy", "failed", "sick", "生病",
-        "吵架", "argument", "住院",
-    ), (r"\b(?:had|have|need) a\s+(?:\w+\s+)?cry\b",
-        r"\b(?:i|we) lost(?=\W*(?:$|[,.;!?]|and\b| the (?:game|match|race|case)))")),
-    Feeling(-4, "angry", "生气", (
-        "生气", "愤怒", "气死", "受够", "讨厌", "angry", "furious", "hate", "fed up",
-    )),
-    Feeling(-3, "anxious", "焦虑", (
-        "焦虑", "担心", "紧张", "压力", "失眠", "anxious", "worried", "nervous", "stressed", "insomnia",
-        "overworked",
-    )),
-    Feeling(-2, "tired", "疲惫", ("累", "疲惫", "加班", "tired", "exhausted", "worn out", "overtime")),
-    Feeling(-1, "annoyed", "烦", ("烦", "无聊", "堵车", "annoying", "annoyed", "bored", "frustrating")),
-    Feeling(9, "joy", "喜悦", (
-        "当妈妈了", "当爸爸了", "出生了", "gave birth", "was born today", "became a mother",
-        "became a father",
-    )),
-    Feeling(8, "relieved", "如释重负", ("痊愈", "康复了", "病好了", "in remission")),
-    Feeling(7, "joy", "喜悦", (
-        "结婚", "订婚", "求婚", "怀孕", "got engaged", "engaged", "got married", "getting married", "pregnant",
-        "wedding",
-    )),
-    Feeling(5, "proud", "骄傲", (
-        "升职", "录取", "毕业", "考上", "拿到offer", "得奖", "第一名", "满分",
-        "promoted", "promotion", "graduated", "graduation", "got accepted", "got the job", "won",
-    )),
-    Feeling(4, "joy", "开心", (
-        "开心", "高兴", "快乐", "幸福", "太好了", "感动", "happy", "happier", "excited", "thrilled", "wonderful",
-        "amazing", "so glad",
-    )),
-    Feeling(3, "hopeful", "期待", ("期待", "希望", "憧憬", "looking forward", "can't wait", "hopeful")),
-    Feeling(2, "fond", "喜爱", (
-        "喜欢", "爱", "可爱", "调皮", "好玩", "有趣", "想念", "收养", "领养",
-        "love", "i like", "really like", "adore", "cute", "playful", "fun", "funny", "enjoy", "adopted",
-        "proud", "grateful",
-    )),
-    Feeling(1, "content", "舒服", (
-        "不错", "舒服", "好吃", "挺好", "nice", "good", "pleasant", "tasty", "fine",
-    )),
+    *CRISIS,
+    Feeling(-9,
+        "去世|死了|离世|葬礼|过世|病逝|逝世|遇难|离开人世|永远离开了|died|passed away|funeral|is dead|are dead|"
+        "put to sleep|"
+        "was killed|got killed|stillborn|家暴|强奸|性侵|猥亵|虐待|施暴|raped|molested|sexually assaulted|"
+        "domestic violence|abused me|abuses me|was abused|been abused|was assaulted|got assaulted",
+        (rf"(?:{ELDERS_ZH}|猫|狗|兔子|仓鼠){WHEN_ZH}*走了(?![^。！？!?]{{0,3}}(?:去|回|出差|上班|上学|路|进|出|"
+         rf"[一二两三几]))",
+         rf"(?:{NEAR_ZH}){WHEN_ZH}*没了",
+         rf"\blost (?:my|our|his|her|the) (?:\w+ )?(?:{NEAR_EN})\b(?! in| at)",
+         r"被(?!子)[^，。,.！？!?]{0,6}打(?!断|扰|动|败|击|开|扮|乱|折|磨|包|印|赏)",
+         r"(?:打|揍|踢|掐)(?:了|过)?我(?!的?(?:电话|手机)|招呼|气|字|主意)",
+         rf"\b{SOMEONE}\s+(?:\w+\s+){{0,2}}?(?:hit|hits|hitting|beat|beats|beating|punched|punches|slapped|slaps|"
+         rf"kicked|choked|"
+         r"strangled|attacked) (?:me|us)\b(?! up\b(?! bad)| at\b| to\b| by\b| in (?:the|a) (?:game|race|final)|"
+         r" with (?:a|the|his|her) "
+         r"(?:news|question|idea|bill))",
+         r"\b(?:was|got|been|get) (?:beaten|punched|slapped|stabbed|shot|mugged)\b",),
+    ),
+    Feeling(-8,
+        "车祸|心脏病发|心梗|脑溢血|中风|病危|抢救|heart attack|car accident|car crash|had a stroke|overdose|overdosed|"
+        "in a coma|intensive care",
+    ),
+    Feeling(-7,
+        "分手|离婚|被裁|被开除|失业|流产|确诊|癌症|出轨|劈腿|破产|复发|breakup|broke up|broke up with me|"
+        "divorce|divorced|"
+        "got fired|was fired|fired me|laid off|lost my job|miscarriage|miscarried|cancer|cheated on me|"
+        "evicted|bankrupt|relapsed|dumped me",
+    ),
+    Feeling(-6,
+        "霸凌|被欺负|恨我自己|讨厌我自己|讨厌自己|恨自己|bullied|hate myself",
+        ("没(?:有)?(?:一个)?人(?:会|真的|真正|愿意)*(?:爱|喜欢|在乎|关心|理解|懂|要)我",
+         r"\b(?:nobody|no one|noone)(?: \w+)? (?:loves?|likes?|cares?|understands?|wants?)\b(?! (?:it|this|that))",),
+    ),
+    Feeling(-5, "害怕|恐惧|吓坏|afraid|scared|terrified|panic attack|depressed|抑郁|heartbroken"),
+    Feeling(-4,
+        "难过|伤心|痛苦|孤独|哭|失望|委屈|失败|sad|lonely|cried|crying|miserable|disappointed|unhappy|failed|"
+        "sick|生病|吵架|"
+        "argument|住院|生气|愤怒|气死|受够|讨厌|angry|furious|hate|fed up",
+        (r"\b(?:had|have|need) a\s+(?:\w+\s+)?cry\b",
+         r"\b(?:i|we) lost(?=\W*(?:$|[,.;!?]|and\b| the (?:game|match|race|case)))",),
+    ),
+    Feeling(-3, "焦虑|担心|紧张|压力|失眠|anxious|worried|nervous|stressed|insomnia|overworked"),
+    Feeling(-2, "累|疲惫|加班|tired|exhausted|worn out|overtime"),
+    Feeling(-1, "烦|无聊|堵车|annoying|annoyed|bored|frustrating"),
+    Feeling(9, "当妈妈了|当爸爸了|出生了|gave birth|was born today|became a mother|became a father"),
+    Feeling(8, "痊愈|康复了|病好了|in remission"),
+    Feeling(7, "结婚|订婚|求婚|怀孕|got engaged|engaged|got married|getting married|pregnant|wedding"),
+    Feeling(5,
+        "升职|录取|毕业|考上|拿到offer|得奖|第一名|满分|promoted|promotion|graduated|graduation|got accepted|"
+        "got the job|"
+        "won",
+    ),
+    Feeling(4, "开心|高兴|快乐|幸福|太好了|感动|happy|happier|excited|thrilled|wonderful|amazing|so glad"),
+    Feeling(3, "期待|希望|憧憬|looking forward|can't wait|hopeful"),
+    Feeling(2,
+        "喜欢|爱|可爱|调皮|好玩|有趣|想念|收养|领养|love|i like|really like|adore|cute|playful|fun|funny|enjoy|adopted|"
+        "proud|grateful",
+    ),
+    Feeling(1, "不错|舒服|好吃|挺好|nice|good|pleasant|tasty|fine"),
 )  # fmt: skip
 
 THINGS_EN = (
@@ -193,39 +167,25 @@ SOFTENED = 0.5
 DENIED_TO_NOTHING = -7
 
 
-@dataclass(frozen=True)
-class Weight:
-    """The weight of a text: −10 … 10, and the feelings that gave it, strongest first."""
-
-    impact: int
-    feelings: tuple[Feeling, ...]
-
-    def tags(self, chinese: bool) -> list[str]:
-        """At most two tags, in the language of the text."""
-        tags = [feeling.tag_zh if chinese else feeling.tag_en for feeling in self.feelings]
-        return list(dict.fromkeys(tags))[:2]
-
-    @property
-    def in_crisis(self) -> bool:
-        """Whether the words speak of not wanting, or not being able, to go on."""
-        return any(feeling.tag_en in ("despair", "overwhelmed") for feeling in self.feelings)
-
-
-def weighed(text: str) -> Weight:
+def impact_of(text: str) -> int:
     """How heavy `text` weighs.
 
-    >>> weighed("妈妈去世了").impact, weighed("I'm not happy").impact, weighed("我先走了").impact
+    >>> impact_of("妈妈去世了"), impact_of("I'm not happy"), impact_of("我先走了")
     (-9, -2, 0)
     """
-    lower = _as_meant(text.casefold().replace("’", "'"))
-    found = [(_impact(feeling, lower), feeling) for feeling in FEELINGS]
-    felt = sorted(((impact, feeling) for impact, feeling in found if impact), key=lambda pair: -abs(pair[0]))
-    kept = tuple(feeling for impact, feeling in felt if impact * feeling.weight > 0)
-    return Weight(felt[0][0] if felt else 0, kept)
+    lower = _as_meant(text)
+    return max((_impact(feeling, lower) for feeling in FEELINGS), key=abs, default=0)
 
 
-def _as_meant(lower: str) -> str:
-    """`lower` without the sayings that would be taken by the word."""
+def speaks_of_crisis(text: str) -> bool:
+    """Whether the words speak of not wanting, or not being able, to go on."""
+    lower = _as_meant(text)
+    return any(_impact(feeling, lower) < 0 for feeling in CRISIS)
+
+
+def _as_meant(text: str) -> str:
+    """`text` in small letters, without the sayings that would be taken by the word."""
+    lower = text.casefold().replace("’", "'")
     for saying, meant in SAYINGS:
         lower = re.sub(saying, meant, lower)
     return lower
@@ -233,23 +193,22 @@ def _as_meant(lower: str) -> str:
 
 def _impact(feeling: Feeling, lower: str) -> int:
     """The weight of one feeling in a text; 0 if nothing shows it."""
-    told = [match for word in feeling.words for match in _places(word, lower)]
-    told += [match for pattern in feeling.patterns for match in re.finditer(pattern, lower)]
-    return max((_at(feeling, lower, match.start()) for match in told), key=abs, default=0)
+    starts = [match.start() for word in feeling.words.split("|") for match in _matches(word, lower)]
+    starts += [match.start() for pattern in feeling.patterns for match in re.finditer(pattern, lower)]
+    weights = []
+    for start in starts:
+        before = lower[max(0, start - 40) : start]
+        if RAISED.search(before) or not (NOT_BEFORE_ZH.search(before) or NOT_BEFORE_EN.search(before)):
+            weights.append(feeling.weight)
+        elif feeling.weight > DENIED_TO_NOTHING:
+            weights.append(round(-feeling.weight * SOFTENED))
+    return max(weights, key=abs, default=0)
 
 
-def _at(feeling: Feeling, lower: str, start: int) -> int:
-    before = lower[max(0, start - 40) : start]
-    if RAISED.search(before) or not (NOT_BEFORE_ZH.search(before) or NOT_BEFORE_EN.search(before)):
-        return feeling.weight
-    return 0 if feeling.weight <= DENIED_TO_NOTHING else round(-feeling.weight * SOFTENED)
-
-
-def _places(word: str, lower: str) -> list[re.Match[str]]:
+def _matches(word: str, lower: str) -> list[re.Match[str]]:
     if word in NOT_MEANT:
         lower = re.sub(NOT_MEANT[word], lambda match: " " * len(match[0]), lower)
     if word not in lower:
         return []
-    if CJK.search(word):
-        return list(re.finditer(re.escape(word), lower))
-    return list(re.finditer(rf"(?<![a-z]){re.escape(word)}(?![a-z'])", lower))
+    pattern = re.escape(word) if CJK.search(word) else rf"(?<![a-z]){re.escape(word)}(?![a-z'])"
+    return list(re.finditer(pattern, lower))

@@ -1,12 +1,15 @@
-"""Who and what is named: "a cat called Snowball", "my sister Anna", 「有只猫叫小黑」."""
+"""Who and what is named ("a cat called Snowball", 「有只猫叫小黑」), and whether two names mean the same.
+
+Only what a sentence plainly calls a name is one: 「我妹妹学的是化学」 names nobody.
+"""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import Any
 
-from echovessel.llm.offline.text import CJK, holds, words
-from echovessel.llm.offline.topics import TOPICS
+from echovessel.llm.offline.text import CJK, TOPICS, holds, is_question, sentences, words
 
 
 @dataclass(frozen=True)
@@ -17,24 +20,18 @@ class Named:
     kind: str
 
 
-KINDS: dict[str, tuple[str, ...]] = {
+KINDS: Mapping[str, Collection[str]] = {
     "pet": TOPICS["pet"],
-    "place": (
-        "城市", "小镇", "村", "店", "餐厅", "咖啡馆", "公园", "酒吧",
-        "city", "town", "village", "cafe", "café", "restaurant", "park", "bar", "shop", "island",
+    "place": words("城市 小镇 村 店 餐厅 咖啡馆 公园 酒吧 city town village cafe café restaurant park bar shop island"),
+    "org": words("公司 乐队 学校 大学 球队 company band school university team club startup"),
+    "other": words(
+        "书 小说 电影 游戏 歌 剧 车 植物 book novel movie film game song show series car plant boat project"
     ),
-    "org": (
-        "公司", "乐队", "学校", "大学", "球队",
-        "company", "band", "school", "university", "team", "club", "startup",
-    ),
-    "other": (
-        "书", "小说", "电影", "游戏", "歌", "剧", "车", "植物",
-        "book", "novel", "movie", "film", "game", "song", "show", "series", "car", "plant", "boat", "project",
-    ),
-    "person": (
-        *TOPICS["family"], *TOPICS["people"], "guy", "girl", "woman", "man", "boy",
-    ),
-}  # fmt: skip
+    "person": (*TOPICS["family"], *TOPICS["people"], "guy", "girl", "woman", "man", "boy"),
+}
+BEARERS = [word for kind in ("family", "people", "pet") for word in TOPICS[kind]]
+BEARERS_EN = "|".join(word for word in BEARERS if word.isascii())
+BEARERS_ZH = "|".join(word for word in BEARERS if CJK.search(word))
 
 TITLE = r"(?:Mr|Mrs|Ms|Miss|Dr|Prof)\.?\s+"
 CAPITALS = rf"(?:{TITLE})?(?:[A-Z][\w'-]*\w(?:\s+[A-Z][\w-]+)?|[A-Z]\b)"
@@ -44,15 +41,11 @@ CALLING = re.compile(r"\b(?:I|we|he|she|they|you|who|have|has|had|just|never|alw
 TITLED = re.compile(rf"\b({TITLE}[A-Z][\w-]*\w)")
 # The second of a pair: "called Tom and Jerry", "Leo, Mia and Sam".
 AND_ANOTHER = re.compile(rf"\s*(?:,\s*(?:and\s+)?|and\s+|&\s*)[\"“']?({CAPITALS}|{HAN_NAME})(?=[\s\"”'.,;!?]|$)")
-BEARERS = "|".join(word for kind in ("family", "people", "pet") for word in TOPICS[kind] if word.isascii())
-PLURALS = "|".join(f"{word}s" for kind in ("family", "people", "pet") for word in TOPICS[kind] if word.isascii())
-MY_SOMEONE = re.compile(rf"\b[Mm]y\s+(?:[a-z-]+\s+){{0,2}}?(?:{BEARERS}),?\s+((?:{TITLE})?[A-Z][\w-]*\w)")
+MY_SOMEONE = re.compile(rf"\b[Mm]y\s+(?:[a-z-]+\s+){{0,2}}?(?:{BEARERS_EN}),?\s+((?:{TITLE})?[A-Z][\w-]*\w)")
 SOME_TWO = re.compile(
-    rf"\b(?:two|three|four|[Mm]y|[Oo]ur|both|[2-5])\s+(?:[a-z-]+\s+){{0,2}}?(?:children|kids|"
-    rf"{PLURALS})[,:]?\s+({CAPITALS})"
-    rf"(?=\s*(?:,|and|&)\s*(?:and\s+)?[A-Z])"
+    rf"\b(?:two|three|four|[Mm]y|[Oo]ur|both|[2-5])\s+(?:[a-z-]+\s+){{0,2}}?(?:children|kids|(?:{BEARERS_EN})s)[,:]?\s+"
+    rf"({CAPITALS})(?=\s*(?:,|and|&)\s*(?:and\s+)?[A-Z])"
 )
-BEARERS_ZH = "|".join(word for kind in ("family", "people", "pet") for word in TOPICS[kind] if CJK.search(word))
 MY_SOMEONE_ZH = re.compile(rf"我的?(?:{BEARERS_ZH})([A-Z][A-Za-z-]+)")
 SOME_TWO_ZH = re.compile(
     rf"[两二三四俩2-5][个只条位]?(?:{BEARERS_ZH})[，,：:]?\s*(?:分别)?(?:是)?([\u3400-\u9fff]{{1,3}}|"
@@ -64,9 +57,9 @@ CALLED_ZH = re.compile(
 )
 AND_ANOTHER_ZH = re.compile(r"[”」』\"']?\s*[和跟与、]\s*[“「『\"']?([A-Z][A-Za-z-]+|[\u3400-\u9fff]+)")
 # 叫 alone also means to call or to order: it names only after a bearer, a pronoun or a pause.
-ADVERBS_ZH = "其实|就|都|也|本来|原来|大名|小名|现在|分别|应该|确实"
 BEFORE_NAME = re.compile(
-    rf"(?:^|[，,、;；。\s它他她们位只个条匹字]|{BEARERS_ZH}|店|公司|乐队|书|电影|游戏)(?:{ADVERBS_ZH}|是)*$"
+    rf"(?:^|[，,、;；。\s它他她们位只个条匹字]|{BEARERS_ZH}|店|公司|乐队|书|电影|游戏)"
+    r"(?:其实|就|都|也|本来|原来|大名|小名|现在|分别|应该|确实|是)*$"
 )
 NO_NAME = re.compile(
     "^(?:叫|名|分别|他|她|它|我|你|您|人|外|车|醒|上|下|来(?!福)|去|起|做|什么|啥|一|另|那|这|两|大家|别|谁|哪|"
@@ -74,12 +67,10 @@ NO_NAME = re.compile(
 )
 NAME_ENDS = re.compile(
     "[的了在是和也很今昨都就有被把给让跟与又还要会能吗呢吧啊呀因得他她它我你您不没，,、]|特别|非常|现在|已经|"
-    "住在|喜欢|"
-    "这个|那个|每天|真的|超级|总是|最近|经常|刚刚|而且|但是|从小|才"
+    "住在|喜欢|这个|那个|每天|真的|超级|总是|最近|经常|刚刚|而且|但是|从小|才"
 )
 OWN_NAME = re.compile(r"(?:\bmy|\bI'm|\bI am|\bMy)\s*$|我(?:的)?$")
-LONGEST_NAME_ZH = 4
-LONGEST_SECOND_ZH = 3
+MAX_NAME_ZH, MAX_SECOND_ZH = 4, 3
 PERSONAL = re.compile(r"\b(?:he|she|his|her)\b|他|她", re.I)
 NOT_NAMES = words(
     """monday tuesday wednesday thursday friday saturday sunday january february march april june july august
@@ -97,37 +88,24 @@ def names_in(text: str, before: str = "") -> list[Named]:
     >>> names_in("我养了只白猫，叫小黑。")
     [Named(name='小黑', kind='pet')]
     """
-    found = [*_english(text), *_chinese(text)]
-    unique = {name: at for at, name in sorted(found, reverse=True)}
-    whole = sorted(((at, name) for name, at in unique.items() if not _inside(name, unique)))
-    return [Named(name, _kind(f"{before}\n{text[:at]}", text, name)) for at, name in whole]
-
-
-def _inside(name: str, names: Iterable[str]) -> bool:
-    """Whether `name` is the last part of another, as Lee of Mr. Lee."""
-    return any(other != name and other.endswith(f" {name}") for other in names)
+    found = {name: at for at, name in sorted([*_english(text), *_chinese(text)], reverse=True)}
+    # Lee is the last part of Mr. Lee, and nobody else.
+    whole = [(at, name) for name, at in found.items() if not any(other.endswith(f" {name}") for other in found)]
+    return [Named(name, _kind(f"{before}\n{text[:at]}", text, name)) for at, name in sorted(whole)]
 
 
 def _english(text: str) -> list[tuple[int, str]]:
-    called = [
-        match
-        for match in CALLED.finditer(text)
-        if not OWN_NAME.search(text[: match.start()]) and not CALLING.search(text[: match.start()])
-    ]
-    alone = [*MY_SOMEONE.finditer(text), *TITLED.finditer(text)]
-    several = [another for match in (*called, *SOME_TWO.finditer(text)) for another in _with_others(text, match)]
-    found = [(match.start(1), _name_en(match[1])) for match in (*several, *alone)]
-    return [(at, name) for at, name in found if name]
-
-
-def _with_others(text: str, match: re.Match[str]) -> list[re.Match[str]]:
-    """`match` and what is joined to its name with "and"."""
-    found = [match]
-    while another := AND_ANOTHER.match(text, found[-1].end(1)):
-        if not _name_en(another[1]):
-            break
-        found.append(another)
-    return found
+    rows = [*SOME_TWO.finditer(text)]
+    for match in CALLED.finditer(text):
+        if not OWN_NAME.search(text[: match.start()]) and not CALLING.search(text[: match.start()]):
+            rows.append(match)
+    found = [*MY_SOMEONE.finditer(text), *TITLED.finditer(text)]
+    for row in rows:
+        another: re.Match[str] | None = row
+        while another and (another is row or _name_en(another[1])):
+            found.append(another)
+            another = AND_ANOTHER.match(text, another.end(1))
+    return [(match.start(1), name) for match in found if (name := _name_en(match[1]))]
 
 
 def _name_en(name: str) -> str:
@@ -135,18 +113,16 @@ def _name_en(name: str) -> str:
     if CJK.search(name):
         return _name_zh(name)
     parts = name.replace("’", "'").split()
-    kept = list(takewhile(lambda part: part.casefold().removesuffix("'s") not in NOT_NAMES, parts))
-    if re.fullmatch(TITLE, f"{' '.join(kept)} "):
-        return ""
-    return " ".join(kept).removesuffix("'s")
+    kept = " ".join(takewhile(lambda part: part.casefold().removesuffix("'s") not in NOT_NAMES, parts))
+    return "" if re.fullmatch(TITLE, f"{kept} ") else kept.removesuffix("'s")
 
 
 def _chinese(text: str) -> list[tuple[int, str]]:
     found = [(match.start(1), match[1]) for match in MY_SOMEONE_ZH.finditer(text)]
     for match in CALLED_ZH.finditer(text):
         before = text[: match.start()]
-        plain_call = match["verb"] == "叫" and not BEFORE_NAME.search(before)
-        if not plain_call and not OWN_NAME.search(before):
+        is_order = match["verb"] == "叫" and not BEFORE_NAME.search(before)
+        if not is_order and not OWN_NAME.search(before):
             found += _row_zh(text, match.start("name"), match["name"])
     for match in SOME_TWO_ZH.finditer(text):
         found += _row_zh(text, match.start(1), match[1])
@@ -160,7 +136,7 @@ def _row_zh(text: str, at: int, run: str) -> list[tuple[int, str]]:
         return []
     another = AND_ANOTHER_ZH.match(text, at + len(name))
     second = _name_zh(another[1]) if another else ""
-    if another is None or not second or len(second) > LONGEST_SECOND_ZH:
+    if another is None or not second or len(second) > MAX_SECOND_ZH:
         return [(at, name)]
     return [(at, name), *_row_zh(text, another.start(1), another[1])]
 
@@ -169,34 +145,133 @@ def _name_zh(run: str) -> str:
     """The name at the beginning of a run of characters, or "" if where it ends cannot be told."""
     if not CJK.search(run):
         return run
-    if NO_NAME.search(run):
-        return ""
-    name = NAME_ENDS.split(run)[0]
-    if len(name) <= LONGEST_NAME_ZH:
-        return name
-    return name[:2] if name[0] in "小阿老" else ""
+    name = "" if NO_NAME.search(run) else NAME_ENDS.split(run)[0]
+    return name if len(name) <= MAX_NAME_ZH else name[:2] if name[0] in "小阿老" else ""
 
 
 def _kind(before: str, text: str, name: str) -> str:
     """What bears the name: by the last telling word before it, else by a pronoun there, else by any in the text."""
     if TITLED.match(name):
         return "person"
-    place, kind = max((_last_place(before, bearers), kind) for kind, bearers in KINDS.items())
-    if place >= 0:
+    last = {kind: max(_places(before, wanted), default=-1) for kind, wanted in KINDS.items()}
+    kind = max(last, key=lambda kind: (last[kind], kind))
+    if last[kind] >= 0:
         return kind
     if PERSONAL.search(before):
         return "person"
-    return next((kind for kind, bearers in KINDS.items() if holds(text, bearers)), "other")
+    return next((kind for kind, wanted in KINDS.items() if holds(text, wanted)), "other")
 
 
-def _last_place(text: str, words: tuple[str, ...]) -> int:
-    """The last place in `text` that one of `words` begins at, as a whole word; -1 for none."""
+def _places(text: str, wanted: Collection[str]) -> Iterator[int]:
+    """Where any of `words` begins in `text`, as a whole word."""
     lower = text.casefold()
-    return max(
-        (
+    for word in holds(text, wanted):
+        yield from (
             match.start()
-            for word in holds(text, words)
             for match in re.finditer(re.escape(word) if CJK.search(word) else rf"(?<![a-z]){word}(?![a-z])", lower)
-        ),
-        default=-1,
-    )
+        )
+
+
+# --- whether two names mean the same ----------------------------------------------------------------------------------
+SURELY = r"\s*(?:(?:actually|really|just|also|simply|其实|真的|就|也|都)\s*)*"
+# Not "Scott is Tom's brother", 「Scott是小雨的哥哥」.
+END = r"(?!['’]s)(?=\s*(?:[^\w\s]|$|[啊呀哦嘛吧啦]|and\b|but\b|so\b))"
+# Not "the same age", 「同一个班的」.
+ONE = (
+    r"(?:one and the same|the same(?: (?:person|one|man|woman|guy|girl|place|thing|cat|dog))?|one person)\b"
+    r"(?!\s+(?!as\b)\w)"
+)
+ONE_ZH = r"(?:同一个?人|一个人|同一位|同一个(?!\w))"
+# {N} stands for a name.
+SAME = (
+    rf"{{N}}\s*(?:is|was|=|＝){SURELY}(?:called\s+|named\s+)?{{N}}{END}",
+    rf"{{N}}\s+is{SURELY}{ONE}\s+as\s+{{N}}{END}",
+    rf"{{N}}\s+(?:and|&)\s+{{N}}\s+are{SURELY}{ONE}",
+    rf"{{N}}{SURELY}是{SURELY}{{N}}{END}",
+    rf"{{N}}\s*[和跟与]\s*{{N}}{SURELY}是{SURELY}{ONE_ZH}",
+    rf"{{N}}\s*的?(?:中文名|英文名|本名|真名|大名|小名|全名)字?(?:就)?[是叫]\s*{{N}}{END}",
+)
+DIFFERENT = (
+    rf"{{N}}\s+(?:is not|isn't|was not|wasn't){SURELY}(?:{ONE}\s+as\s+)?{{N}}{END}",
+    rf"{{N}}\s+(?:and|&)\s+{{N}}\s+(?:are not|aren't){SURELY}{ONE}",
+    rf"{{N}}\s+(?:and|&)\s+{{N}}\s+are{SURELY}(?:two|different)\b",
+    rf"{{N}}{SURELY}并?不是{SURELY}{{N}}{END}",
+    rf"{{N}}\s*[和跟与]\s*{{N}}{SURELY}(?:并?不是{SURELY}{ONE_ZH}|是{SURELY}(?:两个|不同))",
+)
+ANSWERED_SAME = re.compile(rf"\bthe same (?:person|one|guy|man|woman|place|thing|cat|dog)\b|是{ONE_ZH}", re.I)
+ANSWERED_DIFFERENT = re.compile(
+    r"\bnot the same\b|\b(?:different|two) (?:people|persons|ones|men|women|places|things|cats|dogs)\b|"
+    r"不是(?:同一|一个人)|是两个人|不同的人",
+    re.I,
+)
+YES = re.compile(r"^\W*(?:yes|yeah|yep|right|exactly|correct|对|是的?|嗯|没错)(?![a-z])", re.I)
+NO = re.compile(r"^\W*(?:no|nope|不是|不对|不)(?![a-z])", re.I)
+ASKED_WHETHER_SAME = re.compile(r"\bsame\b|\bone and the\b|同一|是不是", re.I)
+
+
+def find_clarifications(material: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What the user said of names that were given, as known ones or as pairs in question: first, second, same. The
+    last word on a pair holds.
+
+    >>> said = [{"role": "user", "content": "Scott就是黄逸扬。"}]
+    >>> find_clarifications({"lines": said, "pairs_in_question": [["Scott", "黄逸扬"]]})
+    [{'first': 'Scott', 'second': '黄逸扬', 'same': True}]
+    """
+    pairs = [tuple(pair) for pair in material.get("pairs_in_question", ())]
+    known = [entity["name"] for entity in material.get("known_entities", ())]
+    names = list(dict.fromkeys([*(name for pair in pairs for name in pair), *known]))
+    found: dict[frozenset[str], dict[str, Any]] = {}
+    for line, before in _lines_of_user(material["lines"]):
+        said = [*_stated(line, names), *_answered(line, before, pairs)]
+        for first, second, same in said:
+            found[frozenset((first, second))] = {"first": first, "second": second, "same": same}
+    return list(found.values())
+
+
+def _lines_of_user(lines: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """What the user said and had not said when last read, each with the persona's line before it."""
+    before = ""
+    for line in lines:
+        if line["role"] == "user" and not line.get("read"):
+            yield line["content"], before
+        before = line["content"] if line["role"] == "persona" else ""
+
+
+def _stated(line: str, names: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
+    """By name, in a sentence that does not ask."""
+    if len(_named(line, names)) < 2:
+        return
+    name = f"({'|'.join(_pattern(name) for name in sorted(names, key=len, reverse=True))})"
+    for start, end in sentences(line):
+        sentence = line[start:end].replace("’", "'")
+        if is_question(sentence):
+            continue
+        for same, patterns in ((False, DIFFERENT), (True, SAME)):
+            match = next((m for pattern in patterns if (m := re.search(pattern.replace("{N}", name), sentence))), None)
+            if match and match[1] != match[2]:
+                yield match[1], match[2], same
+                break
+
+
+def _answered(line: str, before: str, pairs: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, str, bool]]:
+    """Without names, where it can only be about one pair."""
+    asked = [pair for pair in pairs if len(_named(before, pair)) == 2]
+    meant = asked if len(asked) == 1 else pairs if len(pairs) == 1 else []
+    if not meant or is_question(line):
+        return
+    first, second = meant[0]
+    answer = line.replace("’", "'")
+    if ANSWERED_DIFFERENT.search(answer):
+        yield first, second, False
+    elif ANSWERED_SAME.search(answer):
+        yield first, second, True
+    elif asked and ASKED_WHETHER_SAME.search(before) and (YES.search(answer) or NO.search(answer)):
+        yield first, second, not NO.search(answer)
+
+
+def _named(text: str, names: Sequence[str]) -> list[str]:
+    return [name for name in names if re.search(_pattern(name), text)]
+
+
+def _pattern(name: str) -> str:
+    return re.escape(name) if CJK.search(name) else rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])"

@@ -1,4 +1,4 @@
-"""Reading plain words: language, sentences, clauses, and whether any of some words occur."""
+"""Reading plain words, English and Chinese: sentences, whether one asks, small talk, and what it is about."""
 
 import hashlib
 import re
@@ -17,6 +17,11 @@ CLAUSE = re.compile(r"[^,，;；。！？!?…\n]+")
 def words(text: str) -> frozenset[str]:
     """The words of `text` as a set."""
     return frozenset(text.split())
+
+
+def listed(written: str) -> tuple[str, ...]:
+    """What is written with "|" between: words, and such of several words."""
+    return tuple(written.split("|"))
 
 
 def is_chinese(text: str, default: bool = False) -> bool:
@@ -71,16 +76,216 @@ def pick(options: Sequence[str], seed: str, avoid: str = "") -> str:
     return next((option for option in turned if option.split("{")[0][:12] not in avoid), turned[0])
 
 
-def as_sentence(text: str) -> str:
-    """`text` with a capital and a full stop.
+# --- does it ask? -------------------------------------------------------------------------------------------------
+# An interrogative alone asks nothing: 几天前 and 谁都 tell, and so does "When I was a child, …".
+MARK = re.compile(r"[?？][?？!！~～”」』\"')）\s]*$")
 
-    >>> as_sentence("you have a cat"), as_sentence("你有只猫")
-    ('You have a cat.', '你有只猫。')
+SUBJECTS = "i|you|we|they|he|she|it|my|your|our|his|her|their|the|there|this|that|these|those|any|anyone|anybody"
+AUXILIARY = (
+    r"(?:am|is|are|was|were|do|does|did|can|could|will|would|shall|should|have|has|had|may|might|must|"
+    r"isn't|aren't|wasn't|weren't|don't|doesn't|didn't|can't|couldn't|won't|wouldn't|shouldn't|haven't|hasn't)"
+)
+LEAD_IN = r"(?:(?:so|and|but|well|hey|hi|hello|ok|okay|oh|please|also)\s+)*"
+ASKS_EN = re.compile(
+    rf"^{LEAD_IN}(?:"
+    rf"(?!do\s+(?:your|it|this|that|the|my|his|her)\b){AUXILIARY}\s+(?:{SUBJECTS})\b"
+    r"|(?:is|are|was|were|does|did|has)\s+\w+\s+\w+"
+    rf"|(?:what|who|whom|whose|where|when|why|how|which)(?:'s|'re|'d|'ll|\s+{AUXILIARY})\b"
+    rf"|(?:what|which|whose|how)\s+(?!(?:{SUBJECTS}|a|an)\b)\w+\s+(?:\w+\s+)?{AUXILIARY}\b"
+    r"|(?:what|how)\s+(?:about|happened|come)\b"
+    rf"|(?:who|why)\s+(?!(?:{SUBJECTS})\b)\w+"
+    r"|(?:remember|know)\s+(?:my|me|what|who|when|where)\b"
+    r")",
+    re.I,
+)
+ORDERS_EN = re.compile(
+    rf"^{LEAD_IN}(?:(?:can|could|would|will)\s+you\s+)?(?:please\s+)?"
+    r"(?:tell|show|give|help|remind|explain|teach|write|sing|read)\b.*\b(?:me|us)\b",
+    re.I,
+)
+
+# What looks like a question word and asks nothing.
+INDEFINITE_ZH = re.compile(
+    "(?:什么|谁|哪里|哪儿|哪个|哪|怎么|多少|几时|啥)[^，。？?]{0,4}(?:都|也)|"
+    "(?:没|没有|不是|不怎|不|别)(?:什么|怎么|多少|谁|哪|啥)|没几|不几|哪怕|几乎|(?<!做)(?<!干)(?<!学)什么的|"
+    "谁知道|怎么说呢?|"
+    "有(?:什么|谁|点什么)|多少(?:有点|还是|次都)|(?:好|十|百|千|这|那|前|后|近|有)几|几(?:天|年|周|次|个|位|只|"
+    "条|本|句|分|十|百|千)|"
+    "(什么|谁|哪里|哪儿|怎么)[^，。？?]{0,4}就[^，。？?]{0,4}(?:什么|谁|哪里|哪儿|怎么)"
+)
+UNKNOWN_ZH = re.compile(
+    "(?:不知道|没人知道|不知|不明白|不懂|不记得|忘了|忘记|不清楚|不确定|不管|无论|不在乎|没想到|想起)[^，。？?]*$"
+)
+HOW_MANY_ZH = "几(?:岁|号|点|月|口|年级|时)|(?:星期|周|礼拜|第)几"
+ASKS_ZH = re.compile(
+    f"什么|怎么|为何|为什么|谁|哪|多少|多大|多久|多高|多长|多远|几时|啥|咋|何时|{HOW_MANY_ZH}|"
+    "是不是|有没有|要不要|会不会|能不能|好不好|记不记得|知不知道|对不对|可不可以|想不想|该不该"
+)
+PARTICLE_ZH = re.compile("(?:吗|(?<!什)(?<!怎)(?<!这)(?<!那)么|来着)[。.!！~～\\s]*$")
+AND_YOU_ZH = re.compile("^(?:那|你|您|我的)[^，,]{0,5}呢[。.!！~～\\s]*$")
+ORDERS_ZH = re.compile(
+    "^(?:请|请你|麻烦你?|你)?(?:告诉我|(?:跟|和|给)我(?:说说|讲讲|讲|说)|提醒我|帮我|教我(?!的)|说说我|讲讲)"
+)
+
+
+def is_question(sentence: str) -> bool:
+    """Whether `sentence` asks or orders: marked so, or in its first or its last clause.
+
+    >>> is_question("我什么时候搬家"), is_question("几天前我妈妈去世了"), is_question("When I was ten, my dad died.")
+    (True, False, False)
     """
-    ended = text if re.search(r"[。.!！?？…”\"]$", text) else text + ("。" if CJK.search(text) else ".")
-    return ended[:1].upper() + ended[1:]
+    if MARK.search(sentence.strip()):
+        return True
+    parts = [sentence[start:end] for start, end in clauses(sentence)]
+    return bool(parts) and (asks(parts[-1]) or (not CJK.search(parts[0]) and asks(parts[0])))
 
 
-def clipped(text: str, limit: int) -> str:
-    """`text` within `limit` characters, with an ellipsis where it was cut."""
-    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+def asks(clause: str) -> bool:
+    """Whether one clause asks or orders by its form, whatever mark stands behind it."""
+    bare = clause.strip().replace("’", "'")
+    return bool(ASKS_EN.search(bare) or ORDERS_EN.search(bare) or _asks_zh(bare))
+
+
+def _asks_zh(clause: str) -> bool:
+    if not CJK.search(clause):
+        return False
+    if PARTICLE_ZH.search(clause) or AND_YOU_ZH.search(clause) or ORDERS_ZH.search(clause):
+        return True
+    return not UNKNOWN_ZH.search(clause) and ASKS_ZH.search(INDEFINITE_ZH.sub(" ", clause)) is not None
+
+
+# --- small talk ---------------------------------------------------------------------------------------------------
+LEAD = r"^(?:(?:ok(?:ay)?|alright|right|well|yes|yeah|good|fine|好的?|好吧|好啦|嗯+|行|那|对了|哦)[\s,，.。!！~～]*)*"
+GREETING = re.compile(
+    r"^(?:你好|您好|嗨|哈喽|哈啰|早|早上好|晚上好|下午好|在吗|我来了|我回来了|"
+    r"hi|hello|hey|good (?:morning|evening|afternoon)|"
+    r"i'm back)(?![a-z])\W*(?:\w+\W*)?$",
+    re.I,
+)
+THANKS = re.compile(r"^(?:谢谢|多谢|谢啦|感谢|thanks|thank you|thx)", re.I)
+GOODBYE = re.compile(
+    LEAD + r"(?:晚安|再见|拜拜|拜|我?先走了|我?(?:先|要)(?:去)?睡了|下次(?:再)?聊|明天(?:再)?聊|先这样|good ?night|"
+    r"bye|goodbye|"
+    r"see (?:you|ya)|talk (?:to you )?(?:later|soon)|(?:i )?(?:have to|gotta|got to) go)(?![a-z])",
+    re.I,
+)
+HOW_ARE_YOU = re.compile(
+    r"你好吗|你(?:今天|最近)?(?:怎么样|好不好|过得)|在干嘛|在干什么|how are you|how's it going|what's up",
+    re.I,
+)
+FORGET_THAT = re.compile(
+    r"(?<!n't )(?<!not )(?<!never )\b(?:forget|erase|delete)(?: about)? (?:that|this|what i)\b|"
+    r"(?<![别不没])(?:忘了|忘掉|忘记|删了|删掉|删除)(?:这|那|我(?:刚才|刚刚|说))|"
+    r"(?:这|那)(?:个|件事情?|句话)(?:你)?(?:就|都)?(?:忘了|忘掉|删掉|删了)吧",
+    re.I,
+)
+NOTHING_SAID = re.compile(
+    r"^(?:ok(?:ay)?|yes|yeah|no|nope|sure|fine|good|great|cool|lol|haha+|hm+|"
+    r"(?:i'm )?(?:fine|good|ok),? (?:thanks|thank you)|好的?|好吧|嗯+|哦+|哈+|是的|对|没事|行)[\s,，.。!！~～]*$",
+    re.I,
+)
+SHORT = 24
+
+
+def is_small_talk(line: str) -> bool:
+    """Whether `line` is nothing but such words.
+
+    >>> is_small_talk("ok bye"), is_small_talk("好的 拜拜"), is_small_talk("Thanks to my sister I moved to Rome")
+    (True, True, False)
+    """
+    bare = line.strip()
+    if not bare or NOTHING_SAID.search(bare):
+        return True
+    return len(bare) <= SHORT and any(words.search(bare) for words in (GREETING, THANKS, GOODBYE, HOW_ARE_YOU))
+
+
+# --- what it is about ---------------------------------------------------------------------------------------------
+TOPICS = {
+    "pet": listed(
+        "猫|狗|兔子|仓鼠|鹦鹉|乌龟|宠物|小狗|小猫|cat|cats|kitten|dog|dogs|puppy|rabbit|hamster|parrot|turtle|pet|pets"
+    ),
+    "family": listed(
+        "妈妈|母亲|爸爸|父亲|爸妈|父母|哥哥|弟弟|姐姐|妹妹|奶奶|爷爷|外婆|外公|姥姥|老公|老婆|丈夫|妻子|"
+        "儿子|女儿|孩子|家人|我爸|我妈|老爸|老妈|mother|mom|mum|father|dad|parents|brother|sister|"
+        "grandmother|grandfather|grandma|grandpa|husband|wife|son|daughter|kid|kids|children|family|aunt|"
+        "uncle|cousin|baby"
+    ),
+    "people": listed(
+        "朋友|同学|室友|邻居|男朋友|女朋友|男友|女友|闺蜜|同事|老板|老师|friend|friends|boyfriend|"
+        "girlfriend|partner|roommate|neighbour|neighbor|colleague|coworker|boss|teacher"
+    ),
+    "work": listed(
+        "工作|上班|公司|面试|项目|升职|辞职|被裁|医院|程序员|工程师|护士|医生|老师|work|works|working|"
+        "job|office|career|living|interview|project|promoted|promotion|nurse|engineer|developer|designer|"
+        "teacher|doctor|company|fired|laid off"
+    ),
+    "study": listed(
+        "考试|学校|大学|毕业|论文|学习|录取|作业|exam|school|university|college|thesis|degree|study|"
+        "studying|studies|graduated"
+    ),
+    "health": listed(
+        "生病|医院|失眠|手术|感冒|发烧|确诊|过敏|怀孕|身体|sick|ill|hospital|surgery|insomnia|diagnosed|"
+        "allergic|allergy|pregnant|doctor|therapy|health|anxiety|cancer"
+    ),
+    "plan": listed(
+        "打算|计划|准备去|下周|下个月|明年|旅行|旅游|搬家|搬到|想学|开始学|plan|plans|planning|going to|"
+        "next week|next month|next year|trip|travel|move to|moving|vacation|holiday|learning"
+    ),
+    "home": listed(
+        "住在|老家|家乡|出生在|来自|搬到|live in|lives in|living in|moved to|born in|grew up|come from|"
+        "hometown|i'm from"
+    ),
+    "birthday": listed("生日|birthday"),
+    "taste": listed("喜欢|最爱|爱吃|爱喝|讨厌|爱好|favourite|favorite|love|hate|enjoy|hobby|like|likes|loves"),
+}
+
+# Within these, a question about one kind is not answered by another: a dog is no cat.
+DISTINCT = frozenset({"pet", "family", "people"})
+GENERAL = frozenset({"宠物", "家人", "家里人", "pet", "pets", "family", "people", "朋友", "friend", "friends"})
+SYNONYMS = tuple(
+    listed(same)
+    for same in (
+        "猫|cat|cats|kitten",
+        "狗|dog|dogs|puppy",
+        "妈妈|母亲|我妈|老妈|mother|mom|mum",
+        "爸爸|父亲|我爸|老爸|father|dad",
+        "孩子|儿子|女儿|kid|kids|children|son|daughter|baby",
+        "丈夫|老公|husband",
+        "妻子|老婆|wife",
+        "奶奶|外婆|姥姥|grandmother|grandma",
+        "爷爷|外公|grandfather|grandpa",
+        "男朋友|男友|boyfriend|女朋友|女友|girlfriend|partner",
+        "生日|出生|birthday|born",
+        "结婚|婚礼|订婚|wedding|married|marrying|engaged",
+        "工作|上班|职业|work|works|job|做什么的",
+        "搬家|搬到|搬去|move|moving|moved",
+        "住|老家|live|lives|living|home",
+    )
+)
+
+
+def shared_topics(question: str, text: str) -> int:
+    """How many things `question` and `text` have in common."""
+    both = set(topics(question)) & set(topics(text))
+    loose = [topic for topic in both if topic not in DISTINCT or holds(question, GENERAL & set(TOPICS[topic]))]
+    return len(loose) + sum(bool(holds(question, same) and holds(text, same)) for same in SYNONYMS)
+
+
+def bearers(text: str) -> frozenset[str]:
+    """The people and animals that `text` speaks of, each by the first of its synonyms; general words say
+    nothing of whom.
+
+    >>> bearers("我妈") == bearers("母亲"), bearers("my family")
+    (True, frozenset())
+    """
+    found = {word for topic in DISTINCT for word in holds(text, TOPICS[topic])} - GENERAL
+    return frozenset(next((same[0] for same in SYNONYMS if word in same), word) for word in found)
+
+
+def topics(text: str) -> list[str]:
+    """The topics of `text`, in the order of the table.
+
+    >>> topics("My sister has a cat")
+    ['pet', 'family']
+    """
+    return [topic for topic, words in TOPICS.items() if holds(text, words)]

@@ -35,13 +35,17 @@ def as_json(card: Card, version: Version) -> dict[str, Any]:
     outer = {key: value for key, value in card.rest.items() if key != "data"}
     same = outer.get("spec") == spec and "spec_version" in outer
     head = {} if same else {"spec": spec, "spec_version": spec_version}
+    return {**outer, **head, "data": _data(card, version)}
+
+
+def _data(card: Card, version: Version) -> dict[str, Any]:
     rest = dict(card.rest.get("data", {}))
     first, *others = card.greetings or ("",)
     own = {theirs: getattr(card, ours) for theirs, ours in TEXTS.items()}
     own |= {"first_mes": first, "alternate_greetings": others}
     own |= {"nickname": card.nickname} if card.nickname else {}
     newest: dict[str, Any] = {"group_only_greetings": []} if version == 3 else {}
-    return {**outer, **head, "data": _NEEDED | newest | own | rest | _book(card, rest, version)}
+    return _NEEDED | newest | own | rest | _book(card, rest, version)
 
 
 def _book(card: Card, rest: Mapping[str, Any], version: Version) -> dict[str, Any]:

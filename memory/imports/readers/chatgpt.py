@@ -8,7 +8,7 @@ no words: they are taken off, but for the names in them.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -142,14 +142,7 @@ def _conversation(conversation: Any, number: int, places: ContentIds, limits: Li
         return
     yield from (Skipped(where, "broken") for _lost in range(lost))
     parents = _parents(nodes)
-    # The keys of the nodes from the root to `current`; where that is missing, to the leaf that was written last. All
-    # nodes where nothing links them.
-    current = conversation.get("current_node")
-    if not _is_linked(nodes):
-        branch = list(nodes)
-    else:
-        last = current if isinstance(current, str) and current in nodes else _last_leaf(nodes, parents)
-        branch = way_to(last, parents)
+    branch = _branch(nodes, parents, conversation.get("current_node"))
     title = word(conversation.get("title"))
     known = word(conversation.get("conversation_id") or conversation.get("id"))
     places.begin(known or digest(title, *branch[:_FIRST_NODES]))
@@ -191,12 +184,7 @@ def _nodes(conversation: Mapping[str, Any]) -> tuple[dict[str, _Node] | None, in
                 node if "message" in node else {"message": node} if "content" in node else node
             )
     if not _is_linked(nodes) and listed is not linear:
-        # By when each was written; one without a time stays behind the one before it.
-        last, times = 0.0, {}
-        for key, node in nodes.items():
-            last = _written_at(node) or last
-            times[key] = last
-        nodes = dict(sorted(nodes.items(), key=lambda pair: times[pair[0]]))
+        nodes = dict(sorted(nodes.items(), key=_by_time(nodes)))
     return nodes, _others(value for _key, value in pairs)
 
 
@@ -208,6 +196,15 @@ def _key(known: str, number: int, nodes: Mapping[str, _Node]) -> str:
     return known if known and known not in nodes else f"#{number}"
 
 
+def _by_time(nodes: Mapping[str, _Node]) -> Callable[[tuple[str, _Node]], float]:
+    """By when each was written; one without a time stays behind the one before it."""
+    last, times = 0.0, {}
+    for key, node in nodes.items():
+        last = _written_at(node) or last
+        times[key] = last
+    return lambda pair: times[pair[0]]
+
+
 def _parents(nodes: Mapping[str, _Node]) -> dict[str, str]:
     """The parent of each node: as it says itself, else as another names it among its children."""
     children = {word(child): key for key, node in nodes.items() for child in array(node.get("children"))}
@@ -217,6 +214,15 @@ def _parents(nodes: Mapping[str, _Node]) -> dict[str, str]:
 
 def _is_linked(nodes: Mapping[str, _Node]) -> bool:
     return any(_parents(nodes).values()) or sum(node.get("message") is not None for node in nodes.values()) < 2
+
+
+def _branch(nodes: Mapping[str, _Node], parents: Mapping[str, str], current: Any) -> list[str]:
+    """The keys of the nodes from the root to `current`; where that is missing, to the leaf that was written last. All
+    nodes where nothing links them."""
+    if not _is_linked(nodes):
+        return list(nodes)
+    last = current if isinstance(current, str) and current in nodes else _last_leaf(nodes, parents)
+    return way_to(last, parents)
 
 
 def _last_leaf(nodes: Mapping[str, _Node], parents: Mapping[str, str]) -> str:

@@ -240,16 +240,7 @@ class Chatlog:
         style = style or _style(beginning, sure=False)
         if style is None:
             raise ImportRejected("not_this", format=str(self.label))
-        # Raises ImportRejected where dates can be read in two ways.
-        if options.day_first is not None:
-            day_first = options.day_first
-        else:
-            told = day_order.day_first(_open_dates(source, style))
-            if told is None:
-                told = order_by_weekdays(line.text for line in source.lines() if len(line.text) <= _LONGEST_DAY)
-            if told is None:
-                raise ImportRejected("ask_day_first", source.name)
-            day_first = told
+        day_first = _day_first(source, style, options.day_first)
         title = PurePath(source.name).stem
         known = frozenset(_names(style, beginning))
         known |= frozenset(name for line in beginning for name in invited_in(line, known))
@@ -336,6 +327,18 @@ def _is_whole(stamp: str) -> bool:
     return _ONLY_CLOCK.fullmatch(stamp) is None or len(_COLONS.findall(stamp)) > 1
 
 
+def _day_first(source: Source, style: _Style, chosen: bool | None) -> bool:
+    """Raises ImportRejected where dates can be read in two ways."""
+    if chosen is not None:
+        return chosen
+    told = day_order.day_first(_open_dates(source, style))
+    if told is None:
+        told = order_by_weekdays(line.text for line in source.lines() if len(line.text) <= _LONGEST_DAY)
+    if told is None:
+        raise ImportRejected("ask_day_first", source.name)
+    return told
+
+
 def _open_dates(source: Source, style: _Style) -> Iterator[day_order.Numbers]:
     """In their order; the day on which the chat was saved is the last."""
     begin, has_begun, saved = _Beginnings(style).of, False, None
@@ -374,20 +377,22 @@ class _Beginnings:
         self.apart = True
 
     def of(self, text: str) -> tuple[_Head, str] | None:
+        begun = self._begun(text)
+        self.apart = not text.strip()
+        return begun
+
+    def _begun(self, text: str) -> tuple[_Head, str] | None:
         if self.style.notice and self.style.notice.fullmatch(text):
-            begun: tuple[_Head, str] | None = (_Head(reason="notice"), text)
-        elif (found := self.style.begins.fullmatch(text)) and _is_message(found):
+            return _Head(reason="notice"), text
+        if (found := self.style.begins.fullmatch(text)) and _is_message(found):
             groups = found.groupdict(default="")
             self.says_days = _ONLY_CLOCK.fullmatch(found["stamp"]) is None
             day = "" if self.says_days else self.day
-            begun = _Head(found["stamp"], _name_in(found), groups.get("number", ""), day), groups["words"]
-        elif day := self._day_in(text):
+            return _Head(found["stamp"], _name_in(found), groups.get("number", ""), day), groups["words"]
+        if day := self._day_in(text):
             self.day = day
-            begun = _Head(day=day), ""
-        else:
-            begun = (_Head(reason="document"), text) if _RULE.match(text) else None
-        self.apart = not text.strip()
-        return begun
+            return _Head(day=day), ""
+        return (_Head(reason="document"), text) if _RULE.match(text) else None
 
     def _day_in(self, text: str) -> str:
         if self.style.is_markdown and (heading := _MARKDOWN_HEADING.match(text)):

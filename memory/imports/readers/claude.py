@@ -84,20 +84,22 @@ def _conversation(conversation: Any, number: int, places: ContentIds, limits: Li
     known, begun_at = word(conversation.get("uuid")), word(conversation.get("created_at"))
     places.begin(known or digest(title, begun_at))
     messages = _in_order(conversation["chat_messages"])
-    # The ids of messages that were said anew, and of what followed them.
+    found = _messages(messages, _not_chosen(messages, conversation), places, where, limits)
+    source_id = known or digest(number, title, begun_at)
+    yield from sessions_of(title, source_id, where, found, limits)
+
+
+def _not_chosen(messages: list[Any], conversation: Mapping[str, Any]) -> set[str]:
+    """The ids of messages that were said anew, and of what followed them."""
     parents = {
         word(message.get("uuid")): word(message.get("parent_message_uuid"))
         for message in map(table, messages)
         if message.get("uuid") and message.get("parent_message_uuid")
     }
     if len(set(parents.values())) == len(parents):
-        not_chosen = set()
-    else:
-        opened = word(conversation.get("current_leaf_message_uuid"))
-        not_chosen = beside(way_to(opened if opened in parents else list(parents)[-1], parents), parents)
-    found = _messages(messages, not_chosen, places, where, limits)
-    source_id = known or digest(number, title, begun_at)
-    yield from sessions_of(title, source_id, where, found, limits)
+        return set()
+    opened = word(conversation.get("current_leaf_message_uuid"))
+    return beside(way_to(opened if opened in parents else list(parents)[-1], parents), parents)
 
 
 def _messages(

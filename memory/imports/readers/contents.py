@@ -50,13 +50,7 @@ def contents_of(source: Source) -> str:
     if members or sample.head.startswith(b"PK"):
         office = next((kind for name, kind in _OFFICE if name in members), "")
         return f"kind:{office}" if office else f"zip:{_counts(members)}"
-    head = sample.head
-    if head[4:8] == b"ftyp":
-        kind = "video"
-    else:
-        known = next((kind for magic, kind in _MAGIC if head.startswith(magic)), "")
-        # Words may begin like a picture.
-        kind = "" if known == "picture" and sample.text else known
+    kind = _kind(sample)
     if kind:
         return f"kind:{kind}"
     # The names of the outermost fields that say something: of an array's elements theirs.
@@ -90,3 +84,12 @@ def _counts(members: tuple[str, ...]) -> str:
 def kind_of_name(name: str) -> str:
     """What kind of file has such a name: "pictures", "json", … or "others"."""
     return _KIND_OF.get(name.rpartition(".")[2].casefold(), "others")
+
+
+def _kind(sample: Sample) -> str:
+    head = sample.head
+    if head[4:8] == b"ftyp":
+        return "video"
+    known = next((kind for magic, kind in _MAGIC if head.startswith(magic)), "")
+    # Words may begin like a picture.
+    return "" if known == "picture" and sample.text else known

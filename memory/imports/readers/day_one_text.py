@@ -58,17 +58,7 @@ class DayOneText:
         if not members:
             raise ImportRejected("member_missing")
         yield from (Skipped(member, "media") for member in source.members if member not in members)
-        # Raises ImportRejected where dates can be read in two ways.
-        if options.day_first is not None:
-            day_first = options.day_first
-        else:
-            lines = chain.from_iterable(source.lines(member) for member in members)
-            moments = (moment for line in lines if (moment := _moment(_date_in(line.text))))
-            dates = [(one.month, one.day, one.year) for one in moments if one.open_order]
-            told = day_order.day_first(dates) if dates else False
-            if told is None:
-                raise ImportRejected("ask_day_first", source.name)
-            day_first = told
+        day_first = _day_first(source, members, options)
         places = ContentIds()
         for member in members:
             for entry in _entries(source.lines(member), options.limits):
@@ -97,6 +87,19 @@ def _day_in(value: str) -> date | None:
     if heading is None or heading.words or heading.title or not heading.written.year:
         return None
     return heading.written.as_day()
+
+
+def _day_first(source: Source, members: Iterable[str], options: Options) -> bool:
+    """Raises ImportRejected where dates can be read in two ways."""
+    if options.day_first is not None:
+        return options.day_first
+    lines = chain.from_iterable(source.lines(member) for member in members)
+    moments = (moment for line in lines if (moment := _moment(_date_in(line.text))))
+    dates = [(one.month, one.day, one.year) for one in moments if one.open_order]
+    told = day_order.day_first(dates) if dates else False
+    if told is None:
+        raise ImportRejected("ask_day_first", source.name)
+    return told
 
 
 def _moment(written: str) -> Moment | None:

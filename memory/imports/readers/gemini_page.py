@@ -73,18 +73,7 @@ class GeminiPage:
         yield from (Skipped(name, "settings") for name in source.members if name not in files)
         places = ContentIds()
         for file in files or [""]:
-            # Raises ImportRejected where dates can be read in two ways.
-            if options.day_first is not None:
-                day_first = options.day_first
-            else:
-                moments = (
-                    one.moment for one in _activities(source, file, options.limits) if isinstance(one, _Activity)
-                )
-                dates = [(one.month, one.day, one.year) for one in moments if one.open_order]
-                told = day_order.day_first(dates) if dates else False
-                if told is None:
-                    raise ImportRejected("ask_day_first", file or source.name)
-                day_first = told
+            day_first = _day_first(source, file, options)
             wrapping = _wrapping(_activities(source, file, options.limits))
             activities = oldest_first(
                 _activities(source, file, options.limits),
@@ -162,6 +151,18 @@ def _plain(html: str) -> str:
         first, mark, rest = html.partition(_HARD_SPACE)
     begin = words_of(_TAG.sub("", first))
     return begin + _HARD_SPACE + words_of(rest) if mark and begin else words_of(html).strip(_HARD_SPACE + " ")
+
+
+def _day_first(source: Source, file: str, options: Options) -> bool:
+    """Raises ImportRejected where dates can be read in two ways."""
+    if options.day_first is not None:
+        return options.day_first
+    moments = (one.moment for one in _activities(source, file, options.limits) if isinstance(one, _Activity))
+    dates = [(one.month, one.day, one.year) for one in moments if one.open_order]
+    told = day_order.day_first(dates) if dates else False
+    if told is None:
+        raise ImportRejected("ask_day_first", file or source.name)
+    return told
 
 
 # --- what was asked ---------------------------------------------------------------------------------------------------

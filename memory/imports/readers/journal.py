@@ -74,8 +74,7 @@ class Journal:
 
     def resembles(self, sample: Sample) -> float:
         if sample.members:
-            truths = [PurePosixPath(name).suffix.casefold() in _PROSE for name in sample.members]
-            return sum(truths) / max(1, len(truths)) * 0.7
+            return _share([PurePosixPath(name).suffix.casefold() in _PROSE for name in sample.members]) * 0.7
         if not sample.text.strip() or sample.paths or sample.name.casefold().endswith(_TABLES):
             return 0.0
         # A diary has headings with something beneath them; where every line begins with a date it is rather a list.
@@ -106,6 +105,10 @@ class Journal:
         for member in members or [""]:
             splitting = _Splitting(member or source.name, bool(member), order, options.limits)
             yield from splitting.entries(source.lines(member))
+
+
+def _share(truths: list[bool]) -> float:
+    return sum(truths) / max(1, len(truths))
 
 
 def _as_lines(text: str) -> Iterator[TextLine]:

@@ -99,17 +99,21 @@ def _remembered(text: str, kind: str, rest: Mapping[str, Any], where: str, limit
     known = storable(word(rest.get("id") or rest.get("uuid") or rest.get("uuid_")))
     # When it was so, else when it was noted.
     times = (moment(rest.get(key)) for key in ("valid_at", "created_at", "createdAt", "updated_at"))
-    # What a system says of that itself; how well it fitted a search is not that.
-    value = rest.get("confidence", rest.get("rating"))
-    usual = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
     return Remembered(
         text,
         kind,
         next((at.date() for at in times if at), None),
-        float(value) if usual and value is not None else None,
+        _confidence(rest),
         known or digest("memory", text),
         where,
     )
+
+
+def _confidence(rest: Mapping[str, Any]) -> float | None:
+    """What a system says of that itself; how well it fitted a search is not that."""
+    value = rest.get("confidence", rest.get("rating"))
+    usual = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    return float(value) if usual and value is not None else None
 
 
 class Zep:
@@ -135,13 +139,7 @@ class Zep:
             return 0.85
         if any(f"{held}item.messages.item.role_type" in paths for held in ("", "sessions.", "threads.")):
             return 0.85
-        # {"facts": ["…", "…"]}, and not much else.
-        top = {path for path in sample.paths if "." not in path}
-        return (
-            0.8
-            if "facts" in top and top <= {"facts", "user_id", "session_id", "summary", "created_at", "uuid", "metadata"}
-            else 0.0
-        )
+        return 0.8 if _is_list_of_facts(sample) else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         wanted = [f"{around}{name}.item" for around in _AROUND for name in _ZEP_LISTS if name != "messages"]
@@ -165,6 +163,12 @@ class Zep:
                 messages = (value for _place, value in values(source, [f"{around}messages.item"]))
                 yield from _session({"messages": messages}, 1, places, options.limits)
                 break
+
+
+def _is_list_of_facts(sample: Sample) -> bool:
+    """{"facts": ["…", "…"]}, and not much else."""
+    top = {path for path in sample.paths if "." not in path}
+    return "facts" in top and top <= {"facts", "user_id", "session_id", "summary", "created_at", "uuid", "metadata"}
 
 
 def _piece(kind: str, value: Any, number: int, places: ContentIds, limits: Limits) -> Iterator[Found]:

@@ -45,15 +45,7 @@ class SillyTavern:
             raise ImportRejected("member_missing")
         for name in source.members:
             if name not in files:
-                # Chats in which nobody said anything yet are told as such, and so is what else a backup holds.
-                sample = source.sample.inside(name)
-                if sample.name.endswith(".jsonl"):
-                    why_not = "empty" if "user_name" in sample.paths else "unknown"
-                elif sample.name.endswith(".json"):
-                    why_not = "settings"
-                else:
-                    why_not = "document" if sample.name.endswith((".txt", ".md")) else "media"
-                yield Skipped(name, why_not)
+                yield Skipped(name, _why_not(source.sample.inside(name)))
         for file in files or [""]:
             with within(file):
                 yield from _chat(source, file, options.limits)
@@ -69,6 +61,15 @@ def _is_chat(sample: Sample) -> bool:
         and "is_user" in sample.paths
         and bool({"mes", "mes.message"} & sample.paths)
     )
+
+
+def _why_not(sample: Sample) -> str:
+    """Chats in which nobody said anything yet are told as such, and so is what else a backup holds."""
+    if sample.name.endswith(".jsonl"):
+        return "empty" if "user_name" in sample.paths else "unknown"
+    if sample.name.endswith(".json"):
+        return "settings"
+    return "document" if sample.name.endswith((".txt", ".md")) else "media"
 
 
 def _chat(source: Source, file: str, limits: Limits) -> Iterator[Found]:

@@ -198,15 +198,7 @@ def _message(
     if with_media:
         yield Skipped(where, "media")
     if text.strip() or not with_media:
-        # Who hides, or has left, is named by nothing where what they said is forwarded.
-        if "forwarded_from" in message or "forwarded_from_id" in message:
-            original = _person(message.get("forwarded_from_id"))
-            speaker = word(message.get("forwarded_from")) or original or _NOBODY
-            role: Role = "user" if original and original == chat.me else "other"
-        else:
-            person = _person(message.get("from_id")) or word(message.get("from"))
-            name = word(message.get("from")) or (_GONE if "from" in message else "")
-            speaker, role = chat.names.of(person, name), chat.role_of(person)
+        speaker, role = _speaker(chat, message)
         source_id = f"{chat.source_id}/{message['id']}" if word(message.get("id")) else ""
         # Seconds since 1970; older exports have the local time alone.
         yield message_of(
@@ -219,6 +211,17 @@ def _message(
             source_id,
             role,
         )
+
+
+def _speaker(chat: _Chat, message: dict[str, Any]) -> tuple[str, Role]:
+    """Who hides, or has left, is named by nothing where what they said is forwarded."""
+    if "forwarded_from" in message or "forwarded_from_id" in message:
+        original = _person(message.get("forwarded_from_id"))
+        name = word(message.get("forwarded_from")) or original or _NOBODY
+        return name, "user" if original and original == chat.me else "other"
+    person = _person(message.get("from_id")) or word(message.get("from"))
+    name = word(message.get("from")) or (_GONE if "from" in message else "")
+    return chat.names.of(person, name), chat.role_of(person)
 
 
 def _person(known_as: Any) -> str:

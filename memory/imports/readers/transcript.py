@@ -113,31 +113,33 @@ class Transcript:
         beginning, _front = _behind_front([line.text for line in islice(source.lines(), _SAMPLE_LINES)])
         if options.kind is None and _kind(beginning, source.name) == "unclear":
             raise ImportRejected("ask_chat_or_notes", source.name)
-        # How messages begin in the file: behind a name and a colon, or below a name; None where nobody speaks.
-        if alone := _names_alone(beginning):
-            begins: Callable[[str], tuple[_Beginning, str] | None] | None = partial(_begins_below, alone)
-        else:
-            names = _speaking(line.text for line in source.lines())
-            if _are_mails(beginning):
-                begins = _begins_mail
-            elif not names:
-                begins = None
-            else:
-                # Whether a time of day and nothing else stands in the line above most of what is said.
-                clocks = spoken = 0
-                before = ""
-                for line in beginning:
-                    if (begun := _beginning(line)) and begun.name in names:
-                        spoken += 1
-                        clocks += _clock_in(before) is not None
-                    before = line.strip() or before
-                begins = partial(_begins, names, clocks > 1 and 2 * clocks > spoken)
+        begins = _beginnings(source, beginning)
         if begins is None:
             raise ImportRejected("not_this", format=str(self.label))
         title = PurePath(source.name).stem
         messages = gather_sample(source.lines(), begins, options.limits)
         found = _lines(messages, title, options.limits)
         yield from sessions_of(title, digest("transcript", title), title or _("the talk"), found, options.limits)
+
+
+def _beginnings(source: Source, beginning: Sequence[str]) -> Callable[[str], tuple[_Beginning, str] | None] | None:
+    """How messages begin in the file: behind a name and a colon, or below a name; None where nobody speaks."""
+    if alone := _names_alone(beginning):
+        return partial(_begins_below, alone)
+    names = _speaking(line.text for line in source.lines())
+    if _are_mails(beginning):
+        return _begins_mail
+    if not names:
+        return None
+    # Whether a time of day and nothing else stands in the line above most of what is said.
+    clocks = spoken = 0
+    before = ""
+    for line in beginning:
+        if (begun := _beginning(line)) and begun.name in names:
+            spoken += 1
+            clocks += _clock_in(before) is not None
+        before = line.strip() or before
+    return partial(_begins, names, clocks > 1 and 2 * clocks > spoken)
 
 
 def _kind(beginning: Sequence[str], file_name: str) -> Kind:

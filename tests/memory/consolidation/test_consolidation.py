@@ -80,6 +80,10 @@ def test_a_talk_becomes_memory(mira: Persona, model: Script, clock: Clock) -> No
     assert list(LLMCall.objects.values_list("purpose", flat=True).order_by("id")) == ["extraction", "reflection"]
 
 
+FRIENDS = ("Tom", "Ruth", "Leo", "Ida", "Ben")
+PLACES = ("Rome", "a lighthouse", "Ulan Bator", "the mountains", "Chicago")
+
+
 @pytest.mark.parametrize("line", [CAT, "I adopted a white cat called Milo. He jumps on my face at night."])
 def test_without_any_model_a_short_talk_is_remembered_too(
     mira: Persona, clock: Clock, line: str, settings: Any
@@ -90,8 +94,30 @@ def test_without_any_model_a_short_talk_is_remembered_too(
     node = ConceptNode.objects.get(kind="event")
     assert node.status == Status.ACTIVE
     assert node.evidence.get().quote in line
+    assert f"“{node.evidence.get().quote}”" in node.description
     assert Entity.objects.get().kind == "pet"
-    assert MoodChange.objects.exists()
+    assert not MoodChange.objects.exists()
+    assert not ConceptNode.objects.exclude(kind="event").exists()
+
+
+def test_quotations_are_all_kept_and_of_what_a_model_writes_no_more_than_the_knob_says(
+    mira: Persona, model: Script, clock: Clock, settings: Any
+) -> None:
+    settings.KNOBS = {"consolidate.events_per_chunk": 2}
+    lines = [f"My friend {name} lives in {place}." for name, place in zip(FRIENDS, PLACES, strict=True)]
+    written = talk(mira, *lines)
+    said = list(written.messages.order_by("id"))
+    quoted = [event(f"Ana: “{line.content}”", cite(line)) for line in said]
+    told_by_model = [
+        event(f"Ana knows somebody in {place}.", cite(line)) for place, line in zip(PLACES, said, strict=True)
+    ]
+    model.answers(extraction([*told_by_model, *quoted]))
+    runner.run(written.pk, clock)
+    descriptions = set(ConceptNode.objects.filter(kind="event").values_list("description", flat=True))
+    assert {one["description"] for one in quoted} <= descriptions
+    assert descriptions.intersection(one["description"] for one in told_by_model) == {
+        one["description"] for one in told_by_model[:2]
+    }
 
 
 def test_a_greeting_is_closed_without_being_read(mira: Persona, model: Script, clock: Clock) -> None:

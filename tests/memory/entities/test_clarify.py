@@ -10,7 +10,7 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from chat.models import Turn
-from echovessel.llm.offline.same import clarified
+from echovessel.llm.offline.names import find_clarifications
 from echovessel.llm.prompt_sections import ContextRequest, tokens
 from memory import context
 from memory.afterwards import after_turn
@@ -266,23 +266,23 @@ def test_another_persona_s_people_are_not_touched(mira: Persona, otto: Persona, 
 )
 def test_without_a_model_the_answer_is_understood_by_rule(said: str, same: bool | None) -> None:
     material = {"lines": [{"role": "user", "content": said}], "pairs_in_question": [["Scott", "黄逸扬"]]}
-    assert [one["same"] for one in clarified(material)] == ([] if same is None else [same])
+    assert [one["same"] for one in find_clarifications(material)] == ([] if same is None else [same])
 
 
 def test_a_bare_yes_answers_a_question_that_named_both() -> None:
     lines = [{"role": "persona", "content": "Is Scott the same as 黄逸扬?"}, {"role": "user", "content": "Yes!"}]
     pairs = [["Tom", "Tim"], ["Scott", "黄逸扬"]]
     answer = {"first": "Scott", "second": "黄逸扬", "same": True}
-    assert clarified({"lines": lines, "pairs_in_question": pairs}) == [answer]
-    assert clarified({"lines": lines, "pairs_in_question": pairs[:1]}) == []
-    assert clarified({"lines": [lines[0], lines[1] | {"read": True}], "pairs_in_question": pairs}) == []
+    assert find_clarifications({"lines": lines, "pairs_in_question": pairs}) == [answer]
+    assert find_clarifications({"lines": lines, "pairs_in_question": pairs[:1]}) == []
+    assert find_clarifications({"lines": [lines[0], lines[1] | {"read": True}], "pairs_in_question": pairs}) == []
 
 
 def test_the_last_word_on_a_pair_holds_and_known_names_count() -> None:
     said = [{"role": "user", "content": "Tom is Tim. No wait, Tom is not Tim."}]
     known_names = [{"name": "Tom", "kind": "person"}, {"name": "Tim", "kind": "person"}]
-    assert [one["same"] for one in clarified({"lines": said, "known_entities": known_names})] == [False]
-    assert clarified({"lines": said}) == []
+    assert [one["same"] for one in find_clarifications({"lines": said, "known_entities": known_names})] == [False]
+    assert find_clarifications({"lines": said}) == []
 
 
 # --- the desk ----------------------------------------------------------------------------------------------------

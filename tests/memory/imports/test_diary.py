@@ -1,4 +1,4 @@
-"""A diary from the file to the end without any model: events with their days, thoughts, and drafts for a person."""
+"""A diary from the file to the end without any model: its own sentences with their days, and nothing concluded."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -10,7 +10,6 @@ from echovessel.llm.models import LLMCall
 from memory.models import ConceptNode
 from memory.store.checks import broken_invariants
 from persona.models import CoreBlock, CoreDraft, Persona
-from persona.onboarding import drafts
 from persona.onboarding.creation import create_persona
 from tests.memory.imports import importing_files
 from tests.memory.sessions import NOW
@@ -54,7 +53,7 @@ def days(persona: Persona) -> Mapping[str, date | None]:
 
 
 @pytest.mark.parametrize(
-    ("language", "name", "content", "expected", "about"),
+    ("language", "name", "content", "expected"),
     [
         (
             "en",
@@ -62,11 +61,10 @@ def days(persona: Persona) -> Mapping[str, date | None]:
             ENGLISH,
             {
                 "My dog Otto died this morning.": date(2024, 3, 1),
-                "I cried for hours.": date(2024, 3, 1),
+                "I cried for hours.": None,
                 "My sister Anna got engaged yesterday!": date(2024, 3, 8),
                 "I work as a nurse in Lisbon.": None,
             },
-            "Ana works as a nurse in Lisbon.",
         ),
         (
             "zh",
@@ -74,16 +72,15 @@ def days(persona: Persona) -> Mapping[str, date | None]:
             CHINESE,
             {
                 "小黑昨天死了，我哭了一整天。": date(2024, 2, 29),
-                "我妹妹安娜订婚了！": date(2024, 3, 9),
+                "我妹妹安娜订婚了！": None,
                 "我是护士，在里斯本工作。": None,
             },
-            "Ana是护士，在里斯本工作。",
         ),
     ],
     ids=["en", "zh"],
 )
-def test_a_diary_becomes_events_with_days_a_thought_and_drafts(
-    ana: User, offline: None, language: str, name: str, content: str, expected: Mapping[str, date | None], about: str
+def test_a_diary_becomes_quotations_with_days(
+    ana: User, offline: None, language: str, name: str, content: str, expected: Mapping[str, date | None]
 ) -> None:
     mira = create_persona(ana, "Mira", user_name="Ana", timezone="Asia/Shanghai", language=language)
     before = list(CoreBlock.objects.values())
@@ -95,19 +92,12 @@ def test_a_diary_becomes_events_with_days_a_thought_and_drafts(
         assert evidence.message.content[evidence.start : evidence.end] == evidence.quote
         assert evidence.message.session.channel == "journal"
         assert node.created_at.year == 2024
-    thoughts = ConceptNode.objects.filter(persona=mira, kind="thought")
-    assert thoughts.exists()
-    assert not thoughts.filter(filling=None).exists()
-    draft = CoreDraft.objects.get(text=about)
-    quote = draft.quotes.get()
-    assert (draft.label, draft.status, draft.import_uuid) == ("user", "open", job.uuid)
-    assert quote.said_in
-    assert mira.messages.filter(uuid=quote.said_in, content__contains=quote.quote).exists()
+        assert node.description in (f"Ana: “{evidence.quote}”", f"Ana：“{evidence.quote}”")
+    assert not ConceptNode.objects.filter(persona=mira).exclude(kind="event").exists()
+    assert not CoreDraft.objects.exists()
     assert list(CoreBlock.objects.values()) == before
     assert set(LLMCall.objects.values_list("purpose", flat=True)) == {"import", "onboarding"}
     assert broken_invariants(NOW) == {}
-    drafts.accept(draft, None, ana, NOW)
-    assert drafts.block_texts(mira)["user"] == about
 
 
 def test_the_same_diary_again_adds_nothing_and_asks_nobody(mira: Persona, offline: None) -> None:

@@ -1,0 +1,333 @@
+"""Without a model the owner's own sentences are remembered, as many as qualify, and nothing else."""
+
+import re
+from datetime import date
+from itertools import product
+from typing import Any
+
+from echovessel.language.dates import days_in
+from echovessel.llm.offline.extraction import extract
+from echovessel.llm.offline.feeling import impact_of
+from echovessel.llm.offline.names import Named, names_in
+from echovessel.llm.offline.text import is_question, is_small_talk
+from tests.echovessel.llm.offline import kept, session
+from tests.table import each_row
+
+TODAY = date(2026, 3, 5)
+CAT_ZH = "我养了只白猫，叫小黑。他超调皮，老在半夜跳到我脸上。"
+CAT_EN = "I adopted a white cat named Snowball. He jumps on my face at midnight."
+
+
+def named(*lines: str, **changes: Any) -> list[tuple[str, str]]:
+    found = extract(session(*lines, **changes))["mentioned_entities"]
+    return [(entity["canonical_name"], entity["kind"]) for entity in found]
+
+
+# --- the owner's own words --------------------------------------------------------------------------------------------
+def test_a_memory_is_a_quotation_with_its_speaker_and_nothing_is_concluded() -> None:
+    for line, language, told, name in (
+        (CAT_ZH, "zh", f"小雨：“{CAT_ZH}”", "小黑"),
+        (CAT_EN, "en", f"Ana: “{CAT_EN}”", "Snowball"),
+    ):
+        found = extract(session(line, language=language))
+        [event] = found["events"]
+        assert event["description"] == told
+        assert event["evidence"] == [{"message_id": "m0", "quote": line}]
+        assert (event["subject"], event["event_time"], event["supersedes"]) == ("user", None, [])
+        assert event["emotion_tags"] == []
+        [entity] = found["mentioned_entities"]
+        assert (entity["canonical_name"], entity["kind"], entity["in_events"]) == (name, "pet", [0])
+        assert (found["session_mood_signal"], found["session_summary"]) == (None, "")
+
+
+@each_row(
+    "line",
+    [
+        "I play the cello in an amateur orchestra.", "My sister Rosa lives in Lisbon.", "I'm allergic to nuts.",
+        "I'm going to move to Oslo in the autumn.", "I promised my mother to call her on Sunday.",
+        "My flight to Lisbon leaves on Friday.", "I have three brothers.", "We got engaged yesterday!",
+        "I can't stand coriander and I love tea.", "Otto and I met at work.", "I don't eat meat.",
+        "My neighbour Mr. Lee fixed the roof.", "I'll start a new job next month.", "When I was ten, my dad died.",
+        "我对花生过敏。", "我妹妹叫小云，在北京上大学。", "我打算明年去冰岛。", "我答应了妈妈周日回家。",
+        "我在银行上班。", "我从小弹钢琴。", "我不吃香菜。", "我下周五要做手术。",
+        "我奶奶上周走了。", "我有两个孩子，乐乐和安安。",
+    ],
+)  # fmt: skip
+def test_facts_plans_promises_and_people_by_name_are_kept(line: str) -> None:
+    language = "zh" if re.search("[\u3400-\u9fff]", line) else "en"
+    assert kept(line, language=language) == [f"“{line}”"]
+
+
+def test_all_that_qualifies_is_kept_and_the_same_once() -> None:
+    lines = [f"My friend Tom{number} lives in Rome and I love visiting him." for number in range(9)]
+    assert kept(*lines) == [f"“{line}”" for line in lines]
+    assert len(kept(*["My sister Anna lives in Rome."] * 40)) == 1
+
+
+@each_row(
+    "line",
+    [
+        "Do you like tea?", "你喜欢什么？", "hi", "lol ok", "ok bye", "好的 拜拜", "It rained a bit.", "", "😀",
+        "？？？", "“”", "a" * 20_000, "\x00", "{name}", "我什么时候搬家", "我之前跟你说过我的猫叫什么来着",
+        "Tell me about my brother",
+        "please remind me of my sister's birthday", "我妹妹去哪了", "我男朋友是谁", "When is my wedding?",
+        "如果我搬到巴黎，你会想我吗？", "Do you remember when my dad died?", "我是做什么的", "> I lost my job.",
+    ],
+)  # fmt: skip
+def test_what_asks_greets_or_is_the_personas_is_no_memory(line: str) -> None:
+    assert kept(line) == []
+
+
+@each_row(
+    ("line", "told"),
+    [
+        ("几天前我妈妈去世了", "几天前我妈妈去世了"),
+        ("我妈妈去世了，我该怎么办呢？", "我妈妈去世了"),
+        ("我被裁了怎么办？", "我被裁了"),
+        ("My mom has cancer, what should I do?", "My mom has cancer"),
+        ("Did I tell you I got engaged?", "I got engaged"),
+        ("Help me, I lost my baby", "I lost my baby"),
+        ("你觉得活着累吗？", "你觉得活着累吗？"),
+    ],
+)
+def test_a_weighty_thing_is_kept_though_it_stands_in_a_question(line: str, told: str) -> None:
+    assert kept(line) == [f"“{told}”"]
+
+
+OPENINGS = ("", "Well, ", "So, ", "You know, ", "Honestly, ", "Yesterday ", "By the way, ")
+SUBJECTS = ("my sister Rosa", "our dog Otto", "my boss", "I", "my mother", "we", "my friend Ben's wife")
+DEEDS = ("moved to Lisbon", "was ill for a week", "love the sea; it's calm", "will start a course next month",
+         "said “never again”", "lost the keys… again", "sold the house, and bought a boat")  # fmt: skip
+OPENINGS_ZH = ("", "对了，", "其实", "昨天", "说真的，")
+SUBJECTS_ZH = ("我妹妹小云", "我家的猫豆豆", "我", "我妈妈", "我们", "我的老板")
+DEEDS_ZH = ("搬到了里斯本", "病了一个星期", "很喜欢海边", "下个月要去上课", "说“再也不去了”", "把房子卖了，买了条船")
+
+
+def test_nothing_is_invented_in_hundreds_of_sentences() -> None:
+    """Every quotation stands in what was said, letter for letter; so do names, and no wrong one is made."""
+    lines = [f"{opening}{subject} {deed}." for opening, subject, deed in product(OPENINGS, SUBJECTS, DEEDS)]
+    lines += [f"{opening}{subject}{deed}。" for opening, subject, deed in product(OPENINGS_ZH, SUBJECTS_ZH, DEEDS_ZH)]
+    count = 0
+    for first, second in zip(lines, lines[7:], strict=False):
+        found = extract(session(first, second))
+        for event in found["events"]:
+            count += 1
+            assert event["description"] == "Ana: " + " ".join(f"“{one['quote']}”" for one in event["evidence"])
+            for one in event["evidence"]:
+                assert one["quote"] in {"m0": first, "m1": second}[one["message_id"]]
+        assert {entity["canonical_name"] for entity in found["mentioned_entities"]} <= {"Rosa", "Otto", "Ben's", "Ben"}
+    assert count > 500
+
+
+def test_a_very_long_sentence_is_quoted_from_its_beginning() -> None:
+    line = "I moved to Oslo because " + "of the sea and " * 90
+    [quote] = kept(line)
+    assert line.startswith(quote.strip("“”"))
+    assert len(quote) <= 602
+
+
+# --- requests ---------------------------------------------------------------------------------------------------------
+@each_row(
+    "line",
+    [
+        "Forget that I'm allergic to peanuts.", "Please forget that I work in Leeds.", "Call me Sam.",
+        "When I'm sad, just be with me.", "忘了我对花生过敏这件事。", "叫我小林。", "以后我难过的时候，你就陪着我。",
+        "Please don't give me advice when I'm angry.",
+    ],
+)  # fmt: skip
+def test_a_request_is_no_memory(line: str) -> None:
+    assert kept(line) == []
+
+
+@each_row("line", ["Remember this.", "Please remember that for me!", "记住这个", "请帮我记住这件事哦"])
+def test_the_wish_that_something_be_remembered_is_itself_nothing_to_remember(line: str) -> None:
+    assert kept("My sister Rosa lives in Lisbon.", line) == ["“My sister Rosa lives in Lisbon.”"]
+
+
+def test_of_a_request_to_remember_its_words_are_kept() -> None:
+    assert kept("Remember this: I hate tea") == ["“I hate tea”"]
+    assert kept("Please remember that the blue key opens the shed.") == ["“the blue key opens the shed.”"]
+
+
+def test_what_is_to_be_forgotten_in_the_same_message_is_not_kept() -> None:
+    assert kept("I kissed Tom at work. Forget that!") == []
+
+
+# --- corrections: both stand there as they were said ------------------------------------------------------------------
+@each_row(
+    ("wrong", "right", "names"),
+    [
+        ("我的狗叫旺财。", "不对，它其实叫来福，我说错了。", [("来福", "pet")]),
+        ("My dog is called Rex.", "Actually, no, his name is Max.", [("Max", "pet")]),
+        ("My dog is called Rex.", "Oops, I meant Max.", [("Max", "pet")]),
+        ("I have a daughter.", "Her name is Mia.", [("Mia", "person")]),
+        ("我周四有个面试。", "不对，是周五。", []),
+        ("My interview is on Thursday.", "Sorry, I meant Friday.", []),
+        ("My sister Ruth lives in Leeds.", "Actually Ruth lives in York.", [("Ruth", "person")]),
+    ],
+)
+def test_what_puts_a_statement_right_is_quoted_beside_it(wrong: str, right: str, names: list[tuple[str, str]]) -> None:
+    assert kept(wrong, right) == [f"“{wrong}” “{right}”"]
+    assert named(wrong, right) == names
+    assert [event["supersedes"] for event in extract(session(wrong, right))["events"]] == [[]]
+
+
+def test_a_correction_of_its_own_is_kept_and_makes_nobody_up() -> None:
+    chemistry = "其实我妹妹学的是化学，不是生物"
+    assert kept(chemistry, language="zh") == [f"“{chemistry}”"]
+    assert named(chemistry) == named("Actually Ruth lives in York") == []
+    assert named("我妹妹叫小云。", chemistry) == [("小云", "person")]
+    assert kept("Actually Ruth lives in York") == ["“Actually Ruth lives in York”"]
+    assert named("Actually Ruth lives in York", known_entities=[{"name": "Ruth", "kind": "person"}]) == [
+        ("Ruth", "person")
+    ]
+    assert kept("No, it's on Friday.") == []
+    assert sorted(named("My dog is called Rex.", "Actually, my sister Anna lives in Rome.")) == [
+        ("Anna", "person"), ("Rex", "pet"),
+    ]  # fmt: skip
+
+
+# --- days, prose and talks of others ----------------------------------------------------------------------------------
+def test_days_count_from_the_message_in_the_zone_of_the_owner_and_the_words_stay() -> None:
+    line = "My boss fired me yesterday."
+    [event] = extract(session(line, at="2026-11-21T23:30:00+00:00"))["events"]
+    assert event["event_time"] == {"start": "2026-11-21", "end": "2026-11-21"}  # already the 22nd in Shanghai
+    assert (event["description"], event["emotional_impact"]) == (f"Ana: “{line}”", -7)
+    [undated] = extract(session(line, dated=False))["events"]
+    assert undated["event_time"] is None
+
+
+def test_of_prose_all_that_qualifies_is_kept_and_nothing_thought() -> None:
+    heavy = "My dog died. My father died. I lost my job. I cried for hours."
+    answer = extract(session(heavy, prose=True))
+    assert len(answer["events"]) == 4
+    assert answer["thoughts"] == []
+    assert "thoughts" not in extract(session(heavy))
+
+
+def test_what_others_said_is_nothing_to_remember() -> None:
+    line = {"id": "", "role": "system", "speaker": "Kim", "content": "I lost my job.", "at": "2024-01-05T12:00:00Z"}
+    assert extract(session("", lines=[line]))["events"] == []
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+@each_row(
+    ("text", "found"),
+    [
+        ("My sister Anna lives in Rome.", [Named("Anna", "person")]),
+        ("I have a dog called 小白 and a cat", [Named("小白", "pet")]),
+        ("我妹妹叫小美在医院上班", [Named("小美", "person")]),
+        ("There is a restaurant called Blue Door.", [Named("Blue Door", "place")]),
+        ("I work for a company called Acme", [Named("Acme", "org")]),
+        ("我叫李雷", []),
+        ("我叫外卖吃", []),
+        ("老板叫我加班", []),
+        ("My name is Ana", []),
+        ("I called Mom", []),
+        ("My boss Mr. Lee announced it", [Named("Mr. Lee", "person")]),
+        ("I have two cats called Tom and Jerry.", [Named("Tom", "pet"), Named("Jerry", "pet")]),
+        ("我养了两只猫，叫小黑和小白", [Named("小黑", "pet"), Named("小白", "pet")]),
+        ("We have two kids, Leo and Mia.", [Named("Leo", "person"), Named("Mia", "person")]),
+        ("我家有只狗叫得很大声", []),
+        ("我朋友叫王大力他很胖", [Named("王大力", "person")]),
+        ("My friend Monday was bad", []),
+        ("My boss Just fired me", []),
+        ("My cat is 3. He is called Bo.", [Named("Bo", "pet")]),
+        ("其实我妹妹学的是化学", []),
+    ],
+)
+def test_names_and_what_bears_them(text: str, found: list[Named]) -> None:
+    assert names_in(text) == found
+
+
+def test_known_names_are_found_again() -> None:
+    known = [{"name": "小黑", "kind": "pet"}]
+    assert named("小黑今天生病了，我很担心。", language="zh", known_entities=known) == [("小黑", "pet")]
+
+
+# --- how heavy it weighs ----------------------------------------------------------------------------------------------
+@each_row(
+    "line",
+    ["我男朋友走了，去美国读书。", "我的钱包没了", "就这些，没了", "My phone died.", "I died laughing at that show",
+     "Nobody died, luckily.", "饿死了", "笑死了", "车走了", "I'm engaged in a project", "The news hit me hard",
+     "He beat me at chess", "我朋友打我电话", "我被打断了", "I'm not suicidal"],
+)  # fmt: skip
+def test_sayings_weigh_nothing(line: str) -> None:
+    assert impact_of(line) == 0
+
+
+@each_row(
+    ("line", "low", "high"),
+    [
+        ("同事都走了，就剩我一个人加班。", -3, 0),
+        ("累死了", -3, 0),
+        ("没人爱我", -8, -4),
+        ("我爸喜欢喝酒打我", -10, -7),
+        ("I can't say I'm happy", -4, 0),
+        ("I had a good cry", -5, -1),
+        ("I lost, they won", -5, 0),
+        ("I was raped", -10, -8),
+        ("My ex hit me last night", -10, -8),
+        ("my dad beats me", -10, -8),
+        ("我被打了", -10, -8),
+        ("家暴", -10, -8),
+        ("I lost my baby", -10, -8),
+        ("He had a heart attack", -10, -7),
+        ("昨天出了车祸", -10, -7),
+        ("我奶奶上周走了", -10, -8),
+        ("小黑死了", -10, -8),
+        ("Ana wants to kill themselves", -10, -9),
+        ("I never felt so happy", 3, 6),
+        ("高兴死了", 3, 6),
+        ("可爱死了", 1, 4),
+        ("癌症痊愈了", 5, 10),
+        ("cancer free!", 5, 10),
+    ],
+)
+def test_the_sign_and_size_of_a_weight(line: str, low: int, high: int) -> None:
+    assert low <= impact_of(line) <= high
+
+
+# --- reading plain words ----------------------------------------------------------------------------------------------
+@each_row(
+    "line",
+    ["谁都不理我", "哪怕下雨我也去", "我不知道该怎么办", "我在上班呢", "What a day!", "Will called me yesterday",
+     "Have a nice day", "没什么", "Do your best", "我想吃什么就吃什么", "我几乎崩溃", "I don't know what to do"],
+)  # fmt: skip
+def test_question_words_alone_ask_nothing(line: str) -> None:
+    assert not is_question(line)
+
+
+@each_row("line", ["ok bye", "好的 拜拜", "hi", "fine thanks", "晚安", "嗯嗯"])
+def test_small_talk_is_told_from_what_tells(line: str) -> None:
+    assert is_small_talk(line)
+    assert not is_small_talk("Thanks to my sister I moved to Rome")
+
+
+@each_row(
+    ("text", "start", "end"),
+    [
+        ("十二天前", "2026-02-21", None),
+        ("二十天后", "2026-03-25", None),
+        ("大前天", "2026-03-02", None),
+        ("大后天", "2026-03-08", None),
+        ("上上周", "2026-02-16", "2026-02-22"),
+        ("下下周", "2026-03-16", "2026-03-22"),
+        ("下周三", "2026-03-11", None),
+        ("去年5月4号", "2025-05-04", None),
+        ("明年5月4日", "2027-05-04", None),
+        ("next year on May 4th", "2027-05-04", None),
+        ("two weeks ago", "2026-02-16", "2026-02-22"),
+        ("my birthday is may 4", "2026-05-04", None),
+        ("I was born in 1990", "1990-01-01", "1990-12-31"),
+    ],
+)
+def test_days_that_are_said_plainly(text: str, start: str, end: str | None) -> None:
+    days = days_in(text, TODAY)
+    assert days is not None
+    assert days.as_json() == {"start": start, "end": end or start}
+
+
+@each_row("text", ["日本周边的小岛", "last nightmare", "We may 5 of us go", "99999 days ago", "9999年前"])
+def test_no_day_is_read_where_none_is_said(text: str) -> None:
+    assert days_in(text, TODAY) is None

@@ -1,0 +1,329 @@
+"""Memory mode: questions are answered from memory, or with an honest no; a statement gets a short neutral word."""
+
+import re
+
+from echovessel.llm.offline.reply import first_word
+from tests.echovessel.llm.offline import answer, talk
+from tests.table import each_row
+
+KEPT_ZH = (
+    "小雨去了海边玩。", "小雨妹妹叫小云，今年考上了北京大学。", "小雨对花生过敏。",
+    "小雨下个月要搬到里斯本。", "小雨的生日是5月4日。",
+    "小雨爸爸是医生。", "小雨不吃香菜。",
+    "豆豆是小雨的猫，最近生病了。", "小雨在成都出生。", "小雨男朋友叫阿杰，是厨师。",
+)  # fmt: skip
+KEPT_EN = (
+    "Ana went to the sea.", "Ana's mom's name is Carol.", "Ana's sister Anna lives in Berlin.",
+    "Ana is 29 and they work as a nurse in Leeds.", "Ana was born in 1990.", "Ana's cat Milo died on 2026-03-04.",
+    "Ana's wedding is on May 4th.", "Ana's boyfriend's name is Jack and he's a chef.", "Ana's brother Tom is 12.",
+)  # fmt: skip
+QUOTED_ZH = (
+    "小雨：“我去了海边玩。”", "小雨：“我妹妹叫小云，今年考上了北京大学。”", "小雨：“我对花生过敏。”",
+    "小雨：“我下个月要搬到里斯本。”", "小雨：“我的生日是5月4日。”", "小雨：“我爸爸是医生。”", "小雨：“我不吃香菜。”",
+    "小雨：“豆豆是我的猫，最近生病了。”", "小雨：“我在成都出生。”", "小雨：“我男朋友叫阿杰，是厨师。”",
+)  # fmt: skip
+QUOTED_EN = (
+    "Ana: “I went to the sea.”", "Ana: “My mom's name is Carol.”", "Ana: “My sister Anna lives in Berlin.”",
+    "Ana: “I'm 29 and I work as a nurse in Leeds.”", "Ana: “I was born in 1990.”", "Ana: “My cat Milo died.”",
+    "Ana: “My wedding is on May 4th.”", "Ana: “My boyfriend's name is Jack and he's a chef.”",
+    "Ana: “My brother Tom is 12.”",
+)  # fmt: skip
+TOLD_ZH = "小雨养了只白猫，叫小黑。他超调皮，老在半夜跳到小雨脸上。"
+TOLD_EN = "Ana adopted a white cat named Snowball. He jumps on Ana's face at midnight."
+NOT_FOUND = ("don't remember", "nothing about that", "没有印象", "没有找到")
+PROMISES = re.compile(r"\bI(?:'ll| will)\b|remember|keep|我会|记住|记下|记着")
+
+
+# --- questions --------------------------------------------------------------------------------------------------------
+@each_row(
+    ("question", "told"),
+    [
+        ("我妹妹叫什么？", "小云"),
+        ("我对什么过敏？", "花生"),
+        ("我要搬到哪里？", "里斯本"),
+        ("我什么时候搬家", "下个月"),
+        ("我生日是哪天？", "5月4日"),
+        ("我爸爸是做什么的？", "医生"),
+        ("我不吃什么？", "香菜"),
+        ("豆豆怎么样了", "生病"),
+        ("我在哪儿出生的", "成都"),
+        ("我男朋友是谁", "阿杰"),
+        ("阿杰是谁", "厨师"),
+        ("我们聊过什么", "海边"),
+        ("我叫什么", "小雨"),
+        ("Who is Carol?", "mom"),
+        ("Who's Jack?", "chef"),
+        ("Where does my sister live?", "Berlin"),
+        ("Where do I live?", "Leeds"),
+        ("How old am I?", "29"),
+        ("When was I born?", "1990"),
+        ("what happened to my cat?", "died"),
+        ("when is the wedding?", "May 4th"),
+        ("What do you know about me?", "sea"),
+        ("Tell me about my brother", "Tom"),
+        ("What do I do for work?", "nurse"),
+        ("What's my name?", "Ana"),
+    ],
+)
+def test_plain_questions_are_answered_from_what_is_remembered(question: str, told: str) -> None:
+    is_chinese = bool(re.search("[\u3400-\u9fff]", question))
+    language = "zh" if is_chinese else "en"
+    for memories in (KEPT_ZH, QUOTED_ZH) if is_chinese else (KEPT_EN, QUOTED_EN):
+        assert told in answer(question, language=language, memories=memories)
+
+
+@each_row(
+    ("question", "told"),
+    [
+        ("你还记得我的猫吗", TOLD_ZH), ("我的猫叫什么？", TOLD_ZH), ("你记得小黑吗？", TOLD_ZH),
+        ("你还记得我说过什么吗？", TOLD_ZH), ("Do you remember my cat?", TOLD_EN), ("What's my cat's name?", TOLD_EN),
+        ("do you remember what I told you", TOLD_EN),
+    ],
+)  # fmt: skip
+def test_a_memory_is_told_to_whom_it_is_about(question: str, told: str) -> None:
+    said = answer(question, language="zh" if told is TOLD_ZH else "en", memories=(told,))
+    assert ("小黑" in said and "你脸上" in said) or ("Snowball" in said and "your face" in said)
+
+
+@each_row(
+    ("kept", "told"),
+    [
+        ("Ana is tired and they hate their job.", "You are tired and you hate your job."),
+        ("Ana really loves tea.", "You really love tea."),
+        ("The boss praised Ana.", "The boss praised you."),
+        ("Will said he will come.", "Will said he will come."),
+        ("Ana loves Mira, Mira is Ana's friend.", "You love me, I am your friend."),
+    ],
+)
+def test_a_name_becomes_you(kept: str, told: str) -> None:
+    assert told in answer("What do you know about me?", memories=(kept,))
+
+
+@each_row(
+    ("question", "memory", "told"),
+    [
+        ("Where does my sister live?", "Ana: “My sister Rosa lives in Lisbon.”", "“My sister Rosa lives in Lisbon.”"),
+        ("我对什么过敏？", "小雨：“我对花生过敏。”", "“我对花生过敏。”"),
+        ("What's my dog called?", "Ana: “My dog is Rex.” “No, it's Max.”", "“My dog is Rex.” “No, it's Max.”"),
+        ("What can't I eat?", "Ana: “I'm allergic to nuts.”", "“I'm allergic to nuts.”"),
+        ("我不能吃什么？", "小雨：“我对虾过敏。”", "“我对虾过敏。”"),
+    ],
+)  # fmt: skip
+def test_the_owners_own_words_are_told_as_they_stand(question: str, memory: str, told: str) -> None:
+    said = answer(question, memories=(memory,), language="zh" if memory[0] == "小" else "en")
+    assert told in said
+    assert "You: “" not in said
+
+
+def test_words_like_yesterday_are_told_with_their_day() -> None:
+    item = {"text": "Ana: “My boss fired me yesterday.”", "layer": "L3", "speaker": None, "when": "two weeks ago"}
+    assert "“My boss fired me yesterday.” (two weeks ago)" in answer(
+        "What happened with my boss?", recollections=[item]
+    )
+
+
+@each_row(
+    "question", ["Who is Carol?", "Where do I live?", "我妹妹叫什么？", "豆豆怎么样了", "Do you remember my birthday?"]
+)
+def test_what_was_never_told_is_honestly_not_remembered(question: str) -> None:
+    assert any(word in answer(question) for word in NOT_FOUND)
+
+
+def test_nobody_is_passed_off_as_somebody_else() -> None:
+    for question, memories in (
+        ("我姐姐在哪里工作", KEPT_ZH),
+        ("Where is my car?", ("Ana's mom's name is Carol.", "Ana went to the sea.")),
+        ("Do you remember my dog?", (TOLD_EN,)),
+        ("Where does my sister live?", ("Mira: “I would love to meet your sister.”",)),
+    ):
+        assert any(word in answer(question, memories=memories) for word in NOT_FOUND)
+    lines = [
+        {"text": "你还记得我的猫吗", "layer": "L2", "speaker": "user"},
+        {"text": "你的猫叫小白呀。", "layer": "L2", "speaker": "persona"},
+    ]
+    assert "小白" not in answer("你记得我的猫吗？", language="zh", recollections=lines)
+
+
+@each_row("question", ["What is the capital of France?", "今天天气怎么样？", "What should I do?", "Tell me a joke."])
+def test_other_questions_are_left_to_a_model(question: str) -> None:
+    assert any(word in answer(question) for word in ("model", "模型"))
+
+
+# --- what is said now, and what the owner wrote -----------------------------------------------------------------------
+def test_the_moment_is_remembered_without_recall() -> None:
+    recent = [{"role": "user", "content": "My sister is called Ruth."}, {"role": "persona", "content": "I see."}]
+    assert "Ruth" in answer("What did I just say my sister is called?", recent=recent, memories=("Ana has a cat.",))
+    assert "Ruth" in answer("My sister is called Ruth. What did I just say my sister is called?")
+    assert "小云" in answer("我妹妹叫小云。", "我刚才说我妹妹叫什么？", language="zh")
+    small = [{"role": "user", "content": one} for one in ("hi", "fine thanks", "I like tea")]
+    assert "tea" in answer("do you remember what I said?", recent=small)
+
+
+@each_row(
+    ("question", "told"),
+    [
+        ("Where do I live?", "“Ana lives in York and works as a nurse.”"),
+        ("How old are you?", "“Mira is 34 and comes from Leeds.”"),
+        ("Where are you from?", "“Mira is 34 and comes from Leeds.”"),
+        ("Who is Ruth?", "Ana's sister, a painter."),
+    ],
+)
+def test_the_texts_that_the_owner_wrote_are_answered_from(question: str, told: str) -> None:
+    blocks = {
+        "persona": "Mira is 34 and comes from Leeds. She bakes bread.",
+        "user": "Ana lives in York and works as a nurse.",
+    }
+    entities = [{"name": "Ruth", "description": "Ana's sister, a painter."}]
+    assert told in answer(question, blocks=blocks, entities=entities)
+
+
+def test_it_says_its_name_and_that_it_is_an_ai_without_a_model() -> None:
+    for question, name in (("What is your name?", "Mira"), ("你叫什么名字？", "阿澜"), ("Are you a human?", "Mira")):
+        said = answer(question, language="zh" if name == "阿澜" else "en")
+        assert name in said
+        assert "AI" in said
+
+
+# --- statements -------------------------------------------------------------------------------------------------------
+@each_row(
+    "line",
+    ["I went to the market.", "My sister Rosa lives in Lisbon.", "I love tea.", "My brother is ill and I'm worried.",
+     "My grandmother died last night.", "I got the job!", "我去了趟超市。", "我妹妹叫小云。", "我好累。",
+     "我奶奶昨晚去世了。", "我升职了！", "My ex hit me last night", "我被裁了怎么办？",
+     "My mom has cancer, what should I do?"],
+)  # fmt: skip
+def test_a_statement_gets_a_short_word_that_quotes_and_promises_nothing(line: str) -> None:
+    said = answer(line, memories=KEPT_EN)
+    assert len(said) < 60
+    assert "“" not in said
+    assert not PROMISES.search(said)
+    words, told = (
+        re.findall(r"[a-z']+|[\u3400-\u9fff]", said.lower()),
+        re.findall(r"[a-z']+|[\u3400-\u9fff]", line.lower()),
+    )
+    assert not any(
+        words[at : at + 4] == told[to : to + 4] for at in range(len(words) - 3) for to in range(len(told) - 3)
+    )
+
+
+def test_after_a_death_nothing_is_asked_and_nothing_is_glad() -> None:
+    for line in ("My mother died.", "We got engaged, and then he died.", "我爸爸去世了。", "I lost my baby."):
+        for turn in range(6):
+            recent = [{"role": role, "content": "I see."} for _ in range(turn) for role in ("user", "persona")]
+            said = answer(line, recent=recent, language="zh" if "我" in line else "en")
+            assert not re.search(r"[?？]|good|glad|真好|不错", said)
+            assert re.search(r"sorry|抱歉|很重|不容易", said)
+
+
+def test_at_most_one_question_is_asked_in_three_messages() -> None:
+    lines = [f"I went for a walk in the park on day {number}." for number in range(30)]
+    recent: list[dict[str, str]] = []
+    asked = []
+    for line in lines:
+        said = answer(line, recent=recent)
+        asked.append("?" in said)
+        recent += [{"role": "user", "content": line}, {"role": "persona", "content": said}]
+    assert any(asked)
+    assert all(sum(asked[at : at + 3]) <= 1 for at in range(len(asked) - 2))
+
+
+def test_the_same_talk_gets_the_same_words_and_other_talks_get_others() -> None:
+    lines = [f"I went for a walk on day {number}" for number in range(8)]
+    replies = [answer(line) for line in lines]
+    assert replies == [answer(line) for line in lines]
+    assert len(set(replies)) > 2
+
+
+@each_row("line", ["", "😀", "{name}", "%s {0} {told}", "\x00", "？？？", "“”", "a" * 20_000])
+def test_odd_lines_get_an_answer(line: str) -> None:
+    assert answer(line)
+
+
+@each_row(("line", "words"), [("ok bye", ("next time", "See you")), ("好的 拜拜", ("休息", "晚点见"))])
+def test_a_goodbye_after_an_ok_is_a_goodbye(line: str, words: tuple[str, str]) -> None:
+    assert any(word in answer(line) for word in words)
+
+
+def test_a_greeting_recites_nothing() -> None:
+    assert not re.search(
+        "kill|sea", answer("hello", memories=("Ana wants to kill themselves.", "Ana went to the sea."))
+    )
+
+
+# --- requests ---------------------------------------------------------------------------------------------------------
+@each_row(
+    "line",
+    ["Please forget that.", "Forget that I'm allergic to peanuts.", "忘了这件事", "Just listen to me from now on.",
+     "Call me Sam.", "叫我小林。", "No, York, not Leeds.", "其实我妹妹学的是化学，不是生物",
+     "When I'm sad, just be with me.", "以后我难过的时候，你就陪着我。"],
+)  # fmt: skip
+def test_a_request_is_neither_echoed_nor_promised(line: str) -> None:
+    said = answer(line)
+    assert not re.search("peanut|Leeds|York|Sam|化学|小林|sad|陪", said)
+    assert not re.search(r"\bI(?:'ll| will)\b|我会|remember|记住", said)
+    assert "model" not in said
+
+
+def test_who_asks_that_something_be_kept_hears_so_and_off_the_record_that_it_is_not() -> None:
+    for line, kept, gone in (
+        ("Please remember that I'm allergic to nuts.", "kept|memories", "off the record"),
+        ("请记住我对花生过敏。", "记忆里|记住", "不留记录"),
+    ):
+        assert re.search(kept, answer(line))
+        assert re.search(gone, answer(line, off_the_record=True))
+
+
+@each_row("line", ["I can't forget that day at the sea.", "Don't forget that I moved.", "别忘了我搬家了"])
+def test_who_cannot_forget_asks_for_nothing_to_be_forgotten(line: str) -> None:
+    assert not re.search("decision|confirm|确认", answer(line))
+
+
+# --- a hard hour ------------------------------------------------------------------------------------------------------
+@each_row(("line", "help_word"), [("我不想活了", "急救"), ("I want to kill myself", "emergency")])
+def test_a_crisis_meets_care_and_the_way_to_people(line: str, help_word: str) -> None:
+    assert help_word in answer(line)
+    assert "AI" in answer(line)
+
+
+@each_row("line", ["hello", "k m s", "thanks", "Do you remember my cat?", "tell me a joke", "a dog", "Forget that."])
+def test_in_a_hard_hour_the_reply_is_gentle_whatever_is_said(line: str) -> None:
+    said = answer(line, crisis=True, memories=("Ana has a cat.",))
+    assert all(words in said for words in ("AI", "emergency number", "crisis line"))
+    assert not re.search(r"\b(?:cat|dog)\b", said)
+
+
+@each_row("line", ["你好", "谢谢", "我的猫叫什么？"])
+def test_in_a_hard_hour_in_chinese(line: str) -> None:
+    said = answer(line, crisis=True, language="zh", memories=(TOLD_ZH,))
+    assert "AI" in said
+    assert "心理援助" in said
+    assert "猫" not in said
+
+
+def test_in_a_hard_hour_nothing_is_said_twice_in_a_row() -> None:
+    first = answer("I want to die")
+    second = answer("I can't go on", recent=[{"role": "persona", "content": first}])
+    assert first != second
+    assert "emergency number" in second
+    again = answer("hello", crisis=True, recent=[{"role": "persona", "content": second}])
+    assert again != second
+    assert "crisis line" not in answer("hello")
+
+
+# --- the first word ---------------------------------------------------------------------------------------------------
+def opening(about: str = "", language: str = "en", **changes: object) -> str:
+    material = talk(language=language, trigger="silence", about=about, about_day=None, today="2026-03-06", **changes)
+    assert first_word(material) == first_word(material)
+    return str(first_word(material)["message"])
+
+
+def test_a_first_word_says_what_is_remembered_and_blames_nobody() -> None:
+    assert "“My interview is on Friday”" in opening("Ana: “My interview is on Friday.”")
+    assert "你的妈妈" in opening("小雨的妈妈去世了。", "zh")
+    said = opening("Ana's mother died.")
+    assert "Your mother died" in said
+    assert "no need to answer" in said
+    for language in ("en", "zh"):
+        silent = opening("", language)
+        assert silent.endswith(("?", "？"))
+        assert not re.search("haven't written|ignore|lonely|miss|why|怎么不", silent)
