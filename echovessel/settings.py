@@ -205,6 +205,7 @@ CHAT_CONTEXT = [
     "memory.context.about_yourself",
     "memory.context.promises",
     "memory.context.expectations",
+    "memory.context.question",
     "chat.context.recent_conversation",
     "chat.context.what_they_just_said",
 ]

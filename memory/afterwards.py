@@ -10,6 +10,7 @@ from echovessel.db.compiled_queries import Query
 from echovessel.language.requests import RequestKind, read_requests
 from memory import knobs
 from memory.consolidation import requests
+from memory.curation import questions
 from memory.curation.remember import remember_requested
 from memory.curation.strong_emotion import has_strong_emotion
 from memory.entities.clarify import note_hint
@@ -33,6 +34,7 @@ def after_turn(turn_pk: int, now: datetime) -> None:
     """
     for turn in _turn(turn_pk):
         note_hint(turn, now)
+        questions.note_hint(turn, now)
         if not turn.session.off_the_record:
             lines = _lines(turn_pk)
             offer(turn, lines)

@@ -13,12 +13,14 @@ from uuid import UUID
 from django.db.models import F
 
 from chat import knobs as chat_knobs
+from chat.care import flags as crises
 from echovessel.db.compiled_queries import Query
 from echovessel.language.human_dates import humanize_date
 from echovessel.llm.prompt_headings import with_heading
 from echovessel.llm.prompt_sections import ContextRequest, Section, tokens
 from echovessel.llm.prompt_text import Neutral, fence, lines_of, one_line, render_prompt
 from memory import knobs
+from memory.curation import questions
 from memory.entities import clarify
 from memory.models import ConceptNode, Entity, MergeProposal
 from memory.models.node import NodeQuerySet, is_unsure
@@ -78,7 +80,10 @@ def clarification(request: ContextRequest) -> Section | None:
     lines = [(name, memory) for name, memory in known if memory]
     texts = [_asked(persona, pair, memories) for memories in (lines, [])]
     fitting = next((text for text in texts if tokens(text) <= request.budget), None)
-    return Section("clarification", "system", fitting, {"proposal": str(pair.uuid)}) if fitting else None
+    if fitting is None:
+        return None
+    request.known["memory.clarified"] = True
+    return Section("clarification", "system", fitting, {"proposal": str(pair.uuid)})
 
 
 def _named(request: ContextRequest) -> list[int]:
@@ -141,6 +146,26 @@ def expectations(request: ContextRequest) -> Section | None:
     return Section("expectations", "user", text, xray)
 
 
+def question(request: ContextRequest) -> Section | None:
+    """What the persona has wondered about, where its person or topic comes up: one light question a session."""
+    persona: Persona = request.persona
+    if not request.burst or request.known.get("memory.clarified") or crises.crisis_messages_of(request.burst):
+        return None
+    session = request.burst[0].session
+    if session.off_the_record:
+        return None
+    meaning = request.known.get("memory.meaning")
+    wondered = questions.due(persona, request.turns, _named(request), meaning, session, request.now)
+    if wondered is None:
+        return None
+    text = with_heading(
+        persona.language, "question", render_prompt("question", persona.language, question=one_line(wondered.text))
+    )
+    if tokens(text) > request.budget:
+        return None
+    return Section("question", "user", text, {"question": wondered.pk}, {"question": wondered.text})
+
+
 def _told_as_expected(persona: Persona, now: Sequence[str], later: Sequence[str]) -> str:
     text = render_prompt("expectations", persona.language, now=now, later=later)
     return with_heading(persona.language, "expectations", text)
@@ -187,6 +212,7 @@ def _lists(request: ContextRequest) -> dict[str, list[PromptNode]]:
 
 def _standing(request: ContextRequest, meaning: Meaning | None) -> set[int]:
     """What stands in the prompt anyway, now that it is known what the lines mean."""
+    request.known["memory.meaning"] = meaning
     request.known["memory.matched"] = _near(request, meaning)
     return {node.pk for nodes in (*_lists(request).values(), _expected(request)) for node in nodes}
 

@@ -27,6 +27,7 @@ from memory.consolidation.answer_schema import (
 )
 from memory.consolidation.imported import ImportedMaterial, is_imported, is_long_past, material_of
 from memory.consolidation.prompt import message_id, node_id
+from memory.curation import questions
 from memory.entities.clarify import answered_in, settle
 from memory.entities.comparison import candidates_for
 from memory.entities.similarity import Profile
@@ -94,6 +95,7 @@ def apply(lease: Lease[Session]) -> None:
             _keep_without(one.extraction, {d.description for d, node in zip(tried, nodes, strict=True) if node is None})
             entity_names.resolve_names(persona, one.answer, one.profiles, nodes, circle)
             _settle_all(session, one.answer, now)
+            questions.settle_answered(session, [node for node in nodes if node is not None], now)
         _tell_mood(session, answers, now)
         _summarise(session)
 

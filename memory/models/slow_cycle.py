@@ -133,6 +133,9 @@ class Question(models.Model):
     grounds = models.ManyToManyField(ConceptNode, through="QuestionGround", related_name="questions")
     asked_at = models.DateTimeField(_("asked at"))
     settled_at = models.DateTimeField(_("settled at"), null=True, blank=True)
+    hinted_at = models.DateTimeField(
+        _("hinted at"), null=True, blank=True, help_text=_("when a prompt last asked to find out")
+    )
     answered_by = models.ForeignKey(
         ConceptNode, models.SET_NULL, null=True, blank=True, related_name="answers", verbose_name=_("answered by")
     )

@@ -18,9 +18,10 @@ from memory import knobs
 from memory.consolidation import prompt
 from memory.consolidation.open_items import KINDS
 from memory.consolidation.slow_cycle_requests import fresh_events
+from memory.curation import questions
 from memory.models import ConceptNode, Question, SlowCycle
 from memory.models.node import NodeQuerySet
-from memory.slow_cycle import questions, replies
+from memory.slow_cycle import replies
 from memory.slow_cycle.inputs import PromptItem, RunInputs
 from persona.models import Persona
 

@@ -11,9 +11,10 @@ from echovessel.embeddings import embedding
 from echovessel.jobs.lease import Lease
 from memory.consolidation import open_items
 from memory.consolidation.slow_cycle_requests import clear_request, fresh_events
+from memory.curation import questions
 from memory.entities.resolve import link_inherited
 from memory.models import ConceptNode, SlowCycle, SlowCycleRun
-from memory.slow_cycle import entity_descriptions, questions, replies
+from memory.slow_cycle import entity_descriptions, replies
 from memory.slow_cycle.entity_descriptions import Description
 from memory.slow_cycle.inputs import RunInputs
 from memory.slow_cycle.prompt import Thinking

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from chat.messages import receive_message
 from echovessel.admin import groups as admin_groups
+from memory.curation import questions
 from memory.models import (
     Alias,
     Entity,
@@ -20,7 +21,6 @@ from memory.models import (
     ModelReply,
     SlowCycleRun,
 )
-from memory.slow_cycle import questions
 from persona import mood
 from persona.models import Persona
 from persona.onboarding import drafts

@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from echovessel.admin import AboutPersona, Lately, ReadOnlyAdmin, ReadOnlyInline, excerpt
+from memory.curation import questions
 from memory.models import ConceptNode, Question, QuestionGround, SlowCycleRun
-from memory.slow_cycle import questions
 from memory.web.presenters.admin_node import node_address
 from memory.web.presenters.slow_cycle import MAX_EXCERPT, run_context
 

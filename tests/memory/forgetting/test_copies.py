@@ -15,9 +15,9 @@ from echovessel.outbox.models import OutboxEvent
 from memory import forgetting
 from memory.consolidation import runner
 from memory.consolidation.replies import of_extraction
+from memory.curation import questions
 from memory.forgetting import Target, plan, verify
 from memory.models import ConceptNode, Extraction, ModelReply, Question, SlowCycleRun
-from memory.slow_cycle import questions
 from memory.store.deduplication import content_hash
 from persona import mood
 from persona.models import Persona

@@ -15,9 +15,9 @@ from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
 from memory import forgetting, tasks
 from memory.consolidation import open_items, runner, slow_cycle_requests
-from memory.curation import actions
+from memory.curation import actions, questions
 from memory.models import ConceptNode, ModelReply, NodeVector, Question, SlowCycle, SlowCycleRun
-from memory.slow_cycle import context, persist, questions
+from memory.slow_cycle import context, persist
 from memory.slow_cycle import runner as slow_cycle_runner
 from memory.slow_cycle.runner import Outcome
 from memory.slow_cycle.tombstone_check import perhaps_names

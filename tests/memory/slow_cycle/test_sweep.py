@@ -11,6 +11,7 @@ from django.db import connection
 from echovessel.embeddings import embedding
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
+from memory.curation import questions
 from memory.entities.resolve import learn_aliases, link
 from memory.models import (
     ConceptNode,
@@ -23,7 +24,7 @@ from memory.models import (
     SlowCycle,
     SlowCycleRun,
 )
-from memory.slow_cycle import questions, runner
+from memory.slow_cycle import runner
 from persona.models import Persona
 from tests.memory.deaths import Trial, dies_at, same_wherever_it_dies, undone
 from tests.memory.sessions import Clock

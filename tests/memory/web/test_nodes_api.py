@@ -12,10 +12,10 @@ from django.utils import timezone
 from chat.messages import receive_message
 from chat.sessions import off_the_record
 from memory import forgetting
+from memory.curation import questions
 from memory.curation import remember as curation_remember
 from memory.forgetting import Target
 from memory.models import Alias, ConceptNode, Entity, Filling, Mention, SlowCycleRun
-from memory.slow_cycle import questions
 from memory.store import checks
 from persona.models import Persona
 

@@ -7,8 +7,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from echovessel.admin import MASK
+from memory.curation import questions
 from memory.models import ConceptNode, Question, SlowCycleRun
-from memory.slow_cycle import questions, runner
+from memory.slow_cycle import runner
 from persona.models import Persona
 from tests.echovessel.conftest import blind, curator, member, reader, signed_in  # noqa: F401
 from tests.memory.sessions import NOW, Clock

@@ -1,0 +1,136 @@
+"""What she wonders about: kept until it is answered or has grown old, and given to every run in between."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+
+from django.db.models import Exists, OuterRef, Q
+
+from chat.models import Session, Turn
+from echovessel.language import tokenizer
+from echovessel.language.requests import RequestKind, read_requests
+from memory import knobs
+from memory.models import ConceptNode, Mention, MergeProposal, Question, QuestionGround, SlowCycleRun
+from memory.models.slow_cycle import MAX_QUESTION, QuestionQuerySet
+from memory.recall import Meaning
+from memory.store import vectors
+from memory.store.deduplication import content_hash
+from memory.store.writing import in_one_line
+from persona.models import Persona
+
+Status = Question.Status
+SHARED_WORDS = 2  # telling words that a question and what was said have in common
+HINT_SLACK = timedelta(minutes=5)  # a hint is noted once its turn has ended, a moment after the reply
+
+
+def open_questions(persona: Persona, now: datetime) -> QuestionQuerySet:
+    """The newest open ones that rest on nothing that was put away or is not so any more."""
+    put_away = QuestionGround.objects.filter(question=OuterRef("pk")).exclude(node__status=ConceptNode.Status.ACTIVE)
+    still_open = Question.objects.filter(persona=persona, asked_at__gt=now - _lifetime()).open()
+    return still_open.exclude(Exists(put_away))[: knobs.slow_cycle_questions()]
+
+
+def due(
+    persona: Persona,
+    texts: Sequence[str],
+    entities: Collection[int],
+    meaning: Meaning | None,
+    session: Session,
+    now: datetime,
+) -> Question | None:
+    """The open question to ask now: the one that the owner's messages `texts` come nearest to.
+
+    They come near where they name one of the `entities` of its memories, mean what one of these means, or repeat two
+    telling words of it. One question a session at most, that of two names included; none twice within a day, and none
+    while the persona holds back after a crisis.
+    """
+    if persona.care_until is not None and persona.care_until > now:
+        return None
+    asked_here = {"hinted_at__gte": session.started_at}
+    if (
+        Question.objects.filter(persona=persona, **asked_here).exists()
+        or MergeProposal.objects.of(persona).filter(**asked_here).exists()
+    ):
+        return None
+    texts_words = {word for text in texts for word in tokenizer.tokenize(text) if not tokenizer.is_function_word(word)}
+    nearest: list[tuple[float, int, Question]] = []
+    for question in open_questions(persona, now):
+        if question.hinted_at is not None and question.hinted_at > now - timedelta(hours=knobs.hint_hours()):
+            continue
+        grounds = list(question.grounds.values_list("pk", flat=True))
+        shared = len(texts_words.intersection(tokenizer.tokenize(question.text)))
+        named = Mention.objects.filter(node__in=grounds, entity__in=entities).exists()
+        cosine = 0.0
+        if meaning is not None and grounds:
+            cosine = float((vectors.space(persona.pk).vectors(grounds) @ meaning.last).max(initial=0.0))
+        if named or shared >= SHARED_WORDS or cosine >= knobs.match_cosine():
+            nearest.append((named + shared + cosine, question.pk, question))
+    return max(nearest)[2] if nearest else None
+
+
+def note_hint(turn: Turn, now: datetime) -> None:
+    """Remember which question the turn's prompt asked, so that it rests for a day and no other follows it."""
+    hinted = turn.xray.get("question", {}).get("question")
+    if hinted:
+        Question.objects.filter(pk=hinted, persona=turn.persona_id).update(hinted_at=now)
+
+
+def settle_answered(session: Session, nodes: Sequence[ConceptNode], now: datetime) -> int:
+    """Settle the questions that replies of `session` asked and one of its new memories `nodes` answers; return how
+    many. An answer is read in the owner's next messages (`RequestKind.ANSWER`) and rests on one of them."""
+    settled = 0
+    asked = Question.objects.filter(persona=session.persona_id, hinted_at__gte=session.started_at).open()
+    for question in asked.filter(hinted_at__lte=session.last_message_at + HINT_SLACK):
+        for node in nodes:
+            messages = [row.message for row in node.evidence.filter(message__created_at__gt=question.hinted_at)]
+            if any(
+                request.kind is RequestKind.ANSWER
+                for message in messages
+                for request in read_requests(message.content, question=question.text)
+            ):
+                settled += answer(question, node, now)
+                break
+    return settled
+
+
+def keep(run: SlowCycleRun, text: str, grounds: Sequence[ConceptNode], now: datetime) -> Question | None:
+    """A question that is new, with what it rests on; None where she wonders about it already, or it was settled a short
+    while ago. Call inside a transaction."""
+    words = tidy_question(text)
+    same = Question.objects.filter(persona=run.persona, content_hash=content_hash(words))
+    if same.filter(Q(status=Status.OPEN) | Q(settled_at__gt=now - _lifetime())).exists():
+        return None
+    question = Question.objects.create(
+        persona=run.persona, run=run, text=words, content_hash=content_hash(words), asked_at=now
+    )
+    QuestionGround.objects.bulk_create([QuestionGround(question=question, node=node) for node in grounds])
+    return question
+
+
+def answer(question: Question, by: ConceptNode, now: datetime) -> bool:
+    """Note what answered it; False where it was not open any more."""
+    return _settled(question, now, status=Status.ANSWERED, answered_by=by)
+
+
+def drop(question: Question, now: datetime) -> bool:
+    """Wonder about it no more; False where it was not open any more."""
+    return _settled(question, now, status=Status.DROPPED)
+
+
+def drop_old(persona: Persona, now: datetime) -> int:
+    """Drop those that nothing has answered for long; returns how many."""
+    old = Question.objects.filter(persona=persona, asked_at__lte=now - _lifetime()).open()
+    return old.update(status=Status.DROPPED, settled_at=now)
+
+
+def tidy_question(text: str) -> str:
+    """The question as it is stored: one line, not too long."""
+    return in_one_line(text)[:MAX_QUESTION]
+
+
+def _settled(question: Question, now: datetime, **values: object) -> bool:
+    still_open = Question.objects.filter(pk=question.pk).open()
+    return bool(still_open.update(settled_at=now, **values))
+
+
+def _lifetime() -> timedelta:
+    return timedelta(days=knobs.slow_cycle_question_days())
