@@ -48,7 +48,7 @@ class SessionAdmin(ReadOnlyAdmin):
     readonly_fields = ["all_lines"]
     inlines = [MessageInline]
 
-    @admin.display(description=_("lines"))
+    @admin.display(description=_("messages"))
     def all_lines(self, session: Session) -> str:
         address = f"{reverse('admin:chat_message_changelist')}?session={session.pk}"
         return format_html('<a href="{}">{}</a>', address, session.message_count)
@@ -120,7 +120,7 @@ class MessageAdmin(WordsIndexed, ReadOnlyAdmin):
         """The name of what `get_fieldsets` adds."""
         return ""
 
-    @admin.display(description=_("words"))
+    @admin.display(description=_("message"))
     def beginning(self, message: Message) -> str:
         return excerpt(message.content)
 
@@ -174,7 +174,7 @@ class CrisisFlagAdmin(ReadOnlyAdmin):
     def persona(self, flag: CrisisFlag) -> str:
         return str(flag.message.persona)
 
-    @admin.display(description=_("line"))
+    @admin.display(description=_("message"))
     def line(self, flag: CrisisFlag) -> str:
         address = reverse("admin:chat_message_change", args=[flag.message_id])
         return format_html('<a href="{}">{}</a>', address, excerpt(flag.message.content))
@@ -185,9 +185,9 @@ def may_see_flags(request: HttpRequest) -> bool:
 
 
 WHAT_FLAGS_ARE = _(
-    "A crisis flag points out a line that somebody should look at soon, because the person who wrote it may be in "
-    "danger. A line is flagged by itself where its words speak of suicide or of not being able to go on, whether they "
-    "are meant so or not; and by hand, on the page of a line or for lines chosen in their list. Nobody is told of a "
-    "flag except here. "
-    "Only those with a permission of its own see this page, and the line itself only those who may read words."
+    "A crisis flag marks a message that somebody should look at soon, because the person who wrote it may be in "
+    "danger. Messages that speak of suicide or of not being able to go on are flagged automatically, whether they "
+    "are meant so or not. You can also flag messages by hand, on the page of a message or in the list. Flags "
+    "appear only here; nobody is notified. This page needs a permission of its own, and reading the message needs "
+    "the permission to read messages."
 )

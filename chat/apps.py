@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 class ChatConfig(AppConfig):
     name = "chat"
-    verbose_name = _("L2 what was said")
+    verbose_name = _("L2 Messages")
 
     def ready(self) -> None:
         from chat import search  # noqa: PLC0415  (models exist only now)

@@ -161,16 +161,16 @@ def _rule_label(session: Session) -> str:
     if session.off_the_record:
         return _("Off the record · being deleted…")
     if session.status == Session.Status.CLOSED:
-        return _("Talk closed")
+        return _("Conversation ended")
     if session.status == Session.Status.FAILED:
-        return _("Talk closed · not remembered yet")
+        return _("Conversation ended · not remembered yet")
     waiting: dict[str, str] = {
         Session.WaitingFor.PROVIDER: _("remembering later: the model cannot be reached"),
-        Session.WaitingFor.BUDGET: _("remembering later: today's budget is spent, tomorrow it goes on"),
+        Session.WaitingFor.BUDGET: _("remembering later: today's budget is used up, it goes on tomorrow"),
     }
     if session.waiting_for:
-        return f"{_('Talk closed')} · {waiting[session.waiting_for]}"
-    return _("Talk closed · remembering…")
+        return f"{_('Conversation ended')} · {waiting[session.waiting_for]}"
+    return _("Conversation ended · remembering…")
 
 
 def _day_label(day: dt.date, persona: Persona) -> str:

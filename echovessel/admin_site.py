@@ -17,15 +17,15 @@ NOT_ON_THE_DESK = {"django_q.Schedule", "django_q.OrmQ"}
 
 SECTIONS: list[tuple[Any, list[str]]] = [
     (_("L1 · Identity"), ["persona.Persona", "persona.CoreBlock", "persona.CoreDraft"]),
-    (_("L2 · What was said"), ["chat.Session", "chat.Message", "chat.Turn", "chat.CrisisFlag"]),
-    (_("L3 · What happened"), ["memory.Event"]),
-    (_("L4 · What it means"), ["memory.Thought", "memory.Intention", "memory.Expectation", "memory.Question"]),
-    (_("L5 · Who and what"), ["memory.Entity", "memory.MergeProposal"]),
+    (_("L2 · Messages"), ["chat.Session", "chat.Message", "chat.Turn", "chat.CrisisFlag"]),
+    (_("L3 · Events"), ["memory.Event"]),
+    (_("L4 · Thoughts"), ["memory.Thought", "memory.Intention", "memory.Expectation", "memory.Question"]),
+    (_("L5 · People and things"), ["memory.Entity", "memory.MergeProposal"]),
     (_("L6 · Mood"), ["persona.MoodChange"]),
     (_("Reaching out"), ["proactive.Outreach", "proactive.Consideration"]),
     (_("Forgetting"), ["memory.Receipt", "memory.ImportRun", "audit.Look"]),
     (
-        _("Work"),
+        _("Background jobs"),
         [
             "memory.Extraction",
             "memory.ReflectionRun",
@@ -40,9 +40,9 @@ SECTIONS: list[tuple[Any, list[str]]] = [
 class EchoVesselAdminSite(AdminSite):
     """Django's admin site, ordered as memory is."""
 
-    site_header = _("EchoVessel · the desk")
+    site_header = _("EchoVessel · Admin")
     site_title = _("EchoVessel")
-    index_title = _("See what remains, and where it came from")
+    index_title = _("Memories, where they came from, and the jobs behind them")
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
         models: Iterable[type[Model]] = (

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 class MemoryConfig(AppConfig):
     name = "memory"
-    verbose_name = _("L3–L5 what remains")
+    verbose_name = _("L3–L5 Memories")
 
     def ready(self) -> None:
         from memory.store import active_model, vectors  # noqa: PLC0415  (models exist only now)

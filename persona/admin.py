@@ -33,7 +33,7 @@ class PersonaAdmin(AdminPage):
 
 class VersionInline(ReadOnlyInline):
     model = CoreBlockVersion
-    verbose_name_plural = _("what it said before")
+    verbose_name_plural = _("earlier versions")
     fields = ["version", "content", "edited_by", "edited_at", "again"]
     readonly_fields = ["again"]
     related = ["edited_by", "block"]
@@ -74,7 +74,7 @@ class CoreBlockAdmin(AdminPage):
             raise PermissionDenied
         block.rewrite(get_object_or_404(block.versions, version=version).content, request.user)  # type: ignore[arg-type]
         self.log_change(request, block, f"version {version} restored")
-        self.message_user(request, _("It says again what it said then."), messages.SUCCESS)
+        self.message_user(request, _("The earlier wording is restored."), messages.SUCCESS)
         return redirect("admin:persona_coreblock_change", key)
 
     def save_model(self, request: HttpRequest, obj: CoreBlock, form: Any, change: bool) -> None:
@@ -89,7 +89,7 @@ class CoreBlockAdmin(AdminPage):
 
 class QuoteInline(ReadOnlyInline):
     model = DraftQuote
-    verbose_name_plural = _("the words that it rests on")
+    verbose_name_plural = _("source messages")
     fields = ["quote", "where", "said_at", "said_in"]
     related = ["draft"]
 

@@ -60,7 +60,7 @@ class NameForm(forms.Form):
     def clean_username(self) -> str:
         name = User.normalize_username(self.cleaned_data["username"])
         if User.objects.exclude(pk=self.user.pk).filter(username__iexact=name).exists():
-            raise forms.ValidationError(_("Somebody here has this name already."))
+            raise forms.ValidationError(_("This name is already taken."))
         return name
 
     def clean(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ class ReachingOutForm(forms.ModelForm):
 
     quiet_start = forms.TypedChoiceField(coerce=int, choices=HOURS, label=_("Quiet from"))
     quiet_end = forms.TypedChoiceField(coerce=int, choices=HOURS, label=_("until"))
-    max_per_24h = forms.TypedChoiceField(coerce=int, label=_("At most in 24 hours"))
+    max_per_24h = forms.TypedChoiceField(coerce=int, label=_("Messages in 24 hours, at most"))
 
     class Meta:
         model = ReachingOut

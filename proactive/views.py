@@ -30,7 +30,7 @@ def reaching_out(request: HttpRequest, persona: Persona) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         form.instance.changed_at = now
         form.save()
-        messages.success(request, _("Kept."))
+        messages.success(request, _("Saved."))
         return redirect("reaching_out", persona.uuid)
     context = {
         "form": form,

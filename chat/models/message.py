@@ -54,7 +54,7 @@ class Message(PublicId):
     role = models.CharField(_("role"), max_length=8, choices=Role)
     content = models.TextField(_("content"))
     speaker = models.CharField(
-        _("speaker"), max_length=80, blank=True, help_text=_("who said it, where that is neither of the two")
+        _("speaker"), max_length=80, blank=True, help_text=_("who wrote it, if neither the user nor the persona")
     )
     client_id = models.UUIDField(_("id of the page"), null=True, blank=True, editable=False)
     token_count = models.PositiveIntegerField(_("token count"))
@@ -70,8 +70,8 @@ class Message(PublicId):
     objects = MessageQuerySet.as_manager()
 
     class Meta:
-        verbose_name = _("L2 line")
-        verbose_name_plural = _("L2 lines")
+        verbose_name = _("L2 message")
+        verbose_name_plural = _("L2 messages")
         ordering = ["created_at", "id"]
         indexes = [
             models.Index(fields=["persona", "created_at", "id"], name="message_by_time"),

@@ -72,9 +72,9 @@ class Session(PublicId):
     trivial = models.BooleanField(_("trivial"), default=False)
     summary = models.CharField(_("summary"), max_length=400, blank=True)
     failure = models.CharField(_("failure"), max_length=400, blank=True)
-    attempts = models.PositiveSmallIntegerField(_("attempts"), default=0, help_text=_("since its last step forward"))
-    holder = models.CharField(_("holder"), max_length=120, blank=True, editable=False)
-    lease_until = models.DateTimeField(_("lease until"), null=True, blank=True)
+    attempts = models.PositiveSmallIntegerField(_("attempts"), default=0, help_text=_("since the last completed step"))
+    holder = models.CharField(_("lease holder"), max_length=120, blank=True, editable=False)
+    lease_until = models.DateTimeField(_("lease expires at"), null=True, blank=True)
     waiting_for = models.CharField(_("waiting for"), max_length=12, choices=WaitingFor, blank=True)
     early_consolidation_requested_at = models.DateTimeField(
         _("early consolidation requested at"), null=True, blank=True
@@ -91,8 +91,8 @@ class Session(PublicId):
     objects = SessionQuerySet.as_manager()
 
     class Meta:
-        verbose_name = _("talk")
-        verbose_name_plural = _("talks")
+        verbose_name = _("session")
+        verbose_name_plural = _("sessions")
         ordering = ["-started_at", "-id"]
         indexes = [
             models.Index(fields=["persona", "-started_at"], name="session_by_time"),

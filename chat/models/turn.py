@@ -26,7 +26,7 @@ class Turn(PublicId):
     """One burst and its reply. Turns of one persona are strictly serial: the database admits one running."""
 
     class Status(models.TextChoices):
-        COLLECTING = "collecting", _("collecting")
+        COLLECTING = "collecting", _("collecting messages")
         RUNNING = "running", _("running")
         DONE = "done", _("done")
         FAILED = "failed", _("failed")
@@ -36,17 +36,17 @@ class Turn(PublicId):
     persona = models.ForeignKey(Persona, models.CASCADE, related_name="turns", verbose_name=_("persona"))
     status = models.CharField(_("status"), max_length=16, choices=Status, default=Status.COLLECTING)
     spoke_first = models.BooleanField(
-        _("she spoke first"), default=False, help_text=_("nobody had said anything: a turn without lines of the user")
+        _("the persona spoke first"), default=False, help_text=_("a turn without messages of the user")
     )
-    is_cut = models.BooleanField(_("cut"), default=False, help_text=_("the reply ended at a limit"))
+    is_cut = models.BooleanField(_("cut"), default=False, help_text=_("the reply reached the length limit"))
     error = models.CharField(_("error"), max_length=40, blank=True)
-    partial = models.TextField(_("partial"), blank=True)
+    partial = models.TextField(_("partial reply"), blank=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     started_at = models.DateTimeField(_("started at"), null=True, blank=True)
     first_token_at = models.DateTimeField(_("first token at"), null=True, blank=True)
     finished_at = models.DateTimeField(_("finished at"), null=True, blank=True)
-    holder = models.CharField(_("holder"), max_length=120, blank=True)
-    lease_until = models.DateTimeField(_("lease until"), null=True, blank=True)
+    holder = models.CharField(_("lease holder"), max_length=120, blank=True)
+    lease_until = models.DateTimeField(_("lease expires at"), null=True, blank=True)
     usage = models.JSONField(_("usage"), default=dict, blank=True)
     xray = models.JSONField(_("xray"), default=dict, blank=True)
     text_columns = {

@@ -164,6 +164,4 @@ def _texts_beside(persona: Persona, said: list[Message]) -> list[str]:
 
 def _ai_notice(persona: Persona) -> str:
     with translation.override("zh-hans" if persona.language == "zh" else "en"):
-        return _(
-            "%(name)s is a computer program, an AI, and not a human being. It is unable to feel human emotion."
-        ) % {"name": persona.name}
+        return _("%(name)s is an AI, a computer program. It has no feelings of its own.") % {"name": persona.name}

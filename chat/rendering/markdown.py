@@ -100,7 +100,7 @@ def _instead_of(image: Token, *, is_linked: bool) -> str:
     """What a picture shows, as its writer says, and where it is."""
     source = str(image.attrs.get("src", ""))
     question, shown = question_address(source), escape(_shortened(source))
-    left_out = _("a picture was left out")
+    left_out = _("picture not shown")
     if question:
         left_out += f": {shown}" if is_linked else f': <a href="{escape(question)}">{shown}</a>'
     return f"{escape(image.content)} <em>({left_out})</em>".strip()

@@ -59,15 +59,15 @@ _finish = Update(
 _session: Query[Session] = Query(lambda session: Session.objects.filter(pk=session).select_related("persona"))
 
 WORDS = {
-    "provider_unavailable": _("The model cannot be reached right now. Your words are safe; try again in a moment."),
-    "rate_limited": _("The model is asked too often right now. Your words are safe; try again in a moment."),
-    "timeout": _("The model took too long to answer. Your words are safe; you can try again."),
-    "content_refused": _("The model declined to answer this. Your words are safe."),
-    "budget_exhausted": _("Today's budget for the model is spent. Your words are safe; it opens again tomorrow."),
+    "provider_unavailable": _("The model cannot be reached right now. Your messages are safe; try again in a moment."),
+    "rate_limited": _("The model is busy right now. Your messages are safe; try again in a moment."),
+    "timeout": _("The model took too long to answer. Your messages are safe; you can try again."),
+    "content_refused": _("The model declined to answer this. Your messages are safe."),
+    "budget_exhausted": _("Today's budget for the model is used up. Your messages are safe; you can go on tomorrow."),
     "only_reasoning": _(
-        "The model thought and stopped before it had answered. Your words are safe; you can try again."
+        "The model stopped thinking before it had answered. Your messages are safe; you can try again."
     ),
-    "internal": _("Something broke while the reply was being made. Your words are safe; you can try again."),
+    "internal": _("Something went wrong while the reply was being written. Your messages are safe; you can try again."),
 }
 
 

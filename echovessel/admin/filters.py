@@ -52,4 +52,4 @@ class AboutPersona(_One):
 
 
 class InSession(_One):
-    title, parameter_name, path = _("talk"), "session", "session"
+    title, parameter_name, path = _("session"), "session", "session"

@@ -68,7 +68,7 @@ class Forgettable(admin.ModelAdmin):
         found = list(rows[: MOST_AT_ONCE + 1])
         if len(found) <= MOST_AT_ONCE:
             return found
-        text = _("At most %(count)d at once.") % {"count": MOST_AT_ONCE}
+        text = _("Choose at most %(count)d.") % {"count": MOST_AT_ONCE}
         self.message_user(request, text, messages.ERROR)
         return []
 
@@ -244,7 +244,7 @@ class WordsIndexed(AdminPage):
     """Rows whose words are found by a substring index."""
 
     substrings: SubstringIndex
-    search_help_text = _("Words, or a UUID")
+    search_help_text = _("Text or UUID")
 
     def found(self, request: HttpRequest, rows: QuerySet, term: str) -> tuple[QuerySet, bool]:
         """By the index, where few rows hold the term; a common one is looked for in the rows, and soon found there."""

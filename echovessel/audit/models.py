@@ -14,7 +14,7 @@ class Look(models.Model):
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+", verbose_name=_("who")
     )
     persona_uuid = models.UUIDField(_("whose persona"), null=True)
-    what = models.CharField(_("what"), max_length=60)
+    what = models.CharField(_("what was viewed"), max_length=60)
     object_ids = models.JSONField(_("rows"), default=list)
     count = models.PositiveIntegerField(_("how many"))
     at = models.DateTimeField(_("when"))
@@ -22,8 +22,8 @@ class Look(models.Model):
 
     class Meta:
         ordering = ["-id"]
-        verbose_name = _("look")
-        verbose_name_plural = _("looks into other people's words")
+        verbose_name = _("view")
+        verbose_name_plural = _("views of other people's messages")
         indexes = [models.Index(fields=["persona_uuid", "-id"], name="look_by_persona")]
 
     def __str__(self) -> str:

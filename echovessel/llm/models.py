@@ -19,7 +19,7 @@ class Purpose(models.TextChoices):
     REFLECTION = "reflection", _("reflection")
     SLOW_CYCLE = "slow_cycle", _("slow cycle")
     ENTITY = "entity", _("entity")
-    PROACTIVE = "proactive", _("proactive")
+    PROACTIVE = "proactive", _("reaching out")
     IMPORT = "import", _("import")
     ONBOARDING = "onboarding", _("onboarding")
 
@@ -34,7 +34,7 @@ class Outcome(models.TextChoices):
     TIMEOUT = "timeout", _("timed out")
     CONTENT_REFUSED = "content_refused", _("declined")
     BUDGET_EXHAUSTED = "budget_exhausted", _("budget exhausted")
-    ONLY_REASONING = "only_reasoning", _("thought, and gave no answer")
+    ONLY_REASONING = "only_reasoning", _("only reasoning, no answer")
     INTERNAL = "internal", _("internal error")
 
 
@@ -60,7 +60,7 @@ class LLMCall(models.Model):
     tokens_cached = models.PositiveIntegerField(_("tokens cached"), default=0)
     tokens_out = models.PositiveIntegerField(_("tokens out"), default=0)
     estimated = models.BooleanField(
-        _("estimated"), default=False, help_text=_("The provider did not count; we guessed.")
+        _("estimated"), default=False, help_text=_("The provider sent no count; this is an estimate.")
     )
     cost = models.DecimalField(_("cost"), max_digits=14, decimal_places=8, null=True, blank=True)
     latency_ms = models.PositiveIntegerField(_("latency ms"), default=0)

@@ -28,10 +28,10 @@ SAID = {"en": "{name}: “{words}”", "zh": "{name}：“{words}”"}
 MOST_LINES_BACK = 10
 
 WORDS = {
-    "off_the_record": _("This talk is off the record: nothing of it is remembered."),
-    "withheld": _("This line was put away and is not remembered."),
-    "empty": _("There are no words in this line."),
-    "forgotten": _("This was forgotten for good, and is not remembered again."),
+    "off_the_record": _("This conversation is off the record: nothing in it is remembered."),
+    "withheld": _("This message is withheld and is not remembered."),
+    "empty": _("This message has no text."),
+    "forgotten": _("This was deleted for good and is not remembered again."),
 }
 
 

@@ -17,12 +17,12 @@ from memory.models import Alias, ConceptNode, Entity, Mention
 
 LONGEST_DESCRIPTION = 400
 WORDS = {
-    "no_name": _("This cannot be anybody's name."),
-    "too_long": _("This is too long for a name."),
+    "no_name": _("This is not a name."),
+    "too_long": _("This name is too long."),
     "long_description": _("This description is too long: 400 characters at most."),
-    "talking": _("This is a name of one of the two who talk."),
-    "merged": _("This one lives on in another one."),
-    "only_name": _("No other name of it stands in what is remembered of it."),
+    "talking": _("This is your own name or your companion's."),
+    "merged": _("This person was merged into another."),
+    "only_name": _("No other name of theirs appears in the memories about them."),
 }
 
 

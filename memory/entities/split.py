@@ -20,10 +20,10 @@ from memory.entities.stream_events import announce_split
 from memory.models import Alias, Entity, Mention
 
 WORDS = {
-    "merged": _("This one lives on in another one."),
-    "nothing_chosen": _("Choose the names or the memories that are of somebody else."),
-    "nothing_left": _("That is all of it: leave the one at least one memory."),
-    "no_memory": _("No memory goes by what you chose."),
+    "merged": _("This person was merged into another."),
+    "nothing_chosen": _("Choose the names or memories that belong to somebody else."),
+    "nothing_left": _("That is everything: leave at least one memory."),
+    "no_memory": _("No memory belongs to your choice."),
 }
 
 

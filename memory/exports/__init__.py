@@ -35,8 +35,8 @@ WAYS = {
     way.name: way
     for way in (
         Way("archive", _("EchoVessel archive: everything"), ".jsonl", "application/x-ndjson", write.archive_lines),
-        Way("pam", _("Portable AI Memory: talks and memories"), ".zip", "application/zip", pam.write_pam),
-        Way("card", _("Character card, V3: who they are"), ".json", "application/json", card.write_card),
+        Way("pam", _("Portable AI Memory: conversations and memories"), ".zip", "application/zip", pam.write_pam),
+        Way("card", _("Character card, V3: the persona alone"), ".json", "application/json", card.write_card),
         Way("card_png", _("Character card, V3, as a picture"), ".png", "image/png", card.draw_picture),
     )
 }

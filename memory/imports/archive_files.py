@@ -76,7 +76,7 @@ def survey(source: Source, alive: Callable[[], None] = lambda: None) -> dict[str
             alive()
             seen.note(line.type, schema.record(line, types))
     if not seen.has_persona:
-        raise ImportRejected("archive_broken", reason=_("it has no persona line"))
+        raise ImportRejected("archive_broken", reason=_("the line with the persona is missing"))
     return seen.as_found()
 
 

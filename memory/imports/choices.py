@@ -33,7 +33,7 @@ class NotAwaitingConfirmation(WrongChoice):
     """Nobody is asked any more: it was answered before, perhaps in another tab, or is over."""
 
     def __init__(self) -> None:
-        super().__init__("not_asking", _("This import does not wait for an answer any more."))
+        super().__init__("not_asking", _("This import is no longer waiting for an answer."))
 
 
 def follow_choices(

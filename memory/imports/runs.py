@@ -63,7 +63,7 @@ def assign_persona(job: ImportJob, persona: Persona) -> None:
     """Say of whom the file tells, where it was brought before there was anybody. Raises WrongChoice, where it was said
     before NotAsking."""
     if persona.owner_id != job.owner_id:
-        raise WrongChoice("no_persona", _("Please say into whose memory it goes."))
+        raise WrongChoice("no_persona", _("Please choose the companion who should remember it."))
     if not ImportJob.objects.filter(pk=job.pk, persona=None).update(persona=persona):
         raise NotAwaitingConfirmation
     job.refresh_from_db()
@@ -82,24 +82,24 @@ def confirm(job: ImportJob, choices: Choices, now: datetime, *, again: bool = Fa
     else:
         # Whether the choices answer everything about what was found. Raises WrongChoice.
         if job.persona is None:
-            raise WrongChoice("no_persona", _("Please say into whose memory it goes."))
+            raise WrongChoice("no_persona", _("Please choose the companion who should remember it."))
         names = [one["name"] for one in job.found.get("speakers", [])]
         if set(choices.roles) - set(names):
-            raise WrongChoice("unknown_speaker", _("Nobody of that name speaks in the file."))
+            raise WrongChoice("unknown_speaker", _("Nobody with that name speaks in the file."))
         if any(choices.roles.get(name) not in SIDES for name in names):
-            raise WrongChoice("roles", _("Please say of everybody who that is."))
+            raise WrongChoice("roles", _("Please say who each person is."))
         if names and "user" not in choices.roles.values() and not choices.without_owner:
-            raise WrongChoice("nobody_is_you", _("Please say who of them is you."))
+            raise WrongChoice("nobody_is_you", _("Please say which of them is you."))
         if choices.zone not in available_timezones():
-            raise WrongChoice("zone", _("There is no such time zone."))
+            raise WrongChoice("zone", _("Unknown time zone."))
         if len(choices.called) > NAME_CHARACTERS:
             raise WrongChoice("called", _("That name is too long."))
         if choices.limit is not None and choices.limit < 1:
-            raise WrongChoice("limit", _("At least one talk or entry has to be taken."))
+            raise WrongChoice("limit", _("Choose at least one conversation or entry."))
         if job.found.get("undated") and choices.undated is None:
-            raise WrongChoice("undated", _("Please say on which day the lines without a date were said."))
+            raise WrongChoice("undated", _("Please choose a day for the messages without a date."))
         if choices.undated and choices.undated > now.astimezone(ZoneInfo(choices.zone)).date():
-            raise WrongChoice("undated", _("That day is still to come."))
+            raise WrongChoice("undated", _("That day is in the future."))
         _begin_writing(job, choices, now)
     if job.file_is_here:
         leases.enqueue(job, now)
@@ -201,18 +201,18 @@ def _is_read_otherwise(job: ImportJob, choices: Choices) -> bool:
 def _check_reading(job: ImportJob, choices: Choices) -> None:
     """Whether the file can be read as the choices say. Raises WrongChoice."""
     if choices.format is not None and choices.format not in {one.name for one in FORMATS} | {archive_files.NAME}:
-        raise WrongChoice("format", _("There is no such format."))
+        raise WrongChoice("format", _("Unknown format."))
     if choices.mapping is not None and not _is_mapping(choices.mapping):
-        raise WrongChoice("mapping", _("Please say at least which field holds what was said."))
+        raise WrongChoice("mapping", _("Please choose at least the field with the text."))
     if choices.mapping is not None and not choices.mapping.get("speaker") and choices.kind != "notes":
-        raise WrongChoice("speaker", _("Who says this? Please name a field, or say that all of it is your own."))
+        raise WrongChoice("speaker", _("Who wrote this? Please choose a field, or say that all of it is yours."))
     questions = job.found.get("questions", [])
     if "mapping" in questions and not choices.mapping:
-        raise WrongChoice("mapping", _("Please say at least which field holds what was said."))
+        raise WrongChoice("mapping", _("Please choose at least the field with the text."))
     if "day_first" in questions and choices.day_first is None:
-        raise WrongChoice("day_first", _("Please say whether day or month is first."))
+        raise WrongChoice("day_first", _("Please say whether the day or the month comes first."))
     if choices.kind not in (None, *KINDS):
-        raise WrongChoice("kind", _("It is a chat, or it is notes."))
+        raise WrongChoice("kind", _("Choose either a chat or notes."))
     if "kind" in questions and choices.kind is None:
         raise WrongChoice("kind", _("Please say whether this is a chat of several people, or your own notes."))
 

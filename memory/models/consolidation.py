@@ -32,11 +32,11 @@ class Extraction(models.Model):
 
     session = models.ForeignKey(Session, models.CASCADE, related_name="extractions", verbose_name=_("session"))
     chunk = models.PositiveSmallIntegerField(_("chunk"), default=0)
-    through = models.PositiveBigIntegerField(_("through"))
+    through = models.PositiveBigIntegerField(_("read up to"))
     answer = models.JSONField(_("answer"))
     dropped = models.PositiveSmallIntegerField(_("dropped"), default=0)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
-    applied_at = models.DateTimeField(_("applied at"), null=True, blank=True)
+    applied_at = models.DateTimeField(_("stored at"), null=True, blank=True)
     text_columns = {"answer": TextColumn(CLEAR, found_by="words", cleared=NOTHING_READ)}
 
     class Meta:
@@ -72,7 +72,7 @@ class ModelReply(models.Model):
     step = models.CharField(_("step"), max_length=24)
     number = models.PositiveSmallIntegerField(_("number"))
     text = models.TextField(_("text"))
-    whole = models.BooleanField(_("whole"), default=True)
+    whole = models.BooleanField(_("complete"), default=True)
     usage = models.JSONField(_("usage"), default=dict)
     at = models.DateTimeField(_("at"), auto_now_add=True)
     text_columns = {"text": TextColumn(DELETE_ROW), "step": NO_WORDS, "usage": NO_WORDS}

@@ -157,7 +157,7 @@ class MergeProposal(PublicId):
     decided_at = models.DateTimeField(_("decided at"), null=True, blank=True)
     snapshot = models.JSONField(_("snapshot"), default=dict, blank=True)
     hinted_at = models.DateTimeField(
-        _("hinted at"), null=True, blank=True, help_text=_("when a prompt last asked to find out")
+        _("hinted at"), null=True, blank=True, help_text=_("when a prompt last asked about it")
     )
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     text_columns = {"reasons": NO_WORDS, "snapshot": NO_WORDS}
@@ -165,8 +165,8 @@ class MergeProposal(PublicId):
     objects = MergeProposalQuerySet.as_manager()
 
     class Meta:
-        verbose_name = _("question of two names")
-        verbose_name_plural = _("questions of two names")
+        verbose_name = _("possible duplicate")
+        verbose_name_plural = _("possible duplicates")
         ordering = ["-id"]
         constraints = [
             models.UniqueConstraint(fields=["a", "b"], name="proposal_once_per_pair"),

@@ -44,11 +44,11 @@ class ImportJob(PublicId):
     """
 
     class Status(models.TextChoices):
-        LOOKING = "looking", _("being looked through")
+        LOOKING = "looking", _("being checked")
         ASKING = "asking", _("waiting for your answer")
         WRITING = "writing", _("being stored")
         REMEMBERING = "remembering", _("being remembered")
-        DRAFTING = "drafting", _("being drawn together")
+        DRAFTING = "drafting", _("being summarised")
         DONE = "done", _("done")
         CANCELLED = "cancelled", _("cancelled")
         REFUSED = "refused", _("could not be read")
@@ -68,23 +68,23 @@ class ImportJob(PublicId):
         blank=True,
         related_name="import_jobs",
         verbose_name=_("persona"),
-        help_text=_("none until it is known of whom the file tells: a companion may begin with it"),
+        help_text=_("empty until the companion is known: an import may create one"),
     )
     status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.LOOKING)
     file_name = models.CharField(_("file"), max_length=200)
     file_size = models.PositiveBigIntegerField(_("size"))
-    file_digest = models.CharField(_("digest of the file"), max_length=64, blank=True)
-    file_is_here = models.BooleanField(_("the file is kept here"), default=False)
+    file_digest = models.CharField(_("hash of the file"), max_length=64, blank=True)
+    file_is_here = models.BooleanField(_("path of the file"), default=False)
     format = models.CharField(_("format"), max_length=40, blank=True)
     found = models.JSONField(_("found"), default=dict)
     choices = models.JSONField(_("choices"), default=dict)
     counts = models.JSONField(_("counts"), default=dict)
-    gone_through = models.PositiveIntegerField(_("chunks gone through"), default=0)
-    refusal = models.JSONField(_("why it was refused"), default=dict)
+    gone_through = models.PositiveIntegerField(_("parts read"), default=0)
+    refusal = models.JSONField(_("reason for refusal"), default=dict)
     failure = models.CharField(_("failure"), max_length=200, blank=True)
-    holder = models.CharField(_("holder"), max_length=120, blank=True, editable=False)
-    lease_until = models.DateTimeField(_("lease until"), null=True, blank=True)
-    attempts = models.PositiveSmallIntegerField(_("attempts"), default=0, help_text=_("since its last step forward"))
+    holder = models.CharField(_("lease holder"), max_length=120, blank=True, editable=False)
+    lease_until = models.DateTimeField(_("lease expires at"), null=True, blank=True)
+    attempts = models.PositiveSmallIntegerField(_("attempts"), default=0, help_text=_("since the last completed step"))
     created_at = models.DateTimeField(_("created at"))
     confirmed_at = models.DateTimeField(_("confirmed at"), null=True, blank=True)
     finished_at = models.DateTimeField(_("finished at"), null=True, blank=True)
@@ -162,7 +162,7 @@ class ImportChunk(models.Model):
     persona, however often its file comes."""
 
     class Kind(models.TextChoices):
-        TALK = "talk", _("talk")
+        TALK = "talk", _("session")
         PROSE = "prose", _("prose")
         NOTES = "notes", _("notes")  # cards, lorebooks, memories of other systems: no lines that somebody said
 
@@ -171,7 +171,7 @@ class ImportChunk(models.Model):
     number = models.PositiveIntegerField(_("number"))
     digest = models.CharField(_("digest"), max_length=64)
     kind = models.CharField(_("kind"), max_length=8, choices=Kind)
-    dated = models.BooleanField(_("dated"), default=True, help_text=_("whether the file says when it was"))
+    dated = models.BooleanField(_("dated"), default=True, help_text=_("whether the file has its date"))
     session = models.OneToOneField(
         Session, models.SET_NULL, null=True, blank=True, related_name="import_chunk", verbose_name=_("session")
     )

@@ -85,7 +85,7 @@ class ConceptNode(PublicId):
         EXPIRED = "expired", _("never confirmed")
         SETTLED = "settled", _("settled long ago")
         OLD = "old", _("old and slight")
-        PERSON = "person", _("put away by a person")
+        PERSON = "person", _("archived by a person")
 
     class Outcome(models.TextChoices):
         OPEN = "open", _("open")

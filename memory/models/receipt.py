@@ -18,7 +18,7 @@ class Receipt(PublicId):
     """
 
     class Status(models.TextChoices):
-        PENDING = "pending", _("the bytes are being erased")
+        PENDING = "pending", _("erasing bytes")
         DONE = "done", _("done")
 
     persona = models.ForeignKey(
@@ -30,8 +30,8 @@ class Receipt(PublicId):
     choice = models.JSONField(_("choice"), default=dict)
     counts = models.JSONField(_("counts"), default=dict)
     erased = models.JSONField(_("erased"), default=dict)
-    prints = models.JSONField(_("prints"), default=list)
-    stones = models.JSONField(_("stones"), default=list)
+    prints = models.JSONField(_("fingerprints"), default=list)
+    stones = models.JSONField(_("tombstones"), default=list)
     by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("by")
     )

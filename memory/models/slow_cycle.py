@@ -30,13 +30,13 @@ class SlowCycle(models.Model):
     persona = models.OneToOneField(
         Persona, models.CASCADE, primary_key=True, related_name="slow_cycle", verbose_name=_("persona")
     )
-    through = models.PositiveBigIntegerField(_("through"), default=0)
+    through = models.PositiveBigIntegerField(_("read up to"), default=0)
     requested_at = models.DateTimeField(_("requested at"), null=True, blank=True)
     requested_by = models.ForeignKey(
-        Session, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("requested by")
+        Session, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("requested by session")
     )
-    holder = models.CharField(_("holder"), max_length=120, blank=True, editable=False)
-    lease_until = models.DateTimeField(_("lease until"), null=True, blank=True)
+    holder = models.CharField(_("lease holder"), max_length=120, blank=True, editable=False)
+    lease_until = models.DateTimeField(_("lease expires at"), null=True, blank=True)
     attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
     text_columns = {"holder": NO_WORDS}
 
@@ -63,7 +63,7 @@ class SlowCycleRun(models.Model):
     words stand in what was made, and go with it."""
 
     class Reason(models.TextChoices):
-        FIRST = "first", _("the first one")
+        FIRST = "first", _("first run")
         RESTED = "rested", _("enough time has passed")
         SHOCK = "shock", _("a shock")
         CORRECTION = "correction", _("a correction")
@@ -79,9 +79,9 @@ class SlowCycleRun(models.Model):
     reason = models.CharField(_("reason"), max_length=12, choices=Reason)
     outcome = models.CharField(_("outcome"), max_length=8, choices=Outcome)
     failure = models.CharField(_("failure"), max_length=200, blank=True)
-    given = models.JSONField(_("given"), default=dict)
-    made = models.JSONField(_("made"), default=list)
-    through = models.PositiveBigIntegerField(_("through"), default=0)
+    given = models.JSONField(_("inputs"), default=dict)
+    made = models.JSONField(_("results"), default=list)
+    through = models.PositiveBigIntegerField(_("read up to"), default=0)
     tokens_in = models.PositiveIntegerField(_("tokens in"), default=0)
     tokens_out = models.PositiveIntegerField(_("tokens out"), default=0)
     dropped = models.PositiveSmallIntegerField(_("dropped"), default=0)

@@ -15,7 +15,7 @@ class Tombstone(models.Model):
 
     class Kind(models.TextChoices):
         TEXT = "text", _("a text")
-        LINE = "line", _("a short line of one day")
+        LINE = "line", _("a short message of one day")
         NAME = "name", _("a name")
         EXTERNAL = "external", _("an id in an archive")
 
@@ -23,7 +23,7 @@ class Tombstone(models.Model):
     kind = models.CharField(_("kind"), max_length=8, choices=Kind, default=Kind.TEXT)
     digest = models.CharField(_("digest"), max_length=64)
     key_id = models.CharField(_("key id"), max_length=8, default="")
-    refused = models.PositiveIntegerField(_("refused"), default=0)
+    refused = models.PositiveIntegerField(_("times refused"), default=0)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     text_columns = {"digest": NO_WORDS, "key_id": NO_WORDS}
 

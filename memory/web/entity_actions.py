@@ -25,24 +25,24 @@ def _rename(entity: Entity, data: QueryDict, by: Any) -> Any:
 
 def _describe(entity: Entity, data: QueryDict, by: Any) -> Any:
     rename.describe(entity, data.get("description", ""))
-    return _("Described.")
+    return _("Description saved.")
 
 
 def _add_name(entity: Entity, data: QueryDict, by: Any) -> Any:
     before = entity.aliases.count()
     rename.add_alias(entity, data.get("name", ""))
-    return _("The name was added.") if entity.aliases.count() > before else _("There was nothing to change.")
+    return _("The name was added.") if entity.aliases.count() > before else _("Nothing was changed.")
 
 
 def _remove_name(entity: Entity, data: QueryDict, by: Any) -> Any:
     rename.remove_alias(get_object_or_404(entity.aliases, pk=read_key(data.get("alias", ""))))
-    return _("The name was taken away.")
+    return _("The name was removed.")
 
 
 def _split(entity: Entity, data: QueryDict, by: Any) -> Any:
     aliases, mentions = (list(map(read_key, data.getlist(name))) for name in ("alias", "mention"))
     split.split(entity, aliases, mentions, by, timezone.now())
-    return _("They are two from now on, and kept apart.")
+    return _("Split: they are two people from now on.")
 
 
 ENTITY_ACTIONS: Mapping[str, Callable[[Entity, QueryDict, Any], Any]] = {

@@ -16,12 +16,13 @@ from memory.forgetting import Busy, Choice, Plan, PlanChanged, make_choice
 from memory.models import Receipt
 from memory.web.keys import read_key
 
-BUSY = _("A reply is being written just now. Wait until it is there, then try again.")
-CHANGED = _("What would be forgotten has changed meanwhile. This is what would go now; please look, and confirm again.")
+BUSY = _("A reply is being written. Wait until it has arrived, then try again.")
+CHANGED = _("The list has changed in the meantime. Please check the new list and confirm again.")
 NOBODY_LEFT = _(
-    "Others have accounts here, and nobody would be left to look after them. Make one of them a superuser first."
+    "You are the only administrator, and others have accounts here. Make one of them an administrator (superuser) "
+    "first."
 )
-UNCLEAR = _("This choice could not be read. Nothing was forgotten; please look, and choose again.")
+UNCLEAR = _("This choice was not understood. Nothing was forgotten; please choose again.")
 
 
 def read_choice(data: QueryDict) -> Choice:

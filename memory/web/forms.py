@@ -39,18 +39,18 @@ from memory.store.writing import in_one_line, normalize_relational_tag
 # Time zones and windows around a day need a day before and after it.
 FIRST_DAY, LAST_DAY = date(1, 1, 2), date(9999, 12, 30)
 TAG_LABELS = {
-    "identity-bearing": _("part of who one is"),
+    "identity-bearing": _("identity"),
     "unresolved": _("unresolved"),
     "vulnerability": _("vulnerability"),
     "turning-point": _("turning point"),
     "correction": _("correction"),
     "commitment": _("commitment"),
 }
-FORGOTTEN = _("These words were forgotten for good; nothing may say them again.")
+FORGOTTEN = _("These words were deleted for good and cannot be used again.")
 REFUSALS: dict[type[Exception], Any] = {
     WordsForgotten: FORGOTTEN,
-    EmbeddingUnavailable: _("This cannot be changed just now. Nothing is lost; please try again later."),
-    ConceptNode.DoesNotExist: _("It was forgotten meanwhile."),
+    EmbeddingUnavailable: _("This cannot be changed right now. Nothing is lost; please try again later."),
+    ConceptNode.DoesNotExist: _("It has been forgotten in the meantime."),
 }
 _COMMAS = re.compile("[,，、]")
 
@@ -170,8 +170,8 @@ class CorrectionForm(forms.ModelForm):
     description = DescriptionField(
         label=_("memory"), max_length=MAX_DESCRIPTION, widget=forms.Textarea(attrs={"rows": 4, "cols": 80})
     )
-    emotional_impact = forms.IntegerField(label=_("weight"), min_value=-MAX_IMPACT, max_value=MAX_IMPACT)
-    emotion_tags = FeelingsField(label=_("feelings"), required=False, help_text=_("with commas between them"))
+    emotional_impact = forms.IntegerField(label=_("impact"), min_value=-MAX_IMPACT, max_value=MAX_IMPACT)
+    emotion_tags = FeelingsField(label=_("feelings"), required=False, help_text=_("separated by commas"))
     event_time_start = DayField(label=_("first day"), required=False)
     event_time_end = DayField(label=_("last day"), required=False)
     relational_tags = TagsField(

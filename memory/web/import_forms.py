@@ -18,20 +18,20 @@ from memory.models import ImportJob
 from persona.onboarding.forms import PersonaStep, StyleStep, YouStep
 
 PARTS = {
-    "text": _("What was said"),
-    "speaker": _("Who said it"),
+    "text": _("Text"),
+    "speaker": _("Sender"),
     "at": _("When"),
-    "clock": _("The time of day, where it stands apart"),
+    "clock": _("Time of day, if in a field of its own"),
     "title": _("Title"),
     "source_id": _("Id"),
-    "talk": _("Which talk it belongs to"),
+    "talk": _("Conversation"),
 }
 # What is chosen for the field of who said it where nobody else did.
 MINE = "*mine*"
 # The button that has the file looked through once more, read as was said.
 AGAIN = "again"
-_DAYS = [("", _("as the file itself shows")), ("day", _("day first: 31/12")), ("month", _("month first: 12/31"))]
-_KINDS = [("", _("as the file itself shows")), ("chat", _("a chat of several people")), ("notes", _("my own notes"))]
+_DAYS = [("", _("as in the file")), ("day", _("day first: 31/12")), ("month", _("month first: 12/31"))]
+_KINDS = [("", _("as in the file")), ("chat", _("a chat of several people")), ("notes", _("my own notes"))]
 _DAY_FIRST = {"day": True, "month": False}
 _LONGEST_PATH = 200
 
@@ -72,9 +72,7 @@ class Answers(forms.Form):
         super().__init__(data, auto_id="answer_%s", initial=_initial(likely))
         self.job = job
         self.found: Mapping[str, Any] = job.found
-        self._choose_from(
-            "format", [(AUTO, _("what it was recognised as")), *((one.name, one.label) for one in FORMATS)]
-        )
+        self._choose_from("format", [(AUTO, _("as recognised")), *((one.name, one.label) for one in FORMATS)])
         self._choose_from("zone", [(name, name.replace("_", " ")) for name in sorted(zoneinfo.available_timezones())])
         is_nameless = job.persona is not None and not job.persona.user_name
         self.asks_name = is_nameless and not self.questions and job.format != archive_files.NAME
@@ -130,9 +128,9 @@ class Answers(forms.Form):
         if self.errors or self.is_read_again or is_read_anew(self.job, self.choices()):
             return cleaned
         if self.speakers and "user" not in self.choices().roles.values() and not cleaned["without_owner"]:
-            self.add_error(None, _("Please say who of them is you, or that none of them is."))
+            self.add_error(None, _("Please say which of them is you, or that none of them is."))
         if self.asks_name and not suggestions.owner_called(self.job, self.choices()):
-            self.add_error("called", _("Please say what you are called."))
+            self.add_error("called", _("Please enter your name."))
         return cleaned
 
     def choices(self) -> Choices:
@@ -174,9 +172,9 @@ class Answers(forms.Form):
         if not isinstance(field, forms.ChoiceField):
             return
         fields = [(path, path) for path, _label in cast(list[tuple[str, str]], field.choices) if path]
-        field.choices = [("", _("please choose")), *fields, (MINE, _("nobody else: all of it is my own"))]
+        field.choices = [("", _("please choose")), *fields, (MINE, _("nobody else: all of it is mine"))]
         field.required = True
-        field.error_messages["required"] = _("Please say who says this: a field, or that all of it is your own.")
+        field.error_messages["required"] = _("Who wrote this? Please choose a field, or say that all of it is yours.")
         field.initial = field.initial or (MINE if is_notes else "")
         del self.fields["kind"]
 

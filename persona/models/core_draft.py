@@ -66,8 +66,8 @@ class DraftQuote(models.Model):
 
     draft = models.ForeignKey(CoreDraft, models.CASCADE, related_name="quotes", verbose_name=_("draft"))
     quote = models.TextField(_("quote"))
-    said_in = models.UUIDField(_("said in"), null=True, blank=True)
-    said_at = models.DateTimeField(_("said at"), null=True, blank=True)
+    said_in = models.UUIDField(_("source session"), null=True, blank=True)
+    said_at = models.DateTimeField(_("sent at"), null=True, blank=True)
     where = models.CharField(_("where"), max_length=200, blank=True)
     text_columns = {
         "quote": TextColumn(DELETE_ROW, found_by="restatement", archived=True),

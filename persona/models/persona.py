@@ -49,7 +49,7 @@ class Persona(PublicId):
     facts = models.JSONField(_("facts"), default=dict, blank=True)
     episodic_state = models.JSONField(_("mood"), default=dict, blank=True, editable=False)
     # Until then she does not speak first: somebody spoke of a crisis. It says nothing else, and is dropped once past.
-    care_until = models.DateTimeField(_("holds back until"), null=True, blank=True, editable=False)
+    care_until = models.DateTimeField(_("no first message before"), null=True, blank=True, editable=False)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     text_columns = {
         "name": WRITTEN_BY_OWNER,
@@ -70,8 +70,8 @@ class Persona(PublicId):
             models.CheckConstraint(condition=~models.Q(name=""), name="persona_has_a_name"),
         ]
         permissions = [
-            ("read_words", _("May read what other people said and what is remembered of it")),
-            ("forget_words", _("May have other people's words and memories forgotten")),
+            ("read_words", _("May read other people's messages and memories")),
+            ("forget_words", _("May delete other people's messages and memories")),
         ]
 
     def __str__(self) -> str:
@@ -79,7 +79,7 @@ class Persona(PublicId):
 
     def clean(self) -> None:
         if not isinstance(self.facts, dict):
-            raise ValidationError({"facts": _("Facts are an object of names and values.")})
+            raise ValidationError({"facts": _("Facts must be an object of names and values.")})
 
     @property
     def zone(self) -> zoneinfo.ZoneInfo:

@@ -122,7 +122,7 @@ def _decide(draft: CoreDraft, status: str, by: "User", now: datetime) -> None:
     # An update first: it takes the write lock before anything is read.
     decided = CoreDraft.objects.open().filter(pk=draft.pk).update(status=status, decided_at=now, decided_by=by)
     if not decided:
-        raise DraftRefused("decided", _("This draft was decided before, or is gone."))
+        raise DraftRefused("decided", _("This draft has already been decided or no longer exists."))
     draft.refresh_from_db()
 
 
@@ -140,8 +140,8 @@ def _with(content: str, words: str) -> str:
 
 def _too_long(by: int) -> str:
     return ngettext(
-        "The block would be too long by %(count)d character. Shorten it, or the draft.",
-        "The block would be too long by %(count)d characters. Shorten it, or the draft.",
+        "The text would be %(count)d character too long. Shorten it or the draft.",
+        "The text would be %(count)d characters too long. Shorten it or the draft.",
         by,
     ) % {"count": by}
 

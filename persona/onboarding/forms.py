@@ -48,7 +48,7 @@ class YouStep(forms.Form):
     """Step 2: who you are."""
 
     user_name = forms.CharField(label=_("What should they call you?"), max_length=80)
-    user = _block(_("What should they know about you from the start?"))
+    user = _block(_("What should they always know about you?"))
     timezone = forms.ChoiceField(label=_("Your time zone"), choices=[])
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -12,15 +12,15 @@ from proactive.models.outreach import Outreach, Trigger
 class Gate(models.TextChoices):
     """What can hold her back, in the order in which it is asked; the first refusal wins."""
 
-    ENABLED = "enabled", _("it is not allowed")
-    CRISIS_HOLD = "crisis_hold", _("a crisis was spoken of")
+    ENABLED = "enabled", _("not allowed")
+    CRISIS_HOLD = "crisis_hold", _("a crisis came up")
     QUIET_HOURS = "quiet_hours", _("quiet hours")
-    COLD_USER = "cold_user", _("the last two got no answer")
-    RATE = "rate", _("enough for one day")
+    COLD_USER = "cold_user", _("the last two were not answered")
+    RATE = "rate", _("daily limit reached")
     SPACING = "spacing", _("too soon after the last")
     TURN_IN_FLIGHT = "turn_in_flight", _("a reply is being written")
-    COST_CAP = "cost_cap", _("the budget is spent")
-    TRIGGER = "trigger", _("there is no reason to")
+    COST_CAP = "cost_cap", _("the budget is used up")
+    TRIGGER = "trigger", _("no reason to write")
 
 
 class Consideration(models.Model):
@@ -31,9 +31,9 @@ class Consideration(models.Model):
     """
 
     class Verdict(models.TextChoices):
-        SEND = "send", _("speak")
+        SEND = "send", _("write")
         REFUSE = "refuse", _("hold back")
-        DEFER = "defer", _("wait a moment")
+        DEFER = "defer", _("wait")
 
     persona = models.ForeignKey(Persona, models.CASCADE, related_name="considerations", verbose_name=_("persona"))
     day = models.DateField(_("day"), help_text=_("in the owner's time zone"))

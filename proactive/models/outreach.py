@@ -15,9 +15,9 @@ from persona.models import Persona
 class Trigger(models.TextChoices):
     """Why a persona might speak first."""
 
-    PROMISE = "promise", _("a promise of hers is due")
-    SHOCK = "shock", _("something weighs heavily")
-    EXPECTATION = "expectation", _("something expected is due")
+    PROMISE = "promise", _("a promise of the persona is due")
+    SHOCK = "shock", _("something serious happened")
+    EXPECTATION = "expectation", _("an expectation is due")
     SILENCE = "silence", _("a long silence")
 
 
@@ -38,8 +38,8 @@ class Outreach(models.Model):
     """
 
     class Status(models.TextChoices):
-        WANTED = "wanted", _("on its way")
-        DELIVERED = "delivered", _("said")
+        WANTED = "wanted", _("being sent")
+        DELIVERED = "delivered", _("sent")
         DROPPED = "dropped", _("dropped")
         FAILED = "failed", _("failed")
 
@@ -50,12 +50,12 @@ class Outreach(models.Model):
     about_uuid = models.UUIDField(_("about"), null=True, blank=True)
     status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.WANTED)
     reason = models.CharField(_("why it was dropped"), max_length=40, blank=True)
-    wanted_at = models.DateTimeField(_("wanted at"))
-    delivered_at = models.DateTimeField(_("said at"), null=True, blank=True)
+    wanted_at = models.DateTimeField(_("decided at"))
+    delivered_at = models.DateTimeField(_("sent at"), null=True, blank=True)
     turn_uuid = models.UUIDField(_("turn"), null=True, blank=True)
     pushed_at = models.DateTimeField(_("pushed at"), null=True, blank=True)
-    holder = models.CharField(_("holder"), max_length=120, blank=True, editable=False)
-    lease_until = models.DateTimeField(_("lease until"), null=True, blank=True)
+    holder = models.CharField(_("lease holder"), max_length=120, blank=True, editable=False)
+    lease_until = models.DateTimeField(_("lease expires at"), null=True, blank=True)
     attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
     text_columns = {"trigger_key": NO_WORDS, "reason": NO_WORDS, "holder": NO_WORDS}
 

@@ -13,10 +13,10 @@ class ReachingOut(models.Model):
     persona = models.OneToOneField(
         Persona, models.CASCADE, primary_key=True, related_name="reaching_out", verbose_name=_("persona")
     )
-    enabled = models.BooleanField(_("may speak first"), default=False)
+    enabled = models.BooleanField(_("may write first"), default=False)
     quiet_start = models.PositiveSmallIntegerField(_("quiet from"), null=True, blank=True)
     quiet_end = models.PositiveSmallIntegerField(_("quiet until"), null=True, blank=True)
-    max_per_24h = models.PositiveSmallIntegerField(_("at most in 24 hours"), null=True, blank=True)
+    max_per_24h = models.PositiveSmallIntegerField(_("messages in 24 hours, at most"), null=True, blank=True)
     push = models.BooleanField(_("also as a notification"), default=False)
     changed_at = models.DateTimeField(_("changed at"), null=True, blank=True)
 

@@ -53,7 +53,7 @@ class Day:
         """All of it in words, for whoever does not see the square."""
         parts = [ngettext("%(count)d message", "%(count)d messages", self.said) % {"count": self.said}]
         if self.sent > self.said:
-            parts.append(_("%(count)d not said") % {"count": self.sent - self.said})
+            parts.append(_("%(count)d not sent") % {"count": self.sent - self.said})
         return "; ".join([*parts, *(f"{one.label}: {one.times}" for one in self.held)])
 
 

@@ -9,26 +9,26 @@ from proactive.models.consideration import Gate
 from proactive.models.outreach import Trigger
 
 SPOKE: Mapping[str, Any] = {
-    Trigger.PROMISE: _("something that had been promised was due"),
-    Trigger.SHOCK: _("something had happened that means a lot"),
+    Trigger.PROMISE: _("a promise was due"),
+    Trigger.SHOCK: _("something important had happened"),
     Trigger.EXPECTATION: _("something you were waiting for was due"),
-    Trigger.SILENCE: _("there had been a long silence"),
+    Trigger.SILENCE: _("you had not talked for a while"),
 }
 HELD_BACK: Mapping[str, Any] = {
-    Gate.ENABLED: _("speaking first was not allowed"),
-    Gate.CRISIS_HOLD: _("things had become very hard, and a careful pause was kept"),
-    Gate.QUIET_HOURS: _("it was quiet time"),
-    Gate.COLD_USER: _("the last two messages had no answer: the next word is yours"),
-    Gate.RATE: _("it was enough for 24 hours"),
+    Gate.ENABLED: _("writing first was not allowed"),
+    Gate.CRISIS_HOLD: _("you had spoken of something very hard, so there was a pause"),
+    Gate.QUIET_HOURS: _("it was within quiet hours"),
+    Gate.COLD_USER: _("the last two messages were not answered: the next one is up to you"),
+    Gate.RATE: _("the limit for 24 hours was reached"),
     Gate.SPACING: _("the last message was not long ago"),
-    Gate.TURN_IN_FLIGHT: _("you were just talking"),
-    Gate.COST_CAP: _("the day's budget for the model was spent"),
-    Gate.TRIGGER: _("there was no reason to"),
+    Gate.TURN_IN_FLIGHT: _("you were in the middle of a conversation"),
+    Gate.COST_CAP: _("the day's budget for the model was used up"),
+    Gate.TRIGGER: _("there was no reason to write"),
 }
 # As she says it herself, beside the line.
 WHY_NOW: Mapping[str, Any] = {
-    Trigger.PROMISE: _("I wrote to you first because something that I had promised was due."),
-    Trigger.SHOCK: _("I wrote to you first because something had happened that means a lot."),
+    Trigger.PROMISE: _("I wrote to you first because a promise of mine was due."),
+    Trigger.SHOCK: _("I wrote to you first because something important had happened."),
     Trigger.EXPECTATION: _("I wrote to you first because something you were waiting for was due."),
     Trigger.SILENCE: _("I wrote to you first because we had not talked for a while."),
 }

@@ -83,5 +83,5 @@ def _said(request: HttpRequest) -> dict[str, Any]:
 
 def _words_for(code: str) -> str:
     if code == "unknown_service":
-        return _("This server does not know the push service of your browser. Whoever runs it can allow it.")
-    return _("Your browser said something that this server does not understand.")
+        return _("This server does not allow your browser's push service. Its administrator can add it.")
+    return _("Your browser sent something that this server does not understand.")

@@ -75,6 +75,7 @@ export class Composer {
     const left = text.length < this.maxChars - WARN_BELOW ? Infinity : this.maxChars - lengthOf(text);
     this.input.setAttribute('aria-invalid', String(left < 0));
     this.count.toggleAttribute('data-over', left < 0);
-    this.count.textContent = left >= WARN_BELOW ? '' : numbered(left < 0 ? 'over' : 'left', Math.abs(left));
+    const numbers = { n: Math.abs(left), limit: this.maxChars };
+    this.count.textContent = left >= WARN_BELOW ? '' : numbered(left < 0 ? 'over' : 'left', numbers);
   }
 }

@@ -7,11 +7,13 @@ export function word(name) {
 }
 
 export function counted(name, n) {
-  return word(n === 1 ? `${name}One` : `${name}Other`).replace('{n}', String(n));
+  return numbered(n === 1 ? `${name}One` : `${name}Other`, { n });
 }
 
-export function numbered(name, n) {
-  return word(name).replace('{n}', String(n));
+// Numbers as the language of the page writes them: "13,000 characters too long (limit 20,000)".
+export function numbered(name, numbers) {
+  const { lang } = document.documentElement;
+  return word(name).replace(/\{(\w+)\}/g, (_, key) => numbers[key].toLocaleString(lang));
 }
 
 export function shape(name) {

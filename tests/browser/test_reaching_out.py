@@ -82,7 +82,7 @@ def reads_the_calendar(page: Page, house: Installation) -> None:
     expect(day).to_have_count(1)
     name = str(day.get_attribute("aria-label"))
     assert "1 message; " in name
-    assert "enough for one day: 480" in name
+    assert "daily limit reached: 480" in name
     colours: list[str] = day.locator("rect").evaluate_all("all => all.map((one) => getComputedStyle(one).fill)")
     assert len(set(colours)) == len(colours) >= 2
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -91,8 +91,8 @@ def reads_the_calendar(page: Page, house: Installation) -> None:
     page.get_by_test_id("after").press("Enter")
     day.press("Enter")
     rows = page.locator("#result_list tbody tr")
-    expect(rows.filter(has_text="enough for one day")).to_have_count(1)
-    expect(rows.filter(has_text="speak")).to_have_count(1)
+    expect(rows.filter(has_text="daily limit reached")).to_have_count(1)
+    expect(rows.filter(has_text="write")).to_have_count(1)
 
 
 def test_the_owner_allows_it_and_a_first_word_comes_with_its_reason(page: Page, house: Installation) -> None:
@@ -106,7 +106,7 @@ def test_the_owner_allows_it_and_a_first_word_comes_with_its_reason(page: Page, 
     page.get_by_label("Mira may write to me first").press("Space")
     page.get_by_label("Quiet from").select_option("22:00")
     page.get_by_test_id("keep").click()
-    expect(page.get_by_test_id("toast")).to_contain_text("Kept.")
+    expect(page.get_by_test_id("toast")).to_contain_text("Saved.")
     expect(page.get_by_test_id("enabled")).to_be_checked()
 
     page.goto(talk)
@@ -116,7 +116,7 @@ def test_the_owner_allows_it_and_a_first_word_comes_with_its_reason(page: Page, 
     speak_first(house, "How was **the exam**?", "Mira promised to ask how the exam went.")
     line = page.get_by_test_id("message-persona")
     expect(line.get_by_test_id("bubble")).to_have_text("How was the exam?", timeout=SOON)
-    expect(line.get_by_test_id("spoke-first")).to_have_text("Mira, an AI, spoke first")
+    expect(line.get_by_test_id("spoke-first")).to_have_text("Mira, an AI, wrote first")
     expect(page.get_by_test_id("announcer")).to_contain_text("How was the exam?")
     expect(page.get_by_test_id("hello")).to_be_hidden()
     assert page.title() == f"● {title}"
@@ -133,8 +133,8 @@ def test_the_owner_allows_it_and_a_first_word_comes_with_its_reason(page: Page, 
     expect(page.get_by_test_id("ai-notice")).to_have_count(1)
     expect(page.get_by_test_id("message-persona").last.get_by_test_id("spoke-first")).to_have_count(0)
     page.goto(f"{talk}reaching-out/")
-    expect(page.get_by_test_id("told-spoke")).to_contain_text("something that had been promised was due")
-    expect(page.get_by_test_id("told-held")).to_contain_text("it was enough for 24 hours")
+    expect(page.get_by_test_id("told-spoke")).to_contain_text("a promise was due")
+    expect(page.get_by_test_id("told-held")).to_contain_text("the limit for 24 hours was reached")
     page.get_by_test_id("told-about").click()
     expect(page.get_by_test_id("node-words")).to_have_text("Mira promised to ask how the exam went.")
     reads_the_calendar(page, house)
@@ -199,7 +199,7 @@ def test_notices_are_asked_for_by_hand_and_end_by_hand(page: Page, house: Instal
     page.get_by_test_id("enabled").press("Space")
     page.get_by_test_id("notices-allow").press("Enter")
     expect(place).to_have_attribute("data-state", "on", timeout=SOON)
-    expect(page.get_by_test_id("browsers")).to_have_text("One browser of yours is told.")
+    expect(page.get_by_test_id("browsers")).to_have_text("One browser of yours is notified.")
     expect(page.get_by_test_id("enabled")).to_be_checked()  # chosen, and not kept yet
     expect(page.get_by_test_id("notices-stop")).to_be_focused()
     page.get_by_test_id("notices-stop").press("Enter")

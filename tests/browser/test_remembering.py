@@ -36,7 +36,9 @@ def test_a_line_is_remembered_at_a_press_and_both_tabs_know(context: BrowserCont
     page.keyboard.press("Enter")
     expect(button).to_have_attribute("aria-pressed", "true", timeout=20 * SECONDS)
     expect(page.get_by_test_id("announcer")).to_contain_text("My sister Rosa lives in Lisbon.")
-    expect(page.get_by_test_id("timeline-row").first).to_contain_text("you asked for this", timeout=10 * SECONDS)
+    expect(page.get_by_test_id("timeline-row").first).to_contain_text(
+        "you asked to remember this", timeout=10 * SECONDS
+    )
     there = tab.get_by_test_id("message-user").get_by_test_id("remember")
     expect(there).to_have_text("remembered", timeout=10 * SECONDS)
     reply = page.get_by_test_id("message-persona").get_by_test_id("remember")

@@ -67,7 +67,7 @@ def test_pairs_are_reviewed_with_the_keyboard_alone(desk: Page) -> None:
     expect(desk.get_by_test_id("merge")).to_be_visible()
     desk.get_by_test_id("review-desk").focus()
     desk.keyboard.press("M")
-    expect(desk.locator("#review-question")).to_have_text("No pair is in question")
+    expect(desk.locator("#review-question")).to_have_text("No possible duplicates")
     desk.keyboard.press("u")
     is_about(desk, "黄逸扬")
     expect(desk.get_by_test_id("review-told")).to_contain_text("all is as it was")
@@ -95,6 +95,6 @@ def test_two_are_made_one_and_two_again_on_a_telephone(desk: Page) -> None:
     expect(desk.locator(".messagelist")).to_contain_text("The name was added.")
     desk.get_by_role("checkbox", name="黄逸扬", exact=True).check()
     desk.get_by_test_id("split").click()
-    expect(desk.locator(".messagelist")).to_contain_text("They are two from now on")
+    expect(desk.locator(".messagelist")).to_contain_text("they are two people from now on")
     expect(desk.get_by_role("checkbox", name="黄逸扬", exact=True)).to_have_count(0)
     assert complaints == []

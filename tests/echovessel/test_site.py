@@ -210,7 +210,7 @@ def test_letting_every_host_in_is_warned_of(settings: Any, hosts: list[str], war
 
 @pytest.mark.parametrize(
     ("language", "words"),
-    [("en", "Nobody lives here yet"), ("zh-CN,zh;q=0.9", "这里还没有人住"), ("de", "Nobody lives here yet")],
+    [("en", "No account yet"), ("zh-CN,zh;q=0.9", "还没有账户"), ("de", "No account yet")],
 )
 def test_before_there_is_an_owner_people_are_told_what_to_do(client: Client, language: str, words: str) -> None:
     for address in ("/", "/login/", "/account/"):

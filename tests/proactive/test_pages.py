@@ -186,7 +186,7 @@ def test_what_stayed_the_same_over_a_day_is_told_once_with_its_time(anas: Client
     held(mira, noon + 2 * HOUR, "spacing", first_at=noon + 2 * HOUR)
     page = anas.get(page_of(mira)).content.decode()
     shown = re.sub(r"<[^>]+>", "", page)
-    assert "Held back: there was no reason to (11:00–16:00); the last message was not long ago (14:00)" in shown
+    assert "Held back: there was no reason to write (11:00–16:00); the last message was not long ago (14:00)" in shown
 
 
 @pytest.mark.parametrize("state", ["hidden", "gone", "anothers"])
@@ -227,11 +227,11 @@ def test_the_page_takes_as_many_statements_after_a_year_as_after_a_day(anas: Cli
 def test_a_first_word_is_marked_in_the_talk_and_a_reply_is_not(anas: Client, mira: Persona) -> None:
     turn = first_word(mira, "How was the exam?", trigger="promise", about=None)
     page = anas.get(f"/chat/{mira.uuid}/").content.decode().partition("<template")[0]
-    assert "Mira, an AI, spoke first" in page
+    assert "Mira, an AI, wrote first" in page
     assert "why now?" in page
     Turn.objects.filter(pk=turn.pk).update(spoke_first=False)
     page = anas.get(f"/chat/{mira.uuid}/").content.decode().partition("<template")[0]
-    assert "spoke first" not in page
+    assert "wrote first" not in page
     assert "why this reply?" in page
 
 
@@ -372,11 +372,11 @@ def test_who_may_not_see_flags_is_not_told_of_a_crisis_here(mira: Persona, ben: 
     client = signed_in(reader)
     assert [client.get(f"/admin/proactive/{page}").status_code for page in pages] == [302, 302]
     assert client.get(f"/admin/proactive/consideration/{other.pk}/change/").status_code == 200
-    assert "a crisis was spoken of" not in client.get(calendar).content.decode()
+    assert "a crisis came up" not in client.get(calendar).content.decode()
     assert "quiet hours" in client.get(calendar).content.decode()
     trusted = signed_in(given(reader, "chat.view_crisisflag"))
     assert [trusted.get(f"/admin/proactive/{page}").status_code for page in pages] == [200, 200]
-    assert "a crisis was spoken of" in trusted.get(calendar).content.decode()
+    assert "a crisis came up" in trusted.get(calendar).content.decode()
 
 
 def test_nobody_sees_the_calendar_without_leave(mira: Persona, ben: User) -> None:

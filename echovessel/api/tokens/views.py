@@ -17,5 +17,5 @@ from echovessel.api.tokens.models import ApiToken
 def revoke(request: HttpRequest, token: UUID) -> HttpResponse:
     """Have a token of the caller's open nothing from now on."""
     secret.revoke(get_object_or_404(ApiToken, owner_id=request.user.pk, uuid=token), timezone.now())
-    messages.success(request, _("The token opens nothing any more."))
+    messages.success(request, _("The token is revoked."))
     return redirect("account")

@@ -38,7 +38,7 @@ _TITLES = ("title", "name")
 
 class MappedFile:
     name = "mapped"
-    label = gettext_lazy("Other JSON or table: you say which field is what")
+    label = gettext_lazy("Other JSON or table: you choose the fields")
 
     def resembles(self, sample: Sample) -> float:
         if sample.members or not sample.paths:

@@ -95,7 +95,7 @@ def _store(source: Source, member: str, limits: Limits) -> Iterator[Found]:
         checksum.take(value)
     counted = told.get("integrity.total_memories", number)
     if counted != number:
-        yield Skipped(_("memories counted in the file: %s") % word(counted), "broken")
+        yield Skipped(_("memories in the file: %s") % word(counted), "broken")
     if not checksum.fits(told.get("integrity.checksum")):
         yield Skipped(_("all memories of the file"), "altered")
     # Conversations that the store speaks of and does not bring along.

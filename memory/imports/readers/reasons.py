@@ -7,73 +7,77 @@ from django.utils.translation import gettext_lazy as _
 
 # What is left out while the rest is read.
 SKIPS = {
-    "altered": _("does not match the checksum beside it, as if it had been changed since; it was read all the same"),
+    "altered": _("the checksum does not match, so the file may have been changed; it was read anyway"),
     "broken": _("could not be read"),
-    "deleted": _("was deleted by whoever wrote it"),
-    "document": _("a document, not something that was said"),
-    "duplicate": _("stands in the file twice"),
-    "empty": _("holds no words"),
-    "hidden": _("was hidden in the conversation itself"),
-    "media": _("a picture, recording or file without words"),
-    "nobody": _("stands before anybody speaks"),
-    "not_chosen": _("an earlier or other version that was not kept in the conversation"),
-    "notice": _("a notice of the app, not something that somebody said"),
-    "outdated": _("was no longer true for the system that had kept it"),
+    "deleted": _("deleted by its author"),
+    "document": _("a document, not a message"),
+    "duplicate": _("duplicate in the file"),
+    "empty": _("no text"),
+    "hidden": _("hidden in the original conversation"),
+    "media": _("a picture, recording or file without text"),
+    "nobody": _("text before the first message"),
+    "not_chosen": _("an earlier or discarded version of a message"),
+    "notice": _("a notice from the app, not a message"),
+    "outdated": _("marked as no longer true by the other app"),
     "settings": _("settings and data about the account"),
-    "thinking": _("what the assistant thought before it spoke, not what it said"),
-    "too_deep": _("is nested too deeply"),
-    "too_long": _("is longer than a message may be"),
-    "tool": _("what a tool was asked or answered, not something that was said"),
-    "unknown": _("a kind of thing that is not known here"),
+    "thinking": _("the assistant's reasoning, not its reply"),
+    "too_deep": _("nested too deeply"),
+    "too_long": _("longer than a message may be"),
+    "tool": _("a tool's input or output, not a message"),
+    "unknown": _("unknown content"),
 }
 
 # Why a file is not read. The placeholders are the facts of ImportRejected.
 REJECTIONS = {
-    "archive_broken": _("The archive cannot be taken in: %(reason)s"),
+    "archive_broken": _("The archive cannot be imported: %(reason)s"),
     "ask_chat_or_notes": _("Please say whether this is a chat of several people, or your own notes."),
-    "ask_day_first": _("Dates like 03/04 can be read in two ways here. Please say whether day or month is first."),
-    "ask_mapping": _("Please say which fields hold who spoke, what was said and when."),
+    "ask_day_first": _(
+        "Dates like 03/04 can be read in two ways. Please say whether the day or the month comes first."
+    ),
+    "ask_mapping": _("Please choose the fields for the sender, the text and the time."),
     "binary": _("This is not text."),
     "empty": _("The file is empty."),
     "encoding": _("The text is in an encoding that is not known, or it is damaged."),
-    "line_too_long": _("A line is too long for a file of this kind."),
-    "member_missing": _("The archive holds none of the files that belong to this format."),
+    "line_too_long": _("A line in the file is too long for this format."),
+    "member_missing": _("The archive contains no file of this format."),
     "nested_zip": _("An archive within an archive is not opened."),
     "not_json": _("This is not JSON, or it is damaged or cut off."),
-    "not_this": _("This file is not what a file of the format “%(format)s” looks like."),
+    "not_this": _("This file does not look like “%(format)s”."),
     "nothing_found": _("Nothing that could be imported was found in the file."),
-    "page_of_chatgpt": _("This is the page of a ChatGPT export. Please bring conversations.json, or the whole zip."),
+    "page_of_chatgpt": _(
+        "This is the web page of a ChatGPT export. Please choose conversations.json or the whole zip."
+    ),
     "page_of_discord": _("This is a web page. Please export again with DiscordChatExporter, and choose JSON."),
     "page_of_telegram": _("This is a web page. Please export again with Telegram Desktop, and choose “JSON”."),
     "picture_broken": _("The picture is damaged or cut off."),
-    "picture_without_card": _("The picture holds no character card."),
-    "several_archives": _("It holds archives of several personas. Please unpack it, and bring one of them at a time."),
+    "picture_without_card": _("The picture contains no character card."),
+    "several_archives": _("It contains archives of several companions. Please unpack it and import them one by one."),
     "table_broken": _("A quotation mark in the table is never closed, or a cell is far too long."),
-    "other_day_first": _("Dates in the file do not exist if day and month are read in the order you chose."),
+    "other_day_first": _("In the order of day and month you chose, some dates in the file do not exist."),
     "too_big": _("The file is too big."),
     "too_deep": _("The data is nested too deeply."),
-    "unknown_format": _("The file was not recognised. It was compared with: %(formats)s."),
+    "unknown_format": _("The file was not recognised. Supported formats: %(formats)s."),
     "web_page": _("This is a web page. Please export again as JSON or plain text, if the program offers that."),
-    "zip_bomb": _("The archive unpacks to far more than an honest one would."),
+    "zip_bomb": _("The archive unpacks to a suspiciously large size."),
     "zip_broken": _("The archive is damaged."),
     "zip_encrypted": _("The archive is encrypted. Please unpack it first."),
-    "zip_entries": _("The archive holds too many files."),
-    "zip_method": _("The archive is packed in a way that is not supported."),
-    "zip_name": _("The archive holds a file under a name that is not allowed."),
+    "zip_entries": _("The archive contains too many files."),
+    "zip_method": _("The archive uses an unsupported compression."),
+    "zip_name": _("The archive contains a file with a forbidden name."),
 }
 
 # What a file that is no text may be, and what is in a zip, by how many.
 KINDS = {
-    "pdf": _("This is a PDF: please bring the export of the app itself, or the text."),
-    "picture": _("This is a picture, and not a conversation."),
-    "recording": _("This is a recording, and not a conversation."),
-    "video": _("This is a video, and not a conversation."),
-    "database": _("This is a database: please bring what the app itself exports."),
-    "packed": _("This file is packed in a way that is not opened here: please unpack it, or pack it as a zip."),
-    "document": _("This is a document of a word processor: please save it as plain text."),
-    "spreadsheet": _("This is a spreadsheet: please save it as CSV."),
-    "presentation": _("This is a presentation, and not a conversation."),
-    "book": _("This is a book, and not a conversation."),
+    "pdf": _("This is a PDF. Please choose the export file of the app, or plain text."),
+    "picture": _("This is a picture, not a conversation."),
+    "recording": _("This is a recording, not a conversation."),
+    "video": _("This is a video, not a conversation."),
+    "database": _("This is a database. Please choose a file that the app itself exported."),
+    "packed": _("This kind of archive cannot be opened. Please unpack it, or make it a zip."),
+    "document": _("This is a word processor document. Please save it as plain text."),
+    "spreadsheet": _("This is a spreadsheet. Please save it as CSV."),
+    "presentation": _("This is a presentation, not a conversation."),
+    "book": _("This is a book, not a conversation."),
 }
 
 
@@ -86,21 +90,19 @@ def describe_contents(contents: str) -> str:
         return str(KINDS[rest])
     if kind == "zip" and names:
         held = [_counted(*name.split("=", 1)) for name in names]
-        return gettext("The zip holds %(contents)s, but no conversations.") % {"contents": _joined(held)}
+        return gettext("The zip contains %(contents)s, but no conversations.") % {"contents": _joined(held)}
     if kind == "zip":
-        return gettext("The zip holds no files.")
+        return gettext("The zip is empty.")
     if kind == "json" and names:
         fields = gettext(", ").join(names)
-        return gettext("JSON with the fields %(fields)s: none of them holds what somebody said.") % {"fields": fields}
+        return gettext("JSON with the fields %(fields)s: none of them contains messages.") % {"fields": fields}
     if kind == "json":
         return gettext("The JSON in it is empty.")
     if kind == "damaged":
         return str(REJECTIONS["not_json"])
     if kind == "text" and rest.isdecimal():
         lines = ngettext("%(count)d line", "%(count)d lines", int(rest)) % {"count": int(rest)}
-        return gettext("A text of %(lines)s, in which nobody is named who says something, and no day.") % {
-            "lines": lines
-        }
+        return gettext("A text of %(lines)s without names of speakers or dates.") % {"lines": lines}
     return str(REJECTIONS["nothing_found"])
 
 

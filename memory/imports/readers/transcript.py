@@ -119,7 +119,9 @@ class Transcript:
         title = PurePath(source.name).stem
         messages = gather_sample(source.lines(), begins, options.limits)
         found = _lines(messages, title, options.limits)
-        yield from sessions_of(title, digest("transcript", title), title or _("the talk"), found, options.limits)
+        yield from sessions_of(
+            title, digest("transcript", title), title or _("the conversation"), found, options.limits
+        )
 
 
 def _beginnings(source: Source, beginning: Sequence[str]) -> Callable[[str], tuple[_Beginning, str] | None] | None:

@@ -115,7 +115,7 @@ def _table(query: QueryLine, budget: int, found: Recall) -> Iterator[str]:
     if not found.items:
         yield describe_empty(found.xray.empty_reason)
     if aside := describe_left_out(found.xray.as_json()):
-        yield f"{_('Looked at and left aside:')} {', '.join(f'{rule}: {count}' for rule, count in aside)}"
+        yield f"{_('Considered, but not used:')} {', '.join(f'{rule}: {count}' for rule, count in aside)}"
     yield _("%(tokens)s of %(budget)s tokens used") % {"tokens": found.xray.tokens, "budget": budget}
     yield ", ".join(f"{step} {ms:.1f} ms" for step, ms in found.xray.elapsed_ms.items())
 

@@ -54,10 +54,8 @@ def memory_charts(now: datetime) -> list[Chart]:
     ]
     mean = [_mean([found for (_kind, week), found in counts.items() if week == ago]) for ago in reversed(range(WEEKS))]
     return [
-        stacked_chart("remembered", _("Memories by layer, in each week until"), weeks, kinds),
-        line_chart(
-            "weight", _("How heavy they are in the mean, in each week until"), weeks, [Series(_("weight"), mean)]
-        ),
+        stacked_chart("remembered", _("Memories by layer, per week"), weeks, kinds),
+        line_chart("weight", _("Mean impact per week"), weeks, [Series(_("impact"), mean)]),
     ]
 
 
@@ -67,7 +65,7 @@ def impact_chart() -> Chart:
     counts = dict(rows.annotate(Count("pk")))
     bands = range(-MAX_IMPACT, MAX_IMPACT + 1)
     return stacked_chart(
-        "weights", _("Memories by weight"), list(bands), [Series(_("memories"), [counts.get(one, 0) for one in bands])]
+        "weights", _("Memories by impact"), list(bands), [Series(_("memories"), [counts.get(one, 0) for one in bands])]
     )
 
 
@@ -83,9 +81,9 @@ def recalls() -> Chart:
     nearly_all = [float(np.quantile(group, 0.95)) for group in groups]
     return line_chart(
         "recalls",
-        _("Milliseconds of recall, in the latest turns"),
+        _("Recall time of the latest turns (ms)"),
         columns,
-        [Series(_("half of the turns"), half), Series(_("95 of 100"), nearly_all)],
+        [Series(_("median"), half), Series(_("95th percentile"), nearly_all)],
     )
 
 
@@ -102,8 +100,8 @@ def costs(now: datetime) -> list[Chart]:
     days = [(now - timedelta(days=ago)).strftime("%m-%d") for ago in reversed(range(DAYS))]
     purposes = [purpose for purpose in Purpose if any(name == purpose for name, _ago in spent)]
     return [
-        stacked_chart("tokens", _("Tokens by purpose, in the 24 hours until"), days, _by(purposes, spent, 1)),
-        stacked_chart("cost", _("US dollars by purpose, in the 24 hours until"), days, _by(purposes, spent, 0)),
+        stacked_chart("tokens", _("Tokens by purpose, per 24 hours"), days, _by(purposes, spent, 1)),
+        stacked_chart("cost", _("US dollars by purpose, per 24 hours"), days, _by(purposes, spent, 0)),
     ]
 
 
@@ -123,12 +121,12 @@ def pending_work(user: User | AnonymousUser) -> list[PendingWork]:
     unfinished = talks.get("closing", 0) + talks.get("consolidating", 0)
     return [
         PendingWork(_("jobs in the queue"), OrmQ.objects.count()),
-        PendingWork(_("talks to be remembered"), unfinished, f"{talks_page}?status__exact=closing"),
-        PendingWork(_("talks that failed"), talks.get("failed", 0), f"{talks_page}?status__exact=failed"),
-        PendingWork(_("memories in quarantine"), quarantined.count(), f"{events_page}?status__exact=quarantined"),
-        PendingWork(_("names in question"), MergeProposal.objects.open().count(), names),
-        PendingWork(_("receipts whose bytes are being erased"), pending, f"{receipts}?status__exact=pending"),
-        PendingWork(_("writings refused because they were forgotten"), refused),
+        PendingWork(_("sessions waiting for consolidation"), unfinished, f"{talks_page}?status__exact=closing"),
+        PendingWork(_("failed sessions"), talks.get("failed", 0), f"{talks_page}?status__exact=failed"),
+        PendingWork(_("quarantined memories"), quarantined.count(), f"{events_page}?status__exact=quarantined"),
+        PendingWork(_("possible duplicates"), MergeProposal.objects.open().count(), names),
+        PendingWork(_("receipts still erasing bytes"), pending, f"{receipts}?status__exact=pending"),
+        PendingWork(_("writes refused as forgotten"), refused),
         *_flags(user),
     ]
 
@@ -137,7 +135,7 @@ def _flags(user: User | AnonymousUser) -> list[PendingWork]:
     if not user.has_perm("chat.view_crisisflag"):
         return []
     address = f"{reverse('admin:chat_crisisflag_changelist')}?seen_at__isempty=1"
-    return [PendingWork(_("crisis flags nobody has seen"), CrisisFlag.objects.filter(seen_at=None).count(), address)]
+    return [PendingWork(_("unseen crisis flags"), CrisisFlag.objects.filter(seen_at=None).count(), address)]
 
 
 def _ago(now: datetime, field: str, days: int) -> Cast:

@@ -31,11 +31,11 @@ from memory.web.keys import read_key
 MEMORIES_BESIDE, LONGEST_BESIDE = 5, 200
 MOST_TO_SPLIT = 100
 MOST_FOUND = 500
-LATER_MERGE = _("It cannot be taken back while a later merge of the same entities stands.")
+LATER_MERGE = _("It cannot be undone before a later merge of the same entities is undone.")
 TOLD = {
-    "merge": _("The last two are one now."),
-    "keep_apart": _("The last two stay two, and nobody is asked about them again."),
-    "undo": _("Taken back: all is as it was."),
+    "merge": _("The last two are merged."),
+    "keep_apart": _("The last two are kept apart and will not be asked about again."),
+    "undo": _("Undone: everything is as it was before."),
 }
 LOGGED = {"merge": "merged", "keep_apart": "kept apart", "undo": "taken back"}
 DECISIONS: Mapping[str, entities_merge.Decision] = {
@@ -49,7 +49,7 @@ ACTIONS = {"rename": "rename", "name": "add_name", "unname": "remove_name", "spl
 
 
 class MentionedInInline(MentionInline):
-    verbose_name_plural = _("what remains of it")
+    verbose_name_plural = _("memories")
     fields = ["memory"]
     readonly_fields = ["memory"]
     related = ["node"]
@@ -211,7 +211,7 @@ class MergeProposalAdmin(ReadOnlyAdmin):
             self.message_user(request, LATER_MERGE, messages.ERROR)
             return _to_review(pair=key)
         if not decided:
-            self.message_user(request, _("Somebody was faster: it was decided already."), messages.WARNING)
+            self.message_user(request, _("Somebody else has already decided this."), messages.WARNING)
             return _to_review(pair=key)
         self.log_change(request, proposal, LOGGED[decision])
         self.message_user(request, TOLD[decision], messages.SUCCESS)
@@ -219,15 +219,15 @@ class MergeProposalAdmin(ReadOnlyAdmin):
 
     # --- many at once -----------------------------------------------------------------------------------------------
 
-    @admin.action(description=_("They are the same: merge"), permissions=["decide"])
+    @admin.action(description=_("Same: merge"), permissions=["decide"])
     def merge(self, request: HttpRequest, proposals: QuerySet[MergeProposal]) -> None:
         self._decide(request, proposals, "merge")
 
-    @admin.action(description=_("They are two: keep apart"), permissions=["decide"])
+    @admin.action(description=_("Different: keep apart"), permissions=["decide"])
     def keep_apart(self, request: HttpRequest, proposals: QuerySet[MergeProposal]) -> None:
         self._decide(request, proposals, "keep_apart")
 
-    @admin.action(description=_("Take the decision back"), permissions=["decide"])
+    @admin.action(description=_("Undo the decision"), permissions=["decide"])
     def undo(self, request: HttpRequest, proposals: QuerySet[MergeProposal]) -> None:
         self._decide(request, proposals, "undo")
 
@@ -245,7 +245,7 @@ class MergeProposalAdmin(ReadOnlyAdmin):
                 done += 1
         self.message_user(request, _("Decided: %(done)d.") % {"done": done})
         if stuck:
-            text = _("%(count)d cannot be taken back while a later merge of the same entities stands.")
+            text = _("%(count)d cannot be undone before a later merge of the same entities is undone.")
             self.message_user(request, text % {"count": stuck}, messages.WARNING)
 
     # --- what is shown ----------------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ class MergeProposalAdmin(ReadOnlyAdmin):
     def first_name(self, proposal: MergeProposal) -> str:
         return proposal.a.canonical_name
 
-    @admin.display(description=_("known by"))
+    @admin.display(description=_("aliases"))
     def first_known_by(self, proposal: MergeProposal) -> str:
         return _memories_of(proposal.a)
 
@@ -262,11 +262,11 @@ class MergeProposalAdmin(ReadOnlyAdmin):
     def second_name(self, proposal: MergeProposal) -> str:
         return proposal.b.canonical_name
 
-    @admin.display(description=_("known by"))
+    @admin.display(description=_("aliases"))
     def second_known_by(self, proposal: MergeProposal) -> str:
         return _memories_of(proposal.b)
 
-    @admin.display(description=_("why it is asked"))
+    @admin.display(description=_("reasons"))
     def why(self, proposal: MergeProposal) -> str:
         return ", ".join(str(REASONS.get(reason, reason)) for reason in proposal.reasons)
 

@@ -38,8 +38,8 @@ MODELS: dict[str, Any] = {
     "persona": Persona,
     "owner": User,
 }
-NOT_TOGETHER = _("Choose what is still there, all of one persona; a whole persona, or a person, alone.")
-WRONG_NAME = _("That is not the name written above the field. Nothing was forgotten.")
+NOT_TOGETHER = _("Choose existing items of one persona only; choose a whole persona or a whole user by themselves.")
+WRONG_NAME = _("The name does not match. Nothing was forgotten.")
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,9 @@ def _settling(name: str, label: Any, fits: Callable[[ConceptNode], bool]) -> Nod
 
 
 DEEDS: dict[str, NodeAction] = {
-    "let_in": NodeAction(NODE_ACTIONS["let_in"], _("Let in"), lambda node: node.status == Status.QUARANTINED),
+    "let_in": NodeAction(
+        NODE_ACTIONS["let_in"], _("Release from quarantine"), lambda node: node.status == Status.QUARANTINED
+    ),
     "hide": NodeAction(NODE_ACTIONS["hide"], _("Hide"), lambda node: node.status == Status.ACTIVE),
     "show": NodeAction(NODE_ACTIONS["show"], _("Show again"), lambda node: node.status == Status.HIDDEN),
     "confirm": NodeAction(
@@ -56,11 +58,11 @@ DEEDS: dict[str, NodeAction] = {
     ),
     "pin": NodeAction(NODE_ACTIONS["pin"], _("Pin"), lambda node: not node.pinned),
     "unpin": NodeAction(NODE_ACTIONS["unpin"], _("Unpin"), lambda node: node.pinned),
-    "archive": NodeAction(NODE_ACTIONS["archive"], _("Put away"), lambda node: node.status == Status.ACTIVE),
-    "unarchive": NodeAction(NODE_ACTIONS["unarchive"], _("Bring back"), lambda node: node.status == Status.ARCHIVED),
-    "came_true": _settling("came_true", _("It came true, or was kept"), lambda node: node.outcome == Outcome.OPEN),
-    "did_not": _settling("did_not", _("It did not, or was not kept"), lambda node: node.outcome == Outcome.OPEN),
-    "reopen": _settling("reopen", _("Await it again"), lambda node: node.outcome != Outcome.OPEN),
+    "archive": NodeAction(NODE_ACTIONS["archive"], _("Archive"), lambda node: node.status == Status.ACTIVE),
+    "unarchive": NodeAction(NODE_ACTIONS["unarchive"], _("Show again"), lambda node: node.status == Status.ARCHIVED),
+    "came_true": _settling("came_true", _("Mark as fulfilled"), lambda node: node.outcome == Outcome.OPEN),
+    "did_not": _settling("did_not", _("Mark as not fulfilled"), lambda node: node.outcome == Outcome.OPEN),
+    "reopen": _settling("reopen", _("Reopen"), lambda node: node.outcome != Outcome.OPEN),
 }
 
 IMPACTS = {
@@ -75,7 +77,7 @@ IMPACTS = {
 class Impact(admin.SimpleListFilter):
     """By how much it weighs, in bands."""
 
-    title, parameter_name = _("weight"), "impact"
+    title, parameter_name = _("impact"), "impact"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, Any]]:
         return [(name, label) for name, (label, _low, _high) in IMPACTS.items()]
@@ -100,7 +102,7 @@ class TagFilter(admin.SimpleListFilter):
 
 class MentionInline(ReadOnlyInline):
     model = Mention
-    verbose_name_plural = _("who and what it is about")
+    verbose_name_plural = _("entities")
     fields = ["entity_name"]
     readonly_fields = ["entity_name"]
     related = ["entity"]
@@ -178,7 +180,7 @@ class NodeAdmin(WordsIndexed, AdminPage):
         "uuid",
         "external_id",
     ]
-    fieldsets = [(None, {"fields": said}), (_("What is known about it"), {"fields": known, "classes": ["collapse"]})]
+    fieldsets = [(None, {"fields": said}), (_("Details"), {"fields": known, "classes": ["collapse"]})]
     readonly_fields = known
 
     def get_urls(self) -> list[URLPattern]:
@@ -260,7 +262,7 @@ class NodeAdmin(WordsIndexed, AdminPage):
         by = cast(User, request.user)
         if self._show_refusal(request, lambda: correct.restore(node, earlier, by, timezone.now())):
             self.log_change(request, node, f"version {version} restored")
-            self.message_user(request, _("It says again what it said then."), messages.SUCCESS)
+            self.message_user(request, _("The earlier wording is restored."), messages.SUCCESS)
         return redirect(node_address(node))
 
     def _changeable(self, request: HttpRequest, key: int) -> ConceptNode:

@@ -43,7 +43,7 @@ class ReceiptAdmin(ReadOnlyAdmin):
     def what(self, receipt: Receipt) -> str:
         return ", ".join(str(kind) for kind, _uuid in receipt.targets[:10])
 
-    @admin.display(description=_("what went"))
+    @admin.display(description=_("what was deleted"))
     def gone(self, receipt: Receipt) -> str:
         return format_html_join("", "<div>{}: {}</div>", describe_counts(receipt.counts)) or "–"
 

@@ -21,7 +21,7 @@ from memory.web.presenters import xray
 
 class ModelReplyInline(ReadOnlyInline):
     model = ModelReply
-    verbose_name_plural = _("answers of which nothing was made")
+    verbose_name_plural = _("unused model replies")
     fields = ["step", "text"]
 
 
@@ -42,14 +42,12 @@ class RememberedSessionAdmin(SessionAdmin):
     def has_try_again_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("chat.change_session")
 
-    @admin.action(description=_("Remember again what failed"), permissions=["try_again"])
+    @admin.action(description=_("Retry the failed ones"), permissions=["try_again"])
     def try_again(self, request: HttpRequest, sessions: QuerySet[Session]) -> None:
         retried = [session for session in sessions if runner.retry(session)]
         for session in retried:
             close.enqueue_consolidation(session)
-        text = ngettext(
-            "%(count)d talk waits to be remembered again.", "%(count)d talks wait to be remembered again.", len(retried)
-        )
+        text = ngettext("%(count)d session is queued again.", "%(count)d sessions are queued again.", len(retried))
         self.message_user(request, text % {"count": len(retried)})
 
 
@@ -64,11 +62,11 @@ class ExplainedTurnAdmin(TurnAdmin):
     exclude = ["xray"]
     readonly_fields = ["recalled", "account"]
 
-    @admin.display(description=_("what was recalled"))
+    @admin.display(description=_("recalled memories"))
     def recalled(self, turn: Turn) -> str:
         return render_to_string("admin/memory/_xray.html", xray.xray_context(turn))
 
-    @admin.display(description=_("the account as stored"))
+    @admin.display(description=_("stored x-ray"))
     def account(self, turn: Turn) -> str:
         text = json.dumps(turn.xray, ensure_ascii=False, indent=1)
         return format_html("<details><summary>{}</summary><pre>{}</pre></details>", _("show"), text)

@@ -30,14 +30,14 @@ class SlowCycleRunAdmin(ReadOnlyAdmin):
     list_select_related = ["persona"]
     search_fields = ["persona__name", "persona__uuid", "session__uuid"]
 
-    @admin.display(description=_("what it was given, and what it made"))
+    @admin.display(description=_("inputs and results"))
     def account(self, run: SlowCycleRun) -> str:
         return render_to_string("admin/memory/_slow_cycle.html", run_context(run))
 
 
 class GroundInline(ReadOnlyInline):
     model = QuestionGround
-    verbose_name_plural = _("what it rests on")
+    verbose_name_plural = _("sources")
     fields = ["memory"]
     readonly_fields = ["memory"]
     related = ["node"]
@@ -79,7 +79,7 @@ class QuestionAdmin(ReadOnlyAdmin):
     def has_drop_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("memory.change_question")
 
-    @admin.action(description=_("Wonder about it no more"), permissions=["drop"])
+    @admin.action(description=_("Drop the question"), permissions=["drop"])
     def drop(self, request: HttpRequest, chosen: QuerySet[Question]) -> None:
         now = timezone.now()
         readable = [question for question in self.chosen(request, chosen) if self.reads(request, question)]

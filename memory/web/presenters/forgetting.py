@@ -20,17 +20,17 @@ TABLE_LABELS = {
     "chat_message": _("messages"),
     "memory_conceptnode": _("memories"),
     "memory_evidence": _("quotes"),
-    "memory_nodevector": _("vectors"),
+    "memory_nodevector": _("search vectors"),
     "memory_entity": _("people, places and things"),
     "memory_alias": _("names"),
-    "chat_session.summary": _("summaries emptied"),
-    "persona_moodchange": _("notes about the mood"),
+    "chat_session.summary": _("summaries cleared"),
+    "persona_moodchange": _("mood notes"),
 }
 OTHER_TABLES = _("copies and index entries")
 MENTION_MODES = [
     ("forget", _("forget it too")),
-    ("withhold", _("keep it, and never bring it up")),
-    ("leave", _("leave it")),
+    ("withhold", _("keep it, but never bring it up")),
+    ("leave", _("leave it as it is")),
 ]
 
 

@@ -17,22 +17,22 @@ from persona.models import CoreDraft
 
 # What is in a file, and what came of it.
 COUNTED = {
-    "talks": _("talks"),
-    "lines": _("lines"),
+    "talks": _("sessions"),
+    "lines": _("messages"),
     "entries": _("entries of a diary"),
     "cards": _("character cards"),
     "lore": _("entries of a lorebook"),
     "remembered": _("memories of another system"),
 }
 BECAME = {
-    "lines": _("lines kept"),
-    "entries": _("entries kept"),
-    "known": _("known already"),
-    "refused": _("forgotten here, and not let in again"),
-    "left_out": _("lines of those you left out"),
-    "remembered": _("talks remembered"),
-    "unread": _("talks still to be read"),
-    "failed": _("talks that could not be read"),
+    "lines": _("messages imported"),
+    "entries": _("entries imported"),
+    "known": _("already here"),
+    "refused": _("refused, because you had forgotten it"),
+    "left_out": _("messages of people you left out"),
+    "remembered": _("conversations remembered"),
+    "unread": _("conversations still to be read"),
+    "failed": _("conversations that could not be read"),
     "nodes": _("memories"),
     "entities": _("names"),
     "drafts": _("drafts"),

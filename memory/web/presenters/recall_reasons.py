@@ -11,24 +11,24 @@ ARMS = {
     "dense": gettext_lazy("by meaning"),
     "lexical": gettext_lazy("by words"),
     "entity": gettext_lazy("by name"),
-    "graph": gettext_lazy("by what belongs with it"),
-    "time": gettext_lazy("from the days you asked about"),
-    "lines": gettext_lazy("in what was said"),
-    "neighbourhood": gettext_lazy("beside what was said"),
-    "evidence": gettext_lazy("behind what was said"),
+    "graph": gettext_lazy("as part of the same story"),
+    "time": gettext_lazy("from the days you mentioned"),
+    "lines": gettext_lazy("in messages"),
+    "neighbourhood": gettext_lazy("near a matching message"),
+    "evidence": gettext_lazy("source of a matching message"),
 }
 # The rules by which a candidate is left aside.
 RULES = {
-    "chosen": gettext_lazy("shown"),
+    "chosen": gettext_lazy("used"),
     "below_floor": gettext_lazy("not close enough"),
-    "fell_off": gettext_lazy("much weaker than the best"),
+    "fell_off": gettext_lazy("much weaker than the best match"),
     "no_room": gettext_lazy("no room left"),
-    "excepted_only": gettext_lazy("only the name or the day fits, and there are enough of those"),
-    "shown_already": gettext_lazy("its words are shown already"),
-    "same_words": gettext_lazy("the same is shown already"),
-    "in_window": gettext_lazy("said in this talk just now"),
-    "in_prompt": gettext_lazy("known in every reply anyway"),
-    "outdated": gettext_lazy("it was put right since, or put away"),
+    "excepted_only": gettext_lazy("only the name or day matches, and there are enough of those"),
+    "shown_already": gettext_lazy("its words are already used"),
+    "same_words": gettext_lazy("already used"),
+    "in_window": gettext_lazy("said just now in this conversation"),
+    "in_prompt": gettext_lazy("always known"),
+    "outdated": gettext_lazy("corrected or archived since"),
 }
 LAPS = {
     "embed": pgettext_lazy("step of a recall", "embedding"),
@@ -37,7 +37,7 @@ LAPS = {
 }
 # What is told of the query.
 ASKED = {
-    "lines": pgettext_lazy("asked", "lines"),
+    "lines": pgettext_lazy("asked", "messages"),
     "weights": pgettext_lazy("asked", "their weights"),
     "words": pgettext_lazy("asked", "words"),
     "script": pgettext_lazy("asked", "script"),
@@ -63,9 +63,9 @@ def describe_empty(reason: str) -> str:
     if not reason:
         return ""
     return {
-        "nothing_stored": _("Nothing is stored that could come to mind."),
-        "everything_filtered": _("Something is stored, but nothing of it passed: everything was filtered."),
-        "nothing_asked": _("Nothing was asked: there are no words in these lines."),
+        "nothing_stored": _("Nothing is stored yet that could be recalled."),
+        "everything_filtered": _("Memories were found, but all were filtered out."),
+        "nothing_asked": _("These messages contain no words to search for."),
     }.get(reason, reason)
 
 

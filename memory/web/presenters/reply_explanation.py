@@ -70,16 +70,16 @@ def explain_reply(turn: Turn) -> dict[str, Any]:
 def _emptiness(seen: Mapping[str, Any]) -> str:
     """Why there is nothing to show, as the persona says it."""
     if seen.get("chosen"):
-        return _("What I was reminded of then has been forgotten or hidden since.")
+        return _("What I remembered then has been forgotten or hidden since.")
     reasons = {
-        "nothing_stored": _("There was nothing in my memory yet, so I answered from this talk alone."),
+        "nothing_stored": _("I had no memories yet, so I answered from this conversation alone."),
         "everything_filtered": _(
-            "I looked through my memory, but nothing in it was close enough to what you said. "
-            "I answered from this talk alone."
+            "I searched my memory, but nothing was close enough to what you said. I answered from this "
+            "conversation alone."
         ),
-        "nothing_asked": _("There were no words that I could have looked for, so I answered from this talk alone."),
+        "nothing_asked": _("Your message had no words to search for, so I answered from this conversation alone."),
     }
-    return reasons.get(seen.get("empty_reason", ""), _("It was not written down what I was reminded of here."))
+    return reasons.get(seen.get("empty_reason", ""), _("There is no record of what I remembered here."))
 
 
 def _reminders(persona: Persona, chosen: list[dict[str, Any]]) -> Iterable[Reminder]:
@@ -106,7 +106,7 @@ def _expected(persona: Persona, matched: list[dict[str, Any]]) -> Iterable[tuple
 
 def _of_node(persona: Persona, node: ConceptNode, item: dict[str, Any], quotes: list[Quote]) -> Reminder:
     day = node.event_time_start or node.created_at.astimezone(persona.zone).date()
-    label = _("Something that happened") if node.kind == ConceptNode.Kind.EVENT else _("Something I have come to think")
+    label = _("A memory") if node.kind == ConceptNode.Kind.EVENT else _("A thought of mine")
     return Reminder(
         layer=item["layer"],
         kind_label=label,
@@ -122,7 +122,7 @@ def _of_node(persona: Persona, node: ConceptNode, item: dict[str, Any], quotes: 
 def _of_line(persona: Persona, line: Message, item: dict[str, Any]) -> Reminder:
     return Reminder(
         layer=item["layer"],
-        kind_label=_("Something that was said"),
+        kind_label=_("From a conversation"),
         text=line.content,
         when=_told(persona, line.created_at.astimezone(persona.zone).date()),
         speaker=line.role,
@@ -149,11 +149,11 @@ def _told(persona: Persona, day: date) -> str:
 def _parts(item: dict[str, Any]) -> list[tuple[str, float]]:
     """The parts of a score that counted, in words."""
     labels = {
-        "recency": _("how fresh it is"),
+        "recency": _("how recent it is"),
         "relevance": _("how close it is to what you said"),
-        "impact": _("how much it weighs"),
+        "impact": _("how much it matters"),
         "relational": _("how much it says about us"),
-        "anchor": _("it is about somebody you named"),
+        "anchor": _("it is about somebody you mentioned"),
         "penalty": _("how uncertain it is"),
     }
     return [(labels.get(name, name), value) for name, value in item["parts"].items() if value]

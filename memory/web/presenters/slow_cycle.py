@@ -15,7 +15,7 @@ MADE = {
     "thought": _("thought"),
     "expectation": _("expectation"),
     "question": _("question"),
-    "outcome": _("how something ended"),
+    "outcome": _("outcome"),
     "answer": _("answer to a question"),
     "description": _("description"),
     "events": _("events"),
@@ -23,29 +23,29 @@ MADE = {
 }
 BECAME = {
     "new": _("new"),
-    "repeated": _("said before"),
-    "reinforced": _("said before, in other words"),
+    "repeated": _("already known"),
+    "reinforced": _("already known, in other words"),
     "fulfilled": _("fulfilled"),
     "violated": _("violated"),
 }
 DROPPED = {
-    "no_ground": _("dropped: it rests on nothing that was given and is there still"),
-    "too_many": _("dropped: one too many"),
-    "past_due": _("dropped: its day is over"),
-    "unknown": _("dropped: about something that was not given"),
-    "said_twice": _("dropped: said twice"),
-    "unreadable": _("dropped: it could not be read"),
-    "asked_before": _("dropped: she wonders about it already"),
-    "not_open": _("dropped: it was settled already"),
-    "forgotten": _("dropped: it was forgotten"),
-    "changed": _("dropped: it was put right meanwhile"),
+    "no_ground": _("dropped: none of its sources exists any longer"),
+    "too_many": _("dropped: too many"),
+    "past_due": _("dropped: its day has passed"),
+    "unknown": _("dropped: not about any of the inputs"),
+    "said_twice": _("dropped: duplicate"),
+    "unreadable": _("dropped: unreadable"),
+    "asked_before": _("dropped: already an open question"),
+    "not_open": _("dropped: already settled"),
+    "forgotten": _("dropped: forgotten"),
+    "changed": _("dropped: corrected in the meantime"),
 }
 GIVEN = {
     "events": _("new events"),
-    "awaited": _("awaited"),
+    "awaited": _("open items"),
     "questions": _("questions"),
     "thoughts": _("thoughts"),
-    "entities": _("who was to be described"),
+    "entities": _("people to describe"),
 }
 # Where the keys of what is given or made are looked up; all others are memories.
 TABLES = {

@@ -178,7 +178,7 @@ def delete_account(request: HttpRequest) -> HttpResponse:
         if isinstance(done, Receipt):
             # To the door, signed out of an account that is no more.
             logout(request)
-            messages.success(request, str(_("Your account is deleted, with everything that was said and remembered.")))
+            messages.success(request, str(_("Your account is deleted, with all messages and memories.")))
             response = redirect("login")
             response["Clear-Site-Data"] = CLEARED_AT_THE_DOOR
             return response

@@ -54,7 +54,7 @@ def remember(request: HttpRequest, persona: UUID, message: UUID) -> HttpResponse
     except NotRemembered as error:
         return JsonResponse({"code": error.code, "message": str(error)}, status=409)
     except EmbeddingUnavailable:
-        words = _("This cannot be remembered just now. The line itself is safe; please try again later.")
+        words = _("This cannot be remembered right now. The message itself is safe; please try again later.")
         return JsonResponse({"code": "unavailable", "message": words}, status=503)
     [done] = curation_remember.remembered_message_ids(Message.objects.filter(pk=line.pk))
     return JsonResponse(_remembered(done))

@@ -46,7 +46,7 @@ def draft_action(request: HttpRequest, persona: Persona, draft: UUID, deed: str)
     except DraftRefused as error:
         refused: dict[str, Any] = {"refused": found.uuid, "trouble": error.message, "typed": request.POST.get("text")}
         return _shown(request, persona, refused, status=409 if error.code == "decided" else 422)
-    messages.success(request, _("Taken in.") if deed == "accept" else _("Left out."))
+    messages.success(request, _("Accepted.") if deed == "accept" else _("Dismissed."))
     return redirect(reverse("drafts", args=[persona.uuid]) + f"#{found.label}")
 
 
@@ -65,7 +65,7 @@ def accept_all(request: HttpRequest, persona: Persona, label: str) -> HttpRespon
             break
         taken += 1
     if taken:
-        words = ngettext("%(count)d draft taken in.", "%(count)d drafts taken in.", taken) % {"count": taken}
+        words = ngettext("%(count)d draft accepted.", "%(count)d drafts accepted.", taken) % {"count": taken}
         messages.success(request, words)
     return redirect(reverse("drafts", args=[persona.uuid]) + f"#{label}")
 

@@ -125,9 +125,9 @@ def confirm_import(job: ImportJob, form: Answers, meet: Callable[[], None] = lam
 def cancel(request: HttpRequest, job: ImportJob) -> None:
     """Cancel it, and say what became of it."""
     if not memory_imports.cancel(job, timezone.now()):
-        words = _("It was over already.")
+        words = _("The import had already ended.")
     elif job.finished_at:
-        words = _("Stopped. What was not read yet is gone.")
+        words = _("Stopped. What was not read yet is deleted.")
     else:
-        words = _("Stopped. What was not read yet is being taken away.")
+        words = _("Stopped. What was not read yet is being deleted.")
     messages.success(request, words)

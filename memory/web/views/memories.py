@@ -23,14 +23,14 @@ from persona.models import Persona
 
 PAGE = 30
 MOST_PEOPLE = 300
-HOW = [("words", _("by words")), ("meaning", _("by meaning")), ("said", _("in what was said"))]
+HOW = [("words", _("by words")), ("meaning", _("by meaning")), ("said", _("in messages"))]
 WEIGHTS = [
-    ("heavy", _("weighs a lot")),
+    ("heavy", _("matters a lot")),
     ("glad", _("glad")),
     ("sad", _("sad or hard")),
-    ("light", _("light")),
+    ("light", _("matters little")),
 ]
-NOT_BY_MEANING = _("Just now nothing can be looked for by meaning. By words it can.")
+NOT_BY_MEANING = _("Search by meaning is not available right now. Search by words is.")
 ANY = ("", _("any"))
 
 
@@ -44,8 +44,8 @@ class SearchForm(forms.Form):
     entity = forms.ChoiceField(required=False, choices=[ANY], label=_("About"))
     status = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Status.choices], label=_("State"))
     verification = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Verification.choices])
-    outcome = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Outcome.choices], label=_("Awaited"))
-    weight = forms.ChoiceField(required=False, choices=[ANY, *WEIGHTS], label=_("Weight"))
+    outcome = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Outcome.choices], label=_("Outcome"))
+    weight = forms.ChoiceField(required=False, choices=[ANY, *WEIGHTS], label=_("Impact"))
     pinned = forms.BooleanField(required=False, label=_("pinned only"))
     since = forms.DateField(required=False, label=_("From"))
     until = forms.DateField(required=False, label=_("To"))

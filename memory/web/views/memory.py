@@ -24,20 +24,20 @@ from persona.models import Persona
 
 FIELD_IDS = "correct_%s"
 DONE = {
-    "hide": _("Hidden: it is kept, and never brought to mind."),
-    "show": _("It may be brought to mind again."),
+    "hide": _("Hidden: it is kept, but no longer recalled."),
+    "show": _("It can be recalled again."),
     "confirm": _("Confirmed."),
-    "dispute": _("Marked as doubtful: it weighs less from now on."),
-    "pin": _("Pinned: it is never put away by itself."),
+    "dispute": _("Marked as not sure: it counts for less from now on."),
+    "pin": _("Pinned: it never fades."),
     "unpin": _("No longer pinned."),
-    "archive": _("Put away: it is kept, and not brought to mind."),
-    "unarchive": _("Taken out again: it may be brought to mind."),
-    "let_in": _("Let in: it may be brought to mind from now on."),
-    "came_true": _("Noted. It is settled, and not awaited any more."),
-    "did_not": _("Noted. It is settled, and not awaited any more."),
-    "reopen": _("It is awaited again."),
-    "correct": _("Corrected. The new words hold from now on, everywhere."),
-    "restore": _("The earlier words hold again."),
+    "archive": _("Archived: it is kept, but no longer recalled."),
+    "unarchive": _("Restored from the archive: it can be recalled again."),
+    "let_in": _("Confirmed: it can be recalled from now on."),
+    "came_true": _("Noted. It is settled."),
+    "did_not": _("Noted. It is settled."),
+    "reopen": _("It is open again."),
+    "correct": _("Corrected. The new wording is used everywhere from now on."),
+    "restore": _("The earlier wording is used again."),
 }
 
 

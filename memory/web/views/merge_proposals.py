@@ -21,11 +21,11 @@ from persona.models import Persona
 
 MAX_LISTED = 300
 SAID = {
-    "merge": _("They are one from now on. You can take it back below."),
-    "apart": _("They are two, and you are not asked about them again."),
-    "undo": _("Taken back: all is as it was."),
-    "nothing": _("There was nothing to change."),
-    "later": _("One of the two was merged again after this. Take that back first."),
+    "merge": _("Merged. You can undo this below."),
+    "apart": _("Kept apart. You will not be asked about them again."),
+    "undo": _("Undone: everything is as it was before."),
+    "nothing": _("Nothing was changed."),
+    "later": _("One of the two was merged again later. Undo that merge first."),
     "refused": _("This is not possible."),
 }
 

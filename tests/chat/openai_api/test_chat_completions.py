@@ -36,7 +36,7 @@ from tests.serving import Serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-AI = "> Mira is a computer program, an AI, and not a human being. It is unable to feel human emotion.\n\n"
+AI = "> Mira is an AI, a computer program. It has no feelings of its own.\n\n"
 
 
 @pytest.fixture
@@ -527,7 +527,7 @@ async def test_what_breaks_is_told_without_anybodys_words(
         assert (refused.value.status_code, refused.value.code) == (500, "internal")
     monkeypatch.undo()
     monkeypatch.setattr(reply, "_heard", stumble)
-    with pytest.raises(openai.APIError, match="Something broke"):
+    with pytest.raises(openai.APIError, match="Something went wrong"):
         await streamed(client, "Hello")
     assert "ValueError" in caplog.text
     assert word not in caplog.text

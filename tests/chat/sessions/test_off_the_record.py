@@ -201,8 +201,8 @@ def test_a_reload_shows_it_as_it_is(mira: Persona, client: Client) -> None:
     ("waiting_for", "words"),
     [
         ("provider", "Talk closed · remembering later: the model cannot be reached"),
-        ("budget", "Talk closed · remembering later: today&#x27;s budget is spent, tomorrow it goes on"),
-        ("", "Talk closed · remembering…"),
+        ("budget", "Talk closed · remembering later: today&#x27;s budget is used up, it goes on tomorrow"),
+        ("", "Conversation ended · remembering…"),
     ],
 )
 def test_a_talk_that_waits_says_what_for(mira: Persona, client: Client, waiting_for: str, words: str) -> None:

@@ -37,7 +37,7 @@ def test_the_plan_is_printed_and_nothing_is_done(life: Life) -> None:
     before = totals()
     told = run(life, "--node", "n1", "--cascade", "--with-messages", "--plan")
     assert TOLD in told
-    assert "A memory that goes was made from these words." in told
+    assert "A deleted memory came from these words." in told
     assert totals() == before
 
 
@@ -61,7 +61,7 @@ def test_mentions_are_listed_and_follow_what_is_said_of_them(life: Life) -> None
     line = say(life.persona, "I miss Milo.", "I know.", minutes=200)
     [mention] = run_json(life, "--node", "n1", "--with-messages", "--plan")["mentioned"]
     assert (mention["id"], mention["role"], mention["mode"]) == (str(line.uuid), "user", "forget")
-    assert "I miss Milo.  (A name that goes stands in it.)" in run(life, "--node", "n1", "--plan")
+    assert "I miss Milo.  (It contains a deleted name.)" in run(life, "--node", "n1", "--plan")
     for options, mode in (
         (("--mentions", "leave"), "leave"),
         (("--mentions", "leave", "--withhold-mention", str(line.uuid)), "withhold"),

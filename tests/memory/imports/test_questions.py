@@ -104,7 +104,7 @@ def test_the_page_asks_with_two_answers_and_says_what_is_missing(owner: Client, 
     read_again(job)
     page = owner.get(url).content.decode()
     assert page.count('data-testid="speaker"') == 2
-    assert '<option value="chat" selected>' in page  # and can be turned back under "How to read it"
+    assert '<option value="chat" selected>' in page  # and can be turned back under "Reading options"
 
 
 @pytest.mark.usefixtures("undecided")
@@ -241,7 +241,7 @@ def test_the_page_asks_what_the_owner_is_called_where_only_an_account_is_known(
     assert 'data-testid="called"' in client.get(url).content.decode()
     answer = client.post(url, {"zone": "UTC", "called": " ", "limit": "7"})
     assert answer.status_code == 422
-    assert "Please say what you are called." in answer.content.decode()
+    assert "Please enter your name." in answer.content.decode()
     assert 'value="7"' in answer.content.decode()  # what was answered stays
     assert client.post(url, {"zone": "UTC", "called": "Ana"}).status_code == 302
     nameless.refresh_from_db()

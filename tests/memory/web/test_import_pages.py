@@ -64,7 +64,7 @@ def test_a_file_that_is_handed_over_is_kept_and_queued_and_leads_to_its_page(own
     assert b"".join(bytes(piece.content) for piece in ImportPiece.objects.order_by("number")) == CHAT
     assert OrmQ.objects.count() == 1
     page = owner.get(at(mira, job)).content.decode()
-    assert "being looked through" in page
+    assert "being checked" in page
     assert 'http-equiv="refresh"' in page
 
 
@@ -194,7 +194,7 @@ def test_where_it_cannot_be_read_as_something_else_it_says_why_in_place_and_asks
 def test_what_is_left_out_is_counted_with_its_reasons_when_it_is_over(owner: Client, mira: Persona) -> None:
     chat = CHAT + b"\n25/03/2023, 21:09 - Ana: <Media omitted>"
     page = owner.get(at(mira, taken_in(mira, chat, "chat.txt", {"Kim": "skip"}))).content.decode()
-    assert "<dt>lines of those you left out</dt><dd>1</dd>" in page
+    assert "<dt>messages of people you left out</dt><dd>1</dd>" in page
     assert 'data-testid="skipped"' in page
 
 
@@ -236,7 +236,7 @@ def test_what_a_file_brought_is_reverted_after_a_look_and_the_file_comes_again(o
     digest = preview.context["preview"]["digest"]
     answer = owner.post(address, {"import": job.uuid, "take_back": "1", "digest": digest, "confirm": "1"})
     receipt = owner.get(answer.headers["location"]).content.decode()
-    assert "It is taken back" in receipt
+    assert "Import undone" in receipt
     assert f'href="{at(mira)}"' in receipt
     assert lines_of(mira) == []
     assert taken_in(mira, CHAT, "chat.txt").counts["lines"] == 4

@@ -271,7 +271,7 @@ def test_what_is_confirmed_is_what_was_looked_at(owner: Client, mira: Persona, r
     message.refresh_from_db()
     assert message.withheld
     page = owner.get(done.url).content.decode()
-    assert "It is forgotten" in page
+    assert "It has been forgotten" in page
     assert "Snowball" not in page
     assert str(receipt.uuid) in owner.get(f"/memory/{mira.uuid}/receipts/").content.decode()
 
@@ -298,7 +298,7 @@ def test_a_receipt_says_that_the_same_words_were_kept_elsewhere(owner: Client, m
     told(mira, "I should have called my father back that evening")
     digest = previewed(owner, mira, message=first.uuid).context["preview"]["digest"]
     done = confirmed(owner, mira, digest, message=first.uuid)
-    assert "The same words also stand in one message that you kept." in owner.get(done.url).content.decode()
+    assert "The same words also appear in one message that you kept." in owner.get(done.url).content.decode()
 
 
 def test_while_a_reply_is_written_nothing_is_forgotten_and_it_is_said(
@@ -462,10 +462,10 @@ def test_names_are_added_chosen_taken_away_and_refused_in_words(
     rosa.refresh_from_db()
     assert (rosa.canonical_name, rosa.description, rosa.described_by) == ("Rosalind", "Ana's sister.", "person")
     again = owner.post(f"{here}add_name/", {"name": "rosalind"}, follow=True).content.decode()
-    assert "There was nothing to change." in again
+    assert "Nothing was changed." in again
     alias = rosa.aliases.get(text="Rosa")
     refused = owner.post(f"{here}remove_name/", {"alias": alias.pk}, follow=True).content.decode()
-    assert "No other name of it stands in what is remembered of it." in refused
+    assert "No other name of theirs appears in the memories about them." in refused
     assert owner.post(f"{here}remove_name/", {"alias": "x"}).status_code == 404
 
 

@@ -93,7 +93,7 @@ def test_the_next_pair_comes_after_a_decision_and_the_last_can_be_taken_back(
     assert "“Scott” and “黄逸扬”" in page
     assert 'data-testid="undo-last"' in page
     page = decide(desk, "merge", first)
-    assert "No pair is in question" in page
+    assert "No possible duplicates" in page
     page = decide(desk, "undo", first)
     assert "“Scott” and “黄逸扬”" in page
     assert 'data-testid="merge"' in page
@@ -104,7 +104,7 @@ def test_the_next_pair_comes_after_a_decision_and_the_last_can_be_taken_back(
 def test_pairs_can_be_skipped_and_gone_back_to(desk: Client, mira: Persona, scott: Entity, huang: Entity) -> None:
     first, second = asked(scott, huang), asked(scott, entity(mira, "Rosa"))
     assert "“Scott” and “黄逸扬”" in desk.get(REVIEW, {"after": second.pk}).content.decode()
-    assert "No further pair this way" in desk.get(REVIEW, {"after": first.pk}).content.decode()
+    assert "No more pairs in this direction" in desk.get(REVIEW, {"after": first.pk}).content.decode()
     assert "“Scott” and “Rosa”" in desk.get(REVIEW, {"before": first.pk}).content.decode()
     assert "“Scott” and “黄逸扬”" in desk.get(REVIEW, {"pair": first.pk}).content.decode()
     for nonsense in ("x", "-1", "９", "9" * 40):
@@ -173,7 +173,7 @@ def test_names_are_put_right_on_the_page_of_an_entity(desk: Client, scott: Entit
 
     assert "Renamed." in do("rename", name="Scott Huang")
     assert "The name was added." in do("name", name="Yiyang")
-    assert "The name was taken away." in do("unname", alias=scott.aliases.get(text="Scotty").pk)
+    assert "The name was removed." in do("unname", alias=scott.aliases.get(text="Scotty").pk)
     scott.refresh_from_db()
     assert (scott.canonical_name, names(scott)) == ("Scott Huang", ["Scott", "Scott Huang", "Yiyang"])
     assert "cannot be anybody" in do("rename", name="my sister")
@@ -188,7 +188,7 @@ def test_two_are_made_of_one_on_its_page(desk: Client, mira: Persona, scott: Ent
     address = f"/admin/memory/entity/{scott.pk}/do/split/"
     assert "Choose the names" in desk.post(address, follow=True).content.decode()
     chosen = {"alias": [scott.aliases.get(text="Scotty").pk], "mention": ["x", "9" * 30]}
-    assert "They are two from now on" in desk.post(address, chosen, follow=True).content.decode()
+    assert "they are two people from now on" in desk.post(address, chosen, follow=True).content.decode()
     assert {one.canonical_name for one in mira.entities.all()} == {"Scott", "Scotty"}
     assert MergeProposal.objects.get().decided_by == User.objects.get(username="cleo")
 
@@ -209,8 +209,8 @@ def test_names_are_found_by_who_may_read_them(desk: Client, scott: Entity, huang
     page = desk.get("/admin/memory/entity/?q=scotty").content.decode()
     assert f"entity/{scott.pk}/" in page
     assert f"entity/{huang.pk}/" not in page
-    assert "1 question of two names" in desk.get("/admin/memory/mergeproposal/?q=逸扬").content.decode()
-    assert "0 questions of two names" in desk.get("/admin/memory/mergeproposal/?q=Rosa").content.decode()
+    assert "1 possible duplicate" in desk.get("/admin/memory/mergeproposal/?q=逸扬").content.decode()
+    assert "0 possible duplicates" in desk.get("/admin/memory/mergeproposal/?q=Rosa").content.decode()
 
 
 def test_a_review_asks_the_database_as_much_for_a_long_life_as_for_a_short_one(

@@ -118,7 +118,7 @@ def test_a_skipped_arm_is_told_on_every_surface(
 
     monkeypatch.setattr("memory.recall.query.meaning", unavailable)
     turn = asked("my white cat Blackie")
-    assert "by meaning: could not be asked" in opened(client, turn)
+    assert "by meaning: not available" in opened(client, turn)
     assert "the model&#x27;s file is missing" in laid_out(client, turn)
     assert "by meaning: skipped: the model's file is missing" in told(mira, "my white cat Blackie")
 
@@ -134,7 +134,7 @@ def test_the_desk_shows_every_candidate_with_its_parts_and_its_rule(
     rows = {row["text"]: row for row in presenters_xray.xray_context(turn)["candidates"]}
     assert rows[CAT]["is_chosen"]
     assert rows[CAT]["score"] > rows["Ana paid the rent to Mr Chen."]["score"]
-    for heading in ("relevance, 0 to 1", "by words, 0 to 1", "why it was skipped"):
+    for heading in ("relevance, 0 to 1", "by words, 0 to 1", "reason for skipping"):
         assert heading in page
 
 
@@ -161,7 +161,7 @@ def test_the_api_says_by_name_and_in_words_why_nothing_came_to_mind(
     nothing = ask("Where is my cat?")
     assert (nothing["xray"]["empty_reason"], nothing["empty"]) == (
         "nothing_stored",
-        "Nothing is stored that could come to mind.",
+        "Nothing is stored yet that could be recalled.",
     )
     remember(mira, CAT)
     filtered = ask("Gluons and chromodynamics?")

@@ -40,7 +40,7 @@ def test_a_run_is_told_by_the_rows_it_refers_to(curator: Client, wondered: SlowC
     page = curator.get(f"{RUNS}{wondered.pk}/change/").content.decode()
     for words in (
         "Ana keeps bees.", "The hive swarms.", "Ana hums among the bees.", "Do the bees sleep?",
-        "dropped: it rests on nothing that was given and is there still", "fulfilled",
+        "dropped: none of its sources exists any longer", "fulfilled",
     ):  # fmt: skip
         assert words in page, words
     assert "first one" in curator.get(RUNS).content.decode()

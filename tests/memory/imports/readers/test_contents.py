@@ -25,16 +25,16 @@ def test_a_zip_without_conversations_says_what_it_holds() -> None:
     members: dict[str, bytes | str] = {f"{number}.jpg": b"\xff\xd8" for number in range(214)}
     members |= {f"{number}.html": "<html><body>Hi</body></html>" for number in range(3)}
     rejected = refused(members, "a.zip")
-    assert rejected.reason == "The zip holds 214 pictures and 3 web pages, but no conversations."
+    assert rejected.reason == "The zip contains 214 pictures and 3 web pages, but no conversations."
     assert str(refused({"a.mp4": b"x", "b.bin": b"x", "c.json": "{}"}, "b.zip")).endswith(
-        "The zip holds 1 video, 1 other file and 1 JSON file, but no conversations."
+        "The zip contains 1 video, 1 other file and 1 JSON file, but no conversations."
     )
-    assert describe_contents("zip:") == "The zip holds no files."
+    assert describe_contents("zip:") == "The zip is empty."
 
 
 def test_json_without_conversations_says_its_fields() -> None:
     rejected = refused(json.dumps({"settings": {"theme": 1}, "devices": [1], "版本": 3, "Ana Silva": 1}))
-    assert rejected.reason == "JSON with the fields devices, settings: none of them holds what somebody said."
+    assert rejected.reason == "JSON with the fields devices, settings: none of them contains messages."
     assert refused(json.dumps([{"width": 3, "height": 4}])).reason.startswith("JSON with the fields height, width:")
     for empty in ("[]", "{}", " [ ] "):
         assert refused(empty).reason == "The JSON in it is empty."
@@ -59,7 +59,7 @@ def test_what_is_stored_of_a_refusal_has_no_language() -> None:
     assert contents_of(zipped({"1.jpg": b"x", "2.jpg": b"x", "3.html": "x"})) == "zip:pictures=2,pages=1"
     with patch(
         "memory.imports.readers.reasons.gettext",
-        lambda words: {"The zip holds no files.": "压缩包里没有文件。"}.get(words, words),
+        lambda words: {"The zip is empty.": "压缩包是空的。"}.get(words, words),
     ):
-        assert describe_contents("zip:") == "压缩包里没有文件。"
+        assert describe_contents("zip:") == "压缩包是空的。"
     assert all(describe_contents(strange) for strange in ("", "kind:?", "zip:", "json:", "x"))

@@ -187,4 +187,4 @@ def test_one_endless_line_is_refused() -> None:
     found = read_or_reject(format_named("transcript"), b"Ana: hello\nMira: hello\n" + b"x" * 3_000_000)
     assert isinstance(found, ImportRejected)
     assert (found.code, found.where) == ("line_too_long", "line 3")
-    assert str(found) == "line 3: A line is too long for a file of this kind."
+    assert str(found) == "line 3: A line in the file is too long for this format."

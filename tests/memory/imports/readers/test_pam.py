@@ -165,7 +165,7 @@ def test_memories_that_are_none_are_told() -> None:
 
 def test_a_count_that_does_not_fit_is_told() -> None:
     found = found_by(PortableMemory(), given(STORE.replace('"total_memories": 3', '"total_memories": 5')))
-    assert "memories counted in the file: 5" in [one.where for one in found if isinstance(one, Skipped)]
+    assert "memories in the file: 5" in [one.where for one in found if isinstance(one, Skipped)]
 
 
 # Out
