@@ -68,7 +68,7 @@ def test_one_begins_with_a_chat_from_elsewhere_and_it_is_remembered_in_the_talk(
     draft = page.get_by_test_id("draft").filter(has_text="Rosa")
     expect(draft.get_by_test_id("draft-quote")).to_contain_text("My sister Rosa lives in Lisbon")
     draft.get_by_test_id("edit").click()
-    draft.get_by_label("In your words").fill("Ana's sister Rosa is a nurse.")
+    draft.get_by_label("Your wording").fill("Ana's sister Rosa is a nurse.")
     draft.get_by_test_id("accept-edited").click()
     expect(page.get_by_test_id("block-text")).to_have_text("Ana's sister Rosa is a nurse.")
 
@@ -123,7 +123,7 @@ def test_what_a_file_leaves_open_is_asked_and_a_wrong_answer_is_turned_back(page
     ]
     hand_over(page, "rows.json", json.dumps(rows))
     expect(page.get_by_test_id("mapping")).to_be_visible(timeout=SOON)
-    page.get_by_label("Who said it").select_option(label="nobody else: all of it is mine")
+    page.get_by_label("Sender").select_option(label="nobody else: all of it is mine")
     page.get_by_test_id("confirm-import").click()
     expect(page.get_by_test_id("only-prose")).to_be_visible(timeout=SOON)
     expect(page.get_by_label("What is your name?")).to_be_visible()
@@ -131,7 +131,7 @@ def test_what_a_file_leaves_open_is_asked_and_a_wrong_answer_is_turned_back(page
     page.get_by_test_id("confirm-import").click()
     expect(page.get_by_test_id("called")).to_contain_text("Please enter your name.")
     page.get_by_test_id("mapping").locator("summary").click()
-    page.get_by_label("Who said it").select_option("person")
+    page.get_by_label("Sender").select_option("person")
     page.get_by_test_id("confirm-import").click()
     expect(page.get_by_test_id("speaker")).to_have_count(2, timeout=SOON)
     choose(page, "Al", "me")

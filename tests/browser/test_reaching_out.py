@@ -124,7 +124,7 @@ def test_the_owner_allows_it_and_a_first_word_comes_with_its_reason(page: Page, 
     assert page.title() == title
     for _again in range(2):
         line.get_by_role("button", name="why now?").click()
-        expect(line.get_by_test_id("why-now")).to_contain_text("something that I had promised was due")
+        expect(line.get_by_test_id("why-now")).to_contain_text("a promise of mine was due")
         expect(line.get_by_test_id("why-now-about")).to_have_text("Mira promised to ask how the exam went.")
         page.reload()
         expect(line.get_by_test_id("spoke-first")).to_be_visible()
@@ -153,8 +153,8 @@ def test_help_stands_beside_a_cry_and_folds_but_never_goes(page: Page, house: In
     begin(page, house, "en")
     say(page, "Hello, it has been a long day.")
     expect(page.get_by_test_id("help")).to_have_count(0)
-    expect(page.get_by_test_id("ai-notice")).to_contain_text("not a human being")
-    expect(page.get_by_test_id("note-announcer")).to_contain_text("not a human being")
+    expect(page.get_by_test_id("ai-notice")).to_contain_text("a computer program")
+    expect(page.get_by_test_id("note-announcer")).to_contain_text("a computer program")
     page.get_by_test_id("composer-input").fill(CRY)
     page.keyboard.press("Enter")
     help_beside = page.locator("[data-testid=message-user]").filter(has_text=CRY).get_by_role("note", name="Help")

@@ -101,7 +101,7 @@ def test_a_talk_off_the_record_is_marked_kept_through_a_reload_and_gone_at_its_e
     page.get_by_test_id("off-record-end").click()
     for each in (page, tab):
         expect(each.get_by_test_id("off-record-banner")).to_be_hidden(timeout=10 * SECONDS)
-        expect(each.get_by_test_id("notice")).to_contain_text("on the record")
+        expect(each.get_by_test_id("notice")).to_contain_text("From now on messages are kept")
         expect(each.get_by_test_id("log")).not_to_contain_text("lighthouse", timeout=30 * SECONDS)
         expect(each.get_by_test_id("message-user")).to_have_count(1)
     page.reload()

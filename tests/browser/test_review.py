@@ -61,7 +61,7 @@ def test_pairs_are_reviewed_with_the_keyboard_alone(desk: Page) -> None:
         is_about(desk, name)
     desk.keyboard.press("k")
     is_about(desk, "黄逸扬")
-    expect(desk.get_by_test_id("review-told")).to_contain_text("nobody is asked about them again")
+    expect(desk.get_by_test_id("review-told")).to_contain_text("will not be asked about again")
     desk.keyboard.press("Control+m")
     desk.locator("#nav-filter").press_sequentially("mku")  # what is typed is no decision
     expect(desk.get_by_test_id("merge")).to_be_visible()
@@ -70,7 +70,7 @@ def test_pairs_are_reviewed_with_the_keyboard_alone(desk: Page) -> None:
     expect(desk.locator("#review-question")).to_have_text("No possible duplicates")
     desk.keyboard.press("u")
     is_about(desk, "黄逸扬")
-    expect(desk.get_by_test_id("review-told")).to_contain_text("all is as it was")
+    expect(desk.get_by_test_id("review-told")).to_contain_text("everything is as it was before")
     expect(desk.get_by_test_id("merge")).to_be_visible()
     desk.keyboard.press("Tab")
     expect(desk.get_by_test_id("merge")).to_be_focused()
@@ -90,7 +90,7 @@ def test_two_are_made_one_and_two_again_on_a_telephone(desk: Page) -> None:
     desk.goto(desk.url.partition("/admin/")[0] + "/admin/memory/entity/")
     desk.get_by_role("link", name="Scott", exact=True).click()
     assert desk.evaluate("document.documentElement.scrollWidth") <= 320
-    desk.get_by_label("Another name").fill("Scotty")
+    desk.get_by_label("Add a name").fill("Scotty")
     desk.get_by_test_id("name").click()
     expect(desk.locator(".messagelist")).to_contain_text("The name was added.")
     desk.get_by_role("checkbox", name="黄逸扬", exact=True).check()

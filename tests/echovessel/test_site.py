@@ -93,7 +93,7 @@ def test_the_page_speaks_both_languages(client: Client, mira: Persona) -> None:
     client.post("/i18n/setlang/", {"language": "zh-hans", "next": "/"})
     page = client.get(f"/chat/{mira.uuid}/").content.decode()
     assert 'lang="zh' in page
-    assert "End this talk" not in page
+    assert "End this conversation" not in page
 
 
 def test_the_api_describes_itself(client: Client, mira: Persona) -> None:

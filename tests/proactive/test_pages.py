@@ -84,7 +84,7 @@ def first_word(persona: Persona, words: str, **why_now: Any) -> Turn:
 def test_it_is_off_until_the_owner_turns_it_on(anas: Client, mira: Persona) -> None:
     page = anas.get(page_of(mira)).content.decode()
     assert re.search(r'name="enabled"[^>]*checked', page) is None
-    assert "While this is off, nothing is ever sent." in page
+    assert "While this is off, nothing is sent." in page
     assert not ReachingOut.objects.exists()
 
 
@@ -239,7 +239,7 @@ def test_why_now_tells_the_reason_the_memory_and_what_came_to_mind(anas: Client,
     promise = remember(mira, "Mira promised to ask about <b>the exam</b>.", kind="intention")
     turn = first_word(mira, "How was it?", trigger="promise", about=str(promise.uuid))
     account = anas.get(f"/chat/{mira.uuid}/turns/{turn.uuid}/why-now/").content.decode()
-    assert "something that I had promised was due" in account
+    assert "a promise of mine was due" in account
     assert "ask about &lt;b&gt;the exam&lt;/b&gt;." in account
     assert f"/memory/{mira.uuid}/nodes/{promise.uuid}/" in account
     assert 'data-testid="xray-sheet"' not in account
@@ -262,7 +262,7 @@ def test_below_the_reason_stands_what_she_was_reminded_of(anas: Client, mira: Pe
 def test_a_first_word_without_an_account_says_so_and_a_reply_has_none(anas: Client, mira: Persona) -> None:
     turn = first_word(mira, "Hello.")
     address = f"/chat/{mira.uuid}/turns/{turn.uuid}/why-now/"
-    assert "It was not written down" in anas.get(address).content.decode()
+    assert "There is no record of why I wrote." in anas.get(address).content.decode()
     Turn.objects.filter(pk=turn.pk).update(spoke_first=False)
     assert anas.get(address).status_code == 404
 

@@ -585,7 +585,7 @@ async def test_every_fault_of_a_turn_has_its_status_and_the_same_request_tries_i
             await ask(client, f"Line {number}", stream=bool(number % 2))
         assert (refused.value.status_code, refused.value.code) == (status, told)
         assert ("retry-after" in refused.value.response.headers) == (status in (429, 503))
-        assert "words are safe" in refused.value.message
+        assert "messages are safe" in refused.value.message
         assert reply_in(await ask(client, f"Line {number}")) == f"Reply {number}."
     assert await said() == [f"Line {number}" for number in range(len(FAULTS))]
     assert "x-should-retry" in of_turn("budget_exhausted", "").headers

@@ -54,7 +54,7 @@ def test_a_memory_is_put_right_and_says_again_what_it_said(curator: Client, full
         ({"emotional_impact": 11}, "less than or equal to 10"),
         ({"event_time_start": "2026-03-02", "event_time_end": "2026-03-01"}, "cannot end before"),
         ({"relational_tags": ["made-up"]}, "not one of the available choices"),
-        ({"description": "Ana sold her soul."}, "forgotten for good"),
+        ({"description": "Ana sold her soul."}, "deleted for good"),
     ],
 )
 def test_what_cannot_be_said_is_said_to_be_so(
@@ -205,4 +205,4 @@ def test_flags_are_hidden_from_those_who_may_not_see_them(reader: User, blind: U
 
 
 def test_an_empty_page_of_flags_says_what_they_are(curator: Client) -> None:
-    assert "A line is flagged by itself" in " ".join(curator.get("/admin/chat/crisisflag/").content.decode().split())
+    assert "are flagged automatically" in " ".join(curator.get("/admin/chat/crisisflag/").content.decode().split())

@@ -109,7 +109,7 @@ def test_another_plan_than_the_confirmed_one_is_shown_and_not_done(curator: Clie
     form = {"kind": "node", "key": event.pk, "digest": "of something else", "confirm": "1"}
     answer = curator.post("/admin/forget/", form)
     assert answer.status_code == 409
-    assert b"has changed meanwhile" in answer.content
+    assert b"has changed in the meantime" in answer.content
     assert ConceptNode.objects.filter(pk=event.pk).exists()
 
 
@@ -126,7 +126,7 @@ def test_whoever_may_forget_but_not_read_confirms_numbers(blind: User, full_life
     browser = signed_in(given(blind, "persona.forget_words"))
     shown = preview(browser, "node", full_life["event"]).content.decode()
     assert "bees" not in shown
-    assert "You see numbers and reasons, not words" in shown
+    assert "You see numbers and reasons only." in shown
     confirmed(browser, "node", full_life["event"])
     assert not ConceptNode.objects.filter(pk=full_life["event"].pk).exists()
 

@@ -125,5 +125,5 @@ def test_an_action_takes_no_more_than_a_page(curator: Client, mira: Persona) -> 
     assert curator.post("/admin/chat/message/", everything, follow=True).status_code == 200
     hiding = everything | {"action": "hide"}
     page = curator.post("/admin/memory/event/", hiding, follow=True).content.decode()
-    assert "At most 50 at once." in page
+    assert "Choose at most 50." in page
     assert not ConceptNode.objects.filter(status="hidden").exists()

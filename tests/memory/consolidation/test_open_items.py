@@ -438,7 +438,7 @@ def test_the_owner_says_how_it_ended_and_takes_it_back(owner: Client, expects: R
     answer = owner.post(at(node, "did_not"), follow=True).content.decode()
     assert stored(node)[0] == "violated"
     assert "did not come true" in answer
-    assert "not awaited any more" in answer
+    assert "It is settled." in answer
     assert at(node, "came_true") not in answer
     assert 'data-testid="still-open"' not in answer
     owner.post(at(node, "reopen"))

@@ -194,7 +194,7 @@ def test_who_was_split_off_whole_is_gone_when_the_merge_is_undone(mira: Persona,
 def test_whoever_lives_on_in_another_is_not_split(mira: Persona, scott: Entity) -> None:
     other = entity(mira, "Yang")
     merge.merge_pair(scott, other, None, NOW)
-    with pytest.raises(NotSplit, match="lives on"):
+    with pytest.raises(NotSplit, match="merged into another"):
         split(other, [1], [], None, NOW)
 
 

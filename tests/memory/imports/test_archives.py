@@ -154,7 +154,7 @@ def test_a_zip_with_several_is_not_guessed_about() -> None:
     data = b"\n".join(json.dumps(line).encode() for line in SMALL)
     source = given(zip_of({"1.jsonl": data, "2.jsonl": data}), "all.zip")
     assert archive_files.is_archive(source)
-    with pytest.raises(ImportRejected, match="several personas"):
+    with pytest.raises(ImportRejected, match="several companions"):
         archive_files.survey(source)
 
 

@@ -220,7 +220,7 @@ def test_an_import_is_cancelled_by_its_button_alone(owner: Client, mira: Persona
 def test_an_import_that_brought_nothing_new_says_so(owner: Client, mira: Persona) -> None:
     taken_in(mira, CHAT, "chat.txt")
     again = taken_in(mira, CHAT, "chat.txt")
-    assert "known already" in owner.get(at(mira, again)).content.decode()
+    assert "already here" in owner.get(at(mira, again)).content.decode()
 
 
 def test_what_a_file_brought_is_reverted_after_a_look_and_the_file_comes_again(owner: Client, mira: Persona) -> None:
@@ -230,7 +230,7 @@ def test_what_a_file_brought_is_reverted_after_a_look_and_the_file_comes_again(o
         assert f"{address}?import={job.uuid}&amp;take_back=1" in owner.get(shown).content.decode()
     preview = owner.get(address, {"import": job.uuid, "take_back": "1"})
     page = preview.content.decode()
-    assert "the same file can be brought again" in page
+    assert "you can import the same file again" in page
     assert "refused from then on" not in page
     assert 'name="dependents"' not in page
     digest = preview.context["preview"]["digest"]
@@ -240,7 +240,7 @@ def test_what_a_file_brought_is_reverted_after_a_look_and_the_file_comes_again(o
     assert f'href="{at(mira)}"' in receipt
     assert lines_of(mira) == []
     assert taken_in(mira, CHAT, "chat.txt").counts["lines"] == 4
-    assert "taken back" in owner.get(f"/memory/{mira.uuid}/receipts/").content.decode()
+    assert "undone" in owner.get(f"/memory/{mira.uuid}/receipts/").content.decode()
 
 
 def test_nothing_but_a_file_is_reverted(owner: Client, mira: Persona) -> None:
@@ -334,7 +334,7 @@ def test_who_is_met_in_two_tabs_is_met_once(newcomer: Client, ana: User, monkeyp
     monkeypatch.setattr(onboarding, "create_persona", overtaken)
     answer = newcomer.post(f"/welcome/persona/material/{job.uuid}/", answers)
     assert answer.status_code == 422
-    assert "does not wait for an answer" in answer.content.decode()
+    assert "no longer waiting for an answer" in answer.content.decode()
     assert not Persona.objects.exists()  # of this tab; the other one is undone here with it
 
 
@@ -369,7 +369,7 @@ def test_a_draft_stands_beside_its_block_with_the_words_it_rests_on(owner: Clien
     assert HOSTILE not in page
     assert 'data-testid="draft-quote"' in page
     assert "line 3" in page
-    assert "One draft waits" in owner.get(f"/memory/{mira.uuid}/").content.decode()
+    assert "One draft is waiting" in owner.get(f"/memory/{mira.uuid}/").content.decode()
 
 
 def test_accepting_writes_the_block_rejecting_does_not(owner: Client, mira: Persona) -> None:

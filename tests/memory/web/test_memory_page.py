@@ -263,7 +263,7 @@ def test_what_is_confirmed_is_what_was_looked_at(owner: Client, mira: Persona, r
     other = confirmed(owner, mira, digest, node=node.uuid, messages="withhold")
     assert other.status_code == 409
     assert ConceptNode.objects.filter(pk=node.pk).exists()
-    assert "has changed meanwhile" in other.content.decode()
+    assert "has changed in the meantime" in other.content.decode()
     done = confirmed(owner, mira, other.context["preview"]["digest"], node=node.uuid, messages="withhold")
     receipt = Receipt.objects.get()
     assert done.url == f"/account/receipts/{receipt.uuid}/"
@@ -335,7 +335,7 @@ def test_a_receipt_is_proved_on_asking(owner: Client, mira: Persona, remember: R
     assert 'data-testid="proof"' not in owner.get(here).content.decode()
     assert "nothing of it is left" in owner.post(here).content.decode()
     remember(mira, "I once stole a whole box of pears from the market in Lisbon.")
-    assert "Something of it was found" in owner.post(here).content.decode()
+    assert "A trace was found" in owner.post(here).content.decode()
 
 
 def test_by_a_proof_nobody_learns_what_others_said(
@@ -476,7 +476,7 @@ def test_one_is_made_two(owner: Client, mira: Persona, two_rosas: tuple[Entity, 
     owner.post(f"/memory/{mira.uuid}/people/{rosa.uuid}/split/", {"mention": mention.pk})
     assert Entity.objects.filter(persona=mira, canonical_name="Rosa").count() == 2
     answer = owner.post(f"/memory/{mira.uuid}/people/{rosa.uuid}/split/", follow=True).content.decode()
-    assert "Choose the names or the memories" in answer
+    assert "Choose the names or memories" in answer
 
 
 # --- in the talk ----------------------------------------------------------------------------------------------------

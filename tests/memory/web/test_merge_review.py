@@ -76,7 +76,7 @@ def test_two_stand_side_by_side_with_all_that_is_known_of_them(
     page = desk.get(REVIEW).content.decode()
     for shown in (
         *("Scott", "Scotty", "黄逸扬", "A painter.", "Scotty hates rain.", "he told me", "Rosa", "similar memories"),
-        *("In 2 memories", "In one memory", "likeness 0.70"),
+        *("In 2 memories", "In one memory", "similarity 0.70"),
     ):
         assert shown in page
 
@@ -89,7 +89,7 @@ def test_the_next_pair_comes_after_a_decision_and_the_last_can_be_taken_back(
     page = desk.get(REVIEW).content.decode()
     assert "“Scott” and “Rosa”" in page
     page = decide(desk, "keep_apart", second)
-    assert "nobody is asked about them again" in page
+    assert "will not be asked about again" in page
     assert "“Scott” and “黄逸扬”" in page
     assert 'data-testid="undo-last"' in page
     page = decide(desk, "merge", first)
@@ -114,7 +114,7 @@ def test_pairs_can_be_skipped_and_gone_back_to(desk: Client, mira: Persona, scot
 def test_who_comes_second_is_told(desk: Client, mira: Persona, scott: Entity, huang: Entity) -> None:
     first, second = asked(scott, huang), asked(scott, entity(mira, "Rosa"))
     decide(desk, "merge", first)
-    assert "it was decided already" in decide(desk, "merge", first)
+    assert "has already decided this" in decide(desk, "merge", first)
     decide(desk, "merge", second)
     assert "later merge" in decide(desk, "undo", first)
     assert desk.post(REVIEW, {"decision": "delete", "pair": first.pk}).status_code == 404
@@ -176,7 +176,7 @@ def test_names_are_put_right_on_the_page_of_an_entity(desk: Client, scott: Entit
     assert "The name was removed." in do("unname", alias=scott.aliases.get(text="Scotty").pk)
     scott.refresh_from_db()
     assert (scott.canonical_name, names(scott)) == ("Scott Huang", ["Scott", "Scott Huang", "Yiyang"])
-    assert "cannot be anybody" in do("rename", name="my sister")
+    assert "This is not a name." in do("rename", name="my sister")
     assert desk.post(f"/admin/memory/entity/{scott.pk}/do/burn/").status_code == 404
     assert desk.get(f"/admin/memory/entity/{scott.pk}/do/rename/").status_code == 405
     assert [entry.change_message for entry in LogEntry.objects.order_by("pk")] == ["rename", "name", "unname"]

@@ -43,7 +43,7 @@ def test_a_run_is_told_by_the_rows_it_refers_to(curator: Client, wondered: SlowC
         "dropped: none of its sources exists any longer", "fulfilled",
     ):  # fmt: skip
         assert words in page, words
-    assert "first one" in curator.get(RUNS).content.decode()
+    assert "first run" in curator.get(RUNS).content.decode()
 
 
 def test_of_what_is_gone_the_run_tells_no_words(curator: Client, wondered: SlowCycleRun) -> None:  # noqa: F811

@@ -146,7 +146,7 @@ def test_broken_json_is_refused_with_its_position() -> None:
 
 
 def test_a_zip_without_a_card_is_refused() -> None:
-    with pytest.raises(ImportRejected, match="none of the files"):
+    with pytest.raises(ImportRejected, match="no file of this format"):
         found_by(CharacterCard(), zipped({"other.json": "{}"}, "x.charx"))
 
 

@@ -64,7 +64,7 @@ def test_a_zip_of_settings_and_an_empty_one_are_turned_down_by_what_they_hold() 
     zipfile.ZipFile(empty, "w").close()
     for data, sentence in [
         (zip_of({"a.json": '{"theme": "dark", "items": [{"name": "x", "n": 1}]}'}), "1 JSON file"),
-        (empty.getvalue(), "holds no files"),
+        (empty.getvalue(), "zip is empty"),
     ]:
         with pytest.raises(ImportRejected, match=sentence):
             recognize(given(data, "some.zip"))
