@@ -8,7 +8,7 @@ PORT ?= 8000
 WORKERS ?= -n auto --maxprocesses 4 --dist worksteal
 LIMIT := --timeout 600
 
-.PHONY: run test check fast campaign messages clean
+.PHONY: run test check fast campaign messages screenshots clean
 
 run: $(VENV)/ready
 	$(BIN)/python manage.py up --host $(HOST) --port $(PORT)
@@ -42,6 +42,11 @@ messages: $(VENV)/ready
 	$(BIN)/python manage.py makemessages -l zh_Hans -e html,py --no-obsolete --no-location --no-wrap \
 		--ignore=.venv --ignore=tests --ignore=build --ignore=data
 	$(BIN)/python manage.py compilemessages --ignore .venv
+
+# The picture in the README, from a seeded installation.
+screenshots: $(VENV)/ready
+	$(BIN)/python -m tests.chromium
+	DJANGO_SETTINGS_MODULE=tests.settings $(BIN)/python -m tests.browser.screenshots $(PAGES)
 
 # torch first and pinned: an unpinned one pulls gigabytes of GPU packages on Linux.
 $(VENV)/ready: requirements.txt

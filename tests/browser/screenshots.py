@@ -1,7 +1,7 @@
 """Pictures of the product, from an installation seeded for them.
 
-python -m tests.browser.screenshots                 # the README's: static/img/screenshot.webp
-python -m tests.browser.screenshots --pages FOLDER  # every page, wide and narrow, light and dark, English and Chinese
+make screenshots                          # the README's: static/img/screenshot.webp
+make screenshots PAGES="--pages FOLDER"   # every page, wide and narrow, light and dark, English and Chinese
 """
 
 import argparse
@@ -10,6 +10,7 @@ import tempfile
 from itertools import product
 from pathlib import Path
 
+import django
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests import chromium
@@ -134,6 +135,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", type=Path, metavar="FOLDER", help="every page, into this folder")
     folder = parser.parse_args().pages
+    django.setup()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium.path(), args=FLAGS)
         for language in STORIES if folder else ["en"]:
