@@ -41,7 +41,7 @@ def put_back(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResponse
     """Take back what "don't remember that" withheld."""
     if not withhold.put_back(persona, turn):
         raise Http404
-    return JsonResponse({"message": _("Taken back: it may be remembered again.")})
+    return JsonResponse({"message": _("Undone: it can be remembered again.")})
 
 
 @persona_page

@@ -200,8 +200,8 @@ def test_a_reload_shows_it_as_it_is(mira: Persona, client: Client) -> None:
 @pytest.mark.parametrize(
     ("waiting_for", "words"),
     [
-        ("provider", "Talk closed · remembering later: the model cannot be reached"),
-        ("budget", "Talk closed · remembering later: today&#x27;s budget is used up, it goes on tomorrow"),
+        ("provider", "Conversation ended · remembering later: the model cannot be reached"),
+        ("budget", "Conversation ended · remembering later: today&#x27;s budget is used up, it goes on tomorrow"),
         ("", "Conversation ended · remembering…"),
     ],
 )

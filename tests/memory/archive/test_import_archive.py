@@ -304,7 +304,7 @@ def test_a_turn_is_never_here_without_its_lines(ana: User, tmp_path: Path, monke
         ((PERSONA,), "no archive"),
         (({**HEADER, "format": "other"}, PERSONA), "no archive"),
         (({**HEADER, "version": 2}, PERSONA), "version 2"),
-        ((HEADER, session("s1")), "persona is missing"),
+        ((HEADER, session("s1")), "no persona"),
         ((gzip.compress(b"{}"),), "gzip"),
         ((b"PK\x03\x04",), "zip"),
         (("\ufeff{}".encode("utf-16"),), "UTF-16"),

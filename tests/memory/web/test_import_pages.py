@@ -64,7 +64,7 @@ def test_a_file_that_is_handed_over_is_kept_and_queued_and_leads_to_its_page(own
     assert b"".join(bytes(piece.content) for piece in ImportPiece.objects.order_by("number")) == CHAT
     assert OrmQ.objects.count() == 1
     page = owner.get(at(mira, job)).content.decode()
-    assert "being checked" in page
+    assert "Checking the file" in page
     assert 'http-equiv="refresh"' in page
 
 

@@ -335,7 +335,7 @@ def test_a_receipt_is_proved_on_asking(owner: Client, mira: Persona, remember: R
     assert 'data-testid="proof"' not in owner.get(here).content.decode()
     assert "nothing of it is left" in owner.post(here).content.decode()
     remember(mira, "I once stole a whole box of pears from the market in Lisbon.")
-    assert "A trace was found" in owner.post(here).content.decode()
+    assert "Traces were found" in owner.post(here).content.decode()
 
 
 def test_by_a_proof_nobody_learns_what_others_said(
