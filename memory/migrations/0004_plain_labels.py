@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('chat', '0003_plain_labels'),
-        ('memory', '0002_rename_slow_cycle_requests'),
+        ('memory', '0003_question_hinted_at'),
         ('persona', '0002_plain_labels'),
     ]
 
