@@ -1,11 +1,15 @@
 """The processes of `test_reembed_kills`: a house with memories, and a `reembed` that dies where it is told to.
 
-python -m tests.journeys.reembed_process house      make two personas with memories, their vectors by the old model
-python -m tests.journeys.reembed_process reembed    change to the new one; dies by its own SIGKILL at KILL_AT,
-                                                "before|after FUNCTION CALL"; with WAIT set says "embedding" and
-                                                waits for a line before it embeds the third batch
+python -m tests.journeys.reembed_process deaths     a change that dies by SIGKILL again and again, each time in a
+                                                process of its own, at "before|after FUNCTION CALL" of DEATHS; what
+                                                remains, as JSON
+python -m tests.journeys.reembed_process reembed    change to the new model; says "embedding" and waits for a line
+                                                before it embeds the third batch, with WAIT set
 python -m tests.journeys.reembed_process server     for each line of its input tells what it recalls, and by which model
 python -m tests.journeys.reembed_process remains    which vectors there are, and what is recalled by them, as JSON
+
+`deaths` and `server` first make two personas with memories, their vectors by the old model. Processes that die are
+forked: to start each anew costs 2 s.
 """
 
 import json
@@ -20,6 +24,7 @@ from typing import Any
 
 import django
 import numpy as np
+from django.db import connections
 
 from tests.memory.store.two_models import NEW, OLD, encode, vector
 
@@ -30,13 +35,11 @@ NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 
 def house() -> None:
     from django.contrib.auth.models import User  # noqa: PLC0415  (after django.setup)
-    from django.core.management import call_command  # noqa: PLC0415
 
     from memory.models import ConceptNode  # noqa: PLC0415
     from memory.store import vectors  # noqa: PLC0415
     from persona.onboarding.creation import create_persona  # noqa: PLC0415
 
-    call_command("migrate", verbosity=0)
     owner = User.objects.create_user("ana")
     for name in ("Mira", "Otto"):
         persona = create_persona(owner, name, user_name="Ana")
@@ -57,9 +60,29 @@ def reembed() -> None:
     from memory.store import reembedding  # noqa: PLC0415
 
     reembedding.BATCH = BATCH
-    if kill_at := os.environ.get("KILL_AT"):
-        _arm(*kill_at.split())
     execute_from_command_line(["manage.py", "reembed", "--model", NEW])
+
+
+def deaths() -> None:
+    """After each death, and at last after a run that nobody disturbs: how the process ended, what it said, and what
+    remains."""
+    house()
+    ends = []
+    for kill_at in (*json.loads(os.environ["DEATHS"]), ""):
+        connections.close_all()
+        reading, writing = os.pipe()
+        child = os.fork()
+        if not child:
+            os.dup2(writing, sys.stdout.fileno())
+            if kill_at:
+                _arm(*kill_at.split())
+            reembed()
+            sys.stdout.flush()
+            os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading) as said:
+            ends.append([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said.read(), left()])
+    json.dump(ends, sys.stdout)
 
 
 def _arm(moment: str, point: str, call: str) -> None:
@@ -94,6 +117,8 @@ def server() -> None:
     from memory.recall import recall  # noqa: PLC0415
     from persona.models import Persona  # noqa: PLC0415
 
+    house()
+    print("ready", flush=True)  # noqa: T201
     mira = Persona.objects.get(name="Mira")
     for line in sys.stdin:
         [best, *_] = recall(mira, [line.strip()], now=NOW, budget_tokens=200).items
@@ -101,6 +126,10 @@ def server() -> None:
 
 
 def remains() -> None:
+    json.dump(left(), sys.stdout)
+
+
+def left() -> dict[str, Any]:
     from django.db import connection  # noqa: PLC0415
 
     from memory.models import ConceptNode, NodeVector, StagedVector  # noqa: PLC0415
@@ -121,22 +150,18 @@ def remains() -> None:
         [[integrity]] = cursor.fetchall()
     asked = {persona: told(persona.name, 7) for persona in Persona.objects.all()}
     found = {persona: recall(persona, [line], now=NOW, budget_tokens=200) for persona, line in asked.items()}
-    print(  # noqa: T201
-        json.dumps(
-            {
-                "in use": in_use,
-                "nodes": len(nodes),
-                "labels": sorted({node.embedding_model for node in nodes.values()}),
-                "right": sum(
-                    stored.get(pk) == (in_use, vector(node.description, in_use).tobytes()) for pk, node in nodes.items()
-                ),
-                "staged": StagedVector.objects.count(),
-                "searched": [searched, alike],
-                "recalled": [one.items[0].said == asked[persona] for persona, one in found.items()],
-                "integrity": integrity,
-            }
-        )
-    )
+    return {
+        "in use": in_use,
+        "nodes": len(nodes),
+        "labels": sorted({node.embedding_model for node in nodes.values()}),
+        "right": sum(
+            stored.get(pk) == (in_use, vector(node.description, in_use).tobytes()) for pk, node in nodes.items()
+        ),
+        "staged": StagedVector.objects.count(),
+        "searched": [searched, alike],
+        "recalled": [one.items[0].said == asked[persona] for persona, one in found.items()],
+        "integrity": integrity,
+    }
 
 
 if __name__ == "__main__":
@@ -144,4 +169,4 @@ if __name__ == "__main__":
     from echovessel.embeddings import embedding
 
     embedding._encode = _encode
-    {"house": house, "reembed": reembed, "server": server, "remains": remains}[sys.argv[1]]()
+    {"deaths": deaths, "reembed": reembed, "server": server, "remains": remains}[sys.argv[1]]()

@@ -1,63 +1,29 @@
-"""Years of talk from elsewhere, brought into a whole installation: by a program over HTTP, and by the command."""
+"""Years of talk from elsewhere, brought into a whole installation by the command; `test_other_programs` does it over
+HTTP."""
 
 import json
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
 from tests.installation import ROOT, Installation
-from tests.memory.imports.readers.given import FILES
 
 pytestmark = pytest.mark.installation
 PATIENCE_SECONDS = 60
-CHAT = FILES / "WhatsApp Chat with Mira.txt"
 
 
 @pytest.fixture
 def house(tmp_path: Path, empty: Path) -> Installation:
     made = Installation(tmp_path, empty)
     made.env |= {"DJANGO_SUPERUSER_PASSWORD": "a long word for ana", "DJANGO_SUPERUSER_EMAIL": "ana@example.org"}
-    made.env["ECHOVESSEL_KNOBS"] = json.dumps(json.loads(made.env["ECHOVESSEL_KNOBS"]) | {"import.upload_megabytes": 1})
     made.manage("createsuperuser", "--noinput", "--username", "ana")
     return made
-
-
-def awaited(ask: Callable[[], dict[str, Any]], status: str) -> dict[str, Any]:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while (told := ask())["status"] != status:
-        assert time.monotonic() < deadline, told
-        time.sleep(0.1)
-    return told
-
-
-def test_a_program_brings_a_chat_and_takes_everything_along_again(house: Installation) -> None:
-    persona = house.manage("create_persona", "Mira", "--owner", "ana").stdout.strip()
-    key = {"Authorization": f"Bearer {house.manage('create_api_token', 'ana').stdout.strip()}"}
-    with house, httpx2.Client(base_url=f"{house.url}/api/personas/{persona}", headers=key, timeout=60) as client:
-        handed = client.post("/imports", files={"file": (CHAT.name, CHAT.read_bytes())})
-        assert handed.status_code == 202
-        here = f"/imports/{handed.json()['id']}"
-        found = awaited(lambda: client.get(here).json(), "asking")["found"]
-        assert (found["first_day"], [one["name"] for one in found["speakers"]]) == ("2023-12-31", ["Ana", "Mira"])
-        assert client.post(f"{here}/confirm", json={"zone": "Asia/Shanghai"}).status_code == 200
-        done = awaited(lambda: client.get(here).json(), "done")
-        assert (done["counts"]["lines"], done["counts"]["failed"]) == (found["counts"]["lines"], 0)
-        lines = client.get("/messages").json()["items"]
-        assert "Happy new year!" in {line["content"] for line in lines}
-
-        with client.stream("GET", "/export") as answer:
-            archive = [json.loads(line) for line in answer.iter_lines()]
-        assert len([one for one in archive if one["type"] == "message"]) == len(lines)
-        too_large = client.post("/imports", files={"file": ("big.txt", b"x" * (1024 * 1024 + 1))})
-        assert (too_large.status_code, too_large.json()["code"]) == (413, "too_big")
 
 
 def chat_of_years(days: int) -> str:

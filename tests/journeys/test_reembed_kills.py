@@ -1,7 +1,6 @@
 """A change of the embedding model that is killed anywhere leaves vectors of one model, and the next run goes on."""
 
 import json
-import shutil
 import signal
 import subprocess
 import sys
@@ -29,83 +28,58 @@ DEATHS = (
 
 
 class House:
-    """A data folder with memories, and the processes that work on it."""
+    """A data folder, and the processes that work on it."""
 
-    def __init__(self, folder: Path) -> None:
-        self.env = Installation(folder).env | {"EMBEDDING_MODEL": OLD}
-
-    def command(self, what: str) -> list[str]:
-        return [sys.executable, "-m", "tests.journeys.reembed_process", what]
+    def __init__(self, folder: Path, empty: Path) -> None:
+        self.env = Installation(folder, empty).env | {"EMBEDDING_MODEL": OLD}
 
     def run(self, what: str, **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(self.command(what), cwd=ROOT, env=self.env | env, capture_output=True, text=True)
+        return subprocess.run(command(what), cwd=ROOT, env=self.env | env, capture_output=True, text=True)
 
-    def remains(self) -> Any:
-        done = self.run("remains")
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    def assert_all_are_of(self, model: str, staged: int) -> None:
-        assert self.remains() == {
-            "in use": model,
-            "nodes": ALL,
-            "labels": [model],
-            "right": ALL,
-            "staged": staged,
-            "searched": [ALL, ALL],
-            "recalled": [True, True],
-            "integrity": "ok",
-        }
+    @contextmanager
+    def started(self, what: str, **env: str) -> Iterator["subprocess.Popen[str]"]:
+        pipe = subprocess.PIPE
+        with subprocess.Popen(
+            command(what), cwd=ROOT, env=self.env | env, stdin=pipe, stdout=pipe, stderr=pipe, text=True
+        ) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("house")
-    done = House(folder).run("house")
-    assert done.returncode == 0, done.stderr
-    return folder
+def command(what: str) -> list[str]:
+    return [sys.executable, "-m", "tests.journeys.reembed_process", what]
+
+
+def all_are_of(model: str, staged: int) -> dict[str, Any]:
+    return {
+        "in use": model,
+        "nodes": ALL,
+        "labels": [model],
+        "right": ALL,
+        "staged": staged,
+        "searched": [ALL, ALL],
+        "recalled": [True, True],
+        "integrity": "ok",
+    }
 
 
 @pytest.fixture
-def house(made: Path, tmp_path: Path) -> House:
-    shutil.copytree(made / "data", tmp_path / "data")
-    return House(tmp_path)
+def house(tmp_path: Path, empty: Path) -> House:
+    return House(tmp_path, empty)
 
 
 def test_wherever_it_is_killed_there_are_vectors_of_one_model_and_the_next_run_goes_on(house: House) -> None:
-    house.assert_all_are_of(OLD, staged=0)
-    for where, model, staged in DEATHS:
-        assert house.run("reembed", KILL_AT=where).returncode == -signal.SIGKILL, where
-        house.assert_all_are_of(model, staged)
-    done = house.run("reembed")
+    done = house.run("deaths", DEATHS=json.dumps([where for where, _model, _staged in DEATHS]))
     assert done.returncode == 0, done.stderr
-    assert "0 vectors were made" in done.stdout
-    house.assert_all_are_of(NEW, staged=0)
-
-
-@contextmanager
-def half_done(house: House) -> Iterator["subprocess.Popen[str]"]:
-    """One that has staged two batches, and embeds the third as long as this lasts."""
-    pipe, env = subprocess.PIPE, house.env | {"WAIT": "1"}
-    with subprocess.Popen(
-        house.command("reembed"), cwd=ROOT, env=env, stdin=pipe, stdout=pipe, stderr=pipe, text=True
-    ) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "embedding\n"
-            yield process
-        finally:
-            process.kill()
-
-
-def test_after_a_ctrl_c_the_next_run_goes_on(house: House) -> None:
-    with half_done(house) as process:
-        process.send_signal(signal.SIGINT)
-        _, complaint = process.communicate("\n")
-        assert process.returncode == 130
-        assert "Nothing that was made is lost" in complaint
-    house.assert_all_are_of(OLD, staged=2 * BATCH)
-    assert f"{ALL - 2 * BATCH} vectors were made" in house.run("reembed").stdout
+    *ends, (status, said, remains) = json.loads(done.stdout)
+    for (where, model, staged), (code, _said, left) in zip(DEATHS, ends, strict=True):
+        assert code == -signal.SIGKILL, where
+        assert left == all_are_of(model, staged), where
+    assert status == 0
+    assert "0 vectors were made" in said
+    assert remains == all_are_of(NEW, staged=0)
 
 
 def answer(server: "subprocess.Popen[str]", line: str) -> Any:
@@ -115,26 +89,29 @@ def answer(server: "subprocess.Popen[str]", line: str) -> Any:
     return json.loads(server.stdout.readline())
 
 
-def test_a_server_that_runs_meanwhile_recalls_by_the_model_in_use(house: House) -> None:
-    command, pipe, line = house.command("server"), subprocess.PIPE, told("Mira", 7)
-    with subprocess.Popen(command, cwd=ROOT, env=house.env, stdin=pipe, stdout=pipe, text=True) as server:
-        try:
-            by, said, relevance = answer(server, line)
-            assert (by, said) == (OLD, line)
-            assert house.run("reembed").returncode == 0
-            # Vectors of two models would be strangers: what the words give alone is less than half.
-            assert answer(server, line) == [NEW, line, pytest.approx(relevance, rel=0.1)]
-        finally:
-            server.kill()
+def test_a_second_one_is_refused_after_a_ctrl_c_the_next_goes_on_and_a_server_uses_the_model_in_use(
+    house: House,
+) -> None:
+    line = told("Mira", 7)
+    with house.started("server") as server:
+        assert server.stdout is not None
+        assert server.stdout.readline() == "ready\n"
+        by, said, relevance = answer(server, line)
+        assert (by, said) == (OLD, line)
 
+        with house.started("reembed", WAIT="1") as first:
+            assert first.stdout is not None
+            assert first.stdout.readline() == "embedding\n"
+            second = house.run("reembed")
+            assert second.returncode == 1
+            assert "Another process makes vectors anew" in second.stderr
+            first.send_signal(signal.SIGINT)
+            _, complaint = first.communicate("\n")
+            assert first.returncode == 130
+            assert "Nothing that was made is lost" in complaint
 
-def test_a_second_one_is_refused_until_the_first_is_dead(house: House) -> None:
-    with half_done(house):
-        second = house.run("reembed")
-        assert second.returncode == 1
-        assert "Another process makes vectors anew" in second.stderr
-        house.assert_all_are_of(OLD, staged=2 * BATCH)
-    done = house.run("reembed")
-    assert done.returncode == 0, done.stderr
-    assert f"{ALL - 2 * BATCH} vectors were made" in done.stdout
-    house.assert_all_are_of(NEW, staged=0)
+        assert json.loads(house.run("remains").stdout) == all_are_of(OLD, staged=2 * BATCH)
+        assert answer(server, line) == [OLD, line, pytest.approx(relevance, rel=0.1)]
+        assert f"{ALL - 2 * BATCH} vectors were made" in house.run("reembed").stdout
+        # Vectors of two models would be strangers: what the words give alone is less than half.
+        assert answer(server, line) == [NEW, line, pytest.approx(relevance, rel=0.1)]
