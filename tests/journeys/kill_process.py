@@ -3,8 +3,8 @@
     python -m tests.journeys.kill_process household      make personas and their talks, all still open
     python -m tests.journeys.kill_process worker   the job worker; dies by its own SIGKILL at the points in KILL_AT
     python -m tests.journeys.kill_process up             `manage.py up` with this worker
-    python -m tests.journeys.kill_process minder         close the talks in order and sweep until all have settled
-    python -m tests.journeys.kill_process remains        what is left of it all, as JSON
+    python -m tests.journeys.kill_process minder         close the talks in order and sweep until all have settled; what
+                                                         is left of it all goes into remains.json
     python -m tests.journeys.kill_process desk           the admin's list of failed sessions
 
 The model is a pure function of its request, and so is the embedder: words hashed into directions.
@@ -19,7 +19,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from pathlib import Path
@@ -139,11 +139,9 @@ def embed(texts: Sequence[str]) -> np.ndarray:
 def household() -> None:
     """Six personas of three people, five talks each, all open, in an order of their own for each persona."""
     from django.contrib.auth.models import User  # noqa: PLC0415
-    from django.core.management import call_command  # noqa: PLC0415
 
     from persona.onboarding.creation import create_persona  # noqa: PLC0415
 
-    call_command("migrate", verbosity=0)
     zones = ("UTC", "Asia/Shanghai", "America/Los_Angeles")
     for number in range(6):
         owner, _ = User.objects.get_or_create(username=f"owner{number % 3}")
@@ -324,6 +322,7 @@ def minder() -> None:
 
     while step():
         time.sleep(0.25)
+    (_folder() / "remains.json").write_text(json.dumps(remains()))
 
 
 def _is_read_early(session: Any) -> bool:
@@ -436,14 +435,7 @@ def _index_is_sound(index: Any) -> bool:
     )
 
 
-def _main(argument: str) -> Iterator[str]:
-    django.setup()
-    if argument == "remains":
-        yield json.dumps(remains())
-    else:
-        {"household": household, "worker": worker, "up": up, "minder": minder, "desk": desk}[argument]()
-
-
 if __name__ == "__main__":
     sys.modules["tests.journeys.kill_process"] = sys.modules["__main__"]
-    sys.stdout.writelines(_main(sys.argv[1]))
+    django.setup()
+    {"household": household, "worker": worker, "up": up, "minder": minder, "desk": desk}[sys.argv[1]]()

@@ -25,10 +25,10 @@ PATIENCE_SECONDS = 90
 class Household:
     """A data folder of many talks, and the processes that remember them."""
 
-    def __init__(self, folder: Path, **env: str) -> None:
+    def __init__(self, folder: Path, empty: Path | None = None, **env: str) -> None:
         self.data = folder / "data"
         self.env = {
-            **Installation(folder).env,
+            **Installation(folder, empty).env,
             "LLM_PROVIDER": "tests.journeys.kill_process.PureProvider",
             "ECHOVESSEL_KNOBS": json.dumps({"consolidate.chunk_tokens": 1000, "slow_cycle.runs_per_day": 0}),
             "OMP_NUM_THREADS": "1",
@@ -64,8 +64,9 @@ class Household:
         disturb: Callable[[Self], None] = lambda _: None,
         seconds: float = PATIENCE_SECONDS,
         what: Literal["worker", "up"] = "worker",
-    ) -> None:
-        """Let the worker remember every talk while `disturb` is called again and again; start it anew when it died."""
+    ) -> Any:
+        """Let the worker remember every talk while `disturb` is called again and again; start it anew when it died.
+        Returns what remains."""
         minder = self.start("minder")
         deadline = time.monotonic() + seconds
         try:
@@ -78,6 +79,7 @@ class Household:
                 disturb(self)
                 time.sleep(0.02)
             assert minder.returncode == 0, self.log_of("minder")
+            return self.remains()
         finally:
             end(minder)
             self.bury()
@@ -117,7 +119,18 @@ class Household:
         return found
 
     def remains(self) -> Any:
-        return json.loads(self.run("remains"))
+        """What the minder found in the end."""
+        return json.loads((self.data / "remains.json").read_text())
+
+    def kill_while_idle(self) -> None:
+        """Start a worker and kill it while it waits for work, with the lock of the queue in its hands."""
+        self.worker = self.start("worker")
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not (len(self.processes("worker")) >= 5 and self.worker_pid()):
+            assert time.monotonic() < deadline, self.log_of("worker")
+            time.sleep(0.05)
+        time.sleep(0.5)
+        self.kill_worker()
 
     def moments(self) -> list[str]:
         """At which points the worker has died."""
@@ -132,9 +145,9 @@ def end(process: "subprocess.Popen[bytes]") -> None:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Household:
+def made(tmp_path_factory: pytest.TempPathFactory, empty: Path) -> Household:
     """Thirty talks of six personas, of which nothing is remembered yet."""
-    house = Household(tmp_path_factory.mktemp("household"))
+    house = Household(tmp_path_factory.mktemp("household"), empty)
     house.run("household")
     return house
 
@@ -143,8 +156,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Household:
 def undisturbed(made: Household, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """What remains when nobody disturbs."""
     house = Household.copied(made, tmp_path_factory.mktemp("undisturbed") / "house")
-    house.remember_all()
-    return house.remains()
+    return house.remember_all()
 
 
 def at_random_moments(kills: int, seed: int) -> Callable[[Household], None]:
@@ -190,15 +202,14 @@ def test_the_household_is_worth_the_trouble(undisturbed: Any) -> None:
 
 
 @pytest.mark.parametrize("personas", [1, pytest.param(6, marks=pytest.mark.campaign)])
-def test_killed_between_and_within_transactions_nothing_is_lost_and_nothing_is_double(
+def test_killed_while_idle_between_and_within_transactions_nothing_is_lost_and_nothing_is_double(
     made: Household, tmp_path: Path, personas: int
 ) -> None:
     undisturbed = Household.copied(made, tmp_path / "undisturbed", PERSONAS=str(personas))
     house = Household.copied(made, tmp_path / "house", PERSONAS=str(personas), KILL_AT=",".join(MOMENTS))
-    for each in (undisturbed, house):
-        each.remember_all()
+    house.kill_while_idle()
+    assert_same(house.remember_all(), undisturbed.remember_all())
     assert house.moments() == sorted(MOMENTS)
-    assert_same(house.remains(), undisturbed.remains())
 
 
 @pytest.mark.campaign
@@ -207,9 +218,9 @@ def test_killed_at_random_moments_nothing_is_lost_and_nothing_is_double(
     made: Household, undisturbed: Any, tmp_path: Path, kills: int, seed: int
 ) -> None:
     house = Household.copied(made, tmp_path / "house", SLOW="0.15")
-    house.remember_all(at_random_moments(kills, seed), seconds=2 * PATIENCE_SECONDS)
+    remains = house.remember_all(at_random_moments(kills, seed), seconds=2 * PATIENCE_SECONDS)
     assert house.kills == kills
-    assert_same(house.remains(), undisturbed)
+    assert_same(remains, undisturbed)
 
 
 def children(pid: int) -> list[int]:
@@ -253,26 +264,9 @@ def test_whichever_process_is_killed_nobody_is_orphaned_and_no_job_is_lost(
 ) -> None:
     house = Household.copied(made, tmp_path / "house", SLOW="0.2", PORT=str(free_port()))
     victims = Victims()
-    house.remember_all(victims, what="up", seconds=2 * PATIENCE_SECONDS)
+    remains = house.remember_all(victims, what="up", seconds=2 * PATIENCE_SECONDS)
     assert victims.orphans == {"worker": set(), "guard": set(), "parent": set(), "supervisor": set()}
-    assert_same(house.remains(), undisturbed)
-
-
-def test_an_idle_worker_that_is_killed_is_replaced_by_one_that_works(made: Household, tmp_path: Path) -> None:
-    """It dies with the lock of the queue in its hands."""
-    house = Household.copied(made, tmp_path / "house", PERSONAS="1")
-    killed: list[set[int]] = []
-
-    def kill_while_idle(house: Household) -> None:
-        if not killed and len(cluster := house.processes("worker")) >= 5 and house.worker_pid():
-            time.sleep(0.5)
-            house.kill_worker()
-            killed.append(cluster)
-
-    house.remember_all(kill_while_idle)
-    assert killed
-    assert house.kills == 1
-    assert [row[2] for row in house.remains()["sessions"] if row[0] == "Persona0"] == ["closed"] * 5
+    assert_same(remains, undisturbed)
 
 
 @pytest.mark.campaign
@@ -280,11 +274,11 @@ def test_a_talk_that_kills_its_worker_is_given_up_and_the_others_are_remembered(
     made: Household, undisturbed: Any, tmp_path: Path
 ) -> None:
     house = Household.copied(made, tmp_path / "house", POISON="Milo gave me 2 apples", PERSONAS="2")
-    house.remember_all()
+    remains = house.remember_all()
     deaths = (house.data / "deaths").read_text().split()
     assert len(set(deaths)) == 1
     assert len(deaths) == 5
-    sessions = house.remains()["sessions"]
+    sessions = remains["sessions"]
     poisoned, *others = [row for row in sessions if row[0] == "Persona0"]
     assert poisoned[2] == "failed"
     assert poisoned[5].startswith("It stopped 5 times")
