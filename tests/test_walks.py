@@ -1,0 +1,22 @@
+"""No message, memory or forgetting goes through more files and functions than it does today."""
+
+import pytest
+
+from tests.walks import format_table, walks
+
+# Files and functions as measured on 2026-11-22, and a few more: what is loaded once differs from run to run. Lower them
+# when they fall; `python -m tests.walks` prints them beside the aim.
+CEILING = {
+    "a message with memory off": (56, 240),
+    "a message that a later session recalls": (124, 720),
+    "a memory that is forgotten": (40, 215),
+}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_walk_is_longer_than_its_ceiling() -> None:
+    gone = walks()
+    for name, (most_files, most_functions) in CEILING.items():
+        files, functions = gone[name].counts()
+        assert 0 < files <= most_files, "\n".join(format_table(gone))
+        assert 0 < functions <= most_functions, "\n".join(format_table(gone))
