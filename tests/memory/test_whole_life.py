@@ -261,8 +261,8 @@ class Life(RuleBasedStateMachine):
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("scripted_vectors")
-def test_everything_holds_after_five_hundred_deeds() -> None:
-    run_state_machine_as_test(Life, settings=lives(10))
+def test_everything_holds_after_two_hundred_deeds() -> None:
+    run_state_machine_as_test(Life, settings=lives(4))
 
 
 def lives(count: int) -> settings:

@@ -264,7 +264,7 @@ def _a_life(persona: Persona, dice: random.Random) -> None:
         Mention.objects.bulk_create(Mention(node=one, entity=known) for one in dice.sample(nodes, 3))
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10**9))
 def test_any_life_is_restored_and_saved_again_with_the_same_bytes(
     ana: User, mira: Persona, tmp_path: Path, seed: int

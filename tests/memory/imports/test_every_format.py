@@ -62,7 +62,7 @@ def told_by(one: object) -> list[str]:
 
 
 @pytest.mark.parametrize("path", EVERY_FILE, ids=lambda path: path.name)
-def test_every_line_of_the_file_comes_in_or_is_counted(mira: Persona, path: Path) -> None:
+def test_every_line_of_the_file_comes_in_by_its_order_or_is_counted(mira: Persona, path: Path) -> None:
     job = asked(looked_through(mira, path.read_bytes(), path.name))
     assert job.status == "asking", job.refusal
     said, skipped = words_in(path, job)
@@ -79,13 +79,10 @@ def test_every_line_of_the_file_comes_in_or_is_counted(mira: Persona, path: Path
     left = Counter(said) - Counter(text for text in said if any(text in content for content in inside))
     assert left.total() <= known + refused
     assert refused >= bool(said)
+    within_each_session_the_messages_stand_as_in_the_file(said)
 
 
-@pytest.mark.parametrize("path", EVERY_FILE, ids=lambda path: path.name)
-def test_within_each_talk_the_lines_stand_as_in_the_file(mira: Persona, path: Path) -> None:
-    job = asked(looked_through(mira, path.read_bytes(), path.name))
-    said, _skipped = words_in(path, job)
-    stored(job)
+def within_each_session_the_messages_stand_as_in_the_file(said: list[str]) -> None:
     place = {text: number for number, text in reversed(list(enumerate(said)))}
     for session in Session.objects.exclude(channel="journal"):
         contents = session.messages.order_by("created_at", "id").values_list("content", flat=True)

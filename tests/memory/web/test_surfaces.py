@@ -104,9 +104,6 @@ def test_the_same_choice_makes_the_same_plan_on_every_surface(life: Life, owner:
     pair = frozenset({(message.pk, "leave"), (other.pk, "withhold")})
     cases: list[tuple[dict[str, Any], Choice]] = [
         ({}, Choice("cascade", "forget")),
-        ({"dependents": "cascade", "messages": "forget"}, Choice()),
-        ({"dependents": "orphan"}, Choice("orphan", "forget")),
-        ({"messages": "withhold"}, Choice("cascade", "withhold")),
         ({"dependents": "orphan", "messages": "withhold"}, Choice("orphan", "withhold")),
         ({"staying": [life.week]}, Choice(staying=frozenset({life.week.pk}))),
         ({"mentions": "leave"}, Choice(other_mentions="leave")),
