@@ -20,6 +20,7 @@ from chat.rendering.markdown import as_html
 from chat.socket.consumer import CHANNEL
 from chat.turns import turn as turns
 from echovessel import llm
+from echovessel.llm.models import LLMCall, Purpose
 from echovessel.outbox import log
 from persona import mood as moods
 from persona.lookup import own_persona
@@ -55,6 +56,7 @@ class ShownMessage:
     spoke_first: bool = False
     help: tuple[str, ...] = ()
     ai_notice: bool = False
+    memory_mode: bool = False
 
 
 def chat(request: HttpRequest, persona: UUID) -> HttpResponse:
@@ -98,17 +100,30 @@ def _page(persona: Persona, messages: Any) -> tuple[list[ShownMessage], bool]:
     related = messages.select_related("persona", "session", "turn", "crisis_flag")
     newest = list(related.order_by("-created_at", "-id")[: PAGE + 1])
     shown, has_older = newest[:PAGE][::-1], len(newest) > PAGE
-    return list(_lines(persona, shown, disclosure.disclosure_ids(shown, is_whole=not has_older))), has_older
+    with_notice = disclosure.disclosure_ids(shown, is_whole=not has_older)
+    return list(_lines(persona, shown, with_notice, _turns_in_memory_mode(persona, shown))), has_older
 
 
-def _lines(persona: Persona, messages: list[Message], with_ai_notice: Collection[int]) -> Iterable[ShownMessage]:
+def _turns_in_memory_mode(persona: Persona, messages: list[Message]) -> set[UUID | None]:
+    """The turns of these messages that were answered without a model, by the ledger."""
+    if not messages:
+        return set()
+    calls = LLMCall.objects.filter(owner=persona.owner_id, purpose=Purpose.CHAT, at__gte=messages[0].created_at)
+    of_turns = calls.filter(turn_uuid__in={message.turn.uuid for message in messages if message.turn})
+    return set(of_turns.filter(provider="offline").values_list("turn_uuid", flat=True))
+
+
+def _lines(
+    persona: Persona, messages: list[Message], with_ai_notice: Collection[int], in_memory_mode: Collection[UUID | None]
+) -> Iterable[ShownMessage]:
     day = None
     for message, following in zip_longest(messages, messages[1:]):
         if message.day != day:
             day = message.day
             yield ShownMessage("day", label=_day_label(day, persona), date=day)
-        yield _message_line(message, ai_notice=message.pk in with_ai_notice)
         turn = message.turn
+        is_offline = turn is not None and turn.uuid in in_memory_mode
+        yield _message_line(message, ai_notice=message.pk in with_ai_notice, memory_mode=is_offline)
         ends_turn = following is None or following.turn_id != message.turn_id
         if turn is not None and turn.status == Turn.Status.FAILED and ends_turn:
             yield ShownMessage(
@@ -124,7 +139,7 @@ def _lines(persona: Persona, messages: list[Message], with_ai_notice: Collection
             yield _rule(message.session)
 
 
-def _message_line(message: Message, *, ai_notice: bool) -> ShownMessage:
+def _message_line(message: Message, *, ai_notice: bool, memory_mode: bool) -> ShownMessage:
     is_reply = message.role == Message.Role.PERSONA
     return ShownMessage(
         "message",
@@ -143,6 +158,7 @@ def _message_line(message: Message, *, ai_notice: bool) -> ShownMessage:
         withheld=message.withheld,
         help=flags.help_beside(message),
         ai_notice=ai_notice,
+        memory_mode=memory_mode and is_reply,
         spoke_first=is_reply and message.turn is not None and message.turn.spoke_first,
     )
 
