@@ -171,6 +171,7 @@ AXES_VERBOSE = False
 LANGUAGES = [("en", "English"), ("zh-hans", "中文")]
 LANGUAGE_CODE = env.str("LANGUAGE_CODE", default="en")
 LOCALE_PATHS = [BASE_DIR / "echovessel" / "locale"]
+FORMAT_MODULE_PATH = ["echovessel.locale"]
 TIME_ZONE = env.str("TIME_ZONE", default="UTC")
 USE_TZ = True
 

@@ -30,7 +30,6 @@ STORIES = {
             "My dog Biscuit died last year. I still miss him terribly.",
         ],
         "asked": "Do you remember my cat?",
-        "forgotten": "Biscuit",
         "chat": "Ana: I start a new job at the library on Monday.\nTom: Congratulations! Bring the tent on Sunday.\n",
         "speaker": "Ana",
     },
@@ -42,7 +41,6 @@ STORIES = {
             "我的狗豆豆去年走了，我还是非常想念它。",
         ],
         "asked": "你还记得我的猫吗",
-        "forgotten": "豆豆",
         "chat": "安娜: 我星期一开始在图书馆上班。\n小王: 恭喜！下周末带上帐篷吧。\n",
         "speaker": "安娜",
     },
@@ -70,7 +68,7 @@ PAGES = {
 
 
 def seed(page: Page, house: Installation, language: str) -> str:
-    """A life of three messages, a chat from elsewhere and a receipt; returns the address of the companion's pages."""
+    """A life of three messages, and a chat from elsewhere; returns the address of the companion's pages."""
     story = STORIES[language]
     begin(page, house, language)
     for message in story["told"]:
@@ -116,7 +114,7 @@ def picture_of_readme(browser: Browser, house: Installation) -> None:
 
 
 def pictures_of_pages(browser: Browser, house: Installation, language: str, folder: Path) -> None:
-    first = context_of(browser, language, 1280, "light")
+    first = context_of(browser, "en", 1280, "light")
     home = seed(first.new_page(), house, language)
     memory = home.replace("/chat/", "/memory/")
     own = {"chat": home, "reaching-out": f"{home}reaching-out/", "memory": memory}

@@ -105,7 +105,7 @@ def test_what_was_found_is_shown_and_who_is_who_is_asked(owner: Client, mira: Pe
     page = owner.get(at(mira, asking(mira))).content.decode()
     assert page.count('data-testid="speaker"') == 3
     assert 'data-testid="estimate"' in page
-    assert "March 25, 2023" in page
+    assert "25 March 2023" in page
     assert page.count('value="user" checked') == 1  # Ana is known by her name
     assert page.count('value="other" checked') == 2
 
