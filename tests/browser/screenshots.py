@@ -15,12 +15,11 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from tests import chromium
 from tests.browser.conftest import FLAGS
-from tests.browser.test_main_job import begin, end_talk, say
+from tests.browser.test_main_job import begin, say
 from tests.installation import ROOT, Installation
 
 README = ROOT / "static" / "img" / "screenshot.webp"
 SIZES = {1280: 800, 390: 844}
-SECONDS = 1_000
 STORIES = {
     "en": {
         "locale": "en-GB",
@@ -73,7 +72,8 @@ def seed(page: Page, house: Installation, language: str) -> str:
     begin(page, house, language)
     for message in story["told"]:
         say(page, message)
-    end_talk(page)
+    page.get_by_test_id("end-talk").click()
+    expect(page.locator("[data-testid=timeline-row][data-kind=event]").first).to_be_attached(timeout=90_000)
     say(page, str(story["asked"]))
     home = page.url
     chat = house.folder / "chat.txt"
