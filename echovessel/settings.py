@@ -200,7 +200,9 @@ CHAT_CONTEXT = [
     "memory.context.entities",
     "memory.context.clarification",
     "persona.context.guardrails",
+    "memory.context.lessons",
     "chat.context.crisis",
+    "memory.context.always_known",
     "memory.context.recollections",
     "memory.context.about_them",
     "memory.context.about_yourself",
@@ -218,6 +220,8 @@ PROACTIVE_CONTEXT = [
     "persona.context.mood",
     "memory.context.entities",
     "persona.context.guardrails",
+    "memory.context.lessons",
+    "memory.context.always_known",
     "memory.context.recollections",
     "memory.context.about_them",
     "memory.context.about_yourself",
@@ -236,6 +240,9 @@ FORGET_REPLAY = "memory.forgetting.replay"
 TEXT_COLUMNS = "echovessel.db.text_columns.other_packages.TEXT_COLUMNS"
 # The job that a closing session is handed to, by id.
 CHAT_CLOSED_TASK = "memory.tasks.consolidate_session"
+# What is done with a turn's messages before its prompt is assembled: called with its key and the time. Only what must
+# hold from the next word on has a place here, for the reply waits for it.
+CHAT_BEFOREHAND = ["memory.beforehand.before_prompt"]
 # What is done, off the hot path, once a turn has ended: called with its key and the time.
 CHAT_AFTERWARDS = ["memory.afterwards.after_turn"]
 

@@ -25,10 +25,13 @@ from memory.entities import clarify
 from memory.models import ConceptNode, Entity, MergeProposal
 from memory.models.node import NodeQuerySet, is_unsure
 from memory.recall import Meaning, Recall, recall, scoring
-from memory.recall.render import not_sure
+from memory.recall.always_known import KnownNode, within_budget
+from memory.recall.always_known import always_known as always_known_nodes
+from memory.recall.lessons import fitting
+from memory.recall.render import Renderer, format_uuid, not_sure
 from memory.recall.retrievers import entities_named
 from memory.store import vectors
-from persona.models import Persona
+from persona.models import CoreBlock, Persona
 
 Kind, Subject = ConceptNode.Kind, ConceptNode.Subject
 SECONDS_A_DAY = 86_400
@@ -37,6 +40,7 @@ MOST_WEIGHED = 200
 # So many open expectations, the next due first, are compared with what is said.
 MOST_COMPARED = 100
 FENCE_TOKENS = 8
+_blocks: Query[CoreBlock] = Query(lambda persona: CoreBlock.objects.filter(persona=persona))
 LISTED = ("pk", "uuid", "description", "event_time_end", "confidence", "verification")
 
 
@@ -94,6 +98,60 @@ def _asked(persona: Persona, pair: MergeProposal, known: Sequence[tuple[str, str
     names = {"first": pair.a.canonical_name, "second": pair.b.canonical_name}
     text = render_prompt("clarification", persona.language, **names, known=known)
     return with_heading(persona.language, "clarification", text)
+
+
+def lessons(request: ContextRequest) -> Section | None:
+    """How the owner wants the persona to be with them: the wishes that hold now, in the owner's words."""
+    persona: Persona = request.persona
+    fits = fitting(request)
+    budget = min(request.budget, knobs.lesson_tokens()) - tokens(_wished(persona, []))
+    lines = _fitting([Neutral(f"- {one_line(fit.lesson.description)}") for fit in fits], budget)
+    if not lines:
+        return None
+    shown = fits[: len(lines)]
+    xray = {"lessons": [{"id": str(fit.lesson.uuid), "why": fit.why, "cosine": fit.cosine} for fit in shown]}
+    material = {
+        "lessons": [fit.lesson.description for fit in shown],
+        "boundaries": [fit.lesson.matter for fit in shown if fit.lesson.is_boundary],
+    }
+    return Section("lessons", "system", _wished(persona, lines), xray, material)
+
+
+def _wished(persona: Persona, lines: Sequence[str]) -> str:
+    text = render_prompt("lessons", persona.language, lines=lines, name=persona.called)
+    return with_heading(persona.language, "lessons", text)
+
+
+def always_known(request: ContextRequest) -> Section | None:
+    """What stands in every prompt: pinned, asked for, health and safety, who the owner is."""
+    persona: Persona = request.persona
+    known, _told = _always_known(request)
+    if not known:
+        return None
+    text = _told_as_known(persona, [line for _, line in known])
+    xray = {"nodes": [{"id": format_uuid(one.node.uuid_hex), "why": one.group} for one, _ in known]}
+    told = [{"text": one.node.description, "layer": one.node.layer, "speaker": None} for one, _ in known]
+    return Section("always_known", "user", text, xray, {"always_known": told})
+
+
+def _always_known(request: ContextRequest) -> tuple[list[tuple[KnownNode, Neutral]], set[int]]:
+    """What is shown, and the keys of that and of what the profile tells: recall leaves out both. Found once for a
+    prompt, in which `always_known` comes before what is recalled."""
+
+    def find() -> tuple[list[tuple[KnownNode, Neutral]], set[int]]:
+        persona: Persona = request.persona
+        budget = min(request.budget, knobs.always_known_tokens()) - tokens(_told_as_known(persona, []))
+        profile = "\n".join(block.content for block in _blocks(persona.pk) if block.label == "user")
+        known = always_known_nodes(persona.pk, profile)
+        shown = within_budget(known, Renderer.of(persona, request.now), budget)
+        return shown, {one.pk for one, _ in shown} | {one.pk for one in known if one.is_in_profile}
+
+    return request.once("memory.always_known", find)
+
+
+def _told_as_known(persona: Persona, lines: Sequence[str]) -> str:
+    text = render_prompt("always_known", persona.language, lines=lines, name=persona.called)
+    return with_heading(persona.language, "always_known", text)
 
 
 def recollections(request: ContextRequest) -> Section:
@@ -214,7 +272,8 @@ def _standing(request: ContextRequest, meaning: Meaning | None) -> set[int]:
     """What stands in the prompt anyway, now that it is known what the lines mean."""
     request.known["memory.meaning"] = meaning
     request.known["memory.matched"] = _near(request, meaning)
-    return {node.pk for nodes in (*_lists(request).values(), _expected(request)) for node in nodes}
+    _shown, known = _always_known(request)
+    return known | {node.pk for nodes in (*_lists(request).values(), _expected(request)) for node in nodes}
 
 
 def _read(query: Query[Any], request: ContextRequest) -> list[PromptNode]:

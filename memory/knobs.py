@@ -509,6 +509,30 @@ open_ones_shown = whole(
     unit="promises, expectations",
     why="The next due first; more would crowd out the talk.",
 )
+lesson_tokens = whole(
+    "memory.lesson_tokens",
+    300,
+    low=0,
+    high=5_000,
+    unit="tokens",
+    why="What the owner wishes of the persona may fill of a prompt: some twenty wishes, what fits the moment first.",
+)
+lesson_cosine = knob(
+    "memory.lesson_cosine",
+    0.38,
+    low=0,
+    high=1,
+    unit="cosine",
+    why="A wish whose condition is this near to what is said may hold now; the prompt shows it with its condition.",
+)
+always_known_tokens = whole(
+    "memory.always_known_tokens",
+    400,
+    low=0,
+    high=10_000,
+    unit="tokens",
+    why="What is pinned, asked for, or bears on health, safety or who the owner is may fill of every prompt.",
+)
 words_in_memory_mb = whole(
     "memory.words_in_memory_mb",
     200,

@@ -10,6 +10,8 @@ WEIGHTS: Mapping[str, float] = {
     "chat.context.recent_conversation": 10,
     "persona.context.guardrails": 4,
     "memory.context.about_them": 2,
+    "memory.context.lessons": 3,
+    "memory.context.always_known": 4,
 }
 # What everything else is there for: made and paid first, and never cut, wherever it stands in the prompt.
 ESSENTIAL = ("chat.context.what_they_just_said", "chat.context.crisis", "proactive.context.why_you_write")

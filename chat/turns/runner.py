@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import logging
 import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -154,7 +155,7 @@ class Runner:
 
     async def _afterwards_of(self, turn: Turn) -> None:
         await self._give_way()
-        await _afterwards(turn.pk)
+        await _run_hooks(settings.CHAT_AFTERWARDS, turn.pk)
 
     async def _give_way(self) -> None:
         """Let those go first who wait for the first word of a reply by now: what follows the last word is less urgent.
@@ -183,6 +184,7 @@ class Runner:
         # Wait for a model that is still loading here, not in one of the few threads that serve the database.
         await asyncio.wrap_future(embedding.warm())
         async with self._assembling:
+            await _run_hooks(settings.CHAT_BEFOREHAND, live.turn.pk)
             assembled = await in_thread(assemble.assemble, live.turn, timezone.now())
         live.xray = assembled.xray
         async with contextlib.aclosing(llm.stream(_request(live.turn, assembled))) as pieces:
@@ -298,13 +300,14 @@ class Runner:
         events.broadcast(live.turn.persona.uuid, name, **data)
 
 
-async def _afterwards(turn_pk: int) -> None:
-    """What others want to do once a turn has ended; a fault of one is neither shown nor any matter of the next."""
-    for path in settings.CHAT_AFTERWARDS:
+async def _run_hooks(paths: Sequence[str], turn_pk: int) -> None:
+    """What others want to do before the prompt of a turn, or once it has ended; a fault of one is neither shown nor any
+    matter of the next."""
+    for path in paths:
         try:
             await in_thread(import_string(path), turn_pk, timezone.now())
-        except Exception as error:  # noqa: BLE001  (the edge of a job: the turn itself has ended well)
-            logger.error("%s failed after turn %s: %s", path, turn_pk, redaction.format_exception(error))
+        except Exception as error:  # noqa: BLE001  (the edge of a job: the reply does not depend on it)
+            logger.error("%s failed at turn %s: %s", path, turn_pk, redaction.format_exception(error))
 
 
 def _request(turn: Turn, assembled: assemble.Prompt) -> llm.Request:

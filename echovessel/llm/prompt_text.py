@@ -59,7 +59,7 @@ _TAG_CHARACTERS = re.compile(  # they cannot be seen; only flags are made of the
 )
 
 # --- marks, as they read once spaces, invisible characters and disguises are gone -----------------------------------
-_OWN = ("memory", "said", "your_?answer")
+_OWN = ("memory", "said", "wishes", "your_?answer")
 _ROLES = ("system", "user", "assistant", "human", "developer", "instruction", "bot", "tool", "function", "prompt")
 _OF_TEMPLATES = (
     "im_", "start_?of_?", "end_?of_?", "bos", "eos", r"unused\d", r"reserved_?\d", r"extra_?id_?\d", r"ctrl\d",

@@ -141,6 +141,9 @@ def _version_lines(names: Names) -> Iterator[Values]:
                     relational_tags=version.relational_tags,
                     event_time=event_time(version),
                     verification=version.verification,
+                    scope=version.scope,
+                    condition=version.condition,
+                    boundary=version.is_boundary,
                     by=names.by(version.edited_by_id),
                 ),
             }
@@ -174,6 +177,9 @@ def _version(known: Known, given: NodeVersionRecord, node: int) -> NodeVersion:
         event_time_start=time.start if time else None,
         event_time_end=(time.end or time.start) if time else None,
         verification=given.verification,
+        scope=given.scope,
+        condition=given.condition,
+        is_boundary=given.boundary,
         edited_by_id=known.by(given.by),
         edited_at=given.edited_at,
     )

@@ -44,11 +44,12 @@ from memory.archive.schema import (
     TurnRecord,
 )
 from memory.archive.survey import LINKED, Progress, Report, Survey, has_our_vector, links
+from memory.curation.lessons import Wish, is_refused
 from memory.models import Alias, ConceptNode, Entity, Filling, ImportRun, Mention
 from memory.store import tombstones, vectors
 from memory.store.active_model import expect, follow, with_one_model
 from memory.store.deduplication import content_hash
-from memory.store.writing import emotion_tags
+from memory.store.writing import concern_of, emotion_tags
 from persona.models import CoreBlock, CoreBlockVersion, MoodChange, Persona
 from persona.onboarding.creation import create_persona, language_of
 
@@ -703,7 +704,6 @@ def _count(sessions: Collection[int]) -> None:
 
 
 def _node(persona: Persona, given: NodeRecord, model: str, sessions: Mapping[str, int], run: UUID) -> ConceptNode:
-    superseded = ConceptNode.Status.SUPERSEDED if given.superseded_by else ConceptNode.Status.ACTIVE
     time = given.event_time
     last_mentioned: datetime = given.last_mentioned_at or given.created_at
     return bulk.row(
@@ -716,12 +716,16 @@ def _node(persona: Persona, given: NodeRecord, model: str, sessions: Mapping[str
         emotional_impact=given.emotional_impact,
         emotion_tags=emotion_tags(given.emotion_tags),
         relational_tags=list(given.relational_tags),
+        concern=concern_of(given.kind, given.description, given.relational_tags),
+        scope=given.scope,
+        condition=given.condition,
+        is_boundary=given.boundary,
         event_time_start=time.start if time else None,
         event_time_end=(time.end or time.start) if time else None,
         session_id=sessions.get(given.session or ""),
         source=given.source,
         confidence=given.confidence,
-        status=given.status or superseded,
+        status=_status(given),
         verification=given.verification,
         mention_count=given.mention_count,
         last_mentioned_at=last_mentioned,
@@ -736,6 +740,17 @@ def _node(persona: Persona, given: NodeRecord, model: str, sessions: Mapping[str
         archived_because=given.archived_because,
         import_uuid=run,
     )
+
+
+def _status(given: NodeRecord) -> str:
+    """As it was. A lesson that no owner can have asked for is seen and never acts: a file may say anything."""
+    is_lesson = given.kind == ConceptNode.Kind.LESSON
+    if is_lesson and (
+        given.source != ConceptNode.Source.PERSON
+        or is_refused(Wish(given.description, given.scope or "always", given.condition))
+    ):
+        return ConceptNode.Status.QUARANTINED
+    return given.status or (ConceptNode.Status.SUPERSEDED if given.superseded_by else ConceptNode.Status.ACTIVE)
 
 
 def _is_by_detector(message: Message, flag: schema.FlagRecord) -> bool:

@@ -29,7 +29,7 @@ from pydantic import (
     model_validator,
 )
 
-from memory.models.node import MAX_DESCRIPTION, MAX_IMPACT
+from memory.models.node import MAX_CONDITION, MAX_DESCRIPTION, MAX_IMPACT
 from memory.models.slow_cycle import MAX_QUESTION
 from persona.models.core_block import MAX_CHARACTERS
 from persona.models.mood_change import MAX_MOOD, MAX_SIGNAL
@@ -269,6 +269,10 @@ class MessageRecord(Record):
     file: Id | None = None
 
 
+LessonScope = Literal["", "always", "topic", "feeling", "person", "name"]
+LessonCondition = Annotated[str, StringConstraints(max_length=MAX_CONDITION)]
+
+
 class EventTime(Open):
     """Days from `start` to `end`; without an end, that one day."""
 
@@ -298,7 +302,7 @@ class EvidenceRecord(Open):
 
 class NodeRecord(Record):
     id: Id
-    kind: Literal["event", "thought", "intention", "expectation"]
+    kind: Literal["event", "thought", "intention", "expectation", "lesson"]
     subject: Literal["user", "persona", "shared"] = "user"
     description: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_DESCRIPTION)]
     emotional_impact: Annotated[int, Field(ge=-MAX_IMPACT, le=MAX_IMPACT, strict=True)] = 0
@@ -324,9 +328,20 @@ class NodeRecord(Record):
     archived_because: Literal["", "expired", "settled", "old", "person"] = ""
     resolved_by: Id | None = None
     orphaned: Annotated[int, Field(ge=0, le=1_000)] = 0
+    scope: LessonScope = ""
+    condition: LessonCondition = ""
+    boundary: bool = False
     file: Id | None = None
     created_at: Moment
     embedding: str | None = None
+
+    @model_validator(mode="after")
+    def scope_of_lessons(self) -> Self:
+        if (self.kind == "lesson") != bool(self.scope):
+            raise ValueError("a lesson says when it holds, and nothing else does")
+        if self.kind != "lesson" and (self.condition or self.boundary):
+            raise ValueError("only a lesson has a condition")
+        return self
 
     def vector(self, dimension: int) -> np.ndarray:
         """The stored vector: (dimension,) float32, unit length. Raises ValueError."""
@@ -353,6 +368,9 @@ class NodeVersionRecord(Record):
     relational_tags: Annotated[list[RelationalTag], Field(max_length=3, default_factory=list)]
     event_time: EventTime | None = None
     verification: Verification = "unverified"
+    scope: LessonScope = ""
+    condition: LessonCondition = ""
+    boundary: bool = False
     by: By = None
     edited_at: Moment
 

@@ -255,6 +255,9 @@ def _told(node: ConceptNode) -> dict[str, Any]:
             resolved_at=iso_format(node.resolved_at) if node.resolved_at else None,
             pinned=node.pinned,
             archived_because=node.archived_because,
+            scope=node.scope,
+            condition=node.condition,
+            boundary=node.is_boundary,
         ),
     }
 

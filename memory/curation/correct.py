@@ -16,14 +16,24 @@ from django.db import transaction
 
 from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
+from echovessel.language.harmful_wishes import is_harmful_wish
 from echovessel.outbox import events
 from memory.entities.mentions import follow_words
 from memory.models import ConceptNode, NodeText, NodeVersion
+from memory.models.node import MAX_CONDITION
 from memory.store import tombstones, vectors
 from memory.store.active_model import expect, follow, with_one_model
 from memory.store.corrections import ReplacedText
 from memory.store.deduplication import DateRange, content_hash
-from memory.store.writing import clamped_impact, emotion_tags, erase_derived_text, relational_tags, tidy_description
+from memory.store.writing import (
+    clamped_impact,
+    concern_of,
+    emotion_tags,
+    erase_derived_text,
+    in_one_line,
+    relational_tags,
+    tidy_description,
+)
 from persona.models import Persona
 
 
@@ -47,6 +57,9 @@ class Correction:
     emotion_tags: Sequence[str] | None = None
     relational_tags: Sequence[str] | None = None
     event_time: DateRange | Literal[NothingChanged.UNCHANGED] | None = UNCHANGED
+    scope: str | None = None
+    condition: str | None = None
+    is_boundary: bool | None = None
 
 
 class InvalidMemory(ValueError):
@@ -85,6 +98,9 @@ def restore(node: ConceptNode, version: NodeVersion, by: AbstractBaseUser | None
         version.emotion_tags,
         version.relational_tags,
         (start, end) if start and end else None,
+        version.scope or None,
+        version.condition if version.scope else None,
+        version.is_boundary if version.scope else None,
     )
     values = _values(change) | {"verification": version.verification}
     model = follow()
@@ -110,6 +126,12 @@ def _values(change: Correction) -> dict[str, Any]:
         if start and end and end < start:
             raise InvalidMemory("event_time", "an event cannot end before it begins")
         values |= {"event_time_start": start, "event_time_end": end}
+    if change.scope is not None:
+        values["scope"] = change.scope
+    if change.condition is not None:
+        values["condition"] = in_one_line(change.condition)[:MAX_CONDITION]
+    if change.is_boundary is not None:
+        values["is_boundary"] = change.is_boundary
     return values
 
 
@@ -130,6 +152,9 @@ def _rewritten(
             return stored
         expect(model)
         text = differing.get("description")
+        wished = [str(differing[name]) for name in ("description", "condition") if name in differing]
+        if stored.kind == ConceptNode.Kind.LESSON and any(map(is_harmful_wish, wished)):
+            raise InvalidMemory("description", "no persona may take this for a wish")
         if text is not None and tombstones.refuses(stored.persona, [text]):
             raise WordsForgotten
         last = stored.versions.first()
@@ -143,6 +168,9 @@ def _rewritten(
             event_time_start=stored.event_time_start,
             event_time_end=stored.event_time_end,
             verification=stored.verification,
+            scope=stored.scope,
+            condition=stored.condition,
+            is_boundary=stored.is_boundary,
             edited_by_id=by.pk if by else None,
             edited_at=now,
         )
@@ -163,5 +191,7 @@ def _rewritten(
 def _update(node: ConceptNode, values: dict[str, Any]) -> None:
     if "description" in values:
         values = values | {"content_hash": content_hash(values["description"])}
+    description, tags = (values.get(name, getattr(node, name)) for name in ("description", "relational_tags"))
+    values = values | {"concern": concern_of(node.kind, description, tags)}
     ConceptNode.objects.filter(pk=node.pk).update(**values)
     node.refresh_from_db(fields=[*values])

@@ -7,7 +7,7 @@ from memory.models.import_run import ImportRun
 from memory.models.node import ConceptNode, NodeText, NodeVector
 from memory.models.receipt import Receipt
 from memory.models.slow_cycle import Question, QuestionGround, SlowCycle, SlowCycleRun
-from memory.models.thought import Expectation, Filling, Intention, Thought
+from memory.models.thought import Expectation, Filling, Intention, Lesson, Thought
 from memory.models.tombstone import Tombstone
 from memory.models.version import NodeVersion
 
@@ -26,6 +26,7 @@ __all__ = [
     "ImportPiece",
     "ImportRun",
     "Intention",
+    "Lesson",
     "Mention",
     "MergeProposal",
     "ModelReply",

@@ -19,6 +19,7 @@ MAX_IMPACT = 10
 MAX_EMOTION_TAGS = 4
 MAX_EMOTION_TAG_LENGTH = 40
 MAX_RELATIONAL_TAGS = 3
+MAX_CONDITION = 200
 RelationalTag = Literal[
     "identity-bearing",
     "unresolved",
@@ -36,9 +37,13 @@ class NodeQuerySet(models.QuerySet["ConceptNode"]):
     def of(self, persona: Persona) -> "NodeQuerySet":
         return self.filter(persona=persona)
 
-    def recallable(self) -> "NodeQuerySet":
-        """Those that recall may serve: never hidden, superseded, archived or quarantined ones."""
+    def active(self) -> "NodeQuerySet":
+        """Those that are never left out of a prompt: not hidden, superseded, archived or quarantined."""
         return self.filter(status=ConceptNode.Status.ACTIVE)
+
+    def recallable(self) -> "NodeQuerySet":
+        """Those that recall may serve: active ones, but no lessons, which stand in a section of their own."""
+        return self.active().exclude(kind=ConceptNode.Kind.LESSON)
 
     def before(self, node: "ConceptNode") -> "NodeQuerySet":
         """Those that come after `node` where the newest comes first."""
@@ -56,6 +61,7 @@ class ConceptNode(PublicId):
         THOUGHT = "thought", _("thought")
         INTENTION = "intention", _("intention")
         EXPECTATION = "expectation", _("expectation")
+        LESSON = "lesson", _("wish")
 
     class Subject(models.TextChoices):
         USER = "user", _("the user")
@@ -93,6 +99,21 @@ class ConceptNode(PublicId):
         VIOLATED = "violated", _("violated")
         EXPIRED = "expired", _("expired")
 
+    class Scope(models.TextChoices):
+        """When a lesson holds."""
+
+        ALWAYS = "always", _("always")
+        TOPIC = "topic", _("when something comes up")
+        FEELING = "feeling", _("when you feel a certain way")
+        PERSON = "person", _("when someone comes up")
+        NAME = "name", _("your name")
+
+    class Concern(models.TextChoices):
+        """Why an event stands in every prompt, though nobody pinned it or asked for it."""
+
+        HEALTH = "health", _("health and safety")
+        IDENTITY = "identity", _("who you are")
+
     persona = models.ForeignKey(Persona, models.CASCADE, related_name="nodes", verbose_name=_("persona"))
     kind = models.CharField(_("kind"), max_length=12, choices=Kind)
     subject = models.CharField(_("subject"), max_length=8, choices=Subject, default=Subject.USER)
@@ -128,10 +149,16 @@ class ConceptNode(PublicId):
     )
     pinned = models.BooleanField(_("pinned"), default=False)
     archived_because = models.CharField(_("archived because"), max_length=12, choices=ArchivedBecause, blank=True)
+    concern = models.CharField(_("concern"), max_length=8, choices=Concern, blank=True, default="", editable=False)
+    # Of a lesson: when it holds, and in the owner's words the feeling, topic or person; of a name, the name.
+    scope = models.CharField(_("when"), max_length=8, choices=Scope, blank=True, default="")
+    condition = models.CharField(_("which"), max_length=MAX_CONDITION, blank=True, default="")
+    is_boundary = models.BooleanField(_("leave it alone"), default=False)
     import_uuid = models.UUIDField(_("import"), null=True, editable=False)
     text_columns = {
         "description": TextColumn(DELETE_ROW, tombstone="text", cut_in="memory_nodetext.body", archived=True),
         "emotion_tags": TextColumn(DELETE_ROW, archived=True),
+        "condition": TextColumn(DELETE_ROW, archived=True),
         "content_hash": TextColumn(DELETE_ROW),
         "relational_tags": NO_WORDS,
         "embedding_model": NO_WORDS,
@@ -151,11 +178,20 @@ class ConceptNode(PublicId):
             models.Index(fields=["persona"], condition=Q(status="active"), name="node_recallable"),
             models.Index(fields=["persona", "event_time_start", "event_time_end"], name="node_by_event_time"),
             models.Index(fields=["persona", "created_at"], condition=Q(event_time_start=None), name="node_undated"),
+            # What stands in every prompt is found by these, however much else there is.
+            models.Index(fields=["persona"], condition=~Q(concern=""), name="node_of_concern"),
+            models.Index(fields=["persona"], condition=Q(pinned=True), name="node_pinned"),
+            models.Index(fields=["persona"], condition=Q(source="person"), name="node_asked_for"),
         ]
         constraints = [
             models.UniqueConstraint(fields=["persona", "external_id"], name="node_external_id_once"),
             models.CheckConstraint(
-                condition=Q(kind__in=["event", "thought", "intention", "expectation"]), name="node_kind_known"
+                condition=Q(kind__in=["event", "thought", "intention", "expectation", "lesson"]), name="node_kind_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="lesson", scope__in=["always", "topic", "feeling", "person", "name"])
+                | (~Q(kind="lesson") & Q(scope="", condition="", is_boundary=False)),
+                name="node_scope_of_lessons",
             ),
             models.CheckConstraint(condition=Q(subject__in=["user", "persona", "shared"]), name="node_subject_known"),
             models.CheckConstraint(

@@ -1,4 +1,5 @@
-"""L4: what events mean (thoughts), what was promised (intentions), what may come (expectations)."""
+"""L4: what events mean (thoughts), what was promised (intentions), what may come (expectations), and how the owner
+wants the persona to be with them (lessons)."""
 
 from typing import ClassVar
 
@@ -39,6 +40,18 @@ class Expectation(ConceptNode):
         proxy = True
         verbose_name = _("L4 expectation")
         verbose_name_plural = _("L4 expectations")
+
+
+class Lesson(ConceptNode):
+    """A standing wish of the owner, in their own words: what to do, and when. Its evidence is a message of theirs; one
+    that they wrote by hand on the page has none."""
+
+    objects: ClassVar[KindManager] = KindManager(ConceptNode.Kind.LESSON)  # type: ignore[assignment]
+
+    class Meta:
+        proxy = True
+        verbose_name = _("L4 lesson")
+        verbose_name_plural = _("L4 lessons")
 
 
 class Filling(models.Model):

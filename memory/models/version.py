@@ -5,7 +5,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from echovessel.db.text_columns import DELETE_ROW, NO_WORDS, TextColumn
-from memory.models.node import MAX_DESCRIPTION, ConceptNode
+from memory.models.node import MAX_CONDITION, MAX_DESCRIPTION, ConceptNode
 
 
 class NodeVersion(models.Model):
@@ -20,6 +20,9 @@ class NodeVersion(models.Model):
     event_time_start = models.DateField(_("event time start"), null=True)
     event_time_end = models.DateField(_("event time end"), null=True)
     verification = models.CharField(_("verification"), max_length=12, choices=ConceptNode.Verification)
+    scope = models.CharField(_("when"), max_length=8, choices=ConceptNode.Scope, blank=True, default="")
+    condition = models.CharField(_("which"), max_length=MAX_CONDITION, blank=True, default="")
+    is_boundary = models.BooleanField(_("leave it alone"), default=False)
     edited_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+", verbose_name=_("edited by")
     )
@@ -27,6 +30,7 @@ class NodeVersion(models.Model):
     text_columns = {
         "description": TextColumn(DELETE_ROW, tombstone="text", archived=True),
         "emotion_tags": TextColumn(DELETE_ROW, archived=True),
+        "condition": TextColumn(DELETE_ROW, archived=True),
         "relational_tags": NO_WORDS,
     }
 

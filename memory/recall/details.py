@@ -14,6 +14,7 @@ from django.db import connection
 from echovessel.language.dates import Days
 from memory.models.node import GUESS_BELOW
 from memory.store.corrections import ReplacedText, Resting
+from memory.store.vectors import RECALLABLE
 
 
 def _rows(sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -30,7 +31,7 @@ def recallable(persona_id: int, node_ids: Sequence[int], limit: int) -> list[int
     """The first `limit` of `node_ids` that may be recalled."""
     return _column(
         "SELECT n.id FROM json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
-        "CROSS JOIN memory_nodetext t ON t.node_id = n.id WHERE n.persona_id = %s AND n.status = 'active' LIMIT %s",
+        f"CROSS JOIN memory_nodetext t ON t.node_id = n.id WHERE n.persona_id = %s AND {RECALLABLE} LIMIT %s",
         [json.dumps(node_ids), persona_id, limit],
     )
 
@@ -49,7 +50,7 @@ def mentioning(persona_id: int, entity_id: int, limit: int) -> list[int]:
     """The ids of nodes that may be recalled and mention an entity, the last noted first."""
     return _column(
         "SELECT n.id FROM memory_mention m CROSS JOIN memory_conceptnode n ON n.id = m.node_id "
-        "WHERE m.entity_id = %s AND n.persona_id = %s AND n.status = 'active' ORDER BY m.id DESC LIMIT %s",
+        f"WHERE m.entity_id = %s AND n.persona_id = %s AND {RECALLABLE} ORDER BY m.id DESC LIMIT %s",
         [entity_id, persona_id, limit],
     )
 
@@ -57,7 +58,7 @@ def mentioning(persona_id: int, entity_id: int, limit: int) -> list[int]:
 def recallable_between(persona_id: int, days: Days, since: datetime, until: datetime, limit: int) -> list[int]:
     """The ids of nodes that may be recalled and happened in `days`, or, where that is not known, were noted between
     `since` and `until` (UTC, naive); the newest first."""
-    whose = "SELECT n.id, n.created_at FROM memory_conceptnode n WHERE n.persona_id = %s AND n.status = 'active' AND "
+    whose = f"SELECT n.id, n.created_at FROM memory_conceptnode n WHERE n.persona_id = %s AND {RECALLABLE} AND "
     began = f"{whose} n.event_time_start BETWEEN %s AND %s"
     lasted = f"{whose} n.event_time_start < %s AND n.event_time_end > n.event_time_start AND n.event_time_end >= %s"
     noted = f"{whose} n.event_time_start IS NULL AND n.created_at >= %s AND n.created_at < %s"
@@ -74,7 +75,7 @@ def nodes_resting_on(persona_id: int, message_ids: Sequence[int], limit: int) ->
     return _column(
         "SELECT DISTINCT n.id FROM json_each(%s) AS said CROSS JOIN memory_evidence e ON e.message_id = said.value "
         "CROSS JOIN memory_conceptnode n ON n.id = e.node_id CROSS JOIN memory_nodetext t ON t.node_id = n.id "
-        "WHERE n.persona_id = %s AND n.status = 'active' ORDER BY n.id LIMIT %s",
+        f"WHERE n.persona_id = %s AND {RECALLABLE} ORDER BY n.id LIMIT %s",
         [json.dumps(message_ids), persona_id, limit],
     )
 
@@ -106,7 +107,7 @@ def nodes(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
         f"SELECT {_COLUMNS}, t.body "
         "FROM json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
         "CROSS JOIN memory_nodetext t ON t.node_id = n.id "
-        "WHERE n.persona_id = %s AND n.status = 'active' ORDER BY n.id",
+        f"WHERE n.persona_id = %s AND {RECALLABLE} ORDER BY n.id",
         [json.dumps(node_ids), persona_id],
     )
 
@@ -114,7 +115,7 @@ def nodes(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
 def all_nodes(persona_id: int) -> list[tuple[Any, ...]]:
     """Of all nodes that have words, by id: whether it may be recalled, then the COLUMNS."""
     return _rows(
-        f"SELECT n.status = 'active', {_COLUMNS} FROM memory_conceptnode n "
+        f"SELECT {RECALLABLE}, {_COLUMNS} FROM memory_conceptnode n "
         "CROSS JOIN memory_nodetext t ON t.node_id = n.id WHERE n.persona_id = %s ORDER BY n.id",
         [persona_id],
     )
@@ -168,7 +169,7 @@ def neighbours(persona_id: int, node_ids: Sequence[int], company: int) -> np.nda
         "CROSS JOIN memory_mention m ON m.node_id = wanted.id "
         "CROSS JOIN memory_mention o ON o.entity_id = m.entity_id AND o.node_id <> m.node_id AND many <= %s) "
         "SELECT one, other, min(many) FROM joined CROSS JOIN memory_conceptnode n ON n.id = other "
-        "WHERE n.persona_id = %s AND n.status = 'active' GROUP BY one, other ORDER BY one, other",
+        f"WHERE n.persona_id = %s AND {RECALLABLE} GROUP BY one, other ORDER BY one, other",
         [json.dumps(node_ids), company + 1, company, persona_id],
     )
     return np.array(rows, dtype=np.int64).reshape(-1, 3)

@@ -76,12 +76,12 @@ _VECTORS: Mapping[str, str] = {
     "staged_vectors_stray": "SELECT count(*) FROM memory_stagedvector "
     "WHERE node_id NOT IN (SELECT id FROM memory_conceptnode)",
     "searched_but_not_recallable": "SELECT count(*) FROM memory_nodevec s LEFT JOIN memory_conceptnode n "
-    "ON n.id = s.node_id AND n.persona_id = s.persona_id AND n.status = 'active' "
+    f"ON n.id = s.node_id AND n.persona_id = s.persona_id AND {vectors.RECALLABLE} "
     "LEFT JOIN memory_nodevector v ON v.node_id = n.id "
     "WHERE v.node_id IS NULL OR s.signs IS NOT vec_quantize_binary(v.embedding)",
     "recallable_but_not_searched": "SELECT count(*) FROM memory_conceptnode n JOIN memory_nodevector v "
     f"ON v.node_id = n.id AND v.model = {_IN_USE} AND length(v.embedding) = {_LENGTH} "
-    "WHERE n.status = 'active' AND n.id NOT IN (SELECT node_id FROM memory_nodevec)",
+    f"WHERE {vectors.RECALLABLE} AND n.id NOT IN (SELECT node_id FROM memory_nodevec)",
 }
 _TALKS: Mapping[str, str] = {
     "talks_miscounted": "SELECT count(*) FROM chat_session s LEFT JOIN (SELECT session_id, count(*) AS lines, "

@@ -6,6 +6,7 @@
     evidence or an edge goes   and with the last ground the node that rested on it (an event rests on evidence alone)
     a mention goes             and with the last one the entity, unless a person described it
     an entity goes             with its names, mentions and proposals, and with the entities merged into it
+    a lesson about the name    the owner is called by the newest one that is active, wherever it comes from
 
 Only *losing* the last ground deletes: what was stored without one, as an archive may do, stays. All of them fire AFTER
 DELETE (in a chain a BEFORE trigger could delete the row it fires for, which SQLite leaves undefined), and the chain
@@ -20,6 +21,12 @@ from memory.models.node import MAX_EMOTION_TAGS, MAX_RELATIONAL_TAGS, RELATIONAL
 _LIVE = "SELECT 1 FROM memory_filling f WHERE f.parent_id = {node} AND NOT f.orphaned AND f.child_id IS NOT NULL"
 _EVIDENCE = "SELECT 1 FROM memory_evidence e WHERE e.node_id = {node}"
 _UNGROUNDED = f"NOT EXISTS ({_LIVE}) AND NOT EXISTS ({_EVIDENCE})"
+
+_CALLED = (
+    "UPDATE persona_persona SET asked_name = coalesce((SELECT n.condition FROM memory_conceptnode n "
+    "WHERE n.persona_id = {row}.persona_id AND n.kind = 'lesson' AND n.scope = 'name' AND n.status = 'active' "
+    "ORDER BY n.created_at DESC, n.id DESC LIMIT 1), '') WHERE id = {row}.persona_id;"
+)
 
 
 _TAGS = ", ".join(f"'{tag}'" for tag in RELATIONAL_TAGS)
@@ -100,4 +107,17 @@ TRIGGERS = [
             ("memory_node_tags_update", "UPDATE OF relational_tags, emotion_tags ON memory_conceptnode"),
         )
     ),
+    Trigger(
+        "memory_name_asked",
+        "memory_conceptnode",
+        "CREATE TRIGGER memory_name_asked AFTER INSERT ON memory_conceptnode WHEN new.scope = 'name' "
+        f"BEGIN {_CALLED.format(row='new')} END",
+    ),
+    Trigger(
+        "memory_name_changed",
+        "memory_conceptnode",
+        "CREATE TRIGGER memory_name_changed AFTER UPDATE OF status, scope, condition ON memory_conceptnode "
+        f"WHEN old.scope = 'name' OR new.scope = 'name' BEGIN {_CALLED.format(row='new')} END",
+    ),
+    _trigger("memory_name_gone", "memory_conceptnode", _CALLED.format(row="old"), "old.scope = 'name'"),
 ]

@@ -50,12 +50,14 @@ FIRST_PASS = 4_096
 LOADED_AT_ONCE = 2_000
 LENGTH_TOLERANCE = 1e-3
 
+# What recall may serve: a lesson stands in the prompt by itself (memory/recall/lessons.py).
+RECALLABLE = "n.status = 'active' AND n.kind <> 'lesson'"
 _MODEL_IN_USE = "(SELECT name FROM memory_embeddingmodel)"
 _USABLE = f"v.model = {_MODEL_IN_USE} AND length(v.embedding) = {4 * embedding.DIMENSION}"
 _SEARCHED = (
     "INSERT INTO memory_nodevec(node_id, persona_id, signs) "
     "SELECT n.id, n.persona_id, vec_quantize_binary(v.embedding) "
-    "FROM memory_conceptnode n JOIN memory_nodevector v ON v.node_id = n.id WHERE n.status = 'active' "
+    f"FROM memory_conceptnode n JOIN memory_nodevector v ON v.node_id = n.id WHERE {RECALLABLE} "
     f"AND {_USABLE}"
 )
 # (The persona may be gone before its nodes, as in `manage.py flush`.)
@@ -368,7 +370,7 @@ def _exact(persona_id: int, node_ids: Sequence[int]) -> Matrix:
                 "SELECT v.node_id, v.embedding FROM json_each(%s) AS wanted "
                 "CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
                 "CROSS JOIN memory_nodevector v ON v.node_id = n.id "
-                f"WHERE n.persona_id = %s AND n.status = 'active' AND {_USABLE} ORDER BY n.id",
+                f"WHERE n.persona_id = %s AND {RECALLABLE} AND {_USABLE} ORDER BY n.id",
                 [json.dumps(wanted[first : first + LOADED_AT_ONCE]), persona_id],
             )
             batch = cursor.fetchall()

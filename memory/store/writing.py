@@ -19,7 +19,7 @@ be open while a model works.
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Any, Literal
 from unicodedata import category
 from uuid import UUID
 
@@ -27,10 +27,12 @@ import numpy as np
 from django.db.models import Exists, F, OuterRef, Q, prefetch_related_objects
 
 from chat.models import Message, Session
+from echovessel.language.health import bears_on_health
 from echovessel.outbox import events
 from memory import knobs
 from memory.models import ConceptNode, Entity, Evidence, Filling, NodeVersion
 from memory.models.node import (
+    MAX_CONDITION,
     MAX_DESCRIPTION,
     MAX_EMOTION_TAG_LENGTH,
     MAX_EMOTION_TAGS,
@@ -70,7 +72,8 @@ class Draft:
 
     `filling` are the nodes it was concluded from; `supersedes` those that it makes untrue; `created_at` is the moment
     of its message, where that is not now; `import_uuid` the import that it came with: the owner told it at
-    `created_at`, then, and not today.
+    `created_at`, then, and not today. `scope`, `condition` and
+    `is_boundary` are those of a lesson.
     """
 
     kind: str
@@ -91,6 +94,9 @@ class Draft:
     external_id: str | None = None
     created_at: datetime | None = None
     import_uuid: UUID | None = None
+    scope: str = ""
+    condition: str = ""
+    is_boundary: bool = False
 
     @property
     def message_ids(self) -> set[int]:
@@ -203,6 +209,15 @@ def normalize_relational_tag(tag: str) -> str:
 def clamped_impact(impact: int) -> int:
     """The nearest impact within -10 … 10."""
     return max(-MAX_IMPACT, min(MAX_IMPACT, impact))
+
+
+def concern_of(kind: str, description: str, tags: Collection[str]) -> str:
+    """Why an event stands in every prompt: it bears on somebody's health or safety, or on who the owner is."""
+    if kind != Kind.EVENT:
+        return ""
+    if bears_on_health(description):
+        return ConceptNode.Concern.HEALTH
+    return ConceptNode.Concern.IDENTITY if "identity-bearing" in tags else ""
 
 
 def tombstone_sources(draft: Draft) -> dict[TombstoneSource, datetime | None]:
@@ -350,13 +365,14 @@ def _learn(persona: Persona, node: ConceptNode, draft: Draft) -> ConceptNode:
         return node
     start, end = event_time_of(node) or draft.event_time or (None, None)
     impact = clamped_impact(draft.emotional_impact)
-    learned = {
+    learned: dict[str, Any] = {
         "emotional_impact": max(node.emotional_impact, impact, key=abs),
         "emotion_tags": emotion_tags([*node.emotion_tags, *draft.emotion_tags]),
         "relational_tags": relational_tags([*node.relational_tags, *draft.relational_tags]),
         "event_time_start": start,
         "event_time_end": end,
     }
+    learned["concern"] = concern_of(node.kind, node.description, learned["relational_tags"])
     if all(getattr(node, name) == value for name, value in learned.items()):
         return node
     ConceptNode.objects.filter(pk=node.pk).update(**learned)
@@ -368,6 +384,7 @@ def _learn(persona: Persona, node: ConceptNode, draft: Draft) -> ConceptNode:
 def _insert(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: datetime) -> ConceptNode:
     description = tidy_description(draft.description)
     start, end = draft.event_time or (None, None)
+    tags = relational_tags(draft.relational_tags)
     node = ConceptNode.objects.create(
         persona=persona,
         kind=draft.kind,
@@ -375,7 +392,11 @@ def _insert(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now:
         description=description,
         emotional_impact=clamped_impact(draft.emotional_impact),
         emotion_tags=emotion_tags(draft.emotion_tags),
-        relational_tags=relational_tags(draft.relational_tags),
+        relational_tags=tags,
+        concern=concern_of(draft.kind, description, tags),
+        scope=draft.scope,
+        condition=in_one_line(draft.condition)[:MAX_CONDITION],
+        is_boundary=draft.is_boundary,
         event_time_start=start,
         event_time_end=end,
         session=draft.session,

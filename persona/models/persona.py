@@ -44,6 +44,10 @@ class Persona(PublicId):
     )
     name = models.CharField(_("name"), max_length=80)
     user_name = models.CharField(_("what they call you"), max_length=80, blank=True)
+    # What the owner asked to be called in conversation; memory keeps it in step with the lesson that says so.
+    asked_name = models.CharField(
+        _("what you asked to be called"), max_length=80, blank=True, default="", editable=False
+    )
     timezone = models.CharField(_("your time zone"), max_length=64, default="UTC", validators=[validate_timezone])
     language = models.CharField(_("language"), max_length=8, choices=Language, default=Language.ENGLISH)
     facts = models.JSONField(_("facts"), default=dict, blank=True)
@@ -54,6 +58,7 @@ class Persona(PublicId):
     text_columns = {
         "name": WRITTEN_BY_OWNER,
         "user_name": WRITTEN_BY_OWNER,
+        "asked_name": TextColumn(CLEAR),
         "facts": WRITTEN_BY_OWNER,
         "timezone": NO_WORDS,
         "episodic_state": TextColumn(CLEAR, cleared={}, archived=True),
@@ -90,4 +95,4 @@ class Persona(PublicId):
     def called(self) -> str:
         """The owner's name as the persona uses it. That of an account is none: where no other is known, they are "the
         user"."""
-        return self.user_name or _NAMELESS[self.language]
+        return self.asked_name or self.user_name or _NAMELESS[self.language]

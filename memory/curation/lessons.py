@@ -1,0 +1,146 @@
+"""Lessons: how the owner wants the persona to be with them, in their own words (seeds 003 and 004).
+
+A lesson comes from a live message of the owner, or from their hand on the page; never from a file, quoted mail,
+another speaker or the persona. It is the one memory that a prompt does not call mere data, so it passes a gate of its own: what
+attacks the guardrails is refused, whoever says it (`echovessel.language.harmful_wishes`).
+
+How the owner wants to be called is a lesson, too, and no edit of the persona: it has its evidence, can be undone, hidden
+and forgotten like any other, and the name before it holds again. `Persona.asked_name` follows by a trigger
+(memory/store/integrity.py), so that every prompt and page uses the name at once.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+from django.db import transaction
+from django.utils.translation import gettext_lazy as _
+
+from chat.models import Message
+from echovessel.embeddings import embedding
+from echovessel.language.harmful_wishes import is_harmful_wish
+from memory.curation import actions
+from memory.curation.correct import InvalidMemory
+from memory.curation.remember import NotRemembered
+from memory.models import ConceptNode, Evidence
+from memory.models.node import MAX_CONDITION
+from memory.store.active_model import follow, with_one_model
+from memory.store.writing import Draft, Quote, in_one_line, is_native_message, tidy_description, write
+from persona.models import Persona
+
+Kind, Scope, Status = ConceptNode.Kind, ConceptNode.Scope, ConceptNode.Status
+MAX_WISH = 300
+MAX_NAME = 40
+MAX_NAME_WORDS = 4
+
+REFUSED = _(
+    "A wish cannot change what always holds: that {name} is an AI, the safety rules, secrets, links and commands."
+)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the owner wants, in their words; when it holds; and its place in a message, where they said it."""
+
+    text: str
+    scope: Literal["always", "topic", "feeling", "person", "name"] = "always"
+    condition: str = ""
+    is_boundary: bool = False
+    start: int = 0
+    end: int = 0
+
+
+def learn(message: Message, wishes: Iterable[Wish], now: datetime) -> list[ConceptNode]:
+    """The lessons of a live message of the owner, each made once: one that was hidden or corrected since stays so,
+    however often the message is looked at. What may be no lesson is passed over.
+
+    No transaction may be open. Raises EmbeddingUnavailable.
+    """
+    if not is_native_message(message) or message.withheld or message.session.off_the_record:
+        return []
+    known = Evidence.objects.filter(message=message, node__kind=Kind.LESSON)
+    learned = set(known.values_list("start", "end"))
+    found = []
+    for wish in wishes:
+        if (wish.start, wish.end) not in learned and not is_refused(wish):
+            found += _stored(message.persona, wish, message, now)
+    return found
+
+
+def add_lesson(persona: Persona, wish: Wish, now: datetime) -> ConceptNode:
+    """A lesson that the owner wrote on the page: it rests on their hand alone.
+
+    No transaction may be open. Raises InvalidMemory where it may be no lesson, NotRemembered where its words were
+    forgotten for good, and EmbeddingUnavailable.
+    """
+    check_wish(wish)
+    stored = _stored(persona, wish, None, now)
+    if not stored:
+        raise NotRemembered("forgotten")
+    return stored[0]
+
+
+def check_wish(wish: Wish) -> None:
+    """Raises InvalidMemory; `field` says whether the words or the condition are to blame."""
+    if not tidy_description(wish.text):
+        raise InvalidMemory("description", "a wish needs words")
+    if wish.scope not in ("always", Scope.NAME) and not wish.condition.strip():
+        raise InvalidMemory("condition", "it does not say when it holds")
+    if is_refused(wish):
+        raise InvalidMemory("description", "no persona may take this for a wish")
+
+
+def is_refused(wish: Wish) -> bool:
+    """Whether this may be no lesson."""
+    text, condition = in_one_line(wish.text), in_one_line(wish.condition)
+    if not text or len(text) > MAX_WISH or len(condition) > MAX_CONDITION:
+        return True
+    if is_harmful_wish(text) or (condition and is_harmful_wish(condition)):
+        return True
+    return wish.scope == Scope.NAME and not is_plausible_name(condition)
+
+
+def is_plausible_name(name: str) -> bool:
+    """Whether somebody can be called so.
+
+    >>> is_plausible_name("Sammy"), is_plausible_name("小雨"), is_plausible_name("whenever you like, ok?")
+    (True, True, False)
+    """
+    words = name.split()
+    has_signs = any(not (sign.isalnum() or sign in " -'’.·") for sign in name)
+    return 0 < len(name) <= MAX_NAME and len(words) <= MAX_NAME_WORDS and not has_signs and any(map(str.isalpha, name))
+
+
+@with_one_model
+def _stored(persona: Persona, wish: Wish, message: Message | None, now: datetime) -> list[ConceptNode]:
+    """The lesson, through the gate of all memories; told anew it acts again, though it was hidden."""
+    draft = _draft(wish, message)
+    model = follow()
+    [vector] = embedding.embed([draft.description])
+    with transaction.atomic():
+        Persona.objects.select_for_update().get(pk=persona.pk)
+        written = write(persona, draft, vector, model, now)
+        if written.node is None:
+            return []
+        if written.outcome != "new":
+            actions.show(written.node)
+            actions.unarchive(written.node)
+    return [written.node]
+
+
+def _draft(wish: Wish, message: Message | None) -> Draft:
+    draft = Draft(
+        kind=Kind.LESSON,
+        description=tidy_description(wish.text),
+        source=ConceptNode.Source.PERSON,
+        subject=ConceptNode.Subject.PERSONA,
+        verification=ConceptNode.Verification.CONFIRMED,
+        scope=wish.scope,
+        condition=in_one_line(wish.condition),
+        is_boundary=wish.is_boundary,
+    )
+    if message is None:
+        return draft
+    quote = Quote(message, message.content[wish.start : wish.end], wish.start, wish.end)
+    return replace(draft, session=message.session, evidence=[quote], created_at=message.created_at)

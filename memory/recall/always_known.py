@@ -1,0 +1,108 @@
+"""What is always known: memories that stand in every prompt, whatever is said.
+
+Pinned ones, those the owner asked to have remembered, what bears on health and safety, and what makes the owner who
+they are; in this order, within one budget, in each group the weightiest first. "What can't I eat?" shares no word with
+"allergic to nuts", and an order of Thai food no meaning: what must not be missed is not left to likeness.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any, Literal, NamedTuple
+from uuid import UUID
+
+from django.db.models import F
+
+from echovessel.db.compiled_queries import Query
+from echovessel.language.health import bears_on_health
+from echovessel.llm.prompt_sections import tokens
+from echovessel.llm.prompt_text import Neutral
+from memory.models import ConceptNode
+from memory.models.node import NodeQuerySet
+from memory.recall.render import RenderedNode, Renderer
+from memory.store.deduplication import telling_words
+
+Kind, Source, Concern = ConceptNode.Kind, ConceptNode.Source, ConceptNode.Concern
+Group = Literal["pinned", "asked_for", "health", "identity"]
+GROUPS: tuple[Group, ...] = ("pinned", "asked_for", "health", "identity")
+MAX_OF_A_GROUP = 60
+# Of the budget so much is kept for health and safety, however much was pinned and asked for.
+HEALTH_SHARE = 0.3
+
+
+class KnownNode(NamedTuple):
+    """A memory that stands in every prompt, and why."""
+
+    node: RenderedNode
+    group: Group
+    is_health: bool
+    is_in_profile: bool = False
+
+    @property
+    def pk(self) -> int:
+        return self.node.id
+
+
+def _columns(nodes: NodeQuerySet) -> Any:
+    """The weightiest first: how much it moved, how often it was told, how new it is."""
+    ordered = nodes.recallable().annotate(weight=F("emotional_impact") * F("emotional_impact"))
+    return ordered.order_by("-weight", "-mention_count", "-created_at", "-id").values_list(
+        "pk", "uuid", "external_id", "kind", "description", "event_time_start", "created_at", "outcome"
+    )[:MAX_OF_A_GROUP]
+
+
+_pinned: Query[Any] = Query(lambda persona: _columns(ConceptNode.objects.filter(persona=persona, pinned=True)))
+_asked_for: Query[Any] = Query(
+    lambda persona: _columns(
+        ConceptNode.objects.filter(persona=persona, source=Source.PERSON, kind=Kind.EVENT, pinned=False)
+    )
+)
+_of_concern: Query[Any] = Query(
+    lambda persona, concern: _columns(
+        ConceptNode.objects.filter(persona=persona, pinned=False).filter(concern=concern).exclude(source=Source.PERSON)
+    )
+)
+
+
+def always_known(persona_id: int, profile: str = "") -> list[KnownNode]:
+    """All of them in order; marked where `profile`, a core block that stands in the prompt, says the same already."""
+    health = [_known(row, "health") for row in _of_concern(persona_id, Concern.HEALTH.value)]
+    asked_for = [_known(row, "asked_for") for row in _asked_for(persona_id)]
+    found = [
+        *(_known(row, "pinned") for row in _pinned(persona_id)),
+        *sorted(asked_for, key=lambda known: not known.is_health),
+        *health,
+        *(_known(row, "identity") for row in _of_concern(persona_id, Concern.IDENTITY.value)),
+    ]
+    sentences = [telling_words(sentence) for sentence in profile.replace("。", "\n").replace(". ", "\n").splitlines()]
+    return [known._replace(is_in_profile=_is_told(known.node.description, sentences)) for known in found]
+
+
+def within_budget(known: Sequence[KnownNode], renderer: Renderer, budget: int) -> list[tuple[KnownNode, Neutral]]:
+    """Those that the profile does not tell and that fit `budget` tokens, with their lines, in their order."""
+    known = [one for one in known if not one.is_in_profile]
+    lines = [Neutral(renderer.node(one.node)) for one in known]
+    costs = [tokens(line + "\n") for line in lines]
+    health = sum(cost for one, cost in zip(known, costs, strict=True) if one.is_health)
+    reserved = min(health, int(budget * HEALTH_SHARE))
+    kept: list[tuple[KnownNode, Neutral]] = []
+    for one, line, cost in zip(known, lines, costs, strict=True):
+        if one.is_health:
+            reserved -= min(cost, reserved)
+        if cost <= budget - reserved:
+            budget -= cost
+            kept.append((one, line))
+    return kept
+
+
+def _known(row: Sequence[Any], group: Group) -> KnownNode:
+    pk, uuid, external_id, kind, description, day, created_at, outcome = row
+    node = RenderedNode(pk, _hex(uuid), external_id, kind, description, day, created_at, outcome)
+    return KnownNode(node, group, group == "health" or bears_on_health(description))
+
+
+def _hex(uuid: UUID | str) -> str:
+    return uuid.hex if isinstance(uuid, UUID) else uuid
+
+
+def _is_told(description: str, sentences: Collection[set[str]]) -> bool:
+    words = telling_words(description)
+    return bool(words) and any(words <= sentence for sentence in sentences)

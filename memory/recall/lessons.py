@@ -1,0 +1,167 @@
+"""Which lessons fit a moment: those that always hold, boundaries, and those whose feeling, topic or person comes up.
+
+The words may differ: "everything feels empty" finds "when I'm sad". A feeling is read from its words
+(`echovessel.language.feelings`), a topic or person from the names and words for it (`matters`), and each of them also
+by the cosine of the condition with what was just said. The prompt shows the owner's words with their condition, so a
+model judges what fits only nearly; what is left out here it cannot judge, hence the floor is low.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from chat.models import Message
+from echovessel.db.compiled_queries import Query
+from echovessel.embeddings import embedding
+from echovessel.language.feelings import are_alike, feelings_in
+from echovessel.language.matters import matter_of, speaks_of
+from echovessel.llm.prompt_sections import ContextRequest
+from memory import knobs
+from memory.models import Alias, ConceptNode, Entity
+from memory.recall.retrievers import entities_named
+from persona import mood as moods
+from persona.models import Persona
+
+Scope = ConceptNode.Scope
+MAX_LESSONS = 200  # the newest of them are looked at
+MOMENT = timedelta(hours=2)
+MOMENT_MESSAGES = 4
+# What the last session's reading of the owner says of a feeling.
+_SIGNALS: Mapping[str, frozenset[str]] = {"tired": frozenset({"tired"}), "frustrated": frozenset({"angry", "stressed"})}
+
+_lessons: Query[Any] = Query(
+    lambda persona: (
+        ConceptNode.objects.filter(persona=persona, kind=ConceptNode.Kind.LESSON)
+        .active()
+        .exclude(scope=Scope.NAME)
+        .order_by("-created_at", "-id")
+        .values_list("pk", "uuid", "description", "scope", "condition", "is_boundary")[:MAX_LESSONS]
+    )
+)
+
+
+class LessonRow(NamedTuple):
+    """A lesson as the prompt needs it."""
+
+    pk: int
+    uuid: UUID
+    description: str
+    scope: str
+    condition: str
+    is_boundary: bool
+
+    @property
+    def matter(self) -> str:
+        """What it is about, in words."""
+        return self.condition or matter_of(self.description)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A lesson that holds now; `why` is always, boundary, feeling, words or meaning."""
+
+    lesson: LessonRow
+    why: str
+    cosine: float = 0.0
+
+
+def active_lessons(persona: Persona) -> list[LessonRow]:
+    """The persona's active lessons, the newest first, without those about the name."""
+    return [LessonRow(*row) for row in _lessons(persona.pk)]
+
+
+def fitting(request: ContextRequest) -> list[Fit]:
+    """The lessons that hold now: boundaries, then those that fit the moment, the best first, then those that always
+    hold. Without an embedding model words alone decide."""
+    lessons = active_lessons(request.persona)
+    moment = "\n".join(_moment(request))
+    felt = feelings_in(moment) | _signalled(request)
+    cosines = _cosines([lesson for lesson in lessons if lesson.condition], moment)
+    found = [fit for lesson in lessons if (fit := _fit(lesson, moment, felt, cosines.get(lesson.pk, 0.0)))]
+    order = ("boundary", "feeling", "words", "meaning", "always")
+    return sorted(found, key=lambda fit: (order.index(fit.why), -fit.cosine))
+
+
+def _fit(lesson: LessonRow, moment: str, felt: frozenset[str], cosine: float) -> Fit | None:
+    if lesson.is_boundary:
+        return Fit(lesson, "boundary", cosine)
+    if lesson.scope == Scope.ALWAYS:
+        return Fit(lesson, "always")
+    if lesson.scope == Scope.FEELING and are_alike(feelings_in(lesson.condition), felt):
+        return Fit(lesson, "feeling", cosine)
+    if moment and speaks_of(moment, lesson.condition):
+        return Fit(lesson, "words", cosine)
+    return Fit(lesson, "meaning", cosine) if cosine >= knobs.lesson_cosine() else None
+
+
+def _moment(request: ContextRequest) -> list[str]:
+    """What the owner says now: the burst and the few messages before it; where nobody spoke, what the persona writes
+    about."""
+    if not request.burst:
+        return list(request.turns[-1:])
+    since = request.now - MOMENT
+    before = [
+        message.content
+        for message in request.window
+        if message.role == Message.Role.USER and message.created_at >= since
+    ]
+    return [*before[-MOMENT_MESSAGES:], *(message.content for message in request.burst)]
+
+
+def _signalled(request: ContextRequest) -> frozenset[str]:
+    mood = moods.current(request.persona, request.now)
+    return _SIGNALS.get(mood.last_user_signal or "", frozenset()) if mood else frozenset()
+
+
+def _cosines(lessons: Sequence[LessonRow], moment: str) -> dict[int, float]:
+    """How near each lesson's condition is to what is said now; vectors of texts of late are kept by the encoder."""
+    if not lessons or not moment.strip():
+        return {}
+    try:
+        said, *conditions = embedding.embed([moment, *(lesson.condition for lesson in lessons)])
+    except embedding.EmbeddingUnavailable:
+        return {}
+    return {lesson.pk: round(float(one @ said), 3) for lesson, one in zip(lessons, conditions, strict=True)}
+
+
+# --- boundaries -----------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Boundary:
+    """What the owner wants left alone, and the names of whom it is about."""
+
+    lesson: UUID
+    text: str
+    matter: str
+    names: tuple[str, ...]
+
+    def is_crossed_by(self, text: str) -> bool:
+        return speaks_of(text, self.matter, self.names)
+
+
+def boundaries_of(persona: Persona) -> list[Boundary]:
+    """The persona's boundaries. They hold for whatever the persona does unasked: what it wonders about between
+    sessions, what it asks, and the first word."""
+    found = [lesson for lesson in active_lessons(persona) if lesson.is_boundary and lesson.matter]
+    return [
+        Boundary(lesson.uuid, lesson.description, lesson.matter, _names(persona, lesson.matter)) for lesson in found
+    ]
+
+
+def crosses(boundaries: Sequence[Boundary], *texts: str) -> bool:
+    """Whether any of the texts speaks of what is to be left alone."""
+    return any(boundary.is_crossed_by(text) for boundary in boundaries for text in texts if text)
+
+
+def _names(persona: Persona, matter: str) -> tuple[str, ...]:
+    """The names of the people whom the matter names, or whose description says that they are it: "my father" is Robert,
+    once somebody has described Robert as Ana's father."""
+    named = set(entities_named(persona, [matter]))
+    described = Entity.objects.filter(persona=persona, kind=Entity.Kind.PERSON).exclude(description="")
+    named |= {
+        pk
+        for pk, description in described.values_list("pk", "description")[:MAX_LESSONS]
+        if speaks_of(" ".join(description.split()[:12]), matter)
+    }
+    return tuple(Alias.objects.filter(entity__in=named).order_by("id").values_list("text", flat=True))
