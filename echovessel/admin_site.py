@@ -19,7 +19,10 @@ SECTIONS: list[tuple[Any, list[str]]] = [
     (_("L1 · Identity"), ["persona.Persona", "persona.CoreBlock", "persona.CoreDraft"]),
     (_("L2 · Messages"), ["chat.Session", "chat.Message", "chat.Turn", "chat.CrisisFlag"]),
     (_("L3 · Events"), ["memory.Event"]),
-    (_("L4 · Thoughts"), ["memory.Thought", "memory.Intention", "memory.Expectation", "memory.Question"]),
+    (
+        _("L4 · Thoughts"),
+        ["memory.Thought", "memory.Intention", "memory.Expectation", "memory.Lesson", "memory.Question"],
+    ),
     (_("L5 · People and things"), ["memory.Entity", "memory.MergeProposal"]),
     (_("L6 · Mood"), ["persona.MoodChange"]),
     (_("Reaching out"), ["proactive.Outreach", "proactive.Consideration"]),

@@ -34,7 +34,7 @@ from persona.serializers import serialize_persona_detail
 
 router = Router()
 Which = Annotated[UUID | None, Query(description="Whom of your personas; not needed where there is only one.")]
-THOUGHTS = ("thought", "intention", "expectation")
+THOUGHTS = ("thought", "intention", "expectation", "lesson")
 NO_PERSONA = "You have no persona yet."
 
 

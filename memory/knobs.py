@@ -631,6 +631,14 @@ slow_cycle_runs_per_day = whole(
     why="0 lets her think nothing between talks.",
     source="design/consolidation.md",
 )
+slow_cycle_boundaries = whole(
+    "slow_cycle.boundaries",
+    12,
+    low=0,
+    high=200,
+    unit="wishes",
+    why="What the owner wants left alone stands in the prompt; whatever speaks of it all the same is dropped.",
+)
 slow_cycle_tokens_in_per_day = whole(
     "slow_cycle.tokens_in_per_day",
     150_000,

@@ -18,6 +18,7 @@ SEEN = {
         "thought",
         "intention",
         "expectation",
+        "lesson",
         "entity",
         "mergeproposal",
         "extraction",

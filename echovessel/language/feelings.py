@@ -27,7 +27,8 @@ _ENGLISH = {
     "tired": r"tired|exhaust|drained|worn out|wiped|sleepy|no energy|fatigue|weary|burn(?:ed|t|ing)? ?out|knackered|"
     r"can'?t sleep|insomnia|haven't slept|didn't sleep|barely slept",
     "lonely": r"lonel|(?:all|so|feel(?:ing)?|be|am|i'm|always) alone|isolated|left out|"
-    r"(?:nobody|no ?one) (?:ever |really |even |here )?(?:to talk|cares|calls|understands|is there|asks)|abandon|unloved",
+    r"(?:nobody|no ?one) (?:ever |really |even |here )?(?:to talk|cares|calls|understands|is there|asks)|"
+    r"abandon|unloved",
     "ashamed": r"asham|guilt|embarrass|worthless|useless|failure|failing|failed|hate myself|so stupid|good enough|"
     r"humiliat|regret",
     "happy": r"happ(?:y|ier|iness)|glad|joyful|overjoyed|excited|thrilled|over the moon|delighted|(?:great|"

@@ -152,6 +152,8 @@ def _rewritten(
             return stored
         expect(model)
         text = differing.get("description")
+        if stored.kind != ConceptNode.Kind.LESSON and differing.keys() & {"scope", "condition", "is_boundary"}:
+            raise InvalidMemory("scope", "only a lesson says when it holds")
         wished = [str(differing[name]) for name in ("description", "condition") if name in differing]
         if stored.kind == ConceptNode.Kind.LESSON and any(map(is_harmful_wish, wished)):
             raise InvalidMemory("description", "no persona may take this for a wish")

@@ -1,11 +1,11 @@
 """Lessons: how the owner wants the persona to be with them, in their own words (seeds 003 and 004).
 
 A lesson comes from a live message of the owner, or from their hand on the page; never from a file, quoted mail,
-another speaker or the persona. It is the one memory that a prompt does not call mere data, so it passes a gate of its own: what
-attacks the guardrails is refused, whoever says it (`echovessel.language.harmful_wishes`).
+another speaker or the persona. It is the one memory that a prompt does not call mere data, so it passes a gate of its
+own: what attacks the guardrails is refused, whoever says it (`echovessel.language.harmful_wishes`).
 
-How the owner wants to be called is a lesson, too, and no edit of the persona: it has its evidence, can be undone, hidden
-and forgotten like any other, and the name before it holds again. `Persona.asked_name` follows by a trigger
+How the owner wants to be called is a lesson, too, and no edit of the persona: it has its evidence, can be undone,
+hidden and forgotten like any other, and the name before it holds again. `Persona.asked_name` follows by a trigger
 (memory/store/integrity.py), so that every prompt and page uses the name at once.
 """
 

@@ -12,6 +12,7 @@ from memory import knobs
 from memory.models import ConceptNode, Mention, MergeProposal, Question, QuestionGround, SlowCycleRun
 from memory.models.slow_cycle import MAX_QUESTION, QuestionQuerySet
 from memory.recall import Meaning
+from memory.recall.lessons import boundaries_of, crosses
 from memory.store import vectors
 from memory.store.deduplication import content_hash
 from memory.store.writing import in_one_line
@@ -23,10 +24,14 @@ HINT_SLACK = timedelta(minutes=5)  # a hint is noted once its turn has ended, a 
 
 
 def open_questions(persona: Persona, now: datetime) -> QuestionQuerySet:
-    """The newest open ones that rest on nothing that was put away or is not so any more."""
+    """The newest open ones that rest on nothing that was put away or is not so any more, and ask for nothing that the
+    owner wants left alone."""
     put_away = QuestionGround.objects.filter(question=OuterRef("pk")).exclude(node__status=ConceptNode.Status.ACTIVE)
     still_open = Question.objects.filter(persona=persona, asked_at__gt=now - _lifetime()).open()
-    return still_open.exclude(Exists(put_away))[: knobs.slow_cycle_questions()]
+    askable = still_open.exclude(Exists(put_away))
+    if boundaries := boundaries_of(persona):
+        askable = askable.exclude(pk__in=[one.pk for one in askable if crosses(boundaries, one.text)])
+    return askable[: knobs.slow_cycle_questions()]
 
 
 def due(

@@ -203,6 +203,7 @@ KINDS = {
     "thought": _("thought"),
     "intention": _("promise"),
     "expectation": _("expectation"),
+    "lesson": _("wish"),
     "session": _("session"),
     "entity": _("person, place or thing"),
     "alias": _("name"),

@@ -21,6 +21,7 @@ from memory.consolidation.slow_cycle_requests import fresh_events
 from memory.curation import questions
 from memory.models import ConceptNode, Question, SlowCycle
 from memory.models.node import NodeQuerySet
+from memory.recall.lessons import boundaries_of
 from memory.slow_cycle import replies
 from memory.slow_cycle.inputs import PromptItem, RunInputs
 from persona.models import Persona
@@ -33,7 +34,8 @@ MOST_LOOKED_AT = 400  # events; of the shortest ones not many more would fit the
 def build_inputs(cycle: SlowCycle, now: datetime) -> RunInputs:
     """All that fits; where a run was asked before and its answer was kept, the events that it was asked about."""
     persona = cycle.persona
-    room = knobs.slow_cycle_run_tokens() - cost(request(persona, RunInputs(), now))
+    boundaries = boundaries_of(persona)[: knobs.slow_cycle_boundaries()]
+    room = knobs.slow_cycle_run_tokens() - cost(request(persona, RunInputs(boundaries=boundaries), now))
     known = _known(persona, room // 2, now)
     left = room - sum(_cost(told.line) for found in known.lists.values() for told in found)
     # --- what there is ------------------------------------------------------------------------------------------------
@@ -41,7 +43,7 @@ def build_inputs(cycle: SlowCycle, now: datetime) -> RunInputs:
     asked = list(fresh.filter(pk__lte=replies.thought_through(cycle.persona))[:MOST_LOOKED_AT])
     unread = asked or list(fresh[:MOST_LOOKED_AT])
     events = _fitting(unread, lambda event: shorten(prompt.format_memories(persona, [event]), left - 1), left)
-    return RunInputs(events, known.awaited, known.questions, known.thoughts)
+    return RunInputs(events, known.awaited, known.questions, known.thoughts, boundaries)
 
 
 def cost(request: llm.Request) -> int:
@@ -58,7 +60,10 @@ def request(persona: Persona, given: RunInputs, now: datetime) -> llm.Request:
         tier="medium",
         max_tokens=knobs.slow_cycle_answer_tokens(),
         values={name: lines_of(Neutral(told.line) for told in found) for name, found in given.lists.items()}
-        | {"today": f"{now.astimezone(persona.zone):%Y-%m-%d %a}"},
+        | {
+            "today": f"{now.astimezone(persona.zone):%Y-%m-%d %a}",
+            "boundaries": lines_of(one_line(f"- {boundary.text}") for boundary in given.boundaries),
+        },
         material={
             "now": now.isoformat(),
             "timezone": persona.timezone,

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from memory.recall.lessons import Boundary
+
 
 class PromptItem(NamedTuple):
     """A row, and the line that the prompt tells it in."""
@@ -14,12 +16,13 @@ class PromptItem(NamedTuple):
 
 @dataclass(frozen=True)
 class RunInputs:
-    """What a run is given."""
+    """What a run is given; `boundaries` are what the owner wants left alone."""
 
     events: Sequence[PromptItem] = ()
     awaited: Sequence[PromptItem] = ()
     questions: Sequence[PromptItem] = ()
     thoughts: Sequence[PromptItem] = ()
+    boundaries: Sequence[Boundary] = ()
 
     @property
     def lists(self) -> dict[str, Sequence[PromptItem]]:

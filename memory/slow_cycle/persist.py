@@ -14,6 +14,7 @@ from memory.consolidation.slow_cycle_requests import clear_request, fresh_events
 from memory.curation import questions
 from memory.entities.resolve import link_inherited
 from memory.models import ConceptNode, SlowCycle, SlowCycleRun
+from memory.recall.lessons import boundaries_of, crosses
 from memory.slow_cycle import entity_descriptions, replies
 from memory.slow_cycle.entity_descriptions import Description
 from memory.slow_cycle.inputs import RunInputs
@@ -25,7 +26,7 @@ from memory.store.active_model import follow, with_one_model
 from memory.store.writing import Draft
 from persona.models import Persona
 
-FORGOTTEN, GONE = "forgotten", "no_ground"
+FORGOTTEN, GONE, LEFT_ALONE = "forgotten", "no_ground", "left_alone"
 
 
 @with_one_model
@@ -39,6 +40,7 @@ def store(lease: Lease[SlowCycle], reason: str, thinking: Thinking, described: S
     with transaction.atomic():
         _move_on(lease, given.through, now)
         run = _row(lease.row, reason, thinking, described, now)
+        given = replace(given, boundaries=boundaries_of(lease.row.persona))  # one may have come while the model thought
         run.made = [
             *(_written(run, given, draft, vector, model, now) for draft, vector in zip(drafts, vectors, strict=True)),
             *(_asked(run, given, question, now) for question in thinking.sifted.questions),
@@ -88,6 +90,8 @@ def _written(
     filling = _live(draft.filling)
     if not filling:
         return _dropped(draft.kind, GONE)
+    if crosses(given.boundaries, draft.description):
+        return _dropped(draft.kind, LEFT_ALONE)
     if brings_back(run.persona, draft.description, given.words):
         return _dropped(draft.kind, FORGOTTEN)
     written = writing.write(run.persona, replace(draft, filling=filling), vector, model, now)
@@ -102,6 +106,8 @@ def _asked(run: SlowCycleRun, given: RunInputs, asked: NewQuestion, now: datetim
     about, text = _live(asked.about), questions.tidy_question(asked.text)
     if not about:
         return _dropped("question", GONE)
+    if crosses(given.boundaries, text):
+        return _dropped("question", LEFT_ALONE)
     if tombstones.refuses(run.persona, [text]) or brings_back(run.persona, text, given.words):
         return _dropped("question", FORGOTTEN)
     question = questions.keep(run, text, about, now)

@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from echovessel.embeddings.embedding import EmbeddingUnavailable
-from memory.curation.correct import Correction, WordsForgotten
+from memory.curation.correct import Correction, InvalidMemory, WordsForgotten
 from memory.models import ConceptNode
 from memory.models.node import (
     MAX_DESCRIPTION,
@@ -51,6 +51,7 @@ REFUSALS: dict[type[Exception], Any] = {
     WordsForgotten: FORGOTTEN,
     EmbeddingUnavailable: _("This cannot be changed right now. Nothing is lost; please try again later."),
     ConceptNode.DoesNotExist: _("It has been forgotten in the meantime."),
+    InvalidMemory: _("A memory or wish cannot say this."),
 }
 _COMMAS = re.compile("[,，、]")
 

@@ -31,6 +31,9 @@ _NODE_COLUMNS = (
     "resolved_at",
     "mention_count",
     "created_at",
+    "scope",
+    "condition",
+    "is_boundary",
 )
 _RUN_COLUMNS = ("reason", "outcome", "failure", "given", "made", "dropped", "tokens_in", "tokens_out", "at")
 

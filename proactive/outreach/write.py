@@ -4,6 +4,7 @@ No channel is ever named (F10): neither in the prompt nor in the message.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from echovessel import llm
 from echovessel.jobs.lease import Lease
 from echovessel.llm.visible import shorten_reply
 from memory.consolidation.prompt import render
+from memory.recall.lessons import Boundary, boundaries_of, crosses
 from persona.models import Persona
 from proactive import knobs
 from proactive.models import Outreach
@@ -59,18 +61,21 @@ def write(lease: Lease[Outreach], occasion: OutreachContext) -> WrittenFirstWord
     persona, replies = lease.row.persona, FirstWordReplies(lease)
     assembled = assemble.assemble_first_word(persona, occasion, occasion.words, lease.clock())
     replies.prompt_xray = assembled.xray
+    boundaries = boundaries_of(persona)
     ways = _ways(persona, f"{assembled.system}\n{assembled.user}")
     answer = llm.answer_now(
         _request(persona, assembled),
         FirstWord,
         replies=replies,
-        doubt=lambda said: _doubt(persona, said.message, ways),
+        doubt=lambda said: _doubt(persona, said.message, ways, boundaries),
     )
     text = answer.value.message
     if len(text) > MOST_TIMES_TOO_LONG * knobs.longest_first_word():  # a model that babbled twice
         text = shorten_reply(text, knobs.longest_first_word())
     if first_name_in(text, ways):
         raise UnfitFirstWord("names_a_channel")
+    if crosses(boundaries, text):
+        raise UnfitFirstWord("left_alone")
     return WrittenFirstWord(text, replies.xray() or assembled.xray)
 
 
@@ -87,7 +92,9 @@ def _ways(persona: Persona, told: str) -> list[str]:
     return [channel for channel in channels if not first_name_in(told, [channel])]
 
 
-def _doubt(persona: Persona, text: str, ways: list[str]) -> str:
+def _doubt(persona: Persona, text: str, ways: list[str], boundaries: Sequence[Boundary]) -> str:
+    if crosses(boundaries, text):
+        return render("first_word_again", persona, boundary=True)
     if first_name_in(text, ways):
         return render("first_word_again", persona, channel=True)
     longest = knobs.longest_first_word()

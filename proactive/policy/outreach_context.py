@@ -5,6 +5,7 @@ from datetime import date, datetime
 
 from chat.models import Message
 from memory.models import ConceptNode
+from memory.recall.lessons import boundaries_of, crosses
 from proactive.models import Outreach
 from proactive.models.outreach import Trigger
 
@@ -12,7 +13,7 @@ AWAITED = (Trigger.PROMISE, Trigger.EXPECTATION)
 
 
 class ReasonGone(Exception):
-    """What she was to write about is not there any more, or is not awaited any more."""
+    """What she was to write about is not there any more, or is not awaited any more, or is to be left alone."""
 
 
 @dataclass(frozen=True)
@@ -38,5 +39,7 @@ def of(outreach: Outreach) -> OutreachContext:
         return OutreachContext(outreach.trigger, outreach.wanted_at, day=last_day)
     about = ConceptNode.objects.of(outreach.persona).recallable().filter(uuid=outreach.about_uuid).first()
     if about is None or (outreach.trigger in AWAITED and about.outcome != ConceptNode.Outcome.OPEN):
+        raise ReasonGone
+    if crosses(boundaries_of(outreach.persona), about.description):
         raise ReasonGone
     return OutreachContext(outreach.trigger, outreach.wanted_at, about, about.event_time_end)

@@ -10,7 +10,7 @@ None of them while a talk goes on or has hardly ended. What has made an outreach
 one was held back in the last moment.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import chain
@@ -22,6 +22,7 @@ from django.db.models import Q
 from chat.models import Session
 from echovessel.db.compiled_queries import Query
 from memory.models import ConceptNode
+from memory.recall.lessons import boundaries_of, crosses
 from persona.models import Persona
 from proactive import knobs
 from proactive.models import Outreach
@@ -112,7 +113,17 @@ def find_reasons(
         _due(persona, Kind.EXPECTATION, now),
         _silent(persona, lines, changed_at, now, sparing),
     )
-    return tuple(reason for reason in reasons if reason.key == sparing or not _is_used(persona, reason.key))
+    unused = [reason for reason in reasons if reason.key == sparing or not _is_used(persona, reason.key)]
+    return tuple(_left_to_speak_of(persona, unused))
+
+
+def _left_to_speak_of(persona: Persona, reasons: Sequence[Reason]) -> Iterator[Reason]:
+    """Those about nothing that the owner wants left alone."""
+    wanted = [one.about for one in reasons if one.about]
+    nodes = ConceptNode.objects.filter(persona=persona, uuid__in=wanted) if wanted else ConceptNode.objects.none()
+    told = dict(nodes.values_list("uuid", "description"))
+    boundaries = boundaries_of(persona) if told else []
+    yield from (one for one in reasons if one.about is None or not crosses(boundaries, told.get(one.about, "")))
 
 
 def may_come_again(status: str, reason: str) -> bool:

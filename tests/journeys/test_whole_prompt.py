@@ -14,6 +14,7 @@ from django.utils import timezone
 from chat.messages import receive_message
 from chat.prompt import assemble
 from chat.turns import turn
+from memory.curation.lessons import Wish, add_lesson
 from memory.models import Alias, ConceptNode, Entity
 from persona import mood
 from persona.models import Persona
@@ -29,6 +30,8 @@ HEADINGS = [
     "# How you feel right now",
     "# Who is named",
     "# What always holds",
+    "# How to be with them",
+    "# What you always know",
     "# What you remember",
     "# About them",
     "# How you see yourself lately",
@@ -47,6 +50,8 @@ def whole(mira: Persona, remember: Remember) -> tuple[Any, assemble.Prompt]:
     remember(mira, "Ana has a dog called Rex.", relational_tags=["identity-bearing"], emotional_impact=3)
     remember(mira, "Ana lights up when she speaks of animals.", kind="thought", source="reflection")
     remember(mira, "I talk too much at night.", kind="thought", source="reflection", subject="persona")
+    remember(mira, "Ana is allergic to nuts.", concern="health")
+    add_lesson(mira, Wish("when I speak of Rex, be glad with me", "topic", "Rex"), now)
     due = date.today() + timedelta(days=3)
     remember(mira, "I will ask about the vet.", kind="intention", subject="persona", source="extraction",
              event_time_start=due, event_time_end=due)  # fmt: skip

@@ -21,7 +21,7 @@ from echovessel.admin import AboutPersona, AdminPage, Lately, ReadOnlyInline, Wo
 from memory.consolidation import open_items
 from memory.curation import correct
 from memory.curation.actions import NODE_ACTIONS
-from memory.models import ConceptNode, Event, Expectation, Intention, Mention, Thought
+from memory.models import ConceptNode, Event, Expectation, Intention, Lesson, Mention, Thought
 from memory.models.node import MAX_IMPACT, RELATIONAL_TAGS
 from memory.store import vectors
 from memory.web.forms import REFUSALS, TAG_LABELS, CorrectionForm, explain_refusal
@@ -296,10 +296,25 @@ class OpenItemAdmin(NodeAdmin):
     list_filter = ["outcome", *NodeAdmin.list_filter]
 
 
+class LessonAdmin(NodeAdmin):
+    """What a standing wish shows beyond that: when it holds."""
+
+    words = [*NodeAdmin.words, "condition"]
+    list_display = [*NodeAdmin.list_display[:3], "scope", "is_boundary", *NodeAdmin.list_display[4:]]
+    list_filter = ["scope", "is_boundary", *NodeAdmin.list_filter]
+    known: ClassVar[list[Any]] = ["scope", "condition", "is_boundary", *NodeAdmin.known]
+    fieldsets = [
+        (None, {"fields": NodeAdmin.said}),
+        (_("What is known about it"), {"fields": known, "classes": ["collapse"]}),
+    ]
+    readonly_fields = known
+
+
 for model, page in (
     (Event, NodeAdmin),
     (Thought, NodeAdmin),
     (Intention, OpenItemAdmin),
     (Expectation, OpenItemAdmin),
+    (Lesson, LessonAdmin),
 ):
     admin.site.register(model, page)

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from ninja import Schema, Status
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from chat.models import Message
 from echovessel.api.bodies import Body
@@ -21,23 +21,26 @@ from memory.curation import correct as curation_correct
 from memory.curation.actions import NODE_ACTIONS, Action
 from memory.curation.add import Addition, MissingEvidence
 from memory.curation.correct import Correction, InvalidMemory, WordsForgotten
+from memory.curation.lessons import MAX_WISH, Wish, add_lesson
 from memory.curation.remember import NotRemembered
 from memory.models import ConceptNode
-from memory.web.api.memories import EvidenceOut, Kind, NodeDetail, NodeOut, embedding_unavailable, own_node
+from memory.models.node import MAX_CONDITION
+from memory.web.api.memories import EvidenceOut, NodeDetail, NodeOut, embedding_unavailable, own_node
 from memory.web.api.routing import router
-from memory.web.forms import Description, EmotionTags, EventTime, Impact, RelationalTags
+from memory.web.forms import Description, EmotionTags, EventTime, Impact, RelationalTags, tidy_text
 from memory.web.serializers import serialize_node, serialize_node_detail, serialize_trace
 from persona.lookup import own_persona
 
 MAX_GROUNDS = 20
 MAX_VERSIONS = 2**31  # what the database can compare with
+Condition = Annotated[str, BeforeValidator(tidy_text), Field(max_length=MAX_CONDITION, examples=["I'm sad"])]
 
 
 class NodeIn(Body):
     """What is to be remembered, and on what it rests: an event on lines that were said (`messages`), anything else on
     lines or on memories (`grounds`)."""
 
-    kind: Kind = "event"
+    kind: Literal["event", "thought", "intention", "expectation"] = "event"
     description: Description
     subject: ConceptNode.Subject = ConceptNode.Subject.USER
     emotional_impact: Impact = 0
@@ -63,6 +66,18 @@ class CorrectionIn(Body):
     emotion_tags: EmotionTags | None = None
     relational_tags: RelationalTags | None = None
     event_time: EventTime | None = None
+    scope: ConceptNode.Scope | None = Field(default=None, description="Of a lesson alone.")
+    condition: Condition | None = Field(default=None, description="Of a lesson alone.")
+    is_boundary: bool | None = Field(default=None, description="Of a lesson alone.")
+
+
+class LessonIn(Body):
+    """How the persona is to be with you, and when: `condition` is the feeling, topic, person or name."""
+
+    text: Description = Field(max_length=MAX_WISH, examples=["Just listen."])
+    scope: ConceptNode.Scope = ConceptNode.Scope.ALWAYS
+    condition: Condition = ""
+    is_boundary: bool = False
 
 
 class VersionOut(Schema):
@@ -107,6 +122,24 @@ def post_node(request: HttpRequest, persona_id: UUID, body: NodeIn) -> Any:
         raise embedding_unavailable() from error
     assert written.node is not None  # what is refused was raised
     return Status(201, {"node": serialize_node_detail(_read_anew(written.node)), "outcome": written.outcome})
+
+
+@router.post("/{uuid:persona_id}/lessons", response={201: NodeDetail}, summary="Add a lesson")
+def post_lesson(request: HttpRequest, persona_id: UUID, body: LessonIn) -> Any:
+    """A standing wish; it stands in the prompt from now on. 422 for what may be no wish: it cannot put the guardrails
+    aside. 409 `forgotten` as for a node."""
+    persona = own_persona(request, persona_id)
+    try:
+        lesson = add_lesson(
+            persona, Wish(body.text, body.scope.value, body.condition, body.is_boundary), timezone.now()
+        )
+    except NotRemembered as error:
+        raise ApiError(409, error.code, str(error)) from error
+    except InvalidMemory as error:
+        raise refused_fields(f"body.body.{'condition' if error.field == 'condition' else 'text'}") from error
+    except EmbeddingUnavailable as error:
+        raise embedding_unavailable() from error
+    return Status(201, serialize_node_detail(_read_anew(lesson)))
 
 
 @router.post("/{uuid:persona_id}/messages/{uuid:message_id}/remember", response=NodeDetail, summary="Remember a line")

@@ -29,7 +29,7 @@ from memory.web.serializers import serialize_entity, serialize_node, serialize_n
 from persona.lookup import own_persona
 from persona.models import Persona
 
-Kind = Literal["event", "thought", "intention", "expectation"]
+Kind = Literal["event", "thought", "intention", "expectation", "lesson"]
 
 
 class EvidenceOut(Schema):
@@ -43,7 +43,8 @@ class EvidenceOut(Schema):
 
 
 class NodeOut(Schema):
-    """A memory: what happened (an event), or what was thought, promised or expected because of it."""
+    """A memory: what happened (an event), what was thought, promised or expected because of it, or how you want the
+    persona to be with you (a lesson)."""
 
     id: UUID
     kind: str = Field(examples=["event"])
@@ -63,6 +64,9 @@ class NodeOut(Schema):
     resolved_at: datetime | None
     mention_count: int
     created_at: datetime
+    scope: str = Field(description="Of a lesson: always, topic, feeling, person or name.", examples=[""])
+    condition: str = Field(description="Of a lesson: which topic, feeling, person or name.", examples=[""])
+    is_boundary: bool = Field(description="Of a lesson: it asks to leave something alone.")
 
 
 class NodeDetail(NodeOut):

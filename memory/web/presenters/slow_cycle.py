@@ -39,6 +39,7 @@ DROPPED = {
     "not_open": _("dropped: already settled"),
     "forgotten": _("dropped: forgotten"),
     "changed": _("dropped: corrected in the meantime"),
+    "left_alone": _("dropped: you asked to leave it alone"),
 }
 GIVEN = {
     "events": _("new events"),

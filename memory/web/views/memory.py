@@ -28,7 +28,7 @@ DONE = {
     "show": _("It can be recalled again."),
     "confirm": _("Confirmed."),
     "dispute": _("Marked as not sure: it counts for less from now on."),
-    "pin": _("Pinned: it never fades."),
+    "pin": _("Pinned: it is part of every conversation and never fades."),
     "unpin": _("No longer pinned."),
     "archive": _("Archived: it is kept, but no longer recalled."),
     "unarchive": _("Restored from the archive: it can be recalled again."),

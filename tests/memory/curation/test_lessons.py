@@ -76,7 +76,8 @@ def test_the_name_the_owner_asks_for_acts_at_once_and_can_be_undone(mira: Person
     mira.refresh_from_db()
     assert (mira.called, mira.user_name) == ("Sammy", "Ana")
     made = prompt(mira, "hello")
-    assert "talking with Sammy" in made.system and "<wishes>" not in made.system
+    assert "talking with Sammy" in made.system
+    assert "<wishes>" not in made.system
     say(mira, "No, call me Sam.", at=NOW + timedelta(days=2))
     mira.refresh_from_db()
     assert mira.called == "Sam"
