@@ -12,7 +12,6 @@ hidden and forgotten like any other, and the name before it holds again. `Person
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal
 
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
@@ -44,7 +43,7 @@ class Wish:
     """What the owner wants, in their words; when it holds; and its place in a message, where they said it."""
 
     text: str
-    scope: Literal["always", "topic", "feeling", "person", "name"] = "always"
+    scope: str = "always"
     condition: str = ""
     is_boundary: bool = False
     start: int = 0

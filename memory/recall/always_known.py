@@ -16,7 +16,7 @@ from echovessel.language.health import bears_on_health
 from echovessel.llm.prompt_sections import tokens
 from echovessel.llm.prompt_text import Neutral
 from memory.models import ConceptNode
-from memory.models.node import NodeQuerySet
+from memory.models.node import NodeQuerySet, is_unsure
 from memory.recall.render import RenderedNode, Renderer
 from memory.store.deduplication import telling_words
 
@@ -45,7 +45,16 @@ def _columns(nodes: NodeQuerySet) -> Any:
     """The weightiest first: how much it moved, how often it was told, how new it is."""
     ordered = nodes.recallable().annotate(weight=F("emotional_impact") * F("emotional_impact"))
     return ordered.order_by("-weight", "-mention_count", "-created_at", "-id").values_list(
-        "pk", "uuid", "external_id", "kind", "description", "event_time_start", "created_at", "outcome"
+        "pk",
+        "uuid",
+        "external_id",
+        "kind",
+        "description",
+        "event_time_start",
+        "created_at",
+        "outcome",
+        "confidence",
+        "verification",
     )[:MAX_OF_A_GROUP]
 
 
@@ -94,8 +103,9 @@ def within_budget(known: Sequence[KnownNode], renderer: Renderer, budget: int) -
 
 
 def _known(row: Sequence[Any], group: Group) -> KnownNode:
-    pk, uuid, external_id, kind, description, day, created_at, outcome = row
-    node = RenderedNode(pk, _hex(uuid), external_id, kind, description, day, created_at, outcome)
+    pk, uuid, external_id, kind, description, day, created_at, outcome, confidence, verification = row
+    unsure = is_unsure(confidence, verification)
+    node = RenderedNode(pk, _hex(uuid), external_id, kind, description, day, created_at, outcome, unsure)
     return KnownNode(node, group, group == "health" or bears_on_health(description))
 
 

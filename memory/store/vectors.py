@@ -313,8 +313,8 @@ def space(persona_id: int) -> Space:
     with connection.cursor() as cursor:
         # One string for all of them, parsed by numpy: as rows they would take ten times as long.
         cursor.execute(
-            "SELECT group_concat(id) FROM (SELECT id FROM memory_conceptnode "
-            "WHERE persona_id = %s AND status = 'active' ORDER BY id)",
+            "SELECT group_concat(id) FROM (SELECT n.id FROM memory_conceptnode n "
+            f"WHERE n.persona_id = %s AND {RECALLABLE} ORDER BY n.id)",
             [persona_id],
         )
         ids = np.fromstring(cursor.fetchone()[0] or "", dtype=np.int64, sep=",")

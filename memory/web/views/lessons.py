@@ -118,8 +118,8 @@ def undo_edit(request: HttpRequest, persona: Persona, node: UUID) -> HttpRespons
     if version := lesson.versions.first():
         try:
             correct.restore(lesson, version, request.user, timezone.now())  # type: ignore[arg-type]
-        except (*REFUSALS, InvalidMemory) as error:
-            messages.error(request, explain_refusal(error) if type(error) in REFUSALS else str(FORGOTTEN))
+        except tuple(REFUSALS) as error:
+            messages.error(request, explain_refusal(error))
         else:
             messages.success(request, _("The earlier words hold again."))
     return redirect("wishes", persona.uuid)
