@@ -21,8 +21,8 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('chat', '0002_rename_early_consolidation'),
-        ('memory', '0002_rename_slow_cycle_requests'),
-        ('persona', '0002_lessons'),
+        ('memory', '0004_plain_labels'),
+        ('persona', '0003_lessons'),
     ]
 
     operations = [

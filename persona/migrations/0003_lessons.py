@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('persona', '0001_tables'),
+        ('persona', '0002_plain_labels'),
     ]
 
     operations = [
