@@ -18,7 +18,9 @@ __all__ = ["ALWAYS", "Condition", "Request", "RequestKind", "read_requests"]
 MAX_REQUESTS = 8  # of one message
 _MIN_TOLD = 2  # letters before "forget that" that tell something
 _IDLE = re.compile(
-    r"\b(?:ok|okay|oh|no|well|sorry|please|wait|hey|hi|hello|actually|hm+|so|and|but|thanks|thank you)\b|算了|对不起|"
+    r"\b(?:i take (?:that|it) back|that (?:was|is|'s) private|(?:keep|that stays|this stays) ?(?:this|that|"
+    r"it)? between (?:us|you and me)|my (?:bad|mistake)|"
+    r"ok|okay|oh|no|well|sorry|please|wait|hey|hi|hello|actually|hm+|so|and|but|thanks|thank you)\b|算了|对不起|"
     r"抱歉|好的|好吧|不好意思|嗯|哦|那|啊|等等|请",
     re.IGNORECASE,
 )

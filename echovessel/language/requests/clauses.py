@@ -133,7 +133,7 @@ def is_asked(text: str, start: int) -> bool:
     end = sentence_end(text, start)
     if _TAG.search(text[start:end]):
         return False
-    return text[end : end + 1] in ("?", "？") or bool(re.search(r"[吗么呢]\s*$", text[start:end]))
+    return text[end : end + 1] in ("?", "？") or bool(re.search(r"[吗呢]\s*$|(?<!什)么\s*$", text[start:end]))
 
 
 def is_hostile(text: str, start: int, end: int) -> bool:

@@ -37,14 +37,16 @@ _CONTRAST = (
     ),
 )
 _BACK = re.compile(
-    r"(?:(?:oh|oops|ah|hm+|well|um|uh|hey|ok|okay|hold on|haha|and|but)\b[\s,.!…]{0,3}){0,3}"
+    r"(?:(?:oh|oops|ah|hm+|well|um|uh|hey|ok|okay|hold on|haha|and|but|i think|small|little|quick|one|"
+    r"just a)\b[\s,.!…]{0,3}){0,3}"
     r"(?P<word>no+\b(?: no\b)*|nope\b|not quite\b|wait\b|sorry\b|oops\b|whoops\b|actually\b|in fact\b|correction\b|"
     r"my (?:bad|mistake)\b|make that\b|scratch that\b|"
     r"that(?:'s| was| is) (?:wrong|not right|incorrect|not true|not correct|a mistake)\b|it(?:'s| is| was) actually\b|"
     r"i (?:mean|meant|misspoke|was wrong(?! about)|said|typed it wrong|wrote it wrong)\b|typo\b|"
     r"i got (?:it|that|the (?:name|date|day|year|number|age|city|place|town|time)) wrong(?=\s*[,.:;!–—-])|"
     r"(?:you(?:'ve| have)?|i(?:'ve| have)? (?=mixed|confused|muddled)) ?(?:mixed|got|confused|muddled) (?:it|that|"
-    r"them|this|\w{1,12})? ?(?:up|wrong|mixed up|backwards?)\b|you(?:'re| are) (?:wrong|mistaken|confusing|mixing)\b|"
+    r"them|this|\w{1,12})? ?(?:up|wrong|mixed up|backwards?)\b|you(?:'re| are) (?:wrong|mistaken|confusing|"
+    r"mixing)\b(?: (?:up )?[\w ]{1,40}?(?= ?[,.–—:;-]))?|"
     r"you (?:misunderstood|misremember|remember(?:ed)? (?:that|it) wrong(?:ly)?|are confusing)\b|i never said\b|"
     r"i didn't say\b)"
     r"(?:[\s,.:;!—–-]{1,4}(?:(?:but|it's|it is|it was|i mean|i meant|i said|make that|it should be|should be|actually|"
@@ -84,7 +86,8 @@ _SPELLED = re.compile(
 _LEAD = re.compile(
     r"^(?:(?:(?:i|you) (?:said|mean|meant)|it's|it is|it was|he's|she's|they're|no|the name is)\s+|"
     r"(?:(?:i|we|you|he|she|they|it|(?:my|his|her|our|their|the) \w+)\s+)?(?:'s|'m|is|are|was|were|am|have|has|had|"
-    r"lives?|lived|works?|worked|stud(?:y|ies|ied|ying)|teach(?:es|ing)?|taught|plays?|played|playing|called|named|turned|"
+    r"lives?|lived|works?|worked|stud(?:y|ies|ied|ying)|teach(?:es|ing)?|taught|plays?|played|playing|called|named|"
+    r"turned|"
     r"speaks?|moved|comes?|came|go|goes|went)\s+(?:called |named |in |at |to |from |as )?)+",
     _I,
 )
@@ -92,6 +95,17 @@ _NUMBER = re.compile(
     r"(?:\d[\d.,:]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|"
     r"seventeen|eighteen|nineteen|twenty|thirty|forty|fifty)\b",
     _I,
+)
+
+_CONTRADICTS = re.compile(
+    r"you (?:said|thought|wrote|think|keep saying|told me|believe|seem to think) .{3,80}?(?:,| |\.) ?(?:but|actually|"
+    r"though|while|no,)"
+    r"(?: actually| really| in fact)? (?P<new>(?:he|she|it|they|my|we|i)(?:'s|'m|'re| )\s?\S.{1,60})",
+    _I,
+)
+_CONTRADICTS_ZH = re.compile(
+    r"(?:你|您)(?:刚才|刚刚|之前|上次)?(?:说|以为|写|记得|觉得).{2,24}?[，,](?:但|可|不过)?(?:其实|实际上|"
+    r"是)+(?P<new>.{2,30})"
 )
 
 _NP_ZH = r"(?:[^\s，,。！!？?；;、：:的了吗吧呢是]|的(?=[\u3400-\u9fff])){1,12}?"
@@ -117,7 +131,8 @@ _BACK_ZH = re.compile(
     r"(?:(?:啊|哦|噢|呃|嗯|哎呀?|诶|等等|等一下|抱歉|不好意思|对不起|那个|话说)[，,。…\s]{0,2}){0,3}"
     r"(?P<word>(?:不对){1,3}|不是(?=[，,！。])|不(?=[，,])|错了?(?=[，,！。])|(?:我|是我|你|您)?(?:刚才|刚刚|之前|"
     r"上次|可能|好像)?(?:我|你)?(?:说|记|搞|弄|打|写|听|理解)(?:错|混|反|岔)(?:字|人|名字|日子|时间)?了?|"
-    r"更正(?:一下)?|纠正(?:一下)?|准确地?说|我(?:说|指)的(?:是|不是)|我没说|其实)"
+    r"你把[^，,。]{1,16}(?:搞|弄|记)(?:混|错|反)了|(?:一个|小小的?|小)?更正(?:一下)?|纠正(?:一下)?|准确地?说|我(?:说|"
+    r"指)的(?:是|不是)|我没说|其实)"
     r"[，,。！!：:\s…]{0,3}(?:(?:是我|你|我)?(?:说|记|搞|打|写)错了?[，,。！\s]{0,2})?"
 )
 _STRONG_BACK_ZH = re.compile(r"错|混|反了|更正|纠正|准确|我[说指]的|我没说|不对")
@@ -130,7 +145,7 @@ _THIRD_ZH = re.compile(
     r"(?P<new>(?:我?(?:妈|爸|哥|弟|姐|妹|儿子|女儿|老公|老婆|男朋友|女朋友|男友|女友|老板|同事|朋友|奶奶|爷爷|外婆|"
     r"外公|舅舅|姨|叔叔|姑姑|孩子|婆婆|公公|表\w|堂\w|前任|猫|狗|室友|闺蜜|家)\w{0,2}|他|她|它|他们|我(?:住|在|是|叫|"
     r"有|养|姓|学|今年|老家|生日)|[小阿老][\u3400-\u9fff]|[\u3400-\u9fff]{2,3}(?=[住在是叫有姓学养])|[A-Z]\w+)\s?"
-    r"(?:的|住|在|是|叫|姓|有|学|养|今年|做|去|喜欢|属|才|早就|搬|没|不|读|教|开|当|会|大|比)[^，。！？\n]{1,40})"
+    r"(?:的|住|在|是|叫|姓|有|学|养|今年|做|去|喜欢|属|\d|才|早就|搬|没|不|读|教|开|当|会|大|比)[^，。！？\n]{1,40})"
 )
 
 
@@ -161,9 +176,16 @@ def _english(text: str, start: int, end: int, previous: str) -> Request | None:
     if found := _SPELLED.match(text, begins):
         return _found(text, start, end, found, sure=False)
     if back is None:
-        return None
+        told = _CONTRADICTS.match(text, start, end)
+        return _found(text, start, end, told, sure=False) if told else None
     if found := _THIRD.match(text, begins, end):
         return _found(text, start, end, found, sure=strong)
+    if (
+        back["word"].lower().startswith("no")
+        and not re.search(r"[,.:;!–—-]", back[0])
+        and not _is_plain_np(text[begins:end])
+    ):
+        return None  # "no questions tonight"
     bare = re.compile(rf"(?:it's |it is |it was |on |at |in |with )?(?P<new>{_NP})\s*(?=[.!,]|$)", _I).match(
         text, begins, end
     )
@@ -184,6 +206,8 @@ def _english(text: str, start: int, end: int, previous: str) -> Request | None:
             return None
         known = strong and back["word"].lower() not in ("i mean",)
         return _found(text, start, end, bare, sure=known or (bool(previous) and _is_plain_np(bare["new"])))
+    if strong and re.match(r"(?:you|that)\b", back["word"], _I) and not text[begins:end].strip(" .!"):
+        return Request(RequestKind.CORRECTION, start, end, _said(text, start, end), sure=False, subject_start=start)
     return None
 
 
@@ -214,8 +238,15 @@ def _contrast(
             if found.start() > end:
                 break
             old, new = (_LEAD.sub("", found[side].strip(" .,")) for side in ("old", "new"))
+            old, new = (re.sub(r"^[在叫姓住是]+(?=[\u3400-\u9fff\w])", "", words) for words in (old, new))
+            if (unit := re.fullmatch(r"[\d一二两三四五六七八九十百]+([年月日号点岁个只])", old)) and (
+                counted := re.search(rf"[\d一二两三四五六七八九十百]+{unit[1]}", new)
+            ):
+                new = counted[0]  # 2016年认识的，不是2015年
             if _NUMBER.fullmatch(old) and (number := _NUMBER.match(new)):
                 new = number[0]  # "two sisters, not three"
+            elif re.search(r"[a-z]", old, _I) or old.isdigit():
+                new = " ".join(new.split()[-len(old.split()) :])  # what is denied stands for the last words before it
             if (
                 old.casefold() != new.casefold()
                 and not is_no_np(old)
@@ -265,6 +296,7 @@ def _chinese(text: str, start: int, end: int, previous: str) -> Request | None:
             r"(?:应该|其实)?(?:是|叫)?(?P<new>[^，,。]{2,30})[，,](?:是)?(?:我|你|您)(?:刚才|刚刚)?(?:说|记|搞|弄|"
             r"听)(?:错|混)了"
         ).match(text, start, end)
+        late = late or _CONTRADICTS_ZH.match(text, start, end)
         return _found(text, start, end, late, sure=False) if late else None
     begins = back.end()
     right = _RIGHT_ZH.match(text, begins, end) or (

@@ -11,7 +11,8 @@ _I = re.IGNORECASE
 
 # --- the mood of a clause --------------------------------------------------------------------------------------------
 _LEADS = (
-    r"(?:(?:and|but|so|also|oh|ok|okay|hey|hi|well|um|uh|hm+|now|then|just|please|pls|plz|kindly|actually|no|wait|"
+    r"(?:(?:and|but|so|also|oh|oh god|oh my god|god|gosh|omg|ugh|argh|man|dude|nah|ok|okay|hey|hi|well|um|uh|hm+|now|"
+    r"then|just|please|pls|plz|kindly|actually|no|wait|"
     r"sorry|oops|"
     r"by the way|btw|on second thoughts?|honestly|seriously|maybe|again|from now on|from here on|in (?:the )?future|"
     r"for now|next time|today|tonight|for once|one (?:more )?thing|one (?:more )?(?:wish|request)|if you (?:can|could|"
@@ -30,7 +31,7 @@ _FRAMES = (
     r"you (?:really )?(?:don't|do not) (?:have|need) to|you (?:shouldn't|mustn't|needn't|can't|are not to)|"
     r"i wish you (?:wouldn't|didn't|would not|would stop|'d stop))|"
     rf"(?P<want>i(?:'d| would|'ll)? ?(?:(?:also|really|just|only|do|sometimes) )*(?:like|love|want|need|wish|prefer|"
-    rf"hope|ask|rather|appreciate(?: it)?|beg)"
+    rf"hope|ask|rather|appreciate(?: it)?|beg|feel \w+|sleep better)"
     rf"(?: it)?(?: for| if| that| when)? (?:you|u)(?:'d| to| would| could| can| will)?{_ADVERBS})|"
     rf"(?P<ought>you(?: really| just| also)? (?:should|must|have to|need to|ought to|may|can|could|"
     rf"'d better){_ADVERBS})|"
@@ -53,7 +54,7 @@ _TAIL = re.compile(
 )
 
 # --- forgetting ------------------------------------------------------------------------------------------------------
-_FORGET = re.compile(r"forget(?:ting)?\b(?: (?:all )?about\b)?|unlearn\b|unremember\b|unsee\b|unhear\b", _I)
+_FORGET = re.compile(r"forg[eo]t(?:ting)?\b(?: (?:all )?about\b)?|unlearn\b|unremember\b|unsee\b|unhear\b", _I)
 _ERASE = re.compile(
     r"(?:eras|delet|remov|wip|purg|scrub|clear|drop|strik)(?:e|ing|p|b|)(?:ing)?\b|get rid of\b|wipe out\b|take out\b",
     _I,
@@ -69,6 +70,7 @@ _MEMORY = (
     r"mentioned to|shared with) you|said|mentioned))"
 )
 _IN_MEMORY = re.compile(_MEMORY, _I)
+_MEMORY_AT_END = re.compile(rf"\s+{_MEMORY}[\s,.!]*(?:please|pls|ok|okay|thanks)?[\s.!]*$", _I)
 _POINT = re.compile(
     r"(?:to )?(?:(?:that|this)(?: (?:last )?(?:line|message|part|bit|one|thing|sentence|stuff))?|(?:the|that|"
     r"this) (?:last )?(?:thing|part|bit|line|message|stuff)"
@@ -79,7 +81,8 @@ _POINT = re.compile(
     r"what i said)|"
     r"(?:everything |all )?(?:what |that )?i(?:'ve)?(?: just)? (?:said|told you|wrote|mentioned)(?: just now|"
     r" a moment ago| to you| a minute ago| above| here)?)"
-    r"(?= ?(?:from (?:your )?(?:memory|mind|records)|down\b|in (?:your )?memory|out of (?:your )?memory|(?:please|pls|"
+    r"(?= ?(?:from (?:your )?(?:memory|mind|records)|down\b|(?:in|into|to) (?:your )?(?:memory|notes|records|log|"
+    r"brain|head)|out of (?:your )?memory|(?:please|pls|"
     r"for me|right now|now|again|at once|forever|for good|completely|ok|okay|thanks|thank you|will you|would you|"
     r"anywhere|either)\b|[.,!?…;:\n—–~)]|$))",
     _I,
@@ -114,6 +117,11 @@ _PRETEND = re.compile(
     r"(?:that|this) (?:was|is)n't said)",
     _I,
 )
+_PRETEND_ABOUT = re.compile(
+    r"(?:pretend|act like|act as if)(?: that)? i (?:never|didn't|hadn't) (?:tell|told|mention|mentioned|say|said)"
+    r"(?: (?:to )?you)?(?: anything)?(?: about)? (?=(?:my|the|his|her|our)\b)",
+    _I,
+)
 _STAYS_OUT = re.compile(
     r"(?:(?:that|this|it)(?: (?:one|part|last (?:one|bit|part|message)))? (?:stays|should stay|has to stay|is to stay|"
     r"must stay|doesn't go|shouldn't go|needn't go|isn't for|is not for|can stay) (?:out of|into|in)? ?(?:your |"
@@ -136,7 +144,8 @@ _NO_NAMES = (
     r"never|immediately|right|just|only|bad|boring|nuts|lucky|selfish"
 )
 _CALL = re.compile(
-    r"(?:(?:call|address|refer to|name|greet|use)(?:ing)? me(?: as| by(?: my name)?| with)?(?: my (?:nick)?name)?,? )",
+    r"(?:(?:call|address|refer to|name|greet|use)(?:ing|ed|d)? me(?: as| by(?: my (?:\w+ )?name)?|"
+    r" with)?(?: my (?:\w+ )?(?:nick)?name)?,? )",
     _I,
 )
 _NAME = re.compile(rf"(?P<x>{_NAME_WORD})(?P<rest>.{{0,60}})", _I)
@@ -156,7 +165,9 @@ _GOES_BY = re.compile(
     rf"[ ,](?:just )?(?P<x>{_NAME_WORD})",
     _I,
 )
-_MY_NAME = re.compile(rf"my name(?:'s| is) (?P<x>{_NAME_WORD})(?=\s*(?:[.!,~]|$))", _I)
+_MY_NAME = re.compile(
+    rf"(?:my (?:nick|pet |middle |first )?)?name(?:'s| is) (?P<x>{_NAME_WORD})(?=\s*(?:[.!,~]|$|and\b))", _I
+)
 _USE_NAME = re.compile(
     rf"use (?P<x>{_NAME_WORD}) (?:for me|as my name|when you (?:talk|speak|write) to me|instead of)", _I
 )
@@ -168,7 +179,8 @@ _CONDUCT = (
     rf"{_LISTEN}|"
     r"(?:be|being|stay(?:ing)?|sit(?:ting)?|remain) (?:with|there for|here for|by|near|close to|next to|around for|"
     r"beside) (?:me|my side)|(?:be|stay) (?:there|here|close|around)|"
-    r"(?:be|being|stay) (?:a (?:bit|little) |more |less |very |so |extra |really |too |as |just )*(?:gentle|kind|"
+    r"(?:be|being|stay) (?:a (?:bit|little) |more |less |very |so |extra |really |too |as |just |\w+ly )*(?:gentle|"
+    r"kind|"
     r"patient|brief|nice|quiet|silent|careful|soft|softer|gentler|kinder|direct|blunt|honest|strict|calm|warm|warmer|"
     r"tender|playful|serious|funny|sarcastic|formal|informal|casual|short|shorter|concise|positive|cheerful|"
     r"supportive|tough|harsh|polite|clingy|pushy|preachy|bossy|judg(?:e)?mental|critical|condescending|overprotective|"
@@ -208,11 +220,13 @@ _CONDUCT = (
     r"lectures?|emojis?|act|sarcasm|pep talk)|spare me|contradict me|finish my sentences|care about|"
     r"keep (?:quiet|asking|talking|bringing|telling|saying|mentioning|reminding|listening|me company|doing)|"
     r"turn (?:everything|it) into|sound like|sound so|read me|sing|pray|"
-    r"push(?:ing)?|nudge|text me|write to me|message me|wake me|say (?:good ?(?:night|morning))))"
+    r"(?:the |any )?(?:topics?|subjects?) (?:of|about)|push(?:ing)?|nudge|text me|write to me|message me|wake me|"
+    r"say (?:good ?(?:night|morning))))"
 )
 _VERB = re.compile(_CONDUCT, _I)
 _MATTER = re.compile(
-    r"(?:mention|bring|rais|discuss|touch|refer|speak (?:of|about)|talk(?:ing)? (?:to me )?(?:about|of)|go on about|"
+    r"(?:(?:the |any )?(?:topics?|subjects?) (?:of|about)|mention|bring|rais|discuss|touch|refer|speak (?:of|about)|"
+    r"talk(?:ing)? (?:to me )?(?:about|of)|go on about|"
     r"return|come back|dig|poke|"
     r"ask(?:ing)?(?: me| us)?(?: (?:any|more|questions|anything))*(?: about| how| why| whether| if| for| what| when|"
     r" where)|remind|tell(?:ing)? me (?:about|to)|joke about|"
@@ -226,11 +240,14 @@ _MANNER = re.compile(
     r"direct(?:ly)?|honest(?:ly)?|casual(?:ly)?|formal(?:ly)?|informal(?:ly)?|less|more|quiet(?:ly|er)?|kind(?:ly|er)?|"
     r"concise(?:ly)?|(?:english|spanish|german|french|chinese|mandarin|italian|portuguese|japanese|russian|dutch|"
     r"polish|korean|hindi|arabic|turkish)|(?:short|simple|plain|full|long|few|one|two|complete) \w+|"
-    r"an? (?:friend|old friend|real person|normal person|sister|brother|adult|child|\w+ (?:way|tone))|friend\w*)\b|"
+    r"(?:in )?an? (?:friend|old friend|real person|normal person|sister|brother|adult|child|\w+ (?:way|tone))|"
+    r"friend\w*)\b|"
     r"(?:keep|make)(?:ing)? (?:it|your \w+|them|things|sentences|answers|replies) (?:\w+ )?(?:short\w*|brief\w*|"
     r"simpl\w+|concise|long\w*|light\w*|personal)|"
     r"(?:use|us)(?:ing)? (?:fewer|less|no|more|simpler|simple|plain|short|shorter|easier|softer)|be (?:(?:more|less|"
-    r"a bit|a little|much) )+\w+|be (?:briefer|gentler|kinder|softer|warmer|shorter|slower)|switch to (?:english|"
+    r"a bit|a little|much) )+\w+|be (?:\w+ly )?(?:honest|direct|blunt|gentle|frank|open|patient|kind|strict|sarcastic|"
+    r"funny|silly|serious|soft|nice) (?:with|to|towards) me|be (?:briefer|gentler|kinder|softer|warmer|shorter|"
+    r"slower)|switch to (?:english|"
     r"spanish|german|french|chinese|mandarin|italian|japanese)",
     _I,
 )
@@ -242,7 +259,7 @@ _NO_MORE = re.compile(
     r"exclamation marks?|pep talks?|tips|solutions?|answers?|repl(?:y|ies)|messages?|sentences?|responses?|pet names?|"
     r"nicknames?|teasing|flirting|compliments?|platitudes|lists?|bullet points|therapy talk|preaching|sarcasm|cliches|"
     r"clichés|hugs|reminders?))\b"
-    r"(?=(?: please| pls| from you| from now on| ok| okay| for now| today| when .+| about .+| if .+|"
+    r"(?=(?: please| pls| from you| from now on|,? ok|,? okay| for now| today| tonight| when .+| about .+| if .+|"
     r" in .+)*\s*(?:[.!,;~]|$))",
     _I,
 )
@@ -273,6 +290,17 @@ _IDIOM = re.compile(
     r"later|tomorrow|on|at|in|again$|before|after)|"
     r"joke\b$|push it|rush\b$|assume\b$|compare\b$|explain\b$|speak too soon|talk (?:nonsense|rubbish|like that)$|be$|"
     r"be (?:there|here)$|stay (?:here|there)$|answer that|repeat that|mention it[.!]?$)",
+    _I,
+)
+_NO_ORDER = re.compile(
+    r"(?:i|you|he|she|it|we|they|my|your|his|her|its|our|their|the|a|an|this|that|these|those|there|here|what|who|why|"
+    r"how|"
+    r"when|where|which|if|is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|might|must|yes|no|"
+    r"not|"
+    r"everything|everyone|everybody|nothing|nobody|nothing|someone|something|all|some|any|most|life|people|things?|"
+    r"time|"
+    r"mum|mom|dad|maybe|sometimes|usually|often|always|never|then|so|because|as|for|at|in|on|of|with|to|from|by|about|"
+    r"\w+(?:ed|ing|ly|s))$",
     _I,
 )
 _CONDITION = re.compile(
@@ -324,6 +352,8 @@ class _Order:
     def request(self, kind: RequestKind, begins: int, ends: int, **more: Any) -> Request:
         """A request whose subject is `text[begins:ends]`, without what only rounds it off."""
         subject = self.text[begins:ends]
+        if kind is RequestKind.FORGET and (memory := _MEMORY_AT_END.search(subject)):
+            subject = subject[: memory.start()]
         if tail := _TAIL.search(subject):
             subject = subject[: tail.start()]
         subject = subject.strip(' \t\n,;:.!?~…"“”()')
@@ -357,18 +387,22 @@ def read_clause(text: str, start: int) -> Request | None:
     frame = next(
         (name for name in ("ask", "dont_want", "want", "ought", "nice", "sure", "mind", "let") if found[name]), ""
     )
-    if frame == "let" and not found["neg"]:
-        return None
     polite = bool(re.search(r"\b(?:please|pls|plz|kindly)\b", text[start : sentence_end(text, start)], _I))
     order = _Order(text, start, found.end(), bool(found["neg"]) or frame == "dont_want", frame, polite, condition)
+    if frame == "let" and not found["neg"]:
+        return _forget(order)
     return _forget(order) or _name(order) or _wish(order)
 
 
 def _forget(order: _Order) -> Request | None:
     text, verb, end = order.text, order.verb, sentence_end(order.text, order.verb)
+    if told := _PRETEND_ABOUT.match(text, verb):
+        return order.request(RequestKind.FORGET, told.end(), end)
     kind = RequestKind.FORGET_THIS
     for pattern in (_STAYS_OUT, _PRETEND):
-        if (pattern.match(text, order.start) or pattern.match(text, verb)) and not is_asked(text, verb):
+        if (pattern.match(text, order.start) or pattern.match(text, verb)) and (
+            order.frame or not is_asked(text, verb)
+        ):
             return order.request(kind, end, end, sure=pattern is _STAYS_OUT)
     if _OFF_RECORD.match(text, order.start):
         return order.request(kind, end, end, sure=False)
@@ -378,6 +412,8 @@ def _forget(order: _Order) -> Request | None:
         return None
     deed = gone if gone and not order.negated else kept
     assert deed is not None
+    if deed[0].lower().startswith("forgot") and not order.frame and "forgott" not in deed[0].lower():
+        return None
     if re.search(r"ing\b", deed[0]) and not (order.negated or order.frame == "mind"):
         return None
     asks = order.frame in ("ask", "mind") or order.polite or not is_asked(text, verb)
@@ -494,7 +530,8 @@ def _wish(order: _Order) -> Request | None:
     clause = text[verb:end]
     whole = text[order.start : end]
     begins = order.start if not order.frame and order.condition is ALWAYS else verb
-    if found := _NO_MORE.match(text, order.start) or _NO_MORE.match(text, verb):
+    lead = re.compile(r"(?:(?:please|pls|and|ok|okay|so)\b[\s,]{0,2}){0,3}", _I).match(text, order.start)
+    if found := _NO_MORE.match(text, lead.end() if lead else order.start) or _NO_MORE.match(text, verb):
         return order.request(
             RequestKind.WISH, found.start(), end, is_boundary=bool(re.match(r"no |enough|fewer|less", found[0], _I))
         )
@@ -503,9 +540,11 @@ def _wish(order: _Order) -> Request | None:
     at = order.start + just.start() if just else verb
     if not order.negated and bare.match(text[at:end]) and not is_asked(text, verb):
         return _wished(order, at, end, sure=True)
+    if not order.negated and re.match(r"let me (?:vent|rant|cry|ramble)\b", clause, _I) and not is_asked(text, verb):
+        return _wished(order, begins, end, sure=False)
     found = _VERB.match(text, verb)
     if found is None:
-        return None
+        return _unknown_wish(order, begins, end)
     if is_asked(text, verb) and order.frame not in ("ask", "mind") and not order.polite:
         return None
     after = _AFTER.search(clause)
@@ -547,10 +586,58 @@ def _wish(order: _Order) -> Request | None:
         r"\b(?:always|from now on|every|whenever|when i|if i)\b", whole, _I
     ):
         return None
+    if _FOR_ONCE.search(clause) and not (conditional or re.search(r"\bjust listen", whole, _I)):
+        return None
     vague = re.match(r"(?:make|keep) it\b", clause, _I) and not (standing or conditional)
     return _wished(
         order, begins, end, sure=not vague and (order.frame != "ought" or standing or is_manner or conditional)
     )
+
+
+_PLEA = re.compile(
+    r"(?:leave|hurt|forget|remember|kill|touch|hate|miss|wait|believe|trust|let|blame|hang|make|think|know|worry|"
+    r"lie)\b",
+    _I,
+)
+_FOR_ONCE = re.compile(
+    r"\b(?:for (?:a|one|this) (?:\w+ )?(?:minute|moment|second|bit|while|day|once)|today|tonight|right now|"
+    r"this time)\b",
+    _I,
+)
+
+
+def _unknown_wish(order: _Order, begins: int, end: int) -> Request | None:
+    """An order with a condition, or for always, or a prohibition, whose verb says nothing of how to talk: at most to be
+    asked about."""
+    text, clause = order.text, order.text[order.verb : end]
+    whole = text[order.start : end]
+    first = re.match(r"([a-z]+)\b(?:\s+([a-z']+))?", clause, _I)
+    if first is None or is_asked(text, order.verb) or _IDIOM.match(clause) or _NO_ORDER.match(first[1]):
+        return None
+    if first[2] and re.fullmatch(
+        r"is|was|are|were|has|had|have|will|would|can|could|isn't|wasn't|'s|did|does", first[2], _I
+    ):
+        return None
+    after = _AFTER.search(clause)
+    conditional = order.condition is not ALWAYS or bool(after and after.start() > 0)
+    lasting = re.search(
+        r"\b(?:from now on|every (?:day|morning|evening|night|time)|whenever|in (?:the )?future|any ?more)\b", whole, _I
+    )
+    forbidden = order.negated and order.frame in ("", "ask", "want") and re.search(r"\b(?:me|my|i|i'm)\b", clause, _I)
+    if forbidden and not _PLEA.match(clause):
+        return _wished(order, begins, end, sure=False)
+    if not (
+        conditional or (lasting and (order.frame or order.polite or order.negated or re.search(r"\bme\b", clause)))
+    ):
+        return None
+    if order.frame in ("ought", "let") or (
+        not order.frame
+        and not order.polite
+        and not order.negated
+        and not re.search(r"\b(?:me|you|your|my)\b", whole, _I)
+    ):
+        return None
+    return _wished(order, begins, end, sure=False)
 
 
 def _wished(order: _Order, begins: int, end: int, *, sure: bool) -> Request:

@@ -33,12 +33,17 @@ _LEADS = (
     r"(?:hey|hi|dear) \w{1,20}|one (?:more )?thing(?: (?:that )?(?=you))?)\b[\s,]{1,3}){0,4}"
 )
 _ASKING = (
-    r"(?:(?:can|could|would) you(?: also| just| maybe)? |i(?:'d like| would like| want| need) you to |"
-    r"(?:you (?:should|must|have to|need to)|(?:make|be) sure (?:you|to)|try to) )?(?:please |always |also )?"
+    r"(?:(?:can|could|would) you(?: also| just| maybe)? |it would be (?:nice|good|great|lovely) if you(?: could|"
+    r" would)? |i'd (?:love|like) it if you(?: could| would)? |i(?:'d like| would like| want| need) you to |"
+    r"(?:you (?:should|must|have to|need to)(?: know and)?|(?:make|be) sure (?:you|to)|try to) )?(?:please |always |"
+    r"also )?"
 )
 _VERBS = (
-    r"(?:(?P<plain>remember|memori[sz]e|note(?= that\b)|(?:keep|bear) in mind|(?:make|take) a (?:mental )?note(?: of)?|"
-    r"(?:don't|do not|never)(?: you)?(?: ever)? forget)|"
+    r"(?:(?P<plain>(?:one (?:more )?thing|something) (?:for you )?to (?:remember|note|"
+    r"keep in mind)(?=\s{0,2}:)|remember|memori[sz]e|remembered(?= (?:that|i|my)\b)|note(?= that\b|:)|(?:keep|"
+    r"bear) in mind|"
+    r"(?:make|take) a (?:mental )?note(?: of)?|"
+    r"(?:don't|do not|never)(?: you)?(?: ever)?(?: let me)? forget)|"
     r"(?P<pointing>(?:keep|bear|have) (?:this|that|it) in mind|(?:write|jot|note) (?:this|that|it) down|"
     r"(?:save|add|commit|store|put) (?:this|that|it) (?:to|in|into) (?:your )?memory))(?![\w'])"
 )
@@ -81,7 +86,9 @@ _NO_MATTER = re.compile(
 
 # --- Chinese ---------------------------------------------------------------------------------------------------------
 _LEADS_ZH = (
-    r"(?:(?:我想让你|我想请你|我希望你|我要你|想让你|想请你|希望你|能不能|可不可以|可以|麻烦你?|拜托你?|请|帮我|替我|"
+    r"(?:(?:你?得?知道并且?|(?:有)?一[点件](?:事)?|我想让你|我想请你|我希望你|我要你|想让你|想请你|希望你|能不能|"
+    r"可不可以|可以|麻烦你?|"
+    r"拜托你?|请|帮我|替我|"
     r"帮忙|"
     r"一定|千万|务必|必须|应该|以后|永远|好好|对了|还有|另外|顺便|所以|那么|那|好|嗯|哦|喂|先|再|也|就|都|你们|你|您|"
     r"能|得|要)"

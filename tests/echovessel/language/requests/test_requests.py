@@ -48,6 +48,14 @@ def test_requests_are_heard_or_asked_about(name: str, at_least: int) -> None:
     assert len(missed) <= (1 - MIN_HEARD) * len(asked), missed
 
 
+def test_less_usual_ways_to_ask_are_mostly_heard() -> None:
+    """What the rules hear of ways that nobody thought of when they were written is nearer to 0.65 than to this."""
+    asked = list(rows("harder.tsv"))
+    heard = [kind in {one.kind.value for one in read_requests(message)} for kind, message, *_ in asked]
+    assert len(asked) > 150
+    assert sum(heard) > 0.9 * len(asked)
+
+
 def test_look_alikes_are_not_taken_for_requests() -> None:
     tried = look_alikes()
     mistaken = [message for message in tried if any(one.sure for one in read_requests(message))]
