@@ -36,7 +36,7 @@ def test_a_backup_made_while_six_write_is_of_one_moment(tmp_path: Path, empty: P
         assert backup["broken"] == {}
 
 
-@pytest.mark.parametrize("count", [6, pytest.param(60, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("count", [4, pytest.param(60, marks=pytest.mark.campaign)])
 def test_killed_at_any_moment_there_is_the_old_or_the_new(tmp_path: Path, empty: Path, count: int) -> None:
     found = told(tmp_path, empty, "deaths", str(count))
     restores, backups = found["restores"], found["backups"]
