@@ -49,6 +49,12 @@ TELLS_OF_SELF = re.compile(
     r"我(?:的)?[^，。\s]{1,6}(?:是|叫|在|住|有|喜欢|会|要)",
     re.I,
 )
+# "Ruth lives in York."
+TELLS_BY_NAME = re.compile(
+    r"^(?!(?:It|This|That|There|He|She|They|We|You|What|Who|Here|Everything|Nothing|Nobody|Everyone|Life|Work|School|"
+    r"Home|Today|Yesterday|Tomorrow)\b)[A-Z][a-z]{2,} (?:and [A-Z]\w+ )?(?:is|was|are|were|has|had|have|lives?d?|"
+    r"works?|worked|got|likes?|loves?|hates?|moved|died|came|went|called|told|said|wants?|will|left|met)\b"
+)
 AHEAD = re.compile(
     r"\b(?:(?:on|by|until|before|this|next|coming) (?:mon|tues|wednes|thurs|fri|satur|sun)day|"
     r"(?:next|this coming) (?:week|month|year|spring|summer|autumn|fall|winter))\b|"
@@ -174,7 +180,8 @@ def is_worth_keeping(statement: Statement, known: Mapping[str, str]) -> bool:
     if statement.is_correction and len(content_words(text)) > 2:
         return True
     is_ahead = bool(AHEAD.search(text) or (statement.is_dated and days_in(text, statement.day)))
-    signs = (FIRST_PERSON.search(text), TELLS_OF_SELF.search(text), statement.impact, is_ahead, is_named, is_named)
+    told = (FIRST_PERSON.search(text), TELLS_OF_SELF.search(text), TELLS_BY_NAME.search(text))
+    signs = (*told, statement.impact, is_ahead, is_named, is_named)
     return sum(map(bool, signs)) + min(len(topics(text)), 2) >= WORTH_KEEPING
 
 

@@ -8,6 +8,7 @@ around and weakens it.
 import re
 from dataclasses import dataclass
 
+from echovessel.language.simplified import simplify
 from echovessel.llm.offline.text import CJK
 
 
@@ -49,7 +50,9 @@ CRISIS = (
          r"\b(?:don't|doesn't|do not|does not|not) want(?:ing)? to (?:live|be alive|exist)\b(?! (?:in|with|at|"
          r"there|here|near|on)\b)",),
     ),
-    Feeling(-8, "撑不住|崩溃|熬不下去|can't go on|cannot go on|breakdown|falling apart|hopeless|绝望"),
+    Feeling(-8,
+        "撑不住|崩溃|熬不下去|can't go on|cannot go on|had a breakdown|having a breakdown|nervous breakdown|"
+        "mental breakdown|falling apart|hopeless|绝望"),
 )  # fmt: skip
 # Beginning with the strong-emotion keywords of seed 000.
 FEELINGS = (
@@ -120,6 +123,7 @@ THINGS_EN = (
 )
 # Sayings that mean something else than their words; what they mean in truth stands after them.
 SAYINGS: tuple[tuple[str, str], ...] = (
+    (r"\byou died\b", " "),
     (rf"\b(?:{THINGS_EN})s?\b(?:'s)?(?: \w+)?? (?:died|is dead|are dead)\b", " "),
     (r"\bdied (?=laughing)|\b(?:almost|nearly|basically|literally|just) died "
      r"(?:of|from|with|laughing|inside)\b", " "),
@@ -185,7 +189,7 @@ def speaks_of_crisis(text: str) -> bool:
 
 def _as_meant(text: str) -> str:
     """`text` in small letters, without the sayings that would be taken by the word."""
-    lower = text.casefold().replace("’", "'")
+    lower = simplify(text.casefold().replace("’", "'"))
     for saying, meant in SAYINGS:
         lower = re.sub(saying, meant, lower)
     return lower

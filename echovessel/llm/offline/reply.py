@@ -72,6 +72,7 @@ IDENTITY = re.compile(
     re.I,
 )
 TO_PERSONA = re.compile(r"\byour?\b|你|您", re.I)
+WHY = re.compile(r"\bwhy (?:did|was|were|is|are|am|has|have|had|do|does)\b(?!.*\byou\b)|^[^你]*为什么", re.I)
 JUST = re.compile(r"\bjust (?:say|said|tell|told|mention|now)\b|刚才|刚刚", re.I)
 SMALL_TALK = {"thanks": THANKS, "goodbye": GOODBYE, "how_are_you": HOW_ARE_YOU, "greeting": GREETING}
 HEAVY, GLAD = -6, 4
@@ -188,16 +189,27 @@ class Reply:
         return self.say(request.kind)
 
     def _answer(self, question: str) -> str:
-        """A question that is about nothing the owner told: what holds its very words, or is written of the persona."""
-        if not ADVICE.search(question):
-            if asked_for(question) and (found := about(question, self.memories, by_topic=False)):
-                return self._tell(question, found)
-            of_persona = [memory for memory in self.memories if memory.source == "persona"]
-            if TO_PERSONA.search(question) and (found := about(_turned(question), of_persona, by_topic=False)):
-                return self._tell(question, found)
-        return (
-            self._acknowledge() if self.statements and not is_small_talk(self.statements[0]) else self.say("no_answer")
-        )
+        """A question that is about nothing the owner told: what holds its very words, or is written of the persona.
+        "Why did Tom and I break up?" asks for no advice where two of its words are remembered."""
+        wanted = [word for word in asked_for(question) if len(word) > 2 or CJK.search(word)]
+        is_open, is_why = not ADVICE.search(question), WHY.search(question)
+        earlier = memories(self.material)  # what stands beside the question answers no question that looks nothing up
+        found = about(question, earlier, by_topic=False) if wanted and (is_open or is_why) else []
+        names = {name.casefold() for name in re.findall(r"(?<=\s)[A-Z][a-z]+", question)}
+        enough = 2 if is_why else min(2, len(wanted))
+        weights = {word: 2 if any(name.startswith(word) for name in names) else 1 for word in wanted}
+        found = [
+            one
+            for one in found
+            if sum(weight for word, weight in weights.items() if _stands_in(word, one.text.casefold())) >= enough
+        ]
+        if found:
+            return self._tell(question, found)
+        of_persona = [memory for memory in self.memories if memory.source == "persona"]
+        if is_open and TO_PERSONA.search(question) and (found := about(_turned(question), of_persona, by_topic=False)):
+            return self._tell(question, found)
+        hurts = [self.say("sad")] if impact_of(self.heaviest) < 0 else []
+        return ("" if self.is_chinese else " ").join([*hurts, self.say("no_answer")])
 
     def _tell(self, question: str, found: Sequence[Memory]) -> str:
         """The best memory, and a second one where the question asked for what both tell."""
@@ -205,10 +217,13 @@ class Reply:
         others = [memory for memory in found[1:] if memory.source in ("L3", "words") and memory.source == first.source][
             :1
         ]
-        fitting = [one for one in others if not wanted or any(word in one.text.casefold() for word in wanted)]
+        fitting = [one for one in others if not wanted or any(_stands_in(word, one.text.casefold()) for word in wanted)]
         when = f"（{first.when}）" if self.is_chinese else f" ({first.when})"
         told = self.say(f"remembers_{first.source}", told=_shown(first), when=when if first.when else "")
-        more = [self.phrases["also"][0].format(told=_shown(one)) for one in fitting]
+        more = [
+            self.phrases["also"][0].format(told=f"“{_shown(one)}”" if one.source == "words" else _shown(one))
+            for one in fitting
+        ]
         return ("" if self.is_chinese else " ").join([told, *more])
 
     def _acknowledge(self) -> str:
@@ -371,17 +386,20 @@ def _fit(memory: Memory, wanted: Sequence[str], kinds: Sequence[re.Pattern[str]]
     lower, asked_of, told_of = memory.text.casefold(), bearers(question), bearers(memory.text)
     if asked_of and told_of and not asked_of & told_of:
         return 0
-    hits = sum(
-        word in lower
-        and (bool(CJK.search(word)) or bool(re.search(rf"(?<![a-z]){re.escape(word)}{ENDINGS}(?![a-z])", lower)))
-        for word in wanted
-    )
+    hits = sum(_stands_in(word, lower) for word in wanted)
     answered = ANSWERED * any(kind.search(memory.as_you) for kind in kinds)
     if not (hits or answered or by_topic):
         return 0
     fit = 2 * hits + answered + 2 * shared_topics(question, memory.text)
     is_of_another = MEANS_ME.search(question) and not asked_of and told_of
     return max(1, fit - ANSWERED) if is_of_another and fit else fit
+
+
+def _stands_in(word: str, lower: str) -> bool:
+    """Whether `word` occurs there: a Latin one as a whole word, whatever its ending."""
+    if word not in lower or CJK.search(word):
+        return word in lower
+    return re.search(rf"(?<![a-z]){re.escape(word)}{ENDINGS}(?![a-z])", lower) is not None
 
 
 def _as_said(item: Mapping[str, Any], material: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -4,6 +4,8 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 
+from echovessel.language.simplified import simplify
+
 CJK = re.compile(r"[\u3400-\u9fff]")
 URL = r"(?:https?://|www\.)\S+"
 TITLES = "Mr", "Mrs", "Ms", "Dr", "Prof", "St"
@@ -100,7 +102,8 @@ ASKS_EN = re.compile(
 )
 ORDERS_EN = re.compile(
     rf"^{LEAD_IN}(?:(?:can|could|would|will)\s+you\s+)?(?:please\s+)?"
-    r"(?:tell|show|give|help|remind|explain|teach|write|sing|read)\b.*\b(?:me|us)\b",
+    r"(?:(?:tell|show|give|help|remind|explain|teach|write|sing|read)\b.*\b(?:me|us)\b|"
+    r"(?:recommend|compare|explain|summari[sz]e|translate|suggest|draft|describe|define|calculate)\b)",
     re.I,
 )
 
@@ -124,7 +127,8 @@ ASKS_ZH = re.compile(
 PARTICLE_ZH = re.compile("(?:吗|(?<!什)(?<!怎)(?<!这)(?<!那)么|来着)[。.!！~～\\s]*$")
 AND_YOU_ZH = re.compile("^(?:那|你|您|我的)[^，,]{0,5}呢[。.!！~～\\s]*$")
 ORDERS_ZH = re.compile(
-    "^(?:请|请你|麻烦你?|你)?(?:告诉我|(?:跟|和|给)我(?:说说|讲讲|讲|说)|提醒我|帮我|教我(?!的)|说说我|讲讲)"
+    "^(?:请|请你|麻烦你?|你)?(?:告诉我|(?:跟|和|给)我(?:说说|讲讲|讲|说)|提醒我|帮我|教我(?!的)|说说我|讲讲|"
+    "推荐|翻译|总结|解释|列出)"
 )
 
 
@@ -142,7 +146,7 @@ def is_question(sentence: str) -> bool:
 
 def asks(clause: str) -> bool:
     """Whether one clause asks or orders by its form, whatever mark stands behind it."""
-    bare = clause.strip().replace("’", "'")
+    bare = simplify(clause.strip().replace("’", "'"))
     return bool(ASKS_EN.search(bare) or ORDERS_EN.search(bare) or _asks_zh(bare))
 
 
@@ -157,9 +161,9 @@ def _asks_zh(clause: str) -> bool:
 # --- small talk ---------------------------------------------------------------------------------------------------
 LEAD = r"^(?:(?:ok(?:ay)?|alright|right|well|yes|yeah|good|fine|好的?|好吧|好啦|嗯+|行|那|对了|哦)[\s,，.。!！~～]*)*"
 GREETING = re.compile(
-    r"^(?:你好|您好|嗨|哈喽|哈啰|早|早上好|晚上好|下午好|在吗|我来了|我回来了|"
+    r"^(?:你好|您好|嗨|哈喽|哈啰|早[啊呀安哦]?(?=\W|$)|早上好|晚上好|下午好|在吗|我来了|我回来了|"
     r"hi|hello|hey|good (?:morning|evening|afternoon)|"
-    r"i'm back)(?![a-z])\W*(?:\w+\W*)?$",
+    r"i'm back)(?![a-z])\W*(?:\w{1,12}\W*)?$",
     re.I,
 )
 THANKS = re.compile(r"^(?:谢谢|多谢|谢啦|感谢|thanks|thank you|thx)", re.I)

@@ -2,6 +2,10 @@
 
 import re
 
+from django.conf import settings
+
+from echovessel.language.requests import read_requests
+from echovessel.llm.offline.feeling import speaks_of_crisis
 from echovessel.llm.offline.reply import first_word
 from tests.echovessel.llm.offline import answer, talk
 from tests.table import each_row
@@ -31,7 +35,15 @@ QUOTED_EN = (
 TOLD_ZH = "小雨养了只白猫，叫小黑。他超调皮，老在半夜跳到小雨脸上。"
 TOLD_EN = "Ana adopted a white cat named Snowball. He jumps on Ana's face at midnight."
 NOT_FOUND = ("don't remember", "nothing about that", "没有印象", "没有找到")
+PROMISED = re.compile(r"\bI(?:'ll| will) (?:remember|keep|think|be)|\bI won't forget|我会|记住|记下|不会忘")
 PROMISES = re.compile(r"\bI(?:'ll| will)\b|remember|keep|我会|记住|记下|记着")
+
+
+def shares_a_run(said: str, line: str) -> bool:
+    """Whether four words, or characters of Chinese, stand in both in the same order."""
+    words, told = (re.findall(r"[a-z']+|[\u3400-\u9fff]", text.lower()) for text in (said, line))
+    runs = {tuple(told[at : at + 4]) for at in range(len(told) - 3)}
+    return any(tuple(words[at : at + 4]) in runs for at in range(len(words) - 3))
 
 
 # --- questions --------------------------------------------------------------------------------------------------------
@@ -197,13 +209,35 @@ def test_a_statement_gets_a_short_word_that_quotes_and_promises_nothing(line: st
     assert len(said) < 60
     assert "“" not in said
     assert not PROMISES.search(said)
-    words, told = (
-        re.findall(r"[a-z']+|[\u3400-\u9fff]", said.lower()),
-        re.findall(r"[a-z']+|[\u3400-\u9fff]", line.lower()),
-    )
-    assert not any(
-        words[at : at + 4] == told[to : to + 4] for at in range(len(words) - 3) for to in range(len(told) - 3)
-    )
+    assert not shares_a_run(said, line)
+
+
+def test_hundreds_of_messages_of_others_are_neither_parroted_nor_promised() -> None:
+    """Written by other hands for other tests: harmless messages of all kinds, and requests and what looks like them."""
+    count = 0
+    for language in ("en", "zh"):
+        harmless = (settings.BASE_DIR / "chat" / "care" / "lines" / f"harmless.{language}.tsv").read_text("utf-8")
+        requests = (settings.BASE_DIR / "tests" / "echovessel" / "language" / "requests" / "aside.tsv").read_text(
+            "utf-8"
+        )
+        lines = [line.split("\t")[2] for line in harmless.splitlines()[1::13] if line.count("\t") >= 2]
+        lines += [line.split("\t")[1] for line in requests.splitlines()[1:] if "\t" in line]
+        recent: list[dict[str, str]] = []
+        asked: list[bool] = []
+        for line in lines:
+            if speaks_of_crisis(line):
+                continue
+            said = answer(line, language=language, recent=recent[-20:])
+            recent += [{"role": "user", "content": line}, {"role": "persona", "content": said}]
+            asked.append(said.endswith(("?", "？")))
+            count += 1
+            assert len(said) < 110, (line, said)
+            told_before = "“" in said  # from the messages of the moment
+            assert told_before or not shares_a_run(said, line), (line, said)
+            is_kept = any(one.kind == "remember" and one.sure for one in read_requests(line))
+            assert told_before or is_kept or not PROMISED.search(said), (line, said)
+        assert all(sum(asked[at : at + 3]) <= 1 for at in range(len(asked) - 2))
+    assert count > 500
 
 
 def test_after_a_death_nothing_is_asked_and_nothing_is_glad() -> None:
