@@ -129,7 +129,18 @@ def survey(source: Source, choices: Choices, alive: Alive = lambda: None) -> dic
     unsaid = isinstance(chosen_format, table.Table | mapper.MappedFile) and choices.kind is None
     if unsaid and looking.may_be_a_chat(source):
         looking = _Looking(chosen_format.name, choices, alive, questions=["kind"], sample=looking.sample)
-    return looking.told() | {"label": str(chosen_format.label)} | _mapping_of(source, chosen_format, choices, looking)
+    # What the fields of records hold, where a person has to say that: as it was said, else as it is guessed.
+    if not (isinstance(chosen_format, mapper.MappedFile) or choices.mapping or "mapping" in looking.questions):
+        unread = looking.questions and not (looking.sample or source.members)
+        mapping_of: dict[str, Any] = {"mapping": None, "fields": []}
+        mapping_of |= {"sample": _first_lines(source)} if unread else {}
+    else:
+        mapping = _said(choices, source) or mapper.guess(source)
+        records = mapper.with_records(source)
+        fields = _fields(records, mapping.records if mapping else "")
+        sample = {} if looking.sample else {"sample": _first_lines(records)}
+        mapping_of = {"mapping": asdict(mapping) if mapping else None, "fields": fields} | sample
+    return looking.told() | {"label": str(chosen_format.label)} | mapping_of
 
 
 def foreseen(job: ImportJob, source: Source, choices: Choices, now: datetime) -> Mapping[str, int]:
@@ -315,18 +326,14 @@ class _Looking:
                 if isinstance(one, Entry):
                     at = one.at or (datetime.combine(one.day, time(), UTC) if one.day else None)
                     self._note_time(at)
-                    self._note_entry(Line("", "", at, one.source_id, ""), has_clock=one.at is not None)
+                    before, self.entry = self.entry, Line("", "", at, one.source_id, "")
+                    if before is not None:
+                        self.order.note([before, self.entry])
+                        self.entry_pairs += 1
+                        passed = seconds_between(before.at, at)
+                        self.soon += one.at is not None and passed is not None and abs(passed) <= _SOON_SECONDS
                     self._note_sample(one.title, one.text, at, one.where)
             yield one
-
-    def _note_entry(self, entry: Line, *, has_clock: bool) -> None:
-        before, self.entry = self.entry, entry
-        if before is None:
-            return
-        self.order.note([before, entry])
-        self.entry_pairs += 1
-        passed = seconds_between(before.at, entry.at)
-        self.soon += has_clock and passed is not None and abs(passed) <= _SOON_SECONDS
 
     def may_be_a_chat(self, source: Source) -> bool:
         """Whether records in which nobody is said to speak may be what others said: as long as nothing calls them a
@@ -356,6 +363,17 @@ class _Looking:
 
     def told(self) -> dict[str, Any]:
         days = sorted(day.isoformat() for day in self.days)
+        # Everybody who speaks, the most first.
+        said = tuple(Line(name, "", None, "", "", self.roles.get(name, "")) for name in self.lines)
+        talks = [Talk("", "", said, ""), *(Talk(title, "", (), "") for title in self.titles)]
+        guesses = {one.name: one.guess for one in speakers(talks, between_people=self.between_people)}
+        if self.between_people and "user" not in guesses.values():
+            # Who alone speaks in nearly all of several sessions took them along.
+            nearly_all = _NEARLY_ALL * self.counts["talks"]
+            often = [name for name, count in self.talks_of.items() if count > 1 and count >= nearly_all]
+            if len(often) == 1 and often[0]:
+                guesses = {name: "user" if name == often[0] else "other" for name in guesses}
+        most = self.lines.most_common(_MOST_SPEAKERS)
         return {
             "format": self.format,
             "counts": dict.fromkeys(_COUNTED_AS.values(), 0) | {"talks": 0, "lines": 0} | self.counts,
@@ -367,41 +385,13 @@ class _Looking:
             "newest_first": self.newest_first,
             "keeps_at_once": self.keeps_at_once,
             "between_people": self.between_people,
-            "speakers": self._speakers(),
+            "speakers": [{"name": name, "lines": count, "guess": guesses[name]} for name, count in most],
             "tokens": self.tokens,
             "sessions": self.sessions,
             "chunks": self.chunks,
             "questions": self.questions,
             "sample": self.sample,
         }
-
-    def _speakers(self) -> list[dict[str, Any]]:
-        """Everybody who speaks, the most first."""
-        said = tuple(Line(name, "", None, "", "", self.roles.get(name, "")) for name in self.lines)
-        talks = [Talk("", "", said, ""), *(Talk(title, "", (), "") for title in self.titles)]
-        guesses = {one.name: one.guess for one in speakers(talks, between_people=self.between_people)}
-        if self.between_people and "user" not in guesses.values() and (name := self._in_every_talk()):
-            guesses = {one: "user" if one == name else "other" for one in guesses}
-        most = self.lines.most_common(_MOST_SPEAKERS)
-        return [{"name": name, "lines": count, "guess": guesses[name]} for name, count in most]
-
-    def _in_every_talk(self) -> str:
-        """Who alone speaks in nearly all of several talks: whoever took them along; "" where that is nobody."""
-        talks = self.counts["talks"]
-        often = [name for name, count in self.talks_of.items() if count > 1 and count >= _NEARLY_ALL * talks]
-        return often[0] if len(often) == 1 else ""
-
-
-def _mapping_of(source: Source, looked_for: Format, choices: Choices, looking: _Looking) -> dict[str, Any]:
-    """What the fields of records hold, where a person has to say that: as it was said, else as it is guessed."""
-    if not (isinstance(looked_for, mapper.MappedFile) or choices.mapping or "mapping" in looking.questions):
-        unread = looking.questions and not (looking.sample or source.members)
-        return {"mapping": None, "fields": []} | ({"sample": _first_lines(source)} if unread else {})
-    mapping = _said(choices, source) or mapper.guess(source)
-    records = mapper.with_records(source)
-    fields = _fields(records, mapping.records if mapping else "")
-    sample = {} if looking.sample else {"sample": _first_lines(records)}
-    return {"mapping": asdict(mapping) if mapping else None, "fields": fields} | sample
 
 
 def _fields(source: Source, records: str) -> list[str]:

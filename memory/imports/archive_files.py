@@ -91,7 +91,10 @@ def import_file(
     with _opened(source) as file:
         reading = _Reading(file.seek(0, io.SEEK_END) * PASSES, alive)
         result = import_archive(file, persona.owner, into=persona, run=run, progress=reading.more)
-        refused = {_told(what): count for what, count in result.refused.items()}
+        refused = {
+            {"sessions": "talks", "messages": "lines", "nodes": "remembered"}.get(what, what): count
+            for what, count in result.refused.items()
+        }
         # The archive's core blocks as drafts; returns how many were forgotten here, and are not proposed again.
         given = _persona_line(file)
         written = {label: text.strip() for label, text in given.blocks.written().items() if text.strip()}
@@ -209,7 +212,3 @@ def imported_through(persona: Persona, uuid: UUID) -> Counter[str]:
         "drafts": persona.core_drafts.filter(import_uuid=uuid),
     }
     return +Counter({name: found.count() for name, found in rows.items()})
-
-
-def _told(what: str) -> str:
-    return {"sessions": "talks", "messages": "lines", "nodes": "remembered"}.get(what, what)

@@ -112,8 +112,8 @@ def name_of(line: Line) -> str:
 def chunk_file(found: Iterable[Found], format_name: str, choices: Choices, cuts: Cuts) -> Iterator[Chunk]:
     """The chunks of a file, in its order; what was skipped is not among them."""
     chunking = _Chunking(format_name, choices, cuts)
-    for kind, group in groupby(found, _kind_of):
-        if kind in _KINDS:
+    for kind, group in groupby(found, lambda thing: _KINDS.get(type(thing), "")):
+        if kind:
             yield from getattr(chunking, kind)(group)
     if chunking.left_out:
         yield Chunk(format_name, "talk", left_out=chunking.left_out)
@@ -128,30 +128,19 @@ def parts(text: str, most: int = MAX_CHARACTERS) -> list[str]:
     """
     found = []
     while len(text) > most:
-        cut = _cut(text[:most])
+        # Behind the last end of something in the second half.
+        for ends in (("\n\n",), ("\n",), ("。", "！", "？", ". ", "! ", "? "), (" ",)):
+            cut = max(place + len(end) if (place := text.rfind(end, 0, most)) >= 0 else 0 for end in ends)
+            if cut > most // 2:
+                break
+        else:
+            cut = most
         found.append(text[:cut])
         text = text[cut:]
     return [*found, text]
 
 
-def _cut(text: str) -> int:
-    """Where to cut behind the last end of something in the second half of `text`."""
-    for ends in (("\n\n",), ("\n",), ("。", "！", "？", ". ", "! ", "? "), (" ",)):
-        cut = max(place + len(end) if (place := text.rfind(end)) >= 0 else 0 for end in ends)
-        if cut > len(text) // 2:
-            return cut
-    return len(text)
-
-
-_KINDS = ("talk", "prose", "notes")
-
-
-def _kind_of(found: Found) -> str:
-    if isinstance(found, Talk):
-        return "talk"
-    if isinstance(found, Entry):
-        return "prose"
-    return "notes" if isinstance(found, Card | Lore | Remembered) else ""
+_KINDS = {Talk: "talk", Entry: "prose", Card: "notes", Lore: "notes", Remembered: "notes"}
 
 
 @dataclass
@@ -191,11 +180,19 @@ class _Chunking:
                 gathered, last = _Gathering(), None
                 for line, told in lines:
                     at = told or self.undated.next()
-                    if last is not None and (self._is_apart(last, at) or self._is_full(gathered, line)):
-                        yield self._talk_of(gathered)
-                        gathered, last = _Gathering(), None
-                    last = at if last is None else self._in_order(last, at)
-                    gathered.add(self._said(line, last), told, dated=told is not None)
+                    if last is not None:
+                        passed = last - at if self.cuts.newest_first else at - last
+                        is_apart = passed > timedelta(hours=self.cuts.hours) or passed < -LITTLE
+                        longer = gathered.tokens + tokens(line.text) + PER_LINE > self.cuts.tokens
+                        if is_apart or longer or len(gathered.lines) >= self.cuts.lines:
+                            yield self._talk_of(gathered)
+                            gathered, last = _Gathering(), None
+                    last = at if last is None else min(last, at) if self.cuts.newest_first else max(last, at)
+                    role = _ROLES.get(self.choices.roles.get(name_of(line), "other"), "system")
+                    speaker = (name_of(line).strip() or NOBODY) if role == "system" else ""
+                    gathered.add(
+                        self._parts(line.text, line.source_id, last, role, speaker), told, dated=told is not None
+                    )
                 if gathered.lines:
                     yield self._talk_of(gathered)
 
@@ -220,19 +217,6 @@ class _Chunking:
                     timed.append((line, last))
             yield timed
 
-    def _is_apart(self, last: datetime, at: datetime) -> bool:
-        """Whether what was said begins another talk."""
-        passed = last - at if self.cuts.newest_first else at - last
-        return passed > timedelta(hours=self.cuts.hours) or passed < -LITTLE
-
-    def _is_full(self, gathered: _Gathering, line: Line) -> bool:
-        """Whether the talk has grown so long that the line is not read together with it."""
-        longer = gathered.tokens + tokens(line.text) + PER_LINE > self.cuts.tokens
-        return longer or len(gathered.lines) >= self.cuts.lines
-
-    def _in_order(self, last: datetime, at: datetime) -> datetime:
-        return min(last, at) if self.cuts.newest_first else max(last, at)
-
     def _talk_of(self, gathered: _Gathering) -> Chunk:
         lines = self._turned(gathered) if self.cuts.newest_first else gathered.lines
         left_out, self.left_out = self.left_out, 0
@@ -245,13 +229,10 @@ class _Chunking:
         at_once = groupby(zip(gathered.times, gathered.lines, strict=True), key=lambda pair: pair[0])
         return [line for _at, group in reversed([(at, list(group)) for at, group in at_once]) for _at, line in group]
 
-    def _said(self, line: Line, at: datetime) -> list[ImportedMessage]:
-        role = _ROLES.get(self.choices.roles.get(name_of(line), "other"), "system")
-        speaker = (name_of(line).strip() or NOBODY) if role == "system" else ""
-        return self._parts(line.text, line.source_id, at, role, speaker)
-
     def _parts(self, text: str, source_id: str, at: datetime, role: Role, speaker: str = "") -> list[ImportedMessage]:
-        external_id = f"{self.format}:{source_id if _is_plain(source_id) else digest(source_id)}"
+        # An id stands as it is unless it looks like one that is made here of another.
+        is_plain = len(source_id) <= _LONGEST_ID and not {"~", PART} & {*source_id}
+        external_id = f"{self.format}:{source_id if is_plain else digest(source_id)}"
         told = [part for part in parts(text) if part.strip()]
         return [
             ImportedMessage(
@@ -266,34 +247,30 @@ class _Chunking:
         for entry in entries:
             if not self._takes_one_more():
                 continue
-            told = self._entry_moment(entry)
+            # When it was written; of a day without an hour its noon, which is the same day wherever one lives.
+            if entry.at is None and entry.day is not None:
+                told = self._moment(datetime.combine(entry.day, _NOON))
+            else:
+                told = self._moment(entry.at)
             at = told or self.undated.next()
-            lines = self._parts(_with_title(entry), entry.source_id, at, "user")
-            if first is not None and self._stands_apart(gathered, first, at, told is not None, lines):
-                yield self._prose_of(gathered)
-                gathered, first = _Gathering(), None
+            title = entry.title.strip()
+            has_title = not title or entry.text.lstrip("# \n").startswith(title)
+            text = entry.text if has_title else f"{title}\n\n{entry.text}"
+            lines, is_dated = self._parts(text, entry.source_id, at, "user"), told is not None
+            if first is not None:
+                full = gathered.tokens + _cost(lines) > self.cuts.entry_tokens
+                if full or is_dated != gathered.dated or abs(at - first) > _ENTRIES_WITHIN:
+                    yield self._prose_of(gathered)
+                    gathered, first = _Gathering(), None
             first = first or at
-            gathered.add(lines, told, dated=told is not None)
+            gathered.add(lines, told, dated=is_dated)
         if gathered.lines:
             yield self._prose_of(gathered)
-
-    def _stands_apart(
-        self, gathered: _Gathering, first: datetime, at: datetime, dated: bool, lines: Sequence[ImportedMessage]
-    ) -> bool:
-        """Whether an entry is not read together with those that were gathered so far."""
-        full = gathered.tokens + _cost(lines) > self.cuts.entry_tokens
-        return full or dated != gathered.dated or abs(at - first) > _ENTRIES_WITHIN
 
     def _prose_of(self, gathered: _Gathering) -> Chunk:
         told = self._turned(gathered) if self.cuts.newest_first else gathered.lines
         lines = sorted(told, key=lambda line: line[0].at)
         return Chunk(self.format, "prose", gathered.dated, tuple(chain.from_iterable(lines)))
-
-    def _entry_moment(self, entry: Entry) -> datetime | None:
-        """When it was written; of a day without an hour its noon, which is the same day wherever one lives."""
-        if entry.at is None and entry.day is not None:
-            return self._moment(datetime.combine(entry.day, _NOON))
-        return self._moment(entry.at)
 
     # --- notes ------------------------------------------------------------------------------------------------------
     def notes(self, things: Iterable[Any]) -> Iterator[Chunk]:
@@ -309,20 +286,8 @@ class _Chunking:
         return min((at if at.tzinfo else at.replace(tzinfo=self.zone)).astimezone(UTC), self.latest)
 
 
-def _is_plain(source_id: str) -> bool:
-    """Whether it can stand in an id as it is: it does not look like one that is made here of another."""
-    return len(source_id) <= _LONGEST_ID and not {"~", PART} & {*source_id}
-
-
 def _cost(lines: Iterable[ImportedMessage]) -> int:
     return sum(line.tokens + PER_LINE for line in lines)
-
-
-def _with_title(entry: Entry) -> str:
-    title = entry.title.strip()
-    if not title or entry.text.lstrip("# \n").startswith(title):
-        return entry.text
-    return f"{title}\n\n{entry.text}"
 
 
 class _Undated:

@@ -39,7 +39,12 @@ class Estimate:
 
 def estimate(job: ImportJob) -> Estimate:
     """What remembering it will take, of what was found in the file."""
-    return estimate_job(job.found.get("sessions", 0), job.found.get("tokens", 0), limit=_share(job))
+    # The part of the talks and entries that a limit leaves.
+    choices: Choices | None = parse_choices(job.choices) if job.choices else None
+    counts = job.found.get("counts", {})
+    whole = counts.get("talks", 0) + counts.get("entries", 0)
+    share = 1.0 if choices is None or choices.limit is None or not whole else min(1.0, choices.limit / whole)
+    return estimate_job(job.found.get("sessions", 0), job.found.get("tokens", 0), limit=share)
 
 
 def estimate_job(calls: int, tokens: int, *, limit: float = 1.0) -> Estimate:
@@ -50,34 +55,18 @@ def estimate_job(calls: int, tokens: int, *, limit: float = 1.0) -> Estimate:
         return Estimate(0, 0, 0, None, round(calls * SECONDS_A_FREE_CALL), 0, is_connected=False)
     usage = Usage(tokens + calls * TOKENS_IN_A_CALL, 0, calls * TOKENS_OUT_A_CALL)
     dollars = cost(usage, provider.price(provider.model("small")))
+    # How long such calls took lately.
+    past = apps.get_model("llm", "LLMCall").objects.filter(provider=provider.name, outcome="ok")
+    lately = past.filter(purpose__in=(PURPOSE, "extraction")).order_by("-id").values("latency_ms")[:_LATELY]
+    mean = lately.aggregate(mean=Avg("latency_ms"))["mean"]
+    seconds_a_call = SECONDS_A_CALL if mean is None else mean / 1000
+    daily_cap, _dollars = caps(PURPOSE)
+    tokens_in_all = usage.tokens_in + usage.tokens_out
     return Estimate(
         calls,
         usage.tokens_in,
         usage.tokens_out,
         None if dollars is None else round(float(dollars), 4),
-        round(calls * _seconds_a_call(provider.name)),
-        _further_days(usage.tokens_in + usage.tokens_out),
+        round(calls * seconds_a_call),
+        (tokens_in_all - 1) // daily_cap if daily_cap and tokens_in_all else 0,
     )
-
-
-def _share(job: ImportJob) -> float:
-    """The part of the talks and entries that a limit leaves."""
-    choices: Choices | None = parse_choices(job.choices) if job.choices else None
-    counts = job.found.get("counts", {})
-    whole = counts.get("talks", 0) + counts.get("entries", 0)
-    if choices is None or choices.limit is None or not whole:
-        return 1.0
-    return min(1.0, choices.limit / whole)
-
-
-def _seconds_a_call(provider: str) -> float:
-    """How long such calls took lately."""
-    calls = apps.get_model("llm", "LLMCall").objects.filter(provider=provider, outcome="ok")
-    lately = calls.filter(purpose__in=(PURPOSE, "extraction")).order_by("-id").values("latency_ms")[:_LATELY]
-    found = lately.aggregate(mean=Avg("latency_ms"))["mean"]
-    return SECONDS_A_CALL if found is None else found / 1000
-
-
-def _further_days(tokens: int) -> int:
-    most, _dollars = caps(PURPOSE)
-    return (tokens - 1) // most if most and tokens else 0

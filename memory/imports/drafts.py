@@ -79,11 +79,37 @@ def draft(lease: Lease[ImportJob]) -> int:
     lines = sample(job) if persona else []
     if persona is None or not lines:
         return 0
+
+    def doubt(answer: DraftsAnswer) -> str:
+        """What to ask for once more; "" where every draft is in the language of the messages that it cites."""
+        texts = {line.id: line.content for line in lines}
+        for block in answer.drafts:
+            cited = " ".join(texts.get(message_id(words.message_id) or 0, "") for words in block.evidence)
+            if in_another_script(block.text, cited):
+                return prompt.render("onboarding_language", persona)
+        return ""
+
+    # --- what is asked ------------------------------------------------------------------------------------------------
+    blocks = drafts.block_texts(persona)
     answer = llm.answer_now(
-        _request(persona, lines),
+        prompt.request(
+            persona,
+            "onboarding",
+            tier="medium",
+            max_tokens=knobs.import_drafts_tokens(),
+            values={"said": prompt.format_messages(persona, lines)}
+            | {f"{label}_block": neutralize(shorten(text.strip(), BLOCK_TOKENS)) for label, text in blocks.items()},
+            material={
+                "lines": [
+                    {"id": f"m{line.id}", "role": line.role, "content": line.content, "at": line.at.isoformat()}
+                    | ({"others": list(line.to)} if line.to else {})
+                    for line in lines
+                ]
+            },
+        ),
         DraftsAnswer,
         replies=LeasedReplyStore(lease, ModelReply.objects, persona_id=persona.pk, session=None, step=_step(job)),
-        doubt=lambda answer: _doubt(persona, answer, lines),
+        doubt=doubt,
     ).value
     with transaction.atomic():
         lease.checkpoint()
@@ -97,36 +123,6 @@ def delete_replies(job: ImportJob) -> None:
 
 def _step(job: ImportJob) -> str:
     return f"drafting:{job.pk}"
-
-
-# --- what is asked ------------------------------------------------------------------------------------------------
-def _request(persona: Persona, lines: Sequence[PromptMessage]) -> llm.Request:
-    blocks = drafts.block_texts(persona)
-    return prompt.request(
-        persona,
-        "onboarding",
-        tier="medium",
-        max_tokens=knobs.import_drafts_tokens(),
-        values={"said": prompt.format_messages(persona, lines)}
-        | {f"{label}_block": neutralize(shorten(text.strip(), BLOCK_TOKENS)) for label, text in blocks.items()},
-        material={
-            "lines": [
-                {"id": f"m{line.id}", "role": line.role, "content": line.content, "at": line.at.isoformat()}
-                | ({"others": list(line.to)} if line.to else {})
-                for line in lines
-            ]
-        },
-    )
-
-
-def _doubt(persona: Persona, answer: DraftsAnswer, lines: Sequence[PromptMessage]) -> str:
-    """What to ask for once more; "" where every draft is in the language of the lines that it cites."""
-    said = {line.id: line.content for line in lines}
-    for one in answer.drafts:
-        cited = " ".join(said.get(message_id(words.message_id) or 0, "") for words in one.evidence)
-        if in_another_script(one.text, cited):
-            return prompt.render("onboarding_language", persona)
-    return ""
 
 
 def sample(job: ImportJob) -> list[PromptMessage]:
@@ -214,16 +210,13 @@ def _sound(job: ImportJob, answer: DraftsAnswer) -> Iterator[tuple[DraftedBlock,
         is_full = count[one.label] >= knobs.import_drafts_per_block() or (
             size[one.label] + len(one.text) > MAX_CHARACTERS
         )
-        if not is_full and len(one.text) <= LONGEST_DRAFT and _may_rest_on(one.label, quotes):
+        # Words for such a claim: of the owner nobody else can make one.
+        by_user = any(quote.message.role == Message.Role.USER for quote in quotes)
+        may_rest_on_them = by_user or (bool(quotes) and one.label != "user")
+        if not is_full and len(one.text) <= LONGEST_DRAFT and may_rest_on_them:
             count[one.label] += 1
             size[one.label] += len(one.text)
             yield one, quotes
-
-
-def _may_rest_on(label: str, quotes: Sequence[Quote]) -> bool:
-    """Whether these are words for such a claim: of the user nobody else can make one."""
-    by_user = any(quote.message.role == Message.Role.USER for quote in quotes)
-    return by_user or (bool(quotes) and label != "user")
 
 
 def _propose(lease: Lease[ImportJob], persona: Persona, one: DraftedBlock, quotes: Sequence[Quote]) -> bool:

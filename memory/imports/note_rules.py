@@ -126,7 +126,24 @@ def sort_notes(notes: Sequence[Note], names: Names) -> SortedNotes:
             elif label := _LABELS.get(note.type):
                 found.passages += _passages(label, note.text, note.where, names)
             else:
-                told = _own(note) | {"day": note.day}
+                # What an export of ours says of a memory beyond the words of the specification, as far as it can be
+                # read.
+                said = note.rest.get("metadata")
+                if not isinstance(said, Mapping) or _table(note.rest.get("provenance")).get("platform") != OURS:
+                    own = {}
+                else:
+                    impact = said.get("emotional_impact")
+                    own = {
+                        "kind": ConceptNode.Kind.THOUGHT if said.get("kind") == "thought" else ConceptNode.Kind.EVENT,
+                        "subject": said["subject"]
+                        if said.get("subject") in ConceptNode.Subject.values
+                        else ConceptNode.Subject.USER,
+                        "emotional_impact": impact if isinstance(impact, int) and not isinstance(impact, bool) else 0,
+                        "emotion_tags": _words(said.get("emotion_tags")),
+                        "relational_tags": _words(said.get("relational_tags")),
+                        "event_time": _days(_table(note.rest.get("temporal"))),
+                    }
+                told = own | {"day": note.day}
                 if note.confidence is not None:
                     told["confidence"] = note.confidence
                 found.memories += _memories(names.filled(note.text.strip()), f"remembered:{note.source_id}", **told)
@@ -171,22 +188,6 @@ def _passages(label: Label, text: str, where: str, names: Names) -> Iterator[Pas
 def _memories(text: str, external_id: str, **told: Any) -> Iterator[Memory]:
     for number, part in enumerate(filter(str.strip, parts(text, LONGEST_MEMORY)), 1):
         yield Memory(f"{external_id}#{number}" if number > 1 else external_id, part.strip(), **told)
-
-
-def _own(note: Remembered) -> dict[str, Any]:
-    """What an export of ours says of a memory beyond the words of the specification, as far as it can be read."""
-    said = note.rest.get("metadata")
-    if not isinstance(said, Mapping) or _table(note.rest.get("provenance")).get("platform") != OURS:
-        return {}
-    impact = said.get("emotional_impact")
-    return {
-        "kind": ConceptNode.Kind.THOUGHT if said.get("kind") == "thought" else ConceptNode.Kind.EVENT,
-        "subject": said["subject"] if said.get("subject") in ConceptNode.Subject.values else ConceptNode.Subject.USER,
-        "emotional_impact": impact if isinstance(impact, int) and not isinstance(impact, bool) else 0,
-        "emotion_tags": _words(said.get("emotion_tags")),
-        "relational_tags": _words(said.get("relational_tags")),
-        "event_time": _days(_table(note.rest.get("temporal"))),
-    }
 
 
 def _days(temporal: Mapping[str, Any]) -> DateRange | None:

@@ -2,7 +2,7 @@
 them is for a core block is proposed to people; the rest comes in unverified, and all of it with the import's mark."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, time
 from uuid import UUID
@@ -108,34 +108,36 @@ class _Storing:
             self.counts["refused"] += 1
             return None
         vector = self.ready.vectors[memory.external_id]
-        written = write(self.persona, self._draft(memory), vector, self.ready.model, self.now)
+        # Noon of the day on which the other system did, where the persona's owner lives; never in times to come.
+        if memory.day is None:
+            remembered_at = None
+        else:
+            remembered_at = min(datetime.combine(memory.day, _NOON, self.persona.zone), self.now)
+        written = write(
+            self.persona,
+            Draft(
+                kind=memory.kind,
+                description=memory.text,
+                source=ConceptNode.Source.IMPORT,
+                subject=memory.subject,
+                emotional_impact=memory.emotional_impact,
+                emotion_tags=memory.emotion_tags,
+                relational_tags=memory.relational_tags,
+                event_time=memory.event_time,
+                confidence=memory.confidence,
+                external_id=_id(memory.external_id),
+                created_at=remembered_at,
+                import_uuid=self.import_uuid,
+            ),
+            vector,
+            self.ready.model,
+            self.now,
+        )
         outcome = {"new": "nodes", "refused": "refused"}.get(written.outcome, "known")
         self.counts[outcome] += 1
         if written.node is not None and outcome == "nodes":
             note_named(written.node, written.node.description)
         return written.node
-
-    def _draft(self, memory: Memory) -> Draft:
-        return Draft(
-            kind=memory.kind,
-            description=memory.text,
-            source=ConceptNode.Source.IMPORT,
-            subject=memory.subject,
-            emotional_impact=memory.emotional_impact,
-            emotion_tags=memory.emotion_tags,
-            relational_tags=memory.relational_tags,
-            event_time=memory.event_time,
-            confidence=memory.confidence,
-            external_id=_id(memory.external_id),
-            created_at=self._remembered_at(memory),
-            import_uuid=self.import_uuid,
-        )
-
-    def _remembered_at(self, memory: Memory) -> datetime | None:
-        """Noon of the day on which the other system did, where the persona's owner lives; never in times to come."""
-        if memory.day is None:
-            return None
-        return min(datetime.combine(memory.day, _NOON, self.persona.zone), self.now)
 
     # --- L5 ---------------------------------------------------------------------------------------------------------
     def introduce(self, somebody: DescribedPerson) -> None:
@@ -150,10 +152,21 @@ class _Storing:
         if bool(tombstones.refused_among(self.persona, brought)):
             self.counts["refused"] += 1
             return
-        if not names or self._is_borne(names):
+        aliases = Alias.objects.filter(persona=self.persona, normalized__in=[normalize_name(name) for name in names])
+        if not names or aliases.exists():
             self._remember_all(somebody)
             return
-        made = self._made(somebody, names)
+        made = Entity.objects.create(
+            persona=self.persona,
+            external_id=_id(somebody.external_id),
+            canonical_name=names[0],
+            description=shorten_description(in_one_line(somebody.text)),
+            status=Entity.Status.UNCERTAIN,
+            import_uuid=self.import_uuid,
+        )
+        buried = tombstones.refused_among(self.persona, [TombstoneSource("name", name) for name in names])
+        learn_aliases(made, [name for name in names if TombstoneSource("name", name) not in buried][:MOST_NAMES])
+        self.counts["entities"] += 1
         if len(in_one_line(somebody.text)) > LONGEST_DESCRIPTION:
             link(
                 made,
@@ -166,24 +179,6 @@ class _Storing:
 
     def _remember_all(self, somebody: DescribedPerson) -> list[ConceptNode]:
         return [node for memory in somebody.memories if (node := self.remember(memory))]
-
-    def _is_borne(self, names: Collection[str]) -> bool:
-        bearing = Alias.objects.filter(persona=self.persona, normalized__in=[normalize_name(name) for name in names])
-        return bearing.exists()
-
-    def _made(self, somebody: DescribedPerson, names: Sequence[str]) -> Entity:
-        made = Entity.objects.create(
-            persona=self.persona,
-            external_id=_id(somebody.external_id),
-            canonical_name=names[0],
-            description=shorten_description(in_one_line(somebody.text)),
-            status=Entity.Status.UNCERTAIN,
-            import_uuid=self.import_uuid,
-        )
-        buried = tombstones.refused_among(self.persona, [TombstoneSource("name", name) for name in names])
-        learn_aliases(made, [name for name in names if TombstoneSource("name", name) not in buried][:MOST_NAMES])
-        self.counts["entities"] += 1
-        return made
 
 
 def uuids_in(ids: Iterable[str]) -> dict[UUID, str]:

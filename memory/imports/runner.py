@@ -34,7 +34,7 @@ from memory.imports import (
     unread,
 )
 from memory.imports.choices import parse_choices
-from memory.imports.chunks import Chunk, Cuts, chunk_file
+from memory.imports.chunks import Cuts, chunk_file
 from memory.imports.leases import ImportLease
 from memory.imports.readers import Source
 from memory.imports.readers import read as read_file
@@ -157,7 +157,15 @@ class FileImport(runner.Job[ImportLease]):
             if self.row.format == archive_files.NAME:
                 self.take_in_archive(source)
                 return True
-            chunks = self._chunks(source)
+            choices, renew = parse_choices(self.row.choices), analysis.FileKeeper(self.lease)
+            options = analysis.options_of(source, choices)
+
+            def read() -> Iterator[Found]:
+                for item in read_file(source, analysis.format_of(source, choices, self.row.format), options):
+                    renew()
+                    yield item
+
+            chunks = chunk_file(read(), self.row.format, choices, Cuts(**self.row.choices["cuts"]))
             for _done in islice(chunks, self.row.gone_through):
                 pass
             self.began_at = self.lease.clock()
@@ -170,17 +178,6 @@ class FileImport(runner.Job[ImportLease]):
         stored_file.drop_file(self.row)
         cancellation.erase_bytes(self.row)
         return True
-
-    def _chunks(self, source: Source) -> Iterator[Chunk]:
-        choices, renew = parse_choices(self.row.choices), analysis.FileKeeper(self.lease)
-        options = analysis.options_of(source, choices)
-
-        def read() -> Iterator[Found]:
-            for item in read_file(source, analysis.format_of(source, choices, self.row.format), options):
-                renew()
-                yield item
-
-        return chunk_file(read(), self.row.format, choices, Cuts(**self.row.choices["cuts"]))
 
     def take_in_archive(self, source: Source) -> None:
         """An archive brings memories: there is nothing to remember in it."""

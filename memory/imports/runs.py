@@ -1,9 +1,8 @@
 """Imports: begun with a file, confirmed by a person, cancelled by one."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 from zoneinfo import ZoneInfo, available_timezones
 
 from django.db import transaction
@@ -45,18 +44,14 @@ def begin(owner: "User", persona: Persona | None, source: Source, now: datetime,
         created_at=now,
     )
     if keep:
-        _keep(job, source)
+        try:
+            digest = stored_file.keep_file(job, source)
+            ImportJob.objects.filter(pk=job.pk).update(file_digest=digest, file_is_here=True)
+        except Exception:
+            job.delete()
+            raise
+        job.refresh_from_db()
     return job
-
-
-def _keep(job: ImportJob, source: Source) -> None:
-    try:
-        digest = stored_file.keep_file(job, source)
-        ImportJob.objects.filter(pk=job.pk).update(file_digest=digest, file_is_here=True)
-    except Exception:
-        job.delete()
-        raise
-    job.refresh_from_db()
 
 
 def assign_persona(job: ImportJob, persona: Persona) -> None:
@@ -125,18 +120,13 @@ def _begin_writing(job: ImportJob, choices: Choices, now: datetime) -> None:
         ):
             raise NotAwaitingConfirmation
         ImportRun.objects.create(uuid=job.uuid, persona_id=cast(int, job.persona_id), at=now)
-        _learn_name(job, choices)
+        persona = job.persona
+        if persona is not None and not persona.user_name:
+            # Memories name the owner by it.
+            persona.user_name = suggestions.owner_called(job, choices)
+            persona.save(update_fields=["user_name"])
         job.refresh_from_db()
         summary.publish(job)
-
-
-def _learn_name(job: ImportJob, choices: Choices) -> None:
-    """Note how the owner is called, where the persona does not know it yet: memories name them by it."""
-    persona = job.persona
-    if persona is None or persona.user_name:
-        return
-    persona.user_name = suggestions.owner_called(job, choices)
-    persona.save(update_fields=["user_name"])
 
 
 def cancel(job: ImportJob, now: datetime) -> bool:
@@ -184,14 +174,12 @@ def _as_read(job: ImportJob, choices: Choices) -> Choices:
 
 def is_read_anew(job: ImportJob, choices: Choices) -> bool:
     """Whether the file has to be looked through once more before it can be taken in with these choices."""
-    return bool(job.found.get("questions")) or _is_read_otherwise(job, _as_read(job, choices))
-
-
-def _is_read_otherwise(job: ImportJob, choices: Choices) -> bool:
-    """Whether the file was looked through read in another way. What somebody confirms as it was found is none."""
+    choices = _as_read(job, choices)
     before = parse_choices(job.choices) if job.choices else Choices()
+    # What somebody confirms as it was found is read in no other way.
     return (
-        choices.format not in (before.format, job.format)
+        bool(job.found.get("questions"))
+        or choices.format not in (before.format, job.format)
         or choices.day_first != before.day_first
         or choices.kind != before.kind
         or choices.mapping not in (None, before.mapping, job.found.get("mapping"))
@@ -202,8 +190,11 @@ def _check_reading(job: ImportJob, choices: Choices) -> None:
     """Whether the file can be read as the choices say. Raises WrongChoice."""
     if choices.format is not None and choices.format not in {one.name for one in FORMATS} | {archive_files.NAME}:
         raise WrongChoice("format", _("Unknown format."))
-    if choices.mapping is not None and not _is_mapping(choices.mapping):
-        raise WrongChoice("mapping", _("Please choose at least the field with the text."))
+    if choices.mapping is not None:
+        known = {field.name for field in fields(record_fields.Mapping)}
+        fit = all(isinstance(value, bool if name == "sure" else str) for name, value in choices.mapping.items())
+        if not (set(choices.mapping) <= known and fit and choices.mapping.get("text")):
+            raise WrongChoice("mapping", _("Please choose at least the field with the text."))
     if choices.mapping is not None and not choices.mapping.get("speaker") and choices.kind != "notes":
         raise WrongChoice("speaker", _("Who wrote this? Please choose a field, or say that all of it is yours."))
     questions = job.found.get("questions", [])
@@ -215,9 +206,3 @@ def _check_reading(job: ImportJob, choices: Choices) -> None:
         raise WrongChoice("kind", _("Choose either a chat or notes."))
     if "kind" in questions and choices.kind is None:
         raise WrongChoice("kind", _("Please say whether this is a chat of several people, or your own notes."))
-
-
-def _is_mapping(mapping: Mapping[str, Any]) -> bool:
-    known = {one.name for one in fields(record_fields.Mapping)}
-    words = all(isinstance(value, bool if name == "sure" else str) for name, value in mapping.items())
-    return set(mapping) <= known and words and bool(mapping.get("text"))

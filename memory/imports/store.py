@@ -22,7 +22,6 @@ from memory.imports.notes import PreparedNotes
 from memory.models import ImportChunk
 from memory.store import tombstones
 from memory.store.active_model import with_one_model
-from memory.store.tombstones import TombstoneSource
 from persona.models import Persona
 
 JOURNAL = "journal"
@@ -47,7 +46,9 @@ def store(lease: ImportLease, chunks: Sequence[Chunk]) -> None:
     No transaction may be open: notes are embedded and lines are cut in here, before anything is written.
     """
     known = _known_among(lease.persona, chunks)
-    ready = _prepared(lease, chunks, known)
+    wanted = [chunk for chunk in chunks if chunk.things and chunk.digest not in known]
+    now, uuid = lease.clock(), lease.row.uuid
+    ready = {chunk.digest: notes.prepare_notes(lease.persona, chunk.things, uuid, now) for chunk in wanted}
     worded = search.tokenize_texts(
         line.content for chunk in chunks if chunk.digest not in known for line in chunk.lines
     )
@@ -57,29 +58,18 @@ def store(lease: ImportLease, chunks: Sequence[Chunk]) -> None:
         storing = _Storing(lease, chunks, gone_through)
         storing.store_lines(worded)
         storing.store_notes(ready)
-        _note_progress(lease, storing.counts, gone_through + len(chunks))
-
-
-def _prepared(lease: ImportLease, chunks: Sequence[Chunk], known: Collection[str]) -> dict[str, PreparedNotes]:
-    """The notes among the chunks that the persona does not know, embedded."""
-    wanted = [chunk for chunk in chunks if chunk.things and chunk.digest not in known]
-    now, uuid = lease.clock(), lease.row.uuid
-    return {chunk.digest: notes.prepare_notes(lease.persona, chunk.things, uuid, now) for chunk in wanted}
+        job, counts = lease.row, storing.counts
+        before = lease.leased_row().values_list("counts", flat=True)[0]
+        job.counts = {name: before.get(name, 0) + counts.get(name, 0) for name in sorted({*before, *counts})}
+        job.gone_through = gone_through + len(chunks)
+        lease.leased_row().update(counts=job.counts, gone_through=job.gone_through)
+        summary.publish_progress(lease)
 
 
 def _known_among(persona: Persona, chunks: Iterable[Chunk]) -> set[str]:
     digests = [chunk.digest for chunk in chunks]
     found = ImportChunk.objects.filter(persona=persona, digest__in=digests)
     return set(found.values_list("digest", flat=True))
-
-
-def _note_progress(lease: ImportLease, counts: Mapping[str, int], gone_through: int) -> None:
-    job = lease.row
-    before = lease.leased_row().values_list("counts", flat=True)[0]
-    job.counts = {name: before.get(name, 0) + counts.get(name, 0) for name in sorted({*before, *counts})}
-    job.gone_through = gone_through
-    lease.leased_row().update(counts=job.counts, gone_through=gone_through)
-    summary.publish_progress(lease)
 
 
 def sort_messages(
@@ -143,8 +133,31 @@ class _Sifting:
         if left_out := sum(chunk.left_out for _number, chunk in self.chunks):
             self.counts["left_out"] = left_out
         chunks = [chunk for _number, chunk in self.chunks if chunk.lines]
-        refused = self._refused(chunks)
-        held.update(self._held(chunks))
+        # The lines that were forgotten here, by themselves or with their whole talk.
+        if not self.persona.tombstones.exists():
+            refused = set()
+        else:
+            brought = {
+                line: {
+                    tombstones.of_external("session", _id_of(chunk)),
+                    *tombstones.of_line(line.external_id, line.content, self._day_of(line)),
+                    *tombstones.of_line(line.other_id, line.content, self._day_of(line)),
+                }
+                for chunk in chunks
+                for line in chunk.lines
+            }
+            buried = tombstones.refused_among(
+                self.persona, {burial for burials in brought.values() for burial in burials}
+            )
+            refused = {line for line, burials in brought.items() if not buried.isdisjoint(burials)}
+        # The words that the persona has under the ids of the lines; also of those that are her own and come back.
+        ids = {name for chunk in chunks for line in chunk.lines for name in (line.external_id, line.other_id)}
+        own = notes.uuids_in(ids)
+        back = self.persona.messages.filter(uuid__in=own).values_list("uuid", "content")
+        rows = bulk.select_by_values(
+            Message, {"persona_id": self.persona.pk}, "external_id", ids, ("external_id", "content")
+        )
+        held.update({own[uuid]: content for uuid, content in back} | dict(rows))
         wanted: list[tuple[int, Chunk, Fresh]] = []
         for number, chunk in self.chunks:
             if fresh := self._fresh(chunk, held, refused):
@@ -166,32 +179,6 @@ class _Sifting:
             self.known.add(chunk.digest)
         return found.fresh
 
-    def _held(self, chunks: Iterable[Chunk]) -> dict[str, str]:
-        """The words that the persona has under the ids of the lines; also of those that are her own and come back."""
-        ids = {name for chunk in chunks for line in chunk.lines for name in (line.external_id, line.other_id)}
-        own = notes.uuids_in(ids)
-        back = self.persona.messages.filter(uuid__in=own).values_list("uuid", "content")
-        rows = bulk.select_by_values(
-            Message, {"persona_id": self.persona.pk}, "external_id", ids, ("external_id", "content")
-        )
-        return {own[uuid]: content for uuid, content in back} | dict(rows)
-
-    def _refused(self, chunks: Iterable[Chunk]) -> set[ImportedMessage]:
-        """The lines that were forgotten here, by themselves or with their whole talk."""
-        if not self.persona.tombstones.exists():
-            return set()
-        brought = {line: self._brought_by(line, chunk) for chunk in chunks for line in chunk.lines}
-        buried = tombstones.refused_among(self.persona, {burial for burials in brought.values() for burial in burials})
-        return {line for line, burials in brought.items() if not buried.isdisjoint(burials)}
-
-    def _brought_by(self, line: ImportedMessage, chunk: Chunk) -> set[TombstoneSource]:
-        day = self._day_of(line)
-        return {
-            tombstones.of_external("session", _id_of(chunk)),
-            *tombstones.of_line(line.external_id, line.content, day),
-            *tombstones.of_line(line.other_id, line.content, day),
-        }
-
     def _day_of(self, line: ImportedMessage) -> date:
         return line.at.astimezone(self.persona.zone).date()
 
@@ -206,9 +193,7 @@ class _Storing(_Sifting):
     # --- lines ------------------------------------------------------------------------------------------------------
     def store_lines(self, worded: Mapping[str, str]) -> None:
         """Store what is new of them; `worded` is what the index keeps of their texts."""
-        self._write(self.sift({}), worded)
-
-    def _write(self, stored: Sequence[tuple[int, Chunk, Fresh]], worded: Mapping[str, str]) -> None:
+        stored = self.sift({})
         # Ids of talks that an archive brought, of which lines are missing here.
         chunks = (chunk for _number, chunk, _fresh in stored)
         ids = [_id_of(chunk) for chunk in chunks]

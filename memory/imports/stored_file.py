@@ -52,7 +52,9 @@ class _StoredFile(Placed):
 
     def __init__(self, job: ImportJob) -> None:
         super().__init__(job.file_size)
-        self._piece = lru_cache(_PIECES_HELD)(lambda number: _content(job.pk, number))
+        pieces = ImportPiece.objects.filter(job=job.pk).values_list("content", flat=True)
+        # Raises ImportPiece.DoesNotExist where the file was taken away meanwhile.
+        self._piece = lru_cache(_PIECES_HELD)(lambda number: bytes(pieces.get(number=number)))
 
     def readinto(self, buffer: Any) -> int:
         if self._place >= self._size:
@@ -62,8 +64,3 @@ class _StoredFile(Placed):
         buffer[: len(content)] = content
         self._place += len(content)
         return len(content)
-
-
-def _content(job_id: int, number: int) -> bytes:
-    """Raises ImportPiece.DoesNotExist where the file was taken away meanwhile."""
-    return bytes(ImportPiece.objects.values_list("content", flat=True).get(job=job_id, number=number))

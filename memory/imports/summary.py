@@ -27,6 +27,13 @@ NOT_ADDED = ("known", "refused", "left_out")
 
 def summarize(job: ImportJob) -> dict[str, Any]:
     """The import as plain things; sentences are in the language of the moment."""
+    # What it will take; of one that is over nobody asks.
+    found: Estimate | None = None if job.is_over or job.found.get("tokens") is None else estimate(job)
+    # How memories will name the owner, as far as that is known; after the end as the persona knows it.
+    if job.status != Status.ASKING:
+        called = job.persona.user_name if job.persona else ""
+    else:
+        called = suggestions.owner_called(job, suggestions.suggest_choices(job))
     return {
         "id": str(job.uuid),
         "persona_id": str(job.persona.uuid) if job.persona else None,
@@ -38,8 +45,8 @@ def summarize(job: ImportJob) -> dict[str, Any]:
         "found": job.found,
         "choices": choices_of(job),
         "counts": counts(job),
-        "estimate": _estimate(job),
-        "called": _called(job),
+        "estimate": asdict(found) if found else None,
+        "called": called,
         "progress": progress(job),
         "refusal": _refusal(job),
         "where": job.refusal.get("where", ""),
@@ -58,13 +65,6 @@ def choices_of(job: ImportJob) -> dict[str, Any]:
     return {name: value for name, value in job.choices.items() if name in Choices.__dataclass_fields__}
 
 
-def _called(job: ImportJob) -> str:
-    """How memories will name the owner, as far as that is known; after the end as the persona knows it."""
-    if job.status != Status.ASKING:
-        return job.persona.user_name if job.persona else ""
-    return suggestions.owner_called(job, suggestions.suggest_choices(job))
-
-
 def counts(job: ImportJob) -> dict[str, int]:
     """What came of it so far; of talks that have to be read also how many are, could not be, and still wait."""
     if job.confirmed_at is None:
@@ -81,7 +81,16 @@ def progress(job: ImportJob) -> float:
         return 1.0
     shares = _SHARE_OF_ARCHIVES if job.format == archive_files.NAME else _SHARE
     begin, end = shares.get(Status(job.status), (0.0, 0.0))
-    return round(begin + (end - begin) * _part(job), 4)
+    # How much of the step at hand is done.
+    if job.status == Status.WRITING:
+        part = min(1.0, job.gone_through / max(1, job.found.get("chunks", 0)))
+    elif job.status == Status.REMEMBERING:
+        read = unread.count_sessions(job)
+        done = read.get("remembered", 0) + read.get("failed", 0)
+        part = done / max(1, done + read.get("unread", 0))
+    else:
+        part = 0.0
+    return round(begin + (end - begin) * part, 4)
 
 
 def label(job: ImportJob) -> str:
@@ -126,23 +135,6 @@ def note_part(lease: ImportLease, part: float) -> None:
     job.gone_through = max(job.gone_through, round(part * job.found.get("chunks", 0)))
     lease.leased_row().update(gone_through=job.gone_through)
     publish_progress(lease)
-
-
-def _part(job: ImportJob) -> float:
-    """How much of the step at hand is done."""
-    if job.status == Status.WRITING:
-        return min(1.0, job.gone_through / max(1, job.found.get("chunks", 0)))
-    if job.status == Status.REMEMBERING:
-        read = unread.count_sessions(job)
-        done = read.get("remembered", 0) + read.get("failed", 0)
-        return done / max(1, done + read.get("unread", 0))
-    return 0.0
-
-
-def _estimate(job: ImportJob) -> dict[str, Any] | None:
-    """What it will take; of one that is over nobody asks."""
-    found: Estimate | None = None if job.is_over or job.found.get("tokens") is None else estimate(job)
-    return asdict(found) if found else None
 
 
 def _refusal(job: ImportJob) -> str:

@@ -72,7 +72,10 @@ def may_be_name(name: str) -> bool:
     first, _gap, rest = bare.partition(" ")
     if rest.isdecimal() and len(rest) < 3 and is_weekday(first):
         return False
-    return not (is_full_weekday(bare) or _is_date(bare) or _BEGINS_WITH_HALF.match(bare))
+    found = _DAY_AND_MONTH.fullmatch(bare)
+    is_month_name = is_month(bare) and bare.casefold() not in _MONTHS_THAT_ARE_NAMES
+    is_date = bool(found and is_month(found["a"] or found["b"])) or is_month_name or moment_in(bare) is not None
+    return not (is_full_weekday(bare) or is_date or _BEGINS_WITH_HALF.match(bare))
 
 
 def is_label(name: str) -> bool:
@@ -82,13 +85,6 @@ def is_label(name: str) -> bool:
     (True, True, False)
     """
     return name.strip().casefold() in _LABELS
-
-
-def _is_date(text: str) -> bool:
-    found = _DAY_AND_MONTH.fullmatch(text)
-    if found and is_month(found["a"] or found["b"]):
-        return True
-    return moment_in(text) is not None or (is_month(text) and text.casefold() not in _MONTHS_THAT_ARE_NAMES)
 
 
 def is_form(names: Sequence[str]) -> bool:

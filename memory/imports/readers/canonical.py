@@ -50,12 +50,8 @@ def _digits(number: float) -> str:
     fraction = "" if fraction == "0" else fraction
     point = len(whole) + int(exponent or 0)
     leading = len(whole + fraction) - len((whole + fraction).lstrip("0"))
-    digits = (whole + fraction).strip("0")
-    return _placed(digits, point - leading)
-
-
-def _placed(digits: str, point: int) -> str:
-    """`digits` with the decimal point after the `point`-th of them."""
+    digits, point = (whole + fraction).strip("0"), point - leading
+    # The decimal point stands after the `point`-th of the digits.
     if len(digits) <= point <= 21:
         return digits + "0" * (point - len(digits))
     if 0 < point <= 21:

@@ -3,7 +3,7 @@
 import base64
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, BinaryIO, Literal
 
 from memory.imports.readers import png
@@ -35,25 +35,18 @@ def as_json(card: Card, version: Version) -> dict[str, Any]:
     outer = {key: value for key, value in card.rest.items() if key != "data"}
     same = outer.get("spec") == spec and "spec_version" in outer
     head = {} if same else {"spec": spec, "spec_version": spec_version}
-    return {**outer, **head, "data": _data(card, version)}
-
-
-def _data(card: Card, version: Version) -> dict[str, Any]:
     rest = dict(card.rest.get("data", {}))
     first, *others = card.greetings or ("",)
     own = {theirs: getattr(card, ours) for theirs, ours in TEXTS.items()}
     own |= {"first_mes": first, "alternate_greetings": others}
     own |= {"nickname": card.nickname} if card.nickname else {}
     newest: dict[str, Any] = {"group_only_greetings": []} if version == 3 else {}
-    return _NEEDED | newest | own | rest | _book(card, rest, version)
-
-
-def _book(card: Card, rest: Mapping[str, Any], version: Version) -> dict[str, Any]:
+    data = _NEEDED | newest | own | rest
     book = rest.get("character_book", {"extensions": {}} if card.lore else None)
-    if not isinstance(book, dict) or "entries" in book:
-        return {}
-    newest = {"use_regex": False} if version == 3 else {}
-    return {"character_book": {**book, "entries": [newest | entry_of(lore) for lore in card.lore]}}
+    if isinstance(book, dict) and "entries" not in book:
+        newest_entry = {"use_regex": False} if version == 3 else {}
+        data["character_book"] = {**book, "entries": [newest_entry | entry_of(lore) for lore in card.lore]}
+    return {**outer, **head, "data": data}
 
 
 def as_bytes(card: Card, version: Version) -> bytes:

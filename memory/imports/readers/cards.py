@@ -16,7 +16,15 @@ from django.utils.translation import gettext_lazy
 
 from memory.imports.readers import png
 from memory.imports.readers.decoding import decode
-from memory.imports.readers.lorebooks import book_entries, has_entries, is_named, is_text, lore_of, standalone
+from memory.imports.readers.lorebooks import (
+    are_texts,
+    book_entries,
+    has_entries,
+    is_named,
+    is_text,
+    lore_of,
+    standalone,
+)
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Card, Found, ImportRejected, Lore, Options, Skipped, digest
 from memory.imports.readers.whole_json import load_json
@@ -80,19 +88,16 @@ def _document(source: Source, options: Options) -> Any:
             text = next((texts[keyword] for keyword in KEYWORDS if keyword in texts), None)
             if text is None:
                 raise ImportRejected("picture_without_card")
-            return load_json(decode([_decoded(text)], "utf-8"), options.limits, MOST_CHARACTERS)
+            # Base64, which some write over lines or without its padding, and a few leave out.
+            bare = b"".join(text.split())
+            unpadded = bare.rstrip(b"=")
+            try:
+                plain = bare.startswith(b"{")
+                text = text if plain else base64.b64decode(unpadded + b"=" * (-len(unpadded) % 4), validate=True)
+            except binascii.Error as error:
+                raise ImportRejected("picture_broken", "Base64") from error
+            return load_json(decode([text], "utf-8"), options.limits, MOST_CHARACTERS)
     return load_json(source.texts(), options.limits, MOST_CHARACTERS)
-
-
-def _decoded(text: bytes) -> bytes:
-    """The text of the chunk is Base64, which some write over lines or without its padding, and a few leave out."""
-    bare = b"".join(text.split())
-    if bare.startswith(b"{"):
-        return text
-    try:
-        return base64.b64decode(bare.rstrip(b"=") + b"=" * (-len(bare.rstrip(b"=")) % 4), validate=True)
-    except binascii.Error as error:
-        raise ImportRejected("picture_broken", "Base64") from error
 
 
 def found_in(document: Any) -> Iterator[Card | Skipped]:
@@ -109,7 +114,7 @@ def found_in(document: Any) -> Iterator[Card | Skipped]:
     nickname = lore_of(fields, "nickname", is_named, "")
     # The first message and its alternatives; where there are alternatives alone, the first is empty.
     first = lore_of(fields, "first_mes", is_text, "")
-    others = lore_of(fields, "alternate_greetings", _is_texts, [])
+    others = lore_of(fields, "alternate_greetings", are_texts, [])
     greetings = (first, *others) if first or others else ()
     if has_entries(fields.get("character_book")):
         fields["character_book"] = {key: value for key, value in fields["character_book"].items() if key != "entries"}
@@ -120,10 +125,6 @@ def found_in(document: Any) -> Iterator[Card | Skipped]:
         raise ImportRejected("nothing_found")
     yield card
     yield from (entry for entry in entries if isinstance(entry, Skipped))
-
-
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 class Lorebook:

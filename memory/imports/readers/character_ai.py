@@ -36,25 +36,20 @@ class CharacterAI:
         places = ContentIds()
         for number, (_place, turns) in enumerate(values(source, _TURNS), start=1):
             where = _("conversation %d") % number
-            if isinstance(turns, list):
-                yield from _conversation(turns, source.name, number, places, where, options.limits)
-            else:
+            if not isinstance(turns, list):
                 yield Skipped(where, turns.reason if isinstance(turns, Unread) else "broken")
-
-
-def _conversation(
-    turns: list[Any], file: str, number: int, places: ContentIds, where: str, limits: Limits
-) -> Iterator[Found]:
-    # The site gives what was said last first.
-    times = [word(table(turn).get("create_time")) for turn in turns]
-    turns = turns[::-1] if times and times[0] > times[-1] else turns
-    key = table(table(turns[0]).get("turn_key")) if turns else {}
-    people = [table(table(turn).get("author")) for turn in turns]
-    character = next((word(one.get("name")) for one in people if not one.get("is_human")), "")
-    chat_id = word(key.get("chat_id"))
-    begun = places.begun(chat_id, digest(file, character), turns, _words)
-    source_id = chat_id or digest("character_ai", number, character)
-    yield from sessions_of(character, source_id, where, _lines(begun, places, where, limits), limits)
+                continue
+            # The site gives what was said last first.
+            times = [word(table(turn).get("create_time")) for turn in turns]
+            turns = turns[::-1] if times and times[0] > times[-1] else turns
+            key = table(table(turns[0]).get("turn_key")) if turns else {}
+            people = [table(table(turn).get("author")) for turn in turns]
+            character = next((word(one.get("name")) for one in people if not one.get("is_human")), "")
+            chat_id = word(key.get("chat_id"))
+            begun = places.begun(chat_id, digest(source.name, character), turns, _words)
+            source_id = chat_id or digest("character_ai", number, character)
+            found = _lines(begun, places, where, options.limits)
+            yield from sessions_of(character, source_id, where, found, options.limits)
 
 
 def _lines(turns: Iterable[Any], places: ContentIds, where: str, limits: Limits) -> Iterator[Line | Skipped]:

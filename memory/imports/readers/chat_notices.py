@@ -104,13 +104,15 @@ def _is_one(who: str, known: Container[str]) -> bool:
 
 def _are_people(whom: str, known: Container[str]) -> bool:
     return all(
-        name in known or (name.split() and len(name.split()) <= 3 and not _is_word(name.split()[0]))
+        name in known
+        or (
+            name.split()
+            and len(name.split()) <= 3
+            and name.split()[0].casefold() not in _NOT_NAMES
+            and not (name.split()[0].isascii() and name[:1].islower())
+        )
         for name in _AND.split(whom)
     )
-
-
-def _is_word(first: str) -> bool:
-    return first.casefold() in _NOT_NAMES or (first.isascii() and first[0].islower())
 
 
 _GLUED = re.compile(r"(?P<who>[^\s\n]{1,40}?)님이 [^\n]{1,120}님[을를] 초대(?:했|하였)습니다\.?")

@@ -8,7 +8,7 @@ no words: they are taken off, but for the names in them.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -78,7 +78,11 @@ class ChatGPT:
         files = _conversation_files(source.members)
         if source.members and not files:
             raise ImportRejected("member_missing")
-        yield from _beside(source.members, files)
+        for name in source.members:
+            if name in files:
+                continue
+            data = "settings" if name.endswith(".json") else "media"
+            yield Skipped(name, "duplicate" if name.endswith(_SAME_AGAIN) else data)
         number, places = 0, ContentIds()
         known: set[str] = set()
         for file in files or [""]:
@@ -126,14 +130,6 @@ def _conversation_files(members: Iterable[str]) -> list[str]:
     return [name for name in members if _CONVERSATIONS.search(name)]
 
 
-def _beside(members: Iterable[str], files: list[str]) -> Iterator[Skipped]:
-    for name in members:
-        if name in files:
-            continue
-        data = "settings" if name.endswith(".json") else "media"
-        yield Skipped(name, "duplicate" if name.endswith(_SAME_AGAIN) else data)
-
-
 def _conversation(conversation: Any, number: int, places: ContentIds, limits: Limits) -> Iterator[Found]:
     where = _("conversation %d") % number
     nodes, lost = _nodes(conversation) if isinstance(conversation, dict) else (None, 0)
@@ -142,7 +138,14 @@ def _conversation(conversation: Any, number: int, places: ContentIds, limits: Li
         return
     yield from (Skipped(where, "broken") for _lost in range(lost))
     parents = _parents(nodes)
-    branch = _branch(nodes, parents, conversation.get("current_node"))
+    # The keys of the nodes from the root to `current`; where that is missing, to the leaf that was written last. All
+    # nodes where nothing links them.
+    current = conversation.get("current_node")
+    if not _is_linked(nodes):
+        branch = list(nodes)
+    else:
+        last = current if isinstance(current, str) and current in nodes else _last_leaf(nodes, parents)
+        branch = way_to(last, parents)
     title = word(conversation.get("title"))
     known = word(conversation.get("conversation_id") or conversation.get("id"))
     places.begin(known or digest(title, *branch[:_FIRST_NODES]))
@@ -184,7 +187,12 @@ def _nodes(conversation: Mapping[str, Any]) -> tuple[dict[str, _Node] | None, in
                 node if "message" in node else {"message": node} if "content" in node else node
             )
     if not _is_linked(nodes) and listed is not linear:
-        nodes = dict(sorted(nodes.items(), key=_by_time(nodes)))
+        # By when each was written; one without a time stays behind the one before it.
+        last, times = 0.0, {}
+        for key, node in nodes.items():
+            last = _written_at(node) or last
+            times[key] = last
+        nodes = dict(sorted(nodes.items(), key=lambda pair: times[pair[0]]))
     return nodes, _others(value for _key, value in pairs)
 
 
@@ -196,15 +204,6 @@ def _key(known: str, number: int, nodes: Mapping[str, _Node]) -> str:
     return known if known and known not in nodes else f"#{number}"
 
 
-def _by_time(nodes: Mapping[str, _Node]) -> Callable[[tuple[str, _Node]], float]:
-    """By when each was written; one without a time stays behind the one before it."""
-    last, times = 0.0, {}
-    for key, node in nodes.items():
-        last = _written_at(node) or last
-        times[key] = last
-    return lambda pair: times[pair[0]]
-
-
 def _parents(nodes: Mapping[str, _Node]) -> dict[str, str]:
     """The parent of each node: as it says itself, else as another names it among its children."""
     children = {word(child): key for key, node in nodes.items() for child in array(node.get("children"))}
@@ -214,15 +213,6 @@ def _parents(nodes: Mapping[str, _Node]) -> dict[str, str]:
 
 def _is_linked(nodes: Mapping[str, _Node]) -> bool:
     return any(_parents(nodes).values()) or sum(node.get("message") is not None for node in nodes.values()) < 2
-
-
-def _branch(nodes: Mapping[str, _Node], parents: Mapping[str, str], current: Any) -> list[str]:
-    """The keys of the nodes from the root to `current`; where that is missing, to the leaf that was written last. All
-    nodes where nothing links them."""
-    if not _is_linked(nodes):
-        return list(nodes)
-    last = current if isinstance(current, str) and current in nodes else _last_leaf(nodes, parents)
-    return way_to(last, parents)
 
 
 def _last_leaf(nodes: Mapping[str, _Node], parents: Mapping[str, str]) -> str:
@@ -261,7 +251,11 @@ def _message(node: _Node, places: ContentIds, where: str, limits: Limits) -> Ite
         return
     author = table(message.get("author"))
     role = _role(message)
-    text, others = _words(content)
+    # The words of a message, spoken ones too, and whether there was more to it.
+    parts = array(content.get("parts"))
+    words = [part if isinstance(part, str) else _transcription(part) for part in parts]
+    wordless = any(not isinstance(part, str) and not _transcription(part) for part in parts)
+    text, others = "\n".join(filter(None, words)), wordless
     text = strip_citations(text) if role == "assistant" else text
     if others:
         yield Skipped(where, "media")
@@ -291,14 +285,6 @@ def _why_not(message: Mapping[str, Any], content: Mapping[str, Any]) -> str:
 
 def _role(message: Mapping[str, Any]) -> str:
     return word(table(message.get("author")).get("role")) or word(message.get("role"))
-
-
-def _words(content: Mapping[str, Any]) -> tuple[str, bool]:
-    """The words of a message, spoken ones too, and whether there was more to it."""
-    parts = array(content.get("parts"))
-    words = [part if isinstance(part, str) else _transcription(part) for part in parts]
-    wordless = any(not isinstance(part, str) and not _transcription(part) for part in parts)
-    return "\n".join(filter(None, words)), wordless
 
 
 def _transcription(part: Any) -> str:

@@ -14,7 +14,6 @@ above it does; where there is none, or it says no year, the message has no time.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cache, lru_cache
 from itertools import islice
 from pathlib import PurePath
@@ -240,7 +239,16 @@ class Chatlog:
         style = style or _style(beginning, sure=False)
         if style is None:
             raise ImportRejected("not_this", format=str(self.label))
-        day_first = _day_first(source, style, options.day_first)
+        # Raises ImportRejected where dates can be read in two ways.
+        if options.day_first is not None:
+            day_first = options.day_first
+        else:
+            told = day_order.day_first(_open_dates(source, style))
+            if told is None:
+                told = order_by_weekdays(line.text for line in source.lines() if len(line.text) <= _LONGEST_DAY)
+            if told is None:
+                raise ImportRejected("ask_day_first", source.name)
+            day_first = told
         title = PurePath(source.name).stem
         known = frozenset(_names(style, beginning))
         known |= frozenset(name for line in beginning for name in invited_in(line, known))
@@ -316,27 +324,14 @@ def _is_unclear(lines: Iterable[str]) -> bool:
             continue
         if not names or len(names) < _LEAST_SHARE * len(beginning) or all(map(is_label, names)) or is_form(names):
             continue
-        whole = style.is_name_first and all(not one["words"] and _is_whole(one["stamp"]) for one in begun)
+        # A stamp that says the day or the second, as nobody writes by hand.
+        whole = style.is_name_first and all(
+            not one["words"] and (not _ONLY_CLOCK.fullmatch(one["stamp"]) or len(_COLONS.findall(one["stamp"])) > 1)
+            for one in begun
+        )
         if whole or (style.is_framed and len(names) > 1) or len(names) > len(set(names)):
             return True
     return False
-
-
-def _is_whole(stamp: str) -> bool:
-    """Whether a stamp says the day or the second, as nobody writes by hand."""
-    return _ONLY_CLOCK.fullmatch(stamp) is None or len(_COLONS.findall(stamp)) > 1
-
-
-def _day_first(source: Source, style: _Style, chosen: bool | None) -> bool:
-    """Raises ImportRejected where dates can be read in two ways."""
-    if chosen is not None:
-        return chosen
-    told = day_order.day_first(_open_dates(source, style))
-    if told is None:
-        told = order_by_weekdays(line.text for line in source.lines() if len(line.text) <= _LONGEST_DAY)
-    if told is None:
-        raise ImportRejected("ask_day_first", source.name)
-    return told
 
 
 def _open_dates(source: Source, style: _Style) -> Iterator[day_order.Numbers]:
@@ -377,22 +372,20 @@ class _Beginnings:
         self.apart = True
 
     def of(self, text: str) -> tuple[_Head, str] | None:
-        begun = self._begun(text)
-        self.apart = not text.strip()
-        return begun
-
-    def _begun(self, text: str) -> tuple[_Head, str] | None:
         if self.style.notice and self.style.notice.fullmatch(text):
-            return _Head(reason="notice"), text
-        if (found := self.style.begins.fullmatch(text)) and _is_message(found):
+            begun: tuple[_Head, str] | None = (_Head(reason="notice"), text)
+        elif (found := self.style.begins.fullmatch(text)) and _is_message(found):
             groups = found.groupdict(default="")
             self.says_days = _ONLY_CLOCK.fullmatch(found["stamp"]) is None
             day = "" if self.says_days else self.day
-            return _Head(found["stamp"], _name_in(found), groups.get("number", ""), day), groups["words"]
-        if day := self._day_in(text):
+            begun = _Head(found["stamp"], _name_in(found), groups.get("number", ""), day), groups["words"]
+        elif day := self._day_in(text):
             self.day = day
-            return _Head(day=day), ""
-        return (_Head(reason="document"), text) if _RULE.match(text) else None
+            begun = _Head(day=day), ""
+        else:
+            begun = (_Head(reason="document"), text) if _RULE.match(text) else None
+        self.apart = not text.strip()
+        return begun
 
     def _day_in(self, text: str) -> str:
         if self.style.is_markdown and (heading := _MARKDOWN_HEADING.match(text)):
@@ -422,10 +415,14 @@ def _lines(
         name, text = _spoken(head, message.text.strip("\n"), names, style)
         text, notices = without_notices(text, known)
         yield from (Skipped(where, "notice") for _notice in range(notices))
-        if reason := _why_not(name, text, style):
-            yield Skipped(where, reason)
+        bare = text.strip()
+        is_media = _MEDIA.fullmatch(bare) or (style.media and style.media.fullmatch(bare))
+        is_notice = name in _SYSTEM or text.startswith(_CALL)
+        if is_notice or is_media or is_deleted(bare):
+            yield Skipped(where, "notice" if is_notice else "deleted" if is_deleted(bare) else "media")
             continue
-        at = _time(head.day, head.stamp, day_first)
+        moment = moment_in(f"{head.day} {head.stamp}" if head.day else head.stamp)
+        at = moment.at(day_first) if moment else None
         yield message_of(name, text, at, where, limits, places, role=role_named(name))
 
 
@@ -437,21 +434,6 @@ def _spoken(head: _Head, text: str, names: Names, style: _Style) -> tuple[str, s
         text = "\n".join(line.removeprefix("  ") for line in text.split("\n"))
         text = framed["inside"] if (framed := _MARKDOWN_FRAME.fullmatch(text.strip())) else _ESCAPED.sub(r"\1", text)
     return names.of(head.number, name) if head.number else name, text.strip("\n").lstrip("\t")
-
-
-def _why_not(name: str, text: str, style: _Style) -> str:
-    bare = text.strip()
-    if name in _SYSTEM or text.startswith(_CALL):
-        return "notice"
-    if is_deleted(bare):
-        return "deleted"
-    return "media" if _MEDIA.fullmatch(bare) or (style.media and style.media.fullmatch(bare)) else ""
-
-
-@lru_cache(maxsize=1_000)
-def _time(day: str, stamp: str, day_first: bool) -> datetime | None:
-    moment = moment_in(f"{day} {stamp}" if day else stamp)
-    return moment.at(day_first) if moment else None
 
 
 FORMATS = (Chatlog(),)

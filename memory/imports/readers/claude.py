@@ -6,7 +6,7 @@ has blocks of other kinds as well: then `text` holds stand-ins for those, and th
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC
 from typing import Any
 
@@ -72,34 +72,28 @@ def _file(source: Source, member: str, limits: Limits) -> Iterator[Found]:
             for project, text in table(one.get("project_memories")).items():
                 yield from _memory(text, "project_memory", project, {"project": project})
         else:
-            yield from _conversation(one, number, places, limits)
-
-
-def _conversation(conversation: Any, number: int, places: ContentIds, limits: Limits) -> Iterator[Found]:
-    where = _("conversation %d") % number
-    if not isinstance(conversation, dict) or not isinstance(conversation.get("chat_messages"), list):
-        yield Skipped(where, conversation.reason if isinstance(conversation, Unread) else "broken")
-        return
-    title = word(conversation.get("name"))
-    known, begun_at = word(conversation.get("uuid")), word(conversation.get("created_at"))
-    places.begin(known or digest(title, begun_at))
-    messages = _in_order(conversation["chat_messages"])
-    found = _messages(messages, _not_chosen(messages, conversation), places, where, limits)
-    source_id = known or digest(number, title, begun_at)
-    yield from sessions_of(title, source_id, where, found, limits)
-
-
-def _not_chosen(messages: list[Any], conversation: Mapping[str, Any]) -> set[str]:
-    """The ids of messages that were said anew, and of what followed them."""
-    parents = {
-        word(message.get("uuid")): word(message.get("parent_message_uuid"))
-        for message in map(table, messages)
-        if message.get("uuid") and message.get("parent_message_uuid")
-    }
-    if len(set(parents.values())) == len(parents):
-        return set()
-    opened = word(conversation.get("current_leaf_message_uuid"))
-    return beside(way_to(opened if opened in parents else list(parents)[-1], parents), parents)
+            where = _("conversation %d") % number
+            if not isinstance(one, dict) or not isinstance(one.get("chat_messages"), list):
+                yield Skipped(where, one.reason if isinstance(one, Unread) else "broken")
+                continue
+            title = word(one.get("name"))
+            known, begun_at = word(one.get("uuid")), word(one.get("created_at"))
+            places.begin(known or digest(title, begun_at))
+            messages = _in_order(one["chat_messages"])
+            # The ids of messages that were said anew, and of what followed them.
+            parents = {
+                word(message.get("uuid")): word(message.get("parent_message_uuid"))
+                for message in map(table, messages)
+                if message.get("uuid") and message.get("parent_message_uuid")
+            }
+            if len(set(parents.values())) == len(parents):
+                not_chosen = set()
+            else:
+                opened = word(one.get("current_leaf_message_uuid"))
+                not_chosen = beside(way_to(opened if opened in parents else list(parents)[-1], parents), parents)
+            found = _messages(messages, not_chosen, places, where, limits)
+            source_id = known or digest(number, title, begun_at)
+            yield from sessions_of(title, source_id, where, found, limits)
 
 
 def _messages(
@@ -112,7 +106,16 @@ def _messages(
             yield Skipped(place, "not_chosen")
         elif isinstance(message, dict):
             blocks = [table(block) for block in array(message.get("content"))]
-            left_out = [*_left_out(blocks), *_attached(message)]
+            reasons: list[str] = []
+            for block in blocks:
+                kind = word(block.get("type"))
+                if kind != "text":
+                    reasons.append(
+                        _BLOCKS.get(kind, "tool" if kind.endswith(("tool_use", "tool_result")) else "unknown")
+                    )
+            attached = map(table, array(message.get("attachments")))
+            files = ["document" if file.get("extracted_content") else "media" for file in attached]
+            left_out = [*reasons, *files, *("media" for _file in array(message.get("files")))]
             yield from (Skipped(place, reason) for reason in left_out)
             sender, text = word(message.get("sender")), _words(message, blocks)
             if text.strip() or not left_out:
@@ -129,12 +132,8 @@ def _in_order(messages: list[Any]) -> list[Any]:
     times = [moment(table(message).get("created_at")) for message in messages]
     if None in times:
         return messages
-    return sorted(messages, key=_seconds)
-
-
-def _seconds(message: Mapping[str, Any]) -> float:
-    at = moment(message["created_at"])
-    return (at if at and at.tzinfo else at.replace(tzinfo=UTC)).timestamp() if at else 0.0
+    seconds = [(at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() for at in times if at]
+    return [message for _second, message in sorted(zip(seconds, messages, strict=True), key=lambda pair: pair[0])]
 
 
 def _words(message: Mapping[str, Any], blocks: list[dict[str, Any]]) -> str:
@@ -143,19 +142,6 @@ def _words(message: Mapping[str, Any], blocks: list[dict[str, Any]]) -> str:
     if text.strip() and len(texts) == len(blocks):
         return text
     return "\n\n".join(filter(None, texts)) or ("" if blocks else text)
-
-
-def _left_out(blocks: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    for block in blocks:
-        kind = word(block.get("type"))
-        if kind != "text":
-            yield _BLOCKS.get(kind, "tool" if kind.endswith(("tool_use", "tool_result")) else "unknown")
-
-
-def _attached(message: Mapping[str, Any]) -> Iterator[str]:
-    for attachment in array(message.get("attachments")):
-        yield "document" if table(attachment).get("extracted_content") else "media"
-    yield from ("media" for _file in array(message.get("files")))
 
 
 def _memory(text: Any, kind: str, project: str, rest: Mapping[str, Any]) -> Iterator[Remembered]:

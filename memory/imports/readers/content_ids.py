@@ -53,16 +53,13 @@ class ContentIds:
 
     def id_of(self, speaker: str, text: str, at: datetime | None) -> str:
         times = self._times(str(at), speaker, text) if at else 0
-        return digest(times or self._next_place(), speaker, at, text)
+        self._number += not times
+        return digest(times or f"{self._talk} {self._number}", speaker, at, text)
 
     def id_of_entry(self, title: str, text: str, day: date | None) -> str:
         known = digest("entry", day, title, text)
         times = self._times(str(day), known)
         return known if times < 2 else digest(known, times)
-
-    def _next_place(self) -> str:
-        self._number += 1
-        return f"{self._talk} {self._number}"
 
     def _times(self, moment: str, *what: str) -> int:
         """How many times it has been there at that moment; 0 where more than are held are of one moment."""

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from itertools import islice
 
-from memory.imports.readers.source import Sample, Source
+from memory.imports.readers.source import Source
 from memory.imports.readers.types import ImportRejected
 
 _SUFFIXES = {
@@ -49,47 +49,36 @@ def contents_of(source: Source) -> str:
     sample = source.sample
     if members or sample.head.startswith(b"PK"):
         office = next((kind for name, kind in _OFFICE if name in members), "")
-        return f"kind:{office}" if office else f"zip:{_counts(members)}"
-    kind = _kind(sample)
+        kinds = Counter(map(kind_of_name, members)).most_common()
+        return f"kind:{office}" if office else f"zip:{','.join(f'{kind}={count}' for kind, count in kinds)}"
+    head = sample.head
+    if head[4:8] == b"ftyp":
+        kind = "video"
+    else:
+        known = next((kind for magic, kind in _MAGIC if head.startswith(magic)), "")
+        # Words may begin like a picture.
+        kind = "" if known == "picture" and sample.text else known
     if kind:
         return f"kind:{kind}"
     # The names of the outermost fields that say something: of an array's elements theirs.
     names = {path.removeprefix("item.").removeprefix("item.").partition(".")[0] for path in sample.paths}
     fields = sorted(name for name in names if _FIELD.fullmatch(name) and name != "item")[:_MAX_FIELDS]
-    if fields or sample.text.strip()[:1] in ("[", "{"):
-        return f"json:{','.join(fields)}" if fields else _bare_json(sample)
-    return f"text:{_line_count(source)}" if sample.text.strip() else ""
-
-
-def _bare_json(sample: Sample) -> str:
-    """JSON without fields: an empty one, one of bare values, or none at all."""
+    if fields:
+        return f"json:{','.join(fields)}"
+    if sample.text.strip()[:1] in ("[", "{"):
+        # Without fields: an empty one, one of bare values, or none at all.
+        try:
+            return "" if json.loads(sample.text) else "json:"
+        except (ValueError, RecursionError):
+            return "damaged:"
+    if not sample.text.strip():
+        return ""
     try:
-        return "" if json.loads(sample.text) else "json:"
-    except (ValueError, RecursionError):
-        return "damaged:"
-
-
-def _line_count(source: Source) -> int:
-    try:
-        return sum(1 for line in islice(source.lines(), _MAX_LINES) if line.text.strip())
+        return f"text:{sum(1 for line in islice(source.lines(), _MAX_LINES) if line.text.strip())}"
     except ImportRejected:
-        return 0
-
-
-def _counts(members: tuple[str, ...]) -> str:
-    kinds = Counter(map(kind_of_name, members))
-    return ",".join(f"{kind}={count}" for kind, count in kinds.most_common())
+        return "text:0"
 
 
 def kind_of_name(name: str) -> str:
     """What kind of file has such a name: "pictures", "json", … or "others"."""
     return _KIND_OF.get(name.rpartition(".")[2].casefold(), "others")
-
-
-def _kind(sample: Sample) -> str:
-    head = sample.head
-    if head[4:8] == b"ftyp":
-        return "video"
-    known = next((kind for magic, kind in _MAGIC if head.startswith(magic)), "")
-    # Words may begin like a picture.
-    return "" if known == "picture" and sample.text else known

@@ -57,7 +57,8 @@ class DayOne:
                 yield _classic_entry(source, member, options)
         for member in journals or ([] if source.members else [""]):
             for number, (_place, value) in enumerate(values(source, ("entries.item",), member), 1):
-                yield _entry(value, _where(member, number), options)
+                entry = _("entry %d") % number
+                yield _entry(value, f"{member}, {entry}" if member else entry, options)
 
 
 def _journals(members: tuple[str, ...]) -> list[str]:
@@ -89,11 +90,6 @@ def _classic_entry(source: Source, member: str, options: Options) -> Entry | Ski
     at = at.replace(tzinfo=UTC) if isinstance(at, datetime) else None
     value = {"text": entry.get("Entry Text"), "uuid": entry.get("UUID"), "timeZone": entry.get("Time Zone")}
     return _entry(value | {"creationDate": at.isoformat() if at else None}, where, options)
-
-
-def _where(member: str, number: int) -> str:
-    entry = _("entry %d") % number
-    return f"{member}, {entry}" if member else entry
 
 
 def _entry(value: Any, where: str, options: Options) -> Entry | Skipped:

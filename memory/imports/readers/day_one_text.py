@@ -22,7 +22,7 @@ from memory.imports.readers import day_order
 from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.headings import heading_in
 from memory.imports.readers.lines import storable
-from memory.imports.readers.localized_times import Moment, moment_in
+from memory.imports.readers.localized_times import moment_in
 from memory.imports.readers.source import Sample, Source, TextLine
 from memory.imports.readers.types import Entry, Found, ImportRejected, Limits, Options, Skipped
 
@@ -58,7 +58,18 @@ class DayOneText:
         if not members:
             raise ImportRejected("member_missing")
         yield from (Skipped(member, "media") for member in source.members if member not in members)
-        day_first = _day_first(source, members, options)
+        # Raises ImportRejected where dates can be read in two ways.
+        if options.day_first is not None:
+            day_first = options.day_first
+        else:
+            lines = chain.from_iterable(source.lines(member) for member in members)
+            written = filter(None, (_date_in(line.text) for line in lines))
+            moments = (moment for date in written if (moment := moment_in(date)))
+            dates = [(one.month, one.day, one.year) for one in moments if one.open_order]
+            told = day_order.day_first(dates) if dates else False
+            if told is None:
+                raise ImportRejected("ask_day_first", source.name)
+            day_first = told
         places = ContentIds()
         for member in members:
             for entry in _entries(source.lines(member), options.limits):
@@ -87,23 +98,6 @@ def _day_in(value: str) -> date | None:
     if heading is None or heading.words or heading.title or not heading.written.year:
         return None
     return heading.written.as_day()
-
-
-def _day_first(source: Source, members: Iterable[str], options: Options) -> bool:
-    """Raises ImportRejected where dates can be read in two ways."""
-    if options.day_first is not None:
-        return options.day_first
-    lines = chain.from_iterable(source.lines(member) for member in members)
-    moments = (moment for line in lines if (moment := _moment(_date_in(line.text))))
-    dates = [(one.month, one.day, one.year) for one in moments if one.open_order]
-    told = day_order.day_first(dates) if dates else False
-    if told is None:
-        raise ImportRejected("ask_day_first", source.name)
-    return told
-
-
-def _moment(written: str) -> Moment | None:
-    return moment_in(written) if written else None
 
 
 def _entries(lines: Iterable[TextLine], limits: Limits) -> Iterator[_Entry]:

@@ -6,6 +6,7 @@ would be remembered for good.
 
 import codecs
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from django.utils.translation import gettext as _
 
@@ -25,12 +26,9 @@ MOST_ZEROS = 3  # of a short file; of a longer one a hundredth
 def encoding_of(chunks: Iterable[bytes]) -> str:
     """The codec for what begins with `chunks`. Only as many are read as the decision takes: the first, or, where that
     is plain ASCII, up to the first that is not. Raises ImportRejected."""
-    read = 0
-    for chunk in chunks:
-        found = _encoding_of_first(chunk) if not read else _encoding_without_mark(chunk)
-        if found:
-            return found
-        read += len(chunk)
+    for number, chunk in enumerate(chunks):
+        if encoding := (_encoding_by_mark(chunk) if not number else "") or _encoding_without_mark(chunk):
+            return encoding
     return "utf-8"
 
 
@@ -39,7 +37,7 @@ def decode(chunks: Iterable[bytes], encoding: str) -> Iterator[str]:
     decoder = codecs.getincrementaldecoder(encoding)("strict")
     fed, lines, first = 0, 1, True
     zeros = read = 0
-    for chunk, last in _with_last(chunks):
+    for chunk, last in chain(((chunk, False) for chunk in chunks), [(b"", True)]):
         fed += len(chunk)
         try:
             text = decoder.decode(chunk, last)
@@ -56,20 +54,26 @@ def decode(chunks: Iterable[bytes], encoding: str) -> Iterator[str]:
             yield text
 
 
-def _encoding_of_first(chunk: bytes) -> str:
+def _encoding_by_mark(chunk: bytes) -> str:
+    """The codec that the first bytes of a file say, by a mark or by zeros; "" where they say none."""
     if chunk.startswith(_UTF_32):
         raise ImportRejected("encoding", _place(1, 0))
     for mark, encoding in _MARKS:
         if chunk.startswith(mark):
             return encoding
-    if b"\0" in chunk and not _is_text_with_zeros(chunk):
+    if b"\0" in chunk:
+        # A few zeros may have gone astray in what is text: they are dropped, as at every other door.
+        rest = chunk.replace(b"\0", b"")
+        is_utf_8 = _decodes(rest, "utf-8") is None and _is_text(rest.decode("utf-8", "ignore"))
+        if is_utf_8 and _are_few(len(chunk) - len(rest), len(chunk)):
+            return ""
         # The zeros of UTF-16 stand in every second place, those of blanks and digits at least; a few like 一 (4E00)
         # have them in the other. What comes out has to be text.
         encoding = "utf-16-le" if chunk[1::2].count(0) > chunk[::2].count(0) else "utf-16-be"
         if _decodes(chunk, encoding) is None and _is_text(chunk.decode(encoding, "ignore")):
             return encoding
         raise ImportRejected("binary", _place(chunk[: chunk.index(0)].count(b"\n") + 1, chunk.index(0)))
-    return _encoding_without_mark(chunk)
+    return ""
 
 
 def _encoding_without_mark(chunk: bytes) -> str:
@@ -83,13 +87,6 @@ def _encoding_without_mark(chunk: bytes) -> str:
         return "gb18030"
     # Let the reading of it as UTF-8 say where it breaks.
     return "utf-8"
-
-
-def _is_text_with_zeros(chunk: bytes) -> bool:
-    """Whether it is text in which a few zeros went astray: they are dropped, as at every other door."""
-    rest = chunk.replace(b"\0", b"")
-    is_utf_8 = _decodes(rest, "utf-8") is None and _is_text(rest.decode("utf-8", "ignore"))
-    return is_utf_8 and _are_few(len(chunk) - len(rest), len(chunk))
 
 
 def _are_few(zeros: int, length: int) -> bool:
@@ -121,13 +118,6 @@ def _looks_chinese(chunk: bytes) -> bool:
         usual += trail >= 0xA1 and (lead in _PUNCTUATION or lead in _HANZI)
         place += 2
     return pairs > 0 and usual >= _SHARE_OF_GB2312 * pairs
-
-
-def _with_last(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
-    """Each chunk, and an empty last one marked as such."""
-    for chunk in chunks:
-        yield chunk, False
-    yield b"", True
 
 
 def _place(line: int, byte: int) -> str:

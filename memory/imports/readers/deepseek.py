@@ -39,20 +39,18 @@ class DeepSeek:
         places = ContentIds()
         for file in files or [""]:
             for number, conversation in enumerate(objects(source, file), start=1):
-                yield from _conversation(conversation, number, places, options.limits)
-
-
-def _conversation(conversation: Any, number: int, places: ContentIds, limits: Limits) -> Iterator[Found]:
-    where = _("conversation %d") % number
-    if not isinstance(conversation, dict) or not isinstance(conversation.get("mapping"), dict):
-        yield Skipped(where, conversation.reason if isinstance(conversation, Unread) else "broken")
-        return
-    nodes = {key: table(node) for key, node in conversation["mapping"].items()}
-    title = word(conversation.get("title"))
-    known = word(conversation.get("id"))
-    places.begin(known or title)
-    source_id = known or digest("deepseek", number, title)
-    yield from sessions_of(title, source_id, where, _lines(nodes, known, places, where, limits), limits)
+                where = _("conversation %d") % number
+                if not isinstance(conversation, dict) or not isinstance(conversation.get("mapping"), dict):
+                    yield Skipped(where, conversation.reason if isinstance(conversation, Unread) else "broken")
+                    continue
+                nodes = {key: table(node) for key, node in conversation["mapping"].items()}
+                title = word(conversation.get("title"))
+                known = word(conversation.get("id"))
+                places.begin(known or title)
+                source_id = known or digest("deepseek", number, title)
+                yield from sessions_of(
+                    title, source_id, where, _lines(nodes, known, places, where, options.limits), options.limits
+                )
 
 
 def _lines(
@@ -60,7 +58,9 @@ def _lines(
 ) -> Iterator[Line | Skipped]:
     parents = {key: word(node.get("parent")) for key, node in nodes.items()}
     leaves = [key for key in nodes if key not in set(parents.values())]
-    branch = way_to(max(leaves, key=lambda key: _written_at(nodes[key]), default=""), parents)
+    times = {key: moment(table(nodes[key].get("message")).get("inserted_at")) for key in leaves}
+    last = max(leaves, key=lambda key: at.timestamp() if (at := times[key]) else 0.0, default="")
+    branch = way_to(last, parents)
     message_number = _("%(talk)s, message %(number)d")
     for number, key in enumerate(branch, start=1):
         place = message_number % {"talk": where, "number": number}
@@ -77,11 +77,6 @@ def _lines(
         yield from (Skipped(place, "media") for _file in array(message.get("files")))
     for key in nodes.keys() - set(branch):
         yield from (Skipped(where, "not_chosen") for _said in _spoken(table(nodes[key].get("message"))))
-
-
-def _written_at(node: Mapping[str, Any]) -> float:
-    at = moment(table(node.get("message")).get("inserted_at"))
-    return at.timestamp() if at else 0.0
 
 
 def _spoken(message: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

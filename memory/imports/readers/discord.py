@@ -66,7 +66,15 @@ class Discord:
         for file in files or [""]:
             with within(file):
                 channel = _Channel()
-                messages = _messages(source, file, channel)
+
+                def read_messages(file: str = file, channel: _Channel = channel) -> Iterator[Any]:
+                    for place, value in values(source, [*_HEAD, "messages.item"], file):
+                        if place in _HEAD:
+                            channel.known[place] = word(value)
+                        else:
+                            yield value
+
+                messages = read_messages()
                 # The head of the file is read on the way to its first message.
                 first = list(islice(messages, 1))
                 source_id = channel.known.get("channel.id") or digest("discord", channel.title)
@@ -84,14 +92,6 @@ def _files(members: tuple[str, ...]) -> list[str]:
 
 def _is_channel(sample: Sample) -> bool:
     return sample.text.lstrip().startswith("{") and {"guild.id", "channel.id"} <= sample.paths
-
-
-def _messages(source: Source, file: str, channel: _Channel) -> Iterator[Any]:
-    for place, value in values(source, [*_HEAD, "messages.item"], file):
-        if place in _HEAD:
-            channel.known[place] = word(value)
-        else:
-            yield value
 
 
 def _lines(channel: _Channel, messages: Iterable[Any], places: ContentIds, limits: Limits) -> Iterator[Line | Skipped]:

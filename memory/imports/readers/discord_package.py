@@ -24,7 +24,7 @@ from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.table import records, shape_of
 from memory.imports.readers.time_order import oldest_first, weight
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Skipped, digest
-from memory.imports.readers.whole_json import load_json
+from memory.imports.readers.whole_json import load_small_object
 from memory.imports.readers.zips import within
 
 _MESSAGES = re.compile(r"(?:^|/)c?\d+/messages\.(?:json|csv)$|^c?\d*/?messages\.(?:json|csv)$", re.I)
@@ -48,18 +48,29 @@ class DiscordPackage:
         return 0.96 if any(map(_is_messages, inside if sample.members else [sample])) else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
-        files = [name for name in _files(source.members) if _is_readable(source.sample.inside(name))]
+        # A channel in which nothing was written is an empty list.
+        samples = {name: source.sample.inside(name) for name in _files(source.members)}
+        files = [name for name, sample in samples.items() if _is_messages(sample) or sample.text.strip() == "[]"]
         if source.members and not files:
             raise ImportRejected("member_missing")
         for name in source.members:
             if name not in files:
                 yield Skipped(name, "settings" if name.casefold().endswith((".json", ".csv", ".txt")) else "media")
-        names, owner, places = _index(source), _owner(source), ContentIds()
+        # What the package calls each channel.
+        index = next((name for name in source.members if name.casefold().endswith("messages/index.json")), "")
+        folder = next((name.rpartition("/c")[0] for name in _files(source.members) if "/c" in name), "")
+        named = load_small_object(source, index or f"{folder}/index.json", _MAX_INDEX)
+        names = {key: word(value) for key, value in named.items()}
+        owner, places = _owner(source), ContentIds()
         for number, file in enumerate(files or [""], start=1):
             with within(file):
-                channel = _small(source, f"{file.rpartition('/')[0]}/channel.json")
+                channel = load_small_object(source, f"{file.rpartition('/')[0]}/channel.json", _MAX_INDEX)
                 known = word(channel.get("id")) or (file.rpartition("/")[0].rpartition("/")[2].lstrip("cC"))
-                title = _title(channel, names.get(known, ""))
+                # The server and the channel; of a chat of two whoever it is with.
+                guild = word(table(channel.get("guild")).get("name"))
+                with_whom = _WITH.match(names.get(known, ""))
+                partner = _NUMBER.sub("", with_whom["name"] if with_whom else names.get(known, ""))
+                title = " / ".join(filter(None, (guild, word(channel.get("name"))))) or partner
                 source_id = f"discord:{known}" if known else digest("discord_package", title, number)
                 where = title or _("channel %d") % number
                 places.begin(source_id)
@@ -79,28 +90,6 @@ def _is_messages(sample: Sample) -> bool:
     return shape is not None and {*shape.columns} >= _FIELDS
 
 
-def _is_readable(sample: Sample) -> bool:
-    """A channel in which nothing was written is an empty list."""
-    return _is_messages(sample) or sample.text.strip() == "[]"
-
-
-def _index(source: Source) -> dict[str, str]:
-    """What the package calls each channel."""
-    found = next((name for name in source.members if name.casefold().endswith("messages/index.json")), "")
-    folder = next((name.rpartition("/c")[0] for name in _files(source.members) if "/c" in name), "")
-    return {key: word(value) for key, value in _small(source, found or f"{folder}/index.json").items()}
-
-
-def _small(source: Source, member: str) -> dict[str, Any]:
-    """What a small file says; nothing where it is missing or damaged."""
-    if member not in source.members:
-        return {}
-    try:
-        return table(load_json(source.texts(member), source.limits, _MAX_INDEX))
-    except ImportRejected:
-        return {}
-
-
 def _owner(source: Source) -> str:
     """Who the package was made for, by name."""
     wanted = ("global_name", "username")
@@ -112,16 +101,6 @@ def _owner(source: Source) -> str:
                 continue
             return next((found[place] for place in wanted if found.get(place)), _OWNER)
     return _OWNER
-
-
-def _title(channel: dict[str, Any], indexed: str) -> str:
-    """The server and the channel; of a talk of two whoever it is with."""
-    guild = word(table(channel.get("guild")).get("name"))
-    name = word(channel.get("name"))
-    if guild or name:
-        return " / ".join(filter(None, (guild, name)))
-    with_whom = _WITH.match(indexed)
-    return _NUMBER.sub("", with_whom["name"] if with_whom else indexed)
 
 
 def _messages(source: Source, file: str) -> Iterator[Any]:

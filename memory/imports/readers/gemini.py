@@ -163,28 +163,22 @@ def _lines(
     for number, activity in enumerate(activities, start=1):
         where = _("activity %d") % number
         if isinstance(activity, dict):
-            yield from _activity(activity, wrapping, places, where, limits)
+            title, at = word(activity.get("title")), moment(activity.get("time"))
+            answer = _answer(activity)
+            asked = title.startswith(PROMPTED) or wrapping.is_around(title)
+            if not _is_of_gemini(activity) or (not asked and (not answer or title.startswith(USED))):
+                yield Skipped(where, "notice")
+                continue
+            for side, text in ((_USER, wrapping.taken_off(title)), (_PERSONA, answer)):
+                yield message_of(side, text, at, where, limits, places, role=_ROLES[side])
+            files = [*array(activity.get("attachedFiles")), *array(activity.get("imageFile"))]
+            yield from (Skipped(where, "media") for _file in files)
         else:
             yield Skipped(where, activity.reason if isinstance(activity, Unread) else "broken")
 
 
 def _answer(activity: Mapping[str, Any]) -> str:
     return "\n\n".join(words_of(word(table(one).get("html"))) for one in array(activity.get("safeHtmlItem")))
-
-
-def _activity(
-    activity: Mapping[str, Any], wrapping: Wrapping, places: ContentIds, where: str, limits: Limits
-) -> Iterator[Line | Skipped]:
-    title, at = word(activity.get("title")), moment(activity.get("time"))
-    answer = _answer(activity)
-    asked = title.startswith(PROMPTED) or wrapping.is_around(title)
-    if not _is_of_gemini(activity) or (not asked and (not answer or title.startswith(USED))):
-        yield Skipped(where, "notice")
-        return
-    for side, text in ((_USER, wrapping.taken_off(title)), (_PERSONA, answer)):
-        yield message_of(side, text, at, where, limits, places, role=_ROLES[side])
-    files = [*array(activity.get("attachedFiles")), *array(activity.get("imageFile"))]
-    yield from (Skipped(where, "media") for _file in files)
 
 
 FORMATS = (Gemini(),)

@@ -12,7 +12,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import islice
 
 from django.utils.translation import gettext as _
@@ -73,7 +72,18 @@ class GeminiPage:
         yield from (Skipped(name, "settings") for name in source.members if name not in files)
         places = ContentIds()
         for file in files or [""]:
-            day_first = _day_first(source, file, options)
+            # Raises ImportRejected where dates can be read in two ways.
+            if options.day_first is not None:
+                day_first = options.day_first
+            else:
+                moments = (
+                    one.moment for one in _activities(source, file, options.limits) if isinstance(one, _Activity)
+                )
+                dates = [(one.month, one.day, one.year) for one in moments if one.open_order]
+                told = day_order.day_first(dates) if dates else False
+                if told is None:
+                    raise ImportRejected("ask_day_first", file or source.name)
+                day_first = told
             wrapping = _wrapping(_activities(source, file, options.limits))
             activities = oldest_first(
                 _activities(source, file, options.limits),
@@ -153,18 +163,6 @@ def _plain(html: str) -> str:
     return begin + _HARD_SPACE + words_of(rest) if mark and begin else words_of(html).strip(_HARD_SPACE + " ")
 
 
-def _day_first(source: Source, file: str, options: Options) -> bool:
-    """Raises ImportRejected where dates can be read in two ways."""
-    if options.day_first is not None:
-        return options.day_first
-    moments = (one.moment for one in _activities(source, file, options.limits) if isinstance(one, _Activity))
-    dates = [(one.month, one.day, one.year) for one in moments if one.open_order]
-    told = day_order.day_first(dates) if dates else False
-    if told is None:
-        raise ImportRejected("ask_day_first", file or source.name)
-    return told
-
-
 # --- what was asked ---------------------------------------------------------------------------------------------------
 def _wrapping(activities: Iterable[_Activity | str]) -> Wrapping:
     """The words in front of all questions: those before a hard blank, else as in the other form of the export."""
@@ -185,25 +183,20 @@ def _lines(
         if isinstance(activity, str):
             yield Skipped(where, activity)
             continue
-        yield from _said(activity, activity.moment.at(day_first), wrapping, where, places, limits)
-
-
-def _said(
-    activity: _Activity, at: datetime | None, wrapping: Wrapping, where: str, places: ContentIds, limits: Limits
-) -> Iterator[Line | Skipped]:
-    title = activity.title if wrapping.is_around(activity.title) else activity.title.replace(_HARD_SPACE, " ")
-    asked = title.startswith(PROMPTED) or wrapping.is_around(title)
-    if not asked and (not activity.answer or title.startswith(USED)):
-        yield Skipped(where, "notice")
-        return
-    sides: tuple[tuple[str, str, Role], ...] = (
-        (_USER, wrapping.taken_off(title), "user"),
-        (_PERSONA, activity.answer, "persona"),
-    )
-    for side, text, role in sides:
-        if text.strip() or side == _USER:
-            yield message_of(side, text.replace(_HARD_SPACE, " "), at, where, limits, places, role=role)
-    yield from (Skipped(where, "media") for _file in range(activity.files))
+        at = activity.moment.at(day_first)
+        title = activity.title if wrapping.is_around(activity.title) else activity.title.replace(_HARD_SPACE, " ")
+        asked = title.startswith(PROMPTED) or wrapping.is_around(title)
+        if not asked and (not activity.answer or title.startswith(USED)):
+            yield Skipped(where, "notice")
+            continue
+        sides: tuple[tuple[str, str, Role], ...] = (
+            (_USER, wrapping.taken_off(title), "user"),
+            (_PERSONA, activity.answer, "persona"),
+        )
+        for side, text, role in sides:
+            if text.strip() or side == _USER:
+                yield message_of(side, text.replace(_HARD_SPACE, " "), at, where, limits, places, role=role)
+        yield from (Skipped(where, "media") for _file in range(activity.files))
 
 
 FORMATS = (GeminiPage(),)

@@ -21,7 +21,7 @@ from memory.imports.readers.localized_times import moment_in
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.time_order import oldest_first, weight
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
-from memory.imports.readers.whole_json import load_json
+from memory.imports.readers.whole_json import load_small_object
 from memory.imports.readers.zips import within
 
 _MESSAGES = "messages.json"
@@ -47,13 +47,21 @@ class GoogleChat:
         for name in source.members:
             if name not in files:
                 yield Skipped(name, "settings" if name.casefold().endswith(".json") else "media")
-        owner, places = _owner(source), ContentIds()
+        # Whose account it is, by address or name; "" where that is not said.
+        profiles = [name for name in source.members if name.casefold().endswith("user_info.json")]
+        users = (table(load_small_object(source, name, _MAX_INFO).get("user")) for name in profiles)
+        user, places = next(filter(None, users), {}), ContentIds()
+        owner = word(user.get("email")) or word(user.get("name"))
         for number, file in enumerate(files or [""], start=1):
             with within(file):
                 folder = file.rpartition("/")[0].rpartition("/")[2]
-                info = _info(source, file)
-                members = [table(one) for one in array(info.get("members"))]
-                title = word(info.get("name")) or _others(members, owner) or folder
+                info = load_small_object(source, f"{file.rpartition('/')[0]}/group_info.json", _MAX_INFO)
+                people = [
+                    (word(person.get("email")), word(person.get("name")))
+                    for person in map(table, array(info.get("members")))
+                ]
+                others = ", ".join(name for email, name in people if owner not in (email, name) and name)
+                title = word(info.get("name")) or (others if owner else "") or folder
                 source_id = folder or digest("google_chat", source.name)
                 where = title or _("chat %d") % number
                 places.begin(source_id)
@@ -69,33 +77,6 @@ def _files(members: Iterable[str]) -> list[str]:
 
 def _is_chat(sample: Sample) -> bool:
     return sample.paths >= _MARKS
-
-
-def _owner(source: Source) -> str:
-    """Whose account it is, by address or name; "" where that is not said."""
-    for member in source.members:
-        if member.casefold().endswith("user_info.json"):
-            try:
-                user = table(table(load_json(source.texts(member), source.limits, _MAX_INFO)).get("user"))
-            except ImportRejected:
-                continue
-            return word(user.get("email")) or word(user.get("name"))
-    return ""
-
-
-def _info(source: Source, file: str) -> dict[str, Any]:
-    member = f"{file.rpartition('/')[0]}/group_info.json"
-    if not file or member not in source.members:
-        return {}
-    try:
-        return table(load_json(source.texts(member), source.limits, _MAX_INFO))
-    except ImportRejected:
-        return {}
-
-
-def _others(members: list[dict[str, Any]], owner: str) -> str:
-    names = (word(one.get("name")) for one in members if owner not in (word(one.get("email")), word(one.get("name"))))
-    return ", ".join(filter(None, names)) if owner else ""
 
 
 def _at(message: Any) -> datetime | None:

@@ -125,7 +125,9 @@ def heading_in(line: str, begins: bool) -> Heading | None:
     if match is None or not _stands_apart(match, rest, begins):
         return None
     written = _written(match)
-    if written is None:
+    orders = (False, True) if written.order_open else (False,)
+    # 2000 is a leap year: every day of a date without a year is one of it.
+    if not any(written.as_day(2000, day_first=order) for order in orders):
         return None
     clock = _clock(match)
     # Digits that are no time of day are words.
@@ -148,18 +150,16 @@ def _stands_apart(match: re.Match[str], rest: str, begins: bool) -> bool:
     return any(match[name] for name in ("iso_year", "zh_year", "year")) or _CLEAR_SEPARATOR.match(rest) is not None
 
 
-def _written(match: re.Match[str]) -> WrittenDate | None:
-    written = _as_written(match)
-    orders = (False, True) if written.order_open else (False,)
-    # 2000 is a leap year: every day of a date without a year is one of it.
-    return written if any(written.as_day(2000, day_first=order) for order in orders) else None
-
-
-def _as_written(match: re.Match[str]) -> WrittenDate:
+def _written(match: re.Match[str]) -> WrittenDate:
     if match["iso_year"]:
         return WrittenDate(int(match["iso_year"]), int(match["iso_month"]), int(match["iso_day"]))
     if match["zh_month"]:
-        return WrittenDate(_year_zh(match["zh_year"]), number_zh(match["zh_month"]), number_zh(match["zh_day"]))
+        written = match["zh_year"]
+        if not written or written.isdigit():
+            year_zh = _number(written)
+        else:
+            year_zh = int("".join(str(DIGITS_ZH[sign]) for sign in written))
+        return WrittenDate(year_zh, number_zh(match["zh_month"]), number_zh(match["zh_day"]))
     if match["en_month"]:
         return WrittenDate(_number(match["en_year"]), month_named(match["en_month"]), int(match["en_day"]))
     if match["month_en"]:
@@ -174,12 +174,6 @@ def _as_written(match: re.Match[str]) -> WrittenDate:
 
 def _number(digits: str | None) -> int | None:
     return _full_year(digits.lstrip("'’")) if digits else None
-
-
-def _year_zh(written: str | None) -> int | None:
-    if not written or written.isdigit():
-        return _number(written)
-    return int("".join(str(DIGITS_ZH[sign]) for sign in written))
 
 
 def _full_year(digits: str) -> int:
@@ -200,19 +194,19 @@ def _clock(match: re.Match[str]) -> time | None:
     elif match["half_zh"] in ("上午", "凌晨") and hour == 12:
         hour = 0
     try:
-        return time(hour, int(match["minute"]), int(match["seconds"] or 0), tzinfo=_zone(match["zone"]))
+        written = match["zone"]
+        if not written:
+            zone = None
+        else:
+            found = re.search(r"([+-])(\d{1,2}?):?(\d{2})?$", written)
+            if found is None:
+                zone = UTC
+            else:
+                distance = timedelta(hours=int(found[2]), minutes=int(found[3] or 0))
+                zone = timezone(-distance if found[1] == "-" else distance)
+        return time(hour, int(match["minute"]), int(match["seconds"] or 0), tzinfo=zone)
     except ValueError:
         return None
-
-
-def _zone(written: str | None) -> timezone | None:
-    if not written:
-        return None
-    found = re.search(r"([+-])(\d{1,2}?):?(\d{2})?$", written)
-    if found is None:
-        return UTC
-    distance = timedelta(hours=int(found[2]), minutes=int(found[3] or 0))
-    return timezone(-distance if found[1] == "-" else distance)
 
 
 def year_in(line: str) -> int | None:

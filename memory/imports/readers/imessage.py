@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice, pairwise, zip_longest
 from pathlib import PurePosixPath
 
 from django.utils.translation import gettext as _
@@ -121,39 +121,36 @@ class IMessage:
             if name not in files:
                 yield Skipped(name, "media")
         for file in files:
-            yield from _chat(source, file, options)
+            beginning = [line.text for line in islice(source.lines(file), _SAMPLE_LINES)]
+            shape = _shape_of(beginning)
+            if shape is None:
+                raise ImportRejected("not_this", format=str(IMessage.label))
+            if options.kind == "notes":
+                yield from Journal().read(source, options)
+                continue
+            if options.kind is None and _likeness(beginning, shape) < 0.8:
+                raise ImportRejected("ask_chat_or_notes", file or source.name)
+            survey = _Survey(source.lines(file), shape)
+            # Raises ImportRejected where dates can be read in two ways.
+            where = file or source.name
+            day_first = survey.day_first() if options.day_first is None else options.day_first
+            if day_first is None:
+                raise ImportRejected("ask_day_first", where)
+            title = PurePosixPath(file or source.name).stem
+            reading = _Reading(shape, options.limits.message_bytes)
+            messages = _in_order(reading.messages(source.lines(file)), shape, day_first)
+            found = _lines(messages, survey.owners, options.limits)
+            yield from sessions_of(title, digest("imessage", title), title or _("the chat"), found, options.limits)
 
 
 def _chat_files(sample: Sample) -> list[str]:
-    texts = [name for name in sample.members if name.lower().endswith(".txt")]
-    return [name for name in texts if _is_chat(sample.inside(name).text.split("\n")[:_SAMPLE_LINES])]
-
-
-def _is_chat(lines: list[str]) -> bool:
-    shape = _shape_of(lines)
-    return shape is not None and _likeness(lines, shape) > 0.8
-
-
-def _chat(source: Source, file: str, options: Options) -> Iterator[Found]:
-    beginning = [line.text for line in islice(source.lines(file), _SAMPLE_LINES)]
-    shape = _shape_of(beginning)
-    if shape is None:
-        raise ImportRejected("not_this", format=str(IMessage.label))
-    if options.kind == "notes":
-        yield from Journal().read(source, options)
-        return
-    if options.kind is None and _likeness(beginning, shape) < 0.8:
-        raise ImportRejected("ask_chat_or_notes", file or source.name)
-    survey = _Survey(source.lines(file), shape)
-    # Raises ImportRejected where dates can be read in two ways.
-    where = file or source.name
-    day_first = survey.day_first() if options.day_first is None else options.day_first
-    if day_first is None:
-        raise ImportRejected("ask_day_first", where)
-    title = PurePosixPath(file or source.name).stem
-    messages = _in_order(_messages(source.lines(file), shape, options.limits), shape, day_first)
-    found = _lines(messages, survey.owners, options.limits)
-    yield from sessions_of(title, digest("imessage", title), title or _("the chat"), found, options.limits)
+    chats: list[str] = []
+    for name in sample.members:
+        lines = sample.inside(name).text.split("\n")[:_SAMPLE_LINES] if name.lower().endswith(".txt") else []
+        shape = _shape_of(lines)
+        if shape is not None and _likeness(lines, shape) > 0.8:
+            chats.append(name)
+    return chats
 
 
 # --- what stamps look like --------------------------------------------------------------------------------------------
@@ -166,35 +163,27 @@ def _key(stamp: str) -> str:
                    for part in _PARTS.findall(stamp.strip()))  # fmt: skip
 
 
-def _shape(stamp: str) -> _Shape:
-    written = "".join(
-        r"\d{1,4}" if part[0].isdecimal() else r"\s{1,3}" if part.isspace()
-        else r"[^\W\d_]{1,14}\.?" if part[0].isalpha() else re.escape(part)
-        for part in _PARTS.findall(stamp.strip())
-    )  # fmt: skip
-    return _Shape(_key(stamp), re.compile(rf"(?P<indent>[ \t]*)(?P<stamp>{written})(?!\S)"))
-
-
 def _shape_of(lines: Iterable[str]) -> _Shape | None:
     """The shape of the lines that hold a time, perhaps a receipt, and nothing else: the one that most of them have."""
     counts: Counter[str] = Counter()
     first: dict[str, str] = {}
     for line in lines:
-        stamp = _stamp_alone(line)
-        if stamp:
-            key = _key(stamp)
+        bare = line.strip()
+        if bare.endswith(")") and (receipt := _RECEIPT.search(bare, max(0, bare.rfind("(")))):
+            bare = bare[: receipt.start()].rstrip()
+        if bare and len(bare) <= _LONGEST_STAMP and _CLOCK.search(bare) and moment_in(bare):
+            key = _key(bare)
             counts[key] += 1
-            first.setdefault(key, stamp)
-    return _shape(first[counts.most_common(1)[0][0]]) if counts else None
-
-
-def _stamp_alone(line: str) -> str:
-    bare = line.strip()
-    if bare.endswith(")") and (receipt := _RECEIPT.search(bare, max(0, bare.rfind("(")))):
-        bare = bare[: receipt.start()].rstrip()
-    if not bare or len(bare) > _LONGEST_STAMP or not _CLOCK.search(bare):
-        return ""
-    return bare if moment_in(bare) else ""
+            first.setdefault(key, bare)
+    if not counts:
+        return None
+    key = counts.most_common(1)[0][0]
+    written = "".join(
+        r"\d{1,4}" if part[0].isdecimal() else r"\s{1,3}" if part.isspace()
+        else r"[^\W\d_]{1,14}\.?" if part[0].isalpha() else re.escape(part)
+        for part in _PARTS.findall(first[key].strip())
+    )  # fmt: skip
+    return _Shape(key, re.compile(rf"(?P<indent>[ \t]*)(?P<stamp>{written})(?!\S)"))
 
 
 def _likeness(lines: list[str], shape: _Shape) -> float:
@@ -265,16 +254,6 @@ class _Order:
 
 
 # --- messages ---------------------------------------------------------------------------------------------------------
-def _messages(lines: Iterator[TextLine], shape: _Shape, limits: Limits) -> Iterator[_Message]:
-    """All that begins with a time, an answer right behind what it stands in."""
-    reading = _Reading(shape, limits.message_bytes)
-    coming = chain(lines, [None])
-    line = next(coming)
-    while line is not None:
-        following = next(coming)
-        yield from reading.take(line, following.text if following else "")
-        line = following
-    yield from reading.ended()
 
 
 class _Reading:
@@ -290,10 +269,25 @@ class _Reading:
         self.blank = self.gap = True
         self.in_tapbacks = False
 
+    def messages(self, lines: Iterator[TextLine]) -> Iterator[_Message]:
+        """All that begins with a time, an answer right behind what it stands in."""
+        for line, following in pairwise(chain(lines, [None])):
+            if line is not None:
+                yield from self.take(line, following.text if following else "")
+        yield from self.ended()
+
     def take(self, line: TextLine, following: str) -> Iterator[_Message]:
         begun = self.shape.begins(line.text)
         if begun and (not begun[2] or _RECEIPT.fullmatch(begun[2])):
-            yield from self._begin(line.number, *begun)
+            indent, stamp, receipt = begun
+            nested = indent > 0 and self.top is not None
+            message = _Message(line.number, stamp, receipt, is_nested=nested)
+            if nested:
+                self.answers.append(message)
+            else:
+                yield from self.ended()
+                self.top = message
+            self.within, self.names_next, self.gap = message, True, False
         elif begun and self.blank and not begun[0] and not self.names_next and not is_edit(following):
             yield from self.ended()
             yield _Message(line.number, is_notice=True)
@@ -303,16 +297,6 @@ class _Reading:
         else:
             self._grow(line)
         self.blank = not line.text.strip()
-
-    def _begin(self, number: int, indent: int, stamp: str, receipt: str) -> Iterator[_Message]:
-        nested = indent > 0 and self.top is not None
-        message = _Message(number, stamp, receipt, is_nested=nested)
-        if nested:
-            self.answers.append(message)
-        else:
-            yield from self.ended()
-            self.top = message
-        self.within, self.names_next, self.gap, self.in_tapbacks = message, True, False, False
 
     def _grow(self, line: TextLine) -> None:
         if self.within is None:
@@ -365,8 +349,18 @@ def _in_order(
         while held and at and held[0].at < at.replace(tzinfo=None):
             yield _as_told(heapq.heappop(held))
         if at:
-            same = next((one for one in held if _same(one, at, message.sender, words.text)), None)
-            if same:
+            # Older versions of the exporter lose lines of an answer in what it answers: then its beginning counts.
+            said_then = [timed for timed in held if timed.at == at.replace(tzinfo=None)]
+            same = next(
+                (
+                    timed
+                    for timed in said_then
+                    if timed.message.sender == message.sender
+                    and (words.text.startswith(timed.text) or timed.text.startswith(words.text))
+                ),
+                None,
+            )
+            if same is not None:
                 held.remove(same)
                 heapq.heapify(held)
                 yield same.message, None, "", ["duplicate"]
@@ -377,13 +371,6 @@ def _in_order(
 
 def _as_told(timed: _Timed) -> tuple[_Message, datetime, str, list[str]]:
     return timed.message, timed.at, timed.text, timed.left_out
-
-
-def _same(timed: _Timed, at: datetime, sender: str, text: str) -> bool:
-    """Older versions of the exporter lose lines of an answer in what it answers: then its beginning counts."""
-    if timed.at != at.replace(tzinfo=None) or timed.message.sender != sender:
-        return False
-    return timed.text == text or text.startswith(timed.text) or timed.text.startswith(text)
 
 
 def _lines(

@@ -112,9 +112,28 @@ def words_in(lines: Sequence[str], after_stamp: Callable[[str], str | None]) -> 
     kept = _without_tapbacks(_trimmed(kept), found)
     if kept and kept[-1] == _RESPONDED:
         kept = _trimmed(kept[:-1])
-    kept = _last_version(kept, after_stamp)
-    for steps in (_without_effects, _without_files, _original, _without_apps, _without_previews):
-        kept = _trimmed(steps(kept, found))
+    # Of a message that was edited, what it said in the end.
+    edits = [number for number, line in enumerate(kept) if _EDITED.match(line)]
+    if edits:
+        first = next((number for number in range(edits[0]) if after_stamp(kept[number]) is not None), edits[0])
+        last = edits[-1]
+        kept = [*kept[:first], _EDITED.sub("", kept[last], count=1), *kept[last + 1 :]]
+    # An effect alone is somebody's words: it stands below what was sent with it.
+    without_effects = [line for number, line in enumerate(kept) if not (number and _EFFECT.fullmatch(line))]
+    kept = []
+    for line in _trimmed(without_effects):
+        is_file = "://" not in line and (_PATH.fullmatch(line) or _FILE.fullmatch(line)) is not None
+        if line == "Attachment missing!" or _STICKER.fullmatch(line) or is_file:
+            found.left_out.append("media")
+        elif _UNSENT.fullmatch(line):
+            found.left_out.append("deleted")
+        else:
+            # What was spoken is said.
+            kept.append(line.removeprefix(_TRANSCRIBED))
+    # A translation stands above what was said.
+    kept = _trimmed(kept)
+    kept = _trimmed(kept[kept.index(_TRANSLATED) + 1 :]) if _TRANSLATED in kept[1:-1] else kept
+    kept = _trimmed(_without_previews(_trimmed(_without_apps(kept, found)), found))
     found.text = "\n".join(kept)
     if _TAPBACK_AS_TEXT.fullmatch(found.text):
         found.text = ""
@@ -143,43 +162,6 @@ def _without_tapbacks(lines: list[str], found: NoticePhrases) -> list[str]:
         kept.append(lines[number])
         number += 1
     return _trimmed(kept)
-
-
-def _last_version(lines: list[str], after_stamp: Callable[[str], str | None]) -> list[str]:
-    """Of a message that was edited, what it said in the end."""
-    edits = [number for number, line in enumerate(lines) if _EDITED.match(line)]
-    if not edits:
-        return lines
-    first = next((number for number in range(edits[0]) if after_stamp(lines[number]) is not None), edits[0])
-    last = edits[-1]
-    return [*lines[:first], _EDITED.sub("", lines[last], count=1), *lines[last + 1 :]]
-
-
-def _without_effects(lines: list[str], found: NoticePhrases) -> list[str]:
-    """An effect alone is somebody's words: it stands below what was sent with it."""
-    return [line for number, line in enumerate(lines) if not (number and _EFFECT.fullmatch(line))]
-
-
-def _without_files(lines: list[str], found: NoticePhrases) -> list[str]:
-    kept = []
-    for line in lines:
-        if (
-            line == "Attachment missing!"
-            or _STICKER.fullmatch(line) is not None
-            or ("://" not in line and (_PATH.fullmatch(line) or _FILE.fullmatch(line)) is not None)
-        ):
-            found.left_out.append("media")
-        elif _UNSENT.fullmatch(line):
-            found.left_out.append("deleted")
-        else:
-            # What was spoken is said.
-            kept.append(line.removeprefix(_TRANSCRIBED))
-    return kept
-
-
-def _original(lines: list[str], found: NoticePhrases) -> list[str]:
-    """A translation stands above what was said."""
-    return lines[lines.index(_TRANSLATED) + 1 :] if _TRANSLATED in lines[1:-1] else lines
 
 
 def _without_apps(lines: list[str], found: NoticePhrases) -> list[str]:

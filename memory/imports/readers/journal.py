@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.content_ids import ContentIds
-from memory.imports.readers.day_order import Numbers, day_first
+from memory.imports.readers.day_order import day_first
 from memory.imports.readers.headings import (
     Heading,
     WrittenDate,
@@ -74,7 +74,8 @@ class Journal:
 
     def resembles(self, sample: Sample) -> float:
         if sample.members:
-            return _share([PurePosixPath(name).suffix.casefold() in _PROSE for name in sample.members]) * 0.7
+            truths = [PurePosixPath(name).suffix.casefold() in _PROSE for name in sample.members]
+            return sum(truths) / max(1, len(truths)) * 0.7
         if not sample.text.strip() or sample.paths or sample.name.casefold().endswith(_TABLES):
             return 0.0
         # A diary has headings with something beneath them; where every line begins with a date it is rather a list.
@@ -100,15 +101,16 @@ class Journal:
         yield from (Skipped(member, "settings") for member in templates)
         if source.members and not members:
             return
-        yield from (Skipped(member, _why_not(member)) for member in source.members if not _is_prose(member))
+        for member in source.members:
+            if _is_hidden(member):
+                yield Skipped(member, "settings")
+            elif not _is_prose(member):
+                is_document = PurePosixPath(member).suffix.casefold() in _DOCUMENTS
+                yield Skipped(member, "document" if is_document else "media")
         order = _order(source, members or [""], options)
         for member in members or [""]:
             splitting = _Splitting(member or source.name, bool(member), order, options.limits)
             yield from splitting.entries(source.lines(member))
-
-
-def _share(truths: list[bool]) -> float:
-    return sum(truths) / max(1, len(truths))
 
 
 def _as_lines(text: str) -> Iterator[TextLine]:
@@ -130,32 +132,24 @@ def _is_hidden(member: str) -> bool:
     return any(part.startswith(".") for part in PurePosixPath(member).parts)
 
 
-def _why_not(member: str) -> str:
-    if _is_hidden(member):
-        return "settings"
-    return "document" if PurePosixPath(member).suffix.casefold() in _DOCUMENTS else "media"
-
-
 def _order(source: Source, members: Iterable[str], options: Options) -> bool:
     """Whether the day is first where a date is two numbers. Raises ImportRejected where nobody can tell."""
     if options.day_first is not None:
         return options.day_first
     split = [member for member in members if not day_in_name(PurePosixPath(member or source.name).name)]
-    order = day_first(chain.from_iterable(_open_dates(source, member) for member in split))
+
+    def open_headings() -> Iterator[tuple[TextLine, WrittenDate]]:
+        for member in split:
+            for line, heading in _headed(source.lines(member), _is_markdown(member or source.name)):
+                if heading and heading.written.order_open:
+                    yield line, heading.written
+
+    order = day_first((date.month, date.day, date.year or 0) for _line, date in open_headings())
     if order is None:
-        headed = (
-            line for member in split for line in _headed(source.lines(member), _is_markdown(member or source.name))
-        )
-        order = order_by_weekdays(line.text for line, heading in headed if heading and heading.written.order_open)
+        order = order_by_weekdays(line.text for line, _date in open_headings())
     if order is None:
         raise ImportRejected("ask_day_first")
     return order
-
-
-def _open_dates(source: Source, member: str) -> Iterator[Numbers]:
-    for _line, heading in _headed(source.lines(member), _is_markdown(member or source.name)):
-        if heading and heading.written.order_open:
-            yield heading.written.month, heading.written.day, heading.written.year or 0
 
 
 def _is_markdown(name: str) -> bool:
@@ -180,21 +174,16 @@ def _headed(lines: Iterable[TextLine], fences: bool) -> Iterator[tuple[TextLine,
             else:
                 yield from ((one, None) for one in held)
             held = []
-        heading = (
-            None if fenced else heading_in(line.text, begins) or (_day_under(month, line.text) if begins else None)
-        )
+        heading = None if fenced else heading_in(line.text, begins)
+        if heading is None and begins and not fenced and month and (day := day_of_month_in(line.text)):
+            written = WrittenDate(*month, day)
+            heading = Heading(written, None, "", "") if written.as_day() else None
         if heading is None and begins and not fenced and month_in(line.text):
             held = [line]
             continue
         begins = heading is not None or not line.text.strip()
         yield line, heading
     yield from ((one, None) for one in held)
-
-
-def _day_under(month: tuple[int, int] | None, text: str) -> Heading | None:
-    day = day_of_month_in(text) if month else None
-    written = WrittenDate(*month, day) if month and day else None
-    return Heading(written, None, "", "") if written and written.as_day() else None
 
 
 @dataclass(frozen=True)
@@ -252,7 +241,16 @@ class _Splitting:
         front, rest = _front_matter(lines)
         yield from self._taken_from(front)
         for line, heading in _headed(rest, self.markdown):
-            if heading and self._is_own_day(heading):
+            is_bare = heading is not None and not (heading.title or heading.words)
+            is_first = not any(held.strip() for held in self.words.lines)
+            if (
+                heading
+                and self.named
+                and is_bare
+                and is_first
+                and heading.written.as_day(self.named.year, self.day_first) == self.named
+            ):
+                # Above everything else it says the day for which the note is named, and nothing more.
                 continue
             following = self._following(line, heading)
             if following and heading:
@@ -288,12 +286,6 @@ class _Splitting:
         self.beginning = _Beginning(title, self.last, at_clock(self.last, clock))
         if any(not (_FRONT_DATE.match(line.text) or _FRONT_TITLE.match(line.text)) for line in front):
             yield Skipped(self._where(front[0].number), "settings")
-
-    def _is_own_day(self, heading: Heading) -> bool:
-        """Whether a heading above everything else says the day for which the note is named, and nothing more."""
-        if self.named is None or heading.title or heading.words or any(line.strip() for line in self.words.lines):
-            return False
-        return heading.written.as_day(self.named.year, self.day_first) == self.named
 
     def _following(self, line: TextLine, heading: Heading | None) -> _Beginning | None:
         """How the next entry begins, if this line is the heading of one."""

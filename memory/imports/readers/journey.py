@@ -1,7 +1,6 @@
 """Journey's export: a zip with a JSON file for each entry of the diary, beside its photographs."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from django.utils.translation import gettext_lazy
 
@@ -30,25 +29,26 @@ class Journey:
         yield from (Skipped(member, "media") for member in source.members if member not in members)
         for member in members:
             for value in objects(source, member):
-                yield _entry(value, member, options)
+                if not isinstance(value, dict):
+                    entry: Entry | Skipped = Skipped(member, value.reason if isinstance(value, Unread) else "broken")
+                else:
+                    written = word(value.get("text"))
+                    text = storable(
+                        words_of(written) if value.get("type") == "html" or written.startswith("<p") else written
+                    )
+                    if not text.strip():
+                        entry = Skipped(member, "media" if value.get("photos") else "empty")
+                    elif len(text.encode()) > options.limits.message_bytes:
+                        entry = Skipped(member, "too_long")
+                    else:
+                        at = local(moment(value.get("date_journal")), zone_named(value.get("timezone")))
+                        source_id = storable(word(value.get("id"))) or digest("entry", at, text)
+                        entry = Entry("", text, at.date() if at else None, at, source_id, member)
+                yield entry
 
 
 def _entries(members: tuple[str, ...]) -> list[str]:
     return [name for name in members if name.endswith(".json")]
-
-
-def _entry(value: Any, where: str, options: Options) -> Entry | Skipped:
-    if not isinstance(value, dict):
-        return Skipped(where, value.reason if isinstance(value, Unread) else "broken")
-    written = word(value.get("text"))
-    text = storable(words_of(written) if value.get("type") == "html" or written.startswith("<p") else written)
-    if not text.strip():
-        return Skipped(where, "media" if value.get("photos") else "empty")
-    if len(text.encode()) > options.limits.message_bytes:
-        return Skipped(where, "too_long")
-    at = local(moment(value.get("date_journal")), zone_named(value.get("timezone")))
-    source_id = storable(word(value.get("id"))) or digest("entry", at, text)
-    return Entry("", text, at.date() if at else None, at, source_id, where)
 
 
 FORMATS = (Journey(),)

@@ -129,24 +129,21 @@ class _Walk:
         elif event in _ENDS:
             self.here = self.open.pop()
         else:
-            return self._begin(event, value)
+            if self.here not in self.wanted:
+                place = self.here
+                if event in _STARTS:
+                    self._enter(event)
+                return (place, Unread(self.aside[place])) if place in self.aside else None
+            if event not in _STARTS:
+                return self.here, value
+            self.building = _Building(event, self.limits)
+            return None
         return None
 
     def weigh(self, size: int) -> None:
         """`size` bytes more have been read."""
         if self.building is not None:
             self.building.weigh(size)
-
-    def _begin(self, event: str, value: Any) -> tuple[str, Any] | None:
-        if self.here not in self.wanted:
-            place = self.here
-            if event in _STARTS:
-                self._enter(event)
-            return (place, Unread(self.aside[place])) if place in self.aside else None
-        if event not in _STARTS:
-            return self.here, value
-        self.building = _Building(event, self.limits)
-        return None
 
     def _enter(self, event: str) -> None:
         if self.here not in self.around:

@@ -2,7 +2,6 @@
 no text, is known by the same words as in its text files."""
 
 from collections.abc import Collection, Iterator
-from typing import Any
 
 from django.utils.translation import gettext_lazy
 
@@ -50,20 +49,14 @@ def _lines(
             yield row
             continue
         date, user, text = (row.get(column, "") for column in shape.columns)
-        if reason := _why_not(text.strip(), people):
-            yield Skipped(where, reason)
-        elif not user.strip():
+        if KAKAO_TALK_MEDIA.fullmatch(text.strip()):
+            yield Skipped(where, "media")
+        elif is_deleted(text.strip()):
+            yield Skipped(where, "deleted")
+        elif is_notice(text.strip(), people) or not user.strip():
             yield Skipped(where, "notice")
         else:
             yield message_of(user.strip(), text, moment(date), where, limits, places)
-
-
-def _why_not(text: str, people: Collection[Any]) -> str:
-    if KAKAO_TALK_MEDIA.fullmatch(text):
-        return "media"
-    if is_deleted(text):
-        return "deleted"
-    return "notice" if is_notice(text, people) else ""
 
 
 FORMATS = (KakaoTable(),)

@@ -49,7 +49,10 @@ class Letta:
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         document = load_json(source.texts(), options.limits, _MAX_CHARACTERS)
         if isinstance(document, str):
-            document = _unwrapped(document, options.limits)
+            try:
+                document = loads(document, options.limits)
+            except ValueError as error:
+                raise ImportRejected("not_json") from error
         if not isinstance(document, dict):
             raise ImportRejected("not_this", format=str(self.label))
         places = ContentIds()
@@ -66,13 +69,6 @@ class Letta:
             yield from sessions_of(name, source_id, where, found, options.limits)
         for file in array(document.get("files")):
             yield Skipped(word(table(file).get("file_name")), "document")
-
-
-def _unwrapped(text: str, limits: Limits) -> Any:
-    try:
-        return loads(text, limits)
-    except ValueError as error:
-        raise ImportRejected("not_json") from error
 
 
 def _blocks(holder: Mapping[str, Any], limits: Limits) -> Iterator[Remembered | Skipped]:
@@ -113,10 +109,16 @@ def _lines(
         if role in _SILENT:
             yield Skipped(where, _SILENT[role])
         elif role == _USER:
-            text, event = _from_user(_text(message))
-            yield (
-                Skipped(where, "notice") if event else message_of(_USER, text, at, where, limits, places, known, "user")
-            )
+            # The words, out of the event that they are packed in, unless that is of the program.
+            text = _text(message)
+            event = _event(text)
+            kind = word(event.get("type"))
+            if kind == "user_message":
+                text = word(event.get("message"))
+            elif kind and ("time" in event or "reason" in event):
+                yield Skipped(where, "notice")
+                continue
+            yield message_of(_USER, text, at, where, limits, places, known, "user")
         elif role == _AGENT:
             spoken, left_out = _from_agent(message)
             yield from (Skipped(where, reason) for reason in left_out)
@@ -134,15 +136,6 @@ def _text(message: Mapping[str, Any]) -> str:
         return word(content)
     parts = [table(part) for part in content]
     return "\n\n".join(filter(None, (word(part.get("text")) for part in parts if part.get("type", "text") == "text")))
-
-
-def _from_user(text: str) -> tuple[str, bool]:
-    """The words, out of the event that they are packed in; and whether that is of the program."""
-    event = _event(text)
-    kind = word(event.get("type"))
-    if kind == "user_message":
-        return word(event.get("message")), False
-    return text, bool(kind) and ("time" in event or "reason" in event)
 
 
 def _event(text: str) -> dict[str, Any]:

@@ -31,19 +31,19 @@ def book_entries(book: Any, where: str) -> Iterator[Lore | Skipped]:
 
 def standalone(document: Mapping[str, Any], limits: Limits) -> Iterator[Lore | Skipped]:
     """The entries of a book that comes without a card, those apart that say nothing or too much."""
-    for item in _entries(document):
-        yield _told(item, limits) if isinstance(item, Lore) else item
-
-
-def _entries(document: Mapping[str, Any]) -> Iterator[Lore | Skipped]:
-    """SillyTavern keys its entries by number; most have a list of them, some under "data"."""
+    # SillyTavern keys its entries by number; most have a list of them, some under "data".
     data = document.get("data")
     held = document.get("entries", data.get("entries") if isinstance(data, dict) else data)
     if not held or not isinstance(held, dict | list):
         raise ImportRejected("nothing_found")
     for number, entry in enumerate(held.values() if isinstance(held, dict) else held, 1):
         place = _("%(book)s, entry %(number)d") % {"book": _("lorebook"), "number": number}
-        yield _lore(_as_of_a_book(entry), place) if isinstance(entry, dict) else Skipped(place, "broken")
+        if not isinstance(entry, dict):
+            yield Skipped(place, "broken")
+            continue
+        lore = _lore(_as_of_a_book(entry), place)
+        is_long = len(lore.content.encode()) > limits.message_bytes
+        yield Skipped(place, "too_long" if is_long else "empty") if is_long or not lore.content.strip() else lore
 
 
 def _as_of_a_book(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,14 +57,8 @@ def _as_of_a_book(entry: Mapping[str, Any]) -> dict[str, Any]:
     return named | ({"enabled": not entry["disable"]} if "disable" in entry else {})
 
 
-def _told(lore: Lore, limits: Limits) -> Lore | Skipped:
-    if not lore.content.strip():
-        return Skipped(lore.where, "empty")
-    return lore if len(lore.content.encode()) <= limits.message_bytes else Skipped(lore.where, "too_long")
-
-
 def _lore(rest: dict[str, Any], where: str) -> Lore:
-    keys = tuple(lore_of(rest, "keys", _is_words, ()))
+    keys = tuple(lore_of(rest, "keys", are_texts, ()))
     name = lore_of(rest, "name", is_named, "")
     enabled = lore_of(rest, "enabled", lambda value: isinstance(value, bool), True)
     content = lore_of(rest, "content", is_text, "")
@@ -111,5 +105,5 @@ def is_named(value: Any) -> bool:
     return isinstance(value, str) and bool(value)
 
 
-def _is_words(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(word, str) for word in value)
+def are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)

@@ -52,7 +52,7 @@ def format_of_most_members(source: Source, judge: Judge) -> tuple[float, Format]
 
 def read_members(source: Source, chosen: Format, judge: Judge, options: Options) -> Iterator[Found]:
     """What the files say that are of the chosen format, or as plainly of another one of its kind."""
-    known_talks: set[str] = set()
+    known_sessions: set[str] = set()
     begun = False
     for name in source.members:
         known = _format_of(source.sample.inside(name), chosen, judge) if _may_be_read(name) else None
@@ -60,8 +60,18 @@ def read_members(source: Source, chosen: Format, judge: Judge, options: Options)
             yield Skipped(name, "media" if kind_of_name(name) in _NO_DATA else "unknown")
             continue
         begun = True
+        # Sessions that have the same id in two files are two.
+        own: set[str] = set()
         with within(name):
-            yield from _told_apart(name, _read(source, name, known, options), known_talks)
+            for item in _read(source, name, known, options):
+                if isinstance(item, Talk):
+                    own.add(item.source_id)
+                    is_known = item.source_id in known_sessions
+                    yield replace(item, source_id=digest(name, item.source_id)) if is_known else item
+                else:
+                    is_elsewhere = isinstance(item, Skipped) and item.where != name
+                    yield replace(item, where=f"{name}, {item.where}") if is_elsewhere else item
+        known_sessions |= own
     if not begun:
         raise ImportRejected("member_missing")
 
@@ -74,18 +84,6 @@ def _read(source: Source, name: str, known: Format, options: Options) -> Iterato
         if rejected.code != "nothing_found":
             raise
         yield Skipped(name, "empty")
-
-
-def _told_apart(name: str, found: Iterator[Found], known_talks: set[str]) -> Iterator[Found]:
-    """Talks that have the same id in two files are two."""
-    own: set[str] = set()
-    for one in found:
-        if isinstance(one, Talk):
-            own.add(one.source_id)
-            yield replace(one, source_id=digest(name, one.source_id)) if one.source_id in known_talks else one
-        else:
-            yield replace(one, where=f"{name}, {one.where}") if isinstance(one, Skipped) and one.where != name else one
-    known_talks |= own
 
 
 def _format_of(sample: Sample, chosen: Format, judge: Judge) -> Format | None:

@@ -61,27 +61,21 @@ class Mem0:
         return 0.9 if "memory" in lines and len(lines & _MEM0_BESIDE) > 1 else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
-        for number, value in enumerate(_values_at(source, _MEM0), start=1):
-            yield from _memory(value, _("memory %d") % number, options.limits)
-
-
-def _values_at(source: Source, places: Iterable[str]) -> Iterator[Any]:
-    """What stands at the places in an object, the elements of a list, or the values of lines."""
-    wanted = [place for place in places if place != "item"]
-    first = next((piece.lstrip() for piece in source.texts() if piece.strip()), "")
-    paths = source.sample.paths
-    in_object = first.startswith("{") and any(place.partition(".")[0] in paths for place in wanted)
-    yield from (value for _place, value in values(source, wanted)) if in_object else objects(source)
-
-
-def _memory(value: Any, where: str, limits: Limits) -> Iterator[Found]:
-    if not isinstance(value, dict):
-        text = value if isinstance(value, str) else ""
-        yield _remembered(text, "memory", {}, where, limits) if text else Skipped(where, _reason(value))
-        return
-    text = next((word(value[key]) for key in ("memory", "data", "text", "content") if word(value.get(key))), "")
-    categories = [word(one) for one in array(value.get("categories"))]
-    yield _remembered(text, next(filter(None, categories), "memory"), value, where, limits)
+        # What stands at the places in an object, the elements of a list, or the values of lines.
+        wanted = [place for place in _MEM0 if place != "item"]
+        first = next((piece.lstrip() for piece in source.texts() if piece.strip()), "")
+        paths = source.sample.paths
+        in_object = first.startswith("{") and any(place.partition(".")[0] in paths for place in wanted)
+        found = (value for _place, value in values(source, wanted)) if in_object else objects(source)
+        for number, value in enumerate(found, start=1):
+            where = _("memory %d") % number
+            if not isinstance(value, dict):
+                text = value if isinstance(value, str) else ""
+                yield _remembered(text, "memory", {}, where, options.limits) if text else Skipped(where, _reason(value))
+                continue
+            text = next((word(value[key]) for key in ("memory", "data", "text", "content") if word(value.get(key))), "")
+            categories = [word(one) for one in array(value.get("categories"))]
+            yield _remembered(text, next(filter(None, categories), "memory"), value, where, options.limits)
 
 
 def _reason(value: Any) -> str:
@@ -99,21 +93,17 @@ def _remembered(text: str, kind: str, rest: Mapping[str, Any], where: str, limit
     known = storable(word(rest.get("id") or rest.get("uuid") or rest.get("uuid_")))
     # When it was so, else when it was noted.
     times = (moment(rest.get(key)) for key in ("valid_at", "created_at", "createdAt", "updated_at"))
+    # What a system says of that itself; how well it fitted a search is not that.
+    value = rest.get("confidence", rest.get("rating"))
+    usual = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
     return Remembered(
         text,
         kind,
         next((at.date() for at in times if at), None),
-        _confidence(rest),
+        float(value) if usual and value is not None else None,
         known or digest("memory", text),
         where,
     )
-
-
-def _confidence(rest: Mapping[str, Any]) -> float | None:
-    """What a system says of that itself; how well it fitted a search is not that."""
-    value = rest.get("confidence", rest.get("rating"))
-    usual = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-    return float(value) if usual and value is not None else None
 
 
 class Zep:
@@ -139,7 +129,13 @@ class Zep:
             return 0.85
         if any(f"{held}item.messages.item.role_type" in paths for held in ("", "sessions.", "threads.")):
             return 0.85
-        return 0.8 if _is_list_of_facts(sample) else 0.0
+        # {"facts": ["…", "…"]}, and not much else.
+        top = {path for path in sample.paths if "." not in path}
+        return (
+            0.8
+            if "facts" in top and top <= {"facts", "user_id", "session_id", "summary", "created_at", "uuid", "metadata"}
+            else 0.0
+        )
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         wanted = [f"{around}{name}.item" for around in _AROUND for name in _ZEP_LISTS if name != "messages"]
@@ -163,12 +159,6 @@ class Zep:
                 messages = (value for _place, value in values(source, [f"{around}messages.item"]))
                 yield from _session({"messages": messages}, 1, places, options.limits)
                 break
-
-
-def _is_list_of_facts(sample: Sample) -> bool:
-    """{"facts": ["…", "…"]}, and not much else."""
-    top = {path for path in sample.paths if "." not in path}
-    return "facts" in top and top <= {"facts", "user_id", "session_id", "summary", "created_at", "uuid", "metadata"}
 
 
 def _piece(kind: str, value: Any, number: int, places: ContentIds, limits: Limits) -> Iterator[Found]:

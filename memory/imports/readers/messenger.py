@@ -10,6 +10,7 @@ are put in order. Folder names depend on the language of the account, so that fi
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -79,7 +80,13 @@ class Messenger:
         for name in source.members:
             if name not in files:
                 yield Skipped(name, "settings" if name.casefold().endswith(".json") else "media")
-        chats = [_chat(source, group) for group in _grouped(files or [""])]
+        # The files of each chat, the earliest messages first: those of one folder that differ by their number.
+        groups: dict[str, list[tuple[int, str]]] = {}
+        for name in files or [""]:
+            numbered = _NUMBERED.search(name)
+            key = name[: numbered.start()] if numbered else f"{name}\0"
+            groups.setdefault(key, []).append((int(numbered[1]) if numbered else 0, name))
+        chats = [_chat(source, [name for _n, name in sorted(group, reverse=True)]) for group in groups.values()]
         owner = _owner(source, chats)
         places = ContentIds()
         for number, chat in enumerate(chats, start=1):
@@ -97,16 +104,6 @@ def _is_chat(sample: Sample) -> bool:
     """Whether it holds a chat; one without messages has other marks."""
     paths = sample.paths
     return "participants" in paths and "messages" in paths and bool(paths & (_SENDERS | _EMPTY_CHATS))
-
-
-def _grouped(files: Iterable[str]) -> list[list[str]]:
-    """The files of each chat, the earliest messages first: those of one folder that differ by their number."""
-    chats: dict[str, list[tuple[int, str]]] = {}
-    for name in files:
-        numbered = _NUMBERED.search(name)
-        key = name[: numbered.start()] if numbered else f"{name}\0"
-        chats.setdefault(key, []).append((int(numbered[1]) if numbered else 0, name))
-    return [[name for _number, name in sorted(found, reverse=True)] for found in chats.values()]
 
 
 def _chat(source: Source, files: list[str]) -> _Chat:
@@ -136,9 +133,12 @@ def _owner(source: Source, chats: list[_Chat]) -> str:
     everybody = frozenset().union(*people)
     for member in source.members:
         if member.casefold().endswith(_PROFILES):
-            name = _profile_name(source, member)
-            if name in everybody:
-                return name
+            with suppress(ImportRejected):
+                found = dict(values(source, _PROFILE_NAMES, member))
+                garbled = is_garbled(source.texts(member))
+                name = next((word(found[place]) for place in _PROFILE_NAMES if word(found.get(place))), "")
+                if repair(name, garbled) in everybody:
+                    return repair(name, garbled)
     counts = Counter(name for names in set(people) for name in names)
     common = [name for name, count in counts.items() if count == len(set(people)) > 1]
     if len(common) == 1:
@@ -146,15 +146,6 @@ def _owner(source: Source, chats: list[_Chat]) -> str:
     others = {chat.title for chat in chats if len(chat.people) == 2 and chat.title in chat.people}
     rest = {name for chat in chats if len(chat.people) == 2 and chat.title in others for name in chat.people} - others
     return rest.pop() if len(rest) == 1 else ""
-
-
-def _profile_name(source: Source, member: str) -> str:
-    try:
-        found = dict(values(source, _PROFILE_NAMES, member))
-        garbled = is_garbled(source.texts(member))
-    except ImportRejected:
-        return ""
-    return repair(next((word(found[place]) for place in _PROFILE_NAMES if word(found.get(place))), ""), garbled)
 
 
 def _lines(
@@ -190,6 +181,7 @@ def _message(
     if message.get("is_unsent") or message.get("isUnsent"):
         yield Skipped(where, "deleted")
         return
+    role: Role = "user" if owner and speaker == owner else ""
     with_media = any(message.get(key) for key in _MEDIA)
     if with_media:
         yield Skipped(where, "media")
@@ -199,24 +191,15 @@ def _message(
         if not with_media:
             yield Skipped(where, "notice")
     elif text.strip() or not (with_media or message.get("share") or message.get("type") in ("media", "placeholder")):
-        role: Role = "user" if owner and speaker == owner else ""
         yield message_of(speaker, text, _at(message), where, limits, places, role=role)
     elif not with_media:
-        yield from _shared(message, speaker, owner, places, where, limits)
-
-
-def _shared(
-    message: dict[str, Any], speaker: str, owner: str, places: ContentIds, where: str, limits: Limits
-) -> Iterator[Line | Skipped]:
-    """A link alone is what was said; what somebody else wrote beneath it, or put on the same network, is not."""
-    share = table(message.get("share"))
-    link = word(share.get("link"))
-    if not link or _OF_THE_NETWORK.match(link) or word(share.get("original_content_owner")):
-        yield Skipped(where, "media")
-        return
-    yield message_of(
-        speaker, link, _at(message), where, limits, places, role="user" if owner and speaker == owner else ""
-    )
+        # A link alone is what was written; what somebody else wrote beneath it, or put on the same network, is not.
+        share = table(message.get("share"))
+        link = word(share.get("link"))
+        if not link or _OF_THE_NETWORK.match(link) or word(share.get("original_content_owner")):
+            yield Skipped(where, "media")
+        else:
+            yield message_of(speaker, link, _at(message), where, limits, places, role=role)
 
 
 FORMATS = (Messenger(),)

@@ -48,7 +48,8 @@ class MojibakeJudge:
 
     def take(self, text: str) -> None:
         """A part of a JSON text: letters may stand as themselves or as escapes."""
-        text = _ESCAPE.sub(_unescaped, text) if "\\" in text else text
+        if "\\" in text:
+            text = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)) if escape[1] else " ", text)
         if text.isascii():
             return
         self.wide = self.wide or _WIDE.search(text) is not None
@@ -56,10 +57,11 @@ class MojibakeJudge:
             decoded = _decoded(run)
             if decoded is None:
                 self.impossible += not _CUT.fullmatch(run)
-            elif _is_sure(run, decoded):
-                self.sure += 1
             else:
-                self.possible += 1
+                # Nobody writes so: one letter of a capital word before a sign (É») is two letters that look like one.
+                is_sure = len(decoded) > 1 or len(run) > 2 or run[0] in "\xc2\xc3" or bool(_CONTROLS.search(run))
+                self.sure += is_sure
+                self.possible += not is_sure
 
     @property
     def is_garbled(self) -> bool:
@@ -88,17 +90,8 @@ def repair(value: Any, garbled: bool) -> Any:
     return value
 
 
-def _unescaped(escape: re.Match[str]) -> str:
-    return chr(int(escape[1], 16)) if escape[1] else " "
-
-
 def _decoded(run: str) -> str | None:
     try:
         return run.encode("latin-1").decode("utf-8")
     except UnicodeError:
         return None
-
-
-def _is_sure(run: str, decoded: str) -> bool:
-    """Whether nobody writes so: one letter of a capital word before a sign (É») is two letters that look like one."""
-    return len(decoded) > 1 or len(run) > 2 or run[0] in "\xc2\xc3" or _CONTROLS.search(run) is not None

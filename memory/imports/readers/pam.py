@@ -89,7 +89,28 @@ def _store(source: Source, member: str, limits: Limits) -> Iterator[Found]:
     number = 0
     for number, (_place, value) in enumerate(values(source, ("memories.item",), member), 1):
         where = _("memory %d") % number
-        yield _memory(value, relations, where, limits)
+        if not isinstance(value, dict) or not isinstance(value.get("content"), str):
+            memory: Remembered | Skipped = Skipped(where, value.reason if isinstance(value, Unread) else "broken")
+        else:
+            text = storable(value["content"])
+            if value.get("status") == "retracted":
+                memory = Skipped(where, "deleted")
+            elif not text.strip():
+                memory = Skipped(where, "empty")
+            elif len(text.encode()) > limits.message_bytes:
+                memory = Skipped(where, "too_long")
+            else:
+                temporal = table(value.get("temporal"))
+                at = moment(temporal.get("valid_from")) or moment(temporal.get("created_at"))
+                kind = word(value.get("type"))
+                kind = word(value.get("custom_type")) or kind if kind == "custom" else kind
+                source_id = storable(word(value.get("id")))
+                rest = {name: item for name, item in value.items() if name not in ("id", "content")}
+                rest |= {RELATIONS: relations[source_id]} if source_id in relations else {}
+                confidence = _confidence(table(value.get("confidence")))
+                day = at.date() if at else None
+                memory = Remembered(text, kind, day, confidence, source_id or digest("memory", kind, text), where, rest)
+        yield memory
         if not _is_as_hashed(value):
             yield Skipped(where, "altered")
         checksum.take(value)
@@ -120,28 +141,6 @@ def _relations(source: Source, member: str) -> dict[str, list[Any]]:
     for _place, value in values(source, ("relations.item",), member):
         found[word(table(value).get("from"))].append(value)
     return found
-
-
-def _memory(value: Any, relations: Mapping[str, list[Any]], where: str, limits: Limits) -> Remembered | Skipped:
-    if not isinstance(value, dict) or not isinstance(value.get("content"), str):
-        return Skipped(where, value.reason if isinstance(value, Unread) else "broken")
-    text = storable(value["content"])
-    if value.get("status") == "retracted":
-        return Skipped(where, "deleted")
-    if not text.strip():
-        return Skipped(where, "empty")
-    if len(text.encode()) > limits.message_bytes:
-        return Skipped(where, "too_long")
-    temporal = table(value.get("temporal"))
-    at = moment(temporal.get("valid_from")) or moment(temporal.get("created_at"))
-    kind = word(value.get("type"))
-    kind = word(value.get("custom_type")) or kind if kind == "custom" else kind
-    source_id = storable(word(value.get("id")))
-    rest = {name: item for name, item in value.items() if name not in ("id", "content")}
-    rest |= {RELATIONS: relations[source_id]} if source_id in relations else {}
-    confidence = _confidence(table(value.get("confidence")))
-    day = at.date() if at else None
-    return Remembered(text, kind, day, confidence, source_id or digest("memory", kind, text), where, rest)
 
 
 def _confidence(block: Mapping[str, Any]) -> float | None:
@@ -215,7 +214,13 @@ def _line(value: Any, outline: _Outline, places: ContentIds, where: str, limits:
         return Skipped(where, "thinking")
     if role not in ROLES:
         return Skipped(where, _SILENT.get(role, "unknown"))
-    text = _text(table(value.get("content")))
+    # The words of a message; its parts are paragraphs.
+    content = table(value.get("content"))
+    if isinstance(content.get("text"), str):
+        text = content["text"]
+    else:
+        parts = (table(part) for part in array(content.get("parts")))
+        text = "\n\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
     if not text and (value.get("attachments") or table(value.get("content")).get("parts")):
         return Skipped(where, "media")
     ours = table(value.get("raw_metadata"))
@@ -224,14 +229,6 @@ def _line(value: Any, outline: _Outline, places: ContentIds, where: str, limits:
     return message_of(
         speaker, text, moment(value.get("created_at")), where, limits, places, word(value.get("id")), side
     )
-
-
-def _text(content: Mapping[str, Any]) -> str:
-    """The words of a message; its parts are paragraphs."""
-    if isinstance(content.get("text"), str):
-        return content["text"]
-    parts = (table(part) for part in array(content.get("parts")))
-    return "\n\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
 
 
 FORMATS = (PortableMemory(),)

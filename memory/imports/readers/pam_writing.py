@@ -139,23 +139,19 @@ def memory_object(memory: Remembered, export: PamExport) -> dict[str, Any]:
     rest |= {"metadata": {**rest.get("metadata", {}), **unknown}} if unknown else {}
     day = datetime(memory.day.year, memory.day.month, memory.day.day, tzinfo=UTC) if memory.day else export.now
     confidence = {} if memory.confidence is None else {"confidence": {"current": memory.confidence}}
+    kind = memory.type if memory.type in TYPES else "custom"
     return (
         {"temporal": {"created_at": _stamp(day)}, "provenance": {"platform": export.platform}, **confidence}
         | rest
-        | _own(memory)
+        | {
+            "id": memory.source_id,
+            "type": kind,
+            "custom_type": memory.type or "memory" if kind == "custom" else None,
+            "content": memory.text,
+            "content_hash": content_hash(memory.text),
+            "embedding_ref": None,
+        }
     )
-
-
-def _own(memory: Remembered) -> dict[str, Any]:
-    kind = memory.type if memory.type in TYPES else "custom"
-    return {
-        "id": memory.source_id,
-        "type": kind,
-        "custom_type": memory.type or "memory" if kind == "custom" else None,
-        "content": memory.text,
-        "content_hash": content_hash(memory.text),
-        "embedding_ref": None,
-    }
 
 
 # Conversations

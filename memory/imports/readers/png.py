@@ -50,7 +50,17 @@ def texts_of(file: BinaryIO, wanted: tuple[str, ...]) -> dict[str, bytes]:
             keyword, _, body = _data(file, chunk).partition(b"\0")
             name = keyword.decode("latin-1")
             if name in wanted and name not in found:
-                found[name] = _text(chunk, body)
+                if chunk.kind == b"tEXt":
+                    text = body
+                elif chunk.kind == b"zTXt":
+                    text = _inflated(chunk, body[1:])
+                else:
+                    deflated = body[:1] == b"\x01"
+                    parts = body[2:].split(b"\0", 2)
+                    if len(parts) < 3:
+                        raise BrokenPNG("broken", chunk.at)
+                    text = _inflated(chunk, parts[2]) if deflated else parts[2]
+                found[name] = text
     return found
 
 
@@ -96,18 +106,6 @@ def _data(file: BinaryIO, chunk: Chunk) -> bytes:
     return data
 
 
-def _text(chunk: Chunk, body: bytes) -> bytes:
-    if chunk.kind == b"tEXt":
-        return body
-    if chunk.kind == b"zTXt":
-        return _inflated(chunk, body[1:])
-    deflated = body[:1] == b"\x01"
-    parts = body[2:].split(b"\0", 2)
-    if len(parts) < 3:
-        raise BrokenPNG("broken", chunk.at)
-    return _inflated(chunk, parts[2]) if deflated else parts[2]
-
-
 def _inflated(chunk: Chunk, data: bytes) -> bytes:
     inflater = zlib.decompressobj()
     try:
@@ -128,7 +126,13 @@ def with_texts(picture: BinaryIO, texts: Mapping[str, bytes], replacing: tuple[s
     """
     yield SIGNATURE
     for chunk in chunks(picture):
-        if not _is_text_named(picture, chunk, replacing):
+        if chunk.kind not in _TEXTS:
+            is_text_named = False
+        else:
+            picture.seek(chunk.at + 8)
+            keyword, _, _ = picture.read(min(chunk.length, 80)).partition(b"\0")
+            is_text_named = keyword.decode("latin-1") in replacing
+        if not is_text_named:
             picture.seek(chunk.at)
             left = chunk.length + 12
             while left:
@@ -137,14 +141,6 @@ def with_texts(picture: BinaryIO, texts: Mapping[str, bytes], replacing: tuple[s
                 yield block
         if chunk.kind == b"IHDR":
             yield from (made(b"tEXt", name.encode("latin-1") + b"\0" + text) for name, text in texts.items())
-
-
-def _is_text_named(picture: BinaryIO, chunk: Chunk, names: tuple[str, ...]) -> bool:
-    if chunk.kind not in _TEXTS:
-        return False
-    picture.seek(chunk.at + 8)
-    keyword, _, _ = picture.read(min(chunk.length, 80)).partition(b"\0")
-    return keyword.decode("latin-1") in names
 
 
 def made(kind: bytes, data: bytes) -> bytes:

@@ -1,7 +1,5 @@
 """Every reason for which something of a file is left out, or a file refused: a closed list, with words for people."""
 
-from collections.abc import Sequence
-
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -90,7 +88,12 @@ def describe_contents(contents: str) -> str:
         return str(KINDS[rest])
     if kind == "zip" and names:
         held = [_counted(*name.split("=", 1)) for name in names]
-        return gettext("The zip contains %(contents)s, but no conversations.") % {"contents": _joined(held)}
+        *before, last = held
+        if not before:
+            joined = last
+        else:
+            joined = gettext("%(parts)s and %(last)s") % {"parts": gettext(", ").join(before), "last": last}
+        return gettext("The zip contains %(contents)s, but no conversations.") % {"contents": joined}
     if kind == "zip":
         return gettext("The zip is empty.")
     if kind == "json" and names:
@@ -120,10 +123,3 @@ def _counted(kind: str, number: str) -> str:
         "archives": ngettext("%(count)d archive", "%(count)d archives", count),
     }
     return words.get(kind, ngettext("%(count)d other file", "%(count)d other files", count)) % {"count": count}
-
-
-def _joined(parts: Sequence[str]) -> str:
-    *before, last = parts
-    if not before:
-        return last
-    return gettext("%(parts)s and %(last)s") % {"parts": gettext(", ").join(before), "last": last}

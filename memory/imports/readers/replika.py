@@ -8,7 +8,7 @@ The diary is not the owner's: Replika writes in it what it has kept of them, so 
 
 import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -168,16 +168,12 @@ def _lines(messages: Iterator[Any], places: ContentIds, limits: Limits) -> Itera
         if not text.strip() and value_at(message, "content.type") not in (None, "text"):
             yield Skipped(where, "media")
             continue
-        speaker, role = _speaker(message)
+        value = next((value for path in _SPEAKERS if (value := value_at(message, path)) not in (None, "")), "")
+        name = word(value)
+        is_owner = str(value).casefold() in _OWNERS or value is True
+        role: Role = "user" if is_owner else "persona"
+        speaker = "user" if is_owner else name if name and not name.isdecimal() else _TITLE
         yield message_of(speaker, text, _moment(message), where, limits, places, word(_first(message, _IDS)), role)
-
-
-def _speaker(message: Mapping[str, Any]) -> tuple[str, Role]:
-    value = next((value for path in _SPEAKERS if (value := value_at(message, path)) not in (None, "")), "")
-    name = word(value)
-    if str(value).casefold() in _OWNERS or value is True:
-        return "user", "user"
-    return name if name and not name.isdecimal() else _TITLE, "persona"
 
 
 FORMATS = (Replika(),)

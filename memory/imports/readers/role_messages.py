@@ -55,32 +55,26 @@ class RoleMessages:
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         """Messages that stand by themselves, in an array or one a line, are one conversation."""
         number, places = 0, ContentIds()
-        for several, group in groupby(objects(source), _is_conversation):
+        for several, group in groupby(
+            objects(source), lambda value: isinstance(value, list) or _first(table(value), _HELD) is not None
+        ):
             for one in group if several else [group]:
                 number += 1
-                yield from _conversation(one, source.name, number, places, options.limits)
-
-
-def _is_conversation(value: Any) -> bool:
-    return isinstance(value, list) or _first(table(value), _HELD) is not None
-
-
-def _conversation(one: Any, file: str, number: int, places: ContentIds, limits: Limits) -> Iterator[Found]:
-    """`one` holds messages, or is a list of them, or yields them."""
-    where = _("conversation %d") % number
-    messages = _first(one, _HELD) if isinstance(one, dict) else one
-    if isinstance(messages, str) or not isinstance(messages, Iterable):
-        yield Skipped(where, "broken")
-        return
-    title = word(_first(table(one), _TITLES))
-    known = word(table(one).get("id"))
-    begun = places.begun(known, title or file, messages, _beginning)
-    source_id = known or digest("role_messages", number, title)
-    yield from sessions_of(title, source_id, where, _lines(begun, places, where, limits), limits)
-
-
-def _beginning(message: Any) -> str:
-    return _words(_first(table(message), _TEXT))[0]
+                # `one` holds messages, or is a list of them, or yields them.
+                where = _("conversation %d") % number
+                messages = _first(one, _HELD) if isinstance(one, dict) else one
+                if isinstance(messages, str) or not isinstance(messages, Iterable):
+                    yield Skipped(where, "broken")
+                    continue
+                title = word(_first(table(one), _TITLES))
+                known = word(table(one).get("id"))
+                begun = places.begun(
+                    known, title or source.name, messages, lambda message: _words(_first(table(message), _TEXT))[0]
+                )
+                source_id = known or digest("role_messages", number, title)
+                yield from sessions_of(
+                    title, source_id, where, _lines(begun, places, where, options.limits), options.limits
+                )
 
 
 def _first(record: Mapping[str, Any], keys: Iterable[str]) -> Any:
@@ -91,24 +85,20 @@ def _first(record: Mapping[str, Any], keys: Iterable[str]) -> Any:
 def _lines(messages: Iterable[Any], places: ContentIds, where: str, limits: Limits) -> Iterator[Line | Skipped]:
     for place, message in place_messages(messages, where):
         if isinstance(message, dict):
-            yield from _message(message, places, place, limits)
+            side = word(_first(message, _SPEAKER))
+            if side in _SILENT:
+                yield Skipped(place, _SILENT[side])
+                continue
+            text, left_out = _words(_first(message, _TEXT))
+            yield from (Skipped(place, reason) for reason in left_out)
+            if text or not (left_out or message.get("tool_calls")):
+                at, speaker = moment(_first(message, _TIMES)), word(message.get("name")) or side
+                role = _ROLES.get(side) or role_named(side)
+                yield message_of(speaker, text, at, place, limits, places, word(message.get("id")), role)
+            elif message.get("tool_calls"):
+                yield Skipped(place, "tool")
         else:
             yield Skipped(place, message.reason if isinstance(message, Unread) else "broken")
-
-
-def _message(message: Mapping[str, Any], places: ContentIds, where: str, limits: Limits) -> Iterator[Line | Skipped]:
-    side = word(_first(message, _SPEAKER))
-    if side in _SILENT:
-        yield Skipped(where, _SILENT[side])
-        return
-    text, left_out = _words(_first(message, _TEXT))
-    yield from (Skipped(where, reason) for reason in left_out)
-    if text or not (left_out or message.get("tool_calls")):
-        at, speaker = moment(_first(message, _TIMES)), word(message.get("name")) or side
-        role = _ROLES.get(side) or role_named(side)
-        yield message_of(speaker, text, at, where, limits, places, word(message.get("id")), role)
-    elif message.get("tool_calls"):
-        yield Skipped(where, "tool")
 
 
 def _words(content: Any) -> tuple[str, list[str]]:
@@ -117,15 +107,12 @@ def _words(content: Any) -> tuple[str, list[str]]:
         return word(content), []
     parts = [table(part) if isinstance(part, dict) else {"type": "text", "text": part} for part in content]
     kinds = [word(part.get("type")) for part in parts]
-    texts = (_text(part.get("text")) for part, kind in zip(parts, kinds, strict=True) if _PARTS.get(kind) == "")
+    held = (part.get("text") for part, kind in zip(parts, kinds, strict=True) if _PARTS.get(kind) == "")
+    # In threads the text of a part is itself a record: {value, annotations}.
+    texts = (word(text.get("value") if isinstance(text, dict) else text) for text in held)
     return "\n\n".join(filter(None, texts)), [
         _PARTS.get(kind) or ("tool" if "tool" in kind else "media") for kind in kinds if _PARTS.get(kind) != ""
     ]
-
-
-def _text(value: Any) -> str:
-    """In threads the text of a part is itself a record: {value, annotations}."""
-    return word(table(value).get("value")) if isinstance(value, dict) else word(value)
 
 
 FORMATS = (RoleMessages(),)

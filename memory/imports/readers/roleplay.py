@@ -8,7 +8,7 @@ RisuAI                        {data: {message: [{role, name?, time, data}]}}
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +18,9 @@ from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import Unread, values
-from memory.imports.readers.lines import array, message_of, moment, sessions_of, table, word
+from memory.imports.readers.lines import array, message_of, moment, place_messages, sessions_of, table, word
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Found, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import Found, Line, Options, Role, Skipped, digest
 
 _USER, _CHARACTER = "user", "character"
 _ROLES: Mapping[str, Role] = {_USER: "user", _CHARACTER: "persona"}
@@ -37,7 +37,7 @@ Values = Iterator[tuple[str, Any]]
 
 @dataclass(frozen=True)
 class _Turn:
-    """What one side said; or, with a reason, why that is left out."""
+    """What one side wrote; or, with a reason, why that is left out."""
 
     side: str
     text: str = ""
@@ -54,15 +54,17 @@ class _Chat:
     turns: Iterable[_Turn]
 
 
-@dataclass(frozen=True)
 class Roleplay:
-    """`marks` are places that its files have and others have not; `chats` reads what stands at the `wanted` ones."""
+    """A program's files: `marks` are places that they have and others have not; `chats` reads what stands at the
+    `wanted` ones."""
 
     name: str
     label: str | Promise
     marks: frozenset[str]
     wanted: tuple[str, ...]
-    chats: Callable[[Values], Iterator[_Chat]]
+
+    def chats(self, found: Values) -> Iterator[_Chat]:
+        raise NotImplementedError
 
     def resembles(self, sample: Sample) -> float:
         return 0.9 if self.marks <= sample.paths else 0.0
@@ -74,134 +76,135 @@ class Roleplay:
             source_id = chat.source_id or digest(self.name, number, chat.title)
             name = digest(source.name, chat.title)
             turns = places.begun(chat.source_id, name, chat.turns, lambda turn: turn.text)
-            yield from sessions_of(
-                chat.title, source_id, where, _lines(turns, places, where, options.limits), options.limits
-            )
+            messages: list[Line | Skipped] = []
+            for place, turn in place_messages(turns, where):
+                if turn.reason:
+                    messages.append(Skipped(place, turn.reason))
+                    continue
+                at, role = moment(turn.at), _ROLES[turn.side]
+                speaker = turn.name or turn.side
+                messages.append(message_of(speaker, turn.text, at, place, options.limits, places, turn.source_id, role))
+            yield from sessions_of(chat.title, source_id, where, messages, options.limits)
 
 
-class _Webui(Roleplay):
+class Ooba(Roleplay):
+    """Pairs, of which the first one's user has mostly said nothing: the character greets."""
+
+    name, label = "ooba", gettext_lazy("Ooba chat")
+    marks, wanted = frozenset({"data_visible"}), ("data_visible", "internal")
+
     def resembles(self, sample: Sample) -> float:
         return 0.9 if _INTERNAL.match(sample.text) else super().resembles(sample)
 
-
-def _lines(turns: Iterable[_Turn], places: ContentIds, where: str, limits: Limits) -> Iterator[Line | Skipped]:
-    message_number = _("%(talk)s, message %(number)d")
-    for number, turn in enumerate(turns, start=1):
-        place = message_number % {"talk": where, "number": number}
-        if turn.reason:
-            yield Skipped(place, turn.reason)
-        else:
-            role, name = _ROLES[turn.side], turn.name or turn.side
-            yield message_of(name, turn.text, moment(turn.at), place, limits, places, turn.source_id, role)
-
-
-def _ooba(found: Values) -> Iterator[_Chat]:
-    """Pairs, of which the first one's user has mostly said nothing: the character greets."""
-    for _place, value in found:
-        yield _Chat("", "", (turn for pair in array(value) for turn in _pair(array(pair))))
+    def chats(self, found: Values) -> Iterator[_Chat]:
+        for _place, pairs in found:
+            turns = (
+                _Turn(side, word(text))
+                for pair in array(pairs)
+                for side, text in zip((_USER, _CHARACTER), array(pair), strict=False)
+                if text != _BEFORE_GREETING and word(text)
+            )
+            yield _Chat("", "", turns)
 
 
-def _pair(pair: list[Any]) -> Iterator[_Turn]:
-    for side, text in zip((_USER, _CHARACTER), pair, strict=False):
-        if text != _BEFORE_GREETING and word(text):
-            yield _Turn(side, word(text))
+class Agnai(Roleplay):
+    name, label = "agnai", gettext_lazy("Agnai chat")
+    marks, wanted = frozenset({"messages.item.msg"}), ("name", "messages")
+
+    def chats(self, found: Values) -> Iterator[_Chat]:
+        title = ""
+        for place, value in found:
+            if place == "name":
+                title = word(value)
+                continue
+            turns = (
+                _Turn(
+                    _USER if message.get("userId") else _CHARACTER,
+                    word(message.get("msg")),
+                    word(message.get("handle")),
+                    message.get("createdAt"),
+                    word(message.get("_id")),
+                )
+                for message in map(table, array(value))
+            )
+            yield _Chat(title, "", turns)
 
 
-def _agnai(found: Values) -> Iterator[_Chat]:
-    title = ""
-    for place, value in found:
-        if place == "name":
-            title = word(value)
-        else:
-            yield _Chat(title, "", map(_agnai_turn, array(value)))
+class CaiTools(Roleplay):
+    name, label = "cai_tools", gettext_lazy("Character.AI chats (CAI Tools)")
+    marks, wanted = frozenset({"histories.histories"}), ("histories.histories.item",)
 
-
-def _agnai_turn(value: Any) -> _Turn:
-    message = table(value)
-    side = _USER if message.get("userId") else _CHARACTER
-    return _Turn(
-        side, word(message.get("msg")), word(message.get("handle")), message.get("createdAt"), word(message.get("_id"))
-    )
-
-
-def _cai_tools(found: Values) -> Iterator[_Chat]:
-    for _place, value in found:
-        if isinstance(value, Unread):
-            yield _Chat("", "", [_Turn(_USER, reason=value.reason)])
-        else:
+    def chats(self, found: Values) -> Iterator[_Chat]:
+        for _place, value in found:
+            if isinstance(value, Unread):
+                yield _Chat("", "", [_Turn(_USER, reason=value.reason)])
+                continue
             history = table(value)
-            yield _Chat("", word(history.get("external_id")), map(_cai_turn, array(history.get("msgs"))))
+            turns: list[_Turn] = []
+            for message in map(table, array(history.get("msgs"))):
+                source = table(message.get("src"))
+                side = _USER if source.get("is_human") else _CHARACTER
+                name, at, known = word(source.get("name")), message.get("created"), word(message.get("uuid"))
+                if message.get("is_alternative") is True:
+                    turns.append(_Turn(side, reason="not_chosen"))
+                else:
+                    turns.append(_Turn(side, word(message.get("text")), name, at, known))
+            yield _Chat("", word(history.get("external_id")), turns)
 
 
-def _cai_turn(value: Any) -> _Turn:
-    message = table(value)
-    source = table(message.get("src"))
-    side = _USER if source.get("is_human") else _CHARACTER
-    if message.get("is_alternative") is True:
-        return _Turn(side, reason="not_chosen")
-    return _Turn(
-        side, word(message.get("text")), word(source.get("name")), message.get("created"), word(message.get("uuid"))
-    )
-
-
-def _kobold_lite(found: Values) -> Iterator[_Chat]:
+class KoboldLite(Roleplay):
     """One text in pieces, in which marks or names at the beginning of lines say who speaks."""
-    known = dict(found)
-    text = word(known.get("prompt")) + "".join(map(word, array(known.get("actions"))))
-    user = word(known.get("savedsettings.chatname")) or _USER
-    characters = word(known.get("savedsettings.chatopponent")).split(_SEVERAL)
-    if _TURN.search(text):
-        yield _Chat(characters[0], "", _marked_turns(text, user, characters[0]))
-    else:
-        yield _Chat(characters[0], "", _named_turns(text, user, [name for name in characters if name]))
 
+    name, label = "kobold_lite", gettext_lazy("Kobold Lite story")
+    marks = frozenset({"prompt", "actions"})
+    wanted = ("prompt", "actions", "savedsettings.chatname", "savedsettings.chatopponent")
 
-def _marked_turns(text: str, user: str, character: str) -> Iterator[_Turn]:
-    before, *rest = _TURN.split(text)
-    if before.strip():
-        yield _Turn(_CHARACTER, before, character)
-    for mark, words in zip(rest[::2], rest[1::2], strict=True):
-        if words.strip():
-            yield _Turn(_USER, words, user) if mark == "INPUT" else _Turn(_CHARACTER, words, character)
-
-
-def _named_turns(text: str, user: str, characters: list[str]) -> Iterator[_Turn]:
-    """What stands before the first name is a story's beginning that nobody said."""
-    names = "|".join(map(re.escape, [user, *characters]))
-    before, *rest = re.split(rf"(?:^|\n)({names}): ?", text)
-    if before.strip():
-        yield _Turn(_CHARACTER, reason="document")
-    for name, words in zip(rest[::2], rest[1::2], strict=True):
-        yield _Turn(_USER if name == user else _CHARACTER, words, name)
-
-
-def _risu(found: Values) -> Iterator[_Chat]:
-    title = ""
-    for place, value in found:
-        if place == "data.name":
-            title = word(value)
+    def chats(self, found: Values) -> Iterator[_Chat]:
+        known = dict(found)
+        text = word(known.get("prompt")) + "".join(map(word, array(known.get("actions"))))
+        user = word(known.get("savedsettings.chatname")) or _USER
+        characters = word(known.get("savedsettings.chatopponent")).split(_SEVERAL)
+        turns: list[_Turn] = []
+        if _TURN.search(text):
+            before, *rest = _TURN.split(text)
+            if before.strip():
+                turns.append(_Turn(_CHARACTER, before, characters[0]))
+            for mark, words in zip(rest[::2], rest[1::2], strict=True):
+                side, name = (_USER, user) if mark == "INPUT" else (_CHARACTER, characters[0])
+                if words.strip():
+                    turns.append(_Turn(side, words, name))
         else:
-            yield _Chat(title, "", map(_risu_turn, array(value)))
+            # What stands before the first name is a story's beginning that nobody said.
+            names = "|".join(map(re.escape, [user, *(name for name in characters if name)]))
+            before, *rest = re.split(rf"(?:^|\n)({names}): ?", text)
+            if before.strip():
+                turns.append(_Turn(_CHARACTER, reason="document"))
+            for name, words in zip(rest[::2], rest[1::2], strict=True):
+                turns.append(_Turn(_USER if name == user else _CHARACTER, words, name))
+        yield _Chat(characters[0], "", turns)
 
 
-def _risu_turn(value: Any) -> _Turn:
-    message = table(value)
-    side = _USER if message.get("role") == "user" else _CHARACTER
-    return _Turn(
-        side, word(message.get("data")), word(message.get("name")), message.get("time"), word(message.get("chatId"))
-    )
+class Risu(Roleplay):
+    name, label = "risu", gettext_lazy("RisuAI chat")
+    marks, wanted = frozenset({"data.message"}), ("data.message", "data.name")
+
+    def chats(self, found: Values) -> Iterator[_Chat]:
+        title = ""
+        for place, value in found:
+            if place == "data.name":
+                title = word(value)
+                continue
+            turns = (
+                _Turn(
+                    _USER if message.get("role") == "user" else _CHARACTER,
+                    word(message.get("data")),
+                    word(message.get("name")),
+                    message.get("time"),
+                    word(message.get("chatId")),
+                )
+                for message in map(table, array(value))
+            )
+            yield _Chat(title, "", turns)
 
 
-FORMATS = (
-    _Webui("ooba", gettext_lazy("Ooba chat"), frozenset({"data_visible"}), ("data_visible", "internal"), _ooba),
-    Roleplay("agnai", gettext_lazy("Agnai chat"), frozenset({"messages.item.msg"}), ("name", "messages"), _agnai),
-    Roleplay(
-        "cai_tools", gettext_lazy("Character.AI chats (CAI Tools)"), frozenset({"histories.histories"}),
-        ("histories.histories.item",), _cai_tools,
-    ),
-    Roleplay(
-        "kobold_lite", gettext_lazy("Kobold Lite story"), frozenset({"prompt", "actions"}),
-        ("prompt", "actions", "savedsettings.chatname", "savedsettings.chatopponent"), _kobold_lite,
-    ),
-    Roleplay("risu", gettext_lazy("RisuAI chat"), frozenset({"data.message"}), ("data.message", "data.name"), _risu),
-)  # fmt: skip
+FORMATS = (Ooba(), Agnai(), CaiTools(), KoboldLite(), Risu())

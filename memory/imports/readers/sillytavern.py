@@ -45,10 +45,31 @@ class SillyTavern:
             raise ImportRejected("member_missing")
         for name in source.members:
             if name not in files:
-                yield Skipped(name, _why_not(source.sample.inside(name)))
+                # Chats in which nobody said anything yet are told as such, and so is what else a backup holds.
+                sample = source.sample.inside(name)
+                if sample.name.endswith(".jsonl"):
+                    why_not = "empty" if "user_name" in sample.paths else "unknown"
+                elif sample.name.endswith(".json"):
+                    why_not = "settings"
+                else:
+                    why_not = "document" if sample.name.endswith((".txt", ".md")) else "media"
+                yield Skipped(name, why_not)
         for file in files or [""]:
             with within(file):
-                yield from _chat(source, file, options.limits)
+                limits = options.limits
+                lines = _objects(source, file, limits)
+                number, head = next(lines, (1, None))
+                if head is None:
+                    raise ImportRejected("not_this", _("line %d") % number, format=str(SillyTavern.label))
+                if "mes" in head:
+                    head, lines = {}, chain([(number, head)], lines)
+                title = word(head.get("character_name"))
+                title = "" if title == _NO_NAME else title
+                chat_id = _chat_id(head, file or source.name)
+                # Of its own for each chat: many are copies of others up to where they part.
+                places = ContentIds()
+                places.begin(chat_id)
+                yield from sessions_of(title, chat_id, title or _("the chat"), _lines(lines, places, limits), limits)
 
 
 def _files(members: tuple[str, ...]) -> list[str]:
@@ -61,31 +82,6 @@ def _is_chat(sample: Sample) -> bool:
         and "is_user" in sample.paths
         and bool({"mes", "mes.message"} & sample.paths)
     )
-
-
-def _why_not(sample: Sample) -> str:
-    """Chats in which nobody said anything yet are told as such, and so is what else a backup holds."""
-    if sample.name.endswith(".jsonl"):
-        return "empty" if "user_name" in sample.paths else "unknown"
-    if sample.name.endswith(".json"):
-        return "settings"
-    return "document" if sample.name.endswith((".txt", ".md")) else "media"
-
-
-def _chat(source: Source, file: str, limits: Limits) -> Iterator[Found]:
-    lines = _objects(source, file, limits)
-    number, head = next(lines, (1, None))
-    if head is None:
-        raise ImportRejected("not_this", _("line %d") % number, format=str(SillyTavern.label))
-    if "mes" in head:
-        head, lines = {}, chain([(number, head)], lines)
-    title = word(head.get("character_name"))
-    title = "" if title == _NO_NAME else title
-    chat_id = _chat_id(head, file or source.name)
-    # Of its own for each chat: many are copies of others up to where they part.
-    places = ContentIds()
-    places.begin(chat_id)
-    yield from sessions_of(title, chat_id, title or _("the chat"), _lines(lines, places, limits), limits)
 
 
 def send_date(value: Any) -> datetime | None:
@@ -109,15 +105,11 @@ def _objects(source: Source, file: str, limits: Limits) -> Iterator[tuple[int, d
     """The number of each line with its object, None where it holds none."""
     for line in source.lines(file):
         if line.text.strip():
-            yield line.number, _object(line.text, limits)
-
-
-def _object(text: str, limits: Limits) -> dict[str, Any] | None:
-    try:
-        value = loads(text, limits)
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) else None
+            try:
+                value = loads(line.text, limits)
+            except ValueError:
+                value = None
+            yield line.number, value if isinstance(value, dict) else None
 
 
 def _chat_id(head: dict[str, Any], file: str) -> str:
@@ -134,22 +126,19 @@ def _lines(
         if message is None or "mes" not in message:
             yield Skipped(line % number, "broken")
         else:
-            yield from _message(message, places, line % number, limits)
-
-
-def _message(message: dict[str, Any], places: ContentIds, where: str, limits: Limits) -> Iterator[Line | Skipped]:
-    others = len(array(message.get("swipes"))) - 1
-    yield from (Skipped(where, "not_chosen") for _swipe in range(others))
-    if message.get("is_system"):
-        yield Skipped(where, "hidden")
-        return
-    mes = message["mes"]
-    text = word(table(mes).get("message")) if isinstance(mes, dict) else word(mes)
-    role: Role = "user" if message.get("is_user") else "persona"
-    if table(message.get("extra")).get("type") == _NARRATOR:
-        role = "other"
-    at = send_date(message.get("send_date"))
-    yield message_of(word(message.get("name")) or role, text, at, where, limits, places, role=role)
+            where = line % number
+            others = len(array(message.get("swipes"))) - 1
+            yield from (Skipped(where, "not_chosen") for _swipe in range(others))
+            if message.get("is_system"):
+                yield Skipped(where, "hidden")
+                continue
+            mes = message["mes"]
+            text = word(table(mes).get("message")) if isinstance(mes, dict) else word(mes)
+            role: Role = "user" if message.get("is_user") else "persona"
+            if table(message.get("extra")).get("type") == _NARRATOR:
+                role = "other"
+            at = send_date(message.get("send_date"))
+            yield message_of(word(message.get("name")) or role, text, at, where, limits, places, role=role)
 
 
 FORMATS = (SillyTavern(),)

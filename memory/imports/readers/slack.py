@@ -161,25 +161,21 @@ def _message(
     if with_media and (message.get("files") or message.get("file") or not text.strip()):
         yield Skipped(where, "media")
     if text.strip() or not with_media:
-        speaker, role = _speaker(message, subtype, workspace)
+        # By real name; a program is nobody's persona.
+        person = word(message.get("user"))
+        profile = table(message.get("user_profile"))
+        named = word(profile.get("real_name")) or word(profile.get("display_name"))
+        is_bot = subtype in _BOTS or person in workspace.bots or bool(message.get("bot_id") and not person)
+        bot = (
+            word(message.get("username"))
+            or word(table(message.get("bot_profile")).get("name"))
+            or word(message.get("bot_id"))
+        )
+        speaker = workspace.name_of(person or word(message.get("bot_id")), named or (bot if is_bot else ""))
+        role: Role = "other" if is_bot else ""
         known = word(message.get("ts"))
         source_id = f"{talk_id}/{known}/{word(message.get('user') or message.get('bot_id'))}" if known else ""
         yield message_of(speaker, text, _at(message), where, limits, places, source_id, role)
-
-
-def _speaker(message: Mapping[str, Any], subtype: str, workspace: _Workspace) -> tuple[str, Role]:
-    """By real name; a program is nobody's persona."""
-    person = word(message.get("user"))
-    profile = table(message.get("user_profile"))
-    named = word(profile.get("real_name")) or word(profile.get("display_name"))
-    is_bot = subtype in _BOTS or person in workspace.bots or bool(message.get("bot_id") and not person)
-    bot = (
-        word(message.get("username"))
-        or word(table(message.get("bot_profile")).get("name"))
-        or word(message.get("bot_id"))
-    )
-    name = workspace.name_of(person or word(message.get("bot_id")), named or (bot if is_bot else ""))
-    return name, "other" if is_bot else ""
 
 
 def readable(text: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:

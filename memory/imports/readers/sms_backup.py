@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from xml.parsers import expat
 
 from django.utils.translation import gettext as _
@@ -21,7 +22,7 @@ from django.utils.translation import gettext_lazy
 from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.lines import message_of, moment, sessions_of
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import Found, ImportRejected, Line, Options, Role, Skipped, digest
 
 _ROOT = re.compile(r"\s*(?:<\?[^>]{0,400}\?>\s*|<!--.{0,2000}?-->\s*)*<smses\b", re.S)
 _HALVES = re.compile(r"&#(?:(\d{5})|x([0-9a-fA-F]{4}));&#(?:(\d{5})|x([0-9a-fA-F]{4}));")
@@ -69,7 +70,7 @@ class SmsBackup:
         held: dict[str, list[_Message]] = defaultdict(list)
         names: dict[str, str] = {}
         size = 0
-        for message in _messages(source, str(self.label)):
+        for message in _Reading(str(self.label)).messages(source):
             held[message.talk].append(message)
             if "~" not in message.talk and message.contact:
                 names.setdefault(_key(message.talk), message.contact)
@@ -83,7 +84,26 @@ class SmsBackup:
             source_id = digest("sms_backup", _key(talk))
             places.begin(source_id)
             messages.sort(key=lambda message: message.at or datetime.min.replace(tzinfo=UTC))
-            found = _lines(messages, names, places, options.limits)
+            found: list[Line | Skipped] = []
+            for message in messages:
+                place = _("message %d") % message.number
+                if message.box not in (_RECEIVED, *_OUTGOING):
+                    # Drafts, which nobody was sent.
+                    found.append(Skipped(place, "not_chosen"))
+                    continue
+                if message.with_media:
+                    found.append(Skipped(place, "media"))
+                if message.text.strip() or not message.with_media:
+                    is_own = message.box in _OUTGOING
+                    speaker = message.contact or message.sender or message.talk
+                    if "~" in message.talk and message.sender:
+                        # In a group who sent it stands beside the message, by number alone.
+                        speaker = names.get(_key(message.sender), message.sender)
+                    role: Role = "user" if is_own else ""
+                    speaker = _OWNER if is_own else speaker
+                    found.append(
+                        message_of(speaker, message.text, message.at, place, options.limits, places, role=role)
+                    )
             yield from sessions_of(title, source_id, where, found, options.limits)
 
 
@@ -91,56 +111,6 @@ def _key(address: str) -> str:
     """A number without the signs between its digits, and without what is in front of it in another country."""
     digits = "".join(letter for letter in address if letter.isdigit())
     return digits[-9:] if len(digits) >= 7 and "~" not in address else address.casefold()
-
-
-def _lines(
-    messages: Iterable[_Message], names: Mapping[str, str], places: ContentIds, limits: Limits
-) -> Iterator[Line | Skipped]:
-    place = _("message %d")
-    for message in messages:
-        where = place % message.number
-        if message.box not in (_RECEIVED, *_OUTGOING):
-            # Drafts, which nobody was sent.
-            yield Skipped(where, "not_chosen")
-            continue
-        if message.with_media:
-            yield Skipped(where, "media")
-        if message.text.strip() or not message.with_media:
-            own = message.box in _OUTGOING
-            role: Role = "user" if own else ""
-            speaker = _OWNER if own else _speaker(message, names)
-            yield message_of(speaker, message.text, message.at, where, limits, places, role=role)
-
-
-def _speaker(message: _Message, names: Mapping[str, str]) -> str:
-    """In a group who sent it stands beside the message, by number alone."""
-    if "~" in message.talk and message.sender:
-        return names.get(_key(message.sender), message.sender)
-    return message.contact or message.sender or message.talk
-
-
-def _messages(source: Source, label: str) -> Iterator[_Message]:
-    """What is complete with each piece of the file."""
-    reading = _Reading(label)
-    parser = expat.ParserCreate("utf-8")
-    parser.StartElementHandler = reading.begin
-    parser.EndElementHandler = reading.end
-    parser.StartDoctypeDeclHandler = reading.refuse
-    parser.EntityDeclHandler = reading.refuse
-    parser.ExternalEntityRefHandler = reading.refuse
-    for piece in _mended(_without_pictures(source.texts())):
-        _feed(parser, piece, label, final=False)
-        yield from reading.taken()
-    _feed(parser, "", label, final=True)
-    yield from reading.taken()
-
-
-def _feed(parser: expat.XMLParserType, piece: str, label: str, *, final: bool) -> None:
-    try:
-        parser.Parse(piece.encode("utf-8", "replace"), final)
-    except expat.ExpatError as error:
-        where = _("line %(line)d, character %(column)d") % {"line": error.lineno, "column": error.offset + 1}
-        raise ImportRejected("not_this", where, format=label) from error
 
 
 class _Reading:
@@ -152,9 +122,23 @@ class _Reading:
         self._open: _Message | None = None
         self._number = 0
 
-    def taken(self) -> list[_Message]:
-        done, self._done = self._done, []
-        return done
+    def messages(self, source: Source) -> Iterator[_Message]:
+        """What is complete with each piece of the file."""
+        parser = expat.ParserCreate("utf-8")
+        parser.StartElementHandler = self.begin
+        parser.EndElementHandler = self.end
+        parser.StartDoctypeDeclHandler = self.refuse
+        parser.EntityDeclHandler = self.refuse
+        parser.ExternalEntityRefHandler = self.refuse
+        pieces = _mended(_without_pictures(source.texts()))
+        for piece, is_last in chain(((piece, False) for piece in pieces), [("", True)]):
+            try:
+                parser.Parse(piece.encode("utf-8", "replace"), is_last)
+            except expat.ExpatError as error:
+                where = _("line %(line)d, character %(column)d") % {"line": error.lineno, "column": error.offset + 1}
+                raise ImportRejected("not_this", where, format=self._label) from error
+            yield from self._done
+            self._done.clear()
 
     def refuse(self, *_declared: object) -> int:
         raise ImportRejected("not_this", format=self._label)
@@ -177,16 +161,13 @@ class _Reading:
             else:
                 self._open = message
         elif self._open is not None and name == "part":
-            self._part(self._open, attributes)
+            kind, text = attributes.get("ct", ""), _value(attributes, "text")
+            if kind == "text/plain" and text:
+                self._open.parts.append(text)
+            elif kind not in ("application/smil", "text/plain"):
+                self._open.with_media = True
         elif self._open is not None and name == "addr" and attributes.get("type") == _FROM:
             self._open.sender = _value(attributes, "address")
-
-    def _part(self, message: _Message, attributes: dict[str, str]) -> None:
-        kind, text = attributes.get("ct", ""), _value(attributes, "text")
-        if kind == "text/plain" and text:
-            message.parts.append(text)
-        elif kind not in ("application/smil", "text/plain"):
-            message.with_media = True
 
     def end(self, name: str) -> None:
         if name == "mms" and self._open is not None:
@@ -244,20 +225,17 @@ def _mended(pieces: Iterable[str]) -> Iterator[str]:
 
 
 def _valid(text: str) -> str:
-    return _CONTROL.sub("", _NUMBERED.sub(_allowed, _HALVES.sub(_joined, text)))
+    def joined(halves: re.Match[str]) -> str:
+        first, second = (int(halves[n]) if halves[n] else int(halves[n + 1], 16) for n in (1, 3))
+        is_pair = 0xD800 <= first < 0xDC00 <= second < 0xE000
+        return chr(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00)) if is_pair else halves[0]
 
+    def allowed(number: re.Match[str]) -> str:
+        code = int(number[1]) if number[1] else int(number[2], 16)
+        is_allowed = code in (9, 10, 13) or 32 <= code < 0xD800 or 0xE000 <= code < 0xFFFE or 0x10000 <= code < 0x110000
+        return number[0] if is_allowed else ""
 
-def _joined(halves: re.Match[str]) -> str:
-    first, second = (int(halves[n]) if halves[n] else int(halves[n + 1], 16) for n in (1, 3))
-    if 0xD800 <= first < 0xDC00 <= second < 0xE000:
-        return chr(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00))
-    return halves[0]
-
-
-def _allowed(number: re.Match[str]) -> str:
-    code = int(number[1]) if number[1] else int(number[2], 16)
-    is_allowed = code in (9, 10, 13) or 32 <= code < 0xD800 or 0xE000 <= code < 0xFFFE or 0x10000 <= code < 0x110000
-    return number[0] if is_allowed else ""
+    return _CONTROL.sub("", _NUMBERED.sub(allowed, _HALVES.sub(joined, text)))
 
 
 FORMATS = (SmsBackup(),)

@@ -36,7 +36,13 @@ def speakers(found: Iterable[Found], *, between_people: bool = False) -> tuple[S
         return tuple(Speaker(name, count, guesses[name]) for name, count in lines.most_common())
     two = {name: role for name, role in guesses.items() if role != "other"}
     if len(two) == 2:
-        guesses |= _of_two(two, titles)
+        told = {name: role or ("persona" if name in titles else "") for name, role in two.items()}
+        opposite: dict[Role, Role] = {"user": "persona", "persona": "user"}
+        first, second = told
+        guesses[first], guesses[second] = (
+            told[first] or opposite.get(told[second], ""),
+            told[second] or opposite.get(told[first], ""),
+        )
     return tuple(Speaker(name, count, guesses[name]) for name, count in lines.most_common())
 
 
@@ -65,10 +71,3 @@ def among_people(guesses: Mapping[str, Role], titles: Collection[str]) -> dict[s
     if len(possible) == 1 and (users or others):
         return {name: "user" if name in possible else "other" for name in guesses}
     return {name: "" if name in possible else "other" for name in guesses}
-
-
-def _of_two(guesses: Mapping[str, Role], titles: set[str]) -> dict[str, Role]:
-    told = {name: role or ("persona" if name in titles else "") for name, role in guesses.items()}
-    rest: dict[Role, Role] = {"user": "persona", "persona": "user"}
-    (first, one), (second, other) = told.items()
-    return {first: one or rest.get(other, ""), second: other or rest.get(one, "")}

@@ -109,8 +109,7 @@ class Telegram:
         for file in files or [""]:
             with within(file):
                 places = ContentIds()
-                me, speakers = _speakers(source, file)
-                for chat, messages in groupby(_messages(source, file, me, speakers), key=lambda pair: pair[0]):
+                for chat, messages in groupby(_messages(source, file), key=lambda pair: pair[0]):
                     found = _lines(chat, (message for _chat, message in messages), places, options.limits)
                     yield from sessions_of(chat.title, chat.source_id, _where(chat), found, options.limits)
 
@@ -147,8 +146,9 @@ def _speakers(source: Source, file: str) -> tuple[str, list[dict[str, str]]]:
     return everywhere[0] if len(everywhere) == 1 else "", chats
 
 
-def _messages(source: Source, file: str, me: str, speakers: Sequence[dict[str, str]]) -> Iterator[tuple["_Chat", Any]]:
+def _messages(source: Source, file: str) -> Iterator[tuple["_Chat", Any]]:
     """Each message with its chat, and what stands beside the chats as `Skipped` of none of them."""
+    me, speakers = _speakers(source, file)
     aside, chat = _Chat(0, ""), _Chat(1, me, speakers)
     for place, value in values(source, _WANTED, file, _ASIDE):
         key = place.rpartition(".")[2]
@@ -198,7 +198,15 @@ def _message(
     if with_media:
         yield Skipped(where, "media")
     if text.strip() or not with_media:
-        speaker, role = _speaker(chat, message)
+        # Who hides, or has left, is named by nothing where what they said is forwarded.
+        if "forwarded_from" in message or "forwarded_from_id" in message:
+            original = _person(message.get("forwarded_from_id"))
+            speaker = word(message.get("forwarded_from")) or original or _NOBODY
+            role: Role = "user" if original and original == chat.me else "other"
+        else:
+            person = _person(message.get("from_id")) or word(message.get("from"))
+            name = word(message.get("from")) or (_GONE if "from" in message else "")
+            speaker, role = chat.names.of(person, name), chat.role_of(person)
         source_id = f"{chat.source_id}/{message['id']}" if word(message.get("id")) else ""
         # Seconds since 1970; older exports have the local time alone.
         yield message_of(
@@ -211,17 +219,6 @@ def _message(
             source_id,
             role,
         )
-
-
-def _speaker(chat: _Chat, message: dict[str, Any]) -> tuple[str, Role]:
-    """Who hides, or has left, is named by nothing where what they said is forwarded."""
-    if "forwarded_from" in message or "forwarded_from_id" in message:
-        original = _person(message.get("forwarded_from_id"))
-        name = word(message.get("forwarded_from")) or original or _NOBODY
-        return name, "user" if original and original == chat.me else "other"
-    person = _person(message.get("from_id")) or word(message.get("from"))
-    name = word(message.get("from")) or (_GONE if "from" in message else "")
-    return chat.names.of(person, name), chat.role_of(person)
 
 
 def _person(known_as: Any) -> str:

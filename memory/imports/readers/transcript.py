@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
 from functools import lru_cache, partial
-from itertools import islice, pairwise, takewhile
+from itertools import groupby, islice, pairwise, takewhile
 from pathlib import PurePath
 from typing import Literal
 
@@ -113,7 +113,25 @@ class Transcript:
         beginning, _front = _behind_front([line.text for line in islice(source.lines(), _SAMPLE_LINES)])
         if options.kind is None and _kind(beginning, source.name) == "unclear":
             raise ImportRejected("ask_chat_or_notes", source.name)
-        begins = _beginnings(source, beginning)
+        # How messages begin in the file: behind a name and a colon, or below a name; None where nobody speaks.
+        if alone := _names_alone(beginning):
+            begins: Callable[[str], tuple[_Beginning, str] | None] | None = partial(_begins_below, alone)
+        else:
+            names = _speaking(line.text for line in source.lines())
+            if _are_mails(beginning):
+                begins = _begins_mail
+            elif not names:
+                begins = None
+            else:
+                # Whether a time of day and nothing else stands in the line above most of what is said.
+                clocks = spoken = 0
+                before = ""
+                for line in beginning:
+                    if (begun := _beginning(line)) and begun.name in names:
+                        spoken += 1
+                        clocks += _clock_in(before) is not None
+                    before = line.strip() or before
+                begins = partial(_begins, names, clocks > 1 and 2 * clocks > spoken)
         if begins is None:
             raise ImportRejected("not_this", format=str(self.label))
         title = PurePath(source.name).stem
@@ -122,26 +140,6 @@ class Transcript:
         yield from sessions_of(
             title, digest("transcript", title), title or _("the conversation"), found, options.limits
         )
-
-
-def _beginnings(source: Source, beginning: Sequence[str]) -> Callable[[str], tuple[_Beginning, str] | None] | None:
-    """How messages begin in the file: behind a name and a colon, or below a name; None where nobody speaks."""
-    if alone := _names_alone(beginning):
-        return partial(_begins_below, alone)
-    names = _speaking(line.text for line in source.lines())
-    if _are_mails(beginning):
-        return _begins_mail
-    if not names:
-        return None
-    # Whether a time of day and nothing else stands in the line above most of what is said.
-    clocks = spoken = 0
-    before = ""
-    for line in beginning:
-        if (begun := _beginning(line)) and begun.name in names:
-            spoken += 1
-            clocks += _clock_in(before) is not None
-        before = line.strip() or before
-    return partial(_begins, names, clocks > 1 and 2 * clocks > spoken)
 
 
 def _kind(beginning: Sequence[str], file_name: str) -> Kind:
@@ -157,8 +155,11 @@ def _kind(beginning: Sequence[str], file_name: str) -> Kind:
     if any(map(role_named, counts)) and len(counts) > 1:
         return "chat"
     if len(again) > 1 or len(counts) == 2:
-        is_form_like = is_form(names) or _is_filled_in_by_day(lines) or _is_prose_by_day(lines)
-        return "unclear" if is_form_like else "chat"
+        # Much under dates that is said by nobody is a diary that tells who said what.
+        days = sum(_day_in(line) is not None for line in lines)
+        others = sum(_beginning(line) is None and _clock_in(line.strip()) is None for line in lines) - days
+        is_prose_by_day = days > 0 and others > _MOST_PROSE * len(lines)
+        return "unclear" if is_form(names) or _is_filled_in_by_day(lines) or is_prose_by_day else "chat"
     if again or len(counts) == 1:
         return "unclear" if again or 2 * len(names) > len(lines) else ""
     if len(counts) > _MOST_PEOPLE:
@@ -181,13 +182,6 @@ def _is_filled_in_by_day(lines: Iterable[str]) -> bool:
     return days > 1
 
 
-def _is_prose_by_day(lines: Sequence[str]) -> bool:
-    """Whether much under dates is said by nobody: a diary that tells who said what."""
-    days = sum(_day_in(line) is not None for line in lines)
-    others = sum(_beginning(line) is None and _clock_in(line.strip()) is None for line in lines) - days
-    return days > 0 and others > _MOST_PROSE * len(lines)
-
-
 def _behind_front(lines: list[str]) -> tuple[list[str], bool]:
     """The lines behind the front matter of a note, and whether there is some."""
     if not lines or lines[0].rstrip() != "---":
@@ -199,16 +193,20 @@ def _behind_front(lines: list[str]) -> tuple[list[str], bool]:
 def _names_alone(lines: Sequence[str]) -> frozenset[str]:
     """Names that stand alone in lines above what was said, if the beginning of a file looks so: short lines of which
     some come again, above nearly everything else."""
-    blocks = _blocks(lines)
+    # Lines, bare, in groups between blank ones.
+    stripped = [_bare(line) for line in lines]
+    blocks = [list(group) for is_filled, group in groupby(stripped, bool) if is_filled]
     if not blocks or any(_beginning(line) for block in blocks for line in block):
         return frozenset()
-    if above := _above_times([line for block in blocks for line in block]):
-        return above
+    every = [line for block in blocks for line in block]
+    # The lines above those that hold a time of day and nothing else, if all of these may be names.
+    above = [line for line, below in pairwise(every) if _clock_in(below)]
+    if len(above) > 1 and all(map(_may_stand_alone, above)):
+        return frozenset(above)
     starts = [block[0] for block in blocks]
     by_blocks = len(blocks) >= _LEAST_BLOCKS and all(len(block) > 1 and _may_stand_alone(block[0]) for block in blocks)
     if by_blocks and len(set(starts)) < len(starts):
         return frozenset(starts)
-    every = [line for block in blocks for line in block]
     counts = Counter(line for line in every if _may_stand_alone(line))
     names = {name for name, count in counts.items() if count > 1 or role_named(name)}
     stand = [line in names for line in every]
@@ -217,27 +215,10 @@ def _names_alone(lines: Sequence[str]) -> frozenset[str]:
     return frozenset() if few or follow or not stand[0] or stand[-1] else frozenset(names)
 
 
-def _above_times(lines: Sequence[str]) -> frozenset[str]:
-    """The lines above those that hold a time of day and nothing else, if all of these may be names."""
-    above = [line for line, below in pairwise(lines) if _clock_in(below)]
-    return frozenset(above) if len(above) > 1 and all(map(_may_stand_alone, above)) else frozenset()
-
-
 @lru_cache(maxsize=1_000)
 def _clock_in(line: str) -> time | None:
     moment = moment_in(f"2000-01-01 {line}") if len(line) <= _LONGEST_CLOCK and line[:1] not in "-/" else None
     return moment.clock if moment else None
-
-
-def _blocks(lines: Iterable[str]) -> list[list[str]]:
-    """Lines, bare, in groups between blank ones."""
-    blocks: list[list[str]] = [[]]
-    for line in lines:
-        if bare := _bare(line):
-            blocks[-1].append(bare)
-        elif blocks[-1]:
-            blocks.append([])
-    return [block for block in blocks if block]
 
 
 def _bare(line: str) -> str:

@@ -14,7 +14,7 @@ What WeFlow writes as text is read by `chatlog`. Kinds have Chinese names, or nu
 import csv
 import html
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,7 @@ from memory.imports.readers.lines import Names, message_of, moment, sessions_of,
 from memory.imports.readers.quotes import without_quote
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.table import records, shape_of
-from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import Found, ImportRejected, Line, Options, Role, Skipped, digest
 from memory.imports.readers.web_pages import is_page
 
 _SPOKEN = ("文本消息", "引用消息", "文本", "text", "引用", "回复消息")
@@ -39,13 +39,11 @@ _NOTICES = ("系统消息", "通话消息", "转账消息", "转账卡片", "红
 _PLACEHOLDER = re.compile(r"\[[^\]\n]{1,30}\]?|[\w./\\-]+\.(?:mp3|wav|silk|amr|aac|m4a)", re.I)
 _CHATLAB_SPOKEN, _CHATLAB_REPLY = 0, 25
 _CHATLAB_NOTICES = (20, 21, 22, 23, 80, 81)
-_CSV_COLUMNS = frozenset({"is_sender", "talker", "msg", "CreateTime"})
 _PAGE = "window.WEFLOW_DATA"
 _PAGE_TITLE = re.compile(r"<title>(.{1,200}?)(?: - 聊天记录)?</title>", re.S)
 _PAGE_NAME = re.compile(r'<div class="sender-name">(.*?)</div>', re.S)
 _PAGE_WORDS = re.compile(r'<div class="message-text">(.*?)</div>', re.S)
 _OWNER = "我"
-_MEMOTRACE_COLUMNS = frozenset({"IsSender", "Type", "StrContent", "CreateTime"})
 _TYPE_OF_TEXT, _TYPE_OF_APPS, _SORT_OF_REPLIES = "1", "49", "57"
 # Calls, what the program says, and what was taken back.
 _TYPES_OF_NOTICES = ("50", "10000", "10002")
@@ -63,8 +61,8 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": ""}
 
 
 @dataclass(frozen=True)
-class _Said:
-    """One message: who, what and when; or, with a reason, why it is left out."""
+class _Message:
+    """Who wrote what and when; or, with a reason, why it is left out."""
 
     name: str = ""
     text: str = ""
@@ -78,69 +76,51 @@ class _Said:
 class _Chat:
     title: str
     known: str
-    messages: Iterable[_Said]
+    messages: Iterable[_Message]
 
 
-@dataclass(frozen=True)
 class WeChat:
+    """A tool that writes chats of WeChat down: how its files are recognized, and the chat in one of them."""
+
     name: str
     label: str | Promise
-    recognises: Callable[[Sample], bool]
-    chat: Callable[[Source], _Chat]
-    between_people: bool = True
-    reads_pages: bool = False
+    between_people = True
+    reads_pages = False
+
+    def recognizes(self, sample: Sample) -> bool:
+        raise NotImplementedError
+
+    def chat(self, source: Source) -> _Chat:
+        raise NotImplementedError
 
     def resembles(self, sample: Sample) -> float:
-        return 0.97 if not sample.members and self.recognises(sample) else 0.0
+        return 0.97 if not sample.members and self.recognizes(sample) else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         chat = self.chat(source)
         source_id = chat.known or digest(self.name, chat.title or source.name)
-        places = ContentIds()
+        places, names = ContentIds(), Names()
         places.begin(source_id)
-        found = _lines(chat.messages, places, options.limits)
-        yield from sessions_of(chat.title, source_id, chat.title or _("the chat"), found, options.limits)
+
+        def lines() -> Iterator[Line | Skipped]:
+            message_number = _("message %d")
+            for number, message in enumerate(chat.messages, start=1):
+                where = message_number % number
+                if message.reason:
+                    yield Skipped(where, message.reason)
+                    continue
+                role: Role = "user" if message.own else ""
+                speaker, text = names.of(message.known or message.name, message.name), without_quote(message.text)
+                yield message_of(speaker, text, moment(message.at), where, options.limits, places, role=role)
+
+        yield from sessions_of(chat.title, source_id, chat.title or _("the chat"), lines(), options.limits)
 
 
-def _lines(messages: Iterable[_Said], places: ContentIds, limits: Limits) -> Iterator[Line | Skipped]:
-    place, names = _("message %d"), Names()
-    for number, message in enumerate(messages, start=1):
-        where = place % number
-        if message.reason:
-            yield Skipped(where, message.reason)
-            continue
-        role: Role = "user" if message.own else ""
-        speaker = names.of(message.known or message.name, message.name)
-        words = without_quote(message.text)
-        yield message_of(speaker, words, moment(message.at), where, limits, places, role=role)
-
-
-def _is_weflow(sample: Sample) -> bool:
-    paths = sample.paths
-    tool = "weflow" in paths or {"messages.item.senderUsername", "messages.item.isSend"} <= paths
-    return tool and "session" in paths and ("messages" in paths or "session.wxid" in paths)
-
-
-def _weflow(source: Source) -> _Chat:
-    head: dict[str, str] = {}
-    for place, value in values(source, ("session.displayName", "session.nickname", "session.wxid")):
-        head[place.removeprefix("session.")] = word(value)
-    found = (value for _place, value in values(source, ["messages.item"]))
-    title = head.get("displayName") or head.get("nickname") or ""
-    return _Chat(title, head.get("wxid", ""), map(_weflow_message, found))
-
-
-def _weflow_message(value: Any) -> _Said:
-    if not isinstance(value, dict):
-        return _Said(reason=value.reason if isinstance(value, Unread) else "broken")
-    kind, text = word(value.get("type")), word(value.get("content"))
-    if value.get("isSend") is None or kind in _NOTICES:
-        return _Said(reason="notice")
-    if reason := _reason(kind, text):
-        return _Said(reason=reason)
-    person = word(value.get("senderUsername"))
-    name = word(value.get("senderDisplayName")) or person
-    return _Said(name, text, value.get("createTime") or value.get("formattedTime"), person, bool(value.get("isSend")))
+def _objects(found: Iterable[Any]) -> Iterator[dict[str, Any] | _Message]:
+    """Each object, or why what stands in its place is left out."""
+    for value in found:
+        unread = value.reason if isinstance(value, Unread) else "broken"
+        yield value if isinstance(value, dict) else _Message(reason=unread)
 
 
 def _reason(kind: str, text: str) -> str:
@@ -150,118 +130,132 @@ def _reason(kind: str, text: str) -> str:
     return "" if kind in _VOICE and text.strip() and not _PLACEHOLDER.fullmatch(text.strip()) else "media"
 
 
-def _is_chatlab(sample: Sample) -> bool:
-    return "chatlab" in sample.paths and bool({"meta", "messages", "_type", "members"} & sample.paths)
+class WeFlow(WeChat):
+    name, label = "weflow", gettext_lazy("WeChat (WeFlow, JSON)")
+
+    def recognizes(self, sample: Sample) -> bool:
+        paths = sample.paths
+        tool = "weflow" in paths or {"messages.item.senderUsername", "messages.item.isSend"} <= paths
+        return tool and "session" in paths and ("messages" in paths or "session.wxid" in paths)
+
+    def chat(self, source: Source) -> _Chat:
+        head: dict[str, str] = {}
+        for place, value in values(source, ("session.displayName", "session.nickname", "session.wxid")):
+            head[place.removeprefix("session.")] = word(value)
+        title = head.get("displayName") or head.get("nickname") or ""
+        return _Chat(title, head.get("wxid", ""), self.messages(source))
+
+    def messages(self, source: Source) -> Iterator[_Message]:
+        for value in _objects(value for _place, value in values(source, ["messages.item"])):
+            if isinstance(value, _Message):
+                yield value
+                continue
+            kind, text = word(value.get("type")), word(value.get("content"))
+            is_notice = value.get("isSend") is None or kind in _NOTICES
+            if reason := "notice" if is_notice else _reason(kind, text):
+                yield _Message(reason=reason)
+                continue
+            person = word(value.get("senderUsername"))
+            name = word(value.get("senderDisplayName")) or person
+            at = value.get("createTime") or value.get("formattedTime")
+            yield _Message(name, text, at, person, bool(value.get("isSend")))
 
 
-def _chatlab(source: Source) -> _Chat:
-    meta: dict[str, Any] = {}
-    if is_one_a_line(source):
-        meta = next(
-            (table(table(one).get("meta")) for one in objects(source) if table(one).get("_type") == "header"), {}
-        )
-        found = (one for one in objects(source) if table(one).get("_type", "message") == "message")
-    else:
-        meta = next((table(value) for _place, value in values(source, ["meta"])), {})
-        found = (value for _place, value in values(source, ["messages.item"]))
-    owner = word(meta.get("ownerId"))
-    known = word(meta.get("groupId"))
-    return _Chat(word(meta.get("name")), known, (_chatlab_message(value, owner) for value in found))
+class ChatLab(WeChat):
+    name, label = "chatlab", gettext_lazy("Chat of ChatLab (JSON)")
+
+    def recognizes(self, sample: Sample) -> bool:
+        return "chatlab" in sample.paths and bool({"meta", "messages", "_type", "members"} & sample.paths)
+
+    def chat(self, source: Source) -> _Chat:
+        if is_one_a_line(source):
+            headers = (table(line) for line in objects(source) if table(line).get("_type") == "header")
+            meta = next((table(header.get("meta")) for header in headers), {})
+            found = (line for line in objects(source) if table(line).get("_type", "message") == "message")
+        else:
+            meta = next((table(value) for _place, value in values(source, ["meta"])), {})
+            found = (value for _place, value in values(source, ["messages.item"]))
+        messages = self.messages(found, word(meta.get("ownerId")))
+        return _Chat(word(meta.get("name")), word(meta.get("groupId")), messages)
+
+    def messages(self, found: Iterable[Any], owner: str) -> Iterator[_Message]:
+        for value in _objects(found):
+            if isinstance(value, _Message):
+                yield value
+                continue
+            kind = value.get("type", _CHATLAB_SPOKEN)
+            if kind not in (_CHATLAB_SPOKEN, _CHATLAB_REPLY):
+                yield _Message(reason="notice" if kind in _CHATLAB_NOTICES else "media")
+                continue
+            person = word(value.get("sender"))
+            name = word(value.get("groupNickname")) or word(value.get("accountName")) or person
+            text, is_own = word(value.get("content")), bool(owner) and person == owner
+            yield _Message(name, text, value.get("timestamp"), person, is_own)
 
 
-def _chatlab_message(value: Any, owner: str) -> _Said:
-    if not isinstance(value, dict):
-        return _Said(reason=value.reason if isinstance(value, Unread) else "broken")
-    kind = value.get("type", _CHATLAB_SPOKEN)
-    if kind in _CHATLAB_NOTICES:
-        return _Said(reason="notice")
-    if kind not in (_CHATLAB_SPOKEN, _CHATLAB_REPLY):
-        return _Said(reason="media")
-    person = word(value.get("sender"))
-    name = word(value.get("groupNickname")) or word(value.get("accountName")) or person
-    text = word(value.get("content"))
-    return _Said(name, text, value.get("timestamp"), person, bool(owner) and person == owner)
+class _Table(WeChat):
+    columns: frozenset[str]
+
+    def recognizes(self, sample: Sample) -> bool:
+        shape = None if sample.paths or not sample.text else shape_of(sample.text)
+        return shape is not None and {*shape.columns} >= self.columns
+
+    def chat(self, source: Source) -> _Chat:
+        return _Chat("", "", self.messages(source))
+
+    def messages(self, source: Source) -> Iterator[_Message]:
+        raise NotImplementedError
 
 
-def _is_csv(sample: Sample) -> bool:
-    shape = None if sample.paths or not sample.text else shape_of(sample.text)
-    return shape is not None and {*shape.columns} >= _CSV_COLUMNS
+class WeFlowTable(_Table):
+    name, label = "weflow_csv", gettext_lazy("WeChat (WeFlow, CSV)")
+    columns = frozenset({"is_sender", "talker", "msg", "CreateTime"})
 
-
-def _csv(source: Source) -> _Chat:
-    return _Chat("", "", _csv_messages(source))
-
-
-def _csv_messages(source: Source) -> Iterator[_Said]:
-    try:
-        for row in csv.DictReader((f"{line.text}\n" for line in source.lines()), strict=True):
-            text, kind = word(row.get("msg")), word(row.get("type_name"))
-            if reason := _reason(kind, text):
-                yield _Said(reason=reason)
-            else:
-                yield _Said(word(row.get("talker")), text, row.get("CreateTime"), own=row.get("is_sender") == "1")
-    except csv.Error as error:
-        raise ImportRejected("table_broken") from error
-
-
-def _is_page(sample: Sample) -> bool:
-    return _PAGE in sample.text
-
-
-def _page(source: Source) -> _Chat:
-    title = _PAGE_TITLE.search(source.sample.text)
-    name = words_of(title[1]) if title else ""
-    return _Chat(name, "", _page_messages(source, name))
-
-
-def _page_messages(source: Source, partner: str) -> Iterator[_Said]:
-    """In a chat of two the other one is named over all of it alone."""
-    begun = False
-    for line in source.lines():
-        text = line.text.strip().rstrip(",")
-        begun = begun or _PAGE in text
-        if not begun or not text.startswith("{"):
-            if begun and text.startswith("]"):
-                return
-            continue
+    def messages(self, source: Source) -> Iterator[_Message]:
         try:
-            value = table(loads(text, source.limits))
-        except ValueError:
-            yield _Said(reason="broken")
-            continue
-        body = word(value.get("b"))
-        name, words = _PAGE_NAME.search(body), _PAGE_WORDS.search(body)
-        own = bool(value.get("s"))
-        speaker = words_of(name[1]) if name else _OWNER if own else partner
-        yield _Said(speaker, words_of(words[1]), value.get("t"), own=own) if words else _Said(reason="media")
+            for row in csv.DictReader((f"{line.text}\n" for line in source.lines()), strict=True):
+                text, kind = word(row.get("msg")), word(row.get("type_name"))
+                if reason := _reason(kind, text):
+                    yield _Message(reason=reason)
+                else:
+                    name, is_own = word(row.get("talker")), row.get("is_sender") == "1"
+                    yield _Message(name, text, row.get("CreateTime"), own=is_own)
+        except csv.Error as error:
+            raise ImportRejected("table_broken") from error
 
 
-def _is_memotrace_csv(sample: Sample) -> bool:
-    shape = None if sample.paths or not sample.text else shape_of(sample.text)
-    return shape is not None and {*shape.columns} >= _MEMOTRACE_COLUMNS
+class WeFlowPage(WeChat):
+    name, label, reads_pages = "weflow_page", gettext_lazy("WeChat (WeFlow, web page)"), True
 
+    def recognizes(self, sample: Sample) -> bool:
+        return _PAGE in sample.text
 
-def _memotrace_csv(source: Source) -> _Chat:
-    return _Chat("", "", _memotrace_rows(source))
+    def chat(self, source: Source) -> _Chat:
+        title = _PAGE_TITLE.search(source.sample.text)
+        name = words_of(title[1]) if title else ""
+        return _Chat(name, "", self.messages(source, name))
 
-
-def _memotrace_rows(source: Source) -> Iterator[_Said]:
-    shape = shape_of(source.sample.text)
-    if shape is None:
-        raise ImportRejected("nothing_found")
-    for _where, row in records(source, shape):
-        if not isinstance(row, dict):
-            yield _Said(reason="broken")
-            continue
-        text, reason = _memotrace_words(row.get("Type", ""), row.get("SubType", ""), row.get("StrContent", ""))
-        person = row.get("Sender", "").strip() or row.get("StrTalker", "").strip()
-        own = row.get("IsSender", "").strip() == "1"
-        name = row.get("Remark", "").strip() or row.get("NickName", "").strip() or person
-        if own and not row.get("Sender", "").strip():
-            # Without a sender the other one's name stands beside one's own lines, too.
-            person = name = _OWNER
-        at = row.get("CreateTime") or row.get("StrTime")
-        yield _Said(reason=reason) if reason else _Said(name, text, at, person, own)
+    def messages(self, source: Source, partner: str) -> Iterator[_Message]:
+        """In a chat of two the other one is named over all of it alone."""
+        begun = False
+        for line in source.lines():
+            text = line.text.strip().rstrip(",")
+            begun = begun or _PAGE in text
+            if not begun or not text.startswith("{"):
+                if begun and text.startswith("]"):
+                    return
+                continue
+            try:
+                value = table(loads(text, source.limits))
+            except ValueError:
+                yield _Message(reason="broken")
+                continue
+            body = word(value.get("b"))
+            name, words = _PAGE_NAME.search(body), _PAGE_WORDS.search(body)
+            own = bool(value.get("s"))
+            speaker = words_of(name[1]) if name else _OWNER if own else partner
+            spoken = _Message(speaker, words_of(words[1]), value.get("t"), own=own) if words else None
+            yield spoken or _Message(reason="media")
 
 
 def _memotrace_words(kind: str, sort: str, text: str) -> tuple[str, str]:
@@ -278,52 +272,65 @@ def _memotrace_words(kind: str, sort: str, text: str) -> tuple[str, str]:
     return text, ""
 
 
-def _is_memotrace_page(sample: Sample) -> bool:
-    # Only of a page: so much of the beginning is held only where styles may stand before the first word.
-    return is_page(sample) and _MEMOTRACE_PAGE.search(sample.page) is not None
+class MemoTraceTable(_Table):
+    name, label = "memotrace_csv", gettext_lazy("WeChat (MemoTrace, CSV)")
+    columns = frozenset({"IsSender", "Type", "StrContent", "CreateTime"})
 
-
-def _memotrace_page(source: Source) -> _Chat:
-    title = _PAGE_TITLE.search(source.sample.page)
-    return _Chat(words_of(title[1]) if title else "", "", _memotrace_page_messages(source))
-
-
-def _memotrace_page_messages(source: Source) -> Iterator[_Said]:
-    begun = False
-    for line in source.lines():
-        for piece in _OBJECTS.split(line.text):
-            begun = begun or _MEMOTRACE_PAGE.search(piece) is not None
-            known = dict(map(_page_field, _PAGE_FIELD.finditer(piece))) if begun else {}
-            if not {"type", "text"} <= known.keys():
+    def messages(self, source: Source) -> Iterator[_Message]:
+        shape = shape_of(source.sample.text)
+        if shape is None:
+            raise ImportRejected("nothing_found")
+        for _where, row in records(source, shape):
+            if not isinstance(row, dict):
+                yield _Message(reason="broken")
                 continue
-            if known["type"] == "0":
-                yield _Said(reason="notice")
-                continue
-            text, reason = _memotrace_words(known["type"], known.get("sub_type", ""), html.unescape(known["text"]))
-            own, name = known.get("is_send") == "1", html.unescape(known.get("displayname", ""))
-            name = name or (_OWNER if own else "")
-            yield _Said(reason=reason) if reason else _Said(name, words_of(text), known.get("timestamp"), own=own)
-        if begun and line.text.strip().startswith("]"):
-            return
+            text, reason = _memotrace_words(row.get("Type", ""), row.get("SubType", ""), row.get("StrContent", ""))
+            person = row.get("Sender", "").strip() or row.get("StrTalker", "").strip()
+            own = row.get("IsSender", "").strip() == "1"
+            name = row.get("Remark", "").strip() or row.get("NickName", "").strip() or person
+            if own and not row.get("Sender", "").strip():
+                # Without a sender the other one's name stands beside one's own lines, too.
+                person = name = _OWNER
+            at = row.get("CreateTime") or row.get("StrTime")
+            yield _Message(reason=reason) if reason else _Message(name, text, at, person, own)
 
 
-def _page_field(found: re.Match[str]) -> tuple[str, str]:
-    quoted = found["single"] if found["single"] is not None else found["double"]
-    value = found["bare"] if quoted is None else _ESCAPED.sub(lambda one: _ESCAPES.get(one[1], one[1]), quoted)
-    return found["key"], value
+class MemoTracePage(WeChat):
+    name, label, reads_pages = "memotrace_page", gettext_lazy("WeChat (MemoTrace, web page)"), True
+
+    def recognizes(self, sample: Sample) -> bool:
+        # Only of a page: so much of the beginning is held only where styles may stand before the first word.
+        return is_page(sample) and _MEMOTRACE_PAGE.search(sample.page) is not None
+
+    def chat(self, source: Source) -> _Chat:
+        title = _PAGE_TITLE.search(source.sample.page)
+        return _Chat(words_of(title[1]) if title else "", "", self.messages(source))
+
+    def messages(self, source: Source) -> Iterator[_Message]:
+        begun = False
+        for line in source.lines():
+            for piece in _OBJECTS.split(line.text):
+                begun = begun or _MEMOTRACE_PAGE.search(piece) is not None
+                known = self.fields(piece) if begun else {}
+                if not {"type", "text"} <= known.keys():
+                    continue
+                if known["type"] == "0":
+                    yield _Message(reason="notice")
+                    continue
+                text, reason = _memotrace_words(known["type"], known.get("sub_type", ""), html.unescape(known["text"]))
+                own, name = known.get("is_send") == "1", html.unescape(known.get("displayname", ""))
+                name, at = name or (_OWNER if own else ""), known.get("timestamp")
+                yield _Message(reason=reason) if reason else _Message(name, words_of(text), at, own=own)
+            if begun and line.text.strip().startswith("]"):
+                return
+
+    def fields(self, piece: str) -> dict[str, str]:
+        known: dict[str, str] = {}
+        for field in _PAGE_FIELD.finditer(piece):
+            quoted = field["single"] if field["single"] is not None else field["double"]
+            unescaped = _ESCAPED.sub(lambda sign: _ESCAPES.get(sign[1], sign[1]), quoted or "")
+            known[field["key"]] = field["bare"] if quoted is None else unescaped
+        return known
 
 
-FORMATS = (
-    WeChat("weflow", gettext_lazy("WeChat (WeFlow, JSON)"), _is_weflow, _weflow),
-    WeChat("chatlab", gettext_lazy("Chat of ChatLab (JSON)"), _is_chatlab, _chatlab),
-    WeChat("weflow_csv", gettext_lazy("WeChat (WeFlow, CSV)"), _is_csv, _csv),
-    WeChat("weflow_page", gettext_lazy("WeChat (WeFlow, web page)"), _is_page, _page, reads_pages=True),
-    WeChat("memotrace_csv", gettext_lazy("WeChat (MemoTrace, CSV)"), _is_memotrace_csv, _memotrace_csv),
-    WeChat(
-        "memotrace_page",
-        gettext_lazy("WeChat (MemoTrace, web page)"),
-        _is_memotrace_page,
-        _memotrace_page,
-        reads_pages=True,
-    ),
-)
+FORMATS = (WeFlow(), ChatLab(), WeFlowTable(), WeFlowPage(), MemoTraceTable(), MemoTracePage())

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import date
 
 _NAMES = (
@@ -50,37 +51,23 @@ def order_by_weekdays(lines: Iterable[str]) -> bool | None:
     """
     told: set[bool] = set()
     for line in lines:
-        order = _told(line[:_LONGEST])
-        if order is not None:
-            told.add(order)
+        found = _DATED.search(line[:_LONGEST])
+        days = _days(found["before"]) or _days(found["after"]) if found else None
+        if found is None or not days:
+            continue
+        year, first, second = int(found["year"]), int(found["first"]), int(found["second"])
+        if len(found["year"]) == 2:
+            year += 2000
+        elif year > _BUDDHIST_FROM:
+            year -= _BUDDHIST_AHEAD
+        fits: list[bool] = []
+        for day_first, (day, month) in ((True, (first, second)), (False, (second, first))):
+            with suppress(ValueError):
+                fits += [day_first] if date(year, month, day).weekday() in days else []
+        told |= set(fits) if len(fits) == 1 else set()
     return told.pop() if len(told) == 1 else None
-
-
-def _told(line: str) -> bool | None:
-    found = _DATED.search(line)
-    days = _days(found["before"]) or _days(found["after"]) if found else None
-    if found is None or not days:
-        return None
-    year, first, second = _year(found["year"]), int(found["first"]), int(found["second"])
-    fits = [day_first for day_first in (True, False) if _weekday(year, first, second, day_first) in days]
-    return fits[0] if len(fits) == 1 else None
 
 
 def _days(word: str | None) -> set[int]:
     folded = (word or "").strip(" .,，()（）[]-–—=").casefold()
     return _DAYS.get(folded) or _DAYS.get(f"{folded}.") or set()
-
-
-def _weekday(year: int, first: int, second: int, day_first: bool) -> int | None:
-    month, day = (second, first) if day_first else (first, second)
-    try:
-        return date(year, month, day).weekday()
-    except ValueError:
-        return None
-
-
-def _year(digits: str) -> int:
-    year = int(digits)
-    if len(digits) == 2:
-        return year + 2000
-    return year - _BUDDHIST_AHEAD if year > _BUDDHIST_FROM else year

@@ -10,7 +10,7 @@ once, by all dates of the file. Times have no zone.
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import chain, islice
 from pathlib import PurePosixPath
 
@@ -134,8 +134,23 @@ def _chat(source: Source, file: str, options: Options) -> Iterator[Found]:
     if stamp is None:
         raise ImportRejected("not_this", format=str(WhatsApp.label))
     day_first = _day_first(source, file, stamp, options.day_first)
-    title = _title(file, source.name)
-    messages = gather_sample(source.lines(file), partial(_begins, stamp, day_first), options.limits)
+    path = PurePosixPath(file)
+    # Whom the chat is with, where the name of the file, of its folder, or of the zip says it.
+    titles = (
+        named["name"]
+        for stem in (path.stem, path.parent.name, PurePosixPath(source.name).stem)
+        for pattern in _TITLES
+        if (named := pattern.fullmatch(stem))
+    )
+    title = _COPY.sub("", next(titles, "")).strip()
+
+    def begins(text: str) -> tuple[datetime, str] | None:
+        """The time of a line and what follows its stamp; None where it has none that any clock or calendar has."""
+        begun = stamp.match(text)
+        at = _moment(begun, day_first) if begun else None
+        return (at, text[begun.end() :]) if begun and at else None
+
+    messages = gather_sample(source.lines(file), begins, options.limits)
     found = _lines(messages, *_groups_and_owner(source, file, stamp), options.limits)
     yield from sessions_of(title, digest("whatsapp", title or file), title or _("the chat"), found, options.limits)
 
@@ -170,13 +185,6 @@ def _open_stamps(source: Source, file: str, stamp: re.Pattern[str]) -> Iterator[
     """The stamps of the file in which the year is last, if a calendar has them in any order."""
     found = (stamp.match(line.text) for line in source.lines(file))
     return (one for one in found if one and len(one["a"]) < 3 and (_moment(one, True) or _moment(one, False)))
-
-
-def _begins(stamp: re.Pattern[str], day_first: bool, text: str) -> tuple[datetime, str] | None:
-    """The time of a line and what follows its stamp; None where it has none that any clock or calendar has."""
-    found = stamp.match(text)
-    at = _moment(found, day_first) if found else None
-    return (at, text[found.end() :]) if found and at else None
 
 
 def _groups_and_owner(source: Source, file: str, stamp: re.Pattern[str]) -> tuple[frozenset[str], str]:
@@ -231,23 +239,29 @@ def _lines(
 @lru_cache(maxsize=1_000)
 def _is_notice(name: str) -> bool:
     """Whether the colon stands within what WhatsApp tells: Ana changed the subject to "Rome: again"."""
-    return _is_quoting(name) or GROUP_EVENT.search(name) is not None or ENCRYPTED.search(name) is not None
-
-
-def _is_quoting(name: str) -> bool:
-    return (
+    is_quoting = (
         name.count('"') % 2 == 1
         or ("“" not in name and "„" not in name and name.count("”") % 2 == 1)
         or any(name.count(begin) > name.count(end) for begin, end in ("“”", "«»", "„“", "「」", "『』", "‘’", "‹›"))
     )
+    return is_quoting or GROUP_EVENT.search(name) is not None or ENCRYPTED.search(name) is not None
 
 
 def _words(text: str) -> tuple[str, str]:
     """What was said, and why something beside it is left out; both can be empty."""
     if POLL.fullmatch(text.strip()):
         return "", "media"
-    if len(text) <= _LONGEST_PLACEHOLDER and (reason := _placeholder(text)):
-        return "", reason
+    if len(text) <= _LONGEST_PLACEHOLDER:
+        bare = text.strip(f"{_MARK} \n")
+        if DELETED.fullmatch(bare):
+            return "", "deleted"
+        if CALL.fullmatch(bare):
+            return "", "notice"
+        is_media = bare == NOTHING or any(form.fullmatch(bare) for form in (MEDIA, BEHIND, ATTACHED))
+        if is_media or PLACE.fullmatch(text.strip()):
+            return "", "media"
+        if text.startswith(_MARK):
+            return "", "media" if LEFT_OUT.search(text) or BEHIND.search(text) else "notice"
     first, _end, caption = text.partition("\n")
     if first.endswith(")") and ATTACHED.fullmatch(first.strip(_MARK)):
         return caption, "media"
@@ -255,24 +269,6 @@ def _words(text: str) -> tuple[str, str]:
         words = text[: found.start()]
         return "" if DOCUMENT.fullmatch(words) else words, "media"
     return (EDITED.sub("", text) if text.endswith(">") else text), ""
-
-
-def _placeholder(text: str) -> str:
-    """Why the whole of `text` is WhatsApp's and nobody's words; "" where it is somebody's."""
-    bare = text.strip(f"{_MARK} \n")
-    if DELETED.fullmatch(bare):
-        return "deleted"
-    if CALL.fullmatch(bare):
-        return "notice"
-    if (
-        bare == NOTHING
-        or any(form.fullmatch(bare) for form in (MEDIA, BEHIND, ATTACHED))
-        or PLACE.fullmatch(text.strip())
-    ):
-        return "media"
-    if not text.startswith(_MARK):
-        return ""
-    return "media" if LEFT_OUT.search(text) or BEHIND.search(text) else "notice"
 
 
 def _moment(stamp: re.Match[str], day_first: bool) -> datetime | None:
@@ -283,7 +279,11 @@ def _moment(stamp: re.Match[str], day_first: bool) -> datetime | None:
     else:
         year, (day, month) = _year(c), (int(a), b) if day_first else (b, int(a))
     try:
-        return datetime(year, month, day, _hour(stamp), int(stamp["minute"]), int(stamp["second"] or 0))
+        hour = int(stamp["hour"])
+        part = _NOT_A_LETTER.sub("", stamp["before"] or stamp["after"] or "").lower()
+        if part and hour <= 12 and not (part == NOON and hour > 10):
+            hour = hour % 12 + (12 if part in AFTERNOON else 0)
+        return datetime(year, month, day, hour, int(stamp["minute"]), int(stamp["second"] or 0))
     except ValueError:
         return None
 
@@ -293,24 +293,6 @@ def _year(digits: str) -> int:
     if len(digits) > 2:
         return year - _BUDDHIST_AHEAD if year > _BUDDHIST_FROM else year
     return year + (1900 if year >= _LAST_CENTURY else 2000)
-
-
-def _hour(stamp: re.Match[str]) -> int:
-    hour = int(stamp["hour"])
-    part = _NOT_A_LETTER.sub("", stamp["before"] or stamp["after"] or "").lower()
-    if not part or hour > 12 or (part == NOON and hour > 10):
-        return hour
-    return hour % 12 + (12 if part in AFTERNOON else 0)
-
-
-def _title(file: str, name: str) -> str:
-    """Whom the chat is with, where the name of the file, of its folder, or of the zip says it."""
-    path = PurePosixPath(file)
-    for stem in (path.stem, path.parent.name, PurePosixPath(name).stem):
-        for pattern in _TITLES:
-            if found := pattern.fullmatch(stem):
-                return _COPY.sub("", found["name"]).strip()
-    return ""
 
 
 FORMATS = (WhatsApp(),)

@@ -34,27 +34,23 @@ def read_when(value: Any, day_first: bool | None = None) -> When | None:
         return _told(moment(value)) if abs(value) >= _LEAST_SECONDS else None
     text = value.strip() if isinstance(value, str) else ""
     if text.replace(".", "", 1).isdecimal():
-        return _told(moment(text)) if float(text) >= _LEAST_SECONDS else _compact(text)
+        if float(text) >= _LEAST_SECONDS:
+            return _told(moment(text))
+        # 20240105
+        compact = day_in_name(text) if len(text) == 8 else None
+        return When(compact, None) if compact else None
     # A stamp of the usual kind is read fast; a date alone says nothing of the time of day.
-    return (len(text) > 10 and _told(moment(text))) or _written(text, day_first)
-
-
-def _told(at: datetime | None) -> When | None:
-    return When(at.date(), at) if at else None
-
-
-def _compact(text: str) -> When | None:
-    """20240105"""
-    day = day_in_name(text) if len(text) == 8 else None
-    return When(day, None) if day else None
-
-
-def _written(text: str, day_first: bool | None) -> When | None:
+    if len(text) > 10 and (when := _told(moment(text))):
+        return when
     heading = as_date(text)
     if heading is None or (heading.written.order_open and day_first is None):
         return None
     day = heading.written.as_day(day_first=bool(day_first))
     return When(day, at_clock(day, heading.clock)) if day else None
+
+
+def _told(at: datetime | None) -> When | None:
+    return When(at.date(), at) if at else None
 
 
 def as_date(text: Any) -> Heading | None:

@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from echovessel.web.storable import storable
+from memory.imports.readers.source import Source
 from memory.imports.readers.types import ImportRejected, Limits
 
 
@@ -26,12 +27,15 @@ def load_json(pieces: Iterable[str], limits: Limits, most_characters: int) -> An
     text = "".join(held)
     if not text.strip():
         raise ImportRejected("empty")
-    return _checked(_parsed(text), limits.nesting)
 
+    def refuse(written: str) -> float:
+        raise ImportRejected("not_json", written[:40])
 
-def _parsed(text: str) -> Any:
+    def finite(written: str) -> float:
+        return number if math.isfinite(number := float(written)) else refuse(written)
+
     try:
-        return json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        return _checked(json.loads(text, parse_constant=refuse, parse_float=finite), limits.nesting)
     except json.JSONDecodeError as error:
         where = _("line %(line)d, character %(column)d") % {"line": error.lineno, "column": error.colno}
         raise ImportRejected("not_json", where) from error
@@ -41,15 +45,13 @@ def _parsed(text: str) -> Any:
         raise ImportRejected("not_json") from error
 
 
-def _no_number(written: str) -> float:
-    raise ImportRejected("not_json", written)
-
-
-def _finite(written: str) -> float:
-    number = float(written)
-    if not math.isfinite(number):
-        raise ImportRejected("not_json", written[:40])
-    return number
+def load_small_object(source: Source, member: str, max_characters: int) -> dict[str, Any]:
+    """The object in a small member of the zip; {} where it is missing, damaged or none."""
+    try:
+        document = load_json(source.texts(member), source.limits, max_characters) if member in source.members else {}
+    except ImportRejected:
+        return {}
+    return document if isinstance(document, dict) else {}
 
 
 def _checked(value: Any, levels: int) -> Any:

@@ -74,12 +74,8 @@ def opened_zip(file: BinaryIO, size: int, limits: Limits) -> zipfile.ZipFile:
 def member_names(opened: zipfile.ZipFile) -> tuple[str, ...]:
     """The files in it by name, without what archivers left there."""
     files = (info.filename for info in opened.infolist() if not info.is_dir())
-    return tuple(sorted(name for name in files if not _is_junk(name)))
-
-
-def _is_junk(name: str) -> bool:
-    lowered = name.lower()
-    return lowered.startswith(_JUNK[0]) or lowered.rpartition("/")[2] in _JUNK[1:]
+    kept = (name for name in files if name.lower().rpartition("/")[2] not in _JUNK[1:])
+    return tuple(sorted(name for name in kept if not name.lower().startswith(_JUNK[0])))
 
 
 @contextmanager

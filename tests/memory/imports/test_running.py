@@ -607,7 +607,7 @@ def failing(error: Exception) -> Any:
 def test_a_fault_that_passes_costs_a_pause(mira: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
     job, clock = confirmed(mira, CHAT, NAME), Clock()
     with monkeypatch.context() as patched:
-        patched.setattr(imports_store, "_note_progress", failing(RuntimeError("I met Tomas")))
+        patched.setattr(imports_store.summary, "publish_progress", failing(RuntimeError("I met Tomas")))
         assert imports_runner.run(job.pk, clock) == "later"
     assert not Message.objects.exists()
     assert imports_runner.run(job.pk, clock) == "not_mine"
@@ -621,7 +621,7 @@ def test_a_fault_that_stays_ends_it_visibly_with_a_code_and_no_words(
     mira: Persona, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     job, clock = confirmed(mira, CHAT, NAME), Clock()
-    monkeypatch.setattr(imports_store, "_note_progress", failing(RuntimeError("I met Tomas at the harbour.")))
+    monkeypatch.setattr(imports_store.summary, "publish_progress", failing(RuntimeError("I met Tomas at the harbour.")))
     with caplog.at_level(logging.INFO):
         for _ in range(5):
             imports_runner.run(job.pk, clock)
