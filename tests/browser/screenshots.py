@@ -108,8 +108,8 @@ def context_of(browser: Browser, language: str, width: int, scheme: str, **more:
 def picture_of_readme(browser: Browser, house: Installation) -> None:
     page = context_of(browser, "en", 1280, "light").new_page()
     seed(page, house, "en")
-    page.get_by_test_id("message-persona").last.get_by_test_id("why").click()
-    expect(page.get_by_test_id("xray-item").first).to_be_visible()
+    page.get_by_role("button", name="Got it").click()
+    page.wait_for_timeout(1_000)
     README.write_bytes(to_webp(page, page.screenshot()))
 
 
