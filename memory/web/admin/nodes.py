@@ -305,7 +305,7 @@ class LessonAdmin(NodeAdmin):
     known: ClassVar[list[Any]] = ["scope", "condition", "is_boundary", *NodeAdmin.known]
     fieldsets = [
         (None, {"fields": NodeAdmin.said}),
-        (_("What is known about it"), {"fields": known, "classes": ["collapse"]}),
+        (_("Details"), {"fields": known, "classes": ["collapse"]}),
     ]
     readonly_fields = known
 
