@@ -1,6 +1,7 @@
 """The people of the tests, and their personas."""
 
 import gc
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,11 @@ from tests.scripted import PATH, Script, script
 REAL_ENCODE = embedding._encode
 hash_embedder.install()
 template_database.install()
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """With `-n auto` one more than there are cores: while one waits for a process to start or end, another works."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def pytest_collection_finish() -> None:

@@ -94,7 +94,7 @@ def test_a_killed_supervisor_leaves_nothing_behind_and_a_backup_can_be_restored_
     print(f"{kills} kills: all gone after {max(ended_after):.1f} s at the most")  # noqa: T201
 
 
-@pytest.mark.parametrize("victim", ["parent", "guard"])
+@pytest.mark.parametrize("victim", ["parent", pytest.param("guard", marks=pytest.mark.campaign)])
 def test_a_job_worker_that_runs_by_itself_leaves_nothing_behind_either(
     made: Household, tmp_path: Path, victim: str
 ) -> None:

@@ -192,7 +192,7 @@ def two_scopes(index_connection):
 
 
 @given(terms=st.lists(st.sampled_from(HOSTILE) | st.text(st.characters(), max_size=12), max_size=8))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_no_term_a_person_can_type_breaks_the_query_or_leaves_the_scope(index_connection, two_scopes, terms):
     def found(terms):
         held = two_scopes.holding(index_connection, terms, "p1", 10)

@@ -37,7 +37,7 @@ from tests.scripted import Script
 pytestmark = pytest.mark.django_db
 
 DAY = date(2026, 3, 1)
-many = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+many = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
 
 @many
