@@ -243,6 +243,9 @@ CHAT_CLOSED_TASK = "memory.tasks.consolidate_session"
 # What is done with a turn's messages before its prompt is assembled: called with its key and the time. Only what must
 # hold from the next word on has a place here, for the reply waits for it.
 CHAT_BEFOREHAND = ["memory.beforehand.before_prompt"]
+# What may answer a turn in place of a model: called with it and the time; each gives a text, or "" to pass, and what to
+# note on the turn.
+CHAT_ANSWERS = ["memory.requests.answer.answer"]
 # What is done, off the hot path, once a turn has ended: called with its key and the time.
 CHAT_AFTERWARDS = ["memory.afterwards.after_turn"]
 

@@ -15,6 +15,7 @@ from memory.curation.remember import remember_requested
 from memory.curation.strong_emotion import has_strong_emotion
 from memory.entities.clarify import note_hint
 from memory.recall import prepare
+from memory.requests.answer import forget_confirmed
 from memory.requests.offer import offer
 
 _turn: Query[Turn] = Query(lambda turn: Turn.objects.filter(pk=turn).select_related("session", "persona"))
@@ -38,6 +39,7 @@ def after_turn(turn_pk: int, now: datetime) -> None:
         if not turn.session.off_the_record:
             lines = _lines(turn_pk)
             offer(turn, lines)
+            forget_confirmed(turn, now)
             try:
                 remember_requested(lines, now)
             finally:

@@ -17,6 +17,7 @@ from tests.serving import Serving
 def chat_alone(settings: Any) -> None:
     settings.CHAT_CONTEXT = [path for path in settings.CHAT_CONTEXT if not path.startswith("memory.")]
     settings.CHAT_AFTERWARDS = []
+    settings.CHAT_ANSWERS = []
 
 
 @pytest.fixture

@@ -55,7 +55,7 @@ async def test_others_are_told_of_every_end(mira: Persona, scripted: Script, hea
         await page.until("chat.message.done", stopped=True)
         await until(heard, 3)
     assert heard == [("done", True), ("failed", True), ("stopped", True)]
-    assert caplog.text.count("chat.turns.turn.broken failed after turn") == 3
+    assert caplog.text.count("chat.turns.turn.broken failed at turn") == 3
     assert "Rosebud" not in caplog.text
 
 
@@ -79,3 +79,28 @@ async def test_the_next_turn_does_not_wait_for_them(
         await page.until("chat.message.done")
         go_on.set()
         assert await in_thread(Turn.objects.filter(status="done").count) == 2
+
+
+async def test_others_may_answer_in_place_of_the_model_and_their_faults_cost_no_reply(
+    mira: Persona, scripted: Script, settings: Any, monkeypatch: Any, caplog: Any
+) -> None:
+    def broken(_turn: Turn, _now: Any) -> tuple[str, dict[str, Any]]:
+        raise ValueError("".join(["Rose", "bud"]))
+
+    def ready(asked: Turn, _now: Any) -> tuple[str, dict[str, Any]]:
+        text = asked.messages.get().content
+        return ("Ready.", {"noted": [1]}) if text == "one" else ("", {})
+
+    monkeypatch.setattr(turn, "broken", broken, raising=False)
+    monkeypatch.setattr(turn, "ready", ready, raising=False)
+    settings.CHAT_ANSWERS = ["chat.turns.turn.broken", "chat.turns.turn.ready"]
+    scripted.says("A model.")
+    async with Page(mira.owner, mira) as page:
+        await page.say("one")
+        assert (await page.until("chat.message.done"))["data"]["content"] == "Ready."
+        await page.say("two")
+        assert (await page.until("chat.message.done"))["data"]["content"] == "A model."
+    first = await in_thread(lambda: Turn.objects.order_by("id").first())
+    assert first is not None
+    assert first.xray == {"noted": [1]}
+    assert "Rosebud" not in caplog.text

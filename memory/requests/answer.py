@@ -1,0 +1,123 @@
+"""Forgetting by word where there is no page: the reply says what was found, and a plain yes in the next one confirms.
+
+The reply is made of what was found, by no model: none can promise what it does not do. What was found is noted on its
+turn, by ids; the yes forgets exactly that, once its own turn has ended, for nothing is forgotten while a reply is made.
+"""
+
+import logging
+import re
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, cast
+
+from django.utils import translation
+from django.utils.text import Truncator
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from chat.models import Message, Turn
+from echovessel.language.requests import Request, RequestKind, read_requests
+from memory import forgetting
+from memory.forgetting import Busy, Kind, Target
+from memory.requests.find import Found, find_about
+from memory.requests.offer import meant_message, messages_before
+from memory.requests.withhold import ids_of
+
+logger = logging.getLogger(__name__)
+
+PAGE = "web"  # the channel whose owner sees cards
+FOUND, CONFIRMED = "forget_found", "forget_confirmed"
+MAX_SHOWN = 5
+SHOWN_CHARACTERS = 100
+ATTEMPTS, PAUSE_SECONDS = 30, 1.0
+_YES = re.compile(
+    r"\W*(?:yes(?:,? (?:please|do it|forget it|go ahead))?|confirm|是的?|对|好的?|确认|"
+    r"(?:是的|好的?)?[，,]?请?(?:忘掉|忘了|删掉)吧)\W*",
+    re.IGNORECASE,
+)
+
+
+def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
+    """The reply to a turn that asks to forget, or says yes to what the last reply found, and what to note on the turn;
+    "" where a model shall reply. No transaction may be open."""
+    session = turn.session
+    if session.channel == PAGE or session.off_the_record:
+        return "", {}
+    messages = list(turn.messages.filter(role=Message.Role.USER).select_related("session", "persona").order_by("id"))
+    if not messages:
+        return "", {}
+    with translation.override("zh-hans" if turn.persona.language == "zh" else "en"):
+        earlier = Turn.objects.filter(session=session, pk__lt=turn.pk).order_by("-pk").first()
+        if earlier and earlier.xray.get(FOUND) and _YES.fullmatch(messages[-1].content.strip()):
+            return _("Yes. It is being forgotten for good, from every place where it was kept."), {
+                CONFIRMED: earlier.xray[FOUND]
+            }
+        return _found_for(messages[-1])
+
+
+def forget_confirmed(turn: Turn, now: datetime) -> None:
+    """Forget what a yes in this turn confirmed. What is gone already is passed over."""
+    confirmed = turn.xray.get(CONFIRMED) or {}
+    for _attempt in range(ATTEMPTS):
+        targets = _targets(turn, confirmed)
+        if not targets:
+            return
+        try:
+            forgetting.forget(forgetting.plan(targets), turn.persona.owner, now)
+        except Busy:
+            time.sleep(PAUSE_SECONDS)
+        else:
+            return
+    if confirmed:
+        logger.error("what turn %s confirmed was not forgotten: a reply was always being made", turn.pk)
+
+
+def _found_for(message: Message) -> tuple[str, dict[str, Any]]:
+    previous = next((one.content for one in messages_before(message) if one.role == Message.Role.USER), "")
+    for request in read_requests(message.content, previous=previous):
+        if request.kind is RequestKind.FORGET and request.sure:
+            return _searched(message, request)
+        if request.kind is RequestKind.FORGET_THIS and request.sure and (meant := meant_message(message, request)):
+            text = _("That is not remembered from now on. To have it forgotten for good, answer “yes”.")
+            return text, {FOUND: {"message": ids_of([meant.uuid])}}
+    return "", {}
+
+
+def _searched(message: Message, request: Request) -> tuple[str, dict[str, Any]]:
+    found = find_about(message.persona, request.subject, message)
+    words = Truncator(request.subject).chars(SHOWN_CHARACTERS)
+    if not (found.nodes or found.messages):
+        nothing = _("I found nothing about “%(words)s”, in memories or messages. Nothing was forgotten.")
+        return nothing % {"words": words}, {}
+    texts = [node.description for node in found.nodes] + [one.content for one in found.messages]
+    listed = "\n".join(f"- {Truncator(text).chars(SHOWN_CHARACTERS)}" for text in texts[:MAX_SHOWN])
+    counts = {"words": words} | _counts(found)
+    text = _("About “%(words)s” I found %(memories)s and %(messages)s:") % counts
+    question = _(
+        "To have all of it and your message forgotten for good, answer “yes”. Anything else leaves it as it is."
+    )
+    ids = {
+        "node": ids_of([node.uuid for node in found.nodes]),
+        "message": ids_of([message.uuid, *(one.uuid for one in found.messages)]),
+    }
+    return f"{text}\n{listed}\n\n{question}", {FOUND: ids}
+
+
+def _counts(found: Found) -> dict[str, str]:
+    memories, messages = len(found.nodes), len(found.messages)
+    return {
+        "memories": ngettext("%(n)s memory", "%(n)s memories", memories) % {"n": memories},
+        "messages": ngettext("%(n)s message", "%(n)s messages", messages) % {"n": messages},
+    }
+
+
+def _targets(turn: Turn, confirmed: Mapping[str, Sequence[str]]) -> list[Target]:
+    targets = []
+    for kind, ids in confirmed.items():
+        for one in ids:
+            try:
+                targets.append(forgetting.target_of(turn.persona, cast(Kind, kind), one))
+            except LookupError:
+                continue
+    return targets

@@ -1,0 +1,98 @@
+"""What is asked for in words, as a person meets it on the page: corrections, "don't remember that", "forget X"."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_main_job import SECONDS, begin, quiet, say
+from tests.installation import Installation
+
+SOON = 20 * SECONDS
+STORIES = {
+    "en": {
+        "told": "Please remember that Ruth lives in Leeds.",
+        "corrects": "Actually Ruth lives in York.",
+        "change": re.compile(r"Leeds\s*→\s*York"),
+        "right": "York",
+        "secret": "Yesterday I kissed Tom.",
+        "withholds": "Don't remember that.",
+        "forgets": "Forget that Ruth lives in Leeds.",
+        "word": "Leeds",
+    },
+    "zh": {
+        "told": "请记住露丝住在利兹。",
+        "corrects": "不是利兹，是约克。",
+        "change": re.compile(r"利兹\s*→\s*约克"),
+        "right": "约克",
+        "secret": "昨天我亲了汤姆。",
+        "withholds": "别记这个",
+        "forgets": "请忘记露丝住在利兹这件事",
+        "word": "利兹",
+    },
+}
+
+
+def picture(page: Page, name: str) -> None:
+    """Where PICTURES names a folder, the page in both widths and schemes."""
+    if folder := os.environ.get("PICTURES"):
+        for width in (1280, 390):
+            for scheme in ("light", "dark"):
+                page.set_viewport_size({"width": width, "height": 800})
+                page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+                page.wait_for_timeout(300)
+                page.screenshot(path=str(Path(folder) / f"{name}-{width}-{scheme}.png"))
+        page.set_viewport_size({"width": 1280, "height": 800})
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_memory_is_corrected_and_undone_a_message_withheld_and_put_back_and_a_matter_found_and_forgotten(
+    page: Page, house: Installation, language: str
+) -> None:
+    story = STORIES[language]
+    complaints = quiet(page)
+    begin(page, house, language)
+    say(page, story["told"])
+    expect(page.get_by_test_id("kept").first).to_contain_text(story["word"], timeout=SOON)
+
+    say(page, story["corrects"])
+    card = page.get_by_test_id("correction-card")
+    expect(page.get_by_test_id("correction-change")).to_have_text(story["change"], timeout=SOON)
+    picture(page, f"correction-{language}")
+    card.get_by_test_id("correction-do").click()
+    done = page.get_by_test_id("corrected")
+    expect(done).to_contain_text(story["right"], timeout=SOON)
+    done.get_by_test_id("correction-undo").click()
+    expect(done).to_contain_text(story["word"], timeout=SOON)
+
+    say(page, story["secret"])
+    say(page, story["withholds"])
+    chip = page.get_by_test_id("withheld-ask")
+    secret = page.get_by_test_id("message-user").filter(has_text=story["secret"])
+    note = secret.locator("[data-note=withheld]")
+    expect(chip).to_be_visible(timeout=SOON)
+    expect(note).to_be_visible()
+    picture(page, f"withheld-{language}")
+    chip.get_by_test_id("withheld-undo").click()
+    expect(chip).to_have_count(0, timeout=SOON)
+    expect(note).to_be_hidden(timeout=SOON)
+
+    say(page, story["forgets"])
+    found = page.get_by_test_id("forget-found")
+    expect(found.get_by_test_id("found-node").first).to_be_checked(timeout=SOON)
+    expect(found.get_by_test_id("forget-search")).to_have_value(re.compile(story["word"]))
+    picture(page, f"find-{language}")
+    found.get_by_test_id("forget-search").fill("qqqq")
+    found.get_by_test_id("forget-search-again").click()
+    expect(page.get_by_test_id("forget-nothing")).to_be_visible(timeout=SOON)
+    found.get_by_test_id("forget-search").fill(story["word"])
+    found.get_by_test_id("forget-search-again").click()
+    expect(found.get_by_test_id("found-node").first).to_be_checked(timeout=SOON)
+    found.get_by_test_id("forget-look-at").click()
+    page.get_by_test_id("forget-confirm").click()
+    expect(page.get_by_test_id("receipt")).to_be_visible(timeout=SOON)
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("message-user").filter(has_text=story["told"])).to_have_count(0, timeout=SOON)
+    assert complaints == []
