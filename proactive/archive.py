@@ -2,16 +2,16 @@
 nothing is said a second time."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from django.db import transaction
+from django.db.models import QuerySet
 from pydantic import AwareDatetime, Field, StringConstraints
 
 from chat.models import Message, Turn
-from memory.archive.auxiliary_records import iso_format
-from memory.archive.parts import Batches, Known, Names, Part, Values, beside_defaults, in_order, uuids_among
+from memory.archive import parts as archive
+from memory.archive.parts import TIME, Codec, Known, Names, Part, Table, each, optional, uuid_link, uuids_among
 from memory.archive.schema import Id, Record, Wordless
 from memory.models import ConceptNode
 from proactive.models import Consideration, Outreach, ReachingOut
@@ -58,151 +58,126 @@ class ConsiderationRecord(Record):
     times: Annotated[int, Field(ge=1, le=10_000_000)] = 1
 
 
-# --- what the owner allows ------------------------------------------------------------------------------------------
-_ALLOWED = ("enabled", "quiet_start", "quiet_end", "max_per_24h", "push")
-
-
-def _allowed_lines(names: Names) -> Iterator[Values]:
-    for allowed in ReachingOut.objects.filter(persona=names.persona):
-        values = {name: getattr(allowed, name) for name in _ALLOWED}
-        yield beside_defaults(ReachingOutRecord, **values, changed_at=iso_format(allowed.changed_at))
-
-
-def _load_allowed(known: Known, batches: Batches) -> int:
-    """Where the owner has said here what she allows, that holds."""
-    added = 0
-    for batch in batches:
-        given = batch[0].record
-        values = {name: getattr(given, name) for name in (*_ALLOWED, "changed_at")}
-        added += ReachingOut.objects.get_or_create(persona=known.persona, defaults=values)[1]
-    return added
-
-
-# --- what was said --------------------------------------------------------------------------------------------------
-def _outreach_lines(names: Names) -> Iterator[Values]:
-    rows = Outreach.objects.filter(persona=names.persona).exclude(status=Outreach.Status.WANTED).order_by("pk")
-    for said in in_order(rows):
-        yield {
-            "trigger": said.trigger,
-            "key": _key_told(names, said.trigger_key),
-            "status": said.status,
-            "wanted_at": iso_format(said.wanted_at),
-            **beside_defaults(
-                OutreachRecord,
-                about=names.by_uuid(ConceptNode, [said.about_uuid]).get(said.about_uuid),
-                turn=names.by_uuid(Turn, [said.turn_uuid]).get(said.turn_uuid),
-                reason=said.reason,
-                delivered_at=iso_format(said.delivered_at),
-                pushed_at=iso_format(said.pushed_at),
-            ),
-        }
-
-
-def _load_outreaches(known: Known, batches: Batches) -> int:
-    added = 0
-    for batch in batches:
-        with transaction.atomic():
-            rows = Outreach.objects.filter(persona=known.persona)
-            here = set(rows.values_list("trigger_key", flat=True))
-            for given in (one.record for one in batch):
-                key = _key_here(known, given.key)
-                if key in here or (given.status == "delivered" and given.delivered_at is None):
-                    continue
-                here.add(key)
-                added += bool(_outreach(known, given, key))
-    return added
-
-
-def _outreach(known: Known, given: OutreachRecord, key: str) -> Outreach:
-    return Outreach.objects.create(
-        persona=known.persona,
-        trigger=given.trigger,
-        trigger_key=key,
-        about_uuid=known.uuids(ConceptNode, [given.about]).get(given.about),
-        turn_uuid=known.uuids(Turn, [given.turn]).get(given.turn),
-        status=given.status,
-        reason=given.reason,
-        wanted_at=given.wanted_at,
-        delivered_at=given.delivered_at,
-        pushed_at=given.pushed_at,
-    )
-
-
-# --- what was considered --------------------------------------------------------------------------------------------
-def _considered_lines(names: Names) -> Iterator[Values]:
-    for considered in in_order(Consideration.objects.filter(persona=names.persona).order_by("pk")):
-        yield {
-            "day": considered.day.isoformat(),
-            "verdict": considered.verdict,
-            "first_at": iso_format(considered.first_at),
-            "at": iso_format(considered.at),
-            **beside_defaults(
-                ConsiderationRecord,
-                gate=considered.gate,
-                trigger=considered.trigger,
-                key=_key_told(names, considered.trigger_key),
-                times=considered.times,
-            ),
-        }
-
-
-def _load_considered(known: Known, batches: Batches) -> int:
-    added = 0
-    for batch in batches:
-        with transaction.atomic():
-            here = set(Consideration.objects.filter(persona=known.persona).values_list("first_at", "verdict", "gate"))
-            made = [
-                _consideration(known, one.record)
-                for one in batch
-                if (one.record.first_at, one.record.verdict, one.record.gate) not in here
-                and (one.record.verdict == "send") == (one.record.gate == "")
-            ]
-            added += len(Consideration.objects.bulk_create(made))
-    return added
-
-
-def _consideration(known: Known, given: ConsiderationRecord) -> Consideration:
-    key = _key_here(known, given.key)
-    said = Outreach.objects.filter(persona=known.persona, trigger_key=key) if given.verdict == "send" else None
-    return Consideration(
-        persona=known.persona,
-        day=given.day,
-        verdict=given.verdict,
-        gate=given.gate[:16],
-        trigger=given.trigger,
-        trigger_key=key,
-        outreach=said.first() if said is not None else None,
-        first_at=given.first_at,
-        at=given.at,
-        times=given.times,
-    )
-
-
-# --- reasons --------------------------------------------------------------------------------------------------------
-def _key_told(names: Names, key: str) -> str:
-    """The key of a reason, with the id in the archive of what it is about."""
-    parts = _KEY.fullmatch(key)
-    if parts is None:
-        return key
-    told = list(names.by_uuid(_about(key), uuids_among([parts["about"]])).values())
-    return parts["before"] + (told[0] if told else parts["about"])
-
-
-def _key_here(known: Known, key: str) -> str:
-    """The same with the uuid that it has here; what is not here keeps the id it had."""
-    parts = _KEY.fullmatch(key)
-    if parts is None:
-        return key[:120]
-    about = known.uuids(_about(key), [parts["about"]]).get(parts["about"], parts["about"])
-    return f"{parts['before']}{about}"[:120]
-
-
-def _about(key: str) -> type[Message] | type[ConceptNode]:
+# --- keys of reasons ------------------------------------------------------------------------------------------------
+def about_model(key: str) -> type[Message] | type[ConceptNode]:
     return Message if key.startswith(Trigger.SILENCE) else ConceptNode
 
 
+def write_keys(names: Names, keys: list[Any]) -> Callable[[str], str]:
+    """The key of a reason, with the id in the archive of what it is about."""
+
+    def write(key: str) -> str:
+        if (found := _KEY.fullmatch(key)) is None:
+            return key
+        ids = names.by_uuid(about_model(key), uuids_among([found["about"]])).values()
+        return found["before"] + next(iter(ids), found["about"])
+
+    return write
+
+
+def read_keys(known: Known, keys: list[Any]) -> Callable[[str], str]:
+    """The same with the uuid that it has here; what is not here keeps its id."""
+
+    def read(key: str) -> str:
+        if (found := _KEY.fullmatch(key)) is None:
+            return key[:120]
+        about = known.uuids(about_model(key), [found["about"]]).get(found["about"], found["about"])
+        return f"{found['before']}{about}"[:120]
+
+    return read
+
+
+REASON = Codec(write_keys, read_keys)
+
+# --- what the owner allows ------------------------------------------------------------------------------------------
+REACHING_OUT = Table(
+    ReachingOutRecord,
+    ReachingOut,
+    (
+        optional("enabled"),
+        optional("quiet_start"),
+        optional("quiet_end"),
+        optional("max_per_24h"),
+        optional("push"),
+        optional("changed_at", TIME),
+    ),
+)
+
+
+def load_allowed(known: Known, records: list[ReachingOutRecord], table: Table) -> int:
+    """What the owner allows here already stays."""
+    [values] = table.read(known, records[:1])
+    return int(ReachingOut.objects.get_or_create(persona=known.persona, defaults=values)[1])
+
+
+# --- what was said --------------------------------------------------------------------------------------------------
+OUTREACH = Table(
+    OutreachRecord,
+    Outreach,
+    (
+        archive.Field("trigger"),
+        archive.Field("key", REASON, "trigger_key"),
+        archive.Field("status"),
+        archive.Field("wanted_at", TIME),
+        optional("about", uuid_link(ConceptNode), "about_uuid"),
+        optional("turn", uuid_link(Turn), "turn_uuid"),
+        optional("reason"),
+        optional("delivered_at", TIME),
+        optional("pushed_at", TIME),
+    ),
+)
+
+
+def settled_outreaches(names: Names) -> QuerySet[Outreach]:
+    return Outreach.objects.filter(persona=names.persona).exclude(status=Outreach.Status.WANTED).order_by("pk")
+
+
+def load_outreaches(known: Known, records: list[OutreachRecord], table: Table) -> int:
+    here = set(Outreach.objects.filter(persona=known.persona).values_list("trigger_key", flat=True))
+    added = 0
+    for row in table.read(known, records):
+        if row["trigger_key"] not in here and (row["status"] != "delivered" or row["delivered_at"] is not None):
+            here.add(row["trigger_key"])
+            Outreach.objects.create(persona=known.persona, **row)
+            added += 1
+    return added
+
+
+# --- what was considered --------------------------------------------------------------------------------------------
+CONSIDERATION = Table(
+    ConsiderationRecord,
+    Consideration,
+    (
+        archive.Field("day", each(lambda day: day.isoformat(), lambda day: day)),
+        archive.Field("verdict"),
+        archive.Field("first_at", TIME),
+        archive.Field("at", TIME),
+        optional("gate", each(lambda gate: gate, lambda gate: gate[:16])),
+        optional("trigger"),
+        optional("key", REASON, "trigger_key"),
+        optional("times"),
+    ),
+)
+
+
+def load_considerations(known: Known, records: list[ConsiderationRecord], table: Table) -> int:
+    here = set(Consideration.objects.filter(persona=known.persona).values_list("first_at", "verdict", "gate"))
+    new = [
+        record
+        for record in records
+        if (record.first_at, record.verdict, record.gate) not in here
+        and (record.verdict == "send") == (record.gate == "")
+    ]
+    made = []
+    for row in table.read(known, new):
+        key = row["trigger_key"] if row["verdict"] == "send" else None
+        outreach = Outreach.objects.filter(persona=known.persona, trigger_key=key).first() if key is not None else None
+        made.append(Consideration(persona=known.persona, outreach=outreach, **row))
+    return len(Consideration.objects.bulk_create(made))
+
+
 PARTS = (
-    Part("reaching_out", ReachingOutRecord, _allowed_lines, _load_allowed),
-    Part("outreach", OutreachRecord, _outreach_lines, _load_outreaches),
-    Part("consideration", ConsiderationRecord, _considered_lines, _load_considered),
+    Part("reaching_out", REACHING_OUT, load_allowed),
+    Part("outreach", OUTREACH, load_outreaches, settled_outreaches),
+    Part("consideration", CONSIDERATION, load_considerations),
 )

@@ -1,7 +1,6 @@
-"""All that is an owner's, as one zip: an archive for each persona, which `import_archive` restores as it is.
+"""All data of an owner as one zip: an archive for each persona, which `import_archive` restores as it is.
 
-It is made while it is sent: nothing is kept, neither in memory nor in a file of ours. Names in it are ours, not
-people's: they are a persona's number and uuid.
+It is made while it is sent: nothing is kept in memory or in a file. File names are a persona's number and uuid.
 """
 
 from collections import deque
@@ -19,9 +18,8 @@ if TYPE_CHECKING:
 CHUNK = 64 * 1024
 
 
-class _Outlet:
-    """What a zip is written into, and taken out of again as it comes. It cannot be sought in, so that the zip says
-    sizes after what it holds."""
+class ZipBuffer:
+    """The bytes of a zip that are not sent yet. It has no seek, so that the zip writes sizes after contents."""
 
     def __init__(self) -> None:
         self._chunks: deque[bytes] = deque()
@@ -35,7 +33,7 @@ class _Outlet:
     def flush(self) -> None:
         return None
 
-    def taken(self) -> bytes:
+    def take(self) -> bytes:
         whole = b"".join(self._chunks)
         self._chunks.clear()
         self.size = 0
@@ -44,8 +42,8 @@ class _Outlet:
 
 def stream_zip(owner: "User", now: datetime) -> Iterator[bytes]:
     """The bytes of the zip, as they come."""
-    outlet = _Outlet()
-    with ZipFile(cast(IO[bytes], outlet), "w", ZIP_DEFLATED) as archive:
+    buffer = ZipBuffer()
+    with ZipFile(cast(IO[bytes], buffer), "w", ZIP_DEFLATED) as archive:
         for number, persona in enumerate(Persona.objects.owned_by(owner).order_by("pk"), start=1):
             entry = ZipInfo(f"{number:02}-{persona.uuid}.jsonl", now.timetuple()[:6])
             entry.compress_type = ZIP_DEFLATED
@@ -53,6 +51,6 @@ def stream_zip(owner: "User", now: datetime) -> Iterator[bytes]:
             with archive.open(entry, "w", force_zip64=True) as file:
                 for line in archive_write.archive_lines(persona, now):
                     file.write(line)
-                    if outlet.size >= CHUNK:
-                        yield outlet.taken()
-    yield outlet.taken()
+                    if buffer.size >= CHUNK:
+                        yield buffer.take()
+    yield buffer.take()

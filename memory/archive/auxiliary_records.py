@@ -1,16 +1,32 @@
-"""Parts of an archive that stand by themselves: moods, reflections, the slow cycle and what she wonders, corrections
-that people made, what was forgotten and must not come back."""
+"""Parts of an archive that stand by themselves: moods, reflections, the slow cycle and its questions, corrections by
+people, tombstones and receipts."""
 
-from collections.abc import Collection, Iterator
-from datetime import UTC, datetime
+from collections.abc import Callable, Collection
+from itertools import chain
 from typing import Any
 
-from django.db import transaction
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 
 from chat.models import Session
 from echovessel.db.sqlite import bulk
-from memory.archive.parts import Batches, Known, Names, Part, Values, archive_id, beside_defaults, in_order
+from memory.archive.parts import (
+    AS_IS,
+    ID,
+    OWNER,
+    THROUGH,
+    TIME,
+    Codec,
+    Field,
+    Known,
+    Names,
+    Part,
+    Table,
+    from_row,
+    iso_format,
+    link,
+    optional,
+    uuid_link,
+)
 from memory.archive.schema import (
     MoodRecord,
     NodeVersionRecord,
@@ -21,6 +37,7 @@ from memory.archive.schema import (
     SlowCycleRunRecord,
     TombstoneRecord,
 )
+from memory.archive.tables import EVENT_TIME, WRITE_ONLY
 from memory.models import (
     ConceptNode,
     Entity,
@@ -35,434 +52,315 @@ from memory.models import (
 )
 from memory.store import tombstones
 from memory.store.deduplication import content_hash
+from memory.store.tombstones import TombstoneSource
 from persona.models import MoodChange
 
-
-def iso_format(moment: datetime | None) -> str | None:
-    return moment.astimezone(UTC).isoformat() if moment else None
-
-
-def event_time(row: Any) -> dict[str, str] | None:
-    start, end = row.event_time_start, row.event_time_end
-    return {"start": start.isoformat(), "end": (end or start).isoformat()} if start else None
-
-
 # --- moods ----------------------------------------------------------------------------------------------------------
-def _mood_lines(names: Names) -> Iterator[Values]:
-    rows = MoodChange.objects.filter(persona=names.persona).order_by("pk")
-    talks = names.by_uuid(Session, set(rows.values_list("session_uuid", flat=True)))
-    for mood in in_order(rows):
-        yield {
-            "id": archive_id(mood.external_id, mood.uuid),
-            "mood": mood.mood,
-            "energy": mood.energy,
-            "at": iso_format(mood.at),
-            **beside_defaults(MoodRecord, last_user_signal=mood.last_user_signal, session=talks.get(mood.session_uuid)),
-        }
+MOOD = Table(
+    MoodRecord,
+    MoodChange,
+    (
+        Field("id", ID, "external_id"),
+        Field("mood"),
+        Field("energy"),
+        Field("at", TIME),
+        optional("last_user_signal"),
+        optional("session", uuid_link(Session), "session_uuid"),
+    ),
+)
 
 
-def _load_moods(known: Known, batches: Batches) -> int:
-    added = 0
-    for batch in batches:
-        with transaction.atomic():
-            moods = {one.record.id: one.record for one in batch}
-            here = known.rows(MoodChange, moods.keys())
-            talks = known.uuids(Session, {mood.session for mood in moods.values()})
-            made = [
-                MoodChange(
-                    persona=known.persona,
-                    external_id=mood.id,
-                    mood=mood.mood,
-                    energy=mood.energy,
-                    last_user_signal=mood.last_user_signal,
-                    session_uuid=talks.get(mood.session),
-                    at=mood.at,
-                )
-                for mood in moods.values()
-                # Of a talk that was forgotten here its mood is not known either.
-                if mood.id not in here and (mood.session is None or mood.session in talks)
-            ]
-            added += len(MoodChange.objects.bulk_create(made))
-    return added
+def load_moods(known: Known, moods: list[MoodRecord], table: Table) -> int:
+    new = known.new(MoodChange, moods)
+    rows = zip(new, table.read(known, new), strict=True)
+    # The mood of a session that was forgotten here is not known either.
+    made = [MoodChange(persona=known.persona, **row) for mood, row in rows if not mood.session or row["session_uuid"]]
+    return len(MoodChange.objects.bulk_create(made))
 
 
 # --- reflections ----------------------------------------------------------------------------------------------------
-def _reflection_lines(names: Names) -> Iterator[Values]:
-    rows = ReflectionRun.objects.filter(persona=names.persona).order_by("pk")
-    talks = names.of(Session, set(rows.values_list("session_id", flat=True)))
-    for run in in_order(rows):
-        yield {
-            "reason": run.reason,
-            "at": iso_format(run.at),
-            **beside_defaults(
-                ReflectionRecord, session=talks.get(run.session_id), thoughts=run.thoughts, dropped=run.dropped
-            ),
-        }
+REFLECTION = Table(
+    ReflectionRecord,
+    ReflectionRun,
+    (
+        Field("reason"),
+        Field("at", TIME),
+        optional("session", link(Session), "session_id"),
+        optional("thoughts"),
+        optional("dropped"),
+    ),
+)
 
 
-def _load_reflections(known: Known, batches: Batches) -> int:
-    added = 0
-    for batch in batches:
-        with transaction.atomic():
-            runs = ReflectionRun.objects.filter(persona=known.persona)
-            here = set(runs.values_list("at", flat=True))
-            talks = known.rows(Session, {one.record.session for one in batch})
-            free = talks.keys() - _with_a_reflection(talks)
-            made = []
-            for run in (one.record for one in batch if one.record.at not in here):
-                session = talks[run.session] if run.session in free else None
-                free -= {run.session}
-                values = {"reason": run.reason, "thoughts": run.thoughts, "dropped": run.dropped, "at": run.at}
-                made.append(ReflectionRun(persona=known.persona, session_id=session, **values))
-            added += len(ReflectionRun.objects.bulk_create(made))
-    return added
-
-
-def _with_a_reflection(talks: dict[str | None, int]) -> set[str | None]:
-    taken = set(ReflectionRun.objects.filter(session__in=talks.values()).values_list("session_id", flat=True))
-    return {given for given, key in talks.items() if key in taken}
+def load_reflections(known: Known, runs: list[ReflectionRecord], table: Table) -> int:
+    here = set(ReflectionRun.objects.filter(persona=known.persona).values_list("at", flat=True))
+    rows = [row for row in table.read(known, runs) if row["at"] not in here]
+    # A session has one reflection.
+    sessions = {row["session_id"] for row in rows}
+    taken = set(ReflectionRun.objects.filter(session__in=sessions - {None}).values_list("session_id", flat=True))
+    for row in rows:
+        if row["session_id"] in taken:
+            row["session_id"] = None
+        taken |= {row["session_id"]} - {None}
+    return len(ReflectionRun.objects.bulk_create(ReflectionRun(persona=known.persona, **row) for row in rows))
 
 
 # --- corrections ----------------------------------------------------------------------------------------------------
-def _version_lines(names: Names) -> Iterator[Values]:
-    rows = NodeVersion.objects.filter(node__persona=names.persona).order_by("node", "version")
-    nodes = names.of(ConceptNode, set(rows.values_list("node_id", flat=True)))
-    for version in in_order(rows):
-        if version.node_id in nodes:
-            yield {
-                "node": nodes[version.node_id],
-                "version": version.version,
-                "description": version.description,
-                "edited_at": iso_format(version.edited_at),
-                **beside_defaults(
-                    NodeVersionRecord,
-                    emotional_impact=version.emotional_impact,
-                    emotion_tags=version.emotion_tags,
-                    relational_tags=version.relational_tags,
-                    event_time=event_time(version),
-                    verification=version.verification,
-                    scope=version.scope,
-                    condition=version.condition,
-                    boundary=version.is_boundary,
-                    by=names.by(version.edited_by_id),
-                ),
-            }
+NODE_VERSION = Table(
+    NodeVersionRecord,
+    NodeVersion,
+    (
+        Field("node", link(ConceptNode), "node_id"),
+        Field("version"),
+        Field("description"),
+        Field("edited_at", TIME),
+        optional("emotional_impact"),
+        optional("emotion_tags"),
+        optional("relational_tags"),
+        optional("event_time", EVENT_TIME.codec, EVENT_TIME.column),
+        optional("verification"),
+        optional("scope"),
+        optional("condition"),
+        optional("boundary", AS_IS, "is_boundary"),
+        optional("by", OWNER, "edited_by_id"),
+    ),
+)
 
 
-def _load_versions(known: Known, batches: Batches) -> int:
-    before = NodeVersion.objects.filter(node__persona=known.persona)
-    count = before.count()
-    for batch in batches:
-        with transaction.atomic():
-            nodes = known.rows(ConceptNode, {one.record.node for one in batch})
-            made = [_version(known, one.record, nodes[one.record.node]) for one in batch if one.record.node in nodes]
-            burials = [tombstones.TombstoneSource("text", version.description) for version in made]
-            buried = tombstones.refused_among(known.persona, burials)
-            allowed = [
-                version for version in made if tombstones.TombstoneSource("text", version.description) not in buried
-            ]
-            NodeVersion.objects.bulk_create(allowed, ignore_conflicts=True)
-    return before.count() - count
+def versions_of(names: Names) -> QuerySet[NodeVersion]:
+    return NodeVersion.objects.filter(node__persona=names.persona).order_by("node", "version")
 
 
-def _version(known: Known, given: NodeVersionRecord, node: int) -> NodeVersion:
-    time = given.event_time
-    return NodeVersion(
-        node_id=node,
-        version=given.version,
-        description=given.description,
-        emotional_impact=given.emotional_impact,
-        emotion_tags=given.emotion_tags,
-        relational_tags=list(given.relational_tags),
-        event_time_start=time.start if time else None,
-        event_time_end=(time.end or time.start) if time else None,
-        verification=given.verification,
-        scope=given.scope,
-        condition=given.condition,
-        is_boundary=given.boundary,
-        edited_by_id=known.by(given.by),
-        edited_at=given.edited_at,
-    )
-
-
-# --- the slow cycle -------------------------------------------------------------------------------------------------
-def _cycle_lines(names: Names) -> Iterator[Values]:
-    for cycle in SlowCycle.objects.filter(persona=names.persona):
-        yield beside_defaults(
-            SlowCycleRecord,
-            through=names.last_memory_through(cycle.through),
-            wanted_at=iso_format(cycle.requested_at),
-            wanted_by=names.of(Session, [cycle.requested_by_id]).get(cycle.requested_by_id),
-        )
-
-
-def _load_cycle(known: Known, batches: Batches) -> int:
-    added = 0
-    for batch in batches:
-        given = batch[0].record
-        values = {
-            "through": known.rows(ConceptNode, [given.through]).get(given.through, 0),
-            "requested_at": given.wanted_at,
-            "requested_by_id": known.rows(Session, [given.wanted_by]).get(given.wanted_by),
-        }
-        added += SlowCycle.objects.get_or_create(persona=known.persona, defaults=values)[1]
-    return added
-
-
-# Of what the lists in the account of a run are keys.
-_LISTED: dict[str, type[Model]] = {"questions": Question, "entities": Entity}
-_MADE: dict[str, type[Model]] = {"question": Question, "answer": Question, "description": Entity}
-
-
-def _run_lines(names: Names) -> Iterator[Values]:
-    rows = SlowCycleRun.objects.filter(persona=names.persona).order_by("at", "pk")
-    talks = names.of(Session, set(rows.values_list("session_id", flat=True)))
-    for run in in_order(rows):
-        yield {
-            "id": iso_format(run.at),
-            "reason": run.reason,
-            "outcome": run.outcome,
-            "given": {name: _ids(names, _LISTED.get(name), keys) for name, keys in run.given.items()},
-            "made": [_named(names, item) for item in run.made],
-            "at": iso_format(run.at),
-            **beside_defaults(
-                SlowCycleRunRecord,
-                session=talks.get(run.session_id),
-                failure=run.failure,
-                through=names.last_memory_through(run.through),
-                tokens_in=run.tokens_in,
-                tokens_out=run.tokens_out,
-                dropped=run.dropped,
-            ),
-        }
-
-
-def _ids(names: Names, model: type[Model] | None, keys: Collection[int]) -> list[str]:
-    """Ids in the archive of what is there still."""
-    ids = _question_ids(names, keys) if model is Question else names.of(model or ConceptNode, keys)
-    return [ids[key] for key in keys if key in ids]
-
-
-def _named(names: Names, item: dict[str, Any]) -> dict[str, Any]:
-    """An item of an account, by ids; what is gone is left out of it."""
-    told = {name: value for name, value in item.items() if name not in ("id", "by")}
-    if ids := _ids(names, _MADE.get(item["kind"]), [item["id"]] if "id" in item else []):
-        told["id"] = ids[0]
-    return told | ({"by": _ids(names, None, item["by"])} if "by" in item else {})
-
-
-def _load_runs(known: Known, batches: Batches) -> int:
-    added = 0
-    for batch in batches:
-        with transaction.atomic():
-            here = set(SlowCycleRun.objects.filter(persona=known.persona).values_list("at", flat=True))
-            made = [_run(known, one.record) for one in batch if one.record.at not in here]
-            SlowCycleRun.objects.bulk_create(made)
-            for run in made:
-                asked = [item["id"] for item in run.made if item.get("kind") == "question" and "id" in item]
-                Question.objects.filter(pk__in=asked, run=None).update(run=run)
-        added += len(made)
-    return added
-
-
-def _run(known: Known, run: SlowCycleRunRecord) -> SlowCycleRun:
-    return SlowCycleRun(
-        persona=known.persona,
-        session_id=known.rows(Session, [run.session]).get(run.session),
-        reason=run.reason,
-        outcome=run.outcome,
-        failure=run.failure,
-        given={name: _keys(known, _LISTED.get(name), ids) for name, ids in run.given.items()},
-        made=[_keyed(known, item) for item in run.made],
-        through=known.rows(ConceptNode, [run.through]).get(run.through, 0),
-        tokens_in=run.tokens_in,
-        tokens_out=run.tokens_out,
-        dropped=run.dropped,
-        at=run.at,
-    )
-
-
-def _keys(known: Known, model: type[Model] | None, ids: Collection[str]) -> list[int]:
-    keys = _question_keys(known, ids) if model is Question else known.rows(model or ConceptNode, ids)
-    return [keys[one] for one in ids if one in keys]
-
-
-def _keyed(known: Known, item: dict[str, Any]) -> dict[str, Any]:
-    """An item of an account, by keys of rows here; a foreign one says nothing that is no name of ours."""
-    told: dict[str, Any] = {name: str(item[name])[:40] for name in ("kind", "outcome", "dropped") if name in item}
-    if found := _keys(known, _MADE.get(told.get("kind", "")), [str(item["id"])] if "id" in item else []):
-        told |= {"id": found[0]}
-    return told | ({"by": _keys(known, None, list(map(str, item["by"])))} if isinstance(item.get("by"), list) else {})
+def load_versions(known: Known, versions: list[NodeVersionRecord], table: Table) -> int:
+    stored = NodeVersion.objects.filter(node__persona=known.persona)
+    count = stored.count()
+    made = [NodeVersion(**row) for row in table.read(known, versions) if row["node_id"]]
+    texts = [TombstoneSource("text", version.description) for version in made]
+    refused = tombstones.refused_among(known.persona, texts)
+    allowed = [version for version, text in zip(made, texts, strict=True) if text not in refused]
+    NodeVersion.objects.bulk_create(allowed, ignore_conflicts=True)
+    return stored.count() - count
 
 
 # --- questions ------------------------------------------------------------------------------------------------------
-def _question_id(question: Question) -> str:
-    """Questions have no ids of their own: when it was asked, and what."""
+def question_id(question: Question) -> str:
+    """When it was asked, and a hash of its text: questions have no ids of their own."""
     return f"{iso_format(question.asked_at)} {content_hash(question.text)[:16]}"
 
 
-def _question_ids(names: Names, keys: Collection[int]) -> dict[int | None, str]:
-    rows = Question.objects.filter(persona=names.persona, pk__in=list(keys))
-    return {question.pk: _question_id(question) for question in rows}
+def gather_grounds(names: Names, questions: list[Any]) -> None:
+    for question in questions:
+        keys = list(question.rests_on.order_by("node_id").values_list("node_id", flat=True))
+        nodes = names.of(ConceptNode, keys)
+        question.node_ids = [nodes[key] for key in keys if key in nodes]
 
 
-def _question_keys(known: Known, ids: Collection[str]) -> dict[str | None, int]:
-    if not ids:
-        return {}
-    return {_question_id(question): question.pk for question in Question.objects.filter(persona=known.persona)}
+QUESTION = Table(
+    QuestionRecord,
+    Question,
+    (
+        Field("id", from_row(question_id)),
+        Field("text"),
+        Field("nodes", WRITE_ONLY, "node_ids"),
+        Field("asked_at", TIME),
+        optional("status"),
+        optional("settled_at", TIME),
+        optional("answered_by", link(ConceptNode), "answered_by_id"),
+    ),
+    gather_grounds,
+)
 
 
-def _question_lines(names: Names) -> Iterator[Values]:
-    for question in in_order(Question.objects.filter(persona=names.persona).order_by("pk")):
-        grounds = list(question.rests_on.order_by("node_id").values_list("node_id", flat=True))
-        nodes = names.of(ConceptNode, [*grounds, question.answered_by_id])
-        yield {
-            "id": _question_id(question),
-            "text": question.text,
-            "nodes": [nodes[key] for key in grounds if key in nodes],
-            "asked_at": iso_format(question.asked_at),
-            **beside_defaults(
-                QuestionRecord,
-                status=question.status,
-                settled_at=iso_format(question.settled_at),
-                answered_by=nodes.get(question.answered_by_id),
-            ),
-        }
-
-
-def _load_questions(known: Known, batches: Batches) -> int:
+def load_questions(known: Known, records: list[QuestionRecord], table: Table) -> int:
+    """Store questions whose nodes all are here, and which are not open already."""
+    stored = Question.objects.filter(persona=known.persona)
+    here = set(map(question_id, stored))
+    open_hashes = set(Question.objects.open().filter(persona=known.persona).values_list("content_hash", flat=True))
+    nodes = known.rows(ConceptNode, set(chain.from_iterable(record.nodes for record in records)))
     added = 0
-    for batch in batches:
-        with transaction.atomic():
-            here = _question_keys(known, [one.record.id for one in batch])
-            asked = set(Question.objects.open().filter(persona=known.persona).values_list("content_hash", flat=True))
-            for given in (one.record for one in batch if one.record.id not in here):
-                added += _ask(known, given, asked)
+    for record, row in zip(records, table.read(known, records), strict=True):
+        hashed = content_hash(record.text)
+        is_open = record.status == Question.Status.OPEN
+        if (
+            record.id in here
+            or not record.nodes
+            or set(record.nodes) - nodes.keys()
+            or (is_open and hashed in open_hashes)
+        ):
+            continue
+        if tombstones.refuses(known.persona, [record.text]):
+            continue
+        question = Question.objects.create(persona=known.persona, content_hash=hashed, **row)
+        grounds = [QuestionGround(question=question, node_id=nodes[name]) for name in dict.fromkeys(record.nodes)]
+        QuestionGround.objects.bulk_create(grounds)
+        open_hashes |= {hashed} if is_open else set()
+        added += 1
     return added
 
 
-def _ask(known: Known, given: QuestionRecord, asked: set[str]) -> bool:
-    """A question of which all that it rests on is here, and that is not asked already; it goes with any of it."""
-    nodes = known.rows(ConceptNode, [*given.nodes, given.answered_by])
-    hashed = content_hash(given.text)
-    if not given.nodes or set(given.nodes) - nodes.keys() or (given.status == "open" and hashed in asked):
-        return False
-    if tombstones.refuses(known.persona, [given.text]):
-        return False
-    made = Question.objects.create(
-        persona=known.persona,
-        text=given.text,
-        content_hash=hashed,
-        status=given.status,
-        asked_at=given.asked_at,
-        settled_at=given.settled_at,
-        answered_by_id=nodes.get(given.answered_by),
-    )
-    QuestionGround.objects.bulk_create(
-        [QuestionGround(question=made, node_id=nodes[one]) for one in dict.fromkeys(given.nodes)]
-    )
-    asked.update({hashed} if given.status == "open" else ())
-    return True
+# --- the slow cycle -------------------------------------------------------------------------------------------------
+# The tables that lists in the account of a run refer to; all others refer to nodes.
+LISTED: dict[str, type[Model]] = {"questions": Question, "entities": Entity}
+MADE: dict[str, type[Model]] = {"question": Question, "answer": Question, "description": Entity}
+Item = dict[str, Any]
+
+
+def write_account(names: Names, accounts: list[Any]) -> Callable[[Any], Any]:
+    """The lists and the items of an account by ids of what is still there."""
+
+    def ids_of(model: type[Model], keys: Collection[int]) -> list[str]:
+        if model is Question:
+            rows = Question.objects.filter(persona=names.persona, pk__in=list(keys))
+            ids: dict[Any, str] = {question.pk: question_id(question) for question in rows}
+        else:
+            ids = names.of(model, keys)
+        return [ids[key] for key in keys if key in ids]
+
+    def write(account: Any) -> Any:
+        if isinstance(account, dict):
+            return {name: ids_of(LISTED.get(name, ConceptNode), keys) for name, keys in account.items()}
+        return [write_item(item) for item in account]
+
+    def write_item(item: Item) -> Item:
+        written = {name: value for name, value in item.items() if name not in ("id", "by")}
+        ids = ids_of(MADE.get(item["kind"], ConceptNode), [item["id"]] if "id" in item else [])
+        by = {"by": ids_of(ConceptNode, item["by"])} if "by" in item else {}
+        return written | ({"id": ids[0]} if ids else {}) | by
+
+    return write
+
+
+def read_account(known: Known, accounts: list[Any]) -> Callable[[Any], Any]:
+    """The same by keys of rows here; of a foreign item only the fields we know are taken."""
+
+    def keys_of(model: type[Model], ids: Collection[str]) -> list[int]:
+        if model is Question:
+            stored = Question.objects.filter(persona=known.persona) if ids else ()
+            keys: dict[Any, int] = {question_id(question): question.pk for question in stored}
+        else:
+            keys = known.rows(model, ids)
+        return [keys[name] for name in ids if name in keys]
+
+    def read(account: Any) -> Any:
+        if isinstance(account, dict):
+            return {name: keys_of(LISTED.get(name, ConceptNode), ids) for name, ids in account.items()}
+        return [read_item(item) for item in account]
+
+    def read_item(item: Item) -> Item:
+        known_fields: Item = {name: str(item[name])[:40] for name in ("kind", "outcome", "dropped") if name in item}
+        keys = keys_of(MADE.get(known_fields.get("kind", ""), ConceptNode), [str(item["id"])] if "id" in item else [])
+        by = {"by": keys_of(ConceptNode, list(map(str, item["by"])))} if isinstance(item.get("by"), list) else {}
+        return known_fields | ({"id": keys[0]} if keys else {}) | by
+
+    return read
+
+
+ACCOUNT = Codec(write_account, read_account)
+SLOW_CYCLE_RUN = Table(
+    SlowCycleRunRecord,
+    SlowCycleRun,
+    (
+        Field("id", Codec(TIME.write), "at"),
+        Field("reason"),
+        Field("outcome"),
+        Field("given", ACCOUNT),
+        Field("made", ACCOUNT),
+        Field("at", TIME),
+        optional("session", link(Session), "session_id"),
+        optional("failure"),
+        optional("through", THROUGH),
+        optional("tokens_in"),
+        optional("tokens_out"),
+        optional("dropped"),
+    ),
+)
+SLOW_CYCLE = Table(
+    SlowCycleRecord,
+    SlowCycle,
+    (
+        optional("through", THROUGH),
+        optional("wanted_at", TIME, "requested_at"),
+        optional("wanted_by", link(Session), "requested_by_id"),
+    ),
+)
+
+
+def load_runs(known: Known, records: list[SlowCycleRunRecord], table: Table) -> int:
+    here = set(SlowCycleRun.objects.filter(persona=known.persona).values_list("at", flat=True))
+    rows = table.read(known, [record for record in records if record.at not in here])
+    runs = SlowCycleRun.objects.bulk_create(SlowCycleRun(persona=known.persona, **row) for row in rows)
+    for run in runs:
+        asked = [item["id"] for item in run.made if item.get("kind") == "question" and "id" in item]
+        Question.objects.filter(pk__in=asked, run=None).update(run=run)
+    return len(runs)
+
+
+def load_cycle(known: Known, records: list[SlowCycleRecord], table: Table) -> int:
+    [values] = table.read(known, records[:1])
+    return int(SlowCycle.objects.get_or_create(persona=known.persona, defaults=values)[1])
 
 
 # --- what was forgotten ---------------------------------------------------------------------------------------------
-def tombstone_lines(names: Names) -> Iterator[Values]:
-    for stone in in_order(Tombstone.objects.filter(persona=names.persona).order_by("pk")):
-        yield {
-            "kind": stone.kind,
-            "digest": stone.digest,
-            "key": stone.key_id,
-            "created_at": iso_format(stone.created_at),
-            **beside_defaults(TombstoneRecord, refused=stone.refused),
-        }
+TOMBSTONE = Table(
+    TombstoneRecord,
+    Tombstone,
+    (Field("kind"), Field("digest"), Field("key", AS_IS, "key_id"), Field("created_at", TIME), optional("refused")),
+)
 
 
-def load_tombstones(known: Known, batches: Batches) -> int:
+def load_tombstones(known: Known, records: list[TombstoneRecord], table: Table) -> int:
     """Loaded first, so that nothing comes in that they refuse."""
-    added = 0
-    for batch in batches:
-        with transaction.atomic():
-            rows = {one.record.digest: one.record for one in batch}
-            stones = Tombstone.objects.filter(persona=known.persona)
-            here = set(stones.filter(digest__in=rows).values_list("digest", flat=True))
-            bulk.insert([_stone(known, given) for digest, given in rows.items() if digest not in here])
-        added += len(rows) - len(here)
-    return added
+    by_digest = {record.digest: record for record in records}
+    stored = Tombstone.objects.filter(persona=known.persona, digest__in=by_digest)
+    here = set(stored.values_list("digest", flat=True))
+    rows = table.read(known, [record for digest, record in by_digest.items() if digest not in here])
+    bulk.insert([Tombstone(persona=known.persona, **row) for row in rows])
+    return len(rows)
 
 
-def _stone(known: Known, given: TombstoneRecord) -> Tombstone:
-    return Tombstone(
-        persona=known.persona,
-        kind=given.kind,
-        digest=given.digest,
-        key_id=given.key,
-        refused=given.refused,
-        created_at=given.created_at,
-    )
+def write_digests(names: Names, lists: list[Any]) -> Callable[[list[int]], list[str]]:
+    stored = Tombstone.objects.in_bulk(list(chain.from_iterable(lists)))
+    return lambda keys: [stored[key].digest for key in keys if key in stored]
 
 
-def _receipt_lines(names: Names) -> Iterator[Values]:
-    for receipt in in_order(Receipt.objects.filter(persona=names.persona).order_by("pk")):
-        yield {
-            "id": archive_id(receipt.external_id, receipt.uuid),
-            "targets": receipt.targets,
-            "choice": receipt.choice,
-            "counts": receipt.counts,
-            "erased": receipt.erased,
-            "at": iso_format(receipt.at),
-            **beside_defaults(
-                ReceiptRecord,
-                prints=receipt.prints,
-                stones=_digests(receipt.stones),
-                by=names.by(receipt.by_id),
-                status=receipt.status,
-                finished_at=iso_format(receipt.finished_at),
-            ),
-        }
+def read_digests(known: Known, lists: list[Any]) -> Callable[[list[str]], list[int]]:
+    stored = Tombstone.objects.filter(persona=known.persona, digest__in=list(chain.from_iterable(lists)))
+    keys = dict(stored.values_list("digest", "pk"))
+    return lambda digests: [keys[digest] for digest in digests if digest in keys]
 
 
-def _digests(stones: Collection[int]) -> list[str]:
-    found = Tombstone.objects.in_bulk(list(stones))
-    return [found[key].digest for key in stones if key in found]
+RECEIPT = Table(
+    ReceiptRecord,
+    Receipt,
+    (
+        Field("id", ID, "external_id"),
+        Field("targets"),
+        Field("choice"),
+        Field("counts"),
+        Field("erased"),
+        Field("at", TIME),
+        optional("prints"),
+        optional("stones", Codec(write_digests, read_digests)),
+        optional("by", OWNER, "by_id"),
+        optional("status"),
+        optional("finished_at", TIME),
+    ),
+)
 
 
-def _load_receipts(known: Known, batches: Batches) -> int:
-    added = 0
-    for batch in batches:
-        with transaction.atomic():
-            here = known.rows(Receipt, {one.record.id for one in batch})
-            made = [_receipt(known, one.record) for one in batch if one.record.id not in here]
-            added += len(Receipt.objects.bulk_create(made))
-    return added
+def load_receipts(known: Known, records: list[ReceiptRecord], table: Table) -> int:
+    owner = {"persona_uuid": known.persona.uuid, "owner_id": known.persona.owner_id}
+    rows = table.read(known, known.new(Receipt, records))
+    return len(Receipt.objects.bulk_create(Receipt(persona=known.persona, **owner, **row) for row in rows))
 
 
-def _receipt(known: Known, given: ReceiptRecord) -> Receipt:
-    stones = Tombstone.objects.filter(persona=known.persona, digest__in=given.stones)
-    keys = dict(stones.values_list("digest", "pk"))
-    return Receipt(
-        external_id=given.id,
-        persona=known.persona,
-        persona_uuid=known.persona.uuid,
-        owner_id=known.persona.owner_id,
-        targets=given.targets,
-        choice=given.choice,
-        counts=given.counts,
-        erased=given.erased,
-        prints=given.prints,
-        stones=[keys[digest] for digest in given.stones if digest in keys],
-        by_id=known.by(given.by),
-        at=given.at,
-        status=given.status,
-        finished_at=given.finished_at,
-    )
-
-
+TOMBSTONES = Part("tombstone", TOMBSTONE, load_tombstones)
 PARTS = (
-    Part("node_version", NodeVersionRecord, _version_lines, _load_versions),
-    Part("mood", MoodRecord, _mood_lines, _load_moods),
-    Part("reflection", ReflectionRecord, _reflection_lines, _load_reflections),
-    Part("question", QuestionRecord, _question_lines, _load_questions),
-    Part("slow_cycle_run", SlowCycleRunRecord, _run_lines, _load_runs),
-    Part("slow_cycle", SlowCycleRecord, _cycle_lines, _load_cycle),
-    Part("receipt", ReceiptRecord, _receipt_lines, _load_receipts),
+    Part("node_version", NODE_VERSION, load_versions, versions_of),
+    Part("mood", MOOD, load_moods),
+    Part("reflection", REFLECTION, load_reflections),
+    Part("question", QUESTION, load_questions),
+    Part("slow_cycle_run", SLOW_CYCLE_RUN, load_runs, lambda names: names.persona.slow_cycle_runs.order_by("at", "pk")),
+    Part("slow_cycle", SLOW_CYCLE, load_cycle),
+    Part("receipt", RECEIPT, load_receipts),
 )

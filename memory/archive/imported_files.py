@@ -1,212 +1,186 @@
-"""What an archive holds of files that were taken in: which they were and what is known of their parts, so that the same
-file brought again adds nothing and an import can still be forgotten as a whole; and the drafts of core blocks.
+"""What an archive holds of imported files: the files and their chunks, so that importing the same file again adds
+nothing and an import can still be forgotten as a whole; and the drafts of core blocks.
 
-No words of a file are saved with it, and not its name: both are in the lines. One whose file is still needed ends
-where it is, for the file is not in the archive.
+Neither the text of a file nor its name is saved: both stand in the messages. An import that still needs its file is
+saved as cancelled, for the file is not in the archive.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db.models import QuerySet
 
 from chat.models import Message, Session
 from echovessel.db.sqlite import bulk
 from echovessel.db.text_columns import column_of
-from memory.archive.auxiliary_records import iso_format
-from memory.archive.parts import Batches, Known, Names, Part, Values, archive_id, beside_defaults, in_order, uuids_among
+from memory.archive.parts import (
+    FILE,
+    ID,
+    OWNER,
+    TIME,
+    Codec,
+    Field,
+    Known,
+    Names,
+    Part,
+    Table,
+    archive_id,
+    each,
+    link,
+    optional,
+    same,
+    uuid_link,
+    uuids_among,
+)
 from memory.archive.schema import DraftRecord, FileRecord, PieceRecord, QuotedRecord
+from memory.archive.tables import WRITE_ONLY
 from memory.models import ImportChunk, ImportJob, ImportRun
 from memory.store import tombstones
 from memory.store.tombstones import TombstoneSource, of_external
 from persona.models import CoreDraft, DraftQuote
 from persona.onboarding.drafts import content_hash
 
-_OF_THE_FILE = ("format", "file_size", "file_digest", "status", "failure", "counts", "gone_through")
-_MOMENTS = ("created_at", "confirmed_at", "finished_at")
-
-
 # --- files ------------------------------------------------------------------------------------------------------------
-def import_marks(names: Names) -> Mapping[UUID | None, str]:
-    """By what an archive calls the imports that are saved, by the uuid that is the mark of what came in by them."""
-    jobs = _confirmed(names).values_list("uuid", "external_id")
-    return {uuid: archive_id(external_id, uuid) for uuid, external_id in jobs}
+FILE_TABLE = Table(
+    FileRecord,
+    ImportJob,
+    (
+        Field("id", ID, "external_id"),
+        Field("format"),
+        Field("file_size"),
+        Field("file_digest"),
+        Field(
+            "status", each(lambda status: ImportJob.Status.CANCELLED if status in ImportJob.NEEDS_FILE else status, str)
+        ),
+        Field("failure"),
+        Field("counts"),
+        Field("gone_through"),
+        Field("created_at", TIME),
+        Field("confirmed_at", TIME),
+        Field("finished_at", TIME),
+        Field("found", each(lambda value: column_of(ImportJob, "found").without_words(value), same)),
+        Field("choices", each(lambda value: column_of(ImportJob, "choices").without_words(value), same)),
+    ),
+)
 
 
-def _confirmed(names: Names) -> Any:
-    return ImportJob.objects.filter(persona=names.persona).exclude(confirmed_at=None)
+def saved_files(names: Names) -> QuerySet[ImportJob]:
+    return ImportJob.objects.filter(pk__in=names.saved[ImportJob]).order_by("pk")
 
 
-def file_lines(names: Names) -> Iterator[Values]:
-    for job in in_order(_confirmed(names).order_by("pk")):
-        is_cut_off = job.status in ImportJob.NEEDS_FILE
-        values = {name: getattr(job, name) for name in _OF_THE_FILE}
-        yield {
-            "id": archive_id(job.external_id, job.uuid),
-            **values,
-            "status": ImportJob.Status.CANCELLED if is_cut_off else job.status,
-            **{name: iso_format(getattr(job, name)) for name in _MOMENTS},
-            **{name: column_of(ImportJob, name).without_words(getattr(job, name)) for name in ("found", "choices")},
-        }
+def load_files(known: Known, files: list[FileRecord], table: Table) -> int:
+    """Loaded before what came in by them. A file keeps its uuid where nobody has it."""
+    refused = tombstones.refused_among(known.persona, [of_external("import", file.id) for file in files])
+    new = [file for file in known.new(ImportJob, files) if of_external("import", file.id) not in refused]
+    taken = set(ImportJob.objects.filter(uuid__in=uuids_among(file.id for file in new)).values_list("uuid", flat=True))
+    made = []
+    for file, row in zip(new, table.read(known, new), strict=True):
+        own = {uuid for uuid in uuids_among([file.id]) if uuid not in taken}
+        ids = {"external_id": None, "uuid": own.pop()} if own else {}
+        made.append(ImportJob(owner_id=known.persona.owner_id, persona=known.persona, **(row | ids)))
+    bulk.insert(made)
+    # Of each file a run, for what came in by it.
+    ImportRun.objects.bulk_create(
+        ImportRun(uuid=job.uuid, persona=known.persona, at=job.confirmed_at or job.created_at, counts=job.counts)
+        for job in made
+    )
+    return len(made)
 
 
-def load_files(known: Known, batches: Batches) -> Mapping[str | None, UUID]:
-    """Loaded before what came in by them: the marks of what they brought, by their ids in the archive."""
-    for batch in batches:
-        with transaction.atomic():
-            files = {one.record.id: one.record for one in batch}
-            here = known.rows(ImportJob, files.keys())
-            buried = tombstones.refused_among(known.persona, [of_external("import", given) for given in files])
-            made = [
-                _file(known, given)
-                for given in files.values()
-                if given.id not in here and of_external("import", given.id) not in buried
-            ]
-            bulk.insert(made)
-            runs = [(job.uuid, job.confirmed_at or job.created_at, job.counts) for job in made]
-            ImportRun.objects.bulk_create(
-                [ImportRun(uuid=uuid, persona=known.persona, at=at, counts=counts) for uuid, at, counts in runs]
-            )
+def marks_of_files(known: Known) -> Mapping[str | None, UUID]:
+    """The uuids of imports, which mark what came in by them, by their ids in the archive."""
     jobs = ImportJob.objects.filter(persona=known.persona).values_list("uuid", "external_id")
     return {archive_id(external_id, uuid): uuid for uuid, external_id in jobs}
 
 
-def _file(known: Known, given: FileRecord) -> ImportJob:
-    """Its uuid is its own again where nobody has it."""
-    own = next(iter(uuids_among([given.id])), None)
-    is_free = own is not None and not ImportJob.objects.filter(uuid=own).exists()
-    values = {name: getattr(given, name) for name in (*_OF_THE_FILE, *_MOMENTS, "found", "choices")}
-    made = ImportJob(owner_id=known.persona.owner_id, persona=known.persona, **values)
-    if own is not None and is_free:
-        made.uuid = own
-    else:
-        made.external_id = given.id
-    return made
+# --- chunks -----------------------------------------------------------------------------------------------------------
+PIECE = Table(
+    PieceRecord,
+    ImportChunk,
+    (
+        Field("file", link(ImportJob), "job_id"),
+        Field("number"),
+        Field("digest"),
+        Field("kind"),
+        optional("dated"),
+        optional("session", link(Session), "session_id"),
+    ),
+)
 
 
-# --- their parts ------------------------------------------------------------------------------------------------------
-def _piece_lines(names: Names) -> Iterator[Values]:
-    taken_in = _confirmed(names).values_list("pk", "external_id", "uuid")
-    files = {key: archive_id(external_id, uuid) for key, external_id, uuid in taken_in}
-    rows = ImportChunk.objects.filter(persona=names.persona, job__in=files).order_by("job", "number")
-    for chunk in in_order(rows):
-        session = names.of(Session, [chunk.session_id]).get(chunk.session_id)
-        yield {
-            "file": files[chunk.job_id],
-            "number": chunk.number,
-            "digest": chunk.digest,
-            "kind": chunk.kind,
-            **beside_defaults(PieceRecord, dated=chunk.dated, session=session),
-        }
+def saved_chunks(names: Names) -> QuerySet[ImportChunk]:
+    return ImportChunk.objects.filter(persona=names.persona, job__in=names.saved[ImportJob]).order_by("job", "number")
 
 
-def _load_pieces(known: Known, batches: Batches) -> int:
-    """A part of which the talk is not here is not known either: what was forgotten of it stays so by itself."""
-    before = ImportChunk.objects.filter(persona=known.persona)
-    count = before.count()
-    for batch in batches:
-        with transaction.atomic():
-            pieces = [one.record for one in batch]
-            files = known.rows(ImportJob, {piece.file for piece in pieces})
-            talks = known.rows(Session, {piece.session for piece in pieces})
-            made = [
-                ImportChunk(
-                    job_id=files[piece.file],
-                    persona=known.persona,
-                    number=piece.number,
-                    digest=piece.digest,
-                    kind=piece.kind,
-                    dated=piece.dated,
-                    session_id=talks.get(piece.session),
-                )
-                for piece in pieces
-                if piece.file in files and (piece.session is None or piece.session in talks)
-            ]
-            ImportChunk.objects.bulk_create(made, ignore_conflicts=True)
-    return before.count() - count
+def load_pieces(known: Known, pieces: list[PieceRecord], table: Table) -> int:
+    """A chunk whose session is not here is not known either: what was forgotten of it stays so by itself."""
+    stored = ImportChunk.objects.filter(persona=known.persona)
+    count = stored.count()
+    rows = zip(pieces, table.read(known, pieces), strict=True)
+    sound = [row for piece, row in rows if row["job_id"] and (piece.session is None or row["session_id"])]
+    ImportChunk.objects.bulk_create((ImportChunk(persona=known.persona, **row) for row in sound), ignore_conflicts=True)
+    return stored.count() - count
 
 
 # --- drafts -----------------------------------------------------------------------------------------------------------
-def _draft_lines(names: Names) -> Iterator[Values]:
-    files = import_marks(names)
-    for draft in in_order(CoreDraft.objects.filter(persona=names.persona).order_by("pk")):
-        quotes = list(draft.quotes.order_by("pk"))
-        lines = names.by_uuid(Message, {quote.said_in for quote in quotes})
-        yield {
-            "id": archive_id(draft.external_id, draft.uuid),
-            "label": draft.label,
-            "text": draft.text,
-            "created_at": iso_format(draft.created_at),
-            "quotes": [_quoted(quote, lines) for quote in quotes],
-            **beside_defaults(
-                DraftRecord,
-                status=draft.status,
-                decided_at=iso_format(draft.decided_at),
-                by=names.by(draft.decided_by_id),
-                file=files.get(draft.import_uuid),
-            ),
-        }
+QUOTED = Table(
+    QuotedRecord,
+    DraftQuote,
+    (
+        Field("quote"),
+        optional("message", uuid_link(Message), "said_in"),
+        optional("said_at", TIME),
+        optional("where"),
+    ),
+)
 
 
-def _quoted(quote: DraftQuote, lines: Mapping[UUID | None, str]) -> Values:
-    where = {"message": lines.get(quote.said_in), "said_at": iso_format(quote.said_at), "where": quote.where}
-    return {"quote": quote.quote, **beside_defaults(QuotedRecord, **where)}
+def gather_quotes(names: Names, drafts: list[Any]) -> None:
+    for draft in drafts:
+        draft.written_quotes = list(QUOTED.write(names, list(draft.quotes.order_by("pk"))))
 
 
-def _load_drafts(known: Known, batches: Batches) -> int:
-    """Those that are new here, and of which neither text, nor quote, nor a line that it rests on was forgotten."""
+DRAFT = Table(
+    DraftRecord,
+    CoreDraft,
+    (
+        Field("id", ID, "external_id"),
+        Field("label"),
+        Field("text"),
+        Field("created_at", TIME),
+        Field("quotes", WRITE_ONLY, "written_quotes"),
+        optional("status"),
+        optional("decided_at", TIME),
+        optional("by", OWNER, "decided_by_id"),
+        optional("file", Codec(FILE.write, uuid_link(ImportJob).read), "import_uuid"),
+    ),
+    gather_quotes,
+)
+
+
+def load_drafts(known: Known, drafts: list[DraftRecord], table: Table) -> int:
+    """Store new drafts of which neither text, nor quote, nor a message that they rest on was forgotten. What was
+    proposed for a block before is not proposed again."""
+    new = known.new(CoreDraft, drafts)
+    texts = {
+        draft.id: {TombstoneSource("text", text) for text in (draft.text, *(q.quote for q in draft.quotes))}
+        for draft in new
+    }
+    refused = tombstones.refused_among(known.persona, set[TombstoneSource]().union(*texts.values()))
     added = 0
-    for batch in batches:
-        with transaction.atomic():
-            given = {one.record.id: one.record for one in batch}
-            here = known.rows(CoreDraft, given.keys())
-            lines = known.uuids(Message, {quote.message for draft in given.values() for quote in draft.quotes})
-            files = known.uuids(ImportJob, {draft.file for draft in given.values()})
-            texts = {one for draft in given.values() for one in _words(draft)}
-            buried = tombstones.refused_among(known.persona, [TombstoneSource("text", text) for text in texts])
-            for draft in given.values():
-                rests = all(quote.message is None or quote.message in lines for quote in draft.quotes)
-                allowed = buried.isdisjoint({TombstoneSource("text", text) for text in _words(draft)})
-                if draft.id not in here and rests and allowed:
-                    added += _draft(known, draft, lines, files)
+    for draft, row in zip(new, table.read(known, new), strict=True):
+        quotes = QUOTED.read(known, draft.quotes)
+        is_cited_here = all(not q.message or quote["said_in"] for q, quote in zip(draft.quotes, quotes, strict=True))
+        if not is_cited_here or not refused.isdisjoint(texts[draft.id]):
+            continue
+        same_text = {"persona": known.persona, "label": row.pop("label"), "content_hash": content_hash(draft.text)}
+        stored, is_new = CoreDraft.objects.get_or_create(**same_text, defaults=row)
+        if is_new:
+            DraftQuote.objects.bulk_create(DraftQuote(draft=stored, **quote) for quote in quotes)
+        added += is_new
     return added
 
 
-def _words(draft: DraftRecord) -> list[str]:
-    return [draft.text, *(quote.quote for quote in draft.quotes)]
-
-
-def _draft(
-    known: Known, given: DraftRecord, lines: Mapping[str | None, UUID], files: Mapping[str | None, UUID]
-) -> bool:
-    """Whether it is here now: what was proposed for a block before is not proposed again."""
-    same = {"persona": known.persona, "label": given.label, "content_hash": content_hash(given.text)}
-    values = {
-        "external_id": given.id,
-        "text": given.text,
-        "status": given.status,
-        "import_uuid": files.get(given.file),
-        "created_at": given.created_at,
-        "decided_at": given.decided_at,
-        "decided_by_id": known.by(given.by),
-    }
-    draft, is_new = CoreDraft.objects.get_or_create(**same, defaults=values)
-    if is_new:
-        DraftQuote.objects.bulk_create(
-            DraftQuote(
-                draft=draft,
-                quote=quote.quote,
-                said_in=lines.get(quote.message),
-                said_at=quote.said_at,
-                where=quote.where,
-            )
-            for quote in given.quotes
-        )
-    return is_new
-
-
-PARTS = (
-    Part("piece", PieceRecord, _piece_lines, _load_pieces),
-    Part("draft", DraftRecord, _draft_lines, _load_drafts),
-)
+FILES = Part("file", FILE_TABLE, load_files, saved_files)
+PARTS = (Part("piece", PIECE, load_pieces, saved_chunks), Part("draft", DRAFT, load_drafts))

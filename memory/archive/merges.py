@@ -13,309 +13,254 @@ era, since                              mentions know by their keys whether they
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any
 
-from django.db import transaction
+from django.db.models import QuerySet
 
 from echovessel.db.sqlite import bulk
-from memory.archive.auxiliary_records import iso_format
-from memory.archive.parts import Batches, Known, Names, Part, Values, archive_id, beside_defaults, in_order
+from memory.archive.parts import (
+    ID,
+    OWNER,
+    TIME,
+    Codec,
+    Field,
+    Known,
+    Names,
+    Part,
+    Table,
+    Values,
+    archive_id,
+    link,
+    optional,
+    write_only,
+)
 from memory.archive.schema import BeforeRecord, MergeRecord, ProposalRecord, SnapshotRecord
 from memory.entities.merge import mark_of
 from memory.models import Alias, ConceptNode, Entity, Mention, MergeProposal
 
-Snapshot = dict[str, Any]
-# Of what a snapshot says of the entities themselves: taken as it is.
-_STATES = ("kind", "kind_after", "status", "loser_status")
+# What a snapshot says of the entities themselves is taken as it is.
+STATES = ("kind", "kind_after", "status", "loser_status")
 
 
-# --- saving ---------------------------------------------------------------------------------------------------------
-def _lines(names: Names) -> Iterator[Values]:
-    rows = MergeProposal.objects.of(names.persona).order_by("pk")
+def proposals_of(names: Names) -> QuerySet[MergeProposal]:
+    """Proposals about two entities that are saved."""
+    return MergeProposal.objects.of(names.persona).filter(b__persona=names.persona).order_by("pk")
+
+
+def gather_pair(names: Names, proposals: list[Any]) -> None:
+    """Add to proposals the keys of both entities in the order of the archive."""
     place = {key: number for number, key in enumerate(names.saved[Entity])}
-    merges = _Saved.of(names, rows)
-    for proposal in in_order(rows.select_related("a", "b")):
-        if {proposal.a_id, proposal.b_id} <= place.keys():
-            one, other = sorted((proposal.a, proposal.b), key=lambda entity: place[entity.pk])
-            yield {
-                "id": archive_id(proposal.external_id, proposal.uuid),
-                "a": archive_id(one.external_id, one.uuid),
-                "b": archive_id(other.external_id, other.uuid),
-                "score": proposal.score,
-                "reasons": proposal.reasons,
-                "created_at": iso_format(proposal.created_at),
-                **beside_defaults(
-                    ProposalRecord,
-                    status=proposal.status,
-                    by=names.by(proposal.decided_by_id),
-                    decided_at=iso_format(proposal.decided_at),
-                    hinted_at=iso_format(proposal.hinted_at),
-                    snapshot=merges.told(proposal.snapshot) if proposal.snapshot else None,
-                ),
-            }
+    for proposal in proposals:
+        keys = sorted((proposal.a_id, proposal.b_id), key=lambda key: place.get(key, 0))
+        proposal.first, proposal.second = keys
 
 
-@dataclass(frozen=True)
-class _Saved:
-    """By what an archive calls the rows that snapshots tell of by keys."""
+# --- writing --------------------------------------------------------------------------------------------------------
+def write_snapshots(names: Names, snapshots: list[Any]) -> Callable[[Values], Values | None]:
+    """Snapshots by the ids of the rows whose keys they hold."""
+    rows = MergeProposal.objects.of(names.persona)
+    merged = rows.filter(status=MergeProposal.Status.MERGED).values_list("snapshot", flat=True)
+    eras = sorted({was["last_mention"] for was in merged if "last_mention" in was})
+    entities = names.of(Entity, names.saved[Entity]) if any(snapshots) else {}
+    columns = rows.values_list("pk", "external_id", "uuid")
+    proposals = {key: archive_id(external_id, uuid) for key, external_id, uuid in columns} if any(snapshots) else {}
+    # Mentions that are younger than the first merge, by the era that they fall in.
+    since: dict[int, list[list[str]]] = defaultdict(list)
+    if eras and any(snapshots):
+        young = Mention.objects.filter(entity__persona=names.persona, pk__gt=eras[0]).order_by("pk")
+        mentions = list(young.values_list("pk", "entity_id", "node_id"))
+        nodes = names.of(ConceptNode, {node for _, _, node in mentions})
+        for key, entity, node in mentions:
+            since[bisect_left(eras, key)].append([entities[entity], nodes[node]])
 
-    names: Names
-    entities: Mapping[int | None, str]
-    proposals: Mapping[int, str]
-    eras: list[int]
-    since: Mapping[int, list[list[str]]]
+    def listed(keys: Iterable[int]) -> list[str]:
+        return [entities[key] for key in keys if key in entities]
 
-    @classmethod
-    def of(cls, names: Names, rows: Any) -> "_Saved":
-        merged = rows.filter(status=MergeProposal.Status.MERGED)
-        eras = sorted(
-            {was["last_mention"] for was in merged.values_list("snapshot", flat=True) if "last_mention" in was}
-        )
-        entities = names.of(Entity, names.saved[Entity]) if rows.exists() else {}
-        proposals = {key: archive_id(given, uuid) for key, given, uuid in rows.values_list("pk", "external_id", "uuid")}
-        made = cls(names, entities, proposals, eras, defaultdict(list))
-        return cls(names, entities, proposals, eras, made._since(merged) if eras else {})
+    def write(was: Values) -> Values | None:
+        if not was:
+            return None
+        confirmed = {"confirmed": listed(was.get("confirmed", []))}
+        return confirmed | ({"merge": write_merge(was)} if "survivor" in was else {})
 
-    def _since(self, merged: Any) -> dict[int, list[list[str]]]:
-        """Mentions that are younger than the first merge, by the era that they fall in."""
-        found: dict[int, list[list[str]]] = defaultdict(list)
-        young = Mention.objects.filter(entity__persona=self.names.persona, pk__gt=self.eras[0]).order_by("pk")
-        rows = list(young.values_list("pk", "entity_id", "node_id"))
-        nodes = self.names.of(ConceptNode, {node for _, _, node in rows})
-        for key, entity, node in rows:
-            found[self._era(key)].append([self.entities[entity], nodes[node]])
-        return found
-
-    def _era(self, mention: int) -> int:
-        """How many merges are older than a mention."""
-        return bisect_left(self.eras, mention)
-
-    def told(self, was: Snapshot) -> Snapshot:
-        confirmed = {"confirmed": self._entities(was.get("confirmed", []))}
-        return confirmed | ({"merge": self._merge(was)} if "survivor" in was else {})
-
-    def _merge(self, was: Snapshot) -> Snapshot:
-        era = self._era(was["last_mention"] + 1) if "last_mention" in was else 0
+    def write_merge(was: Values) -> Values:
+        era = bisect_left(eras, was["last_mention"] + 1) if "last_mention" in was else 0
+        aliases = Alias.objects.filter(pk__in=was["aliases"]).order_by("pk").values_list("entity_id", "normalized")
+        mentions = Mention.objects.filter(pk__in=was["mentions"]).order_by("pk").values_list("entity_id", "node_id")
+        nodes = names.of(ConceptNode, {*(node for _, node in mentions), *(node for _, node in was["doubled"])})
+        # The entity that has the description that changed places; none where it was written anew since.
+        described = Entity.objects.filter(persona=names.persona).exclude(description="").order_by("pk")
+        bearers = (entities[entity.pk] for entity in described if mark_of(entity) == was["description"])
+        before = was.get("before")
         return {
-            **{name: was[name] for name in ("at", *_STATES) if name in was},
-            "survivor": self.entities[was["survivor"]],
-            "loser": self.entities[was["loser"]],
-            "mentioned": self._entities(was.get("mentioned", [])),
-            "aliases": self._aliases(was["aliases"]),
-            "mentions": self._mentions(was["mentions"]),
-            "doubled": self._doubled(was["doubled"]),
-            "earlier": [self.proposals[key] for key in was["earlier"] if key in self.proposals],
+            **{name: was[name] for name in ("at", *STATES) if name in was},
+            "survivor": entities[was["survivor"]],
+            "loser": entities[was["loser"]],
+            "mentioned": listed(was.get("mentioned", [])),
+            "aliases": [[entities[entity], text] for entity, text in aliases if entity in entities],
+            "mentions": [[entities[entity], nodes[node]] for entity, node in mentions if entity in entities],
+            "doubled": [[nodes[node], bisect_left(eras, key)] for key, node in was["doubled"] if node in nodes],
+            "earlier": [proposals[key] for key in was["earlier"] if key in proposals],
             "proposals": [
-                [self.proposals[key], self.entities[partner], status]
+                [proposals[key], entities[partner], status]
                 for key, partner, status in was["proposals"]
-                if key in self.proposals and partner in self.entities
+                if key in proposals and partner in entities
             ],
             "settled": [
-                [self.proposals[key], status, self.names.by(by), at]
-                for key, status, by, at in was["settled"]
-                if key in self.proposals
+                [proposals[key], status, names.by(by), at] for key, status, by, at in was["settled"] if key in proposals
             ],
-            "description": self._described(was["description"]),
+            "description": next(bearers, True) if was["description"] else False,
             "era": era,
-            "since": self.since.get(era, []),
-            **({"before": self._before(was["before"])} if was.get("before") else {}),
+            "since": since.get(era, []),
+            **({"before": write_before(before)} if before else {}),
         }
 
-    def _entities(self, keys: Iterable[int]) -> list[str]:
-        return [self.entities[key] for key in keys if key in self.entities]
+    def write_before(was: Values) -> Values:
+        by = names.by(was["decided_by"])
+        return {"by": by, "decided_at": was["decided_at"], "confirmed": listed(was["confirmed"])}
 
-    def _aliases(self, keys: list[int]) -> list[list[str]]:
-        rows = Alias.objects.filter(pk__in=keys).order_by("pk").values_list("entity_id", "normalized")
-        return [[self.entities[entity], text] for entity, text in rows if entity in self.entities]
+    return write
 
-    def _mentions(self, keys: list[int]) -> list[list[str]]:
-        rows = list(Mention.objects.filter(pk__in=keys).order_by("pk").values_list("entity_id", "node_id"))
-        nodes = self.names.of(ConceptNode, {node for _, node in rows})
-        return [[self.entities[entity], nodes[node]] for entity, node in rows if entity in self.entities]
 
-    def _doubled(self, rows: list[list[int]]) -> list[list[Any]]:
-        nodes = self.names.of(ConceptNode, {node for _, node in rows})
-        return [[nodes[node], self._era(key)] for key, node in rows if node in nodes]
-
-    def _described(self, mark: str) -> str | bool:
-        if not mark:
-            return False
-        told = Entity.objects.filter(persona=self.names.persona).exclude(description="").order_by("pk")
-        return next((self.entities[entity.pk] for entity in told if mark_of(entity) == mark), True)
-
-    def _before(self, was: Snapshot) -> Snapshot:
-        by = self.names.by(was["decided_by"])
-        return {"by": by, "decided_at": was["decided_at"], "confirmed": self._entities(was["confirmed"])}
+PROPOSAL = Table(
+    ProposalRecord,
+    MergeProposal,
+    (
+        Field("id", ID, "external_id"),
+        Field("a", write_only(link(Entity)), "first"),
+        Field("b", write_only(link(Entity)), "second"),
+        Field("score"),
+        Field("reasons"),
+        Field("created_at", TIME),
+        optional("status"),
+        optional("by", OWNER, "decided_by_id"),
+        optional("decided_at", TIME),
+        optional("hinted_at", TIME),
+        optional("snapshot", Codec(write_snapshots)),
+    ),
+    gather_pair,
+)
 
 
 # --- loading --------------------------------------------------------------------------------------------------------
-def _load(known: Known, batches: Batches) -> int:
-    """All at once: no merge stands without what undoing it needs."""
-    made: dict[int, SnapshotRecord] = {}
+def load_proposals(known: Known, records: list[ProposalRecord], table: Table) -> int:
+    """Store proposals whose two entities are here, and about whom nobody was asked here. All in one transaction: no
+    merge stands without what undoing it needs."""
+    here = keys_of_proposals(known, [record.id for record in records])
+    new = [record for record in records if record.id not in here]
+    entities = known.rows(Entity, {name for record in new for name in (record.a, record.b)})
+    snapshots: dict[int, SnapshotRecord] = {}
     added = 0
-    with transaction.atomic():
-        for batch in batches:
-            here = _known_proposals(known, [one.record.id for one in batch])
-            for given in (one.record for one in batch if one.record.id not in here):
-                key = _decided(known, given)
-                added += key is not None
-                if key is not None and given.snapshot is not None:
-                    made[key] = given.snapshot
-        # Give the proposals their snapshots, by keys of rows here.
-        merges = [told.merge for told in made.values() if told.merge is not None]
-        eras = _Eras.of(known, merges)
-        for key, told in made.items():
-            was: Snapshot = {"confirmed": _listed(known, told.confirmed)}
-            if told.merge is not None:
-                was = _snapshot(known, told.merge, eras) | was
-            MergeProposal.objects.filter(pk=key).update(snapshot=was)
+    for record, row in zip(new, table.read(known, new), strict=True):
+        keys = sorted({entities[name] for name in (record.a, record.b) if name in entities})
+        if len(keys) < 2 or MergeProposal.objects.filter(a=keys[0], b=keys[1]).exists():
+            continue
+        # A merge stands with its loser, and with what undoing it needs.
+        merge = record.snapshot.merge if record.snapshot else None
+        if record.status == MergeProposal.Status.MERGED:
+            if merge is None or {merge.survivor, merge.loser} != {record.a, record.b}:
+                continue
+            if not Entity.objects.filter(pk=entities[merge.loser], status=Entity.Status.MERGED).exists():
+                continue
+        made = MergeProposal.objects.create(a_id=keys[0], b_id=keys[1], **row)
+        MergeProposal.objects.filter(pk=made.pk).update(created_at=record.created_at)
+        if record.snapshot is not None:
+            snapshots[made.pk] = record.snapshot
+        added += 1
+    read = snapshot_reader(known, [was.merge for was in snapshots.values() if was.merge is not None])
+    for key, was in snapshots.items():
+        MergeProposal.objects.filter(pk=key).update(snapshot=read(was))
     return added
 
 
-def _known_proposals(known: Known, ids: Iterable[str]) -> dict[str, int]:
+def keys_of_proposals(known: Known, ids: Iterable[str]) -> dict[str, int]:
     """Keys of proposals by their ids in the archive."""
     rows = MergeProposal.objects.of(known.persona).values_list("pk", "external_id", "uuid")
-    found = {archive_id(external_id, uuid): key for key, external_id, uuid in rows}
-    return {given: found[given] for given in ids if given in found}
+    keys = {archive_id(external_id, uuid): key for key, external_id, uuid in rows}
+    return {name: keys[name] for name in ids if name in keys}
 
 
-def _decided(known: Known, given: ProposalRecord) -> int | None:
-    """The key of the proposal, where both are here and nobody was asked about them here."""
-    entities = known.rows(Entity, [given.a, given.b])
-    if len(entities) < 2:
-        return None
-    a, b = sorted(entities.values())
-    if a == b or MergeProposal.objects.filter(a=a, b=b).exists() or not _can_stand(given, entities):
-        return None
-    made = MergeProposal.objects.create(
-        external_id=given.id,
-        a_id=a,
-        b_id=b,
-        score=given.score,
-        reasons=given.reasons,
-        status=given.status,
-        decided_by_id=known.by(given.by),
-        decided_at=given.decided_at,
-        hinted_at=given.hinted_at,
-    )
-    MergeProposal.objects.filter(pk=made.pk).update(created_at=given.created_at)
-    return made.pk
-
-
-def _can_stand(given: ProposalRecord, entities: Mapping[str | None, int]) -> bool:
-    """A merge stands with the one who lives on in the other, and with what undoing it needs."""
-    if given.status != MergeProposal.Status.MERGED:
-        return True
-    was = given.snapshot.merge if given.snapshot else None
-    if was is None or {was.survivor, was.loser} != {given.a, given.b}:
-        return False
-    return Entity.objects.filter(pk=entities[was.loser], status=Entity.Status.MERGED).exists()
-
-
-class _Eras:
-    """Mentions by the merges that they are older or younger than: keys for those that are let go, and where each era
-    begins."""
-
-    def __init__(self, keys: Iterator[int]) -> None:
-        self._keys = keys
-        self.begins: dict[int, int] = {}
-        self.doubled: dict[int, Iterator[int]] = {}
-
-    @classmethod
-    def of(cls, known: Known, merges: Sequence[MergeRecord]) -> "_Eras":
-        since = {was.era: was.since for was in merges if was.era}
-        doubled = Counter(era for was in merges for _, era in was.doubled)
-        count = sum(map(len, since.values())) + doubled.total() + len(since)
-        made = cls(iter(bulk.reserve(Mention, count) if count else ()))
-        for era in sorted(since.keys() | doubled.keys()):
-            made._begin(known, era, since.get(era), doubled[era])
-        return made
-
-    def _begin(self, known: Known, era: int, since: list[tuple[str, str]] | None, doubled: int) -> None:
-        if since is not None:
-            self.begins[era] = next(self._keys)
-        for mention in _mentioned(known, since or []):
-            Mention.objects.filter(pk=mention).update(id=next(self._keys))
-        self.doubled[era] = iter(list(islice(self._keys, doubled)))
-
-
-def _snapshot(known: Known, was: MergeRecord, eras: _Eras) -> Snapshot:
-    entities = known.rows(Entity, [was.survivor, was.loser])
-    nodes = known.rows(ConceptNode, {node for node, _ in was.doubled})
-    doubled = [(next(eras.doubled[era]), nodes.get(node)) for node, era in was.doubled]
-    return {
-        **({"at": was.at.isoformat()} if was.at else {}),
-        **{name: getattr(was, name) for name in _STATES},
-        "survivor": entities[was.survivor],
-        "loser": entities[was.loser],
-        "mentioned": _listed(known, was.mentioned),
-        "aliases": _aliases(known, was.aliases),
-        "mentions": _mentioned(known, was.mentions),
-        "doubled": [[key, node] for key, node in doubled if node is not None],
-        "earlier": list(_known_proposals(known, was.earlier).values()),
-        "proposals": _moved(known, was),
-        "settled": _settled(known, was),
-        "description": _mark(known, was.description),
-        **({"last_mention": eras.begins[was.era]} if was.era else {}),
-        **({"before": _before(known, was.before)} if was.before else {}),
-    }
-
-
-def _listed(known: Known, ids: Sequence[str]) -> list[int]:
-    keys = known.rows(Entity, ids)
-    return [keys[one] for one in ids if one in keys]
-
-
-def _aliases(known: Known, named: Sequence[tuple[str, str]]) -> list[int]:
-    entities = known.rows(Entity, {entity for entity, _ in named})
-    rows = Alias.objects.filter(entity__in=entities.values()).values_list("entity_id", "normalized", "pk")
-    keys = {(entity, text): key for entity, text, key in rows}
-    found = [keys.get((entities.get(entity, 0), text)) for entity, text in named]
-    return [key for key in found if key is not None]
-
-
-def _mentioned(known: Known, mentioned: Sequence[tuple[str, str]]) -> list[int]:
-    entities = known.rows(Entity, {entity for entity, _ in mentioned})
-    nodes = known.rows(ConceptNode, {node for _, node in mentioned})
+def mentions_of(known: Known, pairs: Sequence[tuple[str, str]]) -> list[int]:
+    """Keys of mentions by their entity and node."""
+    entities = known.rows(Entity, {entity for entity, _ in pairs})
+    nodes = known.rows(ConceptNode, {node for _, node in pairs})
     rows = Mention.objects.filter(entity__in=entities.values()).values_list("entity_id", "node_id", "pk")
-    keys = {(entity, node): key for entity, node, key in rows} if mentioned else {}
-    found = [keys.get((entities.get(entity, 0), nodes.get(node, 0))) for entity, node in mentioned]
-    return [key for key in found if key is not None]
+    keys = {(entity, node): key for entity, node, key in rows} if pairs else {}
+    mentions = [keys.get((entities.get(entity, 0), nodes.get(node, 0))) for entity, node in pairs]
+    return [key for key in mentions if key is not None]
 
 
-def _moved(known: Known, was: MergeRecord) -> list[list[Any]]:
-    keys = _known_proposals(known, [one for one, _, _ in was.proposals])
-    partners = known.rows(Entity, {partner for _, partner, _ in was.proposals})
-    return [
-        [keys[one], partners[partner], status]
-        for one, partner, status in was.proposals
-        if one in keys and partner in partners
-    ]
+def snapshot_reader(known: Known, merges: Sequence[MergeRecord]) -> Callable[[SnapshotRecord], Values]:
+    """What reads snapshots, by keys of rows here. Mentions know by their keys whether they are older than a merge, so
+    those made after each get new keys, in the order of the eras, and keys are reserved for doubled ones."""
+    since = {was.era: was.since for was in merges if was.era}
+    doubled = Counter(era for was in merges for _, era in was.doubled)
+    count = sum(map(len, since.values())) + doubled.total() + len(since)
+    reserved = iter(bulk.reserve(Mention, count) if count else ())
+    begins, doubled_keys = dict[int, int](), {}
+    for era in sorted(since.keys() | doubled.keys()):
+        if era in since:
+            begins[era] = next(reserved)
+        for mention in mentions_of(known, since.get(era, [])):
+            Mention.objects.filter(pk=mention).update(id=next(reserved))
+        doubled_keys[era] = iter(list(islice(reserved, doubled[era])))
+
+    def listed(ids: Sequence[str]) -> list[int]:
+        keys = known.rows(Entity, ids)
+        return [keys[name] for name in ids if name in keys]
+
+    def read(was: SnapshotRecord) -> Values:
+        return (read_merge(was.merge) if was.merge is not None else {}) | {"confirmed": listed(was.confirmed)}
+
+    def read_merge(was: MergeRecord) -> Values:
+        named = {was.survivor, was.loser, *(entity for entity, _ in was.aliases)}
+        partners = {partner for _, partner, _ in was.proposals}
+        entities = known.rows(Entity, named | partners)
+        nodes = known.rows(ConceptNode, {node for node, _ in was.doubled})
+        bearers = {entities[entity] for entity, _ in was.aliases if entity in entities}
+        rows = Alias.objects.filter(entity__in=bearers).values_list("entity_id", "normalized", "pk")
+        aliases = {(entity, text): key for entity, text, key in rows}
+        proposals = keys_of_proposals(
+            known, [*(name for name, *_ in was.proposals), *(name for name, *_ in was.settled)]
+        )
+        # A mark that fits no description says that it was written anew since.
+        described = known.rows(Entity, [was.description]) if isinstance(was.description, str) else {}
+        marks = [mark_of(Entity.objects.get(pk=key)) for key in described.values()]
+        return {
+            **({"at": was.at.isoformat()} if was.at else {}),
+            **{name: getattr(was, name) for name in STATES},
+            "survivor": entities[was.survivor],
+            "loser": entities[was.loser],
+            "mentioned": listed(was.mentioned),
+            "aliases": [
+                aliases[pair] for name, text in was.aliases if (pair := (entities.get(name, 0), text)) in aliases
+            ],
+            "mentions": mentions_of(known, was.mentions),
+            "doubled": [
+                [key, nodes[node]] for node, era in was.doubled if (key := next(doubled_keys[era])) and node in nodes
+            ],
+            "earlier": list(keys_of_proposals(known, was.earlier).values()),
+            "proposals": [
+                [proposals[name], entities[partner], status]
+                for name, partner, status in was.proposals
+                if name in proposals and partner in entities
+            ],
+            "settled": [
+                [proposals[name], status, known.by(by), at.isoformat() if at else None]
+                for name, status, by, at in was.settled
+                if name in proposals
+            ],
+            "description": (*marks, "written anew")[0] if was.description else "",
+            **({"last_mention": begins[was.era]} if was.era else {}),
+            **({"before": read_before(was.before)} if was.before else {}),
+        }
+
+    def read_before(was: BeforeRecord) -> Values:
+        decided_at = was.decided_at.isoformat() if was.decided_at else None
+        return {"decided_by": known.by(was.by), "decided_at": decided_at, "confirmed": listed(was.confirmed)}
+
+    return read
 
 
-def _settled(known: Known, was: MergeRecord) -> list[list[Any]]:
-    keys = _known_proposals(known, [one for one, *_ in was.settled])
-    return [
-        [keys[one], status, known.by(by), at.isoformat() if at else None]
-        for one, status, by, at in was.settled
-        if one in keys
-    ]
-
-
-def _mark(known: Known, described: str | bool) -> str:
-    """The mark of the description that changed places; one that fits none where it was written anew since."""
-    if not described:
-        return ""
-    key = known.rows(Entity, [described]).get(described) if isinstance(described, str) else None
-    return mark_of(Entity.objects.get(pk=key)) if key else "written anew"
-
-
-def _before(known: Known, was: BeforeRecord) -> Snapshot:
-    decided_at = was.decided_at.isoformat() if was.decided_at else None
-    return {"decided_by": known.by(was.by), "decided_at": decided_at, "confirmed": _listed(known, was.confirmed)}
-
-
-PROPOSALS = Part("proposal", ProposalRecord, _lines, _load)
+PROPOSALS = Part("proposal", PROPOSAL, load_proposals, proposals_of, whole=True)

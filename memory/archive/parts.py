@@ -1,26 +1,32 @@
-"""What an archive holds beside talks, memories and people: parts, each of one type of line, loaded once those are.
+"""What records of an archive are made from: one table of fields per type, and parts of other apps.
 
-A part of another app says so in settings (`ARCHIVE_PARTS`), as sections of a prompt do: memory imports nothing above.
+A `Table` names the fields of one record type in the order in which an archive has them, each with its column and the
+codec that writes and reads it. A `Part` is a table that stands by itself: it is loaded after sessions, messages,
+memories and entities. Other apps name theirs in settings (`ARCHIVE_PARTS`), as sections of a prompt do: memory imports
+nothing above.
 """
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache, cached_property
 from itertools import chain, islice
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.utils.module_loading import import_string
 from pydantic import BaseModel
 
 from chat.models import Message, Session, Turn
 from echovessel.db.sqlite import bulk
-from memory.archive.schema import Numbered, Record
-from memory.models import ConceptNode, Entity
+from memory.archive.schema import Numbered
+from memory.models import ConceptNode, Entity, ImportJob
 from persona.models import Persona
 
 AT_ONCE = 500
@@ -28,102 +34,134 @@ _UUID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 Keys = Mapping[int, None]  # in the order in which they are saved
 Values = dict[str, Any]
+Batches = Iterable[list[Numbered[Any]]]
 
 
 @dataclass(frozen=True)
 class Names:
-    """What is saved, and how an archive calls it."""
+    """The rows that are saved, and their ids in the archive."""
 
     persona: Persona
     saved: Mapping[type[Model], Keys]
+    embedding_model: str = ""
 
     def of(self, model: type[Model], keys: Iterable[int | None]) -> dict[int | None, str]:
-        """The ids in the archive of those of the rows that are saved, by key."""
+        """The ids of those rows that are saved, by key."""
         return dict(self._named(model, "pk", [key for key in keys if key in self.saved[model]]))
 
     def by_uuid(self, model: type[Model], uuids: Iterable[UUID | None]) -> dict[UUID | None, str]:
-        """The same, by uuid."""
         return dict(self._named(model, "uuid", [uuid for uuid in uuids if uuid]))
 
     def _named(self, model: type[Model], by: str, keys: Collection[Any]) -> Iterator[tuple[Any, str]]:
         rows = model._default_manager.filter(persona=self.persona)
         for some in in_batches(keys):
-            found = rows.filter(**{f"{by}__in": some}).values_list("pk", by, "external_id", "uuid")
-            yield from ((key, archive_id(given, uuid)) for pk, key, given, uuid in found if pk in self.saved[model])
+            named = rows.filter(**{f"{by}__in": some}).values_list("pk", by, "external_id", "uuid")
+            yield from (
+                (key, archive_id(external, uuid)) for pk, key, external, uuid in named if pk in self.saved[model]
+            )
 
     def last_memory_through(self, key: int) -> str | None:
-        """The last memory up to this key."""
-        place = bisect_right(self._memories, key)
-        return next(iter(self.of(ConceptNode, self._memories[place - 1 : place]).values()), None) if place else None
+        """The id of the last memory up to this key."""
+        place = bisect_right(self.memory_keys, key)
+        return next(iter(self.of(ConceptNode, self.memory_keys[place - 1 : place]).values()), None) if place else None
 
     @cached_property
-    def _memories(self) -> list[int]:
+    def memory_keys(self) -> list[int]:
         return sorted(self.saved[ConceptNode])
 
     def by(self, user: int | None) -> str | None:
-        """Who it was: the owner, or nobody of whom another installation should know."""
+        """The owner, or None for anybody else: another installation should not know of them."""
         return "owner" if user is not None and user == self.persona.owner_id else None
 
 
 @dataclass(frozen=True)
 class Known:
-    """The persona who is restored, and what of the archive she has."""
+    """The persona who is restored, and the rows of the archive that they have already."""
 
     persona: Persona
 
     def rows(self, model: type[Model], ids: Collection[str | None]) -> dict[str | None, int]:
-        """Keys of the persona's rows by their ids in the archive: an external id, or the uuid of what has none."""
-        return dict(self._found(model, ids, "id"))
+        """Keys of the persona's rows by their ids in the archive: an external id, or the uuid of rows without one."""
+        return dict(self._select(model, ids, "id"))
 
     def contents(self, messages: Collection[str]) -> dict[str, tuple[int, str]]:
-        """Keys and words of lines, in the same way."""
-        return {given: (key, content) for given, key, content in self._found(Message, messages, "id", "content")}
+        """Keys and contents of messages, in the same way."""
+        return {name: (key, content) for name, key, content in self._select(Message, messages, "id", "content")}
 
-    def _found(self, model: type[Model], ids: Collection[str | None], *names: str) -> Iterator[Any]:
-        wanted = {one for one in ids if one}
-        hers = {"persona_id": self.persona.pk}
+    def _select(self, model: type[Model], ids: Collection[str | None], *names: str) -> Iterator[Any]:
+        wanted = {name for name in ids if name}
+        of_persona = {"persona_id": self.persona.pk}
         uuids = {uuid.hex: str(uuid) for uuid in uuids_among(wanted)}
-        bare = bulk.select_by_values(model, hers | {"external_id": None}, "uuid", uuids, ("uuid", *names))
+        bare = bulk.select_by_values(model, of_persona | {"external_id": None}, "uuid", uuids, ("uuid", *names))
         yield from ((uuids[uuid], *values) for uuid, *values in bare)
-        yield from bulk.select_by_values(model, hers, "external_id", wanted, ("external_id", *names))
+        yield from bulk.select_by_values(model, of_persona, "external_id", wanted, ("external_id", *names))
 
     def uuids(self, model: type[Model], ids: Collection[str | None]) -> dict[str | None, UUID]:
-        """The same, the uuids of rows."""
+        """The uuids of rows, in the same way."""
         keys = self.rows(model, ids)
         uuids = dict(model._default_manager.filter(pk__in=keys.values()).values_list("pk", "uuid"))
-        return {given: uuids[key] for given, key in keys.items()}
+        return {name: uuids[key] for name, key in keys.items()}
+
+    def new(self, model: type[Model], records: Iterable[Any]) -> list[Any]:
+        """Those records whose id the persona does not have yet, each once."""
+        by_id = {record.id: record for record in records}
+        here = self.rows(model, by_id.keys())
+        return [record for name, record in by_id.items() if name not in here]
 
     def by(self, who: str | None) -> int | None:
         return self.persona.owner_id if who == "owner" else None
 
 
-Batches = Iterable[list[Numbered[Any]]]
-
-
+# --- tables of fields -------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class Part:
-    """One type of line. `lines` says what is saved; `load` stores what the persona does not have yet, and how many that
-    were, and is called again with the same after an import that broke off."""
+class Codec:
+    """How the values of a column are written and read. Both functions are given the values of a whole batch, so that
+    ids are looked up together, and return what converts one of them. Without `read` the loader sets the column itself.
+    Where `of_row` is set, `write` is given rows in place of values."""
 
-    kind: str
-    record: type[Record]
-    lines: Callable[[Names], Iterator[Values]]
-    load: Callable[[Known, Batches], int]
-
-
-@cache
-def part_of_app() -> tuple[Part, ...]:
-    """The parts of other apps."""
-    return tuple(chain.from_iterable(import_string(path) for path in settings.ARCHIVE_PARTS))
+    write: Callable[[Names, list[Any]], Callable[[Any], Any]]
+    read: Callable[[Known, list[Any]], Callable[[Any], Any]] | None = None
+    of_row: bool = False
 
 
-def beside_defaults(record: type[BaseModel], **values: Any) -> Values:
-    """Those of the values that the reader would not suppose by itself."""
-    return {
-        name: value
-        for name, value in values.items()
-        if value != record.model_fields[name].get_default(call_default_factory=True)
-    }
+def each(write: Callable[[Any], Any], read: Callable[[Any], Any] | None = None) -> Codec:
+    """A codec that needs no look-up."""
+    return Codec(lambda names, values: write, (lambda known, values: read) if read else None)
+
+
+def from_row(write: Callable[[Any], Any], read: Callable[[Any], Any] | None = None) -> Codec:
+    """The same, written from the whole row."""
+    return Codec(lambda names, rows: write, (lambda known, values: read) if read else None, of_row=True)
+
+
+def link(model: type[Model]) -> Codec:
+    """The id of the row whose key the column holds."""
+    return Codec(lambda names, keys: names.of(model, set(keys)).get, lambda known, ids: known.rows(model, ids).get)
+
+
+def uuid_link(model: type[Model]) -> Codec:
+    """The id of the row whose uuid the column holds."""
+    return Codec(
+        lambda names, uuids: names.by_uuid(model, set(uuids)).get, lambda known, ids: known.uuids(model, ids).get
+    )
+
+
+def write_only(codec: Codec) -> Codec:
+    """The same codec where the loader sets the column itself."""
+    return Codec(codec.write, None, codec.of_row)
+
+
+def same(value: Any) -> Any:
+    return value
+
+
+def iso_format(moment: datetime | None) -> str | None:
+    return moment.astimezone(UTC).isoformat() if moment else None
+
+
+def read_through(known: Known, ids: list[Any]) -> Callable[[Any], int]:
+    keys = known.rows(ConceptNode, ids)
+    return lambda name: keys.get(name, 0)
 
 
 def archive_id(external_id: str | None, uuid: UUID) -> str:
@@ -131,46 +169,164 @@ def archive_id(external_id: str | None, uuid: UUID) -> str:
     return external_id or str(uuid)
 
 
+AS_IS = each(same, same)
+TIME = each(iso_format, same)
+# An empty text, list or object is no field.
+TEXT = each(lambda text: text or None, lambda text: text or "")
+THINGS = each(lambda things: things or None, lambda things: things or {})
+OWNER = Codec(lambda names, users: names.by, lambda known, who: known.by)
+THROUGH = Codec(lambda names, keys: names.last_memory_through, read_through)
+ID = from_row(lambda row: archive_id(row.external_id, row.uuid), same)
+FILE = write_only(uuid_link(ImportJob))
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a record. `column` is the attribute of the row, or several that the codec writes and reads as one
+    tuple; `optional` fields are written only where the reader would not suppose their value by itself."""
+
+    name: str
+    codec: Codec = AS_IS
+    column: str | tuple[str, ...] = ""
+    optional: bool = False
+
+
+def optional(name: str, codec: Codec = AS_IS, column: str | tuple[str, ...] = "") -> Field:
+    return Field(name, codec, column, optional=True)
+
+
+@dataclass(frozen=True)
+class Table:
+    """The fields of one record type in the order in which an archive has them. `gather` adds to the rows of a batch
+    what fields are written from besides columns."""
+
+    record: type[BaseModel]
+    model: type[Model]
+    fields: tuple[Field, ...]
+    gather: Callable[[Names, list[Any]], object] | None = None
+
+    def write(self, names: Names, rows: list[Any]) -> Iterator[Values]:
+        """The records of rows. A row is left out when something that its record must refer to is gone meanwhile."""
+        if self.gather is not None:
+            self.gather(names, rows)
+        writers = []
+        for item in self.fields:
+            column = item.column or item.name
+            value_of = same if item.codec.of_row else attrgetter(*([column] if isinstance(column, str) else column))
+            default = self.record.model_fields[item.name].get_default(call_default_factory=True)
+            write = item.codec.write(names, [value_of(row) for row in rows])
+            writers.append((item.name, value_of, write, item.optional, default))
+        for row in rows:
+            written = ((name, write(value_of(row)), *rest) for name, value_of, write, *rest in writers)
+            values = {
+                name: value for name, value, is_optional, default in written if not is_optional or value != default
+            }
+            if not any(values.get(name, 0) is None for name in self.required):
+                yield values
+
+    @cached_property
+    def required(self) -> list[str]:
+        return [name for name, field in self.record.model_fields.items() if field.is_required()]
+
+    def read(self, known: Known, records: Sequence[Any]) -> list[Values]:
+        """The columns of rows, by the attributes that hold keys and values."""
+        readers = [
+            (
+                item.column or item.name,
+                item.name,
+                item.codec.read(known, [getattr(record, item.name) for record in records]),
+            )
+            for item in self.fields
+            if item.codec.read is not None
+        ]
+        rows = []
+        for record in records:
+            row: Values = {}
+            for columns, name, read in readers:
+                value = read(getattr(record, name))
+                row.update(((columns, value),) if isinstance(columns, str) else zip(columns, value, strict=True))
+            rows.append(row)
+        return rows
+
+
+def load_new(known: Known, records: Sequence[Any], table: Table) -> int:
+    """Store the records whose id the persona does not have yet."""
+    rows = table.read(known, known.new(table.model, records))
+    return len(table.model._default_manager.bulk_create(table.model(persona=known.persona, **row) for row in rows))
+
+
+@dataclass(frozen=True)
+class Part:
+    """One type of records that stands by itself. `load` stores those of a batch that the persona does not have yet, in
+    a transaction, and returns their number; it is called again with the same after an import that broke off. `rows`
+    are the rows that are saved, by default all of the persona; `whole` parts are loaded in one transaction."""
+
+    kind: str
+    table: Table
+    load: Callable[[Known, list[Any], Table], int] = load_new
+    rows: Callable[[Names], QuerySet[Any]] | None = None
+    whole: bool = False
+
+    @property
+    def record(self) -> Any:
+        return self.table.record
+
+    def write(self, names: Names) -> Iterator[Values]:
+        own = self.table.model._default_manager.filter
+        rows = self.rows(names) if self.rows else own(persona=names.persona).order_by("pk")
+        for keys in in_batches(list(rows.values_list("pk", flat=True))):
+            by_key = rows.in_bulk(keys)
+            yield from self.table.write(names, [by_key[key] for key in keys if key in by_key])
+
+    def load_batches(self, known: Known, batches: Batches) -> int:
+        added = 0
+        for batch in [[*chain.from_iterable(batches)]] if self.whole else batches:
+            with transaction.atomic():
+                added += self.load(known, [numbered.record for numbered in batch], self.table)
+        return added
+
+
+@cache
+def parts_of_apps() -> tuple[Part, ...]:
+    return tuple(chain.from_iterable(import_string(path) for path in settings.ARCHIVE_PARTS))
+
+
 def uuids_among(ids: Iterable[str]) -> list[UUID]:
     """Those of `ids` that are uuids, as an export writes them."""
-    return [UUID(one) for one in ids if _UUID.fullmatch(one)]
+    return [UUID(name) for name in ids if _UUID.fullmatch(name)]
 
 
 def in_batches(keys: Iterable[Any]) -> Iterator[list[Any]]:
-    """The keys, so many at a time that a statement can ask for."""
+    """The keys, as many at a time as a statement can ask for."""
     rest = iter(keys)
     while some := list(islice(rest, AT_ONCE)):
         yield some
 
 
 def in_order(rows: QuerySet[Any]) -> Iterator[Any]:
-    """The rows in their order, some at a time, and no reader stays open meanwhile; what goes meanwhile is left out."""
+    """The rows in their order, a batch at a time: no reader stays open meanwhile, and rows deleted meanwhile are left
+    out."""
     for keys in in_batches(list(rows.values_list("pk", flat=True))):
-        found = rows.in_bulk(keys)
-        yield from (found[key] for key in keys if key in found)
+        by_key = rows.in_bulk(keys)
+        yield from (by_key[key] for key in keys if key in by_key)
 
 
 def saved_keys(persona: Persona) -> Mapping[type[Model], Keys]:
-    """The keys of what is saved, by table."""
-    talks = persona.sessions.filter(off_the_record=False)
+    """The keys of the rows that are saved, by table, in the order of the archive."""
     messages = persona.messages.on_record().order_by("created_at", "pk")
-    merged = Entity.Status.MERGED
-    return {
-        Session: _keys(talks.order_by("started_at", "pk")),
-        # As their first lines were said: they come with these.
-        Turn: dict.fromkeys(messages.exclude(turn=None).values_list("turn_id", flat=True)),
-        Message: _keys(messages),
-        # As they were made: what the slow cycle has read is told by keys.
-        ConceptNode: _keys(persona.nodes.order_by("pk")),
-        # Whoever lives on in another comes after that one.
-        Entity: dict.fromkeys(
-            [
-                *_keys(persona.entities.exclude(status=merged).order_by("created_at", "pk")),
-                *_keys(persona.entities.filter(status=merged).order_by("created_at", "pk")),
-            ]
-        ),
+    entities = persona.entities.order_by("created_at", "pk")
+    merged = {"status": Entity.Status.MERGED}
+    rows: dict[type[Model], Iterable[QuerySet[Any]]] = {
+        Session: [persona.sessions.filter(off_the_record=False).order_by("started_at", "pk")],
+        Message: [messages],
+        # As they were made: the slow cycle refers to events by key.
+        ConceptNode: [persona.nodes.order_by("pk")],
+        # A merged entity comes after its survivor.
+        Entity: [entities.exclude(**merged), entities.filter(**merged)],
+        ImportJob: [ImportJob.objects.filter(persona=persona).exclude(confirmed_at=None).order_by("pk")],
     }
-
-
-def _keys(rows: QuerySet[Any]) -> Keys:
-    return dict.fromkeys(rows.values_list("pk", flat=True))
+    keys = {
+        model: dict.fromkeys(chain.from_iterable(q.values_list("pk", flat=True) for q in rows[model])) for model in rows
+    }
+    # Turns come with their messages, in the order of their first ones.
+    return {**keys, Turn: dict.fromkeys(messages.exclude(turn=None).values_list("turn_id", flat=True))}

@@ -1,11 +1,10 @@
 """Restoring an archive: idempotent, resumable, in constant memory, each batch whole or not at all.
 
 The file is read once to check every line and note where the lines of each type are, for its order is free
-(survey.py); then type by type: talks, lines with the turns that they belong to, memories, what links them, people,
-and the parts that stand beside them (parts.py). What has an id that the persona already knows is left as it is; what
-was forgotten here stays forgotten, and is looked for first (tombstone_check.py). Nothing is embedded inside a
-transaction. Core blocks are written only where the persona is new: the import is a person's act, but what people wrote
-since is theirs. What came in by one import carries its uuid.
+(survey.py); then type by type: sessions, messages with their turns, memories, the links between them, entities, and
+the other parts. A record whose id the persona already has is left as it is; records that were forgotten here are found
+first and left out (tombstone_check.py). Nothing is embedded inside a transaction. Core blocks are written only where
+the persona is new, for people may have edited them since. Every row bears the uuid of its import.
 """
 
 from collections import Counter
@@ -13,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO
 from uuid import UUID
 
 import numpy as np
@@ -30,26 +29,17 @@ from echovessel.db.sqlite import bulk
 from echovessel.embeddings import embedding
 from echovessel.language import person_names
 from echovessel.llm.prompt_sections import tokens
-from memory.archive import auxiliary_records, imported_files, parts, schema, tombstone_check, write
+from memory.archive import auxiliary_records, imported_files, tables, tombstone_check, write
 from memory.archive import survey as archive_survey
-from memory.archive.parts import Known, uuids_among
-from memory.archive.schema import (
-    ArchiveError,
-    EntityRecord,
-    MessageRecord,
-    NodeRecord,
-    Numbered,
-    PersonaRecord,
-    SessionRecord,
-    TurnRecord,
-)
+from memory.archive.parts import Known, in_batches, uuids_among
+from memory.archive.schema import ArchiveError, EntityRecord, MessageRecord, NodeRecord, Numbered, PersonaRecord
 from memory.archive.survey import LINKED, Progress, Report, Survey, has_our_vector, links
 from memory.curation.lessons import Wish, is_refused
 from memory.models import Alias, ConceptNode, Entity, Filling, ImportRun, Mention
 from memory.store import tombstones, vectors
 from memory.store.active_model import expect, follow, with_one_model
 from memory.store.deduplication import content_hash
-from memory.store.writing import concern_of, emotion_tags
+from memory.store.writing import concern_of
 from persona.models import CoreBlock, CoreBlockVersion, MoodChange, Persona
 from persona.onboarding.creation import create_persona, language_of
 
@@ -57,17 +47,16 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 PASSES = 2
-# What has to be embedded is stored so many at a time: a death loses no more than that.
+# Nodes to embed are stored this many at a time: a crash loses no more than that.
 EMBEDDED_AT_ONCE = 200
 
-Identified = TypeVar("Identified", SessionRecord, TurnRecord, MessageRecord, NodeRecord)
 Contents = Mapping[str, tuple[int, str]]
 
 
 @dataclass
 class ImportResult:
-    """What came of an import: the persona, rows added by type, what was left out because it was forgotten here, by
-    type, and lines that were rejected."""
+    """The persona, rows added by type, records left out because they were forgotten here, by type, and the number of
+    lines rejected."""
 
     persona: Persona
     added: Counter[str] = field(default_factory=Counter)
@@ -88,13 +77,12 @@ def import_archive(
 ) -> ImportResult:
     """Restore the archive in `file` (seekable) for `owner`.
 
-    `name` is given to a persona that is new. `into` takes in what another one remembers: of herself nothing changes,
-    and the archive's core blocks are left aside. What comes in bears the uuid of `run`, where there is one already.
-    `progress` hears of bytes read, PASSES times the file's size in all; `report` of lines rejected and of what is
-    unknown. Raises ArchiveError, or BrokenLine for the first broken line unless `skip_bad`: then it is reported and the
-    rest is taken. Raises embedding.EmbeddingUnavailable.
+    `name` is given to a new persona. With `into` that persona gets the memories of the archive, and its core blocks are
+    left aside. Rows bear the uuid of `run`, or of a new one. `progress` is called with bytes read, PASSES times the
+    file's size in all; `report` with lines rejected and fields unknown. Raises ArchiveError, or BrokenLine for the
+    first broken line unless `skip_bad`: then it is reported and the rest is taken. Raises EmbeddingUnavailable.
     """
-    follow()  # the vectors of the model in use are looked at, too
+    follow()  # the survey checks vectors of the model in use
     survey = archive_survey.survey_archive(file, skip_bad, progress, report)
     if survey.persona is None:
         raise ArchiveError("the archive has no persona line")
@@ -108,8 +96,8 @@ def import_archive(
         .first()
     )
     archive_survey.drop_unusable(survey, Known(here) if here else None)
-    persona = here or _made(owner, survey, survey.persona, name)
-    loader = _Loader(survey, persona, progress, run)
+    persona = here or _create(owner, survey, survey.persona, name)
+    loader = Loader(survey, persona, progress, run)
     try:
         loader.load()
     finally:
@@ -117,73 +105,63 @@ def import_archive(
     return loader.result
 
 
-def _made(owner: "User", survey: Survey, given: PersonaRecord, name: str) -> Persona:
-    blocks = given.blocks.written()
-    written = " ".join([given.name, *blocks.values(), survey.sample])
+def _create(owner: "User", survey: Survey, record: PersonaRecord, name: str) -> Persona:
+    blocks = record.blocks.written()
     now = timezone.now()
     try:
         with transaction.atomic():
-            made = create_persona(
+            persona = create_persona(
                 owner,
-                name or given.name,
-                user_name=given.user_name,
-                timezone=given.timezone,
-                language=given.language or language_of(written),
+                name or record.name,
+                user_name=record.user_name,
+                timezone=record.timezone,
+                language=record.language or language_of(" ".join([record.name, *blocks.values(), survey.sample])),
                 blocks=blocks,
-                facts=given.facts,
-                external_id=given.id,
+                facts=record.facts,
+                external_id=record.id,
             )
-            as_she_was = _as_she_was(made, given, survey.header.exported_at or now)
-            Persona.objects.filter(pk=made.pk).update(**as_she_was)
-            # What she feels is one of her moods, also where the archive tells of no such change.
-            state = as_she_was["episodic_state"]
-            told = (one.record.mood for batch in survey.batches("mood") for one in batch)
-            if state and state["mood"] not in told:
+            # The uuid is theirs again where nobody has it: tombstones are made with it. A mood that does not say since
+            # when is that of the moment of the export.
+            is_free = record.uuid is not None and not Persona.objects.filter(uuid=record.uuid).exists()
+            mood = record.mood or {}
+            saved_at = (survey.header.exported_at or now).isoformat()
+            state = mood and {**mood, "updated_at": mood.get("updated_at") or saved_at}
+            Persona.objects.filter(pk=persona.pk).update(
+                episodic_state=state,
+                care_until=record.care_until,
+                created_at=record.created_at or persona.created_at,
+                uuid=record.uuid if is_free else persona.uuid,
+                external_id=None if is_free and str(record.uuid) == record.id else record.id,
+            )
+            # The mood of now is one of their moods, also where the archive has no such change.
+            if state and state["mood"] not in (one.record.mood for batch in survey.batches("mood") for one in batch):
+                values = {"mood": state["mood"], "energy": state["energy"]}
                 signal, at = state.get("last_user_signal"), datetime.fromisoformat(state["updated_at"])
-                MoodChange.objects.create(
-                    persona=made, mood=state["mood"], energy=state["energy"], last_user_signal=signal, at=at
-                )
-            # The core blocks of a new persona as people wrote them one after the other. The last of each is as it is,
-            # unless the persona's line says something newer.
-            versions = [one.record for batch in survey.batches("block_version") for one in batch]
-            for block in CoreBlock.objects.filter(persona=made):
-                said = {one.version: one for one in versions if one.label == block.label}
-                last = said.pop(max(said, default=0), None)
-                if last is not None and last.content == block.content:
-                    CoreBlock.objects.filter(pk=block.pk).update(version=last.version, **_wrote(made, last))
-                elif last is not None:
-                    said[last.version] = last
-                    CoreBlock.objects.filter(pk=block.pk).update(version=last.version + 1, edited_at=now)
-                CoreBlockVersion.objects.bulk_create(
-                    CoreBlockVersion(block=block, version=one.version, content=one.content, **_wrote(made, one))
-                    for one in said.values()
-                )
+                MoodChange.objects.create(persona=persona, last_user_signal=signal, at=at, **values)
+            _load_block_versions(persona, survey, now)
     except ValidationError as error:
         raise ArchiveError(f"the persona cannot be made: {'; '.join(error.messages)}") from error
-    made.refresh_from_db()
-    return made
+    persona.refresh_from_db()
+    return persona
 
 
-def _as_she_was(made: Persona, given: PersonaRecord, saved_at: datetime) -> dict[str, Any]:
-    """What onboarding does not ask for. Her uuid is hers again where nobody has it: what was buried is known by it. A
-    mood that does not say since when is that of the moment at which she was saved."""
-    is_free = given.uuid is not None and not Persona.objects.filter(uuid=given.uuid).exists()
-    mood = given.mood or {}
-    return {
-        "episodic_state": mood and {**mood, "updated_at": mood.get("updated_at") or saved_at.isoformat()},
-        "care_until": given.care_until,
-        "created_at": given.created_at or made.created_at,
-        "uuid": given.uuid if is_free else made.uuid,
-        "external_id": None if is_free and str(given.uuid) == given.id else given.id,
-    }
+def _load_block_versions(persona: Persona, survey: Survey, now: datetime) -> None:
+    """The versions of each core block of a new persona. The last one is the block itself, unless the persona's record
+    has another text: then it is newer."""
+    records = [one.record for batch in survey.batches("block_version") for one in batch]
+    rows = list(zip(records, tables.BLOCK_VERSION.read(Known(persona), records), strict=True))
+    for block in CoreBlock.objects.filter(persona=persona):
+        versions = {record.version: row for record, row in rows if record.label == block.label}
+        last = versions.get(max(versions, default=0))
+        if last is not None and last["content"] == block.content:
+            CoreBlock.objects.filter(pk=block.pk).update(**versions.pop(last["version"]))
+        elif last is not None:
+            CoreBlock.objects.filter(pk=block.pk).update(version=last["version"] + 1, edited_at=now)
+        CoreBlockVersion.objects.bulk_create(CoreBlockVersion(block=block, **row) for row in versions.values())
 
 
-def _wrote(made: Persona, version: schema.BlockVersionRecord) -> dict[str, Any]:
-    return {"edited_by_id": Known(made).by(version.by), "edited_at": version.edited_at}
-
-
-class _Loader:
-    """One import under way: the persona, and what came of it so far."""
+class Loader:
+    """One import under way: the persona, and the result so far."""
 
     def __init__(self, survey: Survey, persona: Persona, progress: Progress, run: ImportRun | None = None) -> None:
         self.survey = survey
@@ -194,7 +172,6 @@ class _Loader:
         self.report = survey.report
         self.result = ImportResult(persona, rejected=survey.rejected)
         self.refused = tombstone_check.RefusedRecords()
-        self.tombstones: dict[str, datetime] = {}  # of the archive itself
         self.rejected: set[int] = set()
         self.files: Mapping[str | None, UUID] = {}
         self.newest_before = persona.nodes.aggregate(newest=Max("pk"))["newest"] or 0
@@ -202,44 +179,37 @@ class _Loader:
         self.run = run or ImportRun.objects.create(persona=persona, at=timezone.now())
 
     def load(self) -> None:
-        """What must not come back; sessions, messages, memories; then what links them, and the rest."""
-        self._load_tombstones()
-        # Imports of files, as far as this is not one itself: then all that comes in is its own.
+        """Tombstones; sessions, messages, memories; then the links between them, entities, and the other parts."""
+        archive_tombstones = self.load_tombstones()
+        # Imports of files, unless this is one itself: then all that comes in is its own.
         if self.is_its_own:
-            self.files = imported_files.load_files(self.known, self._batches("file"))
-        self.refused = tombstone_check.check_archive(self._again, self.persona, self.tombstones)
-        for sessions in self._batches("session"):
-            self._load_sessions(sessions)
-        for messages in self._batches("message"):
-            self._load_messages(messages)
-        for nodes in self._batches("node"):
-            for some in self._embedded_together(nodes):
-                fresh = self._new(ConceptNode, some)
-                left = self._unrefused(fresh, self.refused.nodes)
-                self.result.refused["nodes"] += len(fresh) - len(left)
-                if left:
-                    sound, added = self._add_nodes(left)
-                    self.result.added["nodes"] += added
-                    self.result.refused["nodes"] += sound - added
-        for nodes in self._again(LINKED):
-            self._link(nodes)
-        # Those who stand by themselves, then those who live on in them, and in these.
-        for batch in self._batches("entity"):
-            with self._writing():
+            imported_files.FILES.load_batches(self.known, self.batches("file"))
+            self.files = imported_files.marks_of_files(self.known)
+        self.refused = tombstone_check.check_archive(self.survey.batches, self.persona, archive_tombstones)
+        for sessions in self.batches("session"):
+            self.load_sessions(sessions)
+        for messages in self.batches("message"):
+            self.load_messages(messages)
+        for nodes in self.batches("node"):
+            self.load_nodes(nodes)
+        for nodes in self.survey.batches(LINKED):
+            self.link_nodes(nodes)
+        # Entities that stand by themselves, then those merged into them, then those merged into these.
+        for batch in self.batches("entity"):
+            with self.writing():
                 for one in batch:
                     if one.record.merged_into is None:
-                        self._load_entity(one.number, one.record)
-        found = True
-        while found:
-            found = sum(self._load_merged(batch) for batch in self._again("entity")) > 0
-        for part in write.parts_beside():
-            if self.is_its_own or part not in imported_files.PARTS:  # what became of somebody else's files is hers
-                self.result.added[part.kind] += part.load(self.known, self._batches(part.kind))
-        self.progress(self.survey.size - self.read)  # what there was nothing to do with
+                        self.load_entity(one.number, one.record)
+        while sum(self.load_merged(batch) for batch in self.survey.batches("entity")):
+            pass
+        for part in write.other_parts():
+            if self.is_its_own or part not in imported_files.PARTS:  # drafts and chunks are of the other persona
+                self.result.added[part.kind] += part.load_batches(self.known, self.batches(part.kind))
+        self.progress(self.survey.size - self.read)  # lines that nothing reads twice
 
     def finish(self) -> None:
-        """Note what came of it; of an import that added nothing, nothing is kept. Who gave the run does so herself."""
-        self.result.added, self.result.refused = +self.result.added, +self.result.refused  # without what is none
+        """Keep the counts on the run; a run that added nothing is deleted. A run that was given is its caller's."""
+        self.result.added, self.result.refused = +self.result.added, +self.result.refused  # without zeros
         if self.is_its_own and self.result.added:
             ImportRun.objects.filter(pk=self.run.pk).update(counts=dict(self.result.added))
         elif self.is_its_own:
@@ -248,206 +218,217 @@ class _Loader:
             self.report(f"forgotten here, and left out: {count} {what}")
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """A transaction for what the import brings, as long as that is not forgotten as a whole: nothing of it comes
-        after that. Raises ArchiveError."""
+    def writing(self) -> Iterator[None]:
+        """A transaction, as long as the import itself is not forgotten. Raises ArchiveError."""
         with transaction.atomic():
             if not ImportRun.objects.filter(pk=self.run.pk).exists():
                 raise ArchiveError("it was forgotten while it was read")
             yield
 
-    def _batches(self, kind: str) -> Iterator[list[Numbered[Any]]]:
-        return self.survey.batches(kind, self._progressed)
+    def batches(self, kind: str) -> Iterator[list[Numbered[Any]]]:
+        """The records of a type with progress; `survey.batches` reads them again without."""
 
-    def _again(self, kind: str) -> Iterator[list[Numbered[Any]]]:
-        """The same lines once more; nobody is told of the progress."""
-        return self.survey.batches(kind)
+        def on_read(size: int) -> None:
+            self.read += size
+            self.progress(size)
 
-    def _progressed(self, size: int) -> None:
-        self.read += size
-        self.progress(size)
+        return self.survey.batches(kind, on_read)
 
-    def _reject(self, number: int, reason: str) -> None:
-        """Refuse one line for what it refers to and was there when the archive was surveyed. Raises BrokenLine unless
-        bad lines are skipped."""
-        if number not in self.rejected:  # what is done anew for another embedding model tells of it once
+    def reject(self, number: int, reason: str) -> None:
+        """Reject one line for a reference whose target was there at the survey. Raises BrokenLine unless bad lines are
+        skipped."""
+        if number not in self.rejected:  # reported once, though it may be tried again for another embedding model
             self.survey.reject(number, reason)
             self.rejected.add(number)
             self.result.rejected += 1
 
-    def _new(
-        self,
-        model: type[Session] | type[Turn] | type[Message] | type[ConceptNode],
-        batch: Sequence[Numbered[Identified]],
-    ) -> list[Numbered[Identified]]:
-        """Those whose external id the persona does not have yet, each once."""
-        known = self._rows(model, [one.record.id for one in batch])
-        first: dict[str, Numbered[Identified]] = {}
+    def new(self, model: type[Any], batch: Sequence[Numbered[Any]]) -> list[Numbered[Any]]:
+        """Those records whose id the persona does not have yet, each once."""
+        known = self.rows(model, [one.record.id for one in batch])
+        first: dict[str, Numbered[Any]] = {}
         for one in batch:
             if one.record.id not in known:
                 first.setdefault(one.record.id, one)
         return list(first.values())
 
-    def _rows(self, model: type[Any], ids: Collection[str | None]) -> dict[str, int]:
-        """Row ids of the persona's rows by external id, or by the uuid of those that have none."""
-        return {given: key for given, key in self.known.rows(model, ids).items() if given}
+    def rows(self, model: type[Any], ids: Collection[str | None]) -> dict[str, int]:
+        """Keys of the persona's rows by external id, or by the uuid of rows without one."""
+        return {name: key for name, key in self.known.rows(model, ids).items() if name}
 
-    def _unrefused(self, batch: Sequence[Numbered[Identified]], refused: Collection[str]) -> list[Numbered[Identified]]:
-        return [one for one in batch if one.record.id not in refused]
+    def mark(self, file: str | None) -> UUID:
+        """The uuid of the import of a file where the record names one, else of this import."""
+        return self.files.get(file, self.run.uuid)
 
-    # --- what must not come back ------------------------------------------------------------------------------------
-    def _load_tombstones(self) -> None:
-        """A digest is made with the key of an installation and the persona's uuid: elsewhere nobody can ask by it what
-        it refuses. It is kept for where the key is, and told of."""
-        given = self.survey.persona
-        if given is None or given.uuid != self.persona.uuid:
+    # --- tombstones -------------------------------------------------------------------------------------------------
+    def load_tombstones(self) -> dict[str, datetime]:
+        """The digests of the archive's tombstones with their times. A digest is made with the key of an installation
+        and the persona's uuid: it is stored for where both are, and reported elsewhere."""
+        record = self.survey.persona
+        if record is None or record.uuid != self.persona.uuid:
             if count := len(self.survey.places["tombstone"].at) if "tombstone" in self.survey.places else 0:
                 self.report(f"forgotten elsewhere: {count} tombstones cannot be used, for they are another persona's")
-            return
-        for batch in self._again("tombstone"):
-            self.tombstones |= {one.record.digest: one.record.created_at for one in batch}
-        self.result.added["tombstones"] += auxiliary_records.load_tombstones(self.known, self._batches("tombstone"))
-        strange = self.persona.tombstones.exclude(key_id=tombstones.key_id()).count()
-        if strange:
+            return {}
+        part = auxiliary_records.TOMBSTONES
+        self.result.added["tombstones"] += part.load_batches(self.known, self.batches(part.kind))
+        if strange := self.persona.tombstones.exclude(key_id=tombstones.key_id()).count():
             self.report(
                 f"forgotten elsewhere: {strange} tombstones refuse nothing here, for they were made with the key of "
                 "another installation (tombstone_key in its data folder)"
             )
+        return {one.record.digest: one.record.created_at for batch in self.survey.batches(part.kind) for one in batch}
 
-    # --- what it came in by -----------------------------------------------------------------------------------------
-
-    def _mark(self, file: str | None) -> UUID:
-        """Of what came in by a file its mark; of all else that of this import."""
-        return self.files.get(file, self.run.uuid)
-
-    # --- sessions and turns -----------------------------------------------------------------------------------------
-    def _load_sessions(self, batch: Sequence[Numbered[SessionRecord]]) -> None:
-        with self._writing():
-            fresh = self._new(Session, batch)
+    # --- sessions, turns and messages -------------------------------------------------------------------------------
+    def load_sessions(self, batch: Sequence[Numbered[Any]]) -> None:
+        """Sessions as they were. An open one is closing where another is open on its channel, and one that was being
+        consolidated is closing again: its lease belonged to another installation."""
+        with self.writing():
+            fresh = self.new(Session, batch)
             new = [one.record for one in fresh if one.record.id not in self.refused.sessions]
             taken = set(self.persona.sessions.open().values_list("channel", flat=True))
-            bulk.insert([self._session(given, taken) for given in new])
+            rows = tables.SESSION.read(self.known, new)
+            for session, row in zip(new, rows, strict=True):
+                is_taken = row["status"] == Session.Status.OPEN and row["channel"] in taken
+                if is_taken or row["status"] == Session.Status.CONSOLIDATING:
+                    row["status"] = Session.Status.CLOSING
+                if row["status"] == Session.Status.OPEN:
+                    taken.add(row["channel"])
+                    row["close_reason"] = ""
+                row["last_message_at"] = session.last_message_at or session.closed_at or session.started_at
+                row["import_uuid"] = self.mark(session.file)
+                if session.id in self.refused.cut:
+                    row["summary"] = ""  # it may be of messages that are left out
+            bulk.insert([bulk.row(Session, persona_id=self.persona.pk, **row) for row in rows])
         self.result.added["sessions"] += len(new)
         self.result.refused["sessions"] += len(fresh) - len(new)
 
-    def _session(self, given: SessionRecord, taken: set[str]) -> Session:
-        """A session of this import; what its summary says may be among the lines that are left out."""
-        made = _session(self.persona, given, taken)
-        made.import_uuid = self._mark(given.file)
-        if given.id in self.refused.cut:
-            made.summary = ""
-        return made
-
-    # --- messages ---------------------------------------------------------------------------------------------------
-    def _load_messages(self, batch: Sequence[Numbered[MessageRecord]]) -> None:
-        with self._writing():
-            fresh = self._new(Message, batch)
-            known = self._unrefused(fresh, self.refused.messages)
+    def load_messages(self, batch: Sequence[Numbered[Any]]) -> None:
+        with self.writing():
+            fresh = self.new(Message, batch)
+            known = [one for one in fresh if one.record.id not in self.refused.messages]
             tombstone_check.note_messages(self.persona, [one.record for one in known], self.refused)
-            new = self._unrefused(known, self.refused.messages)
-            sessions = self._rows(Session, {one.record.session for one in new})
-            sound = [one for one in new if self._is_in_a_talk(one, sessions)]
-            self._load_turns({one.record.turn for one in sound})
-            turns = self._free_turns(sound)
-            made, flags = [], []
-            for one in sound:
-                line = _message(self.persona, one.record, sessions[one.record.session], self._mark(one.record.file))
-                line.turn_id = turns.get((one.record.turn, one.record.id))
-                made.append(line)
-                if one.record.flagged:
-                    flags.append((line, one.record.flagged))
-            search.store(made)
-            bulk.insert([self._flag(line, flag) for line, flag in flags])
-            _count({line.session_id for line in made})
-        self.result.added["messages"] += len(made)
+            new = [one for one in known if one.record.id not in self.refused.messages]
+            rows = tables.MESSAGE.read(self.known, [one.record for one in new])
+            for one, row in zip(new, rows, strict=True):
+                if row["session_id"] is None:
+                    self.reject(one.number, f"there is no session {one.record.session!r}")
+            sound = [(one.record, row) for one, row in zip(new, rows, strict=True) if row["session_id"] is not None]
+            turns = self.turns_of([record for record, _ in sound])
+            zone = self.persona.zone
+            messages = [
+                bulk.row(
+                    Message,
+                    persona_id=self.persona.pk,
+                    turn_id=turns.get((record.turn, record.id)),
+                    token_count=tokens(record.content),
+                    day=record.day or record.created_at.astimezone(zone).date(),
+                    import_uuid=self.mark(record.file),
+                    **row,
+                )
+                for record, row in sound
+            ]
+            search.store(messages)
+            flagged = [(message, record.flagged) for message, (record, _) in zip(messages, sound, strict=True)]
+            flagged = [(message, flag) for message, flag in flagged if flag]
+            flags = tables.FLAG.read(self.known, [flag for _, flag in flagged])
+            for (message, _), row in zip(flagged, flags, strict=True):
+                if row["by_detector"] is None:  # older archives do not say: then the rules do
+                    row["by_detector"] = row["raised_by_id"] is None and speaks_by_rule(message.content)
+            pairs = zip(flagged, flags, strict=True)
+            bulk.insert([CrisisFlag(message_id=message.pk, **row) for (message, _), row in pairs])
+            _count_messages({message.session_id for message in messages})
+        self.result.added["messages"] += len(messages)
         self.result.refused["messages"] += len(fresh) - len(new)
 
-    def _is_in_a_talk(self, one: Numbered[MessageRecord], sessions: Mapping[str, int]) -> bool:
-        if one.record.session not in sessions:
-            self._reject(one.number, f"there is no session {one.record.session!r}")
-        return one.record.session in sessions
-
-    def _load_turns(self, ids: Collection[str | None]) -> None:
-        """Those of the turns that are not here yet: they come with the first of their lines, and never without one."""
-        new = [one.record for one in self._new(Turn, self.survey.called("turn", ids))]
-        sessions = self._rows(Session, {given.session for given in new})
-        bulk.insert([_turn(self.persona, given, sessions[given.session]) for given in new if given.session in sessions])
-
-    def _free_turns(self, new: Sequence[Numbered[MessageRecord]]) -> dict[tuple[str | None, str], int]:
-        """The keys of turns, by turn and line. A turn has one reply: another line of hers stands by itself."""
-        turns = self._rows(Turn, {one.record.turn for one in new})
+    def turns_of(self, messages: Sequence[MessageRecord]) -> dict[tuple[str | None, str], int]:
+        """The keys of turns, by turn and message. Turns that are not here yet are stored with their first message. A
+        turn has one reply: another message of the persona stands by itself."""
+        ids = {message.turn for message in messages}
+        new = [one.record for one in self.new(Turn, self.survey.called("turn", ids))]
+        rows = [row for row in tables.TURN.read(self.known, new) if row["session_id"] is not None]
+        bulk.insert([bulk.row(Turn, persona_id=self.persona.pk, **row) for row in rows])
+        turns = self.rows(Turn, ids)
         replies = Message.objects.filter(turn__in=turns.values(), role=Message.Role.PERSONA)
         answered = set(replies.values_list("turn_id", flat=True)) if turns else set()
-        found: dict[tuple[str | None, str], int] = {}
-        for line in (one.record for one in new if one.record.turn in turns):
-            key = turns[line.turn or ""]
-            if line.role == Message.Role.PERSONA and key in answered:
+        keys: dict[tuple[str | None, str], int] = {}
+        for message in (message for message in messages if message.turn in turns):
+            key = turns[message.turn or ""]
+            if message.role == Message.Role.PERSONA and key in answered:
                 continue
-            answered |= {key} if line.role == Message.Role.PERSONA else set()
-            found[line.turn, line.id] = key
-        return found
-
-    def _flag(self, line: Message, given: schema.FlagRecord) -> CrisisFlag:
-        return CrisisFlag(
-            message_id=line.pk,
-            raised_at=given.raised_at,
-            raised_by_id=self.known.by(given.by),
-            by_detector=_is_by_detector(line, given),
-            by_model=given.by_model,
-            seen_at=given.seen_at,
-            seen_by_id=self.known.by(given.seen_by),
-        )
+            answered |= {key} if message.role == Message.Role.PERSONA else set()
+            keys[message.turn, message.id] = key
+        return keys
 
     # --- nodes ------------------------------------------------------------------------------------------------------
-    def _embedded_together(self, batch: Sequence[Numbered[NodeRecord]]) -> Iterator[list[Numbered[NodeRecord]]]:
-        """Parts of the batch, of each of which not too much has to be embedded."""
-        part: list[Numbered[NodeRecord]] = []
-        bare = 0
+    def load_nodes(self, batch: Sequence[Numbered[Any]]) -> None:
+        """A batch in parts, so that of each not too much has to be embedded."""
+        part: list[Numbered[Any]] = []
         for one in batch:
             part.append(one)
-            bare += one.record.embedding is None
-            if bare >= EMBEDDED_AT_ONCE:
-                yield part
-                part, bare = [], 0
-        if part:
-            yield part
+            if one is batch[-1] or sum(other.record.embedding is None for other in part) >= EMBEDDED_AT_ONCE:
+                fresh = self.new(ConceptNode, part)
+                left = [other for other in fresh if other.record.id not in self.refused.nodes]
+                sound, added = self.add_nodes(left) if left else (0, 0)
+                self.result.added["nodes"] += added
+                self.result.refused["nodes"] += len(fresh) - len(left) + sound - added
+                part = []
 
     @with_one_model
-    def _add_nodes(self, new: Sequence[Numbered[NodeRecord]]) -> tuple[int, int]:
-        """How many can be taken, and how many are there now; the others were forgotten since the archive was looked
-        through."""
+    def add_nodes(self, new: Sequence[Numbered[Any]]) -> tuple[int, int]:
+        """How many can be taken, and how many are added; the others were forgotten since the survey."""
         model = follow()
-        rows = self._vectors(new)  # outside the transaction: embedding takes seconds
-        with self._writing():
+        embeddings = self.vectors_of(new)  # outside the transaction: embedding takes seconds
+        with self.writing():
             expect(model)
-            fresh = [one for one in self._new(ConceptNode, new) if one.record.id in rows]
-            sessions = self._rows(Session, {one.record.session for one in fresh})
-            said = self._contents(fresh)
-            sound = [one for one in fresh if self._resolves(one, sessions, said)]
-            words = {given: content for given, (_, content) in said.items()}
-            tombstone_check.note_nodes(self.persona, [one.record for one in sound], self.refused, words)
-            added = self._unrefused(sound, self.refused.nodes)
-            made = [_node(self.persona, one.record, model, sessions, self._mark(one.record.file)) for one in added]
-            if made:
-                pairs = list(zip(made, added, strict=True))
+            fresh = [one for one in self.new(ConceptNode, new) if one.record.id in embeddings]
+            rows = tables.NODE.read(self.known, [one.record for one in fresh])
+            cited = {name for one in fresh for name in tombstone_check.cited_message_ids(one.record)}
+            contents = self.known.contents(cited - self.refused.messages)
+            sound = []
+            for one, row in zip(fresh, rows, strict=True):
+                if fault := next(self.faults_of(one.record, row["session_id"], contents), None):
+                    self.reject(one.number, fault)
+                else:
+                    sound.append((one.record, row))
+            texts = {name: content for name, (_, content) in contents.items()}
+            tombstone_check.note_nodes(self.persona, [record for record, _ in sound], self.refused, texts)
+            added = [(record, row) for record, row in sound if record.id not in self.refused.nodes]
+            nodes = [self.node_of(record, row, model) for record, row in added]
+            if nodes:
                 vectors.store(
-                    made,
-                    np.stack([rows[one.record.id] for one in added]),
-                    lambda: [row for node, one in pairs for row in _evidence(node.pk, one.record, said)],
+                    nodes,
+                    np.stack([embeddings[record.id] for record, _ in added]),
+                    lambda: [
+                        quote
+                        for node, (record, _) in zip(nodes, added, strict=True)
+                        for quote in _evidence(node.pk, record, contents)
+                    ],
                 )
-        return len(sound), len(made)
+        return len(sound), len(nodes)
 
-    def _resolves(self, one: Numbered[NodeRecord], sessions: Mapping[str, int], contents: Contents) -> bool:
-        """Whether all that it refers to is there."""
-        fault = next(self._faults(one.record, sessions, contents), None)
-        if fault is not None:
-            self._reject(one.number, fault)
-        return fault is None
+    def node_of(self, record: NodeRecord, row: dict[str, Any], model: str) -> ConceptNode:
+        status: str = record.status or (
+            ConceptNode.Status.SUPERSEDED if record.superseded_by else ConceptNode.Status.ACTIVE
+        )
+        # A lesson that no owner can have asked for is listed and never acts: a file may say anything.
+        if record.kind == ConceptNode.Kind.LESSON and (
+            record.source != ConceptNode.Source.PERSON
+            or is_refused(Wish(record.description, record.scope or "always", record.condition))
+        ):
+            status = ConceptNode.Status.QUARANTINED
+        values = {
+            "status": status,
+            "concern": concern_of(record.kind, record.description, record.relational_tags),
+            "last_mentioned_at": record.last_mentioned_at or record.created_at,
+            "content_hash": content_hash(record.description),
+            "embedding_model": model,
+            "import_uuid": self.mark(record.file),
+        }
+        return bulk.row(ConceptNode, persona_id=self.persona.pk, **(row | values))
 
-    def _faults(self, node: NodeRecord, sessions: Mapping[str, int], contents: Contents) -> Iterator[str]:
-        session = node.session
-        if session is not None and session not in self.refused.sessions and session not in sessions:
-            yield f"there is no session {session!r}"
+    def faults_of(self, node: NodeRecord, session: int | None, contents: Contents) -> Iterator[str]:
+        """References of a node whose targets are gone since the survey."""
+        if node.session is not None and session is None and node.session not in self.refused.sessions:
+            yield f"there is no session {node.session!r}"
         for message in tombstone_check.cited_message_ids(node):
             if message not in contents and message not in self.refused.messages:
                 yield f"there is no message {message!r}"
@@ -455,305 +436,146 @@ class _Loader:
             if quoted.message in contents and quoted.quote not in contents[quoted.message][1]:
                 yield f"the quote does not occur in message {quoted.message!r}"
 
-    def _contents(self, batch: Sequence[Numbered[NodeRecord]]) -> Contents:
-        """Row id and content of the messages that nodes refer to, by their ids, without those that were forgotten."""
-        cited = set().union(*(tombstone_check.cited_message_ids(one.record) for one in batch)) if batch else set[str]()
-        return self.known.contents(cited - self.refused.messages)
-
-    def _vectors(self, new: Sequence[Numbered[NodeRecord]]) -> dict[str, np.ndarray]:
-        """The vectors of nodes by external id: those of the archive where they are this model's, else made here. A node
-        is rejected whose vector is none."""
-        given, bare = dict[str, np.ndarray](), list[NodeRecord]()
+    def vectors_of(self, new: Sequence[Numbered[Any]]) -> dict[str, np.ndarray]:
+        """The vectors of nodes by id: the archive's where they are of this model, else made here. A node is rejected
+        when its vector is not valid."""
+        stored, bare = dict[str, np.ndarray](), list[NodeRecord]()
         for one in new:
             if not has_our_vector(self.survey.header, one.record):
                 bare.append(one.record)
                 continue
             try:
-                given[one.record.id] = one.record.vector(embedding.DIMENSION)
+                stored[one.record.id] = one.record.vector(embedding.DIMENSION)
             except ValueError as error:
-                self._reject(one.number, str(error))
-        made = embedding.embed([node.description for node in bare])
-        return given | {node.id: vector for node, vector in zip(bare, made, strict=True)}
+                self.reject(one.number, str(error))
+        embedded = embedding.embed([node.description for node in bare])
+        return stored | {node.id: vector for node, vector in zip(bare, embedded, strict=True)}
 
-    # --- links ------------------------------------------------------------------------------------------------------
-    def _link(self, batch: Sequence[Numbered[NodeRecord]]) -> None:
-        """What nodes were concluded from, and what took their place or settled them."""
-        with self._writing():
-            rows = self._rows(ConceptNode, {key for one in batch for key in (one.record.id, *links(one.record))})
-            parents = [rows[one.record.id] for one in batch if one.record.id in rows]
-            # The edges that are there: (parent, child), and how many without a child, by parent.
-            found: list[tuple[int, int | None]] = []
-            for some in parts.in_batches(parents):
-                found += Filling.objects.filter(parent__in=some).values_list("parent_id", "child_id")
-            whole = {(parent, child) for parent, child in found if child is not None}
-            before, orphans = whole, Counter(parent for parent, child in found if child is None)
-            edges: list[Filling] = []
-            for one in batch:
-                if one.record.id in rows:  # else it was rejected or refused before
-                    edges += self._linked(one, rows, before, orphans)
-            bulk.insert(edges)
+    def link_nodes(self, batch: Sequence[Numbered[Any]]) -> None:
+        """Store the edges of nodes, and which node superseded or settled them. A forgotten source leaves an edge
+        without a child."""
+        with self.writing():
+            rows = self.rows(ConceptNode, {key for one in batch for key in (one.record.id, *links(one.record))})
+            present = [one for one in batch if one.record.id in rows]  # the others were rejected or refused
+            stored: list[tuple[int, int | None]] = []
+            for some in in_batches([rows[one.record.id] for one in present]):
+                stored += Filling.objects.filter(parent__in=some).values_list("parent_id", "child_id")
+            edges, orphans = set(stored), Counter(parent for parent, child in stored if child is None)
+            new: list[Filling] = []
+            for one in present:
+                node, key = one.record, rows[one.record.id]
+                others = (
+                    other for other in links(node) if other == node.id or other not in {*rows, *self.refused.nodes}
+                )
+                if (missing := next(others, None)) is not None:
+                    self.reject(one.number, f"there is no node {missing!r} for it to refer to")
+                for child in dict.fromkeys(rows[child] for child in node.filling or () if child in rows):
+                    if child != key and (key, child) not in edges:
+                        new.append(Filling(parent_id=key, child_id=child))
+                forgotten = node.orphaned + len(self.refused.nodes.intersection(node.filling or ()))
+                new += [Filling(parent_id=key, child=None, orphaned=True) for _ in range(orphans[key], forgotten)]
+                for link, other in (("superseded_by", node.superseded_by), ("resolved_by", node.resolved_by)):
+                    if other and other in rows and other != node.id:
+                        ConceptNode.objects.filter(pk=key, **{link: None}).update(**{f"{link}_id": rows[other]})
+            bulk.insert(new)
 
-    def _linked(
-        self,
-        one: Numbered[NodeRecord],
-        rows: Mapping[str, int],
-        before: Collection[tuple[int, int]],
-        orphans: Mapping[int, int],
-    ) -> Iterator[Filling]:
-        """The edges of one node that are not there yet; one without a child for each forgotten thing that it was
-        concluded from besides others."""
-        given, key = one.record, rows[one.record.id]
-        missing = [other for other in links(given) if other not in {*rows, *self.refused.nodes} or other == given.id]
-        if missing:
-            self._reject(one.number, f"there is no node {missing[0]!r} for it to refer to")
-        for child in dict.fromkeys(rows[child] for child in given.filling or () if child in rows):
-            if child != key and (key, child) not in before:
-                yield Filling(parent_id=key, child_id=child)
-        gone = given.orphaned + len(self.refused.nodes.intersection(given.filling or ()))
-        yield from (Filling(parent_id=key, child=None, orphaned=True) for _ in range(orphans.get(key, 0), gone))
-        for link, other in (("superseded_by", given.superseded_by), ("resolved_by", given.resolved_by)):
-            if other and other in rows and other != given.id:
-                ConceptNode.objects.filter(pk=key, **{link: None}).update(**{f"{link}_id": rows[other]})
-
-    # --- people -----------------------------------------------------------------------------------------------------
-
-    def _load_merged(self, batch: Sequence[Numbered[EntityRecord]]) -> bool:
-        """Whether there was one who lives on in somebody that is here. Whoever would in nobody is left out, as they go
-        with the one in whom they live on."""
-        with self._writing():
+    # --- entities ---------------------------------------------------------------------------------------------------
+    def load_merged(self, batch: Sequence[Numbered[Any]]) -> bool:
+        """Store merged entities whose survivor is here, and return whether there were any. An entity whose survivor
+        never comes is left out with it."""
+        with self.writing():
             merged = [one.record for one in batch if one.record.merged_into is not None]
-            rows = self._rows(Entity, {key for one in merged for key in (one.id, one.merged_into)})
+            rows = self.rows(Entity, {key for one in merged for key in (one.id, one.merged_into)})
             ready = [one for one in merged if one.id not in rows and one.merged_into in rows]
             made = [one for one in ready if not tombstone_check.is_refused(self.persona, one, self.refused)]
-            for given in made:
-                entity = self._new_entity(given, merged_into=rows.get(given.merged_into or ""))
-                self._name(entity, tombstone_check.names_left(self.persona, given.aliases, self.refused))
+            for record in made:
+                entity = self.new_entity(record, merged_into=rows.get(record.merged_into or ""))
+                self.add_aliases(entity, tombstone_check.names_left(self.persona, record.aliases, self.refused))
         return bool(made)
 
-    def _load_entity(self, number: int, given: EntityRecord) -> None:
-        """Somebody or something with a name, the names they go by, and the nodes that mention them."""
-        key = self._rows(Entity, [given.id]).get(given.id)
-        if key is None and tombstone_check.is_refused(self.persona, given, self.refused):
+    def load_entity(self, number: int, record: EntityRecord) -> None:
+        """An entity, its aliases, and the nodes that mention it. Of an entity that is known only nodes are added that
+        came just now, or before an import broke off: what people have told apart since stays so."""
+        key = self.rows(Entity, [record.id]).get(record.id)
+        if key is None and tombstone_check.is_refused(self.persona, record, self.refused):
             self.result.refused["entities"] += 1
             return
-        rows = self._rows(ConceptNode, given.nodes)
-        if missing := [node for node in given.nodes if node not in rows and node not in self.refused.nodes]:
-            self._reject(number, f"there is no node {missing[0]!r} for it to be mentioned in")
-        left = tombstone_check.names_left(self.persona, [given.name, *given.aliases], self.refused)
-        nodes = self._as_told(rows.values()) if key is None else self._new_of(rows.values(), left)
-        if key is not None and not nodes:
-            return
-        entity = self._survivor(key) if key else self._new_entity(given)
-        self._name(entity, left)
-        Mention.objects.bulk_create([Mention(node=node, entity=entity) for node in nodes], ignore_conflicts=True)
-
-    def _as_told(self, nodes: Iterable[int]) -> list[ConceptNode]:
-        """Those that say what they do in the archive: nobody corrected them."""
-        told = (ConceptNode.objects.filter(pk__in=some, versions=None) for some in parts.in_batches(sorted(nodes)))
-        return [node for some in told for node in some.order_by("pk")]
-
-    def _new_of(self, nodes: Iterable[int], left: Sequence[str]) -> list[ConceptNode]:
-        """Of somebody who is known those that came just now, or before an import broke off. What people have told
-        apart since stays so."""
-        told = self._as_told(nodes)
-        linked = set(Mention.objects.filter(node__in=told).values_list("node_id", flat=True))
-        return [
-            node
-            for node in told
-            if node.pk > self.newest_before
-            or node.import_uuid == self.run.uuid
-            or (node.pk not in linked and any(person_names.occurs(name, node.description) for name in left))
-        ]
-
-    def _survivor(self, key: int) -> Entity:
-        """The entity, or the one in whom it lives on."""
-        entity = Entity.objects.get(pk=key)
+        rows = self.rows(ConceptNode, record.nodes)
+        if missing := [node for node in record.nodes if node not in rows and node not in self.refused.nodes]:
+            self.reject(number, f"there is no node {missing[0]!r} for it to be mentioned in")
+        names = tombstone_check.names_left(self.persona, [record.name, *record.aliases], self.refused)
+        nodes: list[ConceptNode] = []
+        for some in in_batches(sorted(rows.values())):
+            nodes += ConceptNode.objects.filter(pk__in=some, versions=None).order_by("pk")  # nobody corrected them
+        if key is not None:
+            nodes = self.unlinked(nodes, names)
+            if not nodes:
+                return
+        entity = self.new_entity(record) if key is None else Entity.objects.get(pk=key)
         while entity.merged_into is not None:
             entity = entity.merged_into
+        self.add_aliases(entity, names)
+        Mention.objects.bulk_create([Mention(node=node, entity=entity) for node in nodes], ignore_conflicts=True)
+
+    def unlinked(self, nodes: Iterable[ConceptNode], names: Sequence[str]) -> list[ConceptNode]:
+        """Those nodes that are of this import, or mention nobody although one of the names occurs in them."""
+        nodes = list(nodes)
+        linked = set(Mention.objects.filter(node__in=nodes).values_list("node_id", flat=True))
+        return [
+            node
+            for node in nodes
+            if node.pk > self.newest_before
+            or node.import_uuid == self.run.uuid
+            or (node.pk not in linked and any(person_names.occurs(name, node.description) for name in names))
+        ]
+
+    def new_entity(self, record: EntityRecord, merged_into: int | None = None) -> Entity:
+        """A new row. A generated description may rest on nodes that are left out; one written by a person is kept."""
+        [row] = tables.ENTITY.read(self.known, [record])
+        is_by_person = record.described_by == Entity.DescribedBy.PERSON
+        if not is_by_person and not self.refused.nodes.isdisjoint(record.nodes):
+            row |= {"description": "", "described_by": ""}
+        if merged_into is not None:
+            row["status"] = Entity.Status.MERGED
+        elif record.status == Entity.Status.MERGED:
+            row["status"] = Entity.Status.CONFIRMED
+        row |= {"created_at": record.created_at or timezone.now(), "import_uuid": self.mark(record.file)}
+        entity = Entity(persona=self.persona, merged_into_id=merged_into, **row)
+        bulk.insert([entity])
+        self.result.added["entities"] += 1
         return entity
 
-    def _new_entity(self, given: EntityRecord, merged_into: int | None = None) -> Entity:
-        """What was written of it may rest on what is left out; what a person wrote is kept."""
-        by_person = given.described_by == Entity.DescribedBy.PERSON
-        is_sound = by_person or self.refused.nodes.isdisjoint(given.nodes)
-        through = given.described_through
-        living = Entity.Status.CONFIRMED if given.status == Entity.Status.MERGED else given.status
-        made = Entity(
-            persona=self.persona,
-            external_id=given.id,
-            canonical_name=given.name,
-            kind=given.kind,
-            description=given.description or "" if is_sound else "",
-            described_by=given.described_by if is_sound else "",
-            described_through=self._rows(ConceptNode, [through]).get(through or "", 0),
-            status=living if merged_into is None else Entity.Status.MERGED,
-            merged_into_id=merged_into,
-            created_at=given.created_at or timezone.now(),
-            import_uuid=self._mark(given.file),
-        )
-        bulk.insert([made])
-        self.result.added["entities"] += 1
-        return made
-
-    def _name(self, entity: Entity, aliases: Sequence[str]) -> None:
-        """The names that it bears; of two spellings of one the last one is an alias's own."""
-        spelled: dict[str, str] = {}
-        for alias in aliases:
-            spelled[person_names.normalize_name(alias)] = alias
-        known = set(entity.aliases.values_list("normalized", flat=True))
-        bulk.insert(
-            [
-                Alias(entity=entity, persona=self.persona, text=text, normalized=normal)
-                for normal, text in spelled.items()
-                if normal and normal not in known
-            ]
-        )
-
-    # --- what stands beside -----------------------------------------------------------------------------------------
+    def add_aliases(self, entity: Entity, texts: Sequence[str]) -> None:
+        """The aliases that the entity does not have yet; of two spellings of one the last is kept."""
+        spelled = {person_names.normalize_name(text): text for text in texts}
+        known = {"", *entity.aliases.values_list("normalized", flat=True)}
+        new = [(normal, text) for normal, text in spelled.items() if normal not in known]
+        bulk.insert([Alias(entity=entity, persona=self.persona, text=text, normalized=normal) for normal, text in new])
 
 
-def _evidence(node: int, given: NodeRecord, contents: Contents) -> Iterator[vectors.EvidenceRow]:
+def _evidence(node: int, record: NodeRecord, contents: Contents) -> Iterator[vectors.EvidenceRow]:
     """Quotes at their place; messages that are not quoted as a whole."""
     spans: dict[tuple[int, int, int], str] = {}
-    for quoted in given.evidence or ():
-        if quoted.message not in contents:
-            continue
-        message, content = contents[quoted.message]
-        start = quoted.place_in(content)
-        spans[message, start, start + len(quoted.quote)] = quoted.quote
-    named = {quoted.message for quoted in given.evidence or ()}
-    for whole in given.messages:
+    for quoted in record.evidence or ():
+        if quoted.message in contents:
+            message, content = contents[quoted.message]
+            start = quoted.place_in(content)
+            spans[message, start, start + len(quoted.quote)] = quoted.quote
+    named = {quoted.message for quoted in record.evidence or ()}
+    for whole in record.messages:
         message, content = contents.get(whole, (0, ""))
         if whole not in named and content:
             spans[message, 0, len(content)] = content
     yield from ((node, message, quote, start, end) for (message, start, end), quote in spans.items())
 
 
-def _turn(persona: Persona, given: TurnRecord, session: int) -> Turn:
-    return bulk.row(
-        Turn,
-        persona_id=persona.pk,
-        session_id=session,
-        external_id=given.id,
-        status=given.status,
-        spoke_first=given.spoke_first,
-        is_cut=given.is_cut,
-        error=given.error,
-        partial=given.partial,
-        created_at=given.created_at,
-        started_at=given.started_at,
-        first_token_at=given.first_token_at,
-        finished_at=given.finished_at,
-        usage=given.usage or {},
-    )
-
-
-def _session(persona: Persona, given: SessionRecord, taken: set[str]) -> Session:
-    """A session as it was; one that was open rests, where another is open on its channel."""
-    status: str = given.status
-    if status == Session.Status.OPEN and given.channel in taken:
-        status = Session.Status.CLOSING
-    if status == Session.Status.CONSOLIDATING:
-        status = Session.Status.CLOSING  # its lease belonged to another installation
-    if status == Session.Status.OPEN:
-        taken.add(given.channel)
-    return bulk.row(
-        Session,
-        persona_id=persona.pk,
-        external_id=given.id,
-        channel=given.channel,
-        status=status,
-        started_at=given.started_at,
-        last_message_at=given.last_message_at or given.closed_at or given.started_at,
-        closed_at=given.closed_at,
-        close_reason="" if status == Session.Status.OPEN else given.close_reason,
-        summary=given.summary or "",
-        failure=given.failure or "",
-        trivial=given.trivial,
-        off_the_record=given.off_the_record,
-    )
-
-
-def _message(persona: Persona, given: MessageRecord, session: int, run: UUID) -> Message:
-    return bulk.row(
-        Message,
-        persona_id=persona.pk,
-        session_id=session,
-        external_id=given.id,
-        role=given.role,
-        speaker=given.speaker,
-        content=given.content,
-        token_count=tokens(given.content),
-        day=given.day or given.created_at.astimezone(persona.zone).date(),
-        created_at=given.created_at,
-        withheld=given.withheld,
-        import_uuid=run,
-    )
-
-
-def _count(sessions: Collection[int]) -> None:
-    """Count the messages of sessions, and note when the last one was said."""
-    said = Message.objects.filter(session=OuterRef("pk")).order_by().values("session")
-    last = Subquery(said.annotate(found=Max("created_at")).values("found"))
-    for some in parts.in_batches(sessions):
+def _count_messages(sessions: Collection[int]) -> None:
+    """Count the messages of sessions, and note the time of the last one."""
+    messages = Message.objects.filter(session=OuterRef("pk")).order_by().values("session")
+    last = Subquery(messages.annotate(newest=Max("created_at")).values("newest"))
+    for some in in_batches(sessions):
         Session.objects.filter(pk__in=some).update(
-            message_count=Subquery(said.annotate(found=Count("pk")).values("found")),
-            token_count=Subquery(said.annotate(found=Sum("token_count")).values("found")),
+            message_count=Subquery(messages.annotate(count=Count("pk")).values("count")),
+            token_count=Subquery(messages.annotate(sum=Sum("token_count")).values("sum")),
             last_message_at=Greatest("last_message_at", last),
         )
-
-
-def _node(persona: Persona, given: NodeRecord, model: str, sessions: Mapping[str, int], run: UUID) -> ConceptNode:
-    time = given.event_time
-    last_mentioned: datetime = given.last_mentioned_at or given.created_at
-    return bulk.row(
-        ConceptNode,
-        persona_id=persona.pk,
-        external_id=given.id,
-        kind=given.kind,
-        subject=given.subject,
-        description=given.description,
-        emotional_impact=given.emotional_impact,
-        emotion_tags=emotion_tags(given.emotion_tags),
-        relational_tags=list(given.relational_tags),
-        concern=concern_of(given.kind, given.description, given.relational_tags),
-        scope=given.scope,
-        condition=given.condition,
-        is_boundary=given.boundary,
-        event_time_start=time.start if time else None,
-        event_time_end=(time.end or time.start) if time else None,
-        session_id=sessions.get(given.session or ""),
-        source=given.source,
-        confidence=given.confidence,
-        status=_status(given),
-        verification=given.verification,
-        mention_count=given.mention_count,
-        last_mentioned_at=last_mentioned,
-        created_at=given.created_at,
-        content_hash=content_hash(given.description),
-        embedding_model=model,
-        outcome=given.outcome,
-        resolved_at=given.resolved_at,
-        access_count=given.access_count,
-        last_accessed_at=given.last_accessed_at,
-        pinned=given.pinned,
-        archived_because=given.archived_because,
-        import_uuid=run,
-    )
-
-
-def _status(given: NodeRecord) -> str:
-    """As it was. A lesson that no owner can have asked for is seen and never acts: a file may say anything."""
-    is_lesson = given.kind == ConceptNode.Kind.LESSON
-    if is_lesson and (
-        given.source != ConceptNode.Source.PERSON
-        or is_refused(Wish(given.description, given.scope or "always", given.condition))
-    ):
-        return ConceptNode.Status.QUARANTINED
-    return given.status or (ConceptNode.Status.SUPERSEDED if given.superseded_by else ConceptNode.Status.ACTIVE)
-
-
-def _is_by_detector(message: Message, flag: schema.FlagRecord) -> bool:
-    if flag.by_detector is None:
-        return flag.by is None and speaks_by_rule(message.content)
-    return flag.by_detector

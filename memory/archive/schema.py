@@ -1,7 +1,7 @@
-"""What an archive's lines may say: one pydantic type per kind of line, and the reader. Pure but for reading bytes.
+"""The record types of an archive, and the reader of its lines. Pure but for reading bytes.
 
-A line is JSON of one object with a `type`; the first one is the header, the rest come in any order. What refers to
-another line does so by its id. `by` says that it was the owner; who else it was is nobody's business elsewhere.
+A line is JSON of one object with a `type`; the first one is the header, the rest come in any order. Records refer to
+each other by id. `by` is the owner or nobody: other users are not known elsewhere.
 """
 
 import binascii
@@ -39,31 +39,31 @@ FORMAT = "echovessel-archive"
 VERSION = 1
 # No honest line is longer; a file without line breaks must not fill the memory.
 LONGEST_LINE_BYTES = 16 * 1024 * 1024
-# So many lines are stored in one transaction, or fewer where they are long.
+# Lines stored in one transaction; fewer where they are long.
 BATCH = 2_000
 BATCH_BYTES = 16 * 1024 * 1024
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# How a line begins that says its type first, as ours do.
+# The start of a line that has its type first, as ours do.
 _BEGUN = re.compile(rb'\{ ?"type": ?"([a-z_]{1,40})"')
 
-# How other files begin that are taken for archives, and what they are.
+# The first bytes of other files that people take for archives.
 _MISTAKEN = {
     b"\x1f\x8b": "it is packed by gzip; unpack it first",
     b"PK\x03\x04": "it is a zip; unpack it first",
     b"\xff\xfe": "it is UTF-16; an archive is UTF-8",
     b"\xfe\xff": "it is UTF-16; an archive is UTF-8",
 }
-# Nothing of ours is as deep; what is may be no more than a way to exhaust who reads it.
+# Nothing of ours is as deep; a deeper object may be meant to exhaust the reader.
 DEEPEST = 32
 
 # No database can seek a name that has a NUL in it.
 Id = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120, pattern=r"^[^\x00]*$")]
 Wordless = Annotated[str, StringConstraints(max_length=200)]
-# Times with which can be reckoned, in any zone.
+# Times that can be computed with in any zone.
 Moment = Annotated[AwareDatetime, Field(ge=datetime(1000, 1, 1, tzinfo=UTC), le=datetime(9000, 1, 1, tzinfo=UTC))]
 Day = Annotated[date, Field(ge=date(2, 1, 1), le=date(9000, 1, 1))]
-# What every database can hold as a number.
+# Numbers that every database can hold.
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Ordinal = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Digest = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
@@ -76,30 +76,29 @@ Era = Annotated[int, Field(ge=0, le=100_000)]
 Verification = Literal["unverified", "confirmed", "disputed"]
 
 
-def _storable(value: dict[str, Any]) -> dict[str, Any]:
-    """What has no fields of ours is taken as it is, if a database can hold it."""
+def check_storable(value: dict[str, Any]) -> dict[str, Any]:
+    """An object without fields of ours, if a database can hold it. Raises ValueError."""
+
+    def is_deeper(value: Any, depth: int) -> bool:
+        inner: Iterable[Any] = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        return any(depth == 0 or is_deeper(item, depth - 1) for item in inner)
+
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise ValueError("it holds what cannot be stored") from error
-    if _is_deeper(value, DEEPEST):
+    if is_deeper(value, DEEPEST):
         raise ValueError(f"it is nested more than {DEEPEST} deep")
     return value
 
 
-def _is_deeper(value: Any, depth: int) -> bool:
-    inner: Iterable[Any] = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return any(depth == 0 or _is_deeper(one, depth - 1) for one in inner)
-
-
-def _of_a_kind(item: dict[str, Any]) -> dict[str, Any]:
+def check_kind(item: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(item.get("kind"), str):
         raise ValueError("it does not say of what kind it is")
     return item
 
 
-def _in_a_zone(name: str) -> str:
-    """A time zone that is known here. Raises ValueError."""
+def check_zone(name: str) -> str:
     try:
         validate_timezone(name or "UTC")
     except NotValid as error:
@@ -107,17 +106,17 @@ def _in_a_zone(name: str) -> str:
     return name
 
 
-def _felt(value: dict[str, Any]) -> dict[str, Any]:
-    """A mood as it is read later on; what it says besides is kept."""
+def check_mood(value: dict[str, Any]) -> dict[str, Any]:
+    """A mood with its fields valid; unknown ones are kept."""
     try:
-        felt = MoodState.model_validate(value)
+        state = MoodState.model_validate(value)
     except ValidationError as error:
-        raise ValueError(_told(error)) from error
-    at = {"updated_at": felt.updated_at.isoformat()} if felt.updated_at else {}
-    return value | {"mood": felt.mood, "energy": felt.energy, **at} if value else value
+        raise ValueError(_faults(error)) from error
+    at = {"updated_at": state.updated_at.isoformat()} if state.updated_at else {}
+    return value | {"mood": state.mood, "energy": state.energy, **at} if value else value
 
 
-Things = Annotated[dict[str, Any], AfterValidator(_storable)]
+Things = Annotated[dict[str, Any], AfterValidator(check_storable)]
 RelationalTag = Literal["identity-bearing", "unresolved", "vulnerability", "turning-point", "correction", "commitment"]
 
 
@@ -135,13 +134,13 @@ class BrokenLine(ArchiveError):
 
 
 class Open(BaseModel):
-    """What may say more than we know: that is in `model_extra`, and reported."""
+    """An object that may have unknown fields: they are in `model_extra`, and reported."""
 
     model_config = ConfigDict(extra="allow", allow_inf_nan=False)
 
 
 class Record(Open):
-    """What all lines have in common. `place` is the one among the lines of its type, for the order in a file may be
+    """The fields of all types. `place` is the record's place among those of its type, for the order in a file may be
     another one."""
 
     type: str = ""
@@ -181,18 +180,18 @@ class PersonaRecord(Record):
     id: Id
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
     user_name: Annotated[str, StringConstraints(max_length=80)] = ""
-    timezone: Annotated[str, AfterValidator(_in_a_zone)] = "UTC"
+    timezone: Annotated[str, AfterValidator(check_zone)] = "UTC"
     language: Literal["en", "zh"] | None = None
     blocks: BlocksRecord = BlocksRecord()
     facts: Things | None = None
-    mood: Annotated[Things, AfterValidator(_felt)] | None = None
+    mood: Annotated[Things, AfterValidator(check_mood)] | None = None
     uuid: UUID | None = None
     created_at: Moment | None = None
     care_until: Moment | None = None
 
 
 class BlockVersionRecord(Record):
-    """A core block as it was; the last one of a label is the one of the persona line."""
+    """A version of a core block; the last one of a label is the one of the persona record."""
 
     label: Literal["persona", "user", "style"]
     version: Ordinal
@@ -202,7 +201,7 @@ class BlockVersionRecord(Record):
 
 
 class TombstoneRecord(Record):
-    """The keyed digest of what was forgotten. It holds nothing but for who has the key, which no archive has."""
+    """The keyed digest of a forgotten text; no archive has the key."""
 
     kind: Literal["text", "line", "name", "external"]
     digest: Digest
@@ -212,7 +211,7 @@ class TombstoneRecord(Record):
 
 
 class TurnRecord(Record):
-    """A burst and its reply. What it was made from (the x-ray) is of the installation that made it."""
+    """New messages and their reply, without the x-ray."""
 
     id: Id
     session: Id
@@ -229,11 +228,11 @@ class TurnRecord(Record):
 
 
 class FlagRecord(Open):
-    """That somebody who may should look at a line soon."""
+    """A message that somebody with permission should read soon."""
 
     raised_at: Moment
     by: By = None
-    # None in archives that were written before it was kept: then the rules say.
+    # None in older archives: then the rules decide.
     by_detector: bool | None = None
     by_model: bool = False
     seen_at: Moment | None = None
@@ -287,14 +286,14 @@ class EventTime(Open):
 
 
 class EvidenceRecord(Open):
-    """Words of a message; `start` is said where it is not the first place in it at which they stand."""
+    """A quote of a message; `start` is given where the quote also occurs before it."""
 
     message: Id
     quote: Annotated[str, StringConstraints(min_length=1)]
     start: Annotated[int, Field(ge=0)] | None = None
 
     def place_in(self, content: str) -> int:
-        """Where in `content`, which holds the quote, it begins."""
+        """The start of the quote in `content`."""
         if self.start is not None and content.startswith(self.quote, self.start):
             return self.start
         return content.index(self.quote)
@@ -358,7 +357,7 @@ class NodeRecord(Record):
 
 
 class NodeVersionRecord(Record):
-    """What a node said before a person corrected it."""
+    """A node before a person corrected it."""
 
     node: Id
     version: Ordinal
@@ -391,7 +390,7 @@ class EntityRecord(Record):
 
 
 class BeforeRecord(Open):
-    """That the two had been kept apart."""
+    """The decision before a merge: to keep the two apart."""
 
     by: By = None
     decided_at: Moment | None = None
@@ -399,7 +398,7 @@ class BeforeRecord(Open):
 
 
 class MergeRecord(Open):
-    """What undoing a merge needs; `memory.archive.merges` says what each means."""
+    """The data to undo a merge; `memory.archive.merges` explains each field."""
 
     at: Moment | None = None
     survivor: Id
@@ -422,14 +421,14 @@ class MergeRecord(Open):
 
 
 class SnapshotRecord(Open):
-    """What undoing a decision about two names needs."""
+    """The data to undo a decision about two entities."""
 
     confirmed: list[Id] = []
     merge: MergeRecord | None = None
 
 
 class ProposalRecord(Record):
-    """Two entities of which it was asked, or decided, whether they are one."""
+    """A proposal or decision to merge two entities, or to keep them apart."""
 
     id: Id
     a: Id
@@ -454,7 +453,7 @@ class MoodRecord(Record):
 
 
 class ReflectionRecord(Record):
-    """One decision about reflecting: the gate counts them."""
+    """One decision of the reflection gate."""
 
     session: Id | None = None
     reason: Literal["shock", "timer", "hard_gate", "not_due", "nothing_new"]
@@ -464,7 +463,7 @@ class ReflectionRecord(Record):
 
 
 class SlowCycleRecord(Record):
-    """Where the slow cycle stands: it has read through that event."""
+    """The last event that the slow cycle has read, and a request for a run."""
 
     through: Id | None = None
     wanted_at: Moment | None = None
@@ -472,7 +471,7 @@ class SlowCycleRecord(Record):
 
 
 class QuestionRecord(Record):
-    """Something she wonders about."""
+    """An open question of the persona."""
 
     id: Id
     text: Annotated[str, StringConstraints(min_length=1, max_length=MAX_QUESTION)]
@@ -484,7 +483,7 @@ class QuestionRecord(Record):
 
 
 class SlowCycleRunRecord(Record):
-    """One run of the slow cycle: what it was given and what it made, by ids."""
+    """One run of the slow cycle, with its input and output by ids."""
 
     id: Id
     session: Id | None = None
@@ -492,7 +491,7 @@ class SlowCycleRunRecord(Record):
     outcome: Literal["done", "failed"]
     failure: Wordless = ""
     given: dict[str, list[Id]] = {}
-    made: list[Annotated[Things, AfterValidator(_of_a_kind)]] = []
+    made: list[Annotated[Things, AfterValidator(check_kind)]] = []
     through: Id | None = None
     tokens_in: Count = 0
     tokens_out: Count = 0
@@ -501,7 +500,7 @@ class SlowCycleRunRecord(Record):
 
 
 class ReceiptRecord(Record):
-    """What was forgotten, in numbers, ids and digests."""
+    """A receipt of forgetting: numbers, ids and digests."""
 
     id: Id
     targets: list[tuple[Wordless, Wordless]] = []
@@ -517,7 +516,7 @@ class ReceiptRecord(Record):
 
 
 class FileRecord(Record):
-    """A file that was taken in. What came in by it says so by `file`."""
+    """An imported file. Records that came in by it name it as `file`."""
 
     id: Id
     format: Annotated[str, StringConstraints(max_length=40)] = ""
@@ -535,7 +534,7 @@ class FileRecord(Record):
 
 
 class PieceRecord(Record):
-    """What of a file was taken in at once."""
+    """A chunk of an imported file."""
 
     file: Id
     number: Annotated[int, Field(ge=0, le=10**9)]
@@ -546,7 +545,7 @@ class PieceRecord(Record):
 
 
 class QuotedRecord(Open):
-    """Words that a draft rests on: in a line, or at a place of a file."""
+    """A quote that a draft rests on, from a message or a place in a file."""
 
     quote: Annotated[str, StringConstraints(min_length=1)]
     message: Id | None = None
@@ -555,7 +554,7 @@ class QuotedRecord(Open):
 
 
 class DraftRecord(Record):
-    """What could stand in a core block, and whether a person let it in."""
+    """A proposed text for a core block, and whether a person accepted it."""
 
     id: Id
     label: Literal["persona", "user", "style"]
@@ -613,9 +612,9 @@ class RawLine:
 
     @cached_property
     def type(self) -> str:
-        """The type that it says; empty where it is no line of an archive."""
-        if begun := _BEGUN.match(self.content):
-            return begun[1].decode()
+        """Its type; empty where it is no line of an archive."""
+        if start := _BEGUN.match(self.content):
+            return start[1].decode()
         try:
             return str(self.data["type"])
         except BrokenLine:
@@ -628,11 +627,21 @@ class RawLine:
 
     @cached_property
     def data(self) -> Mapping[str, Any]:
-        """What it says. Raises BrokenLine."""
+        """Its JSON object. Raises BrokenLine."""
+
+        def parse_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+            if len(values := dict(pairs)) < len(pairs):
+                names = [name for name, _ in pairs]
+                raise ValueError(f"{next(name for name in names if names.count(name) > 1)[:40]!r} is said twice")
+            return values
+
+        def refuse_constant(name: str) -> float:
+            raise ValueError(f"{name} is no number")
+
         if len(self.content) > LONGEST_LINE_BYTES:
             raise BrokenLine(self.number, "the line is longer than 16 MB")
         try:
-            data = json.loads(self.storable.decode(), object_pairs_hook=_object, parse_constant=_no_number)
+            data = json.loads(self.storable.decode(), object_pairs_hook=parse_object, parse_constant=refuse_constant)
             json.dumps(data, ensure_ascii=False).encode()
         except UnicodeDecodeError as error:
             raise BrokenLine(self.number, f"not UTF-8: {error.reason} at byte {error.start}") from error
@@ -648,22 +657,13 @@ class RawLine:
 _NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")  # as JSON writes it
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"{next(name for name in names if names.count(name) > 1)[:40]!r} is said twice")
-    return found
-
-
-def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no number")
+_TIMES = ("created_at", "started_at", "asked_at", "edited_at", "first_at", "wanted_at", "at")
 
 
 @dataclass
 class LineOffsets:
-    """Where in a file the lines of one type are: bytes from its start, numbers of lines, and their length in bytes;
-    what orders them; and the hashes of their ids, where the type has any."""
+    """The lines of one type in a file: offsets and sizes in bytes, line numbers, their order, and the hashes of their
+    ids, where the type has any."""
 
     kind: str
     type: type["Record"]
@@ -674,14 +674,17 @@ class LineOffsets:
     moments: "array[float]" = field(default_factory=lambda: array("d"))
     names: "array[int]" = field(default_factory=lambda: array("q"))
 
+    @cached_property
+    def time_field(self) -> str:
+        """The field that orders records of this type; empty where there is none."""
+        return next((name for name in _TIMES if name in self.type.model_fields), "")
+
     def note(self, line: RawLine, found: "Record") -> None:
         self.at.append(line.at)
         self.numbers.append(line.number)
         self.sizes.append(line.size)
         self.places.append(found.place or 0)
-        # When it was, as far as lines of its type say so.
-        name = _says_when(type(found))
-        at: datetime | None = getattr(found, name) if name else None
+        at: datetime | None = getattr(found, self.time_field) if self.time_field else None
         self.moments.append(at.timestamp() if at else 0.0)
         if "id" in self.type.model_fields:
             self.names.append(hash(found.id))  # type: ignore[attr-defined]
@@ -695,13 +698,12 @@ class LineOffsets:
                 setattr(self, name, array(values.typecode, (values[place] for place in keep) if values else ()))
 
     def in_order(self) -> list[int]:
-        """Indices as the lines follow each other: by the place that they say, else by their time, else as in the
-        file."""
+        """Indices by place, else by time, else as in the file."""
         keys = (np.asarray(self.numbers), np.asarray(self.moments), np.asarray(self.places))
         return [int(place) for place in np.lexsort(keys)]
 
     def at_once(self) -> Iterator[list[int]]:
-        """The same, so many at a time as are stored at once."""
+        """The same in batches that are stored in one transaction."""
         some: list[int] = []
         size = 0
         for place in self.in_order():
@@ -714,17 +716,8 @@ class LineOffsets:
             yield some
 
 
-_MOMENTS = ("created_at", "started_at", "asked_at", "edited_at", "first_at", "wanted_at", "at")
-
-
-@cache
-def _says_when(kind: type["Record"]) -> str | None:
-    return next((name for name in _MOMENTS if name in kind.model_fields), None)
-
-
 def raw_lines(file: BinaryIO) -> Iterator[RawLine]:
-    """The lines of a file from its start, one at a time; empty ones are left out, and what follows one that is too
-    long."""
+    """The lines of a file from its start, without empty ones, up to the first that is too long."""
     file.seek(0)
     number = at = 0
     while line := file.readline(LONGEST_LINE_BYTES + 1):
@@ -747,75 +740,75 @@ def line_at(file: BinaryIO, at: int, number: int) -> RawLine:
 def record(line: RawLine, types: Mapping[str, type[Record]] = TYPES) -> Record | None:
     """The line as its type; None where the type is none of `types`. Raises BrokenLine.
 
-    Read at once where it says its type first; what is then not sound is looked at once more, for the reason.
+    A line with its type first is parsed once; only one that fails is parsed again, for the reason.
     """
     if (expected := types.get(line.type)) is not None and line.size <= LONGEST_LINE_BYTES:
         try:
             found = expected.model_validate_json(line.storable)
         except ValidationError:
-            return _looked_at(line, types)
+            return _parse_again(line, types)
         if found.type == line.type:
             return found
-    return _looked_at(line, types)
+    return _parse_again(line, types)
 
 
-def _looked_at(line: RawLine, types: Mapping[str, type[Record]]) -> Record | None:
-    """Null says nothing: it is as if it were not there."""
+def _parse_again(line: RawLine, types: Mapping[str, type[Record]]) -> Record | None:
+    """Null is as if the field were not there."""
     kind = line.data["type"]
     if kind not in types:
         return None
     try:
         return types[kind].model_validate({name: value for name, value in line.data.items() if value is not None})
     except ValidationError as error:
-        raise BrokenLine(line.number, _told(error)) from error
+        raise BrokenLine(line.number, _faults(error)) from error
 
 
 def check_record(line: RawLine, types: Mapping[str, type[Record]] = TYPES) -> tuple[Record | None, list[str]]:
-    """The same for a line that is seen for the first time, and what it says that we do not know. A name that is said
-    twice in it is found by counting: only where the numbers differ is it looked at closely."""
+    """The same for a line that is read for the first time, with its unknown fields. A field that occurs twice is found
+    by counting: only where the numbers differ is the line parsed closely."""
     found = record(line, types)
     unknown: list[str] = []
-    if found is not None and _names_said(found, "", unknown) != line.content.count(b'":'):
+    if found is not None and _count_fields(found, "", unknown) != line.content.count(b'":'):
         line.data  # noqa: B018  # raises BrokenLine
     return found, unknown
 
 
-def _names_said(found: Open, within: str, unknown: list[str]) -> int:
-    """How many fields are said in it; those that we do not know are added to `unknown`."""
+def _count_fields(found: Open, within: str, unknown: list[str]) -> int:
+    """The number of fields in it; unknown ones are added to `unknown`."""
     count = len(found.model_fields_set)
     if found.model_extra:
         unknown += [f"{within}{name}" for name in found.model_extra]
-    for name in _nesting(type(found)):
+    for name in nested_fields(type(found)):
         inner = getattr(found, name)
-        for one in inner if isinstance(inner, list) else () if inner is None else (inner,):
-            count += _names_said(one, f"{within}{name}.", unknown)
+        for item in inner if isinstance(inner, list) else () if inner is None else (inner,):
+            count += _count_fields(item, f"{within}{name}.", unknown)
     return count
 
 
 @cache
-def _nesting(kind: type[Open]) -> tuple[str, ...]:
-    """The fields in which others stand."""
-    return tuple(name for name, known in kind.model_fields.items() if _holds_others(known.annotation))
+def nested_fields(kind: type[Open]) -> tuple[str, ...]:
+    """The fields that hold objects of ours."""
 
+    def holds_objects(annotation: Any) -> bool:
+        if isinstance(annotation, type) and issubclass(annotation, Open):
+            return True
+        return any(map(holds_objects, get_args(annotation)))
 
-def _holds_others(annotation: Any) -> bool:
-    if isinstance(annotation, type) and issubclass(annotation, Open):
-        return True
-    return any(map(_holds_others, get_args(annotation)))
+    return tuple(name for name, field in kind.model_fields.items() if holds_objects(field.annotation))
 
 
 def read(
     file: BinaryIO, places: LineOffsets, chosen: Sequence[int], progress: Callable[[int], None] = lambda size: None
 ) -> list[Numbered[Any]]:
-    """The lines of these indices of `places`, which are known to be good. They are read as they stand in the file, so
-    that of a zip little is unpacked again."""
+    """The records at these indices of `places`, which are known to be good. They are read in the order of the file, so
+    that little of a zip is unpacked again."""
     found: dict[int, Numbered[Any]] = {}
     for index in sorted(chosen, key=places.at.__getitem__):
         line = line_at(file, places.at[index], places.numbers[index])
         progress(line.size)
-        said = record(line, {places.kind: places.type})
-        assert said is not None
-        found[index] = Numbered(line.number, said)
+        parsed = record(line, {places.kind: places.type})
+        assert parsed is not None
+        found[index] = Numbered(line.number, parsed)
     return [found[index] for index in chosen]
 
 
@@ -824,7 +817,11 @@ def header(file: BinaryIO) -> HeaderRecord:
     first = next(raw_lines(file), None)
     if first is None:
         raise ArchiveError("the file is empty")
-    if not _begins_archive(first):
+    try:
+        begins = first.data["type"] == "header" and first.data.get("format") == FORMAT
+    except BrokenLine:
+        begins = False
+    if not begins:
         what = next((what for begun, what in _MISTAKEN.items() if first.content.startswith(begun)), "")
         raise ArchiveError(
             f"line {first.number}: this is no archive: {what or f'it must be a header with the format {FORMAT!r}'}"
@@ -838,14 +835,7 @@ def header(file: BinaryIO) -> HeaderRecord:
     return found
 
 
-def _begins_archive(first: RawLine) -> bool:
-    try:
-        return first.data["type"] == "header" and first.data.get("format") == FORMAT
-    except BrokenLine:
-        return False
-
-
-def _told(error: ValidationError) -> str:
-    """The validator's faults in one sentence, without the words that were found."""
+def _faults(error: ValidationError) -> str:
+    """The validator's faults in one sentence, without the values."""
     faults = error.errors(include_url=False, include_input=False, include_context=False)
     return "; ".join(f"{'.'.join(map(str, fault['loc'])) or 'line'}: {fault['msg']}" for fault in faults)

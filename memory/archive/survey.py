@@ -1,7 +1,7 @@
-"""The first reading of an archive, before anything is written: every line is looked at, and what it refers to is there.
+"""The first reading of an archive, before anything is written: every line is valid, and what it refers to is there.
 
-A line may refer to one of the same file, or to what the persona knows already. Ids are remembered as hashes, 8 bytes
-each, so that years of talk fit into little memory. What is left out takes along what refers to it.
+A record may refer to one of the same file, or to a row that the persona has already. Ids are kept as hashes, 8 bytes
+each, so that years of sessions fit into little memory. Records that refer to one that is left out are left out, too.
 """
 
 from array import array
@@ -34,13 +34,13 @@ from memory.models import ConceptNode, Entity, ImportJob
 
 LANGUAGE_SAMPLE = 4_000
 LINKED = "node that refers to others"
-# So many quotes are looked for at once, in lines that are read for them.
+# Quotes checked together; the messages they quote are read for them.
 QUOTES_AT_ONCE = 4_000
 
 Progress = Callable[[int], None]
 Report = Callable[[str], None]
 
-# What lines refer to by the ids that these fields hold.
+# The type of record whose ids these fields hold.
 _REFERS: Mapping[str, Mapping[str, str]] = {
     "turn": {"session": "session"},
     "message": {"session": "session", "turn": "turn"},
@@ -72,7 +72,7 @@ _KINDS = tuple(_MODELS)
 
 @dataclass
 class Survey:
-    """What the first reading finds: the persona, and where the good lines are, by type."""
+    """The persona, and the places of good lines, by type."""
 
     file: BinaryIO
     header: HeaderRecord
@@ -86,22 +86,22 @@ class Survey:
     rejected: int = 0
     size: int = 0
     has_header: bool = False
-    # What is referred to: its kind, the hash of its id, and the line that does.
+    # References: the type and the hash of the id that is referred to, and the line that does.
     to: "array[int]" = field(default_factory=lambda: array("B"))
     keys: "array[int]" = field(default_factory=lambda: array("q"))
     by: "array[int]" = field(default_factory=lambda: array("Q"))
-    # Words that must stand in a message: the line that says so, the message's id, and they.
+    # Quotes: the line, the message's id, and the text that must occur in it.
     quotes: list[tuple[int, str, str]] = field(default_factory=list)
     merged: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def batches(self, kind: str, progress: Progress = lambda size: None) -> Iterator[list[Numbered[Any]]]:
-        """The good lines of this type in their order, some at a time."""
+        """The good lines of this type in their order, a batch at a time."""
         places = self.places.get(kind)
         for some in places.at_once() if places else ():
             yield schema.read(self.file, places, some, progress)  # type: ignore[arg-type]
 
     def called(self, kind: str, ids: Iterable[str | None]) -> list[Numbered[Any]]:
-        """The lines of this type that have these ids, as they follow each other in the file."""
+        """The lines of this type that have these ids, in the order of the file."""
         wanted = {one for one in ids if one}
         places = self.places.get(kind)
         if not wanted or places is None:
@@ -112,9 +112,9 @@ class Survey:
         return [one for one in found if one.record.id in wanted]
 
     def note(self, line: RawLine, found: Record) -> None:
-        self._of(found.type, found).note(line, found)
-        if isinstance(found, NodeRecord) and (links(found) or found.orphaned):
-            self._of(LINKED, found).note(line, found)
+        is_linked = isinstance(found, NodeRecord) and bool(links(found) or found.orphaned)
+        for name in (found.type, LINKED) if is_linked else (found.type,):
+            self.places.setdefault(name, LineOffsets(found.type, type(found))).note(line, found)
         if isinstance(found, NodeRecord | DraftRecord):
             self.quotes += ((line.number, message, quote) for message, quote in _quotes(found))
         if isinstance(found, EntityRecord) and found.merged_into:
@@ -138,7 +138,7 @@ class Survey:
         self.report(f"rejected, {broken}")
 
     def drop(self, numbers: set[int]) -> None:
-        """What stands in these lines is not there."""
+        """Forget these lines."""
         for places in self.places.values():
             places.drop(numbers)
         self.quotes = [one for one in self.quotes if one[0] not in numbers]
@@ -147,27 +147,22 @@ class Survey:
             values = getattr(self, name)
             setattr(self, name, array(values.typecode, (values[place] for place in keep)))
 
-    def _of(self, name: str, found: Record) -> LineOffsets:
-        if name not in self.places:
-            self.places[name] = LineOffsets(found.type, type(found))
-        return self.places[name]
-
 
 def survey_archive(file: BinaryIO, skip_bad: bool, progress: Progress, report: Report) -> Survey:
-    """Every line by itself. Raises ArchiveError, or BrokenLine unless bad lines are skipped."""
-    types = {**schema.TYPES, **{part.kind: part.record for part in parts.part_of_app()}}
+    """Check every line by itself. Raises ArchiveError, or BrokenLine unless bad lines are skipped."""
+    types = {**schema.TYPES, **{part.kind: part.record for part in parts.parts_of_apps()}}
     survey = Survey(file, schema.header(file), skip_bad, report, types)
     for line in schema.raw_lines(file):
         progress(line.size)
         survey.size += line.size
         try:
-            _note(survey, line)
+            _check_line(survey, line)
         except BrokenLine as broken:
             survey.reject(broken.number, broken.reason)
     return survey
 
 
-def _note(survey: Survey, line: RawLine) -> None:
+def _check_line(survey: Survey, line: RawLine) -> None:
     found, unknown = schema.check_record(line, survey.types)
     if found is None:
         survey.unknown[f"lines of type {line.data['type'][:40]!r}"] += 1
@@ -182,7 +177,6 @@ def _note(survey: Survey, line: RawLine) -> None:
             raise BrokenLine(line.number, "a second header")
         survey.has_header = True
     elif isinstance(found, NodeRecord):
-        # What of a memory can be told by itself. Raises BrokenLine.
         if found.id in links(found):
             raise BrokenLine(line.number, "it refers to itself")
         if has_our_vector(survey.header, found):
@@ -226,10 +220,10 @@ def _quotes(found: NodeRecord | DraftRecord) -> list[tuple[str, str]]:
 
 
 def drop_unusable(survey: Survey, known: Known | None) -> None:
-    """Leave out what cannot be taken because of other lines, and all that refers to it; `known` is the persona who has
-    some of it already. Raises BrokenLine unless bad lines are skipped."""
-    _settle_twins(survey)
-    # The hashes of ids that are not in the file, but known.
+    """Leave out records that cannot be taken because of other lines, and all that refer to them; `known` is the persona
+    who has some of them already. Raises BrokenLine unless bad lines are skipped."""
+    _drop_twins(survey)
+    # The hashes of ids that are known, but not in the file.
     elsewhere: dict[str, set[int]] = defaultdict(set)
     missing = _missing(survey, elsewhere)
     if known is not None and missing:
@@ -240,14 +234,23 @@ def drop_unusable(survey: Survey, known: Known | None) -> None:
         for kind, ids in wanted.items():
             elsewhere[kind] = {hash(given) for given in known.rows(_MODELS[kind], ids)}
     _settle_references(survey, elsewhere)
-    _settle_circles(survey)
+    # A merge into an entity that is merged into this one is a circle.
+    circles: dict[int, str] = {}
+    for start, (_, number) in survey.merged.items():
+        seen, at = {start}, start
+        while at in survey.merged and (at := survey.merged[at][0]) not in seen:
+            seen.add(at)
+        if at in survey.merged:
+            circles[number] = "it lives on in nobody: a circle"
+    if circles:
+        survey.leave_out(circles)
     while wrong := dict(_misquotes(survey, known)):
         survey.leave_out(wrong)
         _settle_references(survey, elsewhere)
 
 
-def _settle_twins(survey: Survey) -> None:
-    """Of lines that say the same of the same id one is taken; one that says something else is wrong."""
+def _drop_twins(survey: Survey) -> None:
+    """Keep one of equal records with one id; reject a record with the id of a different one."""
     twins: set[int] = set()
     wrong: dict[int, str] = {}
     for kind in survey.types.keys() & survey.places.keys():
@@ -258,7 +261,7 @@ def _settle_twins(survey: Survey) -> None:
         for one in schema.read(survey.file, places, [int(place) for place in several]):
             if one is (other := first.setdefault(one.record.id, one)):
                 continue
-            if _without_place(one.record) == _without_place(other.record):
+            if one.record.model_copy(update={"place": other.record.place}) == other.record:
                 twins.add(one.number)
             else:
                 wrong[one.number] = f"another {kind} has the id {one.record.id!r}, too: line {other.number}"
@@ -269,19 +272,19 @@ def _settle_twins(survey: Survey) -> None:
         survey.leave_out(wrong)
 
 
-def _without_place(found: Record) -> Record:
-    return found.model_copy(update={"place": None})
-
-
 def _settle_references(survey: Survey, elsewhere: Mapping[str, set[int]]) -> None:
     while missing := _missing(survey, elsewhere):
         there = {kind: _names(survey, kind, elsewhere) for kind in _KINDS}
         lines = _lines(survey, missing if survey.skip_bad else {min(missing)})
-        survey.leave_out({one.number: _what_is_missing(one.record, there) for one in lines})
+        reasons: dict[int, str] = {}
+        for one in lines:
+            kind, name = next((kind, name) for kind, name in _refers(one.record) if hash(name) not in there[kind])
+            reasons[one.number] = f"there is no {kind} {name!r}"
+        survey.leave_out(reasons)
 
 
 def _missing(survey: Survey, elsewhere: Mapping[str, set[int]]) -> set[int]:
-    """The numbers of lines that refer to what is not there."""
+    """The numbers of lines that refer to ids that are not there."""
     to, keys, by = np.asarray(survey.to), np.asarray(survey.keys), np.asarray(survey.by)
     found: set[int] = set()
     for place, kind in enumerate(_KINDS):
@@ -303,26 +306,8 @@ def _lines(survey: Survey, numbers: Collection[int]) -> Iterator[Numbered[Any]]:
         yield from schema.read(survey.file, places, chosen.tolist())
 
 
-def _what_is_missing(found: Record, there: Mapping[str, Collection[int]]) -> str:
-    kind, given = next((kind, one) for kind, one in _refers(found) if hash(one) not in there[kind])
-    return f"there is no {kind} {given!r}"
-
-
-def _settle_circles(survey: Survey) -> None:
-    """Nobody lives on in somebody who lives on in them."""
-    wrong: dict[int, str] = {}
-    for start, (_, number) in survey.merged.items():
-        seen, at = {start}, start
-        while at in survey.merged and (at := survey.merged[at][0]) not in seen:
-            seen.add(at)
-        if at in survey.merged:
-            wrong[number] = "it lives on in nobody: a circle"
-    if wrong:
-        survey.leave_out(wrong)
-
-
 def _misquotes(survey: Survey, known: Known | None) -> Iterator[tuple[int, str]]:
-    """The numbers of lines that quote what was not said, and why."""
+    """The numbers of lines with a quote that does not occur in its message, and the reason."""
     for first in range(0, len(survey.quotes), QUOTES_AT_ONCE):
         quotes = survey.quotes[first : first + QUOTES_AT_ONCE]
         cited = {message for _, message, _ in quotes}

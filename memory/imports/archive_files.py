@@ -71,7 +71,7 @@ def survey(source: Source, alive: Callable[[], None] = lambda: None) -> dict[str
     seen = _Seen()
     with _opened(source) as file:
         schema.header(file)
-        types = {**schema.TYPES, **{part.kind: part.record for part in parts.part_of_app()}}
+        types = {**schema.TYPES, **{part.kind: part.record for part in parts.parts_of_apps()}}
         for line in schema.raw_lines(file):
             alive()
             seen.note(line.type, schema.record(line, types))

@@ -380,15 +380,15 @@ def test_an_archive_that_is_restored_during_the_switch_has_vectors_of_the_new_mo
     """Those that it brings, by the old one, too."""
     brought = base64.b64encode(vector("Ana sang.", OLD).tobytes()).decode()
     lines = (archives.node("n1", "Ana sang.", embedding=brought), archives.node("n2", "Ana danced."))
-    real = read._Loader._vectors
+    real = read.Loader.vectors_of
 
     def then_change(*args: Any) -> dict[str, np.ndarray]:
         rows = real(*args)
-        monkeypatch.setattr(read._Loader, "_vectors", real)
+        monkeypatch.setattr(read.Loader, "vectors_of", real)
         reembedding.change(NEW)
         return rows
 
-    monkeypatch.setattr(read._Loader, "_vectors", then_change)
+    monkeypatch.setattr(read.Loader, "vectors_of", then_change)
     result = archives.imported(
         tmp_path, ana, archives.HEADER | {"embedding_model": OLD}, archives.PERSONA | {"id": "m"}, *lines
     )
