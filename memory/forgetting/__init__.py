@@ -4,7 +4,6 @@ from memory.erasure.receipts import finish, finish_pending, note_erasure
 from memory.forgetting.execute import forget
 from memory.forgetting.people import LastSuperuser, is_last_superuser
 from memory.forgetting.planning import plan
-from memory.forgetting.targets import target_of
 from memory.forgetting.types import (
     KINDS,
     REASONS,
@@ -18,6 +17,7 @@ from memory.forgetting.types import (
     PlanChanged,
     Target,
     make_choice,
+    target_of,
 )
 
 __all__ = [

@@ -4,7 +4,7 @@
     its messages    (and those of what was concluded from it) deleted or withheld, as the choice says
     dependents      deleted; with "orphan" they stay as long as they rest on something else
     shared messages take the memories that rest on them along; with "orphan" those stay and the messages are withheld
-    a reply         shares the fate of the messages it replied to
+    a reply         goes or is withheld with the messages it replied to
     a mention       of it in another message is deleted or withheld, as the choice says; no memory goes with that
 
 No message is deleted under a memory that stays, unless that very message was chosen.
@@ -24,7 +24,7 @@ NONE: frozenset[int] = frozenset()
 
 @dataclass(frozen=True)
 class MemoryNode:
-    """What a memory rests on: messages that it quotes, memories from which it was concluded; and what replaced it."""
+    """A memory: the messages that it quotes, the memories from which it was concluded, and the one that replaced it."""
 
     messages: frozenset[int] = NONE
     filling: frozenset[int] = NONE
@@ -33,7 +33,7 @@ class MemoryNode:
 
 @dataclass(frozen=True)
 class GraphMessage:
-    """A message, and the turn it belongs to. `is_reply`: the persona said it in that turn."""
+    """A message and its turn. `is_reply`: the persona said it in that turn."""
 
     turn: int | None = None
     is_reply: bool = False
@@ -49,7 +49,7 @@ class Graph:
 
 @dataclass(frozen=True)
 class ForgetRequest:
-    """What is to be forgotten, by key, with the reason.
+    """Keys to forget, with the reason.
 
     memories, messages: go in any case
     wanted: further messages that hold the same words; they go as far as nothing that stays rests on them
@@ -66,7 +66,7 @@ class ForgetRequest:
 
 @dataclass(frozen=True)
 class ForgetDecision:
-    """What becomes of each, with the reason.
+    """What becomes of each key, with the reason.
 
     content_matches: those of `memories` that go for what they say, not only for messages that they share or the file
         that they came with
@@ -81,7 +81,7 @@ class ForgetDecision:
 
 
 def decide(graph: Graph, request: ForgetRequest, choice: Choice) -> ForgetDecision:
-    """The fate of everything in the graph that forgetting reaches. The more the graph holds, the more may go."""
+    """What becomes of everything in the graph that forgetting reaches. The more the graph holds, the more may go."""
     decider = _Decider(graph, request, choice)
     while decider.advance():
         pass
@@ -98,22 +98,20 @@ class _Decider:
         self.chosen_turns = self._turns(request.messages)
 
     def advance(self) -> bool:
-        """Let go what has to with what goes already; whether there was anything."""
+        """Add memories that must go with those that go already, and return whether there were any."""
         before = len(self.going), len(self.content_matches)
         wanted = self.wanted(mentions=False)
+        chosen = self.request.messages.keys()
         for pk, memory in self.graph.memories.items():
-            self._decide(pk, memory, wanted)
+            if memory.superseded_by in self.going and self.choice.block_reimport:
+                self._add(pk, "earlier", by_content=memory.superseded_by in self.content_matches)
+            if memory.filling & self.going.keys():
+                self._decide_dependent(pk, memory, "rests_on", by_content=bool(memory.filling & self.content_matches))
+            if memory.messages & chosen:
+                self._decide_dependent(pk, memory, "quotes", by_content=memory.messages <= chosen)
+            elif not self._may_stay(pk) and any(self._mode(key) == "forget" for key in memory.messages & wanted.keys()):
+                self._add(pk, "same_lines", by_content=False)
         return (len(self.going), len(self.content_matches)) != before
-
-    def _decide(self, pk: int, memory: MemoryNode, wanted: Mapping[int, str]) -> None:
-        if memory.superseded_by in self.going and self.choice.block_reimport:
-            self._add(pk, "earlier", by_content=memory.superseded_by in self.content_matches)
-        if memory.filling & self.going.keys():
-            self._decide_dependent(pk, memory, "rests_on", by_content=bool(memory.filling & self.content_matches))
-        if memory.messages & self.request.messages.keys():
-            self._decide_dependent(pk, memory, "quotes", by_content=memory.messages <= self.request.messages.keys())
-        elif not self._may_stay(pk) and any(self._mode(one) == "forget" for one in memory.messages & wanted.keys()):
-            self._add(pk, "same_lines", by_content=False)
 
     def _decide_dependent(self, pk: int, memory: MemoryNode, why: str, *, by_content: bool) -> None:
         if not self._may_stay(pk):
@@ -130,25 +128,25 @@ class _Decider:
         return self.choice.dependents == "orphan" or pk in self.choice.staying
 
     def wanted(self, *, mentions: bool) -> dict[int, str]:
-        """The messages that hold the words of what goes, but for those that were chosen themselves."""
-        found = {message: "words_of" for pk in self.content_matches for message in self.graph.memories[pk].messages}
-        found |= {message: why for message, why in self.request.wanted.items() if message not in found}
+        """Messages with the text of memories that go, without those that were chosen themselves."""
+        texts = {message: "words_of" for pk in self.content_matches for message in self.graph.memories[pk].messages}
+        texts |= {message: why for message, why in self.request.wanted.items() if message not in texts}
         if mentions:
-            found |= {message: "mentioned" for message in self.request.mentions if message not in found}
-        turns = self._turns([*found, *self.request.messages])
+            texts |= {message: "mentioned" for message in self.request.mentions if message not in texts}
+        turns = self._turns([*texts, *self.request.messages])
         replies = {
             pk: "echo" for pk, message in self.graph.messages.items() if message.is_reply and message.turn in turns
         }
         kept = self.request.messages.keys() | self.request.left
-        return {pk: why for pk, why in (replies | found).items() if pk not in kept}
+        return {pk: why for pk, why in (replies | texts).items() if pk not in kept}
 
     def _turns(self, messages: Iterable[int]) -> set[int]:
-        """The turns in which one of these was said by the user."""
+        """The turns that one of these messages of the user belongs to."""
         known = (self.graph.messages[pk] for pk in messages if pk in self.graph.messages)
         return {message.turn for message in known if message.turn is not None and not message.is_reply}
 
     def _mode(self, pk: int) -> str:
-        """Whether a wanted message is to be forgotten, or withheld. A reply goes with a chosen message."""
+        """Whether a message is forgotten or withheld. A reply goes with a chosen message."""
         message = self.graph.messages.get(pk)
         if pk in self.request.mentions:
             return self.request.mentions[pk]
@@ -159,7 +157,7 @@ class _Decider:
     def decision(self) -> ForgetDecision:
         remaining = {pk: memory for pk, memory in self.graph.memories.items() if pk not in self.going}
         needed = {message for memory in remaining.values() for message in memory.messages}
-        gone: dict[int, str] = dict(self.request.messages)
+        deleted: dict[int, str] = dict(self.request.messages)
         withheld: dict[int, str] = {}
         for pk, why in self.wanted(mentions=True).items():
             if self._mode(pk) == "withhold":
@@ -167,20 +165,17 @@ class _Decider:
             elif pk in needed:
                 withheld[pk] = "still_needed"
             else:
-                gone[pk] = why
-        self._withhold_replies(gone, withheld)
+                deleted[pk] = why
+        # A reply to a message that is withheld is withheld with it, and not deleted.
+        withheld_turns = self._turns(withheld) - self._turns(deleted)
+        for pk in [pk for pk, why in deleted.items() if why == "echo" and pk not in self.request.messages]:
+            message = self.graph.messages.get(pk)
+            if message and message.is_reply and message.turn in withheld_turns:
+                del deleted[pk]
+                withheld[pk] = "still_needed"
         staying = {
             pk: "other_ground"
             for pk, memory in remaining.items()
-            if memory.filling & self.going.keys() or memory.messages & gone.keys()
+            if memory.filling & self.going.keys() or memory.messages & deleted.keys()
         }
-        return ForgetDecision(dict(self.going), frozenset(self.content_matches), gone, withheld, staying)
-
-    def _withhold_replies(self, gone: dict[int, str], withheld: dict[int, str]) -> None:
-        """A reply to a message that is withheld is withheld with it, and not deleted."""
-        withheld_turns = self._turns(withheld) - self._turns(gone)
-        for pk in [pk for pk, why in gone.items() if why == "echo" and pk not in self.request.messages]:
-            message = self.graph.messages.get(pk)
-            if message and message.is_reply and message.turn in withheld_turns:
-                del gone[pk]
-                withheld[pk] = "still_needed"
+        return ForgetDecision(dict(self.going), frozenset(self.content_matches), deleted, withheld, staying)

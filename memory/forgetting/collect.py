@@ -1,20 +1,21 @@
-"""Collecting the dependents of what is to be forgotten: memories and messages are read ring by ring and decided upon.
+"""Collecting what forgetting reaches, ring by ring, and what it leaves empty. Reads only.
 
-Each ring takes the same few statements, however many memories it holds; it is read because something in the ring
-before it goes. Nothing is written.
+Each ring of memories and messages takes the same few statements, however many it holds; it is read because something
+in the ring before it goes. Then the consequences: sessions and turns without a message, names without an entity,
+entities without a memory.
 """
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, cast
 
 from django.db.models import Q, QuerySet
 
 from chat import search
 from chat.models import Message, Session, Turn
 from echovessel.language import tokenizer
-from echovessel.language.person_names import occurs
+from echovessel.language.person_names import normalize_name, occurs
 from memory.curation.restatements import MIN_SHARED, Statement, contains, is_named, names_of
 from memory.forgetting.closure import ForgetDecision, ForgetRequest, Graph, GraphMessage, MemoryNode, decide
 from memory.forgetting.registry import among, naming
@@ -32,7 +33,7 @@ NODE_FIELDS = (
 
 @dataclass
 class Closure:
-    """What forgetting reaches: the rows around the targets, and what is to become of them."""
+    """The rows around the targets, and what becomes of them."""
 
     persona: Persona
     choice: Choice
@@ -48,13 +49,12 @@ class Closure:
     imported_entities: set[int] = field(default_factory=set)  # that go when nothing mentions them any longer
     request: ForgetRequest = field(default_factory=lambda: ForgetRequest({}, {}, {}))
     decision: ForgetDecision = field(default_factory=lambda: ForgetDecision({}, frozenset(), {}, {}, {}))
-    source_sessions: set[int] = field(default_factory=set)  # in which it was told
-    possible_restatements: set[int] = field(
-        default_factory=set
-    )  # what the persona said in them, or when it had been recalled
+    source_sessions: set[int] = field(default_factory=set)  # that the memories come from
+    # Replies in these sessions, or made when a memory that goes had been recalled.
+    possible_restatements: set[int] = field(default_factory=set)
 
     def graph(self) -> Graph:
-        """All that was read so far, as it is decided upon."""
+        """The rows read so far, as the graph to decide on."""
         quoted: dict[int, set[int]] = defaultdict(set)
         for row in self.evidence.values():
             quoted[row.node_id].add(row.message_id)
@@ -73,7 +73,7 @@ class Closure:
         return Graph(memories, messages)
 
     def statements_of(self, nodes: Iterable[int], names: frozenset[str]) -> list[Statement]:
-        """The words of memories: what they say and said, and their quotes."""
+        """The texts of memories: descriptions, earlier ones too, and quotes."""
         quotes: dict[int, list[str]] = defaultdict(list)
         for row in self.evidence.values():
             quotes[row.node_id].append(row.quote)
@@ -84,7 +84,7 @@ class Closure:
 
 
 class ClosureReader:
-    """One reading under way. `found` is what it has reached."""
+    """One reading under way; `found` holds the rows so far."""
 
     def __init__(self, persona: Persona, targets: Sequence[Target], choice: Choice) -> None:
         self.persona, self.choice = persona, choice
@@ -102,7 +102,7 @@ class ClosureReader:
         self._settle()
 
     def set_mention_modes(self, modes: Mapping[int, MentionMode]) -> bool:
-        """Decide anew, with what becomes of the messages in which it is also mentioned; whether that is new."""
+        """Decide again with these modes of mentions, and return whether they are new."""
         taken = {pk: mode for pk, mode in modes.items() if mode != "leave"}
         left = frozenset(pk for pk, mode in modes.items() if mode == "leave")
         if (taken, left) == (self.mentions, self.left):
@@ -116,26 +116,26 @@ class ClosureReader:
             pass
 
     def advance(self) -> bool:
-        """Decide on what is known, and read what hangs on that; whether anything was new."""
+        """Decide on the rows read so far, and read what depends on that; return whether anything was new."""
         known = self._size()
         self.found.request = ForgetRequest(self.memories, self.chosen_messages, self.wanted, self.mentions, self.left)
         self.found.decision = decision = decide(self.found.graph(), self.found.request, self.choice)
         self._read_messages([*decision.messages, *decision.withheld])
-        self._follow_memories(self._unseen("memories", decision.memories))
-        self._follow_messages(self._unseen("messages", [*decision.messages, *decision.withheld]))
+        if going := self._unseen("memories", decision.memories):
+            # Memories that were concluded from these, and those that they replaced.
+            parents = Filling.objects.filter(child__in=among(going)).values_list("parent_id", flat=True)
+            earlier = ConceptNode.objects.filter(superseded_by__in=among(going)).values_list("pk", flat=True)
+            self._read_nodes([*parents, *earlier])
+        if messages := self._unseen("messages", [*decision.messages, *decision.withheld]):
+            # Memories that rest on these, and replies to them.
+            self._read_nodes(Evidence.objects.filter(message__in=among(messages)).values_list("node_id", flat=True))
+            rows = (self.found.messages[pk] for pk in messages if pk in self.found.messages)
+            turns = {row.turn_id for row in rows if row.turn_id is not None}
+            replies = Message.objects.filter(turn__in=among(turns), role=Message.Role.PERSONA)
+            self._read_messages(replies.values_list("pk", flat=True))
         content_matches = self._unseen("content matches", decision.content_matches)
         self._find_restatements(content_matches)
-        # What says the very same as these and hangs on none of them: a claim in quarantine, say. Two of the same words
-        # on days that differ are two things.
-        first = [pk for pk in content_matches if self.memories.get(pk) != "echo"]
-        by_hash = {content_hash(one.description): pk for pk in first for one in self.found.versions[pk]}
-        by_hash |= {self.found.nodes[pk].content_hash: pk for pk in first}
-        same = ConceptNode.objects.filter(persona=self.persona, content_hash__in=among(by_hash))
-        for node in same.exclude(pk__in=among(self.found.decision.memories)).only("pk", *NODE_FIELDS):
-            said = self.found.nodes[by_hash[node.content_hash]]
-            if not dates_conflict(event_time_of(node), event_time_of(said)):
-                self._read_nodes([node.pk])
-                self.memories[node.pk] = "echo"
+        self._find_same_content(content_matches)
         self._find_restatements_of_chosen(self._unseen("chosen messages", self.chosen_messages))
         return self._size() != known
 
@@ -194,19 +194,15 @@ class ClosureReader:
         about = Mention.objects.filter(entity=entity).values_list("node_id", flat=True)
         self.memories |= dict.fromkeys(about, "mentions")
         names = Alias.objects.filter(Q(entity=entity) | Q(entity__merged_into=entity)).values_list("text", flat=True)
-        self.wanted |= dict.fromkeys(self._messages_naming({entity.canonical_name, *names}), "names")
-
-    def _messages_naming(self, names: Iterable[str]) -> Iterable[int]:
-        """Those in which one of the names stands, and those that somebody of that name has said."""
-        known = list(names)
+        # Messages with one of the names in them, and messages whose speaker has that name.
+        known = [entity.canonical_name, *names]
         others = self.persona.messages.exclude(speaker="").order_by()
         speakers = others.values_list("speaker", flat=True).distinct()
-        theirs = [speaker for speaker in speakers if any(occurs(name, speaker) for name in known)]
-        yield from others.filter(speaker__in=among(theirs)).values_list("pk", flat=True)
-        held = search.find_by_all_words(self.persona.pk, [tokenizer.tokenize(name) for name in known])
-        for pk, content in self._contents({pk for ids in held for pk in ids}):
-            if any(is_named(name, content) for name in known):
-                yield pk
+        named = among([speaker for speaker in speakers if any(occurs(name, speaker) for name in known)])
+        self.wanted |= dict.fromkeys(others.filter(speaker__in=named).values_list("pk", flat=True), "names")
+        hits = search.find_by_all_words(self.persona.pk, [tokenizer.tokenize(name) for name in known])
+        contents = self._contents({pk for keys in hits for pk in keys})
+        self.wanted |= {pk: "names" for pk, content in contents if any(is_named(name, content) for name in known)}
 
     # --- reading ----------------------------------------------------------------------------------------------------
     def _read_nodes(self, keys: Iterable[int]) -> None:
@@ -227,52 +223,43 @@ class ClosureReader:
         if fresh:
             self.found.messages |= Message.objects.filter(persona=self.persona, pk__in=among(fresh)).in_bulk()
 
-    def _follow_memories(self, going: Sequence[int]) -> None:
-        """What was concluded from these, and what they replaced."""
-        if not going:
-            return
-        parents = Filling.objects.filter(child__in=among(going)).values_list("parent_id", flat=True)
-        earlier = ConceptNode.objects.filter(superseded_by__in=among(going)).values_list("pk", flat=True)
-        self._read_nodes([*parents, *earlier])
-
-    def _follow_messages(self, messages: Sequence[int]) -> None:
-        """What rests on these, and what was replied to them."""
-        if not messages:
-            return
-        resting = Evidence.objects.filter(message__in=among(messages)).values_list("node_id", flat=True)
-        self._read_nodes(resting)
-        said = (self.found.messages[pk] for pk in messages if pk in self.found.messages)
-        turns = {message.turn_id for message in said if message.turn_id is not None}
-        replies = Message.objects.filter(turn__in=among(turns), role=Message.Role.PERSONA)
-        self._read_messages(replies.values_list("pk", flat=True))
-
-    # --- echoes -----------------------------------------------------------------------------------------------------
+    # --- restatements -------------------------------------------------------------------------------------------------
     def _find_restatements(self, content_matches: Sequence[int]) -> None:
-        """Find the messages that say again what these say."""
+        """Find messages that restate these memories."""
         if not content_matches:
             return
-        said = self.found.statements_of(content_matches, self.names)
+        statements = self.found.statements_of(content_matches, self.names)
         touched = {self.found.nodes[pk].session_id for pk in content_matches}
         quoted = Evidence.objects.filter(node__in=among(content_matches)).values_list("message__session_id", flat=True)
         source_sessions = {pk for pk in (*touched, *quoted) if pk is not None}
         self.found.source_sessions |= source_sessions
-        candidates = self._replies_in(source_sessions) | self._replies_that_recalled(content_matches)
-        self.found.possible_restatements |= candidates
-        for pk, content in self._contents(candidates):
-            if any(one.is_repeated_by(content) for one in said):
-                self.wanted.setdefault(pk, "echo")
-        self._find_verbatim(said)
-
-    def _replies_in(self, source_sessions: Iterable[int]) -> set[int]:
-        said = Message.objects.filter(session__in=among(source_sessions), role=Message.Role.PERSONA)
-        return set(said.values_list("pk", flat=True))
-
-    def _replies_that_recalled(self, content_matches: Sequence[int]) -> set[int]:
         since = min(self.found.nodes[pk].created_at for pk in content_matches)
         uuids = [str(self.found.nodes[pk].uuid) for pk in content_matches]
-        turns = turns_that_name(self.persona, uuids).filter(created_at__gte=since)
-        told = among(turns.values_list("pk", flat=True))
-        return set(Message.objects.filter(turn__in=told, role=Message.Role.PERSONA).values_list("pk", flat=True))
+        recalled = turns_that_name(self.persona, uuids).filter(created_at__gte=since)
+        turns = among(recalled.values_list("pk", flat=True))
+        replies = Message.objects.filter(role=Message.Role.PERSONA, turn__in=turns)
+        candidates = self._replies_in(source_sessions) | set(replies.values_list("pk", flat=True))
+        self.found.possible_restatements |= candidates
+        for pk, content in self._contents(candidates):
+            if any(statement.is_repeated_by(content) for statement in statements):
+                self.wanted.setdefault(pk, "echo")
+        self._find_verbatim(statements)
+
+    def _replies_in(self, source_sessions: Iterable[int]) -> set[int]:
+        replies = Message.objects.filter(session__in=among(source_sessions), role=Message.Role.PERSONA)
+        return set(replies.values_list("pk", flat=True))
+
+    def _find_same_content(self, content_matches: Sequence[int]) -> None:
+        """Find memories of the same content that refer to none of these: a claim in quarantine, say. Memories of the
+        same text on days that differ are two memories."""
+        first = [pk for pk in content_matches if self.memories.get(pk) != "echo"]
+        by_hash = {content_hash(version.description): pk for pk in first for version in self.found.versions[pk]}
+        by_hash |= {self.found.nodes[pk].content_hash: pk for pk in first}
+        same = ConceptNode.objects.filter(persona=self.persona, content_hash__in=among(by_hash))
+        for node in same.exclude(pk__in=among(self.found.decision.memories)).only("pk", *NODE_FIELDS):
+            if not dates_conflict(event_time_of(node), event_time_of(self.found.nodes[by_hash[node.content_hash]])):
+                self._read_nodes([node.pk])
+                self.memories[node.pk] = "echo"
 
     def _find_restatements_of_chosen(self, messages: Sequence[int]) -> None:
         """Find what the persona said in the sessions of the chosen messages, and where it quotes one of the owner's
@@ -284,16 +271,14 @@ class ClosureReader:
         if not self.choice.block_reimport:
             return
         uuids = set(self.persona.import_runs.filter(pk__in=among(self.found.runs)).values_list("uuid", flat=True))
-        theirs = [
-            message for message in chosen if message.role != Message.Role.PERSONA and message.import_uuid not in uuids
-        ]
-        said = [Statement([message.content], self.names) for message in theirs]
-        self._find_verbatim([one for one in said if len(one.telling) > MIN_SHARED])
+        owners = [one for one in chosen if one.role != Message.Role.PERSONA and one.import_uuid not in uuids]
+        statements = [Statement([message.content], self.names) for message in owners]
+        self._find_verbatim([statement for statement in statements if len(statement.telling) > MIN_SHARED])
 
-    def _find_verbatim(self, said: Sequence[Statement]) -> None:
-        """Find replies of the persona that say it word for word. The owner's own messages of the same words were not
-        chosen: they stay."""
-        wanted = {text for one in said for text in one.literal}
+    def _find_verbatim(self, statements: Sequence[Statement]) -> None:
+        """Find replies of the persona with the same text word for word. Messages of the owner with the same text were
+        not chosen: they stay."""
+        wanted = {text for statement in statements for text in statement.literal}
         held = search.find_by_all_words(self.persona.pk, [tokenizer.tokenize(text) for text in wanted])
         replies = Message.objects.filter(role=Message.Role.PERSONA, pk__in=among({pk for ids in held for pk in ids}))
         for pk, content in replies.values_list("pk", "content"):
@@ -307,3 +292,144 @@ class ClosureReader:
 def turns_that_name(persona: Persona, uuids: Collection[str]) -> QuerySet[Turn]:
     """The turns whose x-ray names one of these: something recalled, weighed, listed or shown."""
     return Turn.objects.filter(naming("chat_turn.xray", uuids), persona=persona).exclude(xray={})
+
+
+# --- consequences -----------------------------------------------------------------------------------------------------
+@dataclass
+class Consequences:
+    """Rows by key.
+
+    touched: sessions of which something is deleted or withheld, deleted ones included
+    described: entities that stay and were described from what is deleted
+    by_people: those of them that a person described
+    """
+
+    touched: dict[int, Session] = field(default_factory=dict)
+    sessions: dict[int, str] = field(default_factory=dict)
+    turns: set[int] = field(default_factory=set)
+    replied: set[int] = field(default_factory=set)  # turns of messages that go or are withheld
+    entities: dict[int, Entity] = field(default_factory=dict)
+    aliases: dict[int, Alias] = field(default_factory=dict)
+    renamed: dict[int, str] = field(default_factory=dict)
+    described: dict[int, Entity] = field(default_factory=dict)
+    by_people: dict[int, Entity] = field(default_factory=dict)
+    chosen_entities: set[int] = field(default_factory=set)
+
+
+def consequences_of(closure: Closure) -> Consequences:
+    """The consequences of the decision."""
+    found, decision = Consequences(chosen_entities=set(closure.entities)), closure.decision
+    messages = [closure.messages[pk] for pk in (*decision.messages, *decision.withheld) if pk in closure.messages]
+    touched = {message.session_id for message in messages}
+    made_in = (closure.nodes[pk].session_id for pk in decision.memories)
+    touched |= {pk for pk in made_in if pk is not None}
+    quoted = Message.objects.filter(evidence_for__node__in=among(decision.memories))
+    touched |= set(quoted.values_list("session_id", flat=True))
+    touched |= closure.sessions | closure.imported
+    found.touched = Session.objects.filter(pk__in=among(touched)).in_bulk()
+    emptied = {closure.messages[pk].session_id for pk in decision.messages if pk in closure.messages} | closure.imported
+    remaining = Message.objects.filter(session__in=among(emptied)).exclude(pk__in=among(decision.messages))
+    emptied -= set(remaining.values_list("session_id", flat=True))
+    named = ConceptNode.objects.filter(session__in=among(emptied)).exclude(pk__in=among(decision.memories))
+    emptied -= set(named.values_list("session_id", flat=True)) - closure.imported
+    found.sessions = dict.fromkeys(emptied, "empty") | dict.fromkeys(closure.sessions, "chosen")
+    found.replied = {message.turn_id for message in messages if message.turn_id is not None}
+    remaining = Message.objects.filter(turn__in=among(found.replied)).exclude(pk__in=among(decision.messages))
+    found.turns = found.replied - set(remaining.values_list("turn_id", flat=True))
+    found.turns |= set(Turn.objects.filter(session__in=among(found.sessions)).values_list("pk", flat=True))
+    _collect_entities(closure, found)
+    _collect_names(closure, found, [message.content for message in messages])
+    return found
+
+
+def _collect_entities(closure: Closure, found: Consequences) -> None:
+    """Entities that nothing mentions any longer, and those merged into them."""
+    touched = Q(mentions__node__in=among(closure.decision.memories)) | Q(pk__in=among(closure.imported_entities))
+    mentioned = Entity.objects.filter(touched).distinct()
+    alive = Mention.objects.filter(entity__in=among(mentioned.values_list("pk", flat=True)))
+    remembered = set(alive.exclude(node__in=among(closure.decision.memories)).values_list("entity_id", flat=True))
+    kept = Q(status=Entity.Status.MERGED) | Q(described_by=Entity.DescribedBy.PERSON)
+    forgotten = mentioned.exclude(kept).exclude(pk__in=among(remembered))
+    found.entities = forgotten.in_bulk() | Entity.objects.filter(pk__in=among(found.chosen_entities)).in_bulk()
+    found.entities |= _absorbed(found.entities)
+    staying = {entity.pk: entity for entity in mentioned if entity.pk not in found.entities}
+    for pk, entity in (staying | _absorbed(staying)).items():
+        if entity.description:
+            by_person = entity.described_by == Entity.DescribedBy.PERSON
+            (found.by_people if by_person else found.described)[pk] = entity
+
+
+def _absorbed(entities: Collection[int]) -> dict[int, Entity]:
+    """All entities merged into these, directly or not."""
+    absorbed: dict[int, Entity] = {}
+    ring: Iterable[int] = entities
+    while ring:
+        merged = Entity.objects.filter(merged_into__in=among(ring)).in_bulk()
+        ring = [pk for pk in merged if pk not in absorbed]
+        absorbed |= merged
+    return absorbed
+
+
+def _collect_names(closure: Closure, found: Consequences, messages: Sequence[str]) -> None:
+    """Aliases to delete: all aliases of deleted entities, and aliases of surviving entities that occur only in deleted
+    text. An entity without any memory left keeps its aliases."""
+    found.aliases = Alias.objects.filter(entity__in=among(found.entities)).in_bulk()
+    decision = closure.decision
+    mentions = Mention.objects.filter(node__in=among(decision.memories)).exclude(entity__in=among(found.entities))
+    staying = Entity.objects.filter(pk__in=among(mentions.values_list("entity_id", flat=True))).in_bulk()
+    if not staying:
+        return
+    remaining = Mention.objects.filter(entity__in=among(staying)).exclude(node__in=among(decision.memories))
+    memories: dict[int, list[str]] = defaultdict(list)
+    for key, text in remaining.values_list("entity_id", "node__description"):
+        memories[key].append(text)
+    aliases = list(Alias.objects.filter(entity__in=among(memories)))
+    deleted = [*(closure.nodes[pk].description for pk in decision.memories), *messages]
+    mentioned = [alias for alias in aliases if any(occurs(alias.text, text) for text in deleted)]
+    # Names that stand in a message that a model may still read.
+    texts = sorted({alias.text for alias in mentioned})
+    hits = search.find_by_all_words(closure.persona.pk, [tokenizer.tokenize(text) for text in texts])
+    hidden = {*decision.messages, *decision.withheld}
+    kept = {text for text, keys in zip(texts, hits, strict=True) if is_in_messages(text, set(keys) - hidden)}
+    for alias in mentioned:
+        if alias.text not in kept and not any(occurs(alias.text, text) for text in memories[alias.entity_id]):
+            found.aliases[alias.pk] = alias
+    _rename(staying, aliases, found)
+
+
+def is_in_messages(name: str, messages: Collection[int]) -> bool:
+    """Whether the name occurs in one of these messages; reading stops at the first."""
+    shown = Message.objects.filter(pk__in=among(messages), withheld=False).order_by()
+    return any(occurs(name, content) for content in shown.values_list("content", flat=True).iterator(chunk_size=100))
+
+
+def _rename(staying: Mapping[int, Entity], aliases: Iterable[Alias], found: Consequences) -> None:
+    """Rename entities whose canonical name is deleted; none loses its last alias. Entities merged into them lose the
+    same aliases and get the same name."""
+    left: dict[int, list[Alias]] = defaultdict(list)
+    deleted: dict[int, set[str]] = defaultdict(set)
+    for alias in aliases:
+        if alias.pk in found.aliases:
+            deleted[alias.entity_id].add(alias.normalized)
+        else:
+            left[alias.entity_id].append(alias)
+    for pk, forms in list(deleted.items()):
+        if not left[pk]:
+            found.aliases = {key: alias for key, alias in found.aliases.items() if alias.entity_id != pk}
+            del deleted[pk]
+        elif normalize_name(staying[pk].canonical_name) in forms:
+            found.renamed[pk] = left[pk][0].text
+    absorbed = _absorbed(deleted)
+    survivors: dict[int, int] = {}
+    for pk in absorbed:
+        key = pk
+        while key in absorbed:
+            key = cast(int, absorbed[key].merged_into_id)
+        survivors[pk] = key
+    for alias in Alias.objects.filter(entity__in=among(absorbed)):
+        if alias.normalized in deleted[survivors[alias.entity_id]]:
+            found.aliases[alias.pk] = alias
+    for pk, entity in absorbed.items():
+        survivor = survivors[pk]
+        if normalize_name(entity.canonical_name) in deleted[survivor]:
+            found.renamed[pk] = found.renamed.get(survivor, staying[survivor].canonical_name)

@@ -1,11 +1,11 @@
-"""Copies: every place into which the words of what goes were written a second time, and what becomes of each.
+"""Copies: every place that holds forgotten text a second time, and what becomes of each.
 
-Nothing is changed here: a `Work` says which rows are to be deleted and which columns get which value, by key. It is
-made while planning, so that a receipt can say exactly what the plan said, and done in `memory.forgetting.execute`.
+Nothing is changed here: a `Work` lists the rows to delete and the values to write, by key. It is made while planning,
+so that a receipt says exactly what the plan said, and done in `memory.forgetting.execute`.
 
-What follows from foreign keys, and which columns are searched for the words, the models say themselves
-(`memory.forgetting.registry`). Here is what no declaration can say: which rows the decision reaches, and what a
-column says afterwards that is not simply cleared.
+The models themselves declare what follows from foreign keys, and which columns are searched for the text
+(`memory.forgetting.registry`). Here is what no declaration can say: which rows the decision reaches, and the value of a
+column that is not simply cleared.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -23,8 +23,7 @@ from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
 from memory.curation.restatements import Statement, contains, is_named, names_of
 from memory.forgetting import registry
-from memory.forgetting.collect import Closure, turns_that_name
-from memory.forgetting.consequences import Consequences
+from memory.forgetting.collect import Closure, Consequences, turns_that_name
 from memory.forgetting.mentions import names_that_go
 from memory.forgetting.registry import Key, Work, among, keys_of, naming
 from memory.models import (
@@ -51,7 +50,7 @@ UNFINISHED = (Session.Status.OPEN, Session.Status.CLOSING, Session.Status.CONSOL
 
 @dataclass(frozen=True)
 class Words:
-    """What no copy may say any longer: texts that tell so much that they are nobody else's, and names that go."""
+    """Text that no copy may hold any longer: texts so telling that they are nobody else's, and deleted names."""
 
     texts: Sequence[str]
     names: Sequence[str]
@@ -64,7 +63,7 @@ class Words:
 
 
 def texts(closure: Closure) -> list[str]:
-    """All that goes in words: what memories say and said, their quotes, and messages."""
+    """The text of everything that is deleted: memories with earlier versions, their quotes, and messages."""
     memories = [
         text
         for pk in closure.decision.memories
@@ -76,63 +75,41 @@ def texts(closure: Closure) -> list[str]:
 
 
 def work_of(closure: Closure, found: Consequences) -> Work:
-    """Everything that has to be done so that no word of what goes is left."""
-    return _Copies(closure, found).collect()
+    """The work after which no word of what goes is left."""
+    copies = Copies(closure, found)
+    copies.collect_drafts()
+    copies.collect_imports()
+    decision = closure.decision
+    if decision.memories or decision.messages or decision.withheld or found.entities or found.sessions:
+        for collect in (copies.collect_memories, copies.collect_entities, copies.collect_messages):
+            collect()
+        # Rows that hold the text, then their dependents; then values in rows that stay.
+        for place, keys in copies.matches.items():
+            table = place.split(".")[0]
+            if by_place()[place].on_forget is not CLEAR and table != "persona_draftquote":  # its draft is deleted
+                copies.work.delete(table, keys)
+        copies.work.add_dependents()
+        for place, keys in copies.matches.items():
+            if by_place()[place].on_forget is CLEAR and place not in _CLEARED_BY_RULE:
+                copies.clear(place, keys)
+        for collect in (copies.collect_sessions, copies.collect_moods, copies.collect_events, copies.collect_logs):
+            collect()
+    else:
+        copies.work.add_dependents()
+    return copies.work
 
 
-class _Copies:
-    """The work while it is collected."""
+class Copies:
+    """The work while it is collected. `collect_drafts` to `collect_messages` add rows to delete; the others write
+    values in rows that stay, and need to know those that do not."""
 
     def __init__(self, closure: Closure, found: Consequences) -> None:
         self.closure, self.found, self.work = closure, found, Work()
 
-    def collect(self) -> Work:
-        decision, found = self.closure.decision, self.found
-        self._drafts()
-        # Imports go with their file, and end where they are. Of a session that loses messages, no digest tells which
-        # they were; and no file's name, who was in it.
-        closure, work = self.closure, self.work
-        work.delete("memory_importrun", closure.runs)
-        runs = ImportRun.objects.filter(pk__in=among(closure.runs)).values("uuid")
-        jobs = set(keys_of(ImportJob.objects.filter(persona=closure.persona, uuid__in=runs)))
-        work.delete("memory_importjob", jobs)
-        chunks = ImportChunk.objects.filter(persona=closure.persona)
-        gone = Q(job__in=among(jobs)) | Q(session__in=among(self.found.sessions))
-        work.delete("memory_importchunk", keys_of(chunks.filter(gone)))
-        shortened = {closure.messages[pk].session_id for pk in closure.decision.messages if pk in closure.messages}
-        cut = chunks.filter(session__in=among(shortened)).exclude(gone).order_by().values_list("pk", "session")
-        work.overwrite("memory_importchunk.digest", {pk: f"{CUT}{pk}" for pk, _session in cut})
-        work.overwrite("chat_session.external_id", dict.fromkeys(session for _pk, session in cut))
-        named = {*self._matched("memory_importjob.file_name"), *self._matched("memory_importjob.refusal")} - jobs
-        self._clear("memory_importjob.file_name", named)
-        refused = ImportJob.objects.filter(pk__in=among(named)).exclude(refusal={}).values_list("pk", "refusal")
-        kept = by_place()["memory_importjob.refusal"].without_words
-        cleared = {pk: kept(refusal) | {"where": "", "facts": {}} for pk, refusal in refused}
-        work.overwrite("memory_importjob.refusal", cleared)
-        if not (decision.memories or decision.messages or decision.withheld or found.entities or found.sessions):
-            self.work.add_dependents()
-            return self.work
-        self._memories()
-        self._entities()
-        self._messages()
-        self._readings()
-        self._delete_matching()
-        self.work.add_dependents()
-        for place, keys in self.matches.items():
-            if by_place()[place].on_forget is CLEAR and place not in _CLEARED_BY_RULE:
-                self._clear(place, keys)
-        self._sessions()
-        self._turns()
-        self._mood()
-        self._stream()
-        self._ledger()
-        self._admin_log()
-        return self.work
-
     # --- the words --------------------------------------------------------------------------------------------------
     @cached_property
     def words(self) -> Words:
-        """None where only what came in goes, and not what says the same."""
+        """Empty where an import is reverted: rows with the same text stay."""
         if not self.closure.choice.block_reimport:
             return Words((), ())
         telling = [comparable_form(text) for text in texts(self.closure) if is_telling(text)]
@@ -144,32 +121,26 @@ class _Copies:
 
     @cached_property
     def matches(self) -> dict[str, set[Key]]:
-        """The rows that say it although no reference leads to them, by "table.column"."""
+        """The rows that hold the text although nothing refers to them, by "table.column"."""
         if not self.words and not self.restated:
             return {}
-        return registry.matching(self.closure.persona, self._says_it)
+        return registry.matching(self.closure.persona, self.holds_text)
 
-    def _says_it(self, column: TextColumn, text: str) -> bool:
+    def holds_text(self, column: TextColumn, text: str) -> bool:
         if self.words.stand_in(text):
             return True
-        return column.found_by == "restatement" and any(one.is_repeated_by(text) for one in self.restated)
+        return column.found_by == "restatement" and any(statement.is_repeated_by(text) for statement in self.restated)
 
-    def _matched(self, place: str) -> set[Any]:
+    def matched(self, place: str) -> set[Any]:
         return self.matches.get(place, set())
 
-    def _clear(self, place: str, keys: Iterable[Any]) -> None:
-        """Give a column the value that its declaration says, in rows that stay."""
+    def clear(self, place: str, keys: Iterable[Any]) -> None:
+        """Give a column its declared cleared value, in rows that stay."""
         deleted = self.work.deletes.get(place.split(".")[0], ())
         self.work.overwrite(place, dict.fromkeys(set(keys).difference(deleted), by_place()[place].cleared))
 
-    def _delete_matching(self) -> None:
-        for place, keys in self.matches.items():
-            table = place.split(".")[0]
-            if by_place()[place].on_forget is not CLEAR and table != "persona_draftquote":  # its draft goes: `_drafts`
-                self.work.delete(table, keys)
-
     # --- L3 to L5 ---------------------------------------------------------------------------------------------------
-    def _memories(self) -> None:
+    def collect_memories(self) -> None:
         here = among(self.closure.decision.memories)
         self.work.delete("memory_conceptnode", self.closure.decision.memories)
         orphaned = keys_of(Filling.objects.filter(child__in=here).exclude(parent__in=here))
@@ -178,8 +149,7 @@ class _Copies:
         self.work.overwrite("memory_filling.child_id", dict.fromkeys(orphaned))
         self.work.delete("memory_question", keys_of(Question.objects.filter(rests_on__node__in=here).distinct()))
         if not self.closure.choice.block_reimport:
-            # An import that is reverted has settled and replaced nothing: memories that it did this to are open again.
-            here = among(self.closure.decision.memories)
+            # An import that is reverted settled and replaced nothing: memories that it settled are open again.
             staying = ConceptNode.objects.exclude(pk__in=here)
             resolved = keys_of(staying.filter(resolved_by__in=here))
             self.work.overwrite("memory_conceptnode.resolved_at", dict.fromkeys(resolved))
@@ -187,37 +157,57 @@ class _Copies:
             replaced = keys_of(staying.filter(superseded_by__in=here))
             self.work.overwrite("memory_conceptnode.status", dict.fromkeys(replaced, ConceptNode.Status.ACTIVE))
 
-    def _entities(self) -> None:
+    def collect_entities(self) -> None:
         found = self.found
         self.work.delete("memory_entity", found.entities)
         self.work.delete("memory_alias", found.aliases)
         self.work.overwrite("memory_entity.canonical_name", found.renamed)
         matched = Entity.objects.exclude(described_by=Entity.DescribedBy.PERSON).exclude(pk__in=among(found.entities))
-        found.described |= matched.filter(pk__in=among(self._matched("memory_entity.description"))).in_bulk()
-        self._clear("memory_entity.description", found.described)
+        found.described |= matched.filter(pk__in=among(self.matched("memory_entity.description"))).in_bulk()
+        self.clear("memory_entity.description", found.described)
         attributed = [pk for pk, entity in found.described.items() if entity.described_by]
         self.work.overwrite("memory_entity.described_by", dict.fromkeys(attributed, ""))
         self.work.overwrite("memory_entity.described_through", dict.fromkeys(attributed, 0))  # it is described anew
 
-    # --- drafts of L1 -----------------------------------------------------------------------------------------------
-    def _drafts(self) -> None:
-        """Drafts that rest on messages that are deleted or withheld, that came with an import that is deleted, and
-        those that say again what is forgotten; whatever was decided of them. What a person has put into a block is the
-        person's."""
+    # --- drafts of L1, and imports ----------------------------------------------------------------------------------
+    def collect_drafts(self) -> None:
+        """Drafts that rest on messages that are deleted or withheld, drafts of an import that is deleted, and drafts
+        that restate forgotten text; whatever was decided of them. A block that a person has edited is the person's."""
         closure = self.closure
-        hers = CoreDraft.objects.filter(persona=closure.persona)
-        messages = among(
-            closure.messages[pk].uuid
-            for pk in (*closure.decision.messages, *closure.decision.withheld)
-            if pk in closure.messages
-        )
+        drafts = CoreDraft.objects.filter(persona=closure.persona)
+        keys = (*closure.decision.messages, *closure.decision.withheld)
+        messages = among(closure.messages[pk].uuid for pk in keys if pk in closure.messages)
         runs = closure.persona.import_runs.filter(pk__in=among(closure.runs)).values("uuid")
-        resting = hers.filter(Q(quotes__said_in__in=messages) | Q(import_uuid__in=runs)).distinct()
-        quoted = DraftQuote.objects.filter(pk__in=among(self._matched("persona_draftquote.quote")))
+        resting = drafts.filter(Q(quotes__said_in__in=messages) | Q(import_uuid__in=runs)).distinct()
+        quoted = DraftQuote.objects.filter(pk__in=among(self.matched("persona_draftquote.quote")))
         self.work.delete("persona_coredraft", [*keys_of(resting), *quoted.values_list("draft_id", flat=True)])
 
+    def collect_imports(self) -> None:
+        """Imports with their file. Of a session that loses messages no digest tells which they were; and no file's name
+        who was in it."""
+        closure, work = self.closure, self.work
+        work.delete("memory_importrun", closure.runs)
+        runs = ImportRun.objects.filter(pk__in=among(closure.runs)).values("uuid")
+        jobs = set(keys_of(ImportJob.objects.filter(persona=closure.persona, uuid__in=runs)))
+        work.delete("memory_importjob", jobs)
+        chunks = ImportChunk.objects.filter(persona=closure.persona)
+        deleted = Q(job__in=among(jobs)) | Q(session__in=among(self.found.sessions))
+        work.delete("memory_importchunk", keys_of(chunks.filter(deleted)))
+        shortened = {closure.messages[pk].session_id for pk in closure.decision.messages if pk in closure.messages}
+        cut = chunks.filter(session__in=among(shortened)).exclude(deleted).order_by().values_list("pk", "session")
+        work.overwrite("memory_importchunk.digest", {pk: f"{CUT}{pk}" for pk, _session in cut})
+        work.overwrite("chat_session.external_id", dict.fromkeys(session for _pk, session in cut))
+        named = {*self.matched("memory_importjob.file_name"), *self.matched("memory_importjob.refusal")} - jobs
+        self.clear("memory_importjob.file_name", named)
+        refused = ImportJob.objects.filter(pk__in=among(named)).exclude(refusal={}).values_list("pk", "refusal")
+        kept = by_place()["memory_importjob.refusal"].without_words
+        cleared = {pk: kept(refusal) | {"where": "", "facts": {}} for pk, refusal in refused}
+        work.overwrite("memory_importjob.refusal", cleared)
+
     # --- L2 ---------------------------------------------------------------------------------------------------------
-    def _messages(self) -> None:
+    def collect_messages(self) -> None:
+        """Messages, turns and sessions, and replies of models about them: an applied one is emptied, another is deleted
+        and asked again."""
         closure = self.closure
         self.work.delete("chat_message", [pk for pk in closure.decision.messages if pk in closure.messages])
         self.work.delete("chat_turn", self.found.turns)
@@ -226,29 +216,6 @@ class _Copies:
             pk for pk in closure.decision.withheld if pk in closure.messages and not closure.messages[pk].withheld
         ]
         self.work.overwrite("chat_message.withheld", dict.fromkeys(withheld, True))
-
-    def _sessions(self) -> None:
-        staying = {pk: session for pk, session in self.found.touched.items() if pk not in self.found.sessions}
-        self._clear("chat_session.summary", {pk for pk, session in staying.items() if session.summary})
-        all_failed = Session.objects.filter(persona=self.closure.persona, status=Session.Status.FAILED).in_bulk()
-        failed = staying | all_failed
-        failures = {pk: _step_of(one.failure) for pk, one in failed.items() if pk not in self.found.sessions}
-        changed = {pk: step for pk, step in failures.items() if step != failed[pk].failure}
-        self.work.overwrite("chat_session.failure", changed)
-        # Of each session that loses messages when the last of those was sent that are left. (How many are left a
-        # trigger counts.)
-        closure = self.closure
-        shortened = {
-            closure.messages[pk].session_id for pk in closure.decision.messages if pk in closure.messages
-        } & staying.keys()
-        left = Message.objects.filter(session__in=among(shortened)).exclude(pk__in=among(closure.decision.messages))
-        last = left.values("session").annotate(last=Max("created_at")).order_by().values_list("session", "last")
-        self.work.overwrite(
-            "chat_session.last_message_at", {pk: at for pk, at in last if at != staying[pk].last_message_at}
-        )
-
-    def _readings(self) -> None:
-        """Answers that were applied say nothing any longer; what was not applied is deleted and asked anew."""
         touched = among(self.found.touched)
         unfinished = Q(session__persona=self.closure.persona, session__status__in=UNFINISHED)
         between_sessions = Q(persona=self.closure.persona, session=None)
@@ -259,20 +226,40 @@ class _Copies:
         self.work.delete("memory_extraction", [*keys_of(waiting), *keys_of(of_deleted)])
         applied = Extraction.objects.exclude(applied_at=None).exclude(answer=NOTHING_READ)
         read = keys_of(applied.filter(session__in=touched, session__persona=self.closure.persona))
-        self._clear("memory_extraction.answer", read)
-
-    def _turns(self) -> None:
+        self.clear("memory_extraction.answer", read)
         begun = Turn.objects.filter(pk__in=among(self.found.replied)).exclude(partial="")
-        self._clear("chat_turn.partial", keys_of(begun))
-        gone = self._forgotten_uuids
-        traced = turns_that_name(self.closure.persona, gone).exclude(pk__in=among(self.found.turns))
+        self.clear("chat_turn.partial", keys_of(begun))
+        uuids = self.forgotten_uuids
+        traced = turns_that_name(self.closure.persona, uuids).exclude(pk__in=among(self.found.turns))
         self.work.overwrite(
-            "chat_turn.xray", {pk: without(xray, gone) for pk, xray in traced.values_list("pk", "xray")}
+            "chat_turn.xray", {pk: without(xray, uuids) for pk, xray in traced.values_list("pk", "xray")}
+        )
+
+    def collect_sessions(self) -> None:
+        """Summaries and reasons of failure; and the time of the last message, for a trigger counts only how many are
+        left."""
+        staying = {pk: session for pk, session in self.found.touched.items() if pk not in self.found.sessions}
+        self.clear("chat_session.summary", {pk for pk, session in staying.items() if session.summary})
+        all_failed = Session.objects.filter(persona=self.closure.persona, status=Session.Status.FAILED).in_bulk()
+        failed = staying | all_failed
+        # The step that failed, without what an answer said.
+        parts = {pk: row.failure.partition(": ") for pk, row in failed.items() if pk not in self.found.sessions}
+        failures = {pk: f"{step}: …" for pk, (step, colon, _) in parts.items() if colon}
+        changed = {pk: failure for pk, failure in failures.items() if failure != failed[pk].failure}
+        self.work.overwrite("chat_session.failure", changed)
+        closure = self.closure
+        shortened = {
+            closure.messages[pk].session_id for pk in closure.decision.messages if pk in closure.messages
+        } & staying.keys()
+        left = Message.objects.filter(session__in=among(shortened)).exclude(pk__in=among(closure.decision.messages))
+        last = left.values("session").annotate(last=Max("created_at")).order_by().values_list("session", "last")
+        self.work.overwrite(
+            "chat_session.last_message_at", {pk: at for pk, at in last if at != staying[pk].last_message_at}
         )
 
     # --- L6, and what others keep -----------------------------------------------------------------------------------
-    def _mood(self) -> None:
-        """The notes of the touched sessions; the mood of now becomes what the newest one that is left says."""
+    def collect_moods(self) -> None:
+        """Moods of touched sessions; the mood of now becomes the newest one that is left."""
         persona = self.closure.persona
         uuids = among(session.uuid for session in self.found.touched.values())
         changes = MoodChange.objects.filter(persona=persona)
@@ -281,20 +268,35 @@ class _Copies:
         self.work.delete("persona_moodchange", gone)
         state = Persona.objects.values_list("episodic_state", flat=True).get(pk=persona.pk)
         if gone and state and state.get("updated_at") in {at.isoformat() for at in gone.values()}:
-            self.work.overwrite("persona_persona.episodic_state", {persona.pk: _mood_left(persona, gone)})
+            last = MoodChange.objects.filter(persona=persona).exclude(pk__in=among(gone)).first()
+            mood = (
+                {
+                    "mood": last.mood,
+                    "energy": last.energy,
+                    "last_user_signal": last.last_user_signal,
+                    "updated_at": last.at.isoformat(),
+                }
+                if last
+                else {}
+            )
+            self.work.overwrite("persona_persona.episodic_state", {persona.pk: mood})
 
-    def _stream(self) -> None:
-        """Events that tell the words, or name what goes. A page that has to resume from one of them loads afresh."""
+    def collect_events(self) -> None:
+        """Events with the text or the ids of what goes. A page that has to resume from one of them loads afresh."""
         closure, found = self.closure, self.found
         withheld = [str(closure.messages[pk].uuid) for pk in closure.decision.withheld if pk in closure.messages]
         turns = Turn.objects.filter(pk__in=among(found.replied)).values_list("uuid", flat=True)
         renamed = Entity.objects.filter(pk__in=among(found.renamed)).values_list("uuid", flat=True)
-        ids = {*self._forgotten_uuids, *withheld, *map(str, turns), *map(str, renamed)}
+        ids = {*self.forgotten_uuids, *withheld, *map(str, turns), *map(str, renamed)}
         telling = Q(naming("outbox_outboxevent.data", ids))
         summarised = Session.objects.filter(pk__in=among(self.work.overwrites["chat_session.summary"]))
         sessions = {*(session.uuid for session in found.touched.values()), *summarised.values_list("uuid", flat=True)}
         telling |= Q(data__closed_session_id__in=[str(uuid) for uuid in sessions])
-        telling |= Q(pk__in=among(self._broken_off_replies()))
+        # The partial text of failed replies: of a turn that was completed since, the stream alone has it.
+        failed = OutboxEvent.objects.filter(stream=closure.persona.uuid, name="chat.turn.failed")
+        partials = failed.exclude(data__partial="").order_by().values_list("pk", "data__partial")
+        column = by_place()["chat_turn.partial"]
+        telling |= Q(pk__in=among(pk for pk, text in partials if text and self.holds_text(column, text)))
         described = [str(entity.uuid) for entity in found.described.values()]
         telling |= Q(name="memory.entity.description_updated", data__entity_id__in=described)
         if self.work.deletes.get("persona_moodchange"):
@@ -303,15 +305,9 @@ class _Copies:
             "outbox_outboxevent", keys_of(OutboxEvent.objects.filter(telling, stream=closure.persona.uuid))
         )
 
-    def _broken_off_replies(self) -> set[int]:
-        """Replies that failed half-way and say it; of a turn that came to its end since, the stream alone has them."""
-        failed = OutboxEvent.objects.filter(stream=self.closure.persona.uuid, name="chat.turn.failed")
-        partials = failed.exclude(data__partial="").order_by().values_list("pk", "data__partial")
-        column = by_place()["chat_turn.partial"]
-        return {pk for pk, partial in partials if partial and self._says_it(column, partial)}
-
-    def _ledger(self) -> None:
-        """What a call cost stays; which session and turn it was for does not."""
+    def collect_logs(self) -> None:
+        """The sessions and turns that calls of a model were for, while their cost stays; and what the admin noted of
+        the deleted rows."""
         found = self.found
         calls = LLMCall.objects.filter(persona_uuid=self.closure.persona.uuid)
         sessions = among(found.touched[pk].uuid for pk in found.sessions if pk in found.touched)
@@ -319,9 +315,6 @@ class _Copies:
         of_sessions, of_turns = calls.filter(session_uuid__in=sessions), calls.filter(turn_uuid__in=among(turns))
         self.work.overwrite("llm_llmcall.session_uuid", dict.fromkeys(keys_of(of_sessions)))
         self.work.overwrite("llm_llmcall.turn_uuid", dict.fromkeys(keys_of(of_turns)))
-
-    def _admin_log(self) -> None:
-        """What the admin noted down of the rows that are deleted."""
         noted: set[int] = set()
         for table, keys in self.work.deletes.items():
             if keys:
@@ -329,12 +322,10 @@ class _Copies:
                 noted.update(of_table.filter(object_id__in=among(map(str, keys))).values_list("pk", flat=True))
         entries = LogEntry.objects.filter(pk__in=among(noted))
         for column in ("object_repr", "change_message"):
-            self._clear(f"django_admin_log.{column}", keys_of(entries.exclude(**{column: ""})))
-
-    # --- what brought it --------------------------------------------------------------------------------------------
+            self.clear(f"django_admin_log.{column}", keys_of(entries.exclude(**{column: ""})))
 
     @cached_property
-    def _forgotten_uuids(self) -> set[str]:
+    def forgotten_uuids(self) -> set[str]:
         closure, found = self.closure, self.found
         nodes = (closure.nodes[pk].uuid for pk in closure.decision.memories)
         messages = (closure.messages[pk].uuid for pk in closure.decision.messages if pk in closure.messages)
@@ -344,24 +335,6 @@ class _Copies:
         proposals = MergeProposal.objects.filter(Q(a__in=gone) | Q(b__in=gone)).values_list("uuid", flat=True)
         entities = (entity.uuid for entity in found.entities.values())
         return {str(uuid) for uuids in (nodes, messages, sessions, turns, proposals, entities) for uuid in uuids}
-
-
-def _step_of(failure: str) -> str:
-    """Why a session failed, without what an answer said."""
-    step, colon, _ = failure.partition(": ")
-    return f"{step}: …" if colon else failure
-
-
-def _mood_left(persona: Persona, gone: Iterable[int]) -> dict[str, Any]:
-    last = MoodChange.objects.filter(persona=persona).exclude(pk__in=among(gone)).first()
-    if last is None:
-        return {}
-    return {
-        "mood": last.mood,
-        "energy": last.energy,
-        "last_user_signal": last.last_user_signal,
-        "updated_at": last.at.isoformat(),
-    }
 
 
 def without(value: Any, gone: Collection[str]) -> Any:

@@ -20,11 +20,9 @@ from chat.sessions import close
 from echovessel.outbox import events
 from memory.erasure import receipts
 from memory.forgetting import fingerprints, people, registry
-from memory.forgetting.collect import Closure
 from memory.forgetting.copies import texts
-from memory.forgetting.planning import Survey, nothing, survey
-from memory.forgetting.targets import NothingThere, are_people, hold, uuid_of
-from memory.forgetting.types import Plan, PlanChanged
+from memory.forgetting.planning import Survey, survey
+from memory.forgetting.types import NothingThere, Plan, PlanChanged, are_people, empty_plan, hold, uuid_of
 from memory.models import ImportJob, Receipt, SlowCycle
 from memory.store import tombstones
 from memory.store.tombstones import TombstoneSource, of_ids, of_row
@@ -32,18 +30,16 @@ from persona.models import CoreDraft
 
 
 def forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
-    """Do what was planned, all of it or nothing, and erase the bytes. The receipt is pending where those are not gone
-    yet; a job does it then.
+    """Execute the plan, all of it or nothing, and erase the bytes. The receipt is pending while these are not erased; a
+    job does it then.
 
     Raises Busy while a reply of the persona is being written, and PlanChanged where something else would go than what
     was confirmed.
     """
-    receipt = people.forget(plan, by, now) if are_people(plan.targets) else _forget(plan, by, now)
-    receipt.refresh_from_db()
-    return receipt
-
-
-def _forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
+    if are_people(plan.targets):
+        receipt = people.forget(plan, by, now)
+        receipt.refresh_from_db()
+        return receipt
     with transaction.atomic():
         found = _confirmed(plan)
         persona = found.closure.persona
@@ -58,15 +54,12 @@ def _forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
         mine.update(holder="", lease_until=None, waiting_for="")
         for session in held:
             close.enqueue_consolidation(session)
-        stones = (
-            tombstones.add_tombstones(persona, _tombstone_sources(found), now) if plan.choice.block_reimport else []
-        )
-        receipt = _receipt(found, by, now, stones)
-        with registry.bulk_deletion(
-            sum(len(found.work.deletes.get(table, ())) for table in ("chat_message", "memory_conceptnode"))
-        ):
+        sources = _tombstone_sources(found) if plan.choice.block_reimport else ()
+        receipt = _receipt(found, by, now, tombstones.add_tombstones(persona, sources, now))
+        indexed = [found.work.deletes.get(table, ()) for table in ("chat_message", "memory_conceptnode")]
+        with registry.bulk_deletion(sum(map(len, indexed))):
             registry.do(found.work)
-        # The pages drop what has gone, and say of the messages that are withheld that they are. Ids alone.
+        # Pages drop deleted rows, and mark withheld messages. Ids alone.
         erased = _erased(found)
         closure = found.closure
         events.publish(
@@ -79,31 +72,41 @@ def _forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
             session_ids=erased.get("session", []),
         )
         transaction.on_commit(lambda: receipts.finish(receipt, now))
+    receipt.refresh_from_db()
     return receipt
 
 
 def _confirmed(plan: Plan) -> Survey:
-    """What would be forgotten now, where it is what was confirmed. Raises Busy and PlanChanged."""
+    """The plan of now, where it is the confirmed one. Raises Busy and PlanChanged."""
     if plan.persona is not None:
         hold([plan.persona])
     try:
         found = survey(plan.targets, plan.choice)
     except NothingThere:
-        raise PlanChanged(nothing(plan.targets, plan.choice)) from None
+        raise PlanChanged(empty_plan(plan.targets, plan.choice)) from None
     if found.plan.digest != plan.digest:
         raise PlanChanged(found.plan)
     return found
 
 
-# --- what does not come back ----------------------------------------------------------------------------------------
+# --- tombstones -----------------------------------------------------------------------------------------------------
 def _tombstone_sources(found: Survey) -> Iterator[TombstoneSource]:
-    """What each model declares, of every deleted row; and the ids by which an archive would bring such a row back."""
+    """The texts that each model declares, of every deleted row; and the ids by which an archive would restore it."""
     closure, consequences = found.closure, found.consequences
     for pk in closure.decision.memories:
         yield from of_ids("node", closure.nodes[pk])
-        for said in (closure.nodes[pk], *closure.versions[pk]):
-            yield from of_row(said)
-    yield from _of_messages(closure)
+        for row in (closure.nodes[pk], *closure.versions[pk]):
+            yield from of_row(row)
+    # Deleted and withheld messages, and the quotes of deleted memories: none of them is to become a memory again.
+    for pk in (*closure.decision.messages, *closure.decision.withheld):
+        if message := closure.messages.get(pk):
+            yield from of_row(message, message.day)
+            if pk in closure.decision.messages:
+                yield from of_ids("message", message)
+    for evidence in closure.evidence.values():
+        message = closure.messages.get(evidence.message_id)
+        if evidence.node_id in closure.decision.memories and message is not None:
+            yield from of_row(evidence, message.day)
     for pk in consequences.sessions:
         yield from of_ids("session", consequences.touched[pk])
     runs = closure.persona.import_runs.filter(pk__in=list(closure.runs)).values("uuid")
@@ -117,22 +120,10 @@ def _tombstone_sources(found: Survey) -> Iterator[TombstoneSource]:
         yield from of_row(row)
 
 
-def _of_messages(closure: Closure) -> Iterator[TombstoneSource]:
-    """Deleted and withheld messages, and the quotes of deleted memories: none of them is to become a memory again."""
-    for pk in (*closure.decision.messages, *closure.decision.withheld):
-        if message := closure.messages.get(pk):
-            yield from of_row(message, message.day)
-            if pk in closure.decision.messages:
-                yield from of_ids("message", message)
-    for evidence in closure.evidence.values():
-        message = closure.messages.get(evidence.message_id)
-        if evidence.node_id in closure.decision.memories and message is not None:
-            yield from of_row(evidence, message.day)
-
-
 # --- the receipt ----------------------------------------------------------------------------------------------------
 def _receipt(found: Survey, by: AbstractBaseUser | None, now: datetime, stones: list[int]) -> Receipt:
     closure = found.closure
+    withheld = [closure.messages[pk].content for pk in closure.decision.withheld if pk in closure.messages]
     return Receipt.objects.create(
         persona=closure.persona,
         persona_uuid=closure.persona.uuid,
@@ -141,17 +132,12 @@ def _receipt(found: Survey, by: AbstractBaseUser | None, now: datetime, stones: 
         choice=choice_as_json(found.plan),
         counts=dict(found.plan.counts),
         erased=_erased(found),
-        prints=_fingerprints_of(closure),
+        # A reverted import leaves none, for it may come again.
+        prints=fingerprints.of(texts(closure), but=withheld) if closure.choice.block_reimport else [],
         stones=stones,
         by_id=by.pk if by is not None else None,
         at=now,
     )
-
-
-def _fingerprints_of(closure: Closure) -> list[str]:
-    """By them what went is known again; none of what is reverted, for that may come again."""
-    put_away = [closure.messages[pk].content for pk in closure.decision.withheld if pk in closure.messages]
-    return fingerprints.of(texts(closure), but=put_away) if closure.choice.block_reimport else []
 
 
 def choice_as_json(plan: Plan) -> dict[str, Any]:
@@ -170,14 +156,14 @@ def choice_as_json(plan: Plan) -> dict[str, Any]:
 
 
 def _erased(found: Survey) -> dict[str, list[str]]:
-    """The ids of what goes, by kind."""
+    """The ids of deleted rows, by kind."""
     closure, consequences = found.closure, found.consequences
-    gone: Mapping[str, Iterable[Any]] = {
+    deleted: Mapping[str, Iterable[Any]] = {
         "node": (closure.nodes[pk] for pk in closure.decision.memories),
         "message": (closure.messages[pk] for pk in closure.decision.messages if pk in closure.messages),
         "session": (consequences.touched[pk] for pk in consequences.sessions),
         "turn": Turn.objects.filter(pk__in=registry.among(consequences.turns)),
         "entity": consequences.entities.values(),
     }
-    told = {kind: [str(row.uuid) for row in found_rows] for kind, found_rows in gone.items()}
-    return {kind: uuids for kind, uuids in told.items() if uuids}
+    ids = {kind: [str(row.uuid) for row in rows] for kind, rows in deleted.items()}
+    return {kind: uuids for kind, uuids in ids.items() if uuids}

@@ -1,37 +1,141 @@
-"""Prints: by them what went is known again, though nobody knows what it was.
+"""Fingerprints of forgotten text, by which it is known again though nobody knows what it was; and the messages and
+memories that were kept and have the same.
 
-A print is a keyed digest of eight words that followed each other. Without the installation's key no words can be tried
-against it, and a text of less than eight words leaves none.
+A fingerprint is a keyed digest of eight words that followed each other. Without the installation's key no text can be
+tried against it, and a text of less than eight words leaves none.
+
+Kept text is no trace of forgotten text, wherever its rows lead: into their own index, quotes and events, the summary of
+their session, the memories that rest on them. A copy that leads to none of them is a trace. What people wrote into core
+blocks and descriptions is theirs, and no trace either.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import islice
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Exists, OuterRef, Q
 
+from chat.models import Message, MessageText
+from echovessel.db.text_columns import OnForget
 from echovessel.language import tokenizer
+from memory.forgetting.registry import among
+from memory.models import ConceptNode, Entity, Evidence, Filling, Mention, NodeText
+
+if TYPE_CHECKING:
+    from memory.forgetting.verify import Value
 
 WINDOW = 8
-MOST = 200
+MAX_FINGERPRINTS = 200
 _BYTES = 8
 
 
 def of(texts: Iterable[str], but: Iterable[str] = ()) -> list[str]:
-    """The prints of these texts, at most 200, taken evenly from all of them; none that a text of `but` has, too."""
-    kept = {one for text in but for one in in_text(text)}
-    found = [one for one in dict.fromkeys(one for text in texts for one in in_text(text)) if one not in kept]
-    step = -(-len(found) // MOST) or 1
-    return found[::step]
+    """At most 200 fingerprints, taken evenly from these texts, without those of a text of `but`."""
+    kept = {fingerprint for text in but for fingerprint in in_text(text)}
+    prints = [key for key in dict.fromkeys(key for text in texts for key in in_text(text)) if key not in kept]
+    step = -(-len(prints) // MAX_FINGERPRINTS) or 1
+    return prints[::step]
 
 
 def in_text(text: str) -> Iterator[str]:
-    """The print of each window of a text."""
+    """The fingerprint of each window of eight words."""
     return in_tokens(tokenizer.tokenize(text))
 
 
 def in_tokens(tokens: list[str]) -> Iterator[str]:
-    """The print of each window of words that were cut already."""
+    """The same for a text that is tokenized already."""
     key = hashlib.sha256(f"memory.forgetting.prints {settings.TOMBSTONE_KEY}".encode()).digest()
     for window in zip(*(islice(tokens, first, None) for first in range(WINDOW)), strict=False):
         yield hashlib.blake2b(" ".join(window).encode(), key=key, digest_size=_BYTES).hexdigest()
+
+
+# --- kept rows --------------------------------------------------------------------------------------------------------
+_UUID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+# The columns by which a row refers to a message, memory, session or turn; of their own tables, the key.
+_LEADS = {"message_id": "message", "node_id": "node", "session_id": "session", "turn_id": "turn"}
+_OWN = {
+    "chat_message": "message",
+    "memory_conceptnode": "node",
+    "memory_entity": "entity",
+    "chat_session": "session",
+    "chat_turn": "turn",
+}
+
+
+@dataclass
+class Kept:
+    """The fingerprints of kept rows, by references to these: (kind, key), or a uuid in hex."""
+
+    by: dict[Any, set[str]] = field(default_factory=lambda: defaultdict(set))
+    prints: set[str] = field(default_factory=set)
+    messages: int = 0
+
+    @classmethod
+    def of(cls, printed: Collection[str], gone: Collection[str]) -> "Kept":
+        """The kept rows with one of these fingerprints; `gone` are the ids, in hex, of forgotten rows."""
+        kept = cls()
+        if printed:
+            kept.read_messages(printed, gone)
+            kept.read_nodes(printed, gone)
+        return kept
+
+    def accounting_for(self, value: "Value", texts: Iterable[str]) -> set[str]:
+        """The fingerprints of kept rows that the row of this value refers to."""
+        row: Mapping[str, Any] = value.row
+        keys: set[Any] = {(kind, row[column]) for column, kind in _LEADS.items() if row.get(column) is not None}
+        if value.table in _OWN:
+            keys.add((_OWN[value.table], row["id"]))
+        named = (text for text in [*texts, *map(str, row.values())])
+        keys |= {found.replace("-", "") for text in named for found in _UUID.findall(text)}
+        return set().union(*(self.by[key] for key in keys if key in self.by))
+
+    def read_messages(self, printed: Collection[str], gone: Collection[str]) -> None:
+        bodies = MessageText.objects.order_by().values_list("message_id", "body").iterator(chunk_size=500)
+        found = _with_prints(bodies, printed)
+        known = Message.objects.filter(pk__in=among(found)).values_list(
+            "pk", "uuid", "session_id", "session__uuid", "turn_id", "turn__uuid"
+        )
+        for pk, uuid, session, session_uuid, turn, turn_uuid in known:
+            if uuid.hex in gone:
+                continue
+            self.messages += 1
+            self._note(found[pk], ("message", pk), uuid, ("session", session), session_uuid, ("turn", turn), turn_uuid)
+
+    def read_nodes(self, printed: Collection[str], gone: Collection[str]) -> None:
+        """Memories that rest on something; one that rests on nothing is a copy that refers to nothing."""
+        bodies = NodeText.objects.order_by().values_list("node_id", "body").iterator(chunk_size=500)
+        found = _with_prints(bodies, printed)
+        quoted = Exists(Evidence.objects.filter(node=OuterRef("pk")))
+        concluded = Exists(Filling.objects.filter(parent=OuterRef("pk"), child__isnull=False))
+        imported = Q(source=ConceptNode.Source.PERSON) | Q(import_uuid__isnull=False)
+        grounded = ConceptNode.objects.filter(quoted | concluded | imported, pk__in=among(found))
+        for pk, uuid, session, session_uuid in grounded.values_list("pk", "uuid", "session_id", "session__uuid"):
+            if uuid.hex not in gone:
+                self._note(found[pk], ("node", pk), uuid, ("session", session), session_uuid)
+        for entity, node in Mention.objects.filter(node__in=among(found)).values_list("entity_id", "node_id"):
+            self.by["entity", entity] |= self.by.get(("node", node), set())
+
+    def _note(self, found: set[str], *leads: Any) -> None:
+        self.prints |= found
+        for lead in leads:
+            if lead is not None:
+                self.by[lead.hex if isinstance(lead, UUID) else lead] |= found
+
+
+def is_written_by_people(value: "Value") -> bool:
+    """Whether the owner wrote it: a core block, the persona's facts, or the description of an entity."""
+    return value.declaration.on_forget is OnForget.OWNERS or (
+        value.name == "memory_entity.description" and value.row["described_by"] == Entity.DescribedBy.PERSON
+    )
+
+
+def _with_prints(bodies: Iterable[tuple[int, str]], printed: Collection[str]) -> dict[int, set[str]]:
+    """The fingerprints in each tokenized body that has any."""
+    hits = ((key, set(in_tokens(body.split())).intersection(printed)) for key, body in bodies)
+    return {key: prints for key, prints in hits if prints}

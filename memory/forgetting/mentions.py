@@ -1,9 +1,9 @@
-"""Also mentioned: messages that do not rest on what goes, and in which it is mentioned all the same.
+"""Messages that also mention what is forgotten, although no deleted memory rests on them.
 
-    names_it      a name stands in it that goes with its bearer; it goes along, unless it is chosen otherwise
-    rare_word     a word stands in it that is rare in this memory; what the persona said of it in the same session, or
-                  when it had been recalled, goes along, and everything else stays
-    same_words    it says the same, word for word; it stays, for it was not chosen
+    names_it      has a name that is deleted with its entity; it goes along, unless it is chosen otherwise
+    rare_word     has a word that is rare in this memory; replies of the same session, or to which the memory had been
+                  recalled, go along, and all others stay
+    same_words    has the same text, word for word; it stays, for it was not chosen
 
 They are listed in the plan, each with a choice of its own. Reads only.
 """
@@ -19,15 +19,14 @@ from echovessel.language import tokenizer
 from echovessel.language.common_words import is_everyday
 from memory import knobs
 from memory.curation.restatements import MIN_SHARED, Statement, contains, is_named, names_of
-from memory.forgetting.collect import Closure
-from memory.forgetting.consequences import Consequences
+from memory.forgetting.collect import Closure, Consequences
 from memory.forgetting.registry import among
 from memory.forgetting.types import MentionMode
 
-# Of more than this, such as a session of a whole evening, single words are not looked for: they would name everything.
+# With more texts than this, such as a session of a whole evening, single words are not searched: all would match.
 MAX_TEXTS = 40
 MAX_RARE_WORDS = 60
-# A name that stands in more messages than these is a place one lives in, or a word: they are listed, and stay.
+# A name in more messages than these is the place one lives in, or a word: they are listed, and stay.
 MAX_SUGGESTED = 50
 
 
@@ -41,12 +40,15 @@ class Mention:
 
 
 def also_mentioned(closure: Closure, found: Consequences) -> dict[int, Mention]:
-    """The messages outside of what goes in which it is mentioned, by key."""
+    """Messages that stay and mention what goes, by key."""
     if not closure.choice.block_reimport:
-        return {}  # only what came in goes, and not what says the same
+        return {}  # an import is reverted: only its own rows go
     suggested: MentionMode = closure.choice.messages
     mentions: dict[int, Mention] = {}
-    named = list(_others(closure, _naming(closure, names_that_go(closure, found))))
+    names = names_that_go(closure, found)
+    hits = search.find_by_all_words(closure.persona.pk, [tokenizer.tokenize(name) for name in names])
+    contents = _contents({pk for keys in hits for pk in keys})
+    named = list(_others(closure, {pk for pk, content in contents if any(is_named(name, content) for name in names)}))
     goes_along = len(named) <= MAX_SUGGESTED and not closure.runs
     for message in named:
         mentions[message.pk] = Mention(message, "names_it", suggested if goes_along else "leave")
@@ -54,7 +56,7 @@ def also_mentioned(closure: Closure, found: Consequences) -> dict[int, Mention]:
     for pk, (message, token) in rare.items():
         if pk in closure.possible_restatements and is_telling_alone(token) and not closure.runs:
             mentions.setdefault(pk, Mention(message, "rare_word", suggested))
-    for message in _others(closure, _of_the_same_words(closure)):
+    for message in _others(closure, same_messages(closure)):
         mentions.setdefault(message.pk, Mention(message, "same_words", "leave"))
     for pk, (message, _token) in rare.items():
         mentions.setdefault(pk, Mention(message, "rare_word", "leave"))
@@ -71,25 +73,18 @@ def names_that_go(closure: Closure, found: Consequences) -> list[str]:
     return sorted(name for name in names if not theirs.issuperset(tokenizer.tokenize(name)))
 
 
-def _naming(closure: Closure, names: list[str]) -> Iterable[int]:
-    held = search.find_by_all_words(closure.persona.pk, [tokenizer.tokenize(name) for name in names])
-    for pk, content in _contents({pk for ids in held for pk in ids}):
-        if any(is_named(name, content) for name in names):
-            yield pk
-
-
 def _with_rare_words(closure: Closure) -> Iterable[tuple[Message, str]]:
     """Messages with one of the words that are rare in this memory, and the word."""
-    tokens = sorted(_telling_of(closure))
+    tokens = sorted(telling_words(closure))
     if not tokens or len(tokens) > MAX_TEXTS * MAX_RARE_WORDS:
         return
     limit = knobs.rare_word_messages()
-    gone = _settled(closure)
-    held = search.find_by_terms(closure.persona.pk, tokens, limit * 10 + len(gone))
-    within = {pk for ids in held.values() for pk in ids.tolist()} - gone
+    settled = _settled(closure)
+    hits = search.find_by_terms(closure.persona.pk, tokens, limit * 10 + len(settled))
+    within = {pk for ids in hits.values() for pk in ids.tolist()} - settled
     sessions = dict(Message.objects.filter(pk__in=among(within)).values_list("pk", "session_id"))
     rare: dict[int, str] = {}
-    for token, ids in held.items():
+    for token, ids in hits.items():
         keys = [pk for pk in ids.tolist() if pk in sessions]
         elsewhere = sum(sessions[pk] not in closure.source_sessions for pk in keys)
         if elsewhere <= limit and len(keys) <= limit * 10:
@@ -98,8 +93,8 @@ def _with_rare_words(closure: Closure) -> Iterable[tuple[Message, str]]:
         yield message, rare[message.pk]
 
 
-def _telling_of(closure: Closure) -> set[str]:
-    """The words of what goes that say by themselves what it is about."""
+def telling_words(closure: Closure) -> set[str]:
+    """Words of deleted texts that tell by themselves what these are about."""
     names = names_of(closure.persona)
     memories = [pk for pk in closure.decision.content_matches if pk in closure.nodes]
     messages = [
@@ -107,19 +102,19 @@ def _telling_of(closure: Closure) -> set[str]:
         for pk, why in closure.decision.messages.items()
         if pk in closure.messages and why in _CHOSEN
     ]
-    theirs = [Statement([message.content], names) for message in messages if message.role != Message.Role.PERSONA]
-    said = [*closure.statements_of(memories, names), *theirs]
-    if len(said) > MAX_TEXTS:
+    owners = [Statement([message.content], names) for message in messages if message.role != Message.Role.PERSONA]
+    statements = [*closure.statements_of(memories, names), *owners]
+    if len(statements) > MAX_TEXTS:
         return set()
-    tokens = {token for one in said for token in one.telling if not is_common(token)}
+    tokens = {token for statement in statements for token in statement.telling if not is_common(token)}
     return tokens if len(tokens) <= MAX_RARE_WORDS else {token for token in tokens if is_telling_alone(token)}
 
 
 _CHOSEN = {"chosen", "in_chosen"}
 
 
-def _of_the_same_words(closure: Closure) -> Iterable[int]:
-    """Messages that hold one of the texts that go, word for word, where it is more than people say every day."""
+def same_messages(closure: Closure) -> Iterable[int]:
+    """Messages with one of the deleted texts, word for word, where it is more than people say every day."""
     names = names_of(closure.persona)
     uuids = set(closure.persona.import_runs.filter(pk__in=among(closure.runs)).values_list("uuid", flat=True))
     messages = (
@@ -127,17 +122,17 @@ def _of_the_same_words(closure: Closure) -> Iterable[int]:
         for pk in (*closure.decision.messages, *closure.decision.withheld)
         if pk in closure.messages
     )
-    said = [Statement([message.content], names) for message in messages if message.import_uuid not in uuids]
-    said += closure.statements_of(closure.decision.content_matches, names)
-    wanted = {text for one in said if len(one.telling) > MIN_SHARED for text in one.literal}
-    held = search.find_by_all_words(closure.persona.pk, [tokenizer.tokenize(text) for text in wanted])
-    for pk, content in _contents({pk for ids in held for pk in ids} - _settled(closure)):
+    statements = [Statement([message.content], names) for message in messages if message.import_uuid not in uuids]
+    statements += closure.statements_of(closure.decision.content_matches, names)
+    wanted = {text for statement in statements if len(statement.telling) > MIN_SHARED for text in statement.literal}
+    hits = search.find_by_all_words(closure.persona.pk, [tokenizer.tokenize(text) for text in wanted])
+    for pk, content in _contents({pk for keys in hits for pk in keys} - _settled(closure)):
         if contains(content, wanted):
             yield pk
 
 
 def _settled(closure: Closure) -> set[int]:
-    """The messages that go, or are withheld, for another reason than that it is mentioned in them."""
+    """Messages that go or are withheld for another reason than a mention."""
     decision = {**closure.decision.messages, **closure.decision.withheld}
     return {pk for pk in decision if pk not in closure.request.mentions}
 

@@ -25,8 +25,7 @@ from echovessel.web import access_revocation
 from memory.erasure import receipts
 from memory.forgetting import registry
 from memory.forgetting.registry import Rows, among
-from memory.forgetting.targets import digest_of, hold
-from memory.forgetting.types import Choice, Plan, PlanChanged, Target
+from memory.forgetting.types import Choice, Plan, PlanChanged, Target, digest_of, empty_plan, hold
 from memory.models import Receipt
 from persona.models import Persona
 
@@ -51,7 +50,7 @@ class Whole:
 def plan(target: Target, choice: Choice) -> Plan:
     """The plan by its counts: of all that somebody has no words are shown."""
     whole = _whole(target)
-    return _nothing(target, choice) if whole is None else _plan(whole, choice)
+    return empty_plan([target], choice) if whole is None else _plan(whole, choice)
 
 
 def forget(confirmed: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
@@ -60,7 +59,7 @@ def forget(confirmed: Plan, by: AbstractBaseUser | None, now: datetime) -> Recei
     with transaction.atomic():
         whole = _whole(target)
         if whole is None:
-            raise PlanChanged(_nothing(target, confirmed.choice))
+            raise PlanChanged(empty_plan([target], confirmed.choice))
         hold(whole.personas)
         found = _plan(whole, confirmed.choice)
         if found.digest != confirmed.digest:
@@ -68,7 +67,7 @@ def forget(confirmed: Plan, by: AbstractBaseUser | None, now: datetime) -> Recei
         if whole.is_owner and is_last_superuser(whole.owner):
             raise LastSuperuser
         # All of it; raises RuntimeError where something is left.
-        for name, rows in _let_go(whole).items():
+        for name, rows in _referring(whole).items():
             rows.update(**_FORGOTTEN.get(name, {name.split(".")[1]: None}))
         going = _going(whole)
         with registry.bulk_deletion(going["chat_message"].count() + going["memory_conceptnode"].count()):
@@ -102,7 +101,7 @@ def _whole(target: Target) -> Whole | None:
 
 
 def _plan(whole: Whole, choice: Choice) -> Plan:
-    counted = {name: rows.count() for name, rows in {**_going(whole), **_let_go(whole)}.items()}
+    counted = {name: rows.count() for name, rows in {**_going(whole), **_referring(whole)}.items()}
     told = {"personas": sorted(persona.pk for persona in whole.personas)}
     return Plan(
         persona=None if whole.is_owner else whole.personas[0],
@@ -120,56 +119,44 @@ def _plan(whole: Whole, choice: Choice) -> Plan:
     )
 
 
-def _nothing(target: Target, choice: Choice) -> Plan:
-    return Plan(None, None, (target,), choice, (), (), (), (), (), (), {}, digest_of([target], choice, {}))
-
-
-# --- what goes, in the order in which it does -----------------------------------------------------------------------
+# --- rows to delete, in their order ---------------------------------------------------------------------------------
 def _going(whole: Whole) -> dict[str, Rows]:
-    """The rows, by table."""
+    """The rows by table: those of the personas, and with the account what refers to it, and its sign-ins."""
     personas = whole.personas
-    found = {
+    rows: dict[str, Rows] = {
         OutboxEvent._meta.db_table: OutboxEvent.objects.filter(stream__in=among(persona.uuid for persona in personas)),
         Task._meta.db_table: Task.objects.filter(success=False),  # a traceback may quote anybody
         **registry.rows_of(Persona, [persona.pk for persona in personas]),
     }
-    return found | (_of_account(whole.owner) if whole.is_owner else {})
-
-
-def _of_account(owner: Any) -> dict[str, Rows]:
-    """What goes with the account beside its personas: what refers to it; and sign-ins, which do not."""
-    signed_in = {}
+    if not whole.is_owner:
+        return rows
+    owner = whole.owner
     for model in text_columns.models_with(OnForget.ACCOUNTS):
         if model is not User and "username" in {column.name for column in model._meta.local_fields}:
-            signed_in[model._meta.db_table] = model._default_manager.filter(username=owner.get_username())
-    # The owner's logins; what a login holds is sealed, so that each has to be opened.
-    everyones = Login.objects.all().iterator()
-    signed_in[Login._meta.db_table] = Login.objects.filter(
-        pk__in=[login.pk for login in everyones if login.get_decoded().get("_auth_user_id") == str(owner.pk)]
+            rows[model._meta.db_table] = model._default_manager.filter(username=owner.get_username())
+    # A login is sealed, so that each has to be opened.
+    logins = Login.objects.all().iterator()
+    rows[Login._meta.db_table] = Login.objects.filter(
+        pk__in=[login.pk for login in logins if login.get_decoded().get("_auth_user_id") == str(owner.pk)]
     )
-    return signed_in | registry.rows_of(User, [owner.pk], but=frozenset([Persona]))
+    return rows | registry.rows_of(User, [owner.pk], but=frozenset([Persona]))
 
 
-# --- what stays, and names them no more -----------------------------------------------------------------------------
-def _let_go(whole: Whole) -> dict[str, Rows]:
-    """The rows that keep a reference to what goes, by table and column."""
+# --- rows that stay, and lose a reference ---------------------------------------------------------------------------
+def _referring(whole: Whole) -> dict[str, Rows]:
+    """Rows that stay and refer to deleted ones, by table and column; and what the admin noted of these."""
     found = registry.rows_that_lose(Persona, [persona.pk for persona in whole.personas])
     if whole.is_owner:
         found |= registry.rows_that_lose(User, [whole.owner.pk])
     else:
         uuids = among(persona.uuid for persona in whole.personas)
         found["llm_llmcall.persona_uuid"] = LLMCall.objects.filter(persona_uuid__in=uuids)
-    return found | {"django_admin_log.object_repr": _noted(whole)}
-
-
-def _noted(whole: Whole) -> Rows:
-    """What the admin noted of rows that go."""
     about = Q(pk__in=[])
     for rows in _going(whole).values():
         ids = rows.order_by().annotate(as_text=Cast("pk", TextField())).values("as_text")
         about |= Q(content_type__in=registry.content_types(rows.model._meta.db_table), object_id__in=ids)
     kept = LogEntry.objects.exclude(user=whole.owner) if whole.is_owner else LogEntry.objects.all()
-    return kept.filter(about).exclude(object_repr="", change_message="")
+    return found | {"django_admin_log.object_repr": kept.filter(about).exclude(object_repr="", change_message="")}
 
 
 _FORGOTTEN: Mapping[str, Mapping[str, Any]] = {

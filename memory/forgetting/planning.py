@@ -2,18 +2,27 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from memory.curation.restatements import is_named, names_of
 from memory.forgetting import people
 from memory.forgetting.closure import decide
-from memory.forgetting.collect import Closure, ClosureReader
-from memory.forgetting.consequences import Consequences, consequences_of
+from memory.forgetting.collect import Closure, ClosureReader, Consequences, consequences_of
 from memory.forgetting.copies import work_of
 from memory.forgetting.mentions import Mention, also_mentioned, names_that_go
 from memory.forgetting.registry import Work, among
-from memory.forgetting.targets import NothingThere, are_people, digest_of, whose
-from memory.forgetting.types import CASCADE, Affected, Choice, MentionMode, Plan, Target
+from memory.forgetting.types import (
+    CASCADE,
+    Affected,
+    Choice,
+    MentionMode,
+    NothingThere,
+    Plan,
+    Target,
+    are_people,
+    digest_of,
+    empty_plan,
+    whose,
+)
 from memory.models import ConceptNode, Entity, ImportJob
 from persona.models import CoreBlock, MoodChange
 
@@ -23,7 +32,7 @@ MAX_ROUNDS = 3
 
 @dataclass(frozen=True)
 class Survey:
-    """A plan, and all that it was made from."""
+    """A plan, and the rows that it was made from."""
 
     plan: Plan
     closure: Closure
@@ -32,17 +41,17 @@ class Survey:
 
 
 def plan(targets: Sequence[Target], choice: Choice = CASCADE) -> Plan:
-    """What goes with the targets, what stays, and how many copies have to be rewritten. Reads only.
+    """What is deleted with the targets, what stays, and the number of copies to rewrite. Reads only.
 
-    The targets belong to one persona, or are one persona or one owner; else ValueError. Of what is not there any longer
-    nothing is left to forget: the plan is empty.
+    The targets belong to one persona, or are one persona or one owner; else ValueError. The plan of
+    targets that are no longer there is empty.
     """
     if are_people(targets):
         return people.plan(targets[0], choice)
     try:
         return survey(targets, choice).plan
     except NothingThere:
-        return nothing(targets, choice)
+        return empty_plan(targets, choice)
 
 
 def survey(targets: Sequence[Target], choice: Choice) -> Survey:
@@ -57,32 +66,39 @@ def survey(targets: Sequence[Target], choice: Choice) -> Survey:
             break
         consequences = consequences_of(found)
     work = work_of(found, consequences)
-    counts = work.counts()
-    made = Plan(
+    decision = found.decision
+    withheld = (found.messages[pk] for pk in decision.withheld if pk in found.messages)
+    sections = {
+        "going": tuple(_going(found, consequences)),
+        "staying": tuple(
+            _memory(found.nodes[pk], why, may_stay=pk in choice.staying) for pk, why in decision.staying.items()
+        ),
+        "withheld": tuple(
+            Affected("message", message.pk, message.uuid, message.content, decision.withheld[message.pk])
+            for message in withheld
+            if not message.withheld
+        ),
+    }
+    # By keys and choice: copies that were written since, such as events, change no decision.
+    keys = {name: sorted((row.kind, row.key) for row in rows) for name, rows in sections.items()}
+    plan = Plan(
         persona=persona,
         owner=persona.owner,
         targets=tuple(targets),
         choice=choice,
-        going=tuple(_going(found, consequences)),
-        staying=tuple(_staying(found)),
-        withheld=tuple(_withheld(found)),
+        **sections,
         erased=tuple(_erased(found, consequences, work)),
         elsewhere=tuple(_elsewhere(found, consequences, work)),
         mentioned=tuple(_mentioned(found, mentions.values())),
-        counts=counts,
-        digest="",
+        counts=work.counts(),
+        digest=digest_of(targets, choice, keys),
     )
-    return Survey(Plan(**{**vars(made), "digest": _digest(made)}), found, consequences, work)
+    return Survey(plan, found, consequences, work)
 
 
-def nothing(targets: Sequence[Target], choice: Choice) -> Plan:
-    """The plan where nothing is left to forget."""
-    return Plan(None, None, tuple(targets), choice, (), (), (), (), (), (), {}, digest_of(targets, choice, {}))
-
-
-# --- what is told ---------------------------------------------------------------------------------------------------
+# --- the sections of a plan -----------------------------------------------------------------------------------------
 def _going(found: Closure, consequences: Consequences) -> Iterable[Affected]:
-    # Those of what goes that would stay if one asked for it.
+    # Memories that would stay with "orphan".
     spared = Choice("orphan", found.choice.messages, block_reimport=found.choice.block_reimport)
     would_go = decide(found.graph(), found.request, spared).memories
     may_stay = {pk for pk in found.decision.memories if pk not in would_go}
@@ -107,17 +123,6 @@ def _memory(node: ConceptNode, why: str, *, may_stay: bool = False) -> Affected:
     return Affected(node.kind, node.pk, node.uuid, node.description, why, may_stay)
 
 
-def _staying(found: Closure) -> Iterable[Affected]:
-    for pk, why in found.decision.staying.items():
-        yield _memory(found.nodes[pk], why, may_stay=pk in found.choice.staying)
-
-
-def _withheld(found: Closure) -> Iterable[Affected]:
-    for pk, why in found.decision.withheld.items():
-        if pk in found.messages and not found.messages[pk].withheld:
-            yield Affected("message", pk, found.messages[pk].uuid, found.messages[pk].content, why)
-
-
 def _erased(found: Closure, consequences: Consequences, work: Work) -> Iterable[Affected]:
     source_sessions = found.persona.sessions.filter(pk__in=among(work.overwrites.get("chat_session.summary", ())))
     for session in source_sessions:
@@ -126,12 +131,12 @@ def _erased(found: Closure, consequences: Consequences, work: Work) -> Iterable[
     for pk, entity in consequences.described.items():
         yield Affected("description", pk, entity.uuid, entity.description, "written_from")
     for change in MoodChange.objects.filter(pk__in=among(work.deletes.get("persona_moodchange", ()))):
-        said = " · ".join(filter(None, (change.mood, change.last_user_signal)))
-        yield Affected("mood", change.pk, change.uuid, said, "felt_in")
+        text = " · ".join(filter(None, (change.mood, change.last_user_signal)))
+        yield Affected("mood", change.pk, change.uuid, text, "felt_in")
 
 
 def _mentioned(found: Closure, mentions: Iterable[Mention]) -> Iterable[Affected]:
-    """The mentions with what becomes of each: of a message that a memory needs, it is withheld where it was to go."""
+    """The mentions with what becomes of each; a message that a memory needs is withheld in place of deleted."""
     for one in mentions:
         message = one.message
         mode: MentionMode = "withhold" if message.pk in found.decision.withheld else "leave"
@@ -142,14 +147,13 @@ def _mentioned(found: Closure, mentions: Iterable[Mention]) -> Iterable[Affected
 
 
 def _elsewhere(found: Closure, consequences: Consequences, work: Work) -> Iterable[Affected]:
-    """What a person wrote about it, what was told of it later, and files that are still to be read: not touched, only
-    named."""
+    """Texts of people about it, later memories of it, and files that are still to be read: not touched, only listed."""
     newer = {found.nodes[pk].superseded_by_id for pk in found.decision.memories} - found.decision.memories.keys()
     for node in ConceptNode.objects.filter(pk__in=among(pk for pk in newer if pk is not None)):
         yield _memory(node, "later")
     for pk, entity in consequences.by_people.items():
         yield Affected("description", pk, entity.uuid, entity.description, "written_by_people")
-    said = found.statements_of(
+    statements = found.statements_of(
         found.decision.content_matches if found.choice.block_reimport else found.decision.memories,
         names_of(found.persona),
     )
@@ -159,19 +163,11 @@ def _elsewhere(found: Closure, consequences: Consequences, work: Work) -> Iterab
         if any(is_named(one, entity.description) for one in names):
             yield Affected("description", entity.pk, entity.uuid, entity.description, "written_by_people")
     for block in CoreBlock.objects.filter(persona=found.persona):
-        if any(one.is_repeated_by(block.content) for one in said) or any(is_named(one, block.content) for one in names):
+        is_restated = any(statement.is_repeated_by(block.content) for statement in statements)
+        if is_restated or any(is_named(name, block.content) for name in names):
             yield Affected("core_block", block.pk, None, block.content, "written_by_people")
     if not found.choice.block_reimport:
-        return  # what came in by another file stays, and comes in by it
+        return  # an import is reverted: other files still come in
     on_their_way = ImportJob.objects.filter(persona=found.persona, file_is_here=True).exclude(status__in=ImportJob.OVER)
     for job in on_their_way.exclude(pk__in=among(work.deletes.get("memory_importjob", ()))):
         yield Affected("import", job.pk, job.uuid, job.file_name, "on_its_way")
-
-
-# --- what is confirmed ----------------------------------------------------------------------------------------------
-def _digest(plan: Plan) -> str:
-    """By keys and choice: what became of copies since, such as old events, changes no mind."""
-    told: dict[str, Any] = {
-        name: sorted((one.kind, one.key) for one in getattr(plan, name)) for name in ("going", "staying", "withheld")
-    }
-    return digest_of(plan.targets, plan.choice, told)

@@ -1,4 +1,4 @@
-"""Which rows go along: read from the models themselves, so that a model that is added later is not missed.
+"""Rows that depend on others, read from the models themselves, so that a model that is added later is not missed.
 
 Foreign keys say what a row hangs on (`on_delete`), and `echovessel.db.text_columns` which columns hold words. Rows are
 chosen, deleted and rewritten by key, without a limit on how many and without Django's collector, which would read
@@ -38,7 +38,7 @@ MANY = 5_000
 # --- the work -------------------------------------------------------------------------------------------------------
 @dataclass
 class Work:
-    """What is to be done to the database: rows to be deleted, by table, and values to be put, by "table.column"."""
+    """Rows to delete, by table, and values to write, by "table.column"."""
 
     deletes: dict[str, list[Key]] = field(default_factory=dict)
     overwrites: dict[str, dict[Key, Any]] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Work:
         self.overwrites.setdefault(column, {}).update(values)
 
     def counts(self) -> dict[str, int]:
-        """How many rows and values that is; what is nothing is left out."""
+        """The numbers of rows and values, without zeros."""
         counted = {**self.deletes, **self.overwrites}
         return {name: len(keys) for name, keys in sorted(counted.items()) if keys}
 
@@ -69,14 +69,10 @@ class Work:
             fresh = {table: keys for table, keys in found.items() if keys}
             for table, keys in fresh.items():
                 self.delete(table, keys)
-        self._detach()
-
-    def _detach(self) -> None:
-        for table, keys in [(table, keys) for table, keys in self.deletes.items() if keys]:
+        for table, deleted in [(table, deleted) for table, deleted in self.deletes.items() if deleted]:
             for model, column in _referring(of_table(table), models.SET_NULL):
-                rows = model._default_manager.filter(**{f"{column.name}__in": among(keys)})
-                staying = set(keys_of(rows)).difference(self.deletes.get(model._meta.db_table, ()))
-                if staying:
+                referring = keys_of(model._default_manager.filter(**{f"{column.name}__in": among(deleted)}))
+                if staying := set(referring).difference(self.deletes.get(model._meta.db_table, ())):
                     self.overwrite(f"{model._meta.db_table}.{column.column}", dict.fromkeys(sorted(staying)))
 
 
@@ -86,14 +82,20 @@ def do(work: Work) -> None:
     What hangs on other rows is deleted before them, so that no trigger takes away what was not deleted by name.
     """
     for name, values in work.overwrites.items():
+        if not values:
+            continue
         table, column = name.split(".")
-        if values and _overwrite(table, column, values) != len(values):
-            raise RuntimeError(f"not every {name} was rewritten")
+        stored = next(item for item in of_table(table)._meta.local_fields if item.column == column)
+        rows = [(stored.get_db_prep_save(value, connection), key) for key, value in values.items()]
+        with connection.cursor() as cursor:
+            cursor.executemany(f"UPDATE {_quoted(table)} SET {_quoted(column)} = %s WHERE {_key_of(table)} = %s", rows)
+            if cursor.rowcount != len(values):
+                raise RuntimeError(f"not every {name} was rewritten")
     for model in deletion_order():
         if keys := work.deletes.get(model._meta.db_table):
             delete(model._meta.db_table, keys)
     for table, keys in work.deletes.items():
-        if keys and _count(table, keys):
+        if keys and of_table(table)._base_manager.filter(pk__in=among(keys)).exists():
             raise RuntimeError(f"something of {table} was left")
 
 
@@ -235,33 +237,15 @@ def content_types(table: str) -> list[int]:
 
 
 def delete(table: str, keys: Collection[Key]) -> None:
+    key = f"{_key_of(table)} IN (SELECT value FROM json_each(%s))"
     with connection.cursor() as cursor:
-        cursor.execute(f"DELETE FROM {_quoted(table)} WHERE {_in_keys(table)}", [_listed(keys)])
-
-
-def _count(table: str, keys: Collection[Key]) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT count(*) FROM {_quoted(table)} WHERE {_in_keys(table)}", [_listed(keys)])
-        return int(cursor.fetchone()[0])
-
-
-def _overwrite(table: str, column: str, values: Mapping[Key, Any]) -> int:
-    """Give a column of each row its new value; returns how many rows there were."""
-    stored = next(one for one in of_table(table)._meta.local_fields if one.column == column)
-    rows = [(stored.get_db_prep_save(value, connection), key) for key, value in values.items()]
-    with connection.cursor() as cursor:
-        cursor.executemany(f"UPDATE {_quoted(table)} SET {_quoted(column)} = %s WHERE {_key_of(table)} = %s", rows)
-        return int(cursor.rowcount)
+        cursor.execute(f"DELETE FROM {_quoted(table)} WHERE {key}", [_listed(keys)])
 
 
 def _key_of(table: str) -> str:
     key = of_table(table)._meta.pk
     assert key is not None and key.column is not None  # noqa: PT018
     return _quoted(key.column)
-
-
-def _in_keys(table: str) -> str:
-    return f"{_key_of(table)} IN (SELECT value FROM json_each(%s))"
 
 
 def _quoted(name: str) -> str:

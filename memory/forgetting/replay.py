@@ -26,8 +26,7 @@ from memory.consolidation import off_the_record
 from memory.erasure import receipts
 from memory.forgetting import execute, people, planning, verify
 from memory.forgetting.registry import among
-from memory.forgetting.targets import MODELS
-from memory.forgetting.types import CANCELLED_IMPORT, Choice, Kind, Target
+from memory.forgetting.types import CANCELLED_IMPORT, MODELS, Choice, Kind, Target
 from memory.models import ImportJob, Receipt, Tombstone
 from memory.store import tombstones
 from memory.store.checks import check
@@ -60,8 +59,6 @@ def replay(log: ForgetLog, now: datetime) -> Replayed:
     with transaction.atomic():
         missing = _add_receipts(log, is_ours=is_ours)
         result.receipts = len(missing)
-        # --- people
-        # ---------------------------------------------------------------------------------------------------------
         # Personas by id; accounts by key, which means the same account only where both are states of one installation.
         gone = [uuid for receipt in missing for uuid in receipt.erased.get("persona", ())]
         for key in Persona.objects.filter(uuid__in=among(map(UUID, gone))).values_list("pk", flat=True):

@@ -1,11 +1,20 @@
-"""What forgetting is asked, plans and answers with."""
+"""Targets, choices and plans of forgetting, with the conditions that hold before it: no reply is being written, and the
+plan is the confirmed one."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, cast, get_args
 from uuid import UUID
 
+from django.db.models import Q
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
+
+from chat.models import Message, Session, Turn
+from memory.models import ConceptNode, Entity, ImportRun
+from persona.models import Persona
 
 Kind = Literal["message", "node", "entity", "session", "import", "persona", "owner"]
 
@@ -21,7 +30,7 @@ CANCELLED_IMPORT = "cancelled_import"
 
 @dataclass(frozen=True)
 class Target:
-    """What is to be forgotten: its kind, and its key in the database."""
+    """A row to forget: its kind, and its key in the database."""
 
     kind: Kind
     key: int
@@ -99,7 +108,7 @@ REVERT_IMPORT = Choice("orphan", block_reimport=False)
 
 @dataclass(frozen=True)
 class Affected:
-    """One thing a plan touches: its table's label in short, its words, and why, as a code of `REASONS`.
+    """One row that a plan touches: its kind, its text, and why, as a code of `REASONS`.
 
     `mode` is what becomes of a message in which it is also mentioned, `proposed` what would if nobody chose, and
     `said_by` its role.
@@ -155,6 +164,84 @@ class PlanChanged(Exception):
     def __init__(self, plan: Plan) -> None:
         super().__init__("the plan is not the one that was confirmed")
         self.plan = plan
+
+
+# --- targets ---------------------------------------------------------------------------------------------------------
+MODELS: Mapping[str, Any] = {
+    "message": Message,
+    "node": ConceptNode,
+    "entity": Entity,
+    "session": Session,
+    "import": ImportRun,
+}
+
+
+class NothingThere(LookupError):
+    """None of the targets is there any longer."""
+
+
+def target_of(persona: Persona, kind: Kind, reference: str) -> Target:
+    """The row of the persona with that id or external id. Raises LookupError."""
+    if kind == "persona":
+        return Target("persona", persona.pk)
+    if kind == "owner":
+        return Target("owner", persona.owner_id)
+    by_id = Q(external_id=reference)
+    with suppress(ValueError):
+        by_id |= Q(uuid=UUID(reference))
+    rows = MODELS[kind]._default_manager.filter(by_id, persona=persona)
+    keys = list(rows.values_list("pk", flat=True)[:2])
+    if len(keys) != 1:
+        raise LookupError(f"{'There is no' if not keys else 'There is more than one'} {kind} {reference!r} of hers.")
+    return Target(kind, keys[0])
+
+
+def whose(targets: Sequence[Target]) -> Persona:
+    """The one persona that has them. Raises NothingThere, and ValueError for targets of several."""
+    rows = (MODELS[target.kind]._default_manager.filter(pk=target.key) for target in targets)
+    personas = {key for row in rows for key in row.values_list("persona_id", flat=True)}
+    if not personas:
+        raise NothingThere
+    if len(personas) > 1:
+        raise ValueError("what is forgotten at once belongs to one persona")
+    return Persona.objects.select_related("owner").get(pk=personas.pop())
+
+
+def uuid_of(target: Target) -> str:
+    """The public id of a target; empty where it is not there any longer."""
+    rows = MODELS[target.kind]._default_manager.filter(pk=target.key)
+    return next((str(uuid) for uuid in rows.values_list("uuid", flat=True)), "")
+
+
+def are_people(targets: Sequence[Target]) -> bool:
+    """Whether the target is a persona or an owner, and not rows of one persona. Raises ValueError for more than one of
+    them together."""
+    has_people = any(target.kind in ("persona", "owner") for target in targets)
+    if has_people and len(targets) > 1:
+        raise ValueError("a persona or an owner is forgotten alone")
+    return has_people
+
+
+def hold(personas: Iterable[Persona]) -> None:
+    """Make sure that no reply of these is under way. Call inside a transaction, which holds the write lock
+    from its beginning on: no reply can begin until it ends. Raises Busy."""
+    keys = [persona.pk for persona in personas]
+    if Turn.objects.running().filter(persona__in=keys).exists():
+        raise Busy
+
+
+def digest_of(targets: Iterable[Target], choice: Choice, contents: Mapping[str, Any]) -> str:
+    """The digest of a plan by its targets, its choice and its contents; nobody without the installation's secret can
+    make one up."""
+    fields = {**asdict(choice), "staying": sorted(choice.staying), "mentions": sorted(choice.mentions)}
+    keys = sorted((target.kind, target.key) for target in targets)
+    confirmed = json.dumps([keys, fields, contents], sort_keys=True)
+    return salted_hmac("memory.forgetting.plan", confirmed, algorithm="sha256").hexdigest()
+
+
+def empty_plan(targets: Sequence[Target], choice: Choice) -> Plan:
+    """The plan where nothing is left to forget."""
+    return Plan(None, None, tuple(targets), choice, (), (), (), (), (), (), {}, digest_of(targets, choice, {}))
 
 
 # --- the words of a plan ----------------------------------------------------------------------------------------------

@@ -1,22 +1,25 @@
-"""Proof: where what was forgotten still stands. Everything is looked through, nothing is taken for granted.
+"""Proof: the places where forgotten text still stands. Everything is searched, nothing is taken for granted.
 
-text     a value of a table that holds the words, whatever their case, signs and wrapping
+text     a value of a table that holds the text, whatever its case, signs and wrapping
 digest   a hash of the words, by which a guess can be tried
 words    rows of a text index, or triples of a substring index, whose message or memory is gone
 vector   the vector of the words with a memory that does not say them
 bytes    the words or their vector in a file, where no living row accounts for it
 id       the id of what was forgotten
-print    eight words in a row of what was forgotten (`prints`)
+print    eight words in a row of what was forgotten (`memory.forgetting.fingerprints`)
 sealed   a value that cannot be unwrapped, so that nothing can be said of it
 
-By a receipt, the same words in a message or memory that was not chosen are no trace: they are counted as kept
-(`memory.forgetting.kept_copies`), with what was made of those very rows. Bytes that no row uses are looked through,
-too.
+By a receipt, the same text in a message or memory that was not chosen is no trace: it is counted as kept, with what was
+made of those very rows. Bytes that no row uses are searched, too.
+
+The values are those of all tables, also those beneath indexes, unwrapped: JSON, sessions, pickled jobs. A value that
+cannot be unwrapped is given as it stands, and `sealed` says so.
 """
 
+import html
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -27,15 +30,15 @@ from django.conf import settings
 from django.db import connection
 
 from chat import search as lines
+from echovessel.db import text_columns
 from echovessel.db.sqlite import erasure
 from echovessel.db.sqlite.substrings import LENGTH
 from echovessel.db.sqlite.text_index import JOINT, TextIndex
-from echovessel.db.text_columns import of_form, tables_that_may_name_forgotten
+from echovessel.db.text_columns import NO_WORDS, TextColumn, of_form, strings, tables_that_may_name_forgotten
 from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
-from memory.forgetting import database_values, fingerprints
-from memory.forgetting.database_values import Value
-from memory.forgetting.kept_copies import Kept, is_written_by_people
+from memory.forgetting import fingerprints
+from memory.forgetting.fingerprints import Kept, is_written_by_people
 from memory.models import NodeVector, Receipt
 from memory.store import deduplication, vectors
 
@@ -46,10 +49,96 @@ _SLICE = 64
 # Events that name what was forgotten by its id, on purpose, so that the pages drop it.
 _PUBLISHED = {"memory.node.forgotten", "chat.session.erased"}
 _ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+READ_AT_ONCE = 500
+_TAG = re.compile(r"<[^>]*>")
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 _KEYS = {"secret_key", "tombstone_key"}
 
 
+@dataclass(frozen=True)
+class Value:
+    """The value of one column of one row. `row` are all values of the row, `key` its row id where it has one."""
+
+    table: str
+    column: str
+    key: int | None
+    stored: str | bytes
+    row: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        return f"{self.table}.{self.column}"
+
+    @property
+    def declaration(self) -> TextColumn:
+        """That of its column; one that no model has (of an index, say) or that cannot hold words counts as wordless."""
+        return text_columns.by_place().get(self.name, NO_WORDS)
+
+    def texts(self) -> list[str]:
+        """The texts in it: each string in what it wraps, and of HTML what a reader sees; none in bytes."""
+        if isinstance(self.stored, bytes):
+            return []
+        decode = self.declaration.decode or parse_json
+        try:
+            found = list(strings(decode(self.stored)))
+        except self.declaration.undecodable:
+            found = [self.stored]
+        return [part for text in found for part in visible_parts(text)]
+
+    @property
+    def sealed(self) -> bool:
+        """Whether it is wrapped in a way that cannot be undone, so that nobody knows what is in it."""
+        decode = self.declaration.decode
+        if not isinstance(self.stored, str) or decode is None:
+            return False
+        try:
+            decode(self.stored)
+        except self.declaration.undecodable:
+            return True
+        return False
+
+
+def values() -> Iterator[Value]:
+    """All texts and bytes of the database."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%%' ORDER BY name"
+        )
+        tables = cursor.fetchall()
+    for table, sql in tables:
+        key = "NULL" if sql.rstrip().upper().endswith("WITHOUT ROWID") else "rowid"
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT {key}, * FROM {connection.ops.quote_name(table)}")
+            columns = [column[0] for column in cursor.description[1:]]
+            while rows := cursor.fetchmany(READ_AT_ONCE):
+                for at, *stored in rows:
+                    row = dict(zip(columns, stored, strict=True))
+                    yield from (
+                        Value(table, column, at, value, row)
+                        for column, value in row.items()
+                        if value and isinstance(value, str | bytes)
+                    )
+
+
+def visible_parts(text: str) -> list[str]:
+    """The text, and what a reader sees of it where it is HTML or JSON in a string."""
+    if text[:1] in '{["' and (inside := parse_json(text)) is not text:
+        return [text, *strings(inside)]
+    if "<" in text or "&" in text:
+        return [text, html.unescape(_TAG.sub("", text))]
+    return [text]
+
+
+def parse_json(text: str) -> Any:
+    if text[:1] not in '{["':
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+# --- the search -------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, order=True)
 class Hit:
     """Where something stands: a table and column, or a file; the row id, where there is one; and in what form."""
@@ -60,52 +149,56 @@ class Hit:
 
 
 def of_texts(texts: Iterable[str]) -> list[Hit]:
-    """Where any of these texts stands in the database, its indexes and vectors, or in the files of the installation."""
+    """The places of these texts in the database, its indexes and vectors, and the files of the installation."""
     wanted = [text for text in dict.fromkeys(texts) if deduplication.normalize_text(text)]
     if not wanted:
         return []
-    made = embedding.embed(wanted if NodeVector.objects.exists() else [])  # none where no memory has one
-    in_files = erasure.traces(files(), _bytes_of(wanted, made))
-    found = _Search(wanted, in_files)
+    embedded = embedding.embed(wanted if NodeVector.objects.exists() else [])  # none where no memory has one
+    needles = [window for text in wanted for form in erasure.forms(text) for window in erasure.windows(form)]
+    for vector in embedded:
+        stored = vector.astype("<f4").tobytes()
+        needles += [stored[first : first + _SLICE] for first in range(0, len(stored), 8 * _SLICE)]
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT vec_quantize_binary(%s)", [stored])
+            needles.append(bytes(cursor.fetchone()[0]))
+    search = _Search(wanted, erasure.traces(files(), needles))
     return [
-        *(hit for value in database_values.values() for hit in found.in_value(value)),
-        *found.unaccounted(),
+        *(hit for value in values() for hit in search.in_value(value)),
+        *search.unaccounted(),
         *(hit for text in wanted for hit in _in_indexes(text)),
-        *_with_vectors(wanted, made),
+        *_with_vectors(wanted, embedded),
     ]
 
 
 @dataclass(frozen=True)
 class Proof:
-    """Where something is left, and in how many messages the same words stand that were not chosen."""
+    """The places where something is left, and the number of kept messages with the same text."""
 
     hits: list[Hit]
     kept_messages: int
 
 
 def prove(receipts: Iterable[Receipt]) -> Proof:
-    """Look everywhere for what was forgotten by these receipts."""
+    """Search everywhere for what was forgotten by these receipts."""
     gone, printed = set[str](), set[str]()
     for receipt in receipts:
         gone |= {str(uuid).replace("-", "") for ids in receipt.erased.values() for uuid in ids}
         printed |= set(receipt.prints)
     kept = Kept.of(printed, gone)
-    hits = [hit for value in database_values.values() for hit in _left_of(value, gone, printed, kept)]
-    return Proof([*hits, *_unused_bytes(printed - kept.prints)], kept.messages)
-
-
-def _unused_bytes(printed: set[str]) -> Iterator[Hit]:
-    """Files of the database with printed words where no row stands. Words of what was kept are no trace there: where
-    tables grow, rows move and leave their bytes behind."""
-    for path, texts in (erasure.leftovers(erasure.files(connection)) if printed else {}).items():
-        unescaped = (_ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) for text in texts if "\\u" in text)
-        if any(one in printed for text in chain(texts, unescaped) for one in fingerprints.in_text(text)):
-            yield Hit(path.name, None, "bytes")
+    hits = [hit for value in values() for hit in _left_of(value, gone, printed, kept)]
+    # Files of the database with these fingerprints where no row stands. Kept text is no trace there: where tables grow,
+    # rows move and leave their bytes behind.
+    lost = printed - kept.prints
+    for path, texts in (erasure.leftovers(erasure.files(connection)) if lost else {}).items():
+        unescaped = (_ESCAPED.sub(lambda code: chr(int(code[1], 16)), text) for text in texts if "\\u" in text)
+        if any(key in lost for text in chain(texts, unescaped) for key in fingerprints.in_text(text)):
+            hits.append(Hit(path.name, None, "bytes"))
+    return Proof(hits, kept.messages)
 
 
 def files() -> list[Path]:
-    """Every file in which words may stand: the database, its log, and what the data folder holds, media and all. Not
-    keys, and not what is served as it was shipped."""
+    """Every file that may hold text of people: the database, its log, and the data folder with media, without keys and
+    static files."""
     static = Path(settings.STATIC_ROOT)
     kept = {path for root in (settings.DATA_DIR, settings.MEDIA_ROOT) for path in Path(root).rglob("*")}
     found = {path for path in kept if path.is_file() and static not in path.parents and path.name not in _KEYS}
@@ -151,26 +244,13 @@ class _Search:
         )
 
 
-def _bytes_of(texts: Sequence[str], made: np.ndarray) -> list[bytes]:
-    written = [window for text in texts for form in erasure.forms(text) for window in erasure.windows(form)]
-    for vector in made:
-        stored = vector.astype("<f4").tobytes()
-        written += [stored[first : first + _SLICE] for first in range(0, len(stored), 8 * _SLICE)]
-        written.append(_signs(vector))
-    return written
-
-
-def _signs(vector: np.ndarray) -> bytes:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT vec_quantize_binary(%s)", [vector.astype("<f4").tobytes()])
-        return bytes(cursor.fetchone()[0])
-
-
 def _in_indexes(text: str) -> list[Hit]:
-    """Rows that an index has for all words of the text, or for all its triples, and the table beneath it has not."""
+    """Rows that an index has for all words of the text, or for all its triples, and its table does not have."""
     hits: list[Hit] = []
     for index in (lines.INDEX, vectors.TEXT):
-        hits += [Hit(index.name, key, "words") for key in _gone(index.table, index.key, _rows_with_all(index, text))]
+        hits += [
+            Hit(index.name, key, "words") for key in _gone(index.table, index.key, rows_with_all_words(index, text))
+        ]
     for substrings in (lines.SUBSTRINGS, vectors.SUBSTRINGS):
         has_triples = len(text) >= LENGTH and "\0" not in text
         held = set(substrings.holding(connection, text)) if has_triples else set()
@@ -178,8 +258,8 @@ def _in_indexes(text: str) -> list[Hit]:
     return hits
 
 
-def _rows_with_all(index: TextIndex, text: str) -> set[int]:
-    """In whatever scope: that of somebody who is gone, as well."""
+def rows_with_all_words(index: TextIndex, text: str) -> set[int]:
+    """The rows of an index with all words of the text, in the scope of any persona, deleted ones too."""
     wanted = tokenizer.content_words(text)
     if not wanted:
         return set()
@@ -193,18 +273,17 @@ def _rows_with_all(index: TextIndex, text: str) -> set[int]:
                 [json.dumps(wanted)],
             )
             scopes = [terms.split("\n") for _, terms in cursor.fetchall()]
-            return {row for terms in scopes if len(terms) == len(wanted) for row in _with_all(cursor, terms)}
+            rows = set[int]()
+            for terms in (terms for terms in scopes if len(terms) == len(wanted)):
+                documents: list[set[int]] = []
+                for term in terms:
+                    cursor.execute("SELECT DISTINCT doc FROM temp.docs WHERE term = %s", [term])
+                    documents.append({row for (row,) in cursor.fetchall()})
+                rows |= set.intersection(*documents)
+            return rows
         finally:
             cursor.execute("DROP TABLE temp.terms")
             cursor.execute("DROP TABLE temp.docs")
-
-
-def _with_all(cursor: Any, terms: Sequence[str]) -> set[int]:
-    found: list[set[int]] = []
-    for term in terms:
-        cursor.execute("SELECT DISTINCT doc FROM temp.docs WHERE term = %s", [term])
-        found.append({row for (row,) in cursor.fetchall()})
-    return set.intersection(*found)
 
 
 def _gone(table: str, key: str, rows: set[int]) -> list[int]:
@@ -218,14 +297,14 @@ def _gone(table: str, key: str, rows: set[int]) -> list[int]:
 
 
 def _with_vectors(texts: Sequence[str], made: np.ndarray) -> list[Hit]:
-    """Memories with the vector of a text that they do not say."""
+    """Memories with the vector of a text that they do not contain."""
     if not len(made):
         return []
     plain = [deduplication.normalize_text(text) for text in texts]
     hits: list[Hit] = []
     for model, name, _column in of_form("vector"):
         rows = model._default_manager.values_list("node_id", "node__description", name)
-        for key, description, stored in rows.iterator(chunk_size=database_values.READ_AT_ONCE):
+        for key, description, stored in rows.iterator(chunk_size=READ_AT_ONCE):
             if len(stored) != made.shape[1] * 4:
                 continue
             near = np.flatnonzero(made @ np.frombuffer(stored, dtype="<f4") >= SAME_VECTOR)

@@ -19,7 +19,7 @@ from echovessel.llm import LLMError
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
 from memory import forgetting
-from memory.forgetting.targets import Target
+from memory.forgetting.types import Target
 from memory.models import ConceptNode, ModelReply
 from persona.models import Persona
 from proactive.models import Consideration, Outreach
