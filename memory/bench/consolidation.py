@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from statistics import mean
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
@@ -48,7 +49,8 @@ class Figures:
     def groups(self) -> list[Spent]:
         """The mean of every hundred sessions; of fewer than two hundred, of every tenth part."""
         size = GROUP if len(self.spent) >= 2 * GROUP else max(1, len(self.spent) // 10)
-        return [_mean(self.spent[start : start + size]) for start in range(0, len(self.spent), size)]
+        parts = [self.spent[start : start + size] for start in range(0, len(self.spent), size)]
+        return [Spent(mean(one.wall for one in part), mean(one.cpu for one in part)) for part in parts]
 
     def growth(self) -> Spent:
         """How many times the first group's seconds the last one took."""
@@ -61,11 +63,19 @@ def measure(sessions: int, messages: int, seed: int, progress: Callable[[int], o
     """Tell `sessions` talks to one persona, and time how each becomes memory. Needs an empty database and asks no model
     but the offline rules. `progress` is called with 1 after each."""
     embedding.embed(["Load the model before the first is timed."])
-    persona = _somebody()
+    owner = get_user_model().objects.create_user("bench", is_active=False)
+    blocks = {"persona": "Mira listens.", "user": "Ana likes to talk in the evening.", "style": "Short sentences."}
+    persona = create_persona(owner, "Mira", user_name="Ana", timezone="Asia/Shanghai", blocks=blocks)
     spent = []
     with override_settings(LLM_PROVIDER="offline"):
-        for talk, at in zip(talks(sessions, messages, seed), _moments(), strict=False):
-            spent.append(_consolidated(_told(persona, talk, at)))
+        for number, talk in enumerate(talks(sessions, messages, seed)):
+            session = _add_session(persona, talk, FIRST_DAY + number * BETWEEN_TALKS)
+            now = session.last_message_at + RESTED
+            wall, cpu = time.perf_counter(), time.process_time()
+            outcome = runner.run(session.pk, lambda now=now: now)  # type: ignore[misc]
+            if outcome != runner.Outcome.CLOSED:
+                raise RuntimeError(f"session {session.pk} ended as {outcome}")
+            spent.append(Spent(time.perf_counter() - wall, time.process_time() - cpu))
             progress(1)
     return Figures(spent, ConceptNode.objects.count(), Entity.objects.count())
 
@@ -83,20 +93,7 @@ def format_table(figures: Figures) -> Iterator[str]:
     )
 
 
-def _somebody() -> Persona:
-    owner = get_user_model().objects.create_user("bench", is_active=False)
-    blocks = {"persona": "Mira listens.", "user": "Ana likes to talk in the evening.", "style": "Short sentences."}
-    return create_persona(owner, "Mira", user_name="Ana", timezone="Asia/Shanghai", blocks=blocks)
-
-
-def _moments() -> Iterator[datetime]:
-    at = FIRST_DAY
-    while True:
-        yield at
-        at += BETWEEN_TALKS
-
-
-def _told(persona: Persona, talk: Talk, at: datetime) -> Session:
+def _add_session(persona: Persona, talk: Talk, at: datetime) -> Session:
     with transaction.atomic():
         session = Session.objects.create(
             persona=persona, status=Session.Status.CLOSING, started_at=at, last_message_at=at, closed_at=at + RESTED
@@ -106,16 +103,3 @@ def _told(persona: Persona, talk: Talk, at: datetime) -> Session:
             add_message(session, role, line, at + number * BETWEEN_LINES)
     session.refresh_from_db()
     return session
-
-
-def _consolidated(session: Session) -> Spent:
-    now = session.last_message_at + RESTED
-    wall, cpu = time.perf_counter(), time.process_time()
-    outcome = runner.run(session.pk, lambda: now)
-    if outcome != runner.Outcome.CLOSED:
-        raise RuntimeError(f"session {session.pk} ended as {outcome}")
-    return Spent(time.perf_counter() - wall, time.process_time() - cpu)
-
-
-def _mean(spent: Sequence[Spent]) -> Spent:
-    return Spent(sum(one.wall for one in spent) / len(spent), sum(one.cpu for one in spent) / len(spent))

@@ -17,15 +17,15 @@ SEED = 21
 def measure(personas: int) -> dict[str, Any]:
     """Megabytes of a database with so many personas of NODES_EACH memories and one talk each, and of one with a
     persona who has as many memories and talks of the same kind alone."""
-    many = _database_mb(lambda owner: _crowd(owner, personas))
+
+    def add_crowd(owner: Any) -> None:
+        life = Life(SEED)
+        for _ in tqdm(range(personas), desc="personas", unit=""):
+            write_life(owner, Size(NODES_EACH, LINES_A_TALK), life=life, progress=False)
+
+    many = _database_mb(add_crowd)
     one = _database_mb(lambda owner: write_life(owner, Size(NODES_EACH * personas, LINES_A_TALK * personas), seed=SEED))
     return {"personas": personas, "many_mb": round(many, 1), "one_mb": round(one, 1), "ratio": round(many / one, 2)}
-
-
-def _crowd(owner: Any, personas: int) -> None:
-    life = Life(SEED)
-    for _ in tqdm(range(personas), desc="personas", unit=""):
-        write_life(owner, Size(NODES_EACH, LINES_A_TALK), life=life, progress=False)
 
 
 def _database_mb(fill: Callable[[Any], object]) -> float:

@@ -8,7 +8,6 @@ is gone, and what is left is what a larger memory costs.
 
 import asyncio
 import time
-from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -36,12 +35,6 @@ OTHERS_NODES = 1_000
 QUESTIONS = 500
 
 Waits = dict[str, list[float]]
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--megabytes", type=int, default=188, help="size of the file (ChatGPT's export)")
-    parser.add_argument("--nodes", type=int, default=10_000, help="memories of the persona into which it goes")
-    parser.add_argument("--turns", type=int, default=100, help="of each page: before, while it is remembered, after")
 
 
 def measure(path: Path, megabytes: int, nodes: int, count: int) -> dict[str, Any]:

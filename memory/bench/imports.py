@@ -7,8 +7,8 @@ import json
 import random
 import resource
 import time
-from argparse import ArgumentParser
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -47,10 +47,6 @@ _WORDS = (
 )
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--megabytes", type=int, default=188, help="size of the file (ChatGPT's export)")
-
-
 def measure(database: Path, megabytes: int) -> dict[str, float]:
     """The file made up, handed over, looked through, and stored as lines. Seconds, MB, lines a second."""
     owner = get_user_model().objects.create_user("bench", is_active=False)
@@ -59,12 +55,16 @@ def measure(database: Path, megabytes: int) -> dict[str, float]:
         path = Path(folder) / "conversations.json"
         lines = write_export(path, megabytes * MEGABYTE)
         before, figures = _peak(), {"megabytes": round(path.stat().st_size / MEGABYTE, 1), "lines": float(lines)}
-        with Source(path) as source:
-            job, figures["handed_over_s"] = _timed(_begin, owner, persona, source)
-    _, figures["looked_through_s"] = _timed(runner.run, job.pk)
+        with Source(path) as source, timing(figures, "handed_over_s"):
+            job = imports.begin(owner, persona, source, datetime.now(UTC), keep=True)
+    with timing(figures, "looked_through_s"):
+        runner.run(job.pk)
     job.refresh_from_db()
     imports.confirm(job, imports.suggest_choices(job), job.created_at)
-    _, figures["stored_s"] = _timed(_store, job)
+    with timing(figures, "stored_s"):
+        while job.status == ImportJob.Status.WRITING:  # slice by slice, as the worker does
+            runner.run(job.pk, slice_seconds=knobs.import_slice_seconds(), through=ImportJob.Status.WRITING)
+            job.refresh_from_db()
     job.refresh_from_db()
     figures["stored"] = job.counts.get("lines", 0)
     figures["lines_a_second"] = round(figures["stored"] / figures["stored_s"], 1)
@@ -77,21 +77,12 @@ def format_table(figures: dict[str, float]) -> list[str]:
     return [f"{name:>18} {value:>12,}" for name, value in figures.items()]
 
 
-def _begin(owner: Any, persona: Any, source: Source) -> ImportJob:
-    return imports.begin(owner, persona, source, datetime.now(UTC), keep=True)
-
-
-def _store(job: ImportJob) -> None:
-    """Slice by slice, as the worker does; what follows is left."""
-    while job.status == ImportJob.Status.WRITING:
-        runner.run(job.pk, slice_seconds=knobs.import_slice_seconds(), through=ImportJob.Status.WRITING)
-        job.refresh_from_db()
-
-
-def _timed(deed: Any, *args: Any) -> tuple[Any, float]:
+@contextmanager
+def timing(figures: dict[str, float], name: str) -> Iterator[None]:
+    """Note the seconds that the block takes."""
     started = time.perf_counter()
-    made = deed(*args)
-    return made, round(time.perf_counter() - started, 1)
+    yield
+    figures[name] = round(time.perf_counter() - started, 1)
 
 
 def _peak() -> float:
@@ -110,20 +101,16 @@ def write_export(path: Path, size: int) -> int:
     with path.open("w", encoding="utf-8") as file:
         file.write("[")
         while file.tell() < size:
-            file.write("," * bool(number) + json.dumps(_conversation(dice, number), ensure_ascii=False))
+            at, last = BEGINNING + number * 7_200, f"{number}-{LINES_A_TALK - 1}"
+            talk = {"title": f"Talk {number}", "id": f"c{number}", "create_time": at}
+            talk |= {"mapping": dict(export_nodes(dice, number)), "current_node": last}
+            file.write("," * bool(number) + json.dumps(talk, ensure_ascii=False))
             number += 1
         file.write("]")
     return number * LINES_A_TALK
 
 
-def _conversation(dice: random.Random, number: int) -> dict[str, Any]:
-    nodes = dict(_nodes(dice, number))
-    at = BEGINNING + number * 7_200
-    last = f"{number}-{LINES_A_TALK - 1}"
-    return {"title": f"Talk {number}", "id": f"c{number}", "create_time": at, "mapping": nodes, "current_node": last}
-
-
-def _nodes(dice: random.Random, number: int) -> Iterator[tuple[str, dict[str, Any]]]:
+def export_nodes(dice: random.Random, number: int) -> Iterator[tuple[str, dict[str, Any]]]:
     for place in range(LINES_A_TALK):
         key = f"{number}-{place}"
         words = " ".join(dice.choices(_WORDS, k=dice.randint(8, 120)))

@@ -33,12 +33,20 @@ class Timings:
 
 def time_questions(persona: Persona, questions: Sequence[Question]) -> Timings:
     """Ask everything ROUNDS times; the least time of each question counts, what is more was something else's."""
-    rounds = [[_timed(persona, question) for question in questions] for _ in range(ROUNDS)]
-    return Timings(
-        [items for items, _, _ in rounds[0]],
-        statistics.median(min(walls) for walls in zip(*([wall for _, wall, _ in row] for row in rounds), strict=True)),
-        statistics.median(min(times) for times in zip(*([cpu for _, _, cpu in row] for row in rounds), strict=True)),
-    )
+    items: list[Sequence[object]] = []
+    walls: list[list[float]] = [[] for _ in questions]
+    cpus: list[list[float]] = [[] for _ in questions]
+    for _ in range(ROUNDS):
+        round_items: list[Sequence[object]] = []
+        for question, wall, cpu in zip(questions, walls, cpus, strict=True):
+            before, started = _yardstick(), time.thread_time()
+            recalled = recall.answer(persona, question.turns)
+            spent = time.thread_time() - started
+            cpu.append(spent / ((before + _yardstick()) / 2))
+            wall.append(sum(ms for step, ms in recalled.xray.elapsed_ms.items() if step != "embed"))
+            round_items.append([item.as_json() for item in recalled.items])
+        items = items or round_items
+    return Timings(items, statistics.median(map(min, walls)), statistics.median(map(min, cpus)))
 
 
 def measure(persona: Persona, questions: int, add_neighbour: Callable[[], object]) -> dict[str, Any]:
@@ -53,19 +61,6 @@ def measure(persona: Persona, questions: int, add_neighbour: Callable[[], object
         "beside_ms": round(beside.wall_ms, 2),
         "ratio": round(beside.yardsticks / alone.yardsticks, 2),
     }
-
-
-def _timed(persona: Persona, question: Question) -> tuple[Sequence[object], float, float]:
-    before = _yardstick()
-    started = time.thread_time()
-    found = recall.answer(persona, question.turns)
-    taken = time.thread_time() - started
-    laps = found.xray.elapsed_ms
-    return (
-        [item.as_json() for item in found.items],
-        sum(laps.values()) - laps["embed"],
-        taken / ((before + _yardstick()) / 2),
-    )
 
 
 def _yardstick() -> float:

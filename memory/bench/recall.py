@@ -4,7 +4,6 @@ Of five questions one asks about certain days; half of the others are one line, 
 """
 
 import time
-from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,17 +31,10 @@ DATED_IN = 5
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, oldest line first; `kind` says in which table it counts."""
+    """Messages to recall for, the oldest first; `kind` names the table in which it counts."""
 
     kind: str
     turns: Sequence[str]
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--nodes", type=int, default=10_000)
-    parser.add_argument("--messages", type=int, default=30_000)
-    parser.add_argument("--queries", type=int, default=200)
-    parser.add_argument("--keep", type=Path, help="make the database in this file, which stays; use what it holds")
 
 
 def measure(nodes: int, messages: int, queries: int) -> dict[str, Any]:
@@ -59,7 +51,13 @@ def questions(count: int, seed: int = 1) -> list[Question]:
     """Questions about the topics of the life that `seed` makes, the same ones each time."""
     asking = Life(seed + 1)
     asking.topics = Life(seed).topics
-    return [_question(asking, number) for number in range(count)]
+    asked = []
+    for number in range(count):
+        is_dated = number % DATED_IN == DATED_IN - 1
+        turns = asking.question(dated=is_dated)
+        kind = "with days" if is_dated else "several lines" if number % 2 else "one line"
+        asked.append(Question(kind, turns if kind == "several lines" else turns[-1:]))
+    return asked
 
 
 def time_recall(persona: Persona, asked: Sequence[Question], *, warming: int = WARMING) -> dict[str, dict[str, Any]]:
@@ -83,7 +81,11 @@ def exactness(persona: Persona, asked: Sequence[Question]) -> dict[str, float]:
     """The share of the truly nearest NEIGHBOURS that a search finds: as it is set up here, and in two passes through
     the database, as it is done where there is no room for the vectors in memory."""
     rows = embedding.embed([question.turns[-1] for question in asked[:EXACT_FOR]])
-    truly = _truly_nearest(persona, rows)
+    active = NodeVector.objects.filter(node__persona=persona, node__status=ConceptNode.Status.ACTIVE)
+    stored = list(active.values_list("node_id", "embedding"))
+    ids = np.array([node for node, _ in stored])
+    matrix = np.frombuffer(b"".join(vector for _, vector in stored), dtype="<f4").reshape(len(ids), -1)
+    truly = [set(ids[np.argsort(-(matrix @ row), kind="stable")[:NEIGHBOURS]].tolist()) for row in rows]
     as_set = _share(persona, rows, truly)
     with transaction.atomic():  # where the vectors in memory are not used
         return {"exactness": as_set, "exactness_in_two_passes": _share(persona, rows, truly)}
@@ -98,14 +100,6 @@ def format_table(figures: Mapping[str, Any], path: Path) -> Iterator[str]:
             yield f"{step:28}{value['p50']:10.2f}{value['p95']:10.2f}"
     yield f"recall@{NEIGHBOURS} of the vector search against exact: {figures['exactness']:.4f}"
     yield f"the same in two passes through the database: {figures['exactness_in_two_passes']:.4f}"
-
-
-def _question(asking: Life, number: int) -> Question:
-    dated = number % DATED_IN == DATED_IN - 1
-    lines = asking.question(dated=dated)
-    if dated:
-        return Question("with days", lines[-1:])
-    return Question("several lines", lines) if number % 2 else Question("one line", lines[-1:])
 
 
 def _steps(persona: Persona, question: Question) -> dict[str, float]:
@@ -123,15 +117,6 @@ def _steps(persona: Persona, question: Question) -> dict[str, float]:
 
 def _spreads(rows: Sequence[Mapping[str, float]]) -> dict[str, Any]:
     return {step: spread([row[step] for row in rows]) for step in rows[0]}
-
-
-def _truly_nearest(persona: Persona, asked: np.ndarray) -> list[set[int]]:
-    """The ids of the nearest to each row, by measuring all."""
-    active = NodeVector.objects.filter(node__persona=persona, node__status=ConceptNode.Status.ACTIVE)
-    stored = list(active.values_list("node_id", "embedding"))
-    ids = np.array([node for node, _ in stored])
-    rows = np.frombuffer(b"".join(row for _, row in stored), dtype="<f4").reshape(len(ids), -1)
-    return [set(ids[np.argsort(-(rows @ row), kind="stable")[:NEIGHBOURS]].tolist()) for row in asked]
 
 
 def _share(persona: Persona, asked: np.ndarray, truly: Sequence[set[int]]) -> float:

@@ -39,7 +39,7 @@ def rss_mb(path: Path, persona: Persona, line: str) -> float:
     cookie = signed_in(persona.owner)
     with running(path, DAPHNE, {}) as (server, port):
         wait_for(f"http://127.0.0.1:{port}/healthz")
-        asyncio.run(_turn(port, persona, cookie, line))
+        asyncio.run(take_turn(port, persona, cookie, line))
         time.sleep(RESTING_SECONDS)
         told = subprocess.run(
             ["ps", "-o", "rss=", "-p", str(server.pid)], check=True, capture_output=True, text=True
@@ -147,7 +147,7 @@ def signed_in(owner: Any) -> str:
     return str(session.session_key)
 
 
-async def _turn(port: int, persona: Persona, cookie: str, line: str) -> None:
+async def take_turn(port: int, persona: Persona, cookie: str, line: str) -> None:
     """Say a line, and wait for the end of its reply."""
     address = f"127.0.0.1:{port}"
     async with (

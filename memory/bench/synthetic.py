@@ -5,7 +5,7 @@ follow Zipf's law. The vector of a topic is the real model's, that of a memory l
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -156,7 +156,14 @@ def write_life(
     lines = _talk(persona, life, size.messages, progress)
     # Store `count` memories, each resting on a line of its topic, and the entities some of them mention.
     count = size.nodes
-    entities = _entities(persona, life, max(1, count // NODES_AN_ENTITY))
+    entities = Entity.objects.bulk_create(
+        Entity(persona=persona, canonical_name=life.name(number), kind=Entity.Kind.PERSON)
+        for number in range(max(1, count // NODES_AN_ENTITY))
+    )
+    names = [(entity, entity.canonical_name) for entity in entities]
+    Alias.objects.bulk_create(
+        Alias(persona=persona, entity=entity, text=name, normalized=name.casefold()) for entity, name in names
+    )
     with tqdm(total=count, desc="memories", unit="", disable=not progress) as bar:
         for first in range(0, count, BATCH):
             sources = life.dice.choices(lines, k=min(BATCH, count - first))
@@ -190,9 +197,9 @@ def _talk(persona: Persona, life: Life, count: int, progress: bool) -> list[Spok
                 )
                 topics = [life.dice.randrange(TOPICS) for _ in sessions]
                 made = [
-                    message
+                    _message(life, session, topic, place)
                     for session, topic in zip(sessions, topics, strict=True)
-                    for message in _lines(session, life, topic)
+                    for place in range(LINES_A_TALK)
                 ]
                 Message.objects.bulk_create(made)
                 search.index(made)
@@ -204,20 +211,18 @@ def _talk(persona: Persona, life: Life, count: int, progress: bool) -> list[Spok
     return stored
 
 
-def _lines(session: Session, life: Life, topic: int) -> Iterator[Message]:
-    for place in range(LINES_A_TALK):
-        content = life.line(topic)
-        at = session.started_at + timedelta(seconds=40 * place)
-        role = Message.Role.PERSONA if place % 2 else Message.Role.USER
-        yield Message(
-            session=session,
-            persona_id=session.persona_id,
-            role=role,
-            content=content,
-            token_count=tokens(content),
-            day=at.date(),
-            created_at=at,
-        )
+def _message(life: Life, session: Session, topic: int, place: int) -> Message:
+    content = life.line(topic)
+    at = session.started_at + timedelta(seconds=40 * place)
+    return Message(
+        session=session,
+        persona_id=session.persona_id,
+        role=Message.Role.PERSONA if place % 2 else Message.Role.USER,
+        content=content,
+        token_count=tokens(content),
+        day=at.date(),
+        created_at=at,
+    )
 
 
 def _node(persona: Persona, life: Life, said: SpokenLine) -> ConceptNode:
@@ -238,17 +243,6 @@ def _node(persona: Persona, life: Life, said: SpokenLine) -> ConceptNode:
         content_hash=str(life.dice.getrandbits(64)),
         embedding_model=embedding.name(),
     )
-
-
-def _entities(persona: Persona, life: Life, count: int) -> list[Entity]:
-    made = Entity.objects.bulk_create(
-        Entity(persona=persona, canonical_name=life.name(number), kind=Entity.Kind.PERSON) for number in range(count)
-    )
-    Alias.objects.bulk_create(
-        Alias(persona=persona, entity=entity, text=entity.canonical_name, normalized=entity.canonical_name.casefold())
-        for entity in made
-    )
-    return made
 
 
 class Meanings:

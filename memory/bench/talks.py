@@ -25,18 +25,13 @@ def talks(count: int, messages: int, seed: int = 1) -> Iterator[Talk]:
     chance = random.Random(seed)
     for number in range(count):
         language: Language = "zh" if number % 3 == 2 else "en"
-        said = _said(chance, language, (messages + 1) // 2)
-        answered = [chance.choice(REPLIES[language]) for _ in said]
-        lines = [line for pair in zip(said, answered, strict=True) for line in pair]
+        count, patterns = (messages + 1) // 2, SENTENCES[language]
+        chosen = chance.sample(patterns, min(count, len(patterns)))  # each of another pattern, as far as there are any
+        chosen += chance.choices(patterns, k=count - len(chosen))
+        said = [pattern.format_map(_Filled(chance, language)) for pattern in chosen]
+        replies = [chance.choice(REPLIES[language]) for _ in said]
+        lines = [line for pair in zip(said, replies, strict=True) for line in pair]
         yield Talk(language, tuple(lines[:messages]))
-
-
-def _said(chance: random.Random, language: Language, count: int) -> list[str]:
-    """Sentences of one talk, each of another pattern."""
-    patterns = SENTENCES[language]
-    chosen = chance.sample(patterns, min(count, len(patterns)))
-    chosen += chance.choices(patterns, k=count - len(chosen))
-    return [pattern.format_map(_Filled(chance, language)) for pattern in chosen]
 
 
 class _Filled(dict[str, str]):

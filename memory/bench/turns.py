@@ -9,7 +9,6 @@ import asyncio
 import json
 import os
 import time
-from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -58,13 +57,6 @@ class Talks:
         return float(np.median(self.waits)), float(np.quantile(self.waits, 0.95))
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--owners", type=int, default=20)
-    parser.add_argument("--nodes", type=int, default=10_000, help=f"of the first owner; the others have {OTHERS_NODES}")
-    parser.add_argument("--turns", type=int, default=20, help="of each, alone and together")
-    parser.add_argument("--keep", type=Path, help="make the database in this file, which stays; use what it holds")
-
-
 def measure(path: Path, owners: int, nodes: int, turns: int) -> dict[str, tuple[float, float]]:
     """Median and 95th percentile of the milliseconds from a line to the first word of its reply."""
     return {talks.name: talks.median_and_p95 for talks in time_turns(path, owners, nodes, turns)}
@@ -76,7 +68,7 @@ def time_turns(path: Path, owners: int, nodes: int, turns: int) -> list[Talks]:
     bar = tqdm(total=turns * (owners + 1), desc="turns", unit="")
     with server.running(path, server.DAPHNE, {}) as (process, port), bar:
         server.wait_for(f"http://127.0.0.1:{port}/healthz")
-        return asyncio.run(_talks(f"127.0.0.1:{port}", pages, turns, partial(_processor_ms, process.pid), bar))
+        return asyncio.run(time_pages(f"127.0.0.1:{port}", pages, turns, partial(processor_ms_of, process.pid), bar))
 
 
 def format_table(figures: Iterable[Talks]) -> Iterator[str]:
@@ -105,7 +97,7 @@ def page(number: int, nodes: int, questions: int) -> Page:
     return Page(str(persona.uuid), server.signed_in(owner), asked)
 
 
-async def _talks(
+async def time_pages(
     address: str, pages: Sequence[Page], turns: int, processor_ms: Callable[[], float | None], bar: "tqdm[Any]"
 ) -> list[Talks]:
     sockets = [await opened(address, page) for page in pages]
@@ -163,7 +155,7 @@ async def _event(socket: ClientConnection, name: str) -> None:
                 raise RuntimeError(f"a turn failed: {event['data'].get('code')}")
 
 
-def _processor_ms(pid: int) -> float | None:
+def processor_ms_of(pid: int) -> float | None:
     """The processor time that a process has taken, of all its threads, as far as the system tells (Linux)."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

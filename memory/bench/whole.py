@@ -92,22 +92,14 @@ def _one_large_persona(path: Path, scale: Scale) -> dict[str, Any]:
         "vector_recall_at_40_in_two_passes": exact["exactness_in_two_passes"],
         "isolation": beside,
         "database_mb": size_mb,
-        **_server(path, large, asked[0].turns[-1]),
-        **_talks(path, scale),
-    }
-
-
-def _server(path: Path, persona: Persona, line: str) -> dict[str, float]:
-    check_s, check_cpu_s = server.check_seconds(path)
-    return {
-        "rss_mb": server.rss_mb(path, persona, line),
-        "check_s": check_s,
-        "check_cpu_s": check_cpu_s,
+        "rss_mb": server.rss_mb(path, large, asked[0].turns[-1]),
+        **dict(zip(("check_s", "check_cpu_s"), server.check_seconds(path), strict=True)),
         "first_page_s": server.start_seconds(path),
+        **first_words(path, scale),
     }
 
 
-def _talks(path: Path, scale: Scale) -> dict[str, Any]:
+def first_words(path: Path, scale: Scale) -> dict[str, Any]:
     """How long the first word takes; the owner who is asked alone is the one with the large persona."""
     alone, *_, together = turns.measure(path, scale.owners, scale.nodes, scale.turns).values()
     return {

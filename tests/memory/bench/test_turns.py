@@ -42,10 +42,10 @@ def test_the_table_says_how_long_and_how_much_work() -> None:
 
 
 def test_the_work_of_this_process_grows_and_that_of_no_process_is_unknown() -> None:
-    before = turns._processor_ms(os.getpid())
+    before = turns.processor_ms_of(os.getpid())
     until = time.process_time() + 0.05
     while time.process_time() < until:
         pass
-    after = turns._processor_ms(os.getpid())
+    after = turns.processor_ms_of(os.getpid())
     assert before is None or (after is not None and after > before)
-    assert turns._processor_ms(-1) is None
+    assert turns.processor_ms_of(-1) is None
