@@ -1,12 +1,11 @@
-"""Consolidation by hand: handed to the job worker, or done here and waited for, with its progress told."""
+"""Shared by commands: finding personas and sessions, and consolidating sessions here or by the job worker."""
 
 import time
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
-from django.core.management.base import CommandError
+from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Q
 from django.utils import timezone
 from tqdm import tqdm
@@ -17,6 +16,8 @@ from chat.sessions import close
 from memory import knobs
 from memory.consolidation import runner
 from memory.consolidation.runner import Outcome
+from persona.lookup import NoSuchPersona, persona_by
+from persona.models import Persona
 
 Status = Session.Status
 ON_ITS_WAY = (Outcome.NOT_MINE, Outcome.LATER)
@@ -37,29 +38,39 @@ def do(sessions: SessionQuerySet, progress: Any) -> Counter[Outcome]:
     with tqdm(desc="talks", unit="", file=progress) as bar:
         while waiting := _waiting(sessions):
             bar.total = done.total() + len(waiting)
-            outcomes = [_run(pk, bar) for pk in waiting]
-            finished = [outcome for outcome in outcomes if outcome not in ON_ITS_WAY]
-            done.update(finished)
+            finished = 0
+            for key in waiting:
+                outcome = runner.run(key)
+                if outcome not in ON_ITS_WAY:
+                    done[outcome] += 1
+                    finished += 1
+                    bar.update()
             if not finished and _waiting(sessions):
                 bar.set_postfix_str("held back by a pause or another worker; looking again soon")
                 time.sleep(knobs.worker_poll_seconds())
     return done
 
 
-def still_waiting(sessions: SessionQuerySet) -> Iterator[str]:
-    """Of those that still wait, for what, in words for people."""
-    closing_ones = sessions.filter(status=Status.CLOSING)
-    if parked := closing_ones.filter(_for_tomorrow()).count():
-        yield f"{parked} wait for tomorrow's budget"
-    if unanswered := closing_ones.exclude(_for_tomorrow()).count():
-        yield f"{unanswered} still wait for a reply; they follow when it has been given"
-
-
-def report(done: Counter[Outcome]) -> str:
-    """What became of them, for people. Raises CommandError when one has failed."""
+def do_and_report(sessions: SessionQuerySet, command: BaseCommand) -> None:
+    """Consolidate these here, and print the outcomes and what the others wait for. Raises CommandError when one has
+    failed."""
+    done = do(sessions, command.stderr)
+    closing = sessions.filter(status=Status.CLOSING)
+    if parked := closing.filter(_for_tomorrow()).count():
+        command.stderr.write(f"{parked} wait for tomorrow's budget")
+    if unanswered := closing.exclude(_for_tomorrow()).count():
+        command.stderr.write(f"{unanswered} still wait for a reply; they follow when it has been given")
     if failed := done[Outcome.FAILED]:
         raise CommandError(f"{failed} failed; the admin shows the reason of each.")
-    return ", ".join(f"{done[kind]} {kind}" for kind in Outcome if done[kind]) or "nothing waits"
+    command.stdout.write(", ".join(f"{done[kind]} {kind}" for kind in Outcome if done[kind]) or "nothing waits")
+
+
+def find_persona(reference: str) -> Persona:
+    """The persona of an id or external id. Raises CommandError."""
+    try:
+        return persona_by(reference)
+    except NoSuchPersona as error:
+        raise CommandError(str(error)) from error
 
 
 def session_by(reference: str) -> Session:
@@ -70,17 +81,10 @@ def session_by(reference: str) -> Session:
     except ValueError:
         if reference.isascii() and reference.isdecimal() and len(reference) < 19:
             match |= Q(pk=int(reference))
-    found = list(Session.objects.filter(match)[:2])
-    if len(found) != 1:
-        raise CommandError(f"{'No session has' if not found else 'Several sessions have'} the id {reference!r}.")
-    return found[0]
-
-
-def _run(session_id: int, bar: Any) -> Outcome:
-    outcome = runner.run(session_id)
-    if outcome not in ON_ITS_WAY:
-        bar.update()
-    return outcome
+    sessions = list(Session.objects.filter(match)[:2])
+    if len(sessions) != 1:
+        raise CommandError(f"{'No session has' if not sessions else 'Several sessions have'} the id {reference!r}.")
+    return sessions[0]
 
 
 def _for_tomorrow() -> Q:

@@ -6,7 +6,6 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from chat.models import Session
-from chat.models.session import SessionQuerySet
 from memory.consolidation import runner
 from memory.management import by_hand
 
@@ -23,24 +22,16 @@ class Command(BaseCommand):
         parser.add_argument("--wait", action="store_true", help="do it here, and return when nothing waits")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        sessions = self._chosen(options["session"]) if options["session"] else Session.objects.all()
+        sessions = Session.objects.all()
+        if options["session"]:
+            session = by_hand.session_by(options["session"])
+            if session.status == Status.OPEN:
+                raise CommandError("This session is still open: close it first (close_sessions).")
+            sessions = sessions.filter(pk=session.pk)
+            if not runner.retry(session):  # it may wait in a pause
+                sessions.filter(status=Status.CLOSING, holder="").update(lease_until=None)
         if options["wait"]:
-            self._do(sessions)
+            by_hand.do_and_report(sessions, self)
         else:
             waiting = sessions & Session.objects.to_consolidate(timezone.now())
             self.stdout.write(f"{by_hand.enqueue(waiting)} handed to the job worker")
-
-    def _chosen(self, reference: str) -> SessionQuerySet:
-        session = by_hand.session_by(reference)
-        if session.status == Status.OPEN:
-            raise CommandError("This session is still open: close it first (close_sessions).")
-        if not runner.retry(session):
-            waiting_in_a_pause = Session.objects.filter(pk=session.pk, status=Status.CLOSING, holder="")
-            waiting_in_a_pause.update(lease_until=None)
-        return Session.objects.filter(pk=session.pk)
-
-    def _do(self, sessions: SessionQuerySet) -> None:
-        done = by_hand.do(sessions, self.stderr)
-        for words in by_hand.still_waiting(sessions):
-            self.stderr.write(words)
-        self.stdout.write(by_hand.report(done))

@@ -82,7 +82,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            earlier = _earlier(options["compare"]) if options["compare"] else None
+            earlier = json.loads(options["compare"].read_text(encoding="utf-8")) if options["compare"] else None
+            if options["compare"] and not (isinstance(earlier, dict) and isinstance(earlier.get("sets"), dict)):
+                raise ValueError("the file to compare with was not written by --save")
             run = self._run(options)
             if options["save"]:
                 options["save"].write_text(json.dumps(run, ensure_ascii=False, indent=1), encoding="utf-8")
@@ -111,26 +113,17 @@ class Command(BaseCommand):
             raise ValueError("--budget must be at least 1")
         plain = settings.KNOBS | {"memory.plain_sum": SCORINGS[options["scoring"]]}
         with nullcontext() if is_migrated() else temporary_database(), override_settings(KNOBS=plain):
-            results = {path.name: self._measured(path, budget) for path in options["dirs"] or evaluation.SETS.values()}
-        told = {"budget": budget, "embedding_model": embedding.name(), "scoring": options["scoring"]}
-        return told | {"sets": results}
-
-    def _measured(self, path: Path, budget: int) -> dict[str, Any]:
-        with _throw_away(path / "archive.jsonl", self.stderr) as persona:
-            return evaluated(persona, path, budget, self.stderr)
-
-
-def _earlier(path: Path) -> dict[str, Any]:
-    """A run that `--save` kept. Raises ValueError."""
-    found = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(found, dict) or not isinstance(found.get("sets"), dict):
-        raise ValueError("the file to compare with was not written by --save")
-    return found
+            results = {}
+            for path in options["dirs"] or evaluation.SETS.values():
+                with _throw_away(path / "archive.jsonl", self.stderr) as persona:
+                    results[path.name] = evaluated(persona, path, budget, self.stderr)
+        run = {"budget": budget, "embedding_model": embedding.name(), "scoring": options["scoring"]}
+        return run | {"sets": results}
 
 
 @contextmanager
 def _throw_away(archive: Path, progress: Any) -> Iterator[Persona]:
-    """A persona of an owner of her own, with what the archive holds; both are gone afterwards."""
+    """A persona with the memories of the archive, and an owner of their own; both are deleted afterwards."""
     owner = get_user_model().objects.create_user(f"eval-{get_random_string(12).lower()}", is_active=False)
     size, title = archive.stat().st_size * PASSES, f"{archive.parent.name}: loading"
     try:
@@ -138,21 +131,14 @@ def _throw_away(archive: Path, progress: Any) -> Iterator[Persona]:
             persona = import_archive(file, owner, progress=bar.update).persona
         yield persona
     finally:
-        with _undisturbed():
+        # Ctrl-C must not leave half of it. (Signals are the main thread's alone.)
+        is_main = threading.current_thread() is threading.main_thread()
+        usual = signal.signal(signal.SIGINT, signal.SIG_IGN) if is_main else None
+        try:
             owner.delete()
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Meanwhile Ctrl-C does nothing. (Signals are the main thread's alone.)"""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, usual)
+        finally:
+            if is_main:
+                signal.signal(signal.SIGINT, usual)
 
 
 def _table(run: Mapping[str, Any]) -> Iterator[str]:

@@ -40,13 +40,17 @@ class Command(BaseCommand):
             sys.stdout.buffer.writelines(chunks)
             sys.stdout.buffer.flush()
             return
+        # The file appears when it is complete, and its owner alone may read it.
+        part = file.with_name(f"{file.name}.part")
         try:
-            _write(file, chunks)
+            with open(part, "wb", opener=lambda path, flags: os.open(path, flags, mode=0o600)) as written:
+                written.writelines(chunks)
+            part.replace(file)
         except OSError as error:
             raise CommandError(f"{file} cannot be written: {error.strerror}") from error
 
     def _chosen(self, options: dict[str, Any]) -> tuple[Iterable[bytes], Path | None]:
-        """What is saved, and where to."""
+        """The bytes to save, and the file; None for stdout."""
         now = timezone.now()
         if options["owner"] is not None:
             owner = get_user_model().objects.filter(username=options["owner"]).first()
@@ -67,15 +71,3 @@ class Command(BaseCommand):
             ), options["file"]
         except NoSuchPersona as error:
             raise CommandError(str(error)) from error
-
-
-def _write(path: Path, lines: Iterable[bytes]) -> None:
-    """The file appears when it is whole, and its owner alone may read it."""
-    part = path.with_name(f"{path.name}.part")
-    with open(part, "wb", opener=_for_the_owner_alone) as file:
-        file.writelines(lines)
-    part.replace(path)
-
-
-def _for_the_owner_alone(path: str, flags: int) -> int:
-    return os.open(path, flags, mode=0o600)

@@ -20,9 +20,9 @@ from memory.forgetting import (
     make_choice,
 )
 from memory.forgetting.types import MENTION_MODES
+from memory.management.by_hand import find_persona
 from memory.models import Receipt
 from memory.web.serializers import PLAN_SECTIONS, serialize_plan, serialize_receipt
-from persona.lookup import NoSuchPersona, persona_by
 from persona.models import Persona
 
 KINDS = ("node", "message", "session", "entity", "import")
@@ -86,41 +86,39 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        persona = _persona(options["persona"])
+        persona = find_persona(options["persona"])
         try:
-            named = [forgetting.target_of(persona, kind, one) for kind in KINDS for one in options[kind]]  # type: ignore[arg-type]
+            targets = [forgetting.target_of(persona, kind, name) for kind in KINDS for name in options[kind]]  # type: ignore[arg-type]
         except LookupError as error:
             raise CommandError(str(error)) from error
-        if not named:
+        if not targets:
             raise CommandError(f"Say what is to be forgotten: {', '.join(f'--{kind}' for kind in KINDS)}.")
-        plan = forgetting.plan(named, _chosen(persona, options))
-        if not options["yes"]:
-            self._print_plan(plan, options["json"])
-            if not options["plan"]:
-                raise CommandError("Nothing was done. Say --yes to do it, or --plan to only look.")
+        plan = forgetting.plan(targets, _chosen(persona, options))
+        if options["yes"]:
+            receipt = _done(plan)
+            if options["json"]:
+                self._print_json({"receipt": receipt.uuid} | serialize_receipt(receipt))
+                return
+            self._print_counts(receipt.counts)
+            if kept := receipt.choice.get("kept_elsewhere"):
+                self.stdout.write(f"the same words also stand in {kept} messages that were kept")
+            self.stdout.write(f"receipt {receipt.uuid}: {receipt.get_status_display()}")
             return
-        self._print_receipt(_done(plan), options["json"])
+        if options["json"]:
+            self._print_json(serialize_plan(plan))
+        else:
+            rows = [(section, row) for section in PLAN_SECTIONS for row in getattr(plan, section)]
+            for section, row in rows:
+                self.stdout.write(f"{section:<10} {row.kind:<12} {' '.join(row.text.split())}  ({REASONS[row.why]})")
+            for row in plan.mentioned:
+                text = " ".join(row.text.split())
+                self.stdout.write(f"mentioned  {row.mode:<12} {row.uuid} {text}  ({REASONS[row.why]})")
+            self._print_counts(plan.counts)
+        if not options["plan"]:
+            raise CommandError("Nothing was done. Say --yes to do it, or --plan to only look.")
 
-    def _print_plan(self, plan: Plan, as_json: bool) -> None:
-        if as_json:
-            self.stdout.write(_as_json(serialize_plan(plan)))
-            return
-        for section in PLAN_SECTIONS:
-            for one in getattr(plan, section):
-                self.stdout.write(f"{section:<10} {one.kind:<12} {' '.join(one.text.split())}  ({REASONS[one.why]})")
-        for one in plan.mentioned:
-            text = " ".join(one.text.split())
-            self.stdout.write(f"mentioned  {one.mode:<12} {one.uuid} {text}  ({REASONS[one.why]})")
-        self._print_counts(plan.counts)
-
-    def _print_receipt(self, receipt: Receipt, as_json: bool) -> None:
-        if as_json:
-            self.stdout.write(_as_json({"receipt": receipt.uuid} | serialize_receipt(receipt)))
-            return
-        self._print_counts(receipt.counts)
-        if kept := receipt.choice.get("kept_elsewhere"):
-            self.stdout.write(f"the same words also stand in {kept} messages that were kept")
-        self.stdout.write(f"receipt {receipt.uuid}: {receipt.get_status_display()}")
+    def _print_json(self, value: dict[str, Any]) -> None:
+        self.stdout.write(json.dumps(value, ensure_ascii=False, cls=DjangoJSONEncoder))
 
     def _print_counts(self, counts: Any) -> None:
         for name, count in counts.items():
@@ -147,13 +145,6 @@ def _chosen(persona: Persona, options: Any) -> Choice:
         raise CommandError("One message cannot be treated in two ways: name it once.") from error
 
 
-def _persona(reference: str) -> Persona:
-    try:
-        return persona_by(reference)
-    except NoSuchPersona as error:
-        raise CommandError(str(error)) from error
-
-
 def _done(plan: Plan) -> Receipt:
     """Do it, where a reply is being written after that, and where something came in between, as it is then."""
     deadline = time.monotonic() + MAX_WAIT_SECONDS
@@ -168,7 +159,3 @@ def _done(plan: Plan) -> Receipt:
                 raise CommandError("A reply is being written. Nothing was done; try again in a moment.") from error
             time.sleep(PAUSE_SECONDS)
     raise CommandError("What would be forgotten changes all the time. Nothing was done; try again in a moment.")
-
-
-def _as_json(value: dict[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False, cls=DjangoJSONEncoder)

@@ -9,7 +9,7 @@ from django.core.management import BaseCommand, CommandError
 from tqdm import tqdm
 
 from echovessel.embeddings.embedding import EmbeddingUnavailable
-from memory.archive import ArchiveError, ImportResult, import_archive
+from memory.archive import ArchiveError, import_archive
 from memory.archive.read import PASSES
 
 
@@ -26,32 +26,25 @@ class Command(BaseCommand):
         owner = get_user_model().objects.filter(username=options["owner"]).first()
         if owner is None:
             raise CommandError(f"There is no user {options['owner']!r}. Make one with manage.py createsuperuser.")
-        try:
-            result = self._imported(owner, options)
-        except OSError as error:
-            raise CommandError(f"{options['file']} cannot be read: {error.strerror}") from error
-        except (ArchiveError, EmbeddingUnavailable) as error:
-            raise CommandError(f"{options['file']}: {error}") from error
-        self._tell(result)
-        return str(result.persona.uuid)
-
-    def _imported(self, owner: Any, options: dict[str, Any]) -> ImportResult:
         path: Path = options["file"]
-        with (
-            path.open("rb") as file,
-            tqdm(
-                total=path.stat().st_size * PASSES, unit="B", unit_scale=True, desc=path.name, file=self.stderr
-            ) as bar,
-        ):
-            return import_archive(
-                file,
-                owner,
-                name=options["name"],
-                skip_bad=options["skip_bad"],
-                progress=bar.update,
-                report=lambda line: bar.write(line, file=self.stderr),
-            )
-
-    def _tell(self, result: ImportResult) -> None:
+        try:
+            size = path.stat().st_size * PASSES
+            with (
+                path.open("rb") as file,
+                tqdm(total=size, unit="B", unit_scale=True, desc=path.name, file=self.stderr) as bar,
+            ):
+                result = import_archive(
+                    file,
+                    owner,
+                    name=options["name"],
+                    skip_bad=options["skip_bad"],
+                    progress=bar.update,
+                    report=lambda line: bar.write(line, file=self.stderr),
+                )
+        except OSError as error:
+            raise CommandError(f"{path} cannot be read: {error.strerror}") from error
+        except (ArchiveError, EmbeddingUnavailable) as error:
+            raise CommandError(f"{path}: {error}") from error
         counts = ", ".join(f"{count} {what}" for what, count in result.added.items() if count)
         self.stderr.write(f"added: {counts or 'nothing'}; rejected lines: {result.rejected}")
+        return str(result.persona.uuid)

@@ -114,7 +114,9 @@ class Command(BaseCommand):
             self._carry_on(_broken_off(persona, source, options["resume"]), source, options)
             return
         read_as = _read_as(options)
-        found = self._looked_through(source, read_as)
+        with tqdm(desc=f"looking through {source.name}", unit=" things", file=self.stderr, leave=False) as bar:
+            found = analysis.survey(source, read_as, bar.update)
+        _ask_for_missing(found)
         unsaved = ImportJob(owner=persona.owner, persona=persona, found=found, created_at=timezone.now())
         choices = self._choices(unsaved, read_as, options)
         if options["dry_run"] or options["estimate"]:
@@ -136,12 +138,6 @@ class Command(BaseCommand):
                 raise
         self._carry_on(job, source, options)
 
-    def _looked_through(self, source: Source, read_as: Choices) -> dict[str, Any]:
-        with tqdm(desc=f"looking through {source.name}", unit=" things", file=self.stderr, leave=False) as bar:
-            found = analysis.survey(source, read_as, bar.update)
-        _ask_for_missing(found)
-        return found
-
     def _carry_on(self, job: ImportJob, source: Source, options: dict[str, Any]) -> None:
         """Take the import as far as it goes, and tell what came of it."""
         with self._can_be_resumed(job):
@@ -150,7 +146,12 @@ class Command(BaseCommand):
             if job.status == Status.ASKING:
                 _ask_for_missing(job.found)
                 confirm(job, self._choices(job, _read_as(options), options), timezone.now())
-            outcome = self._run(job, source)
+            with tqdm(total=100, desc=source.name, unit="%", file=self.stderr, bar_format=_BAR) as bar:
+
+                def on_progress(part: float) -> None:
+                    bar.update(max(0.0, 100 * part - bar.n))
+
+                outcome = runner.run(job.pk, progress=on_progress, source=source)
         job.refresh_from_db()
         counts = {name: count for name, count in summarize(job)["counts"].items() if count}
         if job.format != archive_files.NAME:
@@ -161,10 +162,6 @@ class Command(BaseCommand):
             self.stderr.write(f"It waits, and goes on by itself where a worker runs. {_how_to_go_on(job)}")
         if outcome == runner.Outcome.FAILED:
             raise CommandError(f"The import failed: {job.failure}. What is remembered of it stays.")
-
-    def _run(self, job: ImportJob, source: Source) -> runner.Outcome:
-        with tqdm(total=100, desc=source.name, unit="%", file=self.stderr, bar_format=_BAR) as bar:
-            return runner.run(job.pk, progress=lambda part: _moved(bar, part), source=source)
 
     @contextmanager
     def _can_be_resumed(self, job: ImportJob) -> Iterator[None]:
@@ -182,48 +179,49 @@ class Command(BaseCommand):
         read = {name: getattr(read_as, name) for name in analysis.HOW_TO_READ}
         roles = _roles(likely.roles, options, job.found)
         if "user" not in roles.values() or not all(roles.values()):
-            roles = self._asked(job, roles, without_owner=options["without_owner"])
+            roles = self._ask_roles(job, roles, without_owner=options["without_owner"])
         choices = replace(likely, **said | read, roles=roles, without_owner=options["without_owner"])
-        return replace(choices, called=owner_called(job, choices) or self._name(job))
-
-    def _name(self, job: ImportJob) -> str:
-        """How the owner is called, asked where somebody can be; else what is remembered says "the user"."""
-        if job.found["format"] == archive_files.NAME:
-            return ""
+        called = owner_called(job, choices)
+        if called or job.found["format"] == archive_files.NAME:
+            return replace(choices, called=called or "")
+        # Without a name what is remembered says "the user".
         if not sys.stdin.isatty():
             self.stderr.write(_NO_NAME)
-            return ""
+            return replace(choices, called="")
         self.stderr.write("How are you called? What is remembered names you by it.")
-        return input().strip()
+        return replace(choices, called=input().strip())
 
-    def _asked(self, job: ImportJob, roles: dict[str, str], *, without_owner: bool) -> dict[str, str]:
-        lines = {one["name"]: one["lines"] for one in job.found["speakers"]}
+    def _ask_roles(self, job: ImportJob, roles: dict[str, str], *, without_owner: bool) -> dict[str, str]:
+        """The roles with those of unknown speakers, asked one by one; of a chat between people, only who the owner is.
+        Raises CommandError where nobody can be asked."""
+        lines = {speaker["name"]: speaker["lines"] for speaker in job.found["speakers"]}
         unknown = [name for name, role in roles.items() if not role]
+        between_people = job.found.get("between_people")
         if not unknown:
             return roles
-        if job.found.get("between_people") and without_owner:
+        if between_people and without_owner:
             return {name: role or "other" for name, role in roles.items()}
-        if job.found.get("between_people"):
-            return follow_choices(roles, {self._who_is_the_owner(unknown, lines): "user"}, between_people=True)
         if not sys.stdin.isatty():
             raise CommandError(
-                f"Say who is who by --user-is, --persona-is, --other-is or --skip NAME: {_named(unknown, lines)}"
+                "People talk with each other here. Say who of them is the owner by --user-is NAME, "
+                f"or --without-owner if none of them is: {_named(unknown, lines)}"
+                if between_people
+                else f"Say who is who by --user-is, --persona-is, --other-is or --skip NAME: {_named(unknown, lines)}"
             )
-        return roles | {name: self._answer(name, lines[name]) for name in unknown}
-
-    def _who_is_the_owner(self, names: list[str], lines: dict[str, int]) -> str:
-        if not sys.stdin.isatty():
-            raise CommandError(_which_is_the_owner(names, lines))
-        while True:
-            self.stderr.write(f"Who of them are you? {_named(names, lines)}")
-            if (given := input().strip()) in names:
-                return given
-
-    def _answer(self, name: str, lines: int) -> str:
-        while True:
-            self.stderr.write(f"{name!r} says {lines} lines. The user, the persona, somebody else, or skip? [u/p/o/s]")
-            if (given := input().strip().casefold()) in _ANSWERS:
-                return _ANSWERS[given]
+        if between_people:
+            owner = ""
+            while owner not in unknown:
+                self.stderr.write(f"Who of them are you? {_named(unknown, lines)}")
+                owner = input().strip()
+            return follow_choices(roles, {owner: "user"}, between_people=True)
+        answers: dict[str, str] = {}
+        for name in unknown:
+            while name not in answers:
+                question = "The user, the persona, somebody else, or skip? [u/p/o/s]"
+                self.stderr.write(f"{name!r} says {lines[name]} lines. {question}")
+                if (answer := input().strip().casefold()) in _ANSWERS:
+                    answers[name] = _ANSWERS[answer]
+        return roles | answers
 
     # --- what is told -----------------------------------------------------------------------------------------------
 
@@ -240,10 +238,6 @@ _NO_NAME = (
     'Until then what is remembered says "the user".'
 )
 _BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
-
-
-def _moved(bar: Any, part: float) -> None:
-    bar.update(max(0.0, 100 * part - bar.n))
 
 
 def _how_to_go_on(job: ImportJob) -> str:
@@ -264,25 +258,20 @@ def _broken_off(persona: Persona, source: Source, job_id: UUID) -> ImportJob:
 
 # --- options ----------------------------------------------------------------------------------------------------------
 def _read_as(options: dict[str, Any]) -> Choices:
-    """How the file is to be read, as far as the options say."""
-    chosen = None if options["format"] == AUTO else options["format"]
+    """How to read the file, as far as the options say. Raises CommandError."""
+    mapping = dict(pair.partition("=")[::2] for pair in options["mapping"])
+    if wrong := [f"{what}={field}" for what, field in mapping.items() if what not in _MAPPED or not field]:
+        raise CommandError(f"--mapping {wrong[0]}: say WHAT=FIELD, and WHAT is one of {', '.join(_MAPPED)}.")
+    if mapping and "text" not in mapping:
+        raise CommandError("--mapping: say at least which field holds what was said, by text=FIELD.")
+    if mapping and "speaker" not in mapping and options["kind"] != "notes":
+        raise CommandError(_WHO_SPEAKS)
     return Choices(
-        format=chosen,
+        format=None if options["format"] == AUTO else options["format"],
         day_first=options["day_first"],
-        mapping=_mapping(options["mapping"], options["kind"]),
+        mapping=mapping or None,
         kind=options["kind"],
     )
-
-
-def _mapping(pairs: list[str], kind: str | None) -> dict[str, str] | None:
-    said = dict(pair.partition("=")[::2] for pair in pairs)
-    if wrong := [f"{what}={field}" for what, field in said.items() if what not in _MAPPED or not field]:
-        raise CommandError(f"--mapping {wrong[0]}: say WHAT=FIELD, and WHAT is one of {', '.join(_MAPPED)}.")
-    if said and "text" not in said:
-        raise CommandError("--mapping: say at least which field holds what was said, by text=FIELD.")
-    if said and "speaker" not in said and kind != "notes":
-        raise CommandError(_WHO_SPEAKS)
-    return said or None
 
 
 def _ask_for_missing(found: dict[str, Any]) -> None:
@@ -295,13 +284,10 @@ def _ask_for_missing(found: dict[str, Any]) -> None:
         )
     if "mapping" in found["questions"]:
         there = ", ".join(found["fields"])
-        likely = f"Say which fields hold what; likely {_as_options(found['mapping'])}. It has: {there}"
-        raise CommandError(likely if (found["mapping"] or {}).get("speaker") else f"{likely}. {_WHO_SPEAKS}")
-
-
-def _as_options(mapping: dict[str, Any] | None) -> str:
-    likely = mapping or {"text": "…", "speaker": "…", "at": "…"}
-    return " ".join(f"--mapping {what}={likely[what]}" for what in _MAPPED if likely.get(what))
+        likely = found["mapping"] or {"text": "…", "speaker": "…", "at": "…"}
+        fields_of = " ".join(f"--mapping {what}={likely[what]}" for what in _MAPPED if likely.get(what))
+        message = f"Say which fields hold what; likely {fields_of}. It has: {there}"
+        raise CommandError(message if (found["mapping"] or {}).get("speaker") else f"{message}. {_WHO_SPEAKS}")
 
 
 def _roles(likely: Mapping[str, str], options: dict[str, Any], found: dict[str, Any]) -> dict[str, str]:
@@ -317,14 +303,6 @@ def _roles(likely: Mapping[str, str], options: dict[str, Any], found: dict[str, 
     if {"user", "persona"} <= set(said.values()):
         return {name: role if name in said or role == "skip" else "other" for name, role in roles.items()}
     return roles
-
-
-def _which_is_the_owner(names: list[str], lines: dict[str, int]) -> str:
-    """Of a chat between people: everybody else is somebody else."""
-    return (
-        "People talk with each other here. Say who of them is the owner by --user-is NAME, "
-        f"or --without-owner if none of them is: {_named(names, lines)}"
-    )
 
 
 def _named(names: list[str], lines: dict[str, int]) -> str:

@@ -8,7 +8,7 @@ from django.utils import timezone
 from memory.curation import lifecycle
 from memory.curation.lifecycle import Verdict
 
-TOLD = {
+REASONS = {
     Verdict.EXPIRE: "doubtful, and never confirmed",
     Verdict.SETTLE: "settled long ago",
     Verdict.ARCHIVE: "old and slight",
@@ -27,5 +27,5 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         counts = lifecycle.run(timezone.now(), dry_run=options["dry_run"])
         done = "to be archived" if options["dry_run"] else "archived"
-        for verdict, why in TOLD.items():
+        for verdict, why in REASONS.items():
             self.stdout.write(f"{done}, {why}: {counts[verdict]}")

@@ -2,7 +2,7 @@
 
 import json
 from argparse import ArgumentParser
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -46,17 +46,17 @@ def aware(moment: datetime) -> datetime:
     return moment if timezone.is_aware(moment) else moment.replace(tzinfo=timezone.get_default_timezone())
 
 
-def result(query: QueryLine, budget: int, found: Recall, *, with_xray: bool = False) -> dict[str, Any]:
+def result(query: QueryLine, budget: int, recalled: Recall, *, with_xray: bool = False) -> dict[str, Any]:
     """A result line (design/archive.md), and why it is empty."""
     line = {
         "id": query.id,
         "budget": budget,
-        "tokens": found.xray.tokens,
-        "elapsed_ms": found.xray.elapsed_ms,
-        "items": [item.as_json() for item in found.items],
-        "empty_reason": found.xray.empty_reason,
+        "tokens": recalled.xray.tokens,
+        "elapsed_ms": recalled.xray.elapsed_ms,
+        "items": [item.as_json() for item in recalled.items],
+        "empty_reason": recalled.xray.empty_reason,
     }
-    return line | {"xray": found.xray.as_json()} if with_xray else line
+    return line | {"xray": recalled.xray.as_json()} if with_xray else line
 
 
 class Command(BaseCommand):
@@ -81,47 +81,39 @@ class Command(BaseCommand):
         try:
             persona = persona_by(options["persona"])
             prepare(persona.pk)
-            for query in self._asked(options):
+            if (options["text"] is None) == (options["queries"] is None):
+                raise CommandError("give either a text or --queries FILE")
+            typed = iter([QueryLine(id="1", turns=[*options["turn"], options["text"] or ""])])
+            for query in typed if options["queries"] is None else queries(options["queries"]):
                 now = aware(query.now or options["now"] or timezone.now())
-                found = recall(persona, query.turns, now=now, budget_tokens=budget)
-                self._tell(query, budget, found, options)
+                recalled = recall(persona, query.turns, now=now, budget_tokens=budget)
+                if options["as_json"]:
+                    line = result(query, budget, recalled, with_xray=options["xray"])
+                    self.stdout.write(json.dumps(line, ensure_ascii=False))
+                else:
+                    self.stdout.write("\n".join(_table(query, budget, recalled)))
+                    if options["xray"]:
+                        self.stdout.write("\n".join(map(_candidate, recalled.xray.candidates)))
         except (NoSuchPersona, ValueError, OSError) as error:
             raise CommandError(str(error)) from error
 
-    def _asked(self, options: dict[str, Any]) -> Iterator[QueryLine]:
-        if (options["text"] is None) == (options["queries"] is None):
-            raise CommandError("give either a text or --queries FILE")
-        if options["queries"] is not None:
-            return queries(options["queries"])
-        return iter([QueryLine(id="1", turns=[*options["turn"], options["text"]])])
 
-    def _tell(self, query: QueryLine, budget: int, found: Recall, options: dict[str, Any]) -> None:
-        if options["as_json"]:
-            line = result(query, budget, found, with_xray=options["xray"])
-            self.stdout.write(json.dumps(line, ensure_ascii=False))
-        else:
-            self.stdout.write("\n".join(_table(query, budget, found)))
-            if options["xray"]:
-                self.stdout.write("\n".join(_candidates(found.xray.candidates)))
-
-
-def _table(query: QueryLine, budget: int, found: Recall) -> Iterator[str]:
+def _table(query: QueryLine, budget: int, recalled: Recall) -> Iterator[str]:
     yield f"query {query.id}: {' | '.join(query.turns)}"
-    for arm in found.xray.arms:
-        said = f"{_('skipped:')} {arm.skipped}" if arm.skipped else f"{arm.found} ({arm.ms:.1f} ms)"
-        yield f"  {ARMS.get(arm.name, arm.name)}: {said}"
-    for item in found.items:
+    for arm in recalled.xray.arms:
+        hits = f"{_('skipped:')} {arm.skipped}" if arm.skipped else f"{arm.found} ({arm.ms:.1f} ms)"
+        yield f"  {ARMS.get(arm.name, arm.name)}: {hits}"
+    for item in recalled.items:
         yield f"{item.score:6.2f}  {item.layer}  {item.tokens:4d}  {item.text}"
-    if not found.items:
-        yield describe_empty(found.xray.empty_reason)
-    if aside := describe_left_out(found.xray.as_json()):
+    if not recalled.items:
+        yield describe_empty(recalled.xray.empty_reason)
+    if aside := describe_left_out(recalled.xray.as_json()):
         yield f"{_('Considered, but not used:')} {', '.join(f'{rule}: {count}' for rule, count in aside)}"
-    yield _("%(tokens)s of %(budget)s tokens used") % {"tokens": found.xray.tokens, "budget": budget}
-    yield ", ".join(f"{step} {ms:.1f} ms" for step, ms in found.xray.elapsed_ms.items())
+    yield _("%(tokens)s of %(budget)s tokens used") % {"tokens": recalled.xray.tokens, "budget": budget}
+    yield ", ".join(f"{step} {ms:.1f} ms" for step, ms in recalled.xray.elapsed_ms.items())
 
 
-def _candidates(seen: Iterable[CandidateRecord]) -> Iterator[str]:
-    """A row for each: score, layer, id, what became of it, and the parts of the score."""
-    for one in seen:
-        parts = ", ".join(f"{PARTS.get(name, name)} {value:.3f}" for name, value in one.parts.items())
-        yield f"{one.score:6.2f}  {one.layer}  {one.id}  {RULES.get(one.verdict, one.verdict)}: {parts}"
+def _candidate(row: CandidateRecord) -> str:
+    """The score of a candidate, its layer and id, its verdict, and the parts of the score."""
+    parts = ", ".join(f"{PARTS.get(name, name)} {value:.3f}" for name, value in row.parts.items())
+    return f"{row.score:6.2f}  {row.layer}  {row.id}  {RULES.get(row.verdict, row.verdict)}: {parts}"

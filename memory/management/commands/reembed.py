@@ -40,9 +40,13 @@ class Command(BaseCommand):
         try:
             plan = reembedding.plan(model)
             if options["plan"]:
-                self._tell(plan)
-            else:
-                self._do(plan)
+                self._print_plan(plan)
+                return
+            if plan.there and plan.missing:
+                self.stderr.write(f"{plan.there} of {plan.memories} vectors are there already")
+            embed = partial(reembedding.change, plan.model) if plan.model != plan.in_use else reembedding.repair
+            with tqdm(total=plan.memories, initial=plan.there, desc="vectors", unit="", file=self.stderr) as bar:
+                count = embed(bar.update)
         except KeyboardInterrupt as stopped:
             raise CommandError(f"Stopped. {GOES_ON}", returncode=INTERRUPTED) from stopped
         except OperationalError as error:
@@ -54,24 +58,17 @@ class Command(BaseCommand):
         except UnsoundVectors as error:
             nodes = ", ".join(map(str, error.nodes[:10]))
             raise CommandError(f"The model gives {error} ({nodes} …). The model in use is as before.") from error
-
-    def _do(self, plan: Plan) -> None:
-        do = partial(reembedding.change, plan.model) if plan.model != plan.in_use else reembedding.repair
-        if plan.there and plan.missing:
-            self.stderr.write(f"{plan.there} of {plan.memories} vectors are there already")
-        with tqdm(total=plan.memories, initial=plan.there, desc="vectors", unit="", file=self.stderr) as bar:
-            made = do(bar.update)
-        self.stdout.write(f"{plan.model} is in use for {plan.memories} memories; {made} vectors were made")
+        self.stdout.write(f"{plan.model} is in use for {plan.memories} memories; {count} vectors were made")
         if plan.model != embedding.configured():
             self.stdout.write(f"Set EMBEDDING_MODEL={plan.model}, so that the settings say the same.")
 
-    def _tell(self, plan: Plan) -> None:
+    def _print_plan(self, plan: Plan) -> None:
         self.stdout.write(f"in use: {plan.in_use}; configured: {embedding.configured()}; to be used: {plan.model}")
         self.stdout.write(f"{plan.memories} memories, {plan.there} vectors there, {plan.missing} to be made")
         if plan.missing:
-            told = reembedding.sample_descriptions(SAMPLE)
-            embedding.embed(told[:1], plan.model)  # loads it
+            texts = reembedding.sample_descriptions(SAMPLE)
+            embedding.embed(texts[:1], plan.model)  # loads it
             started = time.monotonic()
-            embedding.embed(told[1:], plan.model)
-            seconds = round(plan.missing * ((time.monotonic() - started) / max(1, len(told) - 1)))
+            embedding.embed(texts[1:], plan.model)
+            seconds = round(plan.missing * ((time.monotonic() - started) / max(1, len(texts) - 1)))
             self.stdout.write(f"takes about {timedelta(seconds=seconds)} (h:mm:ss) here")

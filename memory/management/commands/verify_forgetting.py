@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -32,11 +33,18 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print a JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        receipts = [] if options["text"] else _receipts(options["receipt"])
+        wanted = options["receipt"]
+        stored = Receipt.objects.order_by("id") if wanted is None else Receipt.objects.filter(uuid__in=wanted)
+        receipts = [] if options["text"] else list(stored)
+        if missing := {*(wanted or ())} - {receipt.uuid for receipt in receipts}:
+            raise CommandError(f"there is no receipt {min(map(str, missing))}")
         pending = [str(receipt.uuid) for receipt in receipts if receipt.status == Receipt.Status.PENDING]
         try:
-            of_texts = options["text"] and Proof(verify.of_texts(_texts(options["text"])), 0)
-            proof = of_texts or verify.prove(receipts)
+            if options["text"]:
+                lines = (sys.stdin.read().splitlines() if text == "-" else [text] for text in options["text"])
+                proof = Proof(verify.of_texts(list(chain.from_iterable(lines))), 0)
+            else:
+                proof = verify.prove(receipts)
         except EmbeddingUnavailable as error:
             raise CommandError(f"{error}. Without it vectors cannot be looked through.") from error
         self._tell(proof, pending, as_json=options["json"])
@@ -48,8 +56,8 @@ class Command(BaseCommand):
     def _tell(self, proof: Proof, pending: Sequence[str], *, as_json: bool) -> None:
         hits = proof.hits
         if as_json:
-            told = {"hits": [vars(hit) for hit in hits], "pending": pending, "kept_messages": proof.kept_messages}
-            self.stdout.write(json.dumps(told))
+            report = {"hits": [vars(hit) for hit in hits], "pending": pending, "kept_messages": proof.kept_messages}
+            self.stdout.write(json.dumps(report))
             return
         if proof.kept_messages:
             self.stdout.write(f"the same words also stand in {proof.kept_messages} messages that were kept")
@@ -57,17 +65,3 @@ class Command(BaseCommand):
             self.stdout.write(f"{hit.form:7} {hit.place}{'' if hit.key is None else f' row {hit.key}'}")
         if not hits and not pending:
             self.stdout.write("nothing of it is left")
-
-
-def _texts(given: Sequence[str]) -> list[str]:
-    return [text for one in given for text in (sys.stdin.read().splitlines() if one == "-" else [one])]
-
-
-def _receipts(wanted: Sequence[UUID] | None) -> list[Receipt]:
-    """These, or all. Raises CommandError for one that there is not."""
-    if wanted is None:
-        return list(Receipt.objects.order_by("id"))
-    found = list(Receipt.objects.filter(uuid__in=wanted))
-    if missing := set(wanted) - {receipt.uuid for receipt in found}:
-        raise CommandError(f"there is no receipt {min(map(str, missing))}")
-    return found
