@@ -1,7 +1,7 @@
-"""Why a reply was what it was: the x-ray of its recall in plain words, with the words each memory came from."""
+"""Why a reply was what it was: everything its prompt could draw on, in plain words, first what the reply used."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 from uuid import UUID
@@ -11,12 +11,16 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from chat.models import Message, Turn
-from echovessel.language import human_dates
+from echovessel.language.human_dates import humanize_date
+from memory.curation.restatements import Statement, names_of
 from memory.models import ConceptNode, Evidence
 from memory.web.presenters.recall_reasons import ARMS, describe_left_out
 from persona.models import Persona
 
-MOST_QUOTES = 3
+MAX_QUOTES = 3
+MAX_FROM_WINDOW = 5
+# The sections of a prompt that list memories whatever is said, in the order in which they are shown.
+LISTED_SECTIONS = ("always_known", "about_them", "about_yourself", "promises", "expectations")
 
 
 @dataclass(frozen=True)
@@ -29,29 +33,49 @@ class Quote:
 
 
 @dataclass(frozen=True)
-class Reminder:
-    """One thing the reply was reminded of."""
+class Source:
+    """One thing that the reply could draw on. `score` and `parts` are those of its recall, if it was recalled."""
 
     layer: str
     kind_label: str
     text: str
-    when: str
-    speaker: str
-    score: float
-    parts: list[tuple[str, float]]
-    words: list[Quote]
+    when: str = ""
+    speaker: str = ""
+    is_unsure: bool = False
+    score: float | None = None
+    parts: Sequence[tuple[str, float]] = ()
+    words: Sequence[Quote] = field(default_factory=tuple)
 
 
 def explain_reply(turn: Turn) -> dict[str, Any]:
-    """What the page shows of a turn's recall. What was forgotten or hidden since is left out, and counted."""
+    """What the page shows: `used`, the sources that the reply repeats (of recall, of the lists in every prompt, the
+    profile and this conversation); `others`, what else was recalled; `wishes`, the lessons that held. Sources that were
+    forgotten or hidden since are left out; those of recall are counted."""
     seen: dict[str, Any] = turn.xray.get("recollections") or {}
     chosen = seen.get("chosen", [])
-    items = list(_reminders(turn.persona, chosen))
+    persona = turn.persona
+    recalled = list(_recalled(persona, chosen))
+    reply = "\n".join(turn.messages.filter(role=Message.Role.PERSONA, withheld=False).values_list("content", flat=True))
+    names = names_of(persona)
+
+    def is_used(source: Source) -> bool:
+        return bool(reply) and Statement([source.text, *(word.quote for word in source.words)], names).is_repeated_by(
+            reply
+        )
+
+    shown = {source.text for source in recalled}
+    listed = [source for source in _listed(turn) if source.text not in shown]
+    beside = [source for source in (*_profile(persona), *_window(turn)) if is_used(source)]
+    used = [source for source in (*recalled, *listed) if is_used(source)] + beside
+    others = [source for source in recalled if source not in used]
     return {
-        "items": items,
-        "expected": list(_expected(turn.persona, turn.xray.get("expectations", {}).get("matched", []))),
-        "gone": len(chosen) - len(items),
-        "empty": "" if items else _emptiness(seen),
+        "items": [*used, *others],
+        "used": used,
+        "others": others,
+        "wishes": [node.description for node in _nodes(persona, turn.xray.get("lessons", {}).get("lessons", []))],
+        "expected": list(_expected(persona, turn.xray.get("expectations", {}).get("matched", []))),
+        "gone": len(chosen) - len(recalled),
+        "empty": "" if recalled or used else _explain_empty(seen),
         "arms": [
             {
                 "label": ARMS.get(arm["name"], arm["name"]),
@@ -67,7 +91,7 @@ def explain_reply(turn: Turn) -> dict[str, Any]:
     }
 
 
-def _emptiness(seen: Mapping[str, Any]) -> str:
+def _explain_empty(seen: Mapping[str, Any]) -> str:
     """Why there is nothing to show, as the persona says it."""
     if seen.get("chosen"):
         return _("What I remembered then has been forgotten or hidden since.")
@@ -82,72 +106,12 @@ def _emptiness(seen: Mapping[str, Any]) -> str:
     return reasons.get(seen.get("empty_reason", ""), _("There is no record of what I remembered here."))
 
 
-def _reminders(persona: Persona, chosen: list[dict[str, Any]]) -> Iterable[Reminder]:
+def _recalled(persona: Persona, chosen: Sequence[Mapping[str, Any]]) -> Iterable[Source]:
+    """What recall chose, with the parts of its score."""
     uuids = [UUID(item["id"]) for item in chosen]
-    nodes = {node.uuid: node for node in ConceptNode.objects.of(persona).recallable().filter(uuid__in=uuids)}
-    said = {line.uuid: line for line in Message.objects.filter(persona=persona, uuid__in=uuids, withheld=False)}
+    nodes = {node.uuid: node for node in _nodes(persona, chosen)}
+    messages = {one.uuid: one for one in Message.objects.filter(persona=persona, uuid__in=uuids, withheld=False)}
     quotes = _quotes(persona, nodes.values())
-    for item in chosen:
-        if node := nodes.get(UUID(item["id"])):
-            yield _of_node(persona, node, item, quotes.get(node.pk, []))
-        elif line := said.get(UUID(item["id"])):
-            yield _of_line(persona, line, item)
-
-
-def _expected(persona: Persona, matched: list[dict[str, Any]]) -> Iterable[tuple[str, str, float]]:
-    """What she expected that the line may have been about: its words, its day and the cosine, as far as it is there."""
-    uuids = [UUID(one["id"]) for one in matched]
-    nodes = {node.uuid: node for node in ConceptNode.objects.of(persona).recallable().filter(uuid__in=uuids)}
-    for one in matched:
-        if node := nodes.get(UUID(one["id"])):
-            when = _told(persona, node.event_time_end) if node.event_time_end else ""
-            yield node.description, when, one["cosine"]
-
-
-def _of_node(persona: Persona, node: ConceptNode, item: dict[str, Any], quotes: list[Quote]) -> Reminder:
-    day = node.event_time_start or node.created_at.astimezone(persona.zone).date()
-    label = _("A memory") if node.kind == ConceptNode.Kind.EVENT else _("A thought of mine")
-    return Reminder(
-        layer=item["layer"],
-        kind_label=label,
-        text=node.description,
-        when=_told(persona, day),
-        speaker="",
-        score=item["score"],
-        parts=_parts(item),
-        words=quotes[:MOST_QUOTES],
-    )
-
-
-def _of_line(persona: Persona, line: Message, item: dict[str, Any]) -> Reminder:
-    return Reminder(
-        layer=item["layer"],
-        kind_label=_("From a conversation"),
-        text=line.content,
-        when=_told(persona, line.created_at.astimezone(persona.zone).date()),
-        speaker=line.role,
-        score=item["score"],
-        parts=_parts(item),
-        words=[],
-    )
-
-
-def _quotes(persona: Persona, nodes: Iterable[ConceptNode]) -> dict[int, list[Quote]]:
-    found: dict[int, list[Quote]] = {}
-    rows = Evidence.objects.filter(node__in=list(nodes), message__withheld=False).select_related("message")
-    for row in rows.order_by("message__created_at", "start"):
-        at = _told(persona, row.message.created_at.astimezone(persona.zone).date())
-        found.setdefault(row.node_id, []).append(Quote(row.message.role, row.quote, at))
-    return found
-
-
-def _told(persona: Persona, day: date) -> str:
-    today = timezone.now().astimezone(persona.zone).date()
-    return human_dates.humanize_date(day, today, "zh" if (get_language() or "").startswith("zh") else "en")
-
-
-def _parts(item: dict[str, Any]) -> list[tuple[str, float]]:
-    """The parts of a score that counted, in words."""
     labels = {
         "recency": _("how recent it is"),
         "relevance": _("how close it is to what you said"),
@@ -156,4 +120,87 @@ def _parts(item: dict[str, Any]) -> list[tuple[str, float]]:
         "anchor": _("it is about somebody you mentioned"),
         "penalty": _("how uncertain it is"),
     }
-    return [(labels.get(name, name), value) for name, value in item["parts"].items() if value]
+    for item in chosen:
+        uuid = UUID(item["id"])
+        parts = [(labels.get(name, name), value) for name, value in item["parts"].items() if value]
+        if node := nodes.get(uuid):
+            label = _("A memory") if node.kind == ConceptNode.Kind.EVENT else _("A thought of mine")
+            source = _of_node(persona, node, label, quotes.get(node.pk, []))
+        elif message := messages.get(uuid):
+            source = _of_message(persona, message, _("From a conversation"))
+        else:
+            continue
+        yield replace(source, layer=item["layer"], score=item["score"], parts=parts)
+
+
+def _listed(turn: Turn) -> Iterable[Source]:
+    """The memories that stood in the prompt whatever was said."""
+    labels = {
+        "always_known": _("Always known"),
+        "about_them": _("A thought of mine"),
+        "about_yourself": _("A thought of mine"),
+        "promises": _("A promise of mine"),
+        "expectations": _("Expectation"),
+    }
+    for section in LISTED_SECTIONS:
+        entries = turn.xray.get(section, {}).get("nodes", [])
+        nodes = _nodes(turn.persona, [entry if isinstance(entry, dict) else {"id": entry} for entry in entries])
+        quotes = _quotes(turn.persona, nodes)
+        for node in nodes:
+            yield _of_node(turn.persona, node, labels[section], quotes.get(node.pk, []))
+
+
+def _profile(persona: Persona) -> Iterable[Source]:
+    """The lines of the core blocks, which stand in every prompt."""
+    for block in persona.core_blocks.all():
+        for line in filter(None, map(str.strip, block.content.splitlines())):
+            yield Source("L1", _("From the profile"), line)
+
+
+def _window(turn: Turn) -> list[Source]:
+    """The owner's earlier messages of this conversation that the prompt showed, the newest ones."""
+    uuids = turn.xray.get("recent_conversation", {}).get("messages", [])
+    earlier = Message.objects.filter(persona=turn.persona, uuid__in=uuids, role=Message.Role.USER, withheld=False)
+    newest = earlier.exclude(turn=turn).order_by("-created_at", "-id")[:MAX_FROM_WINDOW]
+    return [_of_message(turn.persona, message, _("From this conversation")) for message in newest]
+
+
+def _nodes(persona: Persona, entries: Sequence[Mapping[str, Any]]) -> list[ConceptNode]:
+    """The nodes that the entries name by `id`, in their order, as far as they may still be recalled."""
+    order = {UUID(entry["id"]): place for place, entry in enumerate(entries)}
+    nodes = ConceptNode.objects.of(persona).filter(uuid__in=order, status=ConceptNode.Status.ACTIVE)
+    return sorted(nodes, key=lambda node: order[node.uuid])
+
+
+def _expected(persona: Persona, matched: Sequence[Mapping[str, Any]]) -> Iterable[tuple[str, str, float]]:
+    """The expectations that the message may have been about: words, day and cosine, as far as they are still there."""
+    cosines = {UUID(entry["id"]): entry["cosine"] for entry in matched}
+    for node in _nodes(persona, matched):
+        day = node.event_time_end
+        yield node.description, _humanize(persona, day) if day else "", cosines[node.uuid]
+
+
+def _of_node(persona: Persona, node: ConceptNode, label: str, quotes: Sequence[Quote]) -> Source:
+    day = node.event_time_start or node.created_at.astimezone(persona.zone).date()
+    layer = "L3" if node.kind == ConceptNode.Kind.EVENT else "L4"
+    words = quotes[:MAX_QUOTES]
+    return Source(layer, label, node.description, _humanize(persona, day), is_unsure=node.is_unsure, words=words)
+
+
+def _of_message(persona: Persona, message: Message, label: str) -> Source:
+    day = message.created_at.astimezone(persona.zone).date()
+    return Source("L2", label, message.content, _humanize(persona, day), message.role)
+
+
+def _quotes(persona: Persona, nodes: Iterable[ConceptNode]) -> dict[int, list[Quote]]:
+    quotes: dict[int, list[Quote]] = {}
+    rows = Evidence.objects.filter(node__in=list(nodes), message__withheld=False).select_related("message")
+    for row in rows.order_by("message__created_at", "start"):
+        day = row.message.created_at.astimezone(persona.zone).date()
+        quotes.setdefault(row.node_id, []).append(Quote(row.message.role, row.quote, _humanize(persona, day)))
+    return quotes
+
+
+def _humanize(persona: Persona, day: date) -> str:
+    today = timezone.now().astimezone(persona.zone).date()
+    return humanize_date(day, today, "zh" if (get_language() or "").startswith("zh") else "en")

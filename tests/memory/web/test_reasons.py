@@ -10,8 +10,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone, translation
 
-from chat.messages import receive_message
-from chat.models import Turn
+from chat.messages import add_message, receive_message
+from chat.models import Message, Turn
 from echovessel.embeddings import embedding
 from memory.models import ConceptNode
 from memory.recall import recall
@@ -76,6 +76,43 @@ def test_the_page_tells_nothing_stored_from_everything_filtered(client: Client, 
 def test_the_page_says_so_in_chinese(client: Client, asked: Any, mira: Persona, remember: Any) -> None:
     remember(mira, CAT)
     assert "我翻了翻记忆" in opened(client, asked("Gluons and chromodynamics?"), "zh-hans")
+
+
+def test_the_page_shows_first_what_the_reply_used_from_wherever_it_came(
+    client: Client, asked: Any, mira: Persona, remember: Any
+) -> None:
+    remember(mira, CAT)
+    white = remember(mira, "Ana painted the kitchen white.", verification="disputed")
+    nuts = remember(mira, "I can't eat hazelnuts or walnuts.")
+    mira.core_blocks.filter(label="user").update(content="Ana repairs old violins.\nShe rises early.")
+    turn = asked("Do you remember the white cat?")
+    session = turn.session
+    earlier = add_message(session, Message.Role.USER, "My landlord is called Gregor.", timezone.now())
+    turn.xray |= {
+        "always_known": {"nodes": [{"id": str(nuts.uuid), "why": "health"}]},
+        "recent_conversation": {"messages": [str(earlier.uuid)]},
+    }
+    turn.save()
+    before = reply_explanation.explain_reply(turn)
+    assert before["used"] == []
+    assert {item.text for item in before["others"]} >= {CAT, white.description}
+
+    reply = "Blackie, the white cat you adopted! No hazelnuts or walnuts for her, old violins, or landlord Gregor."
+    add_message(session, Message.Role.PERSONA, reply, timezone.now(), turn=turn)
+    shown = reply_explanation.explain_reply(turn)
+    assert [item.text for item in shown["used"]] == [
+        CAT,
+        nuts.description,
+        "Ana repairs old violins.",
+        "My landlord is called Gregor.",
+    ]
+    assert (white.description, True) in {(item.text, item.is_unsure) for item in shown["others"]}
+    page = opened(client, turn)
+    assert page.index("What the reply used") < page.index(CAT) < page.index("What else came to mind")
+    assert page.index("For the curious") < page.index("how close it is to what you said")
+    assert page.count('data-testid="xray-unsure"') == 1
+    ConceptNode.objects.filter(pk=nuts.pk).update(status="hidden")
+    assert "hazelnuts" not in opened(client, turn)
 
 
 def test_the_page_counts_what_was_left_aside_by_its_rule(
