@@ -1,7 +1,7 @@
 """Anthropic's messages, and servers that speak its protocol."""
 
 import json
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import anthropic
@@ -37,36 +37,20 @@ class AnthropicProvider(Provider):
         self, request: Request, shape: ResponseSchema | None = None
     ) -> AsyncGenerator[str | Thought | Finished, None]:
         """See `Provider.stream`."""
-        with as_llm_errors(anthropic):
-            async with self._client() as client, await self._opened(client, request, shape) as events:
-                async for item in _read(events):
-                    yield item
-
-    def _client(self) -> AsyncAnthropic:
-        """A client for one call: it belongs to the running event loop, and is closed with the stream."""
-        return AsyncAnthropic(
-            api_key=self._key(),
-            base_url=self._url,
+        url = settings.LLM_BASE_URL or OWN_URL
+        key = settings.LLM_API_KEY or settings.ANTHROPIC_API_KEY
+        if not key and url == OWN_URL:
+            raise LLMError("No API key is set for Anthropic.", code="provider_unavailable", permanent=True)
+        model = self.model(request.tier)
+        endpoint: Endpoint = (self.name, url, model)
+        # A client for one call: it belongs to the running event loop, and is closed with the stream.
+        client = AsyncAnthropic(
+            api_key=key or "none",  # local servers want the header, not its content
+            base_url=url,
             max_retries=0,
             timeout=settings.LLM_TIMEOUT_S,
             http_client=anthropic.DefaultAsyncHttpxClient(verify=ssl_context()),
         )
-
-    @property
-    def _url(self) -> str:
-        return settings.LLM_BASE_URL or OWN_URL
-
-    def _key(self) -> str:
-        key = settings.LLM_API_KEY or settings.ANTHROPIC_API_KEY
-        if not key and self._url == OWN_URL:
-            raise LLMError("No API key is set for Anthropic.", code="provider_unavailable", permanent=True)
-        return key or "none"  # local servers want the header, not its content
-
-    async def _opened(
-        self, client: AsyncAnthropic, request: Request, shape: ResponseSchema | None
-    ) -> AsyncStream[RawMessageStreamEvent]:
-        model = self.model(request.tier)
-        endpoint: Endpoint = (self.name, self._url, model)
 
         async def send(terms: Terms) -> AsyncStream[RawMessageStreamEvent]:
             stream: AsyncStream[RawMessageStreamEvent] = await client.messages.create(
@@ -75,7 +59,12 @@ class AnthropicProvider(Provider):
             return stream
 
         modes = MODES if shape else ()
-        return await open_stream(endpoint, send, refusal=anthropic.APIStatusError, fields=(), modes=modes)
+        with as_llm_errors(anthropic):
+            async with client:
+                opened = await open_stream(endpoint, send, refusal=anthropic.APIStatusError, fields=(), modes=modes)
+                async with opened as events:
+                    async for item in _read(events):
+                        yield item
 
 
 def body(request: Request, shape: ResponseSchema | None, terms: Terms, model: str) -> dict[str, Any]:
@@ -98,9 +87,14 @@ def body(request: Request, shape: ResponseSchema | None, terms: Terms, model: st
 
 async def _read(events: AsyncStream[RawMessageStreamEvent]) -> AsyncGenerator[str | Thought | Finished, None]:
     """The text and the model's thoughts, and `Finished` if the server said why it ended."""
-    if is_complete_answer(events.response):
-        for item in _whole(Message.model_validate_json(await whole_answer(events.response))):
-            yield item
+    if is_complete_answer(events.response):  # some servers do not stream what they were asked to stream
+        message = Message.model_validate_json(await whole_answer(events.response))
+        for block in message.content:
+            if block.type == "text":
+                yield block.text
+            elif block.type == "thinking":
+                yield Thought(block.thinking)
+        yield Finished(REASONS.get(message.stop_reason or "", "stop"), _usage(_counts(message.usage)))
         return
     counted: dict[str, int] = {}
     reason = ""
@@ -118,16 +112,6 @@ async def _read(events: AsyncStream[RawMessageStreamEvent]) -> AsyncGenerator[st
             reason = event.delta.stop_reason or reason
     if reason:
         yield Finished(REASONS.get(reason, "stop"), _usage(counted) if counted else None)
-
-
-def _whole(message: Message) -> Iterator[str | Thought | Finished]:
-    """The same, from a server that does not stream what it was asked to stream."""
-    for block in message.content:
-        if block.type == "text":
-            yield block.text
-        elif block.type == "thinking":
-            yield Thought(block.thinking)
-    yield Finished(REASONS.get(message.stop_reason or "", "stop"), _usage(_counts(message.usage)))
 
 
 def _counts(usage: Any) -> dict[str, int]:

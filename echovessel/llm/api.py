@@ -17,7 +17,7 @@ from echovessel.llm.models import LLMCall, Purpose
 
 router = Router()
 DAYS = 30
-MOST_DAYS = 366
+MAX_DAYS = 366
 Day = Annotated[date, Field(ge=date(2000, 1, 1), le=date(2199, 12, 31))]
 
 
@@ -39,23 +39,19 @@ class CostOut(Schema):
 def list_costs(
     request: HttpRequest, since: Day | None = None, until: Day | None = None, persona: UUID | None = None
 ) -> list[dict[str, Any]]:
-    """The last thirty days, or from one day to another (both with it, at most 366), the newest first; of one persona
-    where she is given."""
+    """The last thirty days, or from one day to another (both included, at most 366), newest first; of one persona
+    where one is given."""
     last = until or timezone.now().astimezone(UTC).date()
     first = since or last - timedelta(days=DAYS - 1)
-    if not 0 <= (last - first).days < MOST_DAYS:
-        raise ApiError(422, "invalid", f"These are no days, or more than {MOST_DAYS}.", fields=["query.since"])
+    if not 0 <= (last - first).days < MAX_DAYS:
+        raise ApiError(422, "invalid", f"These are no days, or more than {MAX_DAYS}.", fields=["query.since"])
     calls = LLMCall.objects.filter(owner_id=request.user.pk, at__gte=_midnight(first))
     calls = calls.filter(at__lt=_midnight(last + timedelta(days=1)))
-    return list(_summed(calls.filter(persona_uuid=persona) if persona else calls))
-
-
-def _summed(calls: Any) -> Any:
-    days = calls.annotate(day=TruncDate("at", tzinfo=UTC)).values("day", "purpose")
+    days = (calls.filter(persona_uuid=persona) if persona else calls).annotate(day=TruncDate("at", tzinfo=UTC))
     sums = {name: Sum(name) for name in ("tokens_in", "tokens_cached", "tokens_out", "cost")}
-    return days.annotate(calls=Count("pk"), unpriced=Count("pk", filter=Q(cost=None)), **sums).order_by(
-        "-day", "purpose"
-    )
+    unpriced = Count("pk", filter=Q(cost=None))
+    rows: Any = days.values("day", "purpose").annotate(calls=Count("pk"), unpriced=unpriced, **sums)
+    return list(rows.order_by("-day", "purpose"))
 
 
 def _midnight(day: date) -> datetime:

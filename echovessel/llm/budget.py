@@ -53,7 +53,9 @@ def is_spent(purpose: str, owner_id: int | None, provider: Provider, now: dateti
     if not _is_capped(purpose, owner_id, provider):
         return False
     most_tokens, most_dollars = caps(purpose)
-    spent = usage_today(now, owner_id=owner_id, purposes=_paid_together(purpose))
+    # All purposes but chat share one cap.
+    purposes = [purpose] if purpose == CHAT else [other for other in knobs.TOKENS_PER_DAY if other != CHAT]
+    spent = usage_today(now, owner_id=owner_id, purposes=purposes)
     tokens = sum(one.tokens for one in spent if one.purpose == purpose)
     dollars = sum((one.cost or Decimal(0) for one in spent), Decimal(0))
     return bool((most_tokens and tokens >= most_tokens) or (most_dollars and dollars >= most_dollars))
@@ -107,8 +109,3 @@ def day_of(now: datetime) -> datetime:
 def next_day(now: datetime) -> datetime:
     """The next midnight of UTC."""
     return day_of(now) + timedelta(days=1)
-
-
-def _paid_together(purpose: str) -> list[str]:
-    """The purposes whose cost has one cap."""
-    return [purpose] if purpose == CHAT else [other for other in knobs.TOKENS_PER_DAY if other != CHAT]

@@ -36,7 +36,7 @@ BABBLE = (
 PASSING = frozenset({408, 409, 425, 429})
 
 # A server may ask for any pause (an hour has been seen); whoever waits for us does not wait that long.
-LONGEST_PAUSE_S = 60.0
+MAX_PAUSE_S = 60.0
 
 RATE_KINDS = frozenset({"rate_limit_error", "rate_limit_exceeded"})
 SPENT_KINDS = frozenset({"insufficient_quota", "billing_error"})
@@ -96,21 +96,21 @@ def fault_of(error: Exception, sdk: ModuleType) -> LLMError:
 def error_of_status(status: int, kinds: frozenset[str], words: str, headers: Mapping[str, str]) -> LLMError:
     """The error of a status and its kinds. `status` is 200 for an error inside an answer.
 
-    >>> refused(529, frozenset({"overloaded_error"}), "Overloaded", {}).permanent
+    >>> error_of_status(529, frozenset({"overloaded_error"}), "Overloaded", {}).permanent
     False
     """
-    said = f"The model server refused ({status}, {', '.join(sorted(kinds)) or 'no kind'}): {words[:200]}"
+    message = f"The model server refused ({status}, {', '.join(sorted(kinds)) or 'no kind'}): {words[:200]}"
     if kinds & REFUSAL_KINDS:
         return refusal_error()
     if kinds & SPENT_KINDS:
-        return unavailable_error(said, permanent=True)
+        return unavailable_error(message, permanent=True)
     pause = retry_after(headers.get("retry-after"))
     if status == 429 or kinds & RATE_KINDS:
-        return LLMError(said, code="rate_limited", permanent=False, retry_after=pause)
+        return LLMError(message, code="rate_limited", permanent=False, retry_after=pause)
     if status == 408:
         return timeout_error()
     permanent = bool(kinds & FATAL_KINDS) if status < 400 else status < 500 and status not in PASSING
-    return LLMError(said, code="provider_unavailable", permanent=permanent, retry_after=pause)
+    return LLMError(message, code="provider_unavailable", permanent=permanent, retry_after=pause)
 
 
 def kinds_of(body: object) -> frozenset[str]:
@@ -126,20 +126,14 @@ def retry_after(header: str | None) -> float | None:
     if not header:
         return None
     try:
-        seconds: float | None = float(header)
+        seconds = float(header)
     except ValueError:
-        seconds = _seconds_until(header)
-    if seconds is None or not math.isfinite(seconds):
-        return None
-    return min(max(seconds, 0.0), LONGEST_PAUSE_S)
-
-
-def _seconds_until(date: str) -> float | None:
-    try:
-        moment = email.utils.parsedate_to_datetime(date)
-    except ValueError:
-        return None
-    return (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+        try:
+            moment = email.utils.parsedate_to_datetime(header)
+        except ValueError:
+            return None
+        seconds = (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+    return min(max(seconds, 0.0), MAX_PAUSE_S) if math.isfinite(seconds) else None
 
 
 def unavailable_error(words: str, *, permanent: bool = False) -> LLMError:

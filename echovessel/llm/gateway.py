@@ -46,7 +46,7 @@ Doubt = Callable[[Schema], str]
 
 async def stream(request: Request) -> AsyncGenerator[Visible, None]:
     """The reply in pieces, as they come, without the model's reasoning; `Thinking` while there is only that,
-    `Withdrawn` where all pieces so far turn out to be reasoning, and at last `Cut` where a limit ended the reply.
+    `Withdrawn` where all pieces so far turn out to be reasoning, and at last `CutOff` where a limit ended the reply.
     Raises `LLMError`; pieces that came before it stay said.
 
     Leave it early only through `contextlib.aclosing`, so that connection and ledger are settled at once.
@@ -76,8 +76,8 @@ async def stream(request: Request) -> AsyncGenerator[Visible, None]:
 
 async def answer(request: Request, schema: type[Schema], *, doubt: Doubt[Schema] | None = None) -> Answer[Schema]:
     """A validated answer. Raises `LLMError`, or `AnswerUnreadable` when two attempts do not fit."""
-    talk = conversation(request, schema, doubt)
-    provider, shape, question = chosen_provider(), schema_of(schema), next(talk)
+    exchange = conversation(request, schema, doubt)
+    provider, shape, question = chosen_provider(), schema_of(schema), next(exchange)
     while True:
         meter = Meter(question, provider)
         try:
@@ -88,7 +88,7 @@ async def answer(request: Request, schema: type[Schema], *, doubt: Doubt[Schema]
         finally:
             await asyncio.shield(in_thread(meter.record))
         try:
-            question = talk.send(reply)
+            question = exchange.send(reply)
         except StopIteration as done:
             return done.value
 
@@ -100,15 +100,15 @@ def answer_now(
 
     Replies that are in `replies` are not asked for again. Not for a thread in which an event loop runs.
     """
-    talk = conversation(request, schema, doubt)
-    provider, shape, question = chosen_provider(), schema_of(schema), next(talk)
+    exchange = conversation(request, schema, doubt)
+    provider, shape, question = chosen_provider(), schema_of(schema), next(exchange)
     stored = deque(replies.load() if replies else ())
     number = 0
     while True:
-        reply = stored.popleft() if stored else _asked(question, provider, shape, number, replies)
+        reply = stored.popleft() if stored else _ask(question, provider, shape, number, replies)
         number += 1
         try:
-            question = talk.send(reply)
+            question = exchange.send(reply)
         except StopIteration as done:
             return done.value
 
@@ -131,7 +131,10 @@ def conversation(
         doubtful = value
     except Unreadable as error:
         problem = str(error)
-    second = yield replace(request, user=_again(request.user, first.text, problem))
+    # Of an answer that babbles, its beginning shows what it was like.
+    shown = neutralize(shorten(first.text, ANSWER_TOKENS_SHOWN))
+    again = render_wording("answer_again", question=request.user, answer=shown, problem=neutralize(problem))
+    second = yield replace(request, user=again)
     usage = first.usage + second.usage
     try:
         return Answer(parse_answer(second.text, schema, mend=second.whole), second.text, usage)
@@ -141,13 +144,7 @@ def conversation(
         raise AnswerUnreadable(f"Two answers did not fit. {error}", raw=second.text) from error
 
 
-def _again(question: str, answer: str, problem: str) -> str:
-    """The question once more. Of an answer that babbles, its beginning shows what it was like."""
-    shown = neutralize(shorten(answer, ANSWER_TOKENS_SHOWN))
-    return render_wording("answer_again", question=question, answer=shown, problem=neutralize(problem))
-
-
-def _asked(
+def _ask(
     question: Request, provider: Provider, shape: ResponseSchema, number: int, replies: ReplyStore | None
 ) -> Reply:
     """The `number`-th reply, entered in the ledger and kept. The second question of an answer is not held up by a cap:
@@ -188,17 +185,13 @@ async def _reply(meter: Meter, shape: ResponseSchema) -> Reply:
     return Reply(text, whole, meter.usage)
 
 
-def _with_room_to_think(request: Request, provider: Provider) -> Request:
-    """Servers count reasoning among the tokens of the reply: without room of its own, a model that thinks is cut off
-    before it has answered."""
-    if not habits.thinks(habits.endpoint_of(provider, request.tier)):
-        return request
-    return replace(request, max_tokens=request.max_tokens + knobs.reasoning_tokens())
-
-
 async def _items(meter: Meter, shape: ResponseSchema | None) -> AsyncGenerator[str | Thought, None]:
     """The pieces of one call under one total deadline, until the model says that it has ended, and why."""
-    request = _with_room_to_think(meter.request, meter.provider)
+    request = meter.request
+    if habits.thinks(habits.endpoint_of(meter.provider, request.tier)):
+        # Servers count reasoning among the tokens of the reply: without room of its own, a model that thinks is cut off
+        # before it has answered.
+        request = replace(request, max_tokens=request.max_tokens + knobs.reasoning_tokens())
     deadline = asyncio.get_running_loop().time() + settings.LLM_TIMEOUT_S
     half = ""
     async with aclosing(meter.provider.stream(request, shape)) as source:

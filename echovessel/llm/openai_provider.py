@@ -44,37 +44,20 @@ class OpenAIProvider(Provider):
         self, request: Request, shape: ResponseSchema | None = None
     ) -> AsyncGenerator[str | Thought | Finished, None]:
         """See `Provider.stream`."""
-        with as_llm_errors(openai):
-            async with self._client() as client, await self._opened(client, request, shape) as chunks:
-                async for item in _read(chunks):
-                    yield item
-
-    def _client(self) -> AsyncOpenAI:
-        """A client for one call: it belongs to the running event loop, and is closed with the stream."""
-        return AsyncOpenAI(
-            api_key=self._key(),
-            base_url=self._url,
+        url = settings.LLM_BASE_URL or OWN_URL
+        key = settings.LLM_API_KEY or settings.OPENAI_API_KEY
+        if not key and url == OWN_URL:
+            raise LLMError("No API key is set for OpenAI.", code="provider_unavailable", permanent=True)
+        model, own = self.model(request.tier), is_own(url)
+        endpoint: Endpoint = (self.name, url, model)
+        # A client for one call: it belongs to the running event loop, and is closed with the stream.
+        client = AsyncOpenAI(
+            api_key=key or "none",  # local servers want the header, not its content
+            base_url=url,
             max_retries=0,
             timeout=settings.LLM_TIMEOUT_S,
             http_client=openai.DefaultAsyncHttpxClient(verify=ssl_context()),
         )
-
-    @property
-    def _url(self) -> str:
-        return settings.LLM_BASE_URL or OWN_URL
-
-    def _key(self) -> str:
-        key = settings.LLM_API_KEY or settings.OPENAI_API_KEY
-        if not key and self._url == OWN_URL:
-            raise LLMError("No API key is set for OpenAI.", code="provider_unavailable", permanent=True)
-        return key or "none"  # local servers want the header, not its content
-
-    async def _opened(
-        self, client: AsyncOpenAI, request: Request, shape: ResponseSchema | None
-    ) -> AsyncStream[ChatCompletionChunk]:
-        model = self.model(request.tier)
-        endpoint: Endpoint = (self.name, self._url, model)
-        own = is_own(self._url)
 
         async def send(terms: Terms) -> AsyncStream[ChatCompletionChunk]:
             stream: AsyncStream[ChatCompletionChunk] = await client.chat.completions.create(
@@ -84,7 +67,12 @@ class OpenAIProvider(Provider):
 
         modes = MODES if shape else ()
         fields = OPTIONAL if own else ("store", *OPTIONAL)
-        return await open_stream(endpoint, send, refusal=openai.APIStatusError, fields=fields, modes=modes)
+        with as_llm_errors(openai):
+            async with client:
+                opened = await open_stream(endpoint, send, refusal=openai.APIStatusError, fields=fields, modes=modes)
+                async with opened as chunks:
+                    async for item in _read(chunks):
+                        yield item
 
 
 def is_own(url: str) -> bool:
@@ -105,30 +93,29 @@ def body(request: Request, shape: ResponseSchema | None, terms: Terms, model: st
     system = request.system
     if shape and terms.mode != "schema":
         system = f"{system}\n\n{render_wording('answer_as_json', schema=json.dumps(shape.schema))}"
+    form: dict[str, Any] = {"type": "json_object"}
+    if shape and terms.mode == "schema":
+        wanted = {"name": shape.name, "strict": True, "schema": shape.schema}
+        form = {"type": "json_schema", "json_schema": wanted}
     return {
         "model": model,
         "stream": True,
         "messages": [{"role": "system", "content": system}, {"role": "user", "content": request.user}],
-        **({"response_format": _format(shape, terms)} if shape and terms.mode != "text" else {}),
+        **({"response_format": form} if shape and terms.mode != "text" else {}),
         **{name: value for name, value in optional.items() if name not in terms.without},
-    }
-
-
-def _format(shape: ResponseSchema, terms: Terms) -> dict[str, Any]:
-    if terms.mode == "json":
-        return {"type": "json_object"}
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": shape.name, "strict": True, "schema": shape.schema},
     }
 
 
 async def _read(chunks: AsyncStream[ChatCompletionChunk]) -> AsyncGenerator[str | Thought | Finished, None]:
     """The text of the first choice, and `Finished` if the server said why it ended. The count of tokens
     comes in a chunk of its own after that, so the end is only known at the end."""
-    if is_complete_answer(chunks.response):
-        for item in _whole(ChatCompletion.model_validate_json(await whole_answer(chunks.response))):
+    if is_complete_answer(chunks.response):  # some do not stream with a schema
+        completion = ChatCompletion.model_validate_json(await whole_answer(chunks.response))
+        choice = completion.choices[0]
+        for item in _parts(choice.message):
             yield item
+        ended: Any = "refusal" if choice.message.refusal else REASONS.get(choice.finish_reason, "stop")
+        yield Finished(ended, _usage(completion.usage) if completion.usage else None)
         return
     reason, usage, refused = "", None, False
     async for chunk in chunks:
@@ -137,21 +124,13 @@ async def _read(chunks: AsyncStream[ChatCompletionChunk]) -> AsyncGenerator[str 
             details = chunk.usage.completion_tokens_details
             if details and details.reasoning_tokens:
                 yield Thought()
-        for choice in chunk.choices[:1]:
-            refused = refused or bool(choice.delta.refusal)
-            reason = choice.finish_reason or reason
-            for item in _parts(choice.delta):
+        for piece in chunk.choices[:1]:
+            refused = refused or bool(piece.delta.refusal)
+            reason = piece.finish_reason or reason
+            for item in _parts(piece.delta):
                 yield item
     if reason:
         yield Finished("refusal" if refused else REASONS.get(reason, "stop"), usage)
-
-
-def _whole(completion: ChatCompletion) -> Iterator[str | Thought | Finished]:
-    """The same, from a server that does not stream what it was asked to stream (some do not with a schema)."""
-    choice = completion.choices[0]
-    yield from _parts(choice.message)
-    reason: Any = "refusal" if choice.message.refusal else REASONS.get(choice.finish_reason, "stop")
-    yield Finished(reason, _usage(completion.usage) if completion.usage else None)
 
 
 def _parts(message: ChoiceDelta | ChatCompletionMessage) -> Iterator[str | Thought]:

@@ -21,9 +21,9 @@ Schema = TypeVar("Schema", bound=BaseModel)
 MAX_CHARACTERS = 400_000
 # json_repair's work can grow with the square: 8,000 characters of nothing but quotes took it 3.5 s, 20,000 take 20 s,
 # 100,000 five minutes (2 cores, 2026-11). A true answer of 4,000 tokens is shorter than this.
-LONGEST_MENDED = 20_000
-LONGEST_NUMBER = 300
-MOST_PROBLEMS = 20
+MAX_MENDED = 20_000
+MAX_DIGITS = 300
+MAX_PROBLEMS = 20
 
 # A string, or a run of what lies between strings. Each character is looked at once.
 STRING = r'"(?:[^"\\]|\\.)*+"'
@@ -41,7 +41,7 @@ def parse_answer(text: str, schema: type[Schema], *, mend: bool = True) -> Schem
     """The value of `schema` that `text` spells. With `mend=False`, for an answer that hit the token limit, only whole
     and valid JSON will do. Raises Unreadable and nothing else.
 
-    >>> parsed('```json\\n{"impact": +4,}\\n```', Event).impact
+    >>> parse_answer('```json\\n{"impact": +4,}\\n```', Event).impact
     4
     """
     if len(text) > MAX_CHARACTERS:
@@ -59,7 +59,7 @@ def as_answer(text: str) -> str:
     try:
         is_object = _loaded(text.strip()) is not None
     except RecursionError:
-        return text  # `parsed` says what is wrong with it
+        return text  # `parse_answer` says what is wrong with it
     return text if is_object else without_reasoning(text)
 
 
@@ -74,7 +74,13 @@ def _read(text: str, mend: bool) -> Any:
             return found
     if not mend or _breaks_off(bare):
         raise Unreadable("It is not valid JSON, and it may have been cut off. Answer more briefly.")
-    return _mended(bare[_begin(bare) : _end(bare)])
+    span = bare[_begin(bare) : _end(bare)]
+    if len(span) > MAX_MENDED:
+        raise Unreadable("It is not valid JSON. Answer more briefly.")
+    try:
+        return json_repair.loads(span)
+    except ValueError as error:  # nested deeper than it can follow
+        raise Unreadable("It is not valid JSON.") from error
 
 
 def _loaded(text: str) -> dict[str, Any] | None:
@@ -84,7 +90,8 @@ def _loaded(text: str) -> dict[str, Any] | None:
             text,
             strict=False,
             object_pairs_hook=_last_with_content,
-            parse_int=_number,
+            # A number of absurd length (Python refuses those) stays text and fits no field.
+            parse_int=lambda digits: int(digits) if len(digits) <= MAX_DIGITS else digits,
             parse_constant=lambda name: None,  # NaN and the infinities say nothing
         )
     except json.JSONDecodeError:
@@ -99,14 +106,11 @@ def _candidates(text: str) -> Iterator[str]:
     yield from (block for block in blocks if "{" in block)
     span = text[_begin(text) : _end(text)]
     yield span
-    yield _without_slips(span)
-
-
-def _without_slips(text: str) -> str:
-    """Without the two commonest slips, trailing commas and plus signs, outside of strings."""
-    return "".join(
-        token if token.startswith('"') else PLUS.sub("", TRAILING_COMMA.sub("", token)) for token in TOKEN.findall(text)
+    # Without the two commonest slips, trailing commas and plus signs, outside of strings.
+    tokens = (
+        token if token[0] == '"' else PLUS.sub("", TRAILING_COMMA.sub("", token)) for token in TOKEN.findall(span)
     )
+    yield "".join(tokens)
 
 
 def _breaks_off(text: str) -> bool:
@@ -117,11 +121,8 @@ def _breaks_off(text: str) -> bool:
     between = "".join(token for token in tokens if not token.startswith('"'))
     still_open = sum(map(between.count, "{[")) - sum(map(between.count, "}]"))
     # Where quotes do not pair, what lies between them cannot be told from what they hold.
-    return still_open > 1 and not _is_open_string(tokens[-1])
-
-
-def _is_open_string(token: str) -> bool:
-    return token.startswith('"') and not re.fullmatch(STRING, token, re.DOTALL)
+    is_open_string = tokens[-1].startswith('"') and not re.fullmatch(STRING, tokens[-1], re.DOTALL)
+    return still_open > 1 and not is_open_string
 
 
 def _begin(text: str) -> int:
@@ -133,20 +134,6 @@ def _begin(text: str) -> int:
 def _end(text: str) -> int:
     """Behind the last bracket that closes; 0 without any."""
     return max(text.rfind("}"), text.rfind("]")) + 1
-
-
-def _mended(text: str) -> Any:
-    if len(text) > LONGEST_MENDED:
-        raise Unreadable("It is not valid JSON. Answer more briefly.")
-    try:
-        return json_repair.loads(text)
-    except ValueError as error:  # nested deeper than it can follow
-        raise Unreadable("It is not valid JSON.") from error
-
-
-def _number(digits: str) -> int | str:
-    """The number; one of absurd length (Python refuses those) stays text and fits no field."""
-    return int(digits) if len(digits) <= LONGEST_NUMBER else digits
 
 
 def _last_with_content(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -163,6 +150,5 @@ def _in_words(error: ValidationError) -> str:
     """One line per problem: `events.0.emotional_impact: Input should be a valid integer`."""
     problems = error.errors(include_url=False, include_context=False, include_input=False)
     return "\n".join(
-        f"{'.'.join(map(str, problem['loc'])) or 'the object'}: {problem['msg']}"
-        for problem in problems[:MOST_PROBLEMS]
+        f"{'.'.join(map(str, problem['loc'])) or 'the object'}: {problem['msg']}" for problem in problems[:MAX_PROBLEMS]
     )

@@ -71,7 +71,7 @@ IDENTITY = re.compile(
     r"\bare you (?:an? )?(?:ai|bot|robot|human|real|person|machine)\b",
     re.I,
 )
-TO_PERSONA = re.compile(r"\byour?\b|你|您", re.I)
+TO_PERSONA = re.compile(r"\b(?:your|you|yourself)\b|[你您]", re.I)
 WHY = re.compile(r"\bwhy (?:did|was|were|is|are|am|has|have|had|do|does)\b(?!.*\byou\b)|^[^你]*为什么", re.I)
 JUST = re.compile(r"\bjust (?:say|said|tell|told|mention|now)\b|刚才|刚刚", re.I)
 SMALL_TALK = {"thanks": THANKS, "goodbye": GOODBYE, "how_are_you": HOW_ARE_YOU, "greeting": GREETING}
@@ -164,7 +164,8 @@ class Reply:
             OWN_NAME.search(one) and not topics(one) for one in self.questions
         ):
             return self.say("your_name")
-        looked_up = next((one for one in self.questions if _looks_up(one)), "")
+        about_owner = (one for one in self.questions if RECALL.search(one) or WHO_IS.search(one))
+        looked_up = next((one for one in about_owner if not ADVICE.search(one)), "")
         if looked_up:
             found = about(looked_up, self.memories)
             return self._tell(looked_up, found) if found else self.say("remembers_nothing")
@@ -206,7 +207,8 @@ class Reply:
         if found:
             return self._tell(question, found)
         of_persona = [memory for memory in self.memories if memory.source == "persona"]
-        if is_open and TO_PERSONA.search(question) and (found := about(_turned(question), of_persona, by_topic=False)):
+        turned = TO_PERSONA.sub(lambda match: TURNED[match[0].lower()], question)  # as one of the persona about itself
+        if is_open and turned != question and (found := about(turned, of_persona, by_topic=False)):
             return self._tell(question, found)
         hurts = [self.say("sad")] if impact_of(self.heaviest) < 0 else []
         return ("" if self.is_chinese else " ").join([*hurts, self.say("no_answer")])
@@ -235,10 +237,6 @@ class Reply:
         if impact < 0 or not lately or any("?" in reply or "？" in reply for reply in lately):
             return word
         return ("" if self.is_chinese else " ").join([word, self.say("asks")])
-
-
-def _looks_up(question: str) -> bool:
-    return bool(RECALL.search(question) or WHO_IS.search(question)) and not ADVICE.search(question)
 
 
 def reply(material: Mapping[str, Any]) -> str:
@@ -478,11 +476,6 @@ def _agreeing(verb: str, subject: str) -> str:
     if verb.endswith("ies") and len(verb) > 4:
         return verb[:-3] + "y"
     return verb[:-2] if re.search(r"(?:ss|x|z|ch|sh|o)es$", verb) else verb[:-1]
-
-
-def _turned(question: str) -> str:
-    """A question to the persona, as one about them."""
-    return re.sub(r"\b(?:your|you|yourself)\b|[你您]", lambda match: TURNED[match[0].lower()], question, flags=re.I)
 
 
 def _shown(memory: Memory) -> str:
