@@ -259,7 +259,7 @@ def test_the_desk_shows_what_today_used_of_the_caps(curator: Client, ana: User, 
     page = response.content.decode()
     assert "1,600" in page
     assert "0.25" in page
-    assert "spent" in page
+    assert "used up" in page
 
 
 def test_the_desk_says_so_when_today_used_nothing(curator: Client) -> None:
