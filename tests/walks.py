@@ -24,7 +24,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("echovessel", "persona", "chat", "memory", "proactive")
 # A function of so few lines that is alone in its file hands over.
 THIN_LINES = 6
-SETTLING_SECONDS = 0.3
+# Until what a page begins by itself is over, on a busy machine, too.
+SETTLING_SECONDS = 1.0
 
 
 @dataclass
