@@ -109,7 +109,7 @@ def message_without_memory(persona: Any) -> Walk:
 
     sections = [path for path in settings.CHAT_CONTEXT if not path.startswith("memory.")]
     walk = Walk()
-    with override_settings(CHAT_CONTEXT=sections, CHAT_AFTERWARDS=[]):
+    with override_settings(CHAT_CONTEXT=sections, CHAT_BEFOREHAND=[], CHAT_ANSWERS=[], CHAT_AFTERWARDS=[]):
         said_and_answered(walk, persona, "Good evening.")
     return walk
 
