@@ -13,7 +13,7 @@ era, since                              mentions know by their keys whether they
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -58,69 +58,74 @@ def gather_pair(names: Names, proposals: list[Any]) -> None:
 
 
 # --- writing --------------------------------------------------------------------------------------------------------
-def write_snapshots(names: Names, snapshots: list[Any]) -> Callable[[Values], Values | None]:
-    """Snapshots by the ids of the rows whose keys they hold."""
-    rows = MergeProposal.objects.of(names.persona)
-    merged = rows.filter(status=MergeProposal.Status.MERGED).values_list("snapshot", flat=True)
-    eras = sorted({was["last_mention"] for was in merged if "last_mention" in was})
-    entities = names.of(Entity, names.saved[Entity]) if any(snapshots) else {}
-    columns = rows.values_list("pk", "external_id", "uuid")
-    proposals = {key: archive_id(external_id, uuid) for key, external_id, uuid in columns} if any(snapshots) else {}
-    # Mentions that are younger than the first merge, by the era that they fall in.
-    since: dict[int, list[list[str]]] = defaultdict(list)
-    if eras and any(snapshots):
-        young = Mention.objects.filter(entity__persona=names.persona, pk__gt=eras[0]).order_by("pk")
-        mentions = list(young.values_list("pk", "entity_id", "node_id"))
-        nodes = names.of(ConceptNode, {node for _, _, node in mentions})
-        for key, entity, node in mentions:
-            since[bisect_left(eras, key)].append([entities[entity], nodes[node]])
+class SnapshotWriter:
+    """Writes snapshots by the ids of the rows whose keys they hold."""
 
-    def listed(keys: Iterable[int]) -> list[str]:
-        return [entities[key] for key in keys if key in entities]
+    def __init__(self, names: Names, snapshots: list[Any]) -> None:
+        rows = MergeProposal.objects.of(names.persona)
+        merged = rows.filter(status=MergeProposal.Status.MERGED).values_list("snapshot", flat=True)
+        self.names = names
+        self.eras = eras = sorted({was["last_mention"] for was in merged if "last_mention" in was})
+        self.entities = entities = names.of(Entity, names.saved[Entity]) if any(snapshots) else {}
+        columns = rows.values_list("pk", "external_id", "uuid")
+        self.proposals = (
+            {key: archive_id(external_id, uuid) for key, external_id, uuid in columns} if any(snapshots) else {}
+        )
+        # Mentions that are younger than the first merge, by the era that they fall in.
+        self.since: dict[int, list[list[str]]] = defaultdict(list)
+        if eras and any(snapshots):
+            young = Mention.objects.filter(entity__persona=names.persona, pk__gt=eras[0]).order_by("pk")
+            mentions = list(young.values_list("pk", "entity_id", "node_id"))
+            nodes = names.of(ConceptNode, {node for _, _, node in mentions})
+            for key, entity, node in mentions:
+                self.since[bisect_left(eras, key)].append([entities[entity], nodes[node]])
 
-    def write(was: Values) -> Values | None:
+    def listed(self, keys: Iterable[int]) -> list[str]:
+        return [self.entities[key] for key in keys if key in self.entities]
+
+    def __call__(self, was: Values) -> Values | None:
         if not was:
             return None
-        confirmed = {"confirmed": listed(was.get("confirmed", []))}
-        return confirmed | ({"merge": write_merge(was)} if "survivor" in was else {})
+        confirmed = {"confirmed": self.listed(was.get("confirmed", []))}
+        return confirmed | ({"merge": self.write_merge(was)} if "survivor" in was else {})
 
-    def write_merge(was: Values) -> Values:
-        era = bisect_left(eras, was["last_mention"] + 1) if "last_mention" in was else 0
+    def write_merge(self, was: Values) -> Values:
+        era = bisect_left(self.eras, was["last_mention"] + 1) if "last_mention" in was else 0
         aliases = Alias.objects.filter(pk__in=was["aliases"]).order_by("pk").values_list("entity_id", "normalized")
         mentions = Mention.objects.filter(pk__in=was["mentions"]).order_by("pk").values_list("entity_id", "node_id")
-        nodes = names.of(ConceptNode, {*(node for _, node in mentions), *(node for _, node in was["doubled"])})
+        nodes = self.names.of(ConceptNode, {*(node for _, node in mentions), *(node for _, node in was["doubled"])})
         # The entity that has the description that changed places; none where it was written anew since.
-        described = Entity.objects.filter(persona=names.persona).exclude(description="").order_by("pk")
-        bearers = (entities[entity.pk] for entity in described if mark_of(entity) == was["description"])
+        described = Entity.objects.filter(persona=self.names.persona).exclude(description="").order_by("pk")
+        bearers = (self.entities[entity.pk] for entity in described if mark_of(entity) == was["description"])
         before = was.get("before")
         return {
             **{name: was[name] for name in ("at", *STATES) if name in was},
-            "survivor": entities[was["survivor"]],
-            "loser": entities[was["loser"]],
-            "mentioned": listed(was.get("mentioned", [])),
-            "aliases": [[entities[entity], text] for entity, text in aliases if entity in entities],
-            "mentions": [[entities[entity], nodes[node]] for entity, node in mentions if entity in entities],
-            "doubled": [[nodes[node], bisect_left(eras, key)] for key, node in was["doubled"] if node in nodes],
-            "earlier": [proposals[key] for key in was["earlier"] if key in proposals],
+            "survivor": self.entities[was["survivor"]],
+            "loser": self.entities[was["loser"]],
+            "mentioned": self.listed(was.get("mentioned", [])),
+            "aliases": [[self.entities[entity], text] for entity, text in aliases if entity in self.entities],
+            "mentions": [[self.entities[entity], nodes[node]] for entity, node in mentions if entity in self.entities],
+            "doubled": [[nodes[node], bisect_left(self.eras, key)] for key, node in was["doubled"] if node in nodes],
+            "earlier": [self.proposals[key] for key in was["earlier"] if key in self.proposals],
             "proposals": [
-                [proposals[key], entities[partner], status]
+                [self.proposals[key], self.entities[partner], status]
                 for key, partner, status in was["proposals"]
-                if key in proposals and partner in entities
+                if key in self.proposals and partner in self.entities
             ],
             "settled": [
-                [proposals[key], status, names.by(by), at] for key, status, by, at in was["settled"] if key in proposals
+                [self.proposals[key], status, self.names.by(by), at]
+                for key, status, by, at in was["settled"]
+                if key in self.proposals
             ],
             "description": next(bearers, True) if was["description"] else False,
             "era": era,
-            "since": since.get(era, []),
-            **({"before": write_before(before)} if before else {}),
+            "since": self.since.get(era, []),
+            **({"before": self.write_before(before)} if before else {}),
         }
 
-    def write_before(was: Values) -> Values:
-        by = names.by(was["decided_by"])
-        return {"by": by, "decided_at": was["decided_at"], "confirmed": listed(was["confirmed"])}
-
-    return write
+    def write_before(self, was: Values) -> Values:
+        by = self.names.by(was["decided_by"])
+        return {"by": by, "decided_at": was["decided_at"], "confirmed": self.listed(was["confirmed"])}
 
 
 PROPOSAL = Table(
@@ -137,7 +142,7 @@ PROPOSAL = Table(
         optional("by", OWNER, "decided_by_id"),
         optional("decided_at", TIME),
         optional("hinted_at", TIME),
-        optional("snapshot", Codec(write_snapshots)),
+        optional("snapshot", Codec(SnapshotWriter)),
     ),
     gather_pair,
 )
@@ -168,7 +173,7 @@ def load_proposals(known: Known, records: list[ProposalRecord], table: Table) ->
         if record.snapshot is not None:
             snapshots[made.pk] = record.snapshot
         added += 1
-    read = snapshot_reader(known, [was.merge for was in snapshots.values() if was.merge is not None])
+    read = SnapshotReader(known, [was.merge for was in snapshots.values() if was.merge is not None])
     for key, was in snapshots.items():
         MergeProposal.objects.filter(pk=key).update(snapshot=read(was))
     return added
@@ -191,76 +196,80 @@ def mentions_of(known: Known, pairs: Sequence[tuple[str, str]]) -> list[int]:
     return [key for key in mentions if key is not None]
 
 
-def snapshot_reader(known: Known, merges: Sequence[MergeRecord]) -> Callable[[SnapshotRecord], Values]:
-    """What reads snapshots, by keys of rows here. Mentions know by their keys whether they are older than a merge, so
+class SnapshotReader:
+    """Reads snapshots, by keys of rows here. Mentions know by their keys whether they are older than a merge, so
     those made after each get new keys, in the order of the eras, and keys are reserved for doubled ones."""
-    since = {was.era: was.since for was in merges if was.era}
-    doubled = Counter(era for was in merges for _, era in was.doubled)
-    count = sum(map(len, since.values())) + doubled.total() + len(since)
-    reserved = iter(bulk.reserve(Mention, count) if count else ())
-    begins, doubled_keys = dict[int, int](), {}
-    for era in sorted(since.keys() | doubled.keys()):
-        if era in since:
-            begins[era] = next(reserved)
-        for mention in mentions_of(known, since.get(era, [])):
-            Mention.objects.filter(pk=mention).update(id=next(reserved))
-        doubled_keys[era] = iter(list(islice(reserved, doubled[era])))
 
-    def listed(ids: Sequence[str]) -> list[int]:
-        keys = known.rows(Entity, ids)
+    def __init__(self, known: Known, merges: Sequence[MergeRecord]) -> None:
+        self.known = known
+        since = {was.era: was.since for was in merges if was.era}
+        doubled = Counter(era for was in merges for _, era in was.doubled)
+        count = sum(map(len, since.values())) + doubled.total() + len(since)
+        reserved = iter(bulk.reserve(Mention, count) if count else ())
+        self.begins: dict[int, int] = {}
+        self.doubled_keys: dict[int, Iterator[int]] = {}
+        for era in sorted(since.keys() | doubled.keys()):
+            if era in since:
+                self.begins[era] = next(reserved)
+            for mention in mentions_of(known, since.get(era, [])):
+                Mention.objects.filter(pk=mention).update(id=next(reserved))
+            self.doubled_keys[era] = iter(list(islice(reserved, doubled[era])))
+
+    def listed(self, ids: Sequence[str]) -> list[int]:
+        keys = self.known.rows(Entity, ids)
         return [keys[name] for name in ids if name in keys]
 
-    def read(was: SnapshotRecord) -> Values:
-        return (read_merge(was.merge) if was.merge is not None else {}) | {"confirmed": listed(was.confirmed)}
+    def __call__(self, was: SnapshotRecord) -> Values:
+        return (self.read_merge(was.merge) if was.merge is not None else {}) | {"confirmed": self.listed(was.confirmed)}
 
-    def read_merge(was: MergeRecord) -> Values:
+    def read_merge(self, was: MergeRecord) -> Values:
         named = {was.survivor, was.loser, *(entity for entity, _ in was.aliases)}
         partners = {partner for _, partner, _ in was.proposals}
-        entities = known.rows(Entity, named | partners)
-        nodes = known.rows(ConceptNode, {node for node, _ in was.doubled})
+        entities = self.known.rows(Entity, named | partners)
+        nodes = self.known.rows(ConceptNode, {node for node, _ in was.doubled})
         bearers = {entities[entity] for entity, _ in was.aliases if entity in entities}
         rows = Alias.objects.filter(entity__in=bearers).values_list("entity_id", "normalized", "pk")
         aliases = {(entity, text): key for entity, text, key in rows}
         proposals = keys_of_proposals(
-            known, [*(name for name, *_ in was.proposals), *(name for name, *_ in was.settled)]
+            self.known, [*(name for name, *_ in was.proposals), *(name for name, *_ in was.settled)]
         )
         # A mark that fits no description says that it was written anew since.
-        described = known.rows(Entity, [was.description]) if isinstance(was.description, str) else {}
+        described = self.known.rows(Entity, [was.description]) if isinstance(was.description, str) else {}
         marks = [mark_of(Entity.objects.get(pk=key)) for key in described.values()]
         return {
             **({"at": was.at.isoformat()} if was.at else {}),
             **{name: getattr(was, name) for name in STATES},
             "survivor": entities[was.survivor],
             "loser": entities[was.loser],
-            "mentioned": listed(was.mentioned),
+            "mentioned": self.listed(was.mentioned),
             "aliases": [
                 aliases[pair] for name, text in was.aliases if (pair := (entities.get(name, 0), text)) in aliases
             ],
-            "mentions": mentions_of(known, was.mentions),
+            "mentions": mentions_of(self.known, was.mentions),
             "doubled": [
-                [key, nodes[node]] for node, era in was.doubled if (key := next(doubled_keys[era])) and node in nodes
+                [key, nodes[node]]
+                for node, era in was.doubled
+                if (key := next(self.doubled_keys[era])) and node in nodes
             ],
-            "earlier": list(keys_of_proposals(known, was.earlier).values()),
+            "earlier": list(keys_of_proposals(self.known, was.earlier).values()),
             "proposals": [
                 [proposals[name], entities[partner], status]
                 for name, partner, status in was.proposals
                 if name in proposals and partner in entities
             ],
             "settled": [
-                [proposals[name], status, known.by(by), at.isoformat() if at else None]
+                [proposals[name], status, self.known.by(by), at.isoformat() if at else None]
                 for name, status, by, at in was.settled
                 if name in proposals
             ],
             "description": (*marks, "written anew")[0] if was.description else "",
-            **({"last_mention": begins[was.era]} if was.era else {}),
-            **({"before": read_before(was.before)} if was.before else {}),
+            **({"last_mention": self.begins[was.era]} if was.era else {}),
+            **({"before": self.read_before(was.before)} if was.before else {}),
         }
 
-    def read_before(was: BeforeRecord) -> Values:
+    def read_before(self, was: BeforeRecord) -> Values:
         decided_at = was.decided_at.isoformat() if was.decided_at else None
-        return {"decided_by": known.by(was.by), "decided_at": decided_at, "confirmed": listed(was.confirmed)}
-
-    return read
+        return {"decided_by": self.known.by(was.by), "decided_at": decided_at, "confirmed": self.listed(was.confirmed)}
 
 
 PROPOSALS = Part("proposal", PROPOSAL, load_proposals, proposals_of, whole=True)
