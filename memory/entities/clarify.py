@@ -1,4 +1,4 @@
-"""Finding out whether two names mean the same: what the persona is told to ask, and what follows from the answer."""
+"""Open questions whether two names mean the same: which one the persona asks, and the consequences of the answer."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
@@ -22,41 +22,52 @@ Settled = Literal["merged", "kept_apart", "asked", "named", "nothing"]
 Status = MergeProposal.Status
 
 SAID_SO = "said_so"
-MOST_PAIRS = 4  # questions that one ambiguous answer may raise
-MOST_READ = 200  # open proposals whose names are looked for in a talk, the newest
+MAX_PAIRS = 4  # questions that one ambiguous answer may raise
+MAX_OPEN_READ = 200  # the newest open proposals, whose names are looked for in a session
 
 
 def settle(persona: Persona, first: str, second: str, same: bool, now: datetime) -> Settled:
-    """What the owner's word that two names mean the same, or that they do not, makes of them.
+    """Apply the owner's statement that two names mean the same, or that they do not.
 
     Where each name has one bearer, they are merged or kept apart for good. Where several bear one of the names, only a
     single open question between them is settled, else questions are asked. A name that nobody bears yet is learned as
-    another name of the other's bearer. What was decided before stays decided.
+    another name of the other's bearer. Earlier decisions stay.
     """
     with transaction.atomic():
         firsts, seconds = _bearers(persona, first), _bearers(persona, second)
         if not firsts or not seconds:
             return _learn_name(persona, firsts or seconds, second if firsts else first) if same else "nothing"
         pairs = _pairs(firsts, seconds)
+        open_ones = _undecided(pairs)
         if len(pairs) == 1:
-            one, other = pairs[0]
-            return _decide(merge.propose(persona, one, other, 1.0, [SAID_SO]), same, now)
-        waiting = _undecided(pairs)
-        if len(waiting) == 1:
-            return _decide(waiting[0], same, now)
-        return _ask(persona, pairs) if same and not waiting else "nothing"
+            proposal = merge.propose(persona, *pairs[0], 1.0, [SAID_SO])
+        elif len(open_ones) == 1:
+            proposal = open_ones[0]
+        else:
+            new = pairs[:MAX_PAIRS] if same and not open_ones else []
+            proposals = [merge.propose(persona, one, other, 1.0, [SAID_SO]) for one, other in new]
+            return "asked" if any(each.status == Status.OPEN for each in proposals) else "nothing"
+        if same:
+            return "merged" if merge.merge(proposal, None, now) else "nothing"
+        return "kept_apart" if merge.keep_apart(proposal, None, now) else "nothing"
 
 
 def answered_in(persona: Persona, first: str, second: str, lines: Sequence[str]) -> bool:
-    """Whether `lines` can have told how two names stand to each other: they name both, in whatever form is known, or
-    one of a pair that is in question already, as an answer may."""
-    named = [_is_named(persona, name, lines) for name in (first, second)]
-    return all(named) or (any(named) and _is_in_question(persona, first, second))
+    """Whether `lines` can decide if two names mean the same: they name both, in any known form, or one of a pair that
+    is in question already, as an answer may."""
+    named = []
+    for name in (first, second):
+        forms = Alias.objects.filter(entity__in=_bearers(persona, name)).values_list("text", flat=True)
+        named.append(any(occurs(form, line) for form in {name, *forms} for line in lines))
+    if all(named) or not any(named):
+        return all(named)
+    undecided = _undecided(_pairs(_bearers(persona, first), _bearers(persona, second)))
+    return any(proposal.status == Status.OPEN for proposal in undecided)
 
 
 def due(persona: Persona, entities: Collection[int], now: datetime) -> MergeProposal | None:
-    """The open pair with one of `entities` that she may be told to find out about, the likeliest; None where all were
-    asked about within `entities.hint_hours`."""
+    """The likeliest open pair with one of `entities` that the persona may ask about; None where all were asked about
+    within `entities.hint_hours`."""
     if not entities:
         return None
     earliest = now - timedelta(hours=knobs.hint_hours())
@@ -72,7 +83,7 @@ def entity_named(entity: Entity) -> str:
 
 
 def note_hint(turn: Turn, now: datetime) -> None:
-    """Remember which pair the turn's prompt asked to find out about, so that it rests for a day."""
+    """Note the pair that the turn's prompt asked about, so that it rests for a day."""
     hinted = turn.xray.get("clarification", {}).get("proposal")
     if hinted:
         MergeProposal.objects.filter(uuid=hinted, a__persona=turn.persona_id).update(hinted_at=now)
@@ -80,31 +91,18 @@ def note_hint(turn: Turn, now: datetime) -> None:
 
 def open_question(persona: Persona, texts: Sequence[str]) -> list[MergeProposal]:
     """The open pairs of which a name occurs in `texts`, those first of which both do."""
-    waiting = MergeProposal.objects.of(persona).open().select_related("a", "b").order_by("-id")
-    known = waiting.prefetch_related("a__aliases", "b__aliases")[:MOST_READ]
-    text = "\n".join(texts)
-    counted = [(_occurs(pair.a, text) + _occurs(pair.b, text), pair) for pair in known]
-    named = sorted((pair for pair in counted if pair[0]), key=lambda pair: (-pair[0], -pair[1].pk))
-    return [pair for _, pair in named[: knobs.pairs_in_question()]]
+    open_pairs = MergeProposal.objects.of(persona).open().select_related("a", "b").order_by("-id")
+    text, counts = "\n".join(texts), {}
+    for pair in open_pairs.prefetch_related("a__aliases", "b__aliases")[:MAX_OPEN_READ]:
+        sides = (pair.a, pair.b)
+        counts[pair] = sum(any(occurs(alias.text, text) for alias in side.aliases.all()) for side in sides)
+    named = sorted((pair for pair in counts if counts[pair]), key=lambda pair: (-counts[pair], -pair.pk))
+    return named[: knobs.pairs_in_question()]
 
 
 def may_be_answered(persona: Persona, texts: Sequence[str]) -> bool:
-    """Whether `texts` may hold an answer: they name one of an open pair, or one of them names two whom she knows."""
+    """Whether `texts` may hold an answer: they name one of an open pair, or one of them names two known entities."""
     return bool(open_question(persona, texts)) or any(len(entities_named(persona, [text])) > 1 for text in texts)
-
-
-def _is_named(persona: Persona, name: str, lines: Sequence[str]) -> bool:
-    known = Alias.objects.filter(entity__in=_bearers(persona, name)).values_list("text", flat=True)
-    return any(occurs(form, line) for form in {name, *known} for line in lines)
-
-
-def _is_in_question(persona: Persona, first: str, second: str) -> bool:
-    pairs = _pairs(_bearers(persona, first), _bearers(persona, second))
-    return any(proposal.status == Status.OPEN for proposal in _undecided(pairs))
-
-
-def _occurs(entity: Entity, text: str) -> bool:
-    return any(occurs(alias.text, text) for alias in entity.aliases.all())
 
 
 def _bearers(persona: Persona, name: str) -> list[Entity]:
@@ -118,23 +116,12 @@ def _pairs(firsts: Sequence[Entity], seconds: Sequence[Entity]) -> list[tuple[En
 
 
 def _undecided(pairs: Sequence[tuple[Entity, Entity]]) -> list[MergeProposal]:
-    found = (MergeProposal.objects.undecided().about([one.pk]).about([other.pk]).first() for one, other in pairs)
-    return [proposal for proposal in found if proposal is not None]
-
-
-def _decide(proposal: MergeProposal, same: bool, now: datetime) -> Settled:
-    if same:
-        return "merged" if merge.merge(proposal, None, now) else "nothing"
-    return "kept_apart" if merge.keep_apart(proposal, None, now) else "nothing"
-
-
-def _ask(persona: Persona, pairs: Sequence[tuple[Entity, Entity]]) -> Settled:
-    asked = [merge.propose(persona, one, other, 1.0, [SAID_SO]) for one, other in pairs[:MOST_PAIRS]]
-    return "asked" if any(proposal.status == Status.OPEN for proposal in asked) else "nothing"
+    open_ones = (MergeProposal.objects.undecided().about([one.pk]).about([other.pk]).first() for one, other in pairs)
+    return [proposal for proposal in open_ones if proposal is not None]
 
 
 def _learn_name(persona: Persona, bearers: Sequence[Entity], name: str) -> Settled:
-    """A name that nobody bears, as another name of the one bearer; never that of one of the two who talk."""
+    """Learn a name that nobody bears as another name of the one bearer; never the owner's or the persona's."""
     talking = {normalize_name(persona.name), normalize_name(persona.called)}
     if len(bearers) != 1 or not is_name(name) or normalize_name(name) in talking:
         return "nothing"

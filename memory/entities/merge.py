@@ -1,13 +1,12 @@
-"""Deciding a proposal: two entities become one, or stay two; and taking the decision back.
+"""Deciding a proposal: two entities become one, or stay two; and undoing the decision.
 
-A merge moves what the loser has to the survivor: names, mentions, a better description, proposals with third ones.
-Rows keep their keys, and the snapshot on the proposal holds keys and states alone, so that it never has to be
-forgotten. What both have already (a name, a mention of the same memory) is not doubled.
+A merge moves the loser's names, mentions, better description and proposals with third entities to the survivor. Rows
+keep their keys, and the snapshot on the proposal holds keys and states alone, so that it never has to be forgotten. A
+name or a mention that both have is not doubled.
 
-Undoing gives every row back as it was. What the survivor learned after the merge stays with the survivor: new names,
-proposals that were made or decided since, a kind, a description that was written anew; new memories go to whom they
-name. A side whose every memory was forgotten meanwhile is gone. A merge can only be undone while no later one of the
-same entities stands.
+Undoing returns every row as it was. The survivor keeps what came after the merge: new names, proposals that were made
+or decided since, a kind, a rewritten description; new memories go to the side that they name. A side whose every memory
+was forgotten meanwhile is gone. A merge can only be undone while no later one of the same entities stands.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -27,12 +26,12 @@ from memory.models import Alias, ConceptNode, Entity, Mention, MergeProposal
 from persona.models import Persona
 
 Status = MergeProposal.Status
-BY_HAND, SPLIT = "by_hand", "split"  # why a pair was decided that nobody was asked about
+BY_HAND, SPLIT = "by_hand", "split"  # the reason of a decision without a question
 Decision = Callable[[MergeProposal, AbstractBaseUser | None, datetime], bool]
 
 
 class LivesOnInAnother(ValueError):
-    """One of the two is not there any more by itself, but lives on in a third."""
+    """One of the two no longer exists by itself, but lives on in a third."""
 
 
 class LaterMergeStands(Exception):
@@ -40,32 +39,31 @@ class LaterMergeStands(Exception):
 
 
 def merge(proposal: MergeProposal, decided_by: AbstractBaseUser | None, now: datetime) -> bool:
-    """Make the two one. False where the proposal is decided already, or one of them lives on in a third.
+    """Merge the two. False where the proposal is decided already, or one of them lives on in a third.
 
-    `decided_by` is None where the owner said so in a talk. The confirmed one survives, of two alike the older.
+    `decided_by` is None where the owner said so in a session. The confirmed one survives, of two alike the older.
     """
     with transaction.atomic():
         if not _decide(proposal, Status.MERGED, decided_by, now):
             return False
-        # Who survives, and who lives on in them.
-        one, other = sorted(
+        survivor, loser = sorted(
             (proposal.a, proposal.b), key=lambda entity: (entity.status != Entity.Status.CONFIRMED, entity.pk)
         )
-        survivor, loser = one, other
-        snapshot = {
+        snapshot: dict[str, Any] = {
             "at": now.isoformat(),
             "survivor": survivor.pk,
             "loser": loser.pk,
             "mentioned": [side.pk for side in (survivor, loser) if side.mentions.exists()],
             "last_mention": Mention.objects.aggregate(last=Max("pk"))["last"] or 0,
             "earlier": [merged.pk for merged in _merges_of(survivor, loser) if merged.pk != proposal.pk],
-            "aliases": _move_aliases(loser, survivor),
-            "mentions": _move_mentions(loser, survivor),
+            # A name that the survivor bears already stays behind: lists of names leave merged entities out.
+            "aliases": _move(Alias, "normalized", loser, survivor),
+            "mentions": _move(Mention, "node_id", loser, survivor),
             **_move_proposals(proposal, loser, survivor),
-            **_move_what_is_known(loser, survivor),
-            # Last: an entity that is not merged goes with its last mention.
-            "doubled": _drop_doubled_mentions(loser),
+            **_move_description(loser, survivor),
+            "doubled": [list(row) for row in loser.mentions.values_list("pk", "node_id")],
         }
+        loser.mentions.all().delete()  # last: an entity that is not merged goes with its last mention
         snapshot["confirmed"] = _confirm([survivor.pk, *snapshot.pop("partners")], "kept_apart", but=survivor.pk)
         MergeProposal.objects.filter(pk=proposal.pk).update(snapshot=snapshot)
         survivor.refresh_from_db()
@@ -75,9 +73,8 @@ def merge(proposal: MergeProposal, decided_by: AbstractBaseUser | None, now: dat
 
 
 def merge_pair(one: Entity, other: Entity, decided_by: AbstractBaseUser | None, now: datetime) -> MergeProposal:
-    """Make the two one because a person says so, whether anybody asked or not. Where they were kept apart, that
-    decision is taken back with it, and stands again when the merge is undone; where they are one already, nothing is
-    done.
+    """Merge the two because a person says so, with or without a question. Where they were kept apart, that decision is
+    undone with it, and stands again when the merge is undone; where they are one already, nothing is done.
 
     Raises LivesOnInAnother, and ValueError for one entity twice or two of different personas.
     """
@@ -85,8 +82,13 @@ def merge_pair(one: Entity, other: Entity, decided_by: AbstractBaseUser | None, 
         proposal = propose(one.persona, one, other, 1.0, [BY_HAND])
         if proposal.status == Status.MERGED:
             return proposal
-        before = _kept_apart(proposal)
-        if before:
+        before = {}
+        if proposal.status == Status.KEPT_APART:  # the decision, to be made again
+            before = {
+                "decided_by": proposal.decided_by_id,
+                "decided_at": _iso(proposal.decided_at),
+                "confirmed": proposal.snapshot.get("confirmed", []),
+            }
             undo(proposal, decided_by, now)
         if not merge(proposal, decided_by, now):
             raise LivesOnInAnother("one of the two lives on in another entity")
@@ -108,21 +110,21 @@ def keep_apart(proposal: MergeProposal, decided_by: AbstractBaseUser | None, now
 
 
 def undo(proposal: MergeProposal, decided_by: AbstractBaseUser | None, now: datetime) -> bool:
-    """Take the decision back; the pair can be decided anew, but is not asked about by itself. False where there is
-    nothing to take back. Raises LaterMergeStands."""
+    """Undo the decision; the pair can be decided anew, but is not asked about by itself. False where there is nothing
+    to undo. Raises LaterMergeStands."""
     with transaction.atomic():
         decided = MergeProposal.objects.filter(pk=proposal.pk, status__in=[Status.MERGED, Status.KEPT_APART])
         # An update first: it takes the write lock before anything is read.
         if not decided.update(decided_by=_id_of(decided_by), decided_at=now):
             return False
         proposal.refresh_from_db()
-        was, was_merged = proposal.snapshot, proposal.status == Status.MERGED
+        snapshot, was_merged = proposal.snapshot, proposal.status == Status.MERGED
         if was_merged:
-            _take_apart(proposal)
-        _set_status(was.get("confirmed", []), Entity.Status.CONFIRMED, Entity.Status.UNCERTAIN)
+            _separate(proposal)
+        _set_status(snapshot.get("confirmed", []), Entity.Status.CONFIRMED, Entity.Status.UNCERTAIN)
         MergeProposal.objects.filter(pk=proposal.pk).update(status=Status.UNDONE, snapshot={})
         # Keep the two apart again, where they had been before a person made them one.
-        before = was.get("before", {})
+        before = snapshot.get("before", {})
         if before:
             _set_status(before["confirmed"], Entity.Status.UNCERTAIN, Entity.Status.CONFIRMED)
             decided_at = before["decided_at"] and parse_datetime(before["decided_at"])
@@ -134,24 +136,24 @@ def undo(proposal: MergeProposal, decided_by: AbstractBaseUser | None, now: date
             )
         proposal.refresh_from_db()
         if was_merged:  # last: the proposal goes with a side that goes
-            _tell_apart_what_was_told_since(was)
-            _call_by_what_is_left(was)
+            _relink_later_memories(snapshot)
+            _rename_loser(snapshot)
             # Delete a side all of whose memories were forgotten while the two were one; a person's description keeps
             # it. The other one is announced.
-            forgotten = Entity.objects.filter(pk__in=was.get("mentioned", []), mentions=None)
+            forgotten = Entity.objects.filter(pk__in=snapshot.get("mentioned", []), mentions=None)
             for side in forgotten.exclude(described_by=Entity.DescribedBy.PERSON):
                 side.delete()
-            for loser in Entity.objects.filter(pk=was["loser"]):
+            for loser in Entity.objects.filter(pk=snapshot["loser"]):
                 announce(loser, "merge_undone")
     return True
 
 
-# What a person can answer, by the name in the addresses of page and API.
+# The answers that a person can give, by their names in the addresses of page and API.
 DECISIONS: Mapping[str, Decision] = {"merge": merge, "apart": keep_apart, "undo": undo}
 
 
 def propose(persona: Persona, one: Entity, other: Entity, score: float, reasons: Iterable[str]) -> MergeProposal:
-    """The question whether the two are the same: the one that was asked before, whatever was answered, or a new one.
+    """The question whether the two are the same: the earlier one, whatever its answer, or a new one.
 
     Raises ValueError for an entity of another persona, and for one entity twice.
     """
@@ -168,9 +170,9 @@ def propose(persona: Persona, one: Entity, other: Entity, score: float, reasons:
 
 def _decide(proposal: MergeProposal, status: str, decided_by: AbstractBaseUser | None, now: datetime) -> bool:
     undecided = MergeProposal.objects.undecided().filter(pk=proposal.pk)
-    done = undecided.update(status=status, decided_by=_id_of(decided_by), decided_at=now)
+    updated = undecided.update(status=status, decided_by=_id_of(decided_by), decided_at=now)
     proposal.refresh_from_db()
-    return bool(done)
+    return bool(updated)
 
 
 def _id_of(person: AbstractBaseUser | None) -> int | None:
@@ -181,41 +183,18 @@ def _merges_of(survivor: Entity, loser: Entity) -> Iterable[MergeProposal]:
     return MergeProposal.objects.about([survivor.pk, loser.pk]).filter(status=Status.MERGED).only("pk")
 
 
-def _kept_apart(proposal: MergeProposal) -> dict[str, Any]:
-    """The decision that the two are two, to be made again; empty where there is none."""
-    if proposal.status != Status.KEPT_APART:
-        return {}
-    return {
-        "decided_by": proposal.decided_by_id,
-        "decided_at": _iso(proposal.decided_at),
-        "confirmed": proposal.snapshot.get("confirmed", []),
-    }
-
-
 # --- merging ------------------------------------------------------------------------------------------------------
-def _move_aliases(loser: Entity, survivor: Entity) -> list[int]:
-    """Names that the survivor bears already stay behind: whoever asks for names looks at no merged entity."""
-    known = survivor.aliases.values_list("normalized", flat=True)
-    moved = list(loser.aliases.exclude(normalized__in=list(known)).values_list("pk", flat=True))
-    Alias.objects.filter(pk__in=moved).update(entity=survivor)
+def _move(model: type[Alias | Mention], column: str, loser: Entity, survivor: Entity) -> list[int]:
+    """Move the loser's rows whose `column` the survivor does not have; returns their keys."""
+    rows: Any = model._default_manager
+    known = list(rows.filter(entity=survivor).values_list(column, flat=True))
+    moved = list(rows.filter(entity=loser).exclude(**{f"{column}__in": known}).values_list("pk", flat=True))
+    rows.filter(pk__in=moved).update(entity=survivor)
     return moved
-
-
-def _move_mentions(loser: Entity, survivor: Entity) -> list[int]:
-    known = survivor.mentions.values_list("node_id", flat=True)
-    moved = list(loser.mentions.exclude(node__in=list(known)).values_list("pk", flat=True))
-    Mention.objects.filter(pk__in=moved).update(entity=survivor)
-    return moved
-
-
-def _drop_doubled_mentions(loser: Entity) -> list[list[int]]:
-    doubled = [list(row) for row in loser.mentions.values_list("pk", "node_id")]
-    loser.mentions.all().delete()
-    return doubled
 
 
 def _move_proposals(decided: MergeProposal, loser: Entity, survivor: Entity) -> dict[str, Any]:
-    """What was asked or answered about the loser holds for the survivor; a pair that was kept apart stays so."""
+    """Questions and answers about the loser hold for the survivor; a pair that was kept apart stays so."""
     moved, settled, partners = [], [], []
     theirs = MergeProposal.objects.about([loser.pk]).exclude(pk=decided.pk).exclude(status=Status.MERGED)
     for proposal in theirs.select_related("a", "b"):
@@ -238,9 +217,9 @@ def _point(proposal: MergeProposal, one: int, other: int) -> None:
     MergeProposal.objects.filter(pk=proposal.pk).update(a=min(one, other), b=max(one, other))
 
 
-def _move_what_is_known(loser: Entity, survivor: Entity) -> dict[str, Any]:
-    """The kind where it was unknown, and the description where a person wrote the loser's alone or the survivor has
-    none. Descriptions change places, so that neither is lost or stands twice."""
+def _move_description(loser: Entity, survivor: Entity) -> dict[str, Any]:
+    """Move the kind if the survivor's is unknown, and the description if a person wrote the loser's alone or the
+    survivor has none. Descriptions change places, so that neither is lost or stands twice."""
     before = {"kind": survivor.kind, "status": survivor.status, "loser_status": loser.status}
     if survivor.kind == Entity.Kind.OTHER:
         survivor.kind = loser.kind
@@ -261,9 +240,9 @@ def _swap_descriptions(one: Entity, other: Entity) -> None:
 
 
 def mark_of(entity: Entity) -> str:
-    """By which a description is known again, without its words, as long as the installation stands."""
-    said = f"{entity.described_by}\n{entity.description}"
-    return salted_hmac("memory.entities.merging", said, secret=settings.TOMBSTONE_KEY).hexdigest()
+    """The fingerprint of a description, without its words, as long as the installation stands."""
+    text = f"{entity.described_by}\n{entity.description}"
+    return salted_hmac("memory.entities.merging", text, secret=settings.TOMBSTONE_KEY).hexdigest()
 
 
 def _iso(moment: datetime | None) -> str | None:
@@ -271,8 +250,8 @@ def _iso(moment: datetime | None) -> str | None:
 
 
 def _confirm(entities: Iterable[int], how: Any, but: int | None = None) -> list[int]:
-    """Confirm the uncertain ones of `entities` about whom nothing is in question any more; their keys. They are
-    announced, all `but` that one."""
+    """Confirm the uncertain ones of `entities` without an open question; returns their keys. They are announced, all
+    `but` that one."""
     confirmed = []
     for entity in Entity.objects.filter(pk__in=list(entities), status=Entity.Status.UNCERTAIN).order_by("pk"):
         if not MergeProposal.objects.undecided().about([entity.pk]).exists():
@@ -289,22 +268,20 @@ def _set_status(entities: Iterable[int], from_status: str, to_status: str) -> No
 
 
 # --- undoing ------------------------------------------------------------------------------------------------------
-def _take_apart(proposal: MergeProposal) -> None:
-    """Give everything back to the two. Raises LaterMergeStands."""
+def _separate(proposal: MergeProposal) -> None:
+    """Return all rows to the two. Raises LaterMergeStands."""
     was = proposal.snapshot
     survivor, loser = Entity.objects.get(pk=was["survivor"]), Entity.objects.get(pk=was["loser"])
     if any(merged.pk not in (proposal.pk, *was["earlier"]) for merged in _merges_of(survivor, loser)):
         raise LaterMergeStands
     Alias.objects.filter(pk__in=was["aliases"], entity=survivor).update(entity=loser)
     Mention.objects.filter(pk__in=was["mentions"], entity=survivor).update(entity=loser)
-    # Of memories that still exist.
-    doubled = was["doubled"]
-    nodes = dict(doubled)
+    nodes = dict(was["doubled"])
     remaining = set(ConceptNode.objects.filter(pk__in=nodes.values()).values_list("pk", flat=True))
     Mention.objects.bulk_create(
         [Mention(pk=pk, node_id=node, entity=loser) for pk, node in nodes.items() if node in remaining]
     )
-    _bring_back_proposals(was, survivor, loser)
+    _return_proposals(was, survivor, loser)
     if survivor.kind == was["kind_after"]:
         survivor.kind = was["kind"]
     if was["description"] and was["description"] == mark_of(survivor):
@@ -316,12 +293,12 @@ def _take_apart(proposal: MergeProposal) -> None:
         entity.save(update_fields=["kind", "status", "merged_into", "description", "described_by"])
 
 
-def _bring_back_proposals(was: dict[str, Any], survivor: Entity, loser: Entity) -> None:
-    """Those that were decided since the merge were decided about the survivor, and stay."""
+def _return_proposals(was: dict[str, Any], survivor: Entity, loser: Entity) -> None:
+    """Return the loser's proposals; those that were decided since the merge are about the survivor, and stay."""
     for pk, _, status in was["proposals"]:
         moved = MergeProposal.objects.about([survivor.pk]).filter(pk=pk, status__in=[status, Status.UNDONE])
         for proposal in moved:
-            # Whom it is about may live on in somebody else since: only this side changes.
+            # The other side may live on in a third entity since: only this side changes.
             partner = proposal.b_id if proposal.a_id == survivor.pk else proposal.a_id
             if not MergeProposal.objects.about([loser.pk]).about([partner]).exists():
                 _point(proposal, loser.pk, partner)
@@ -330,41 +307,35 @@ def _bring_back_proposals(was: dict[str, Any], survivor: Entity, loser: Entity) 
         kept.update(status=status, decided_by=decided_by, decided_at=decided_at and parse_datetime(decided_at))
 
 
-def _tell_apart_what_was_told_since(was: dict[str, Any]) -> None:
-    """Have the memories of which the snapshot cannot know it mention whom of the two they name; one that names neither
-    mentions whom it does."""
-    sides = Entity.objects.filter(pk__in=[was["survivor"], was["loser"]]).prefetch_related("aliases")
-    told = [
-        (node, [side for side in sides if any(occurs(alias.text, node.description) for alias in side.aliases.all())])
-        for node in _told_since(was)
-    ]
-    for node, named in told:
-        for side in named:
-            Mention.objects.get_or_create(node=node, entity=side)
-    for node, named in told:
-        if named:
-            Mention.objects.filter(node=node, entity__in=sides).exclude(entity__in=named).delete()
-
-
-def _told_since(was: dict[str, Any]) -> list[ConceptNode]:
-    """The memories of the two that were made or corrected after the merge; where the loser lost a name meanwhile, all
-    of its own as well."""
+def _relink_later_memories(was: dict[str, Any]) -> None:
+    """Link the memories of the two that were made or corrected after the merge to the side that they name; where the
+    loser lost a name meanwhile, all of its own as well. A memory that names neither stays as it is."""
     if "at" not in was:
-        return []
+        return
     both = Q(mentions__entity__in=[was["survivor"], was["loser"]])
     since = Q(mentions__pk__gt=was["last_mention"], mentions__entity=was["survivor"])
     since |= both & Q(versions__edited_at__gte=parse_datetime(was["at"]))
     if _has_lost_names(was):
         since |= Q(mentions__entity=was["loser"])
-    return list(ConceptNode.objects.filter(since).distinct().order_by("pk"))
+    sides = Entity.objects.filter(pk__in=[was["survivor"], was["loser"]]).prefetch_related("aliases")
+    named = {
+        node: [side for side in sides if any(occurs(alias.text, node.description) for alias in side.aliases.all())]
+        for node in ConceptNode.objects.filter(since).distinct().order_by("pk")
+    }
+    for node, its_sides in named.items():
+        for side in its_sides:
+            Mention.objects.get_or_create(node=node, entity=side)
+    for node, its_sides in named.items():
+        if its_sides:
+            Mention.objects.filter(node=node, entity__in=sides).exclude(entity__in=its_sides).delete()
 
 
 def _has_lost_names(was: dict[str, Any]) -> bool:
     return Alias.objects.filter(pk__in=was["aliases"], entity=was["loser"]).count() < len(was["aliases"])
 
 
-def _call_by_what_is_left(was: dict[str, Any]) -> None:
-    """Have the loser go by a name that it bears, where the one it went by was taken away or forgotten."""
+def _rename_loser(was: dict[str, Any]) -> None:
+    """Give the loser a canonical name that it bears, where the one it had was removed or forgotten."""
     names = Alias.objects.filter(entity=was["loser"]).order_by("pk")
     if not names or not _has_lost_names(was):
         return

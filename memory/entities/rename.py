@@ -1,8 +1,7 @@
 """The names of an entity, as people change them: another canonical name, a name more, a name less.
 
-A mention says that a name of the entity stands in the memory. So a name that is learned links the memories that it
-stands in, unless somebody else bears it as well and it tells nothing; and a name that is taken away lets those go in
-which no other name of the entity stands.
+A mention says that a name of the entity stands in the memory. So a new name links the memories that it stands in,
+unless another entity bears it as well; and removing a name unlinks those in which no other name of the entity stands.
 """
 
 from collections.abc import Iterable
@@ -11,11 +10,11 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from echovessel.language.person_names import is_name, normalize_name, occurs
-from memory.entities.resolve import LONGEST_NAME, learn_aliases, link
+from memory.entities.resolve import MAX_NAME, learn_aliases, link
 from memory.entities.stream_events import announce_changed
 from memory.models import Alias, ConceptNode, Entity, Mention
 
-LONGEST_DESCRIPTION = 400
+MAX_DESCRIPTION = 400
 WORDS = {
     "no_name": _("This is not a name."),
     "too_long": _("This name is too long."),
@@ -27,7 +26,7 @@ WORDS = {
 
 
 class NameRefused(ValueError):
-    """It cannot be named so, or not without that name; `code` says why, the message in words."""
+    """A change of names that is not possible; `code` and message give the reason."""
 
     def __init__(self, code: str) -> None:
         super().__init__(WORDS[code])
@@ -35,7 +34,7 @@ class NameRefused(ValueError):
 
 
 def rename(entity: Entity, name: str) -> None:
-    """Give the entity another canonical name; it bears the one it had as well. Raises NameRefused."""
+    """Give the entity another canonical name; it keeps the old one as an alias. Raises NameRefused."""
     with transaction.atomic():
         add_alias(entity, name)
         entity.canonical_name = " ".join(name.split())
@@ -44,8 +43,8 @@ def rename(entity: Entity, name: str) -> None:
 
 
 def change(entity: Entity, name: str | None, aliases: Iterable[str], description: str | None) -> None:
-    """All of it or nothing: another canonical name, names that it bears as well, what a person says of it (empty for
-    nothing). None leaves it as it is. Raises NameRefused."""
+    """Apply all of it or nothing: another canonical name, further aliases, a person's description (empty for none).
+    None leaves it as it is. Raises NameRefused."""
     with transaction.atomic():
         if name is not None:
             rename(entity, name)
@@ -56,47 +55,54 @@ def change(entity: Entity, name: str | None, aliases: Iterable[str], description
 
 
 def describe(entity: Entity, description: str) -> None:
-    """What a person says of it; with an empty text the slow cycle may describe it again. Raises NameRefused."""
+    """Set a person's description; with an empty text the slow cycle may describe it again. Raises NameRefused."""
     text = description.strip()
-    if len(text) > LONGEST_DESCRIPTION:
+    if len(text) > MAX_DESCRIPTION:
         raise NameRefused("long_description")
     described_by = Entity.DescribedBy.PERSON if text else ""
     Entity.objects.filter(pk=entity.pk).update(description=text, described_by=described_by)
 
 
 def add_alias(entity: Entity, name: str) -> Alias:
-    """Have the entity bear this name, too: the name, the one it bears already where that differs in nothing that
-    matters. Raises NameRefused."""
+    """Add a name, and link the memories that it stands in, if no other entity bears it; returns the alias, the existing
+    one where the normalized name is the same. Raises NameRefused."""
     name = " ".join(name.split())
     with transaction.atomic():
         talking = {normalize_name(entity.persona.name), normalize_name(entity.persona.called)}
         refused = {
-            "too_long": len(name) > LONGEST_NAME,
+            "too_long": len(name) > MAX_NAME,
             "no_name": not is_name(name),
             "talking": normalize_name(name) in talking,
             "merged": Entity.objects.filter(pk=entity.pk, status=Entity.Status.MERGED).exists(),
         }
         for code in (code for code, holds in refused.items() if holds):
             raise NameRefused(code)
-        is_known = entity.aliases.filter(normalized=normalize_name(name)).exists()
+        normalized = normalize_name(name)
+        is_known = entity.aliases.filter(normalized=normalized).exists()
         learn_aliases(entity, [name])
         if not is_known:
-            _link_memories(entity, name)
+            others = Alias.objects.filter(persona=entity.persona_id, normalized=normalized).exclude(entity=entity)
+            if not others.exclude(entity__status=Entity.Status.MERGED).exists():
+                nodes = ConceptNode.objects.filter(persona=entity.persona_id)
+                described = nodes.values_list("pk", "description").iterator()
+                link(entity, nodes.filter(pk__in=[pk for pk, description in described if occurs(name, description)]))
             announce_changed(entity, "named")
-        return entity.aliases.get(normalized=normalize_name(name))
+        return entity.aliases.get(normalized=normalized)
 
 
 def remove_alias(alias: Alias) -> None:
-    """Take this name away from the one who bears it. Raises NameRefused where no other one is left, or none that
-    stands in a memory."""
+    """Remove a name. Raises NameRefused where no other one is left, or none that stands in a memory."""
     entity = alias.entity
     with transaction.atomic():
         entity.refresh_from_db()
         left = list(entity.aliases.exclude(pk=alias.pk))
-        # Keys of the mentions in whose memory this name stands, and none of those that are left.
+        # The mentions in whose memory this name stands, and none of the others.
         mentions = Mention.objects.filter(entity=alias.entity_id).values_list("pk", "node__description")
-        names = [other.text for other in left]
-        unnamed = [pk for pk, text in mentions if occurs(alias.text, text) and not names_in(names, text)]
+        unnamed = [
+            pk
+            for pk, text in mentions
+            if occurs(alias.text, text) and not any(occurs(other.text, text) for other in left)
+        ]
         if entity.status == Entity.Status.MERGED:
             raise NameRefused("merged")
         if not left or (unnamed and len(unnamed) == entity.mentions.count()):
@@ -107,18 +113,3 @@ def remove_alias(alias: Alias) -> None:
             entity.canonical_name = left[0].text
             entity.save(update_fields=["canonical_name"])
         announce_changed(entity, "unnamed")
-
-
-def names_in(names: Iterable[str], text: str) -> list[str]:
-    """Those of the names that stand in the text."""
-    return [name for name in names if occurs(name, text)]
-
-
-def _link_memories(entity: Entity, name: str) -> None:
-    """The memories that the name stands in, where it is nobody else's."""
-    others = Alias.objects.filter(persona=entity.persona_id, normalized=normalize_name(name)).exclude(entity=entity)
-    if others.exclude(entity__status=Entity.Status.MERGED).exists():
-        return
-    told = ConceptNode.objects.filter(persona=entity.persona_id).values_list("pk", "description")
-    standing = [pk for pk, description in told.iterator() if occurs(name, description)]
-    link(entity, ConceptNode.objects.filter(pk__in=standing))

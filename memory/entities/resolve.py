@@ -1,9 +1,9 @@
-"""Which entity a name means (design/consolidation.md, Entities 1 to 5).
+"""The entity that a name means (design/consolidation.md, Entities 1 to 5).
 
-1. Whoever bears the name, if that is one. Where several do, what is remembered of them may tell whom is meant; else
-   it is the one confirmed entity, else the uncertain one that stands for all of them.
-2. Where nobody bears it, somebody whose names and memories are like it (similarity.py): the same; or somebody new and
-   uncertain, about whom people are asked; or somebody new.
+1. The entity that bears the name, if that is one. Where several do, their memories may tell them apart; else it is the
+   one confirmed entity, else the uncertain one that stands for all of them.
+2. Where none bears it, an entity whose names and memories are like it (similarity.py): the same; or a new and uncertain
+   one, about which people are asked; or a new one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,21 +13,21 @@ from echovessel.language.person_names import is_name, normalize_name, occurs
 from memory import knobs
 from memory.entities.comparison import Candidates
 from memory.entities.merge import propose
-from memory.entities.similarity import Likeness, Profile, compatible, nearest_bearer, only_match
+from memory.entities.similarity import Profile, compatible, nearest_bearer, only_match
 from memory.entities.stream_events import MergeStatus, announce
 from memory.models import Alias, ConceptNode, Entity, Mention
 from persona.models import Persona
 
-LONGEST_NAME = 120
+MAX_NAME = 120
 SAME_NAME = 1.0
 
 
 @dataclass(frozen=True)
 class MentionedName:
-    """A name that came up: with its other forms, and the nodes that are said to be about it.
+    """A name of a session: with its other forms, and the nodes about it.
 
-    `profile` is what is known of it, for comparing; `twins` are those whom the same talk tells apart from it, though
-    they bear its name; `beside` all those that the talk names besides.
+    `profile` is for comparing; `twins` are entities that bear the name, and that the same session tells apart from it;
+    `beside` all others that the session names.
     """
 
     names: Sequence[str]
@@ -40,19 +40,19 @@ class MentionedName:
 
 @dataclass(frozen=True)
 class ResolvedName:
-    """The entity that a name was found to mean, and how."""
+    """The entity that a name means, and how it was found."""
 
     entity: Entity
     how: MergeStatus
 
     @classmethod
     def by(cls, how: MergeStatus, entity: Entity) -> "ResolvedName":
-        """What was found `how`; of an uncertain entity nothing better can be said than that."""
+        """An entity found `how`; an uncertain one is never more than `uncertain`."""
         return cls(entity, how if entity.status == Entity.Status.CONFIRMED else "uncertain")
 
 
-def resolve(persona: Persona, named: MentionedName, circle: Candidates | None = None) -> ResolvedName | None:
-    """Find or make the entity, learn its new aliases, link the nodes that name it, and publish.
+def resolve(persona: Persona, named: MentionedName, candidates: Candidates | None = None) -> ResolvedName | None:
+    """Find or create the entity, learn its new aliases, link the nodes that name it, and publish.
 
     Call inside a transaction. None where it is no name, means the user or the persona, or stands literally in no
     node that may be recalled.
@@ -61,21 +61,20 @@ def resolve(persona: Persona, named: MentionedName, circle: Candidates | None = 
     linked = [node for node in named.nodes if any(occurs(name, node.description) for name in names)]
     if not names or not any(node.status == ConceptNode.Status.ACTIVE for node in linked):
         return None
-    circle = circle or Candidates()
-    found = _meant(persona, named, names, circle)
-    # Now that it is told what the entity is, know it; what was known stays.
-    entity = found.entity
-    if entity.kind == Entity.Kind.OTHER != named.kind:
+    candidates = candidates or Candidates()
+    resolved = _find_or_create(persona, named, names, candidates)
+    entity = resolved.entity
+    if entity.kind == Entity.Kind.OTHER != named.kind:  # a known kind stays
         entity.kind = named.kind
         entity.save(update_fields=["kind"])
-    others = [other for other in _bearers(persona, names[1:], named.kind) if other != found.entity]
-    _propose_all(persona, found.entity, others, "shared_alias")
-    learn_aliases(found.entity, names if not others else names[:1])
-    link(found.entity, linked)
+    others = [other for other in _bearers(persona, names[1:], named.kind) if other != entity]
+    _propose_all(persona, entity, others, "shared_alias")
+    learn_aliases(entity, names if not others else names[:1])
+    link(entity, linked)
     if named.profile is not None:
-        circle.learn(found.entity.pk, named.profile)
-    announce(found.entity, found.how)
-    return found
+        candidates.learn(entity.pk, named.profile)
+    announce(entity, resolved.how)
+    return resolved
 
 
 def learn_aliases(entity: Entity, names: Iterable[str]) -> None:
@@ -90,7 +89,7 @@ def learn_aliases(entity: Entity, names: Iterable[str]) -> None:
 
 
 def link(entity: Entity, nodes: Iterable[ConceptNode]) -> None:
-    """Note that nodes mention the entity; the caller has found a name of it in each description."""
+    """Note that nodes mention the entity; a name of it stands in each description."""
     Mention.objects.bulk_create([Mention(node=node, entity=entity) for node in nodes], ignore_conflicts=True)
 
 
@@ -103,68 +102,57 @@ def link_inherited(node: ConceptNode, filling: Sequence[ConceptNode]) -> None:
 
 
 def usable_names(persona: Persona, names: Sequence[str]) -> list[str]:
-    """The names worth knowing, the canonical one first; none where that one is no name or is one of the two
-    who talk."""
+    """The names worth learning, the canonical one first; none if it is no name or the owner's or persona's."""
     talking = {normalize_name(persona.name), normalize_name(persona.called)}
-    tidy = [" ".join(name.split())[:LONGEST_NAME] for name in names]
+    tidy = [" ".join(name.split())[:MAX_NAME] for name in names]
     if not tidy or not is_name(tidy[0]) or normalize_name(tidy[0]) in talking:
         return []
     once = {normalize_name(name): name for name in reversed(tidy) if is_name(name)}
     return [once[plain] for plain in reversed(once) if plain not in talking]
 
 
-def _meant(persona: Persona, named: MentionedName, names: Sequence[str], circle: Candidates) -> ResolvedName:
-    """By the canonical name, and where nobody bears that, by the others; else by likeness."""
-    borne = _bearers(persona, names[:1], named.kind) or _bearers(persona, names[1:], named.kind)
-    bearers = [entity for entity in borne if entity not in named.twins]
-    if bearers:
-        return _among(persona, named, names[0], bearers, circle)
+def _find_or_create(
+    persona: Persona, named: MentionedName, names: Sequence[str], candidates: Candidates
+) -> ResolvedName:
+    """By the canonical name, and where no entity bears that, by the others; else by likeness."""
+    by_name = _bearers(persona, names[:1], named.kind) or _bearers(persona, names[1:], named.kind)
+    if bearers := [entity for entity in by_name if entity not in named.twins]:
+        chosen = _choose_bearer(named, bearers, candidates)
+        confirmed = [entity for entity in bearers if entity.status == Entity.Status.CONFIRMED]
+        return ResolvedName.by("alias_matched", chosen or _uncertain(persona, names[0], named.kind, confirmed))
     if named.twins:
         return ResolvedName.by("new", _uncertain(persona, names[0], named.kind, named.twins))
-    name = names[0]
-    likely = _likely(named, circle)
+    likely = candidates.likely(named.profile) if named.profile else {}
     living = Entity.objects.filter(pk__in=likely).exclude(status=Entity.Status.MERGED).in_bulk()
-    likely = {pk: one for pk, one in likely.items() if pk in living}
+    # Another name of the same session is never taken for the same without asking.
+    beside = {entity.pk for entity in named.beside}
+    likely = {pk: replace(like, verdict="ask") if pk in beside else like for pk, like in likely.items() if pk in living}
     if (same := only_match(likely)) is not None:
         return ResolvedName.by("similar", living[same])
     status = Entity.Status.UNCERTAIN if likely else Entity.Status.CONFIRMED
-    made = Entity.objects.create(persona=persona, canonical_name=name, kind=named.kind, status=status)
+    new = Entity.objects.create(persona=persona, canonical_name=names[0], kind=named.kind, status=status)
     best = sorted(likely, key=lambda pk: (-likely[pk].score, pk))[: knobs.most_asked()]
     for pk in best:
-        propose(persona, made, living[pk], likely[pk].score, likely[pk].reasons)
-    return ResolvedName.by("new", made)
+        propose(persona, new, living[pk], likely[pk].score, likely[pk].reasons)
+    return ResolvedName.by("new", new)
 
 
-def _among(
-    persona: Persona, named: MentionedName, name: str, bearers: Sequence[Entity], circle: Candidates
-) -> ResolvedName:
-    """Of those who bear the name, the one meant; for several confirmed ones, an uncertain one that may be any."""
+def _choose_bearer(named: MentionedName, bearers: Sequence[Entity], candidates: Candidates) -> Entity | None:
+    """Of several bearers the one that memories point to, else the only confirmed one; where several are confirmed, an
+    uncertain one that may be any of them."""
+    if named.profile and len(bearers) > 1:
+        profiles = candidates.profiles
+        known = {entity.pk: profiles[entity.pk] for entity in bearers if entity.pk in profiles}
+        nearest = nearest_bearer(named.profile, known, candidates.talking)
+        if nearest is not None:
+            return next(entity for entity in bearers if entity.pk == nearest)
     confirmed = [entity for entity in bearers if entity.status == Entity.Status.CONFIRMED]
     uncertain = [entity for entity in bearers if entity.status == Entity.Status.UNCERTAIN]
-    sure = confirmed if len(confirmed) == 1 else uncertain
-    chosen = _told_by_memories(named, bearers, circle) or next(iter(sure), None)
-    return ResolvedName.by("alias_matched", chosen or _uncertain(persona, name, named.kind, confirmed))
-
-
-def _told_by_memories(named: MentionedName, bearers: Sequence[Entity], circle: Candidates) -> Entity | None:
-    if named.profile is None or len(bearers) < 2:
-        return None
-    known = {entity.pk: circle.profiles[entity.pk] for entity in bearers if entity.pk in circle.profiles}
-    nearest = nearest_bearer(named.profile, known, circle.talking)
-    return next((entity for entity in bearers if entity.pk == nearest), None)
-
-
-def _likely(named: MentionedName, circle: Candidates) -> dict[int, Likeness]:
-    """Those that could be meant. Whom the talk names besides is never taken for the same without asking."""
-    if named.profile is None:
-        return {}
-    beside = {entity.pk for entity in named.beside}
-    found = circle.likely(named.profile)
-    return {pk: replace(one, verdict="ask") if pk in beside else one for pk, one in found.items()}
+    return next(iter(confirmed if len(confirmed) == 1 else uncertain), None)
 
 
 def _bearers(persona: Persona, names: Sequence[str], kind: str) -> list[Entity]:
-    """The entities that bear one of the names, of a compatible kind, oldest first; merged ones live on in others."""
+    """The entities that bear one of the names, of a compatible kind, oldest first, without merged ones."""
     bearing = Entity.objects.filter(
         persona=persona, aliases__normalized__in=[normalize_name(name) for name in names]
     ).exclude(status=Entity.Status.MERGED)
@@ -172,10 +160,10 @@ def _bearers(persona: Persona, names: Sequence[str], kind: str) -> list[Entity]:
 
 
 def _uncertain(persona: Persona, name: str, kind: str, others: Sequence[Entity]) -> Entity:
-    """A new entity that may be any of `others`, and the questions about it for people."""
-    made = Entity.objects.create(persona=persona, canonical_name=name, kind=kind, status=Entity.Status.UNCERTAIN)
-    _propose_all(persona, made, others, "same_name")
-    return made
+    """A new entity that may be any of `others`, with the questions about it."""
+    new = Entity.objects.create(persona=persona, canonical_name=name, kind=kind, status=Entity.Status.UNCERTAIN)
+    _propose_all(persona, new, others, "same_name")
+    return new
 
 
 def _propose_all(persona: Persona, entity: Entity, others: Iterable[Entity], reason: str) -> None:

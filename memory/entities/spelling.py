@@ -1,4 +1,4 @@
-"""What two names have in common, as names. Pure; nothing here ever decides by itself that two people are one.
+"""The likeness of two names. Pure; nothing here decides by itself that two people are one.
 
     shared_name      the one is the other's shorter form: Scott / Scott Huang, 逸扬 / 黄逸扬
     transliteration  the one spells the other: Yiyang, Huang Yiyang, Yiyang Huang / 黄逸扬, 逸扬
@@ -18,10 +18,10 @@ from rapidfuzz.distance import Indel
 
 from echovessel.language.person_names import LETTERS_OF_UNSPACED, normalize_name, strip_titles
 
-LEAST_LETTERS = 3
-LEAST_GIVEN = 4
-MOST_READINGS = 64
-LONGEST_HAN_NAME = 6
+MIN_LETTERS = 3
+MIN_GIVEN_LETTERS = 4
+MAX_READINGS = 64
+MAX_HAN_NAME = 6
 _TWO_SYLLABLE_SURNAMES = frozenset(
     ["欧阳", "司马", "上官", "诸葛", "东方", "皇甫", "公孙", "慕容", "令狐", "司徒", "夏侯"]
 )
@@ -42,7 +42,7 @@ _SOUNDS = (
 
 
 def reasons(one: Iterable[str], other: Iterable[str], kind: str, least_alike: float) -> set[str]:
-    """Why some name of the one may be some name of the other; `least_alike` is 0 … 1.
+    """The reasons why some name of the one may be some name of the other; `least_alike` is 0 … 1.
 
     >>> sorted(reasons(["Scott"], ["Scott Huang", "黄逸扬"], "person", 0.94))
     ['shared_name']
@@ -51,7 +51,7 @@ def reasons(one: Iterable[str], other: Iterable[str], kind: str, least_alike: fl
     """
     firsts, seconds = list(one), list(other)
     pairs = [(first, second) for first in firsts for second in seconds]
-    found = {reason for first, second in pairs for reason in _between(first, second, kind, least_alike)}
+    found = {reason for pair in pairs for reason in _reasons_of(*pair, kind, least_alike)}
     return found - {"shared_name", "familiar_name"} if any(_exclude(*pair) for pair in pairs) else found
 
 
@@ -69,13 +69,13 @@ def romanised(name: str) -> frozenset[str]:
     ['huangyiyang', 'yiyang', 'yiyanghuang']
     """
     plain = normalize_name(name)
-    if not _HAN.fullmatch(plain) or not 2 <= len(plain) <= LONGEST_HAN_NAME:
+    if not _HAN.fullmatch(plain) or not 2 <= len(plain) <= MAX_HAN_NAME:
         return frozenset()
     from pypinyin import Style, pinyin  # noqa: PLC0415  (its dictionaries cost 60 ms: only where a Chinese name is)
 
     syllables = pinyin(plain, style=Style.NORMAL, heteronym=True)
     spelled: set[str] = set()
-    for reading in islice(product(*syllables), MOST_READINGS):
+    for reading in islice(product(*syllables), MAX_READINGS):
         surname = 2 if plain[:2] in _TWO_SYLLABLE_SURNAMES else 1
         given = reading[surname:]
         forms = {"".join(reading), "".join((*given, *reading[:surname]))}
@@ -88,30 +88,35 @@ def romanised(name: str) -> frozenset[str]:
 def phonetic_form(word: str) -> str:
     """The word as it sounds, roughly.
 
-    >>> sounded("katherine") == sounded("catherine"), sounded("paul") == sounded("paula")
+    >>> phonetic_form("katherine") == phonetic_form("catherine"), phonetic_form("paul") == phonetic_form("paula")
     (True, False)
     """
-    for written, heard in _SOUNDS:
-        word = re.sub(written, heard, word)
+    for spelling, sound in _SOUNDS:
+        word = re.sub(spelling, sound, word)
     return _DOUBLED.sub(r"\1", word)
 
 
-def _between(one: str, other: str, kind: str, least_alike: float) -> set[str]:
-    found: set[str] = set()
+def _reasons_of(one: str, other: str, kind: str, least_alike: float) -> set[str]:
+    reasons: set[str] = set()
     if _is_short_for(one, other, kind) or _is_short_for(other, one, kind):
-        found.add("shared_name")
+        reasons.add("shared_name")
     elif _is_familiar(one, other) or _is_familiar(other, one):
-        found.add("familiar_name")
+        reasons.add("familiar_name")
     if _spells(one, other) or _spells(other, one):
-        found.add("transliteration")
-    if normalize_name(one) != normalize_name(other) and _is_alike(_words(one), _words(other), least_alike):
-        found.add("similar_spelling")
-    return found
+        reasons.add("transliteration")
+    # Word by word: of "Paul Schmidt" and "Paula Schmidt" the likeness of the surname says nothing.
+    words, others = _words(one), _words(other)
+    is_latin = len(words) == len(others) and min(map(len, [*words, *others]), default=0) >= MIN_LETTERS
+    if normalize_name(one) != normalize_name(other) and is_latin:
+        sounds = ((phonetic_form(word), phonetic_form(other)) for word, other in zip(words, others, strict=True))
+        if all(Indel.normalized_similarity(*pair) >= least_alike for pair in sounds):
+            reasons.add("similar_spelling")
+    return reasons
 
 
 def _is_short_for(short: str, full: str, kind: str) -> bool:
     if words := _words(short):
-        return set(words) < set(_words(full)) and max(map(len, words)) >= LEAST_LETTERS
+        return set(words) < set(_words(full)) and max(map(len, words)) >= MIN_LETTERS
     one, other = normalize_name(short), normalize_name(full)
     if not _is_unspaced(one) or not _is_unspaced(other) or not 2 <= len(one) < len(other):
         return False
@@ -135,7 +140,7 @@ def _is_familiar(form: str, full: str) -> bool:
     short, words = _words(form), _words(full)
     return (
         len(short) == 1
-        and len(short[0]) >= LEAST_LETTERS
+        and len(short[0]) >= MIN_LETTERS
         and bool(words)
         and phonetic_form(short[0]) in phonetic_form(words[0])
     )
@@ -154,17 +159,7 @@ def _spells(latin: str, han: str) -> bool:
         return True
     # Two characters may be the given name alone, and the Latin name have the surname beside it.
     given_alone = len(normalize_name(han)) == 2 and len(words) == 2
-    return given_alone and any(len(word) >= LEAST_GIVEN and word in spelled for word in words)
-
-
-def _is_alike(one: list[str], other: list[str], least: float) -> bool:
-    """Word by word: of "Paul Schmidt" and "Paula Schmidt" the likeness of the surname says nothing."""
-    if len(one) != len(other) or min(map(len, [*one, *other]), default=0) < LEAST_LETTERS:
-        return False
-    pairs = zip(one, other, strict=True)
-    return all(
-        Indel.normalized_similarity(phonetic_form(first), phonetic_form(second)) >= least for first, second in pairs
-    )
+    return given_alone and any(len(word) >= MIN_GIVEN_LETTERS and word in spelled for word in words)
 
 
 @lru_cache(maxsize=8_192)
@@ -193,6 +188,6 @@ def _script(text: str) -> str:
 
 
 def clear_cache() -> None:
-    """Keep none of the names that were compared."""
+    """Forget the names that were compared."""
     for cached in (romanised, phonetic_form, _character_called, _latin_words):
         cached.cache_clear()

@@ -1,7 +1,7 @@
-"""Making two of one: a person says which names and which memories are of somebody else.
+"""Splitting an entity: a person chooses the names and the memories of the other one.
 
-It is also how a likeness that was taken for the same is taken back, for no proposal stands for that. The two are kept
-apart from then on: nobody is asked about them again, and undoing that decision allows them to be merged.
+It also undoes a match by likeness, which has no proposal. The two are kept apart from then on: no question about them
+is asked again, and undoing that decision allows them to be merged.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -12,9 +12,8 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from echovessel.language.person_names import normalize_name
+from echovessel.language.person_names import normalize_name, occurs
 from memory.entities import merge
-from memory.entities.rename import names_in
 from memory.entities.resolve import learn_aliases, link
 from memory.entities.stream_events import announce_split
 from memory.models import Alias, Entity, Mention
@@ -28,7 +27,7 @@ WORDS = {
 
 
 class NotSplit(ValueError):
-    """It cannot be split so; `code` says why, the message in words."""
+    """A split that is not possible; `code` and message give the reason."""
 
     def __init__(self, code: str) -> None:
         super().__init__(WORDS[code])
@@ -37,7 +36,7 @@ class NotSplit(ValueError):
 
 @dataclass(frozen=True)
 class Division:
-    """What the other one gets: names that move, names that both bear, memories that move, memories of both."""
+    """The share of the other one: names that move, names that both bear, memories that move, memories of both."""
 
     moved_names: frozenset[int]
     shared_names: frozenset[int]
@@ -66,21 +65,21 @@ def split(
         borne = [alias for pk, alias in names.items() if pk in division.moved_names | division.shared_names]
         canonical = [alias.text for alias in borne if alias.normalized == normalize_name(entity.canonical_name)]
         called = [*canonical, *(alias.text for alias in borne), entity.canonical_name][0]
-        made = Entity.objects.create(persona=entity.persona, canonical_name=called, kind=entity.kind)
-        Alias.objects.filter(pk__in=division.moved_names).update(entity=made)
+        new = Entity.objects.create(persona=entity.persona, canonical_name=called, kind=entity.kind)
+        Alias.objects.filter(pk__in=division.moved_names).update(entity=new)
         shared = [names[pk].text for pk in sorted(division.shared_names)]
-        learn_aliases(made, shared or ([] if division.moved_names else [made.canonical_name]))
+        learn_aliases(new, shared or ([] if division.moved_names else [new.canonical_name]))
         left = [alias for pk, alias in names.items() if pk not in division.moved_names]
         if left and normalize_name(entity.canonical_name) not in {alias.normalized for alias in left}:
             entity.canonical_name = left[0].text
             entity.save(update_fields=["canonical_name"])
-        Mention.objects.filter(pk__in=division.moved_memories).update(entity=made)
-        link(made, [memories[pk] for pk in sorted(division.shared_memories)])
-        proposal = merge.propose(entity.persona, entity, made, 1.0, [merge.SPLIT])
+        Mention.objects.filter(pk__in=division.moved_memories).update(entity=new)
+        link(new, [memories[pk] for pk in sorted(division.shared_memories)])
+        proposal = merge.propose(entity.persona, entity, new, 1.0, [merge.SPLIT])
         merge.keep_apart(proposal, by, now)
         entity.refresh_from_db()
-        announce_split(entity, made)
-    return made
+        announce_split(entity, new)
+    return new
 
 
 def division_of(
@@ -98,8 +97,8 @@ def division_of(
     moved_names = chosen_names if chosen_names != names.keys() else set[int]()
     if chosen_names and not moved_names and not chosen:
         raise NotSplit("nothing_left")
-    standing = {memory: _standing(names, text) for memory, text in memories.items()}
-    named = {memory for memory, found in standing.items() if found & moved_names}
+    standing = {memory: {pk for pk, name in names.items() if occurs(name, text)} for memory, text in memories.items()}
+    named = {memory for memory, its_names in standing.items() if its_names & moved_names}
     shared = {memory for memory in named - chosen if standing[memory] - moved_names}
     moved = chosen | (named - shared)
     shared_names = {name for memory in chosen - named for name in standing[memory]}
@@ -108,8 +107,3 @@ def division_of(
     if moved == memories.keys():
         raise NotSplit("nothing_left")
     return Division(frozenset(moved_names), frozenset(shared_names), frozenset(moved), frozenset(shared))
-
-
-def _standing(names: Mapping[int, str], text: str) -> set[int]:
-    found = set(names_in(names.values(), text))
-    return {pk for pk, name in names.items() if name in found}

@@ -109,7 +109,7 @@ class EntityAdmin(ReadOnlyAdmin):
                 "names": list(entity.aliases.all()),
                 "mentions": list(mentions[:MOST_TO_SPLIT]),
                 "more": max(0, mentions.count() - MOST_TO_SPLIT),
-                "longest": rename.LONGEST_NAME,
+                "longest": rename.MAX_NAME,
             }
         return super().render_change_form(request, context, *args, **options)
 

@@ -16,7 +16,7 @@ from echovessel.api.problems import ApiError
 from echovessel.language.person_names import normalize_name
 from memory.entities import merge, rename, split
 from memory.entities.merge import LaterMergeStands, LivesOnInAnother
-from memory.entities.rename import LONGEST_DESCRIPTION, LONGEST_NAME, NameRefused
+from memory.entities.rename import MAX_DESCRIPTION, MAX_NAME, NameRefused
 from memory.entities.split import NotSplit
 from memory.models import Entity, MergeProposal
 from memory.web.api.memories import EntityOut, own_entities
@@ -27,9 +27,9 @@ from persona.lookup import own_persona
 from persona.models import Persona
 
 Answer = Literal["merge", "apart", "undo"]
-Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, examples=["Blackie"])]
+Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME, examples=["Blackie"])]
 Description = Annotated[
-    str, BeforeValidator(strip_text), Field(max_length=LONGEST_DESCRIPTION, examples=["Ana's black cat."])
+    str, BeforeValidator(strip_text), Field(max_length=MAX_DESCRIPTION, examples=["Ana's black cat."])
 ]
 MAX_IN_SPLIT = 500
 
