@@ -1,7 +1,7 @@
-"""Correcting: a person says how it was. The memory has their words from then on; what it said before is its history.
+"""Correcting: a person rewrites a memory. It has their words from then on; its earlier words are its history.
 
-What rests on it stays, and its page says that it rests on a corrected memory: a person who puts a date right has not
-said that what was concluded is wrong.
+Conclusions from it stay, and their pages say that they rest on a corrected memory: a person who corrects a date has not
+said that the conclusion is wrong.
 """
 
 from collections.abc import Sequence
@@ -38,19 +38,18 @@ from persona.models import Persona
 
 
 class NothingChanged(Enum):
-    """Says that a value which may be None is left as it is."""
+    """The value of a field that may be None and is left as it is."""
 
     UNCHANGED = "unchanged"
 
 
-TELLING = frozenset(("description", "event_time_start", "event_time_end"))
+RETELLING_FIELDS = frozenset(("description", "event_time_start", "event_time_end"))
 UNCHANGED: Literal[NothingChanged.UNCHANGED] = NothingChanged.UNCHANGED
 
 
 @dataclass(frozen=True)
 class Correction:
-    """What is to be otherwise; what is None is left as it is. `event_time` is (first day, last day), or None for no
-    day."""
+    """The fields to change; None leaves a field as it is. `event_time` is (first day, last day), or None for no day."""
 
     description: str | None = None
     emotional_impact: int | None = None
@@ -63,7 +62,7 @@ class Correction:
 
 
 class InvalidMemory(ValueError):
-    """No memory can be like this; `field` names what is wrong: description or event_time."""
+    """An invalid memory; `field` is the wrong one: description or event_time."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(reason)
@@ -78,19 +77,19 @@ class WordsForgotten(Exception):
 def correct(node: ConceptNode, change: Correction, by: AbstractBaseUser | None, now: datetime) -> ConceptNode:
     """Make a new version of the node, confirmed by `by`; without any difference nothing happens.
 
-    No transaction may be open. Raises Forgotten, InvalidMemory, EmbeddingUnavailable, and ConceptNode.DoesNotExist
+    No transaction may be open. Raises WordsForgotten, InvalidMemory, EmbeddingUnavailable, and ConceptNode.DoesNotExist
     where it was forgotten meanwhile.
     """
     values = _values(change)
     model = follow()
     [vector] = embedding.embed([values["description"]]) if "description" in values else [None]
-    return _rewritten(node, values, vector, model, by, now)
+    return _rewrite(node, values, vector, model, by, now)
 
 
 @with_one_model
 def restore(node: ConceptNode, version: NodeVersion, by: AbstractBaseUser | None, now: datetime) -> ConceptNode:
-    """Have the node say again what it said in one of its versions, with the verification that it had; what it says now
-    becomes history. Raises as `correct` does."""
+    """Return the node to one of its versions, with the verification that it had; its present words become history.
+    Raises as `correct` does."""
     start, end = version.event_time_start, version.event_time_end
     change = Correction(
         version.description,
@@ -105,11 +104,11 @@ def restore(node: ConceptNode, version: NodeVersion, by: AbstractBaseUser | None
     values = _values(change) | {"verification": version.verification}
     model = follow()
     [vector] = embedding.embed([values["description"]])
-    return _rewritten(node, values, vector, model, by, now)
+    return _rewrite(node, values, vector, model, by, now)
 
 
 def _values(change: Correction) -> dict[str, Any]:
-    """The columns that are to change, as they are stored."""
+    """The columns to change, as they are stored."""
     values: dict[str, Any] = {}
     if change.description is not None:
         values["description"] = tidy_description(change.description)
@@ -135,7 +134,7 @@ def _values(change: Correction) -> dict[str, Any]:
     return values
 
 
-def _rewritten(
+def _rewrite(
     node: ConceptNode,
     values: dict[str, Any],
     vector: np.ndarray | None,
@@ -176,11 +175,17 @@ def _rewritten(
             edited_by_id=by.pk if by else None,
             edited_at=now,
         )
-        if not differing.keys().isdisjoint(TELLING):
+        if not differing.keys().isdisjoint(RETELLING_FIELDS):
             erase_derived_text(stored, ReplacedText(stored.description, text or stored.description))
-        _update(stored, {"verification": ConceptNode.Verification.CONFIRMED} | differing)
+        columns: dict[str, Any] = {"verification": ConceptNode.Verification.CONFIRMED} | differing
+        if text is not None:
+            columns["content_hash"] = content_hash(text)
+        description, tags = (columns.get(name, getattr(stored, name)) for name in ("description", "relational_tags"))
+        columns["concern"] = concern_of(stored.kind, description, tags)
+        ConceptNode.objects.filter(pk=stored.pk).update(**columns)
+        stored.refresh_from_db(fields=[*columns])
         if text is not None and vector is not None:
-            # All that follows from another description: vector, cut words, whom it names.
+            # Everything derived from the description: vector, tokenized words, mentions.
             vectors.replace({stored.pk: vector}, model)
             NodeText.objects.filter(node=stored).update(body=" ".join(tokenizer.tokenize(stored.description)))
             follow_words(stored)
@@ -188,12 +193,3 @@ def _rewritten(
             stored.persona.uuid, "memory.node.updated", node_id=str(stored.uuid), kind=stored.kind, change="corrected"
         )
     return stored
-
-
-def _update(node: ConceptNode, values: dict[str, Any]) -> None:
-    if "description" in values:
-        values = values | {"content_hash": content_hash(values["description"])}
-    description, tags = (values.get(name, getattr(node, name)) for name in ("description", "relational_tags"))
-    values = values | {"concern": concern_of(node.kind, description, tags)}
-    ConceptNode.objects.filter(pk=node.pk).update(**values)
-    node.refresh_from_db(fields=[*values])

@@ -1,9 +1,9 @@
-"""What time does to memories: what was never sure, what is settled, and, where it is wished, what is old and slight
-leaves recall. It is archived: nothing is deleted, and a person can have it back (`memory.curation.actions.unarchive`).
+"""Archiving with time: doubtful, settled and, where the operator wants it, old and slight memories leave recall.
+Nothing is deleted, and a person can return them (`memory.curation.actions.unarchive`).
 
-    expire   doubtful, told once, and nobody has confirmed it for so many days
-    settle   a promise or an expectation whose outcome was known so many days ago
-    archive  an event or thought that is old, slight, hardly ever recalled, and of nobody's identity; off by default
+    expire   doubtful, told once, and unconfirmed for `expire_days`
+    settle   a promise or an expectation whose outcome has been known for `settle_days`
+    archive  an event or thought that is old, slight, hardly ever recalled, and about no identity; off by default
 """
 
 from collections import Counter
@@ -22,15 +22,15 @@ from memory.models.node import GUESS_BELOW
 
 Kind, Status, Because = ConceptNode.Kind, ConceptNode.Status, ConceptNode.ArchivedBecause
 
-SLIGHT = 3  # of 10; what weighs less left no mark
+SLIGHT = 3  # of 10; a smaller impact left no mark
 HARDLY_RECALLED = 2
 OLD = timedelta(days=90)
 PROTECTED_TAGS = frozenset(("identity-bearing", "commitment"))
-AT_ONCE = 500
+BATCH = 500
 
 
 class Verdict(StrEnum):
-    """What becomes of a memory."""
+    """The verdict on a memory."""
 
     KEEP = "keep"
     EXPIRE = "expire"
@@ -43,7 +43,7 @@ BECAUSE = {Verdict.EXPIRE: Because.EXPIRED, Verdict.SETTLE: Because.SETTLED, Ver
 
 @dataclass(frozen=True)
 class Facts:
-    """What a verdict depends on."""
+    """The facts that a verdict depends on."""
 
     kind: str
     source: str
@@ -77,23 +77,28 @@ class Facts:
 
 
 def decide(facts: Facts, now: datetime) -> Verdict:
-    """What becomes of a memory `now`. Only what may be recalled leaves recall, and nothing that is pinned does."""
+    """The verdict on a memory `now`. Only active memories leave recall, and no pinned one does."""
     if facts.status != Status.ACTIVE or facts.pinned:
         return Verdict.KEEP
-    if _is_settled(facts, now):
+    is_awaited = facts.kind in (Kind.INTENTION, Kind.EXPECTATION)
+    if is_awaited and facts.resolved_at and now - facts.resolved_at > timedelta(days=knobs.settle_days()):
         return Verdict.SETTLE
     if facts.verification == ConceptNode.Verification.CONFIRMED or facts.source == ConceptNode.Source.PERSON:
         return Verdict.KEEP
     never_confirmed = facts.verification == ConceptNode.Verification.UNVERIFIED and facts.mention_count <= 1
     if facts.confidence < GUESS_BELOW and never_confirmed and now - facts.created_at > _expiry():
         return Verdict.EXPIRE
-    return Verdict.ARCHIVE if knobs.archive_old() and _is_old_and_slight(facts, now) else Verdict.KEEP
+    is_old = now - facts.created_at > OLD and facts.access_count <= HARDLY_RECALLED
+    is_slight = abs(facts.impact) < SLIGHT and PROTECTED_TAGS.isdisjoint(facts.relational_tags)
+    if knobs.archive_old() and facts.kind in (Kind.EVENT, Kind.THOUGHT) and is_old and is_slight:
+        return Verdict.ARCHIVE
+    return Verdict.KEEP
 
 
 def run(now: datetime, *, dry_run: bool = False) -> Counter[str]:
-    """Give every memory its due, and count the verdicts by name. A dry run changes nothing."""
+    """Apply the verdicts, and count them by name. A dry run changes nothing."""
     counts: Counter[str] = Counter()
-    # Those of which something may become: few, so that not every memory is read every day.
+    # Only the memories that may leave: few, so that not every memory is read every day.
     expired = Q(confidence__lt=GUESS_BELOW, created_at__lt=now - _expiry())
     settled = Q(resolved_at__lt=now - timedelta(days=knobs.settle_days()))
     old = Q(created_at__lt=now - OLD, access_count__lte=HARDLY_RECALLED)
@@ -105,11 +110,10 @@ def run(now: datetime, *, dry_run: bool = False) -> Counter[str]:
         .order_by("persona", "id")
         .values_list("pk", flat=True)
     )
-    for first in range(0, len(due), AT_ONCE):
+    for first in range(0, len(due), BATCH):
         with transaction.atomic():
-            at_once = ConceptNode.objects.filter(pk__in=due[first : first + AT_ONCE])
-            nodes = at_once.select_related("persona").order_by("persona", "id")
-            for node in nodes:
+            batch = ConceptNode.objects.filter(pk__in=due[first : first + BATCH])
+            for node in batch.select_related("persona").order_by("persona", "id"):
                 verdict = decide(Facts.of(node), now)
                 if verdict != Verdict.KEEP:
                     counts[verdict] += 1
@@ -124,22 +128,6 @@ def run(now: datetime, *, dry_run: bool = False) -> Counter[str]:
                             change="archived",
                         )
     return counts
-
-
-def _is_settled(facts: Facts, now: datetime) -> bool:
-    if facts.kind not in (Kind.INTENTION, Kind.EXPECTATION) or facts.resolved_at is None:
-        return False
-    return now - facts.resolved_at > timedelta(days=knobs.settle_days())
-
-
-def _is_old_and_slight(facts: Facts, now: datetime) -> bool:
-    return (
-        facts.kind in (Kind.EVENT, Kind.THOUGHT)
-        and now - facts.created_at > OLD
-        and abs(facts.impact) < SLIGHT
-        and facts.access_count <= HARDLY_RECALLED
-        and PROTECTED_TAGS.isdisjoint(facts.relational_tags)
-    )
 
 
 def _expiry() -> timedelta:

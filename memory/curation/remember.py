@@ -25,7 +25,7 @@ from persona.models import Persona
 
 Role, Status = Message.Role, ConceptNode.Status
 SAID = {"en": "{name}: “{words}”", "zh": "{name}：“{words}”"}
-MOST_LINES_BACK = 10
+MAX_MESSAGES_BACK = 10
 
 WORDS = {
     "off_the_record": _("This conversation is off the record: nothing in it is remembered."),
@@ -44,7 +44,7 @@ class Place:
 
 
 class NotRemembered(Exception):
-    """It cannot be remembered; `code` says why, the message in words."""
+    """A message that cannot be remembered; `code` and message give the reason."""
 
     def __init__(self, code: str) -> None:
         super().__init__(WORDS[code])
@@ -53,7 +53,7 @@ class NotRemembered(Exception):
 
 @dataclass(frozen=True)
 class RememberedMessage:
-    """A line that somebody asked to have remembered, and the words of it that are."""
+    """A message that a person asked to have remembered, and its words that are."""
 
     message: Message
     words: str
@@ -73,7 +73,7 @@ def remember(message: Message, now: datetime, words: Place | None = None, within
     by_user = message.role == Role.USER
     draft = Draft(
         kind=ConceptNode.Kind.EVENT,
-        description=_described(message, said.strip()),
+        description=_describe(message, said.strip()),
         source=ConceptNode.Source.PERSON,
         subject=ConceptNode.Subject.USER if by_user else ConceptNode.Subject.PERSONA,
         session=message.session,
@@ -117,14 +117,13 @@ def remembered_message_ids(messages: MessageQuerySet) -> list[RememberedMessage]
     rows = Evidence.objects.filter(
         message__in=messages, node__source=ConceptNode.Source.PERSON, node__status=Status.ACTIVE
     )
-    found = {row.message_id: row for row in rows.select_related("message__persona__owner", "node").order_by("-node")}
-    return [_remembered(row.message, row.node) for row in found.values()]
-
-
-def _remembered(message: Message, node: ConceptNode) -> RememberedMessage:
-    before, _sign, after = _described(message, "\0").partition("\0")
-    words = node.description.removeprefix(before).removesuffix(after)
-    return RememberedMessage(message, words, is_whole=words == tidy_description(message.content))
+    remembered = {}
+    for row in rows.select_related("message__persona__owner", "node").order_by("-node"):
+        before, _sign, after = _describe(row.message, "\0").partition("\0")
+        words = row.node.description.removeprefix(before).removesuffix(after)
+        is_whole = words == tidy_description(row.message.content)
+        remembered[row.message_id] = RememberedMessage(row.message, words, is_whole)
+    return list(remembered.values())
 
 
 def _asked_to_remember(message: Message) -> Request | None:
@@ -149,9 +148,10 @@ def _remember_asked(line: Message, asked: Request, now: datetime) -> ConceptNode
 
 
 def _line_before(line: Message) -> Message | None:
-    """What the user said before it in the same talk, and was not itself but such a request."""
+    """The user's last message before it in the same session that is no such request itself."""
     theirs = Message.objects.filter(session=line.session_id, role=Role.USER, withheld=False).before(line)
-    for earlier in theirs.select_related("session", "persona__owner").order_by("-created_at", "-id")[:MOST_LINES_BACK]:
+    newest_first = theirs.select_related("session", "persona__owner").order_by("-created_at", "-id")
+    for earlier in newest_first[:MAX_MESSAGES_BACK]:
         asked = _asked_to_remember(earlier)
         if asked is None or not asked.points_back:
             return earlier
@@ -167,7 +167,7 @@ def _quoted(message: Message, words: Place | None, within: Place | None) -> tupl
         raise NotRemembered("withheld")
     content = message.content
     start, end = (words.start, words.end) if words else (0, len(content))
-    said = content[start : min(end, start + MAX_DESCRIPTION - len(_described(message, "")))]
+    said = content[start : min(end, start + MAX_DESCRIPTION - len(_describe(message, "")))]
     if not said.strip():
         raise NotRemembered("empty")
     whole = start + len(said) == end
@@ -176,7 +176,7 @@ def _quoted(message: Message, words: Place | None, within: Place | None) -> tupl
     return Quote(message, content[first:last], first, last), said
 
 
-def _described(message: Message, words: str) -> str:
+def _describe(message: Message, words: str) -> str:
     persona = message.persona
     speaker = persona.called if message.role == Role.USER else persona.name
     return SAID.get(persona.language, SAID["en"]).format(name=speaker, words=words)

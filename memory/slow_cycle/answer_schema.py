@@ -1,4 +1,4 @@
-"""The shape of what a model says between talks, read as leniently as `memory.consolidation.answer_schema` reads."""
+"""The schema of answers to a slow cycle, read as leniently as `memory.consolidation.answer_schema` reads."""
 
 from datetime import date
 from typing import Annotated, Any, ClassVar, Literal
@@ -18,28 +18,24 @@ def _day_or_none(value: Any) -> date | None:
         return None
 
 
-def _first(value: Any) -> Any:
-    """Models that were asked for one id sometimes give a list of one."""
-    return value[0] if isinstance(value, list) and value else value
-
-
 PerhapsDay = Annotated[
     date | None,
     BeforeValidator(_day_or_none),
     WithJsonSchema({"anyOf": [{"type": "string", "description": "YYYY-MM-DD"}, {"type": "null"}]}),
 ]
-Id = Annotated[Filled, BeforeValidator(_first)]
+# Models that were asked for one id sometimes give a list of one.
+Id = Annotated[Filled, BeforeValidator(lambda value: value[0] if isinstance(value, list) and value else value)]
 
 
 class QuestionItem(BaseModel):
-    """Something to wonder about. `about` are ids of given events, such as "e3"."""
+    """An open question. `about` are ids of events of the prompt, such as "e3"."""
 
     text: Filled
     about: Words
 
 
 class ExpectationItem(BaseModel):
-    """What may come, with its day where there is one."""
+    """An expectation, with its day where there is one."""
 
     description: Filled
     due: PerhapsDay = None
@@ -47,7 +43,7 @@ class ExpectationItem(BaseModel):
 
 
 class OutcomeItem(BaseModel):
-    """How something ended that was awaited, by given events that say so."""
+    """The outcome of an open item, with the events of the prompt that show it."""
 
     of: Id
     outcome: Annotated[
@@ -58,14 +54,14 @@ class OutcomeItem(BaseModel):
 
 
 class QuestionAnswer(BaseModel):
-    """A given question ("q3"), and the given event that answers it."""
+    """A question of the prompt ("q3"), and the event that answers it."""
 
     question: Id
     by: Id
 
 
 class SlowCycleAnswer(LenientAnswer):
-    """What she makes of what is new."""
+    """The conclusions from new events."""
 
     lists: ClassVar = {
         "thoughts": ReflectedThought,
@@ -84,7 +80,7 @@ class SlowCycleAnswer(LenientAnswer):
 
 
 class EntityAnswer(LenientAnswer):
-    """Who somebody is, and the given events that say so. Without a model there is no description."""
+    """The description of an entity, and its events of the prompt. Without a model there is no description."""
 
     description: Text = ""
     filling: Words

@@ -1,13 +1,14 @@
-"""Packing: the new events, oldest first, as many as fit, beside what she awaits, wonders and thinks already.
+"""The inputs of a run: the new events, oldest first, as many as fit, beside open items, questions and thoughts.
 
-A run costs its prompts and the longest answers that they allow, by our estimate. Of what the instructions leave, half
-at most is for what is known already; the events have the rest, and at least one of them always fits, so that a run
-always gets on.
+A run costs its prompts and the longest answers that they allow, by our estimate. Of the tokens that the instructions
+leave, at most half is for what is known already; the events have the rest, and at least one of them always fits, so
+that every run advances.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import F
 
@@ -19,29 +20,62 @@ from memory.consolidation import prompt
 from memory.consolidation.open_items import KINDS
 from memory.consolidation.slow_cycle_requests import fresh_events
 from memory.curation import questions
-from memory.models import ConceptNode, Question, SlowCycle
-from memory.models.node import NodeQuerySet
-from memory.recall.lessons import boundaries_of
+from memory.models import ConceptNode, SlowCycle
+from memory.recall.lessons import Boundary, boundaries_of
 from memory.slow_cycle import replies
-from memory.slow_cycle.inputs import PromptItem, RunInputs
 from persona.models import Persona
 
 Kind = ConceptNode.Kind
 PROMISE = {Kind.INTENTION: "promise", Kind.EXPECTATION: "expectation"}
-MOST_LOOKED_AT = 400  # events; of the shortest ones not many more would fit the largest run
+MAX_EVENTS_READ = 400  # of the shortest events not many more would fit the largest run
+
+
+class PromptItem(NamedTuple):
+    """A row, and its line in the prompt."""
+
+    row: Any
+    line: str
+
+
+@dataclass(frozen=True)
+class RunInputs:
+    """The inputs of a run; `boundaries` are subjects that the owner wants left alone."""
+
+    events: Sequence[PromptItem] = ()
+    awaited: Sequence[PromptItem] = ()
+    questions: Sequence[PromptItem] = ()
+    thoughts: Sequence[PromptItem] = ()
+    boundaries: Sequence[Boundary] = ()
+
+    @property
+    def lists(self) -> dict[str, Sequence[PromptItem]]:
+        return {name: getattr(self, name) for name in ("events", "awaited", "questions", "thoughts")}
+
+    @property
+    def through(self) -> int:
+        """The key of the last event."""
+        return int(self.events[-1].row.pk)
+
+    @property
+    def words(self) -> list[str]:
+        """All lines of the prompt."""
+        return [item.line for items in self.lists.values() for item in items]
+
+    def keys(self) -> dict[str, list[int]]:
+        """The keys of all rows, for the account of the run."""
+        return {name: [item.row.pk for item in items] for name, items in self.lists.items()}
 
 
 def build_inputs(cycle: SlowCycle, now: datetime) -> RunInputs:
-    """All that fits; where a run was asked before and its answer was kept, the events that it was asked about."""
+    """All that fits; where a run was asked before and its reply was kept, the events of that prompt."""
     persona = cycle.persona
     boundaries = boundaries_of(persona)[: knobs.slow_cycle_boundaries()]
-    room = knobs.slow_cycle_run_tokens() - cost(request(persona, RunInputs(boundaries=boundaries), now))
-    known = _known(persona, room // 2, now)
-    left = room - sum(_cost(told.line) for found in known.lists.values() for told in found)
-    # --- what there is ------------------------------------------------------------------------------------------------
+    left = knobs.slow_cycle_run_tokens() - cost(request(persona, RunInputs(boundaries=boundaries), now))
+    known = _read_known(persona, left // 2, now)
+    left -= sum(map(_cost, known.words))
     fresh = fresh_events(cycle, now)
-    asked = list(fresh.filter(pk__lte=replies.thought_through(cycle.persona))[:MOST_LOOKED_AT])
-    unread = asked or list(fresh[:MOST_LOOKED_AT])
+    asked = list(fresh.filter(pk__lte=replies.thought_through(persona))[:MAX_EVENTS_READ])
+    unread = asked or list(fresh[:MAX_EVENTS_READ])
     events = _fitting(unread, lambda event: shorten(prompt.format_memories(persona, [event]), left - 1), left)
     return RunInputs(events, known.awaited, known.questions, known.thoughts, boundaries)
 
@@ -51,24 +85,35 @@ def cost(request: llm.Request) -> int:
     return tokens(request.system) + tokens(request.user) + request.max_tokens
 
 
-def request(persona: Persona, given: RunInputs, now: datetime) -> llm.Request:
-    # --- for the provider that has no model to read prose
-    # ---------------------------------------------------------------
+def request(persona: Persona, inputs: RunInputs, now: datetime) -> llm.Request:
+    """The request of a run; its payload serves the provider that has no model to read prose."""
     return prompt.request(
         persona,
         "slow_cycle",
         tier="medium",
         max_tokens=knobs.slow_cycle_answer_tokens(),
-        values={name: lines_of(Neutral(told.line) for told in found) for name, found in given.lists.items()}
+        values={name: lines_of(Neutral(item.line) for item in items) for name, items in inputs.lists.items()}
         | {
             "today": f"{now.astimezone(persona.zone):%Y-%m-%d %a}",
-            "boundaries": lines_of(one_line(f"- {boundary.text}") for boundary in given.boundaries),
+            "boundaries": lines_of(one_line(f"- {boundary.text}") for boundary in inputs.boundaries),
         },
         material={
             "now": now.isoformat(),
             "timezone": persona.timezone,
-            "events": [_event(told.row) for told in given.events],
-            "thoughts": [{"id": f"e{told.row.pk}", "description": told.row.description} for told in given.thoughts],
+            "events": [
+                {
+                    "id": f"e{event.pk}",
+                    "description": event.description,
+                    "emotional_impact": event.emotional_impact,
+                    "relational_tags": event.relational_tags,
+                    "event_time": {"start": _iso(event.event_time_start), "end": _iso(event.event_time_end)}
+                    if event.event_time_start
+                    else None,
+                    "told_at": event.created_at.isoformat(),
+                }
+                for event, _line in inputs.events
+            ],
+            "thoughts": [{"id": f"e{node.pk}", "description": node.description} for node, _line in inputs.thoughts],
             "awaited": [
                 {
                     "id": f"e{node.pk}",
@@ -76,46 +121,39 @@ def request(persona: Persona, given: RunInputs, now: datetime) -> llm.Request:
                     "description": node.description,
                     "due": _iso(node.event_time_end),
                 }
-                for node, _line in given.awaited
+                for node, _line in inputs.awaited
             ],
-            "questions": [{"id": f"q{told.row.pk}", "text": told.row.text} for told in given.questions],
+            "questions": [{"id": f"q{question.pk}", "text": question.text} for question, _line in inputs.questions],
         },
     )
 
 
-def _known(persona: Persona, room: int, now: datetime) -> RunInputs:
-    """What she awaits first: it may be settled by what is new."""
+def _read_known(persona: Persona, room: int, now: datetime) -> RunInputs:
+    """Open items first: new events may settle them."""
+
+    def format_open_item(node: ConceptNode) -> str:
+        due = f", due {node.event_time_end}" if node.event_time_end else ""
+        return f"[e{node.pk}] ({PROMISE[Kind(node.kind)]}{due}) {one_line(node.description)}"
+
     # Open promises and expectations, the next due first, those without a day last.
     still_open = ConceptNode.objects.filter(persona=persona, kind__in=KINDS, outcome=ConceptNode.Outcome.OPEN)
     in_order = still_open.recallable().order_by(F("event_time_end").asc(nulls_last=True), "pk")
-    waiting = _fitting(in_order[: knobs.slow_cycle_awaited()], _as_awaited, room)
-    room -= sum(_cost(told.line) for told in waiting)
-    asked = _fitting(questions.open_questions(persona, now), _as_question, room)
-    room -= sum(_cost(told.line) for told in asked)
-    thoughts = _fitting(_thoughts(persona), lambda node: prompt.format_memories(persona, [node]), room)
-    return RunInputs((), waiting, asked, thoughts)
+    awaited = _fitting(in_order[: knobs.slow_cycle_awaited()], format_open_item, room)
+    room -= sum(_cost(item.line) for item in awaited)
+    asked = _fitting(questions.open_questions(persona, now), lambda row: f"[q{row.pk}] {one_line(row.text)}", room)
+    room -= sum(_cost(item.line) for item in asked)
+    newest = ConceptNode.objects.filter(persona=persona, kind=Kind.THOUGHT).recallable().newest_first()
+    thoughts = _fitting(
+        newest[: knobs.slow_cycle_thoughts()], lambda node: prompt.format_memories(persona, [node]), room
+    )
+    return RunInputs((), awaited, asked, thoughts)
 
 
-def _thoughts(persona: Persona) -> NodeQuerySet:
-    thoughts = ConceptNode.objects.filter(persona=persona, kind=Kind.THOUGHT).recallable()
-    return thoughts.newest_first()[: knobs.slow_cycle_thoughts()]
-
-
-# --- as it is told ------------------------------------------------------------------------------------------------
-def _as_awaited(node: ConceptNode) -> str:
-    due = f", due {node.event_time_end}" if node.event_time_end else ""
-    return f"[e{node.pk}] ({PROMISE[Kind(node.kind)]}{due}) {one_line(node.description)}"
-
-
-def _as_question(question: Question) -> str:
-    return f"[q{question.pk}] {one_line(question.text)}"
-
-
-def _fitting(rows: Iterable[Any], tell: Callable[[Any], str], room: int) -> list[PromptItem]:
-    """The first rows whose lines fit into so many tokens together."""
+def _fitting(rows: Iterable[Any], format_row: Callable[[Any], str], room: int) -> list[PromptItem]:
+    """The first rows whose lines fit into `room` tokens together."""
     kept: list[PromptItem] = []
     for row in rows:
-        line = tell(row)
+        line = format_row(row)
         room -= _cost(line)
         if room < 0:
             break
@@ -125,18 +163,6 @@ def _fitting(rows: Iterable[Any], tell: Callable[[Any], str], room: int) -> list
 
 def _cost(line: str) -> int:
     return tokens(line + "\n")
-
-
-def _event(event: ConceptNode) -> dict[str, Any]:
-    days = {"start": _iso(event.event_time_start), "end": _iso(event.event_time_end)}
-    return {
-        "id": f"e{event.pk}",
-        "description": event.description,
-        "emotional_impact": event.emotional_impact,
-        "relational_tags": event.relational_tags,
-        "event_time": days if event.event_time_start else None,
-        "told_at": event.created_at.isoformat(),
-    }
 
 
 def _iso(day: date | None) -> str | None:

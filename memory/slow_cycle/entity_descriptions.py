@@ -1,12 +1,13 @@
-"""Describing: who somebody is, in a few sentences, from the events that tell of them.
+"""Describing entities in a few sentences, from the events that mention them.
 
-Of whom enough is told, and something new, so many a run; never of whom a person has written. A description stands on
-given events that it cites. Where none can be had it is left for another run: what was thought is not held up by it.
+A run describes up to `slow_cycle_entities` of those with enough events and a new one; never one that a person has
+described. A description rests on events of the prompt that it cites. Where a model gives none it is left for another
+run: the thoughts of this one do not wait for it.
 """
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from django.db.models import Count, F, Max, Q, QuerySet
@@ -28,15 +29,15 @@ from persona.models import Persona
 
 logger = logging.getLogger(__name__)
 
-LONGEST = 400
-MOST_NAMES = 6
+MAX_LENGTH = 400
+MAX_NAMES = 6
 CHANGED, FORGOTTEN = "changed", "forgotten"
 _SENTENCES = re.compile(r"^.*[.!?。！？…](?=\s|$|(?<=[。！？…]))", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Subject:
-    """Somebody to be described, and the events to do it from, oldest first."""
+    """An entity to be described, and its events, oldest first."""
 
     entity: Entity
     events: Sequence[ConceptNode]
@@ -48,7 +49,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Description:
-    """What was said of somebody: words, and the given events that they cite; or why there are none."""
+    """A description, with the events of the prompt that it cites; or the reason why there is none."""
 
     of: Subject
     text: str = ""
@@ -59,22 +60,22 @@ class Description:
 
 
 def describe(lease: Lease[SlowCycle], room: int) -> list[Description]:
-    """Ask about those who are due, as far as so many tokens reach. Raises nothing of a model's.
+    """Request descriptions of the entities that are due, within `room` tokens. Raises no error of a model.
 
     No transaction may be open: the model works in here.
     """
-    found: list[Description] = []
+    descriptions: list[Description] = []
     for subject in due_subjects(lease.row.persona):
         request = _request(lease.row.persona, subject)
         room -= cost(request)
-        if room < 0 or (found and not found[-1].was_answered):
+        if room < 0 or (descriptions and not descriptions[-1].was_answered):
             break
-        found.append(_asked(lease, subject, request))
-    return found
+        descriptions.append(_ask(lease, subject, request))
+    return descriptions
 
 
 def due_subjects(persona: Persona) -> list[Subject]:
-    """Whom to describe: those about whom a run asked that was not finished, in its order, then those with the newest
+    """The entities to describe: those of a run that was not finished, in its order, then those with the newest
     events."""
     asked = replies.described_through(persona)
     told = Q(mentions__node__kind=ConceptNode.Kind.EVENT, mentions__node__status=ConceptNode.Status.ACTIVE)
@@ -82,33 +83,45 @@ def due_subjects(persona: Persona) -> list[Subject]:
         events=Count("mentions", filter=told), newest=Max("mentions__node", filter=told)
     )
     wanted = counted.filter(events__gte=knobs.slow_cycle_entity_least_events(), newest__gt=F("described_through"))
-    most = knobs.slow_cycle_entities()
-    others = wanted.exclude(pk__in=asked).order_by("-newest", "pk")[:most]
+    limit = knobs.slow_cycle_entities()
+    others = wanted.exclude(pk__in=asked).order_by("-newest", "pk")[:limit]
     again = wanted.in_bulk(list(asked))
-    entities = [*(again[pk] for pk in asked if pk in again), *others]
-    subjects = [_subject(entity, asked) for entity in entities[:most]]
-    return [subject for subject in subjects if subject.events]
+    subjects = []
+    for entity in [*(again[pk] for pk in asked if pk in again), *others][:limit]:
+        events = ConceptNode.objects.filter(mentions__entity=entity, kind=ConceptNode.Kind.EVENT).recallable()
+        if entity.pk in asked:
+            events = events.filter(pk__lte=asked[entity.pk])
+        if newest := list(events.order_by("-pk")[: knobs.slow_cycle_entity_events()]):
+            subjects.append(Subject(entity, newest[::-1]))
+    return subjects
 
 
 def describable(persona: Persona) -> QuerySet[Entity]:
-    """Those who are known for sure, and of whom no person has written."""
-    mine_to_write = Q(description="") | Q(described_by=Entity.DescribedBy.SLOW_CYCLE)
-    return Entity.objects.filter(mine_to_write, persona=persona, status=Entity.Status.CONFIRMED)
+    """Confirmed entities that no person has described."""
+    not_by_person = Q(description="") | Q(described_by=Entity.DescribedBy.SLOW_CYCLE)
+    return Entity.objects.filter(not_by_person, persona=persona, status=Entity.Status.CONFIRMED)
 
 
 def write(persona: Persona, described: Description) -> str:
-    """Have the entity described so; returns why not, or an empty string. Call inside a transaction.
+    """Store a description; returns why not, or an empty string. Call inside a transaction.
 
-    What the events said, and what stood there, has to be so still: somebody may have put it right, or away, meanwhile.
+    The events and the old description must be unchanged: somebody may have corrected or hidden one meanwhile.
     """
-    subject = described.of
-    mine = describable(persona).filter(pk=subject.entity.pk, description=subject.entity.description)
-    why = described.dropped or _refusal(persona, described)
+    subject, why = described.of, described.dropped
+    unchanged = describable(persona).filter(pk=subject.entity.pk, description=subject.entity.description)
+    if not why:
+        stored = ConceptNode.objects.filter(pk__in=[event.pk for event in subject.events]).recallable()
+        now = dict(stored.values_list("pk", "description"))
+        names = [subject.entity.canonical_name, *(event.description for event in subject.events)]
+        if any(now.get(event.pk) != event.description for event in subject.events):
+            why = CHANGED
+        elif tombstones.refuses(persona, [described.text]) or brings_back(persona, described.text, names):
+            why = FORGOTTEN
     if why:
         if described.was_answered and why != CHANGED:
-            mine.update(described_through=subject.through)  # nothing more is to be had from these
+            unchanged.update(described_through=subject.through)  # these events give no description
         return why
-    if not mine.update(
+    if not unchanged.update(
         description=described.text,
         described_by=Entity.DescribedBy.SLOW_CYCLE,
         described_through=subject.through,
@@ -119,17 +132,9 @@ def write(persona: Persona, described: Description) -> str:
 
 
 # --- asking -------------------------------------------------------------------------------------------------------
-def _subject(entity: Entity, asked: Mapping[int, int]) -> Subject:
-    events = ConceptNode.objects.filter(mentions__entity=entity, kind=ConceptNode.Kind.EVENT).recallable()
-    if entity.pk in asked:
-        events = events.filter(pk__lte=asked[entity.pk])
-    newest = events.order_by("-pk")[: knobs.slow_cycle_entity_events()]
-    return Subject(entity, list(reversed(newest)))
-
-
 def _request(persona: Persona, subject: Subject) -> llm.Request:
     entity = subject.entity
-    names = list(entity.aliases.values_list("text", flat=True)[:MOST_NAMES])
+    names = list(entity.aliases.values_list("text", flat=True)[:MAX_NAMES])
     return prompt.request(
         persona,
         "entity",
@@ -153,7 +158,7 @@ def _request(persona: Persona, subject: Subject) -> llm.Request:
     )
 
 
-def _asked(lease: Lease[SlowCycle], subject: Subject, request: llm.Request) -> Description:
+def _ask(lease: Lease[SlowCycle], subject: Subject, request: llm.Request) -> Description:
     stored = replies.of_describing(lease, subject.entity.pk, subject.through)
     try:
         answer = llm.answer_now(request, EntityAnswer, replies=stored)
@@ -162,32 +167,20 @@ def _asked(lease: Lease[SlowCycle], subject: Subject, request: llm.Request) -> D
     except LLMError as error:
         logger.warning("entity %s is not described: %s", subject.entity.pk, error.code)
         return Description(subject, dropped=error.code, was_answered=False)
-    given = {event.pk for event in subject.events}
-    keys = dict.fromkeys(prompt.node_id(one) for one in answer.value.filling)
-    cited = [key for key in keys if key in given]
+    events = {event.pk for event in subject.events}
+    keys = dict.fromkeys(prompt.node_id(each) for each in answer.value.filling)
+    cited = [key for key in keys if key in events]
     text = shorten_description(in_one_line(answer.value.description))
     return Description(subject, text, cited, "" if cited else "no_ground", usage=answer.usage)
 
 
 def shorten_description(text: str) -> str:
-    """At most 400 characters, whole sentences where one ends in there.
+    """At most 400 characters; whole sentences, if one ends within them.
 
-    >>> shortened("He sails. " + "He sings " * 50)
+    >>> shorten_description("He sails. " + "He sings " * 50)
     'He sails.'
     """
-    if len(text) <= LONGEST:
+    if len(text) <= MAX_LENGTH:
         return text
-    whole = _SENTENCES.match(text[:LONGEST])
-    return whole.group() if whole else text[: LONGEST - 1].rstrip() + "…"
-
-
-def _refusal(persona: Persona, described: Description) -> str:
-    told = [event.description for event in described.of.events]
-    # --- writing ------------------------------------------------------------------------------------------------------
-    stored = ConceptNode.objects.filter(pk__in=[event.pk for event in described.of.events]).recallable()
-    now = dict(stored.values_list("pk", "description"))
-    if not all(now.get(event.pk) == event.description for event in described.of.events):
-        return CHANGED
-    names = [described.of.entity.canonical_name, *told]
-    buried = tombstones.refuses(persona, [described.text]) or brings_back(persona, described.text, names)
-    return FORGOTTEN if buried else ""
+    whole = _SENTENCES.match(text[:MAX_LENGTH])
+    return whole.group() if whole else text[: MAX_LENGTH - 1].rstrip() + "…"

@@ -1,4 +1,4 @@
-"""Thinking: the one question of a run, and what of its answer stands."""
+"""Thinking: the one request of a run, and the valid items of its answer."""
 
 from dataclasses import dataclass
 
@@ -8,28 +8,28 @@ from memory.curation.restatements import names_of
 from memory.models import SlowCycle
 from memory.slow_cycle import context, replies
 from memory.slow_cycle.answer_schema import SlowCycleAnswer
-from memory.slow_cycle.inputs import RunInputs
+from memory.slow_cycle.context import RunInputs
 from memory.slow_cycle.validate import ValidAnswer, validate_answer
 
 
 @dataclass(frozen=True)
 class Thinking:
-    """What stands of the answer, what it took, and the most that the question could have taken."""
+    """The inputs, the valid items, the tokens used, and the most that the request could have used."""
 
-    given: RunInputs
-    sifted: ValidAnswer
+    inputs: RunInputs
+    valid: ValidAnswer
     usage: llm.Usage
     cost: int
 
 
-def think(lease: Lease[SlowCycle], given: RunInputs) -> Thinking:
-    """Ask what she makes of what is given, at least one event. Raises LLMError.
+def think(lease: Lease[SlowCycle], inputs: RunInputs) -> Thinking:
+    """Ask for conclusions from the inputs, at least one event. Raises LLMError.
 
     No transaction may be open: the model works in here.
     """
     now, persona = lease.clock(), lease.row.persona
-    request = context.request(persona, given, now)
-    answer = llm.answer_now(request, SlowCycleAnswer, replies=replies.of_thinking(lease, given.through))
+    request = context.request(persona, inputs, now)
+    answer = llm.answer_now(request, SlowCycleAnswer, replies=replies.of_thinking(lease, inputs.through))
     today = now.astimezone(persona.zone).date()
-    stands = validate_answer(answer.value, given, today, names_of(persona))
-    return Thinking(given, stands, answer.usage, context.cost(request))
+    valid = validate_answer(answer.value, inputs, today, names_of(persona))
+    return Thinking(inputs, valid, answer.usage, context.cost(request))

@@ -19,11 +19,10 @@ from memory import knobs
 from memory.consolidation.slow_cycle_requests import clear_request
 from memory.models import SlowCycle, SlowCycleRun
 from memory.slow_cycle import replies
-from memory.slow_cycle.context import build_inputs
+from memory.slow_cycle.context import RunInputs, build_inputs
 from memory.slow_cycle.entity_descriptions import describe
 from memory.slow_cycle.gate import Decision, decide
 from memory.slow_cycle.gate_facts import facts_of
-from memory.slow_cycle.inputs import RunInputs
 from memory.slow_cycle.persist import store
 from memory.slow_cycle.prompt import think
 
@@ -61,7 +60,7 @@ class SlowCycleJob(runner.Job[Lease[SlowCycle]]):
         super().__init__(lease)
         self.cycle = lease.row
         self.reason: str = SlowCycleRun.Reason.RESTED
-        self.given = RunInputs()
+        self.inputs = RunInputs()
 
     def run_steps(self) -> Outcome:
         decision = decide(facts_of(self.cycle, self.lease.clock()), self.lease.clock())
@@ -70,8 +69,8 @@ class SlowCycleJob(runner.Job[Lease[SlowCycle]]):
             return self.fail("stopped")
         if decision.refusal is not None:
             return self.rest(decision)
-        self.given = build_inputs(self.cycle, self.lease.clock())
-        thinking = think(self.lease, self.given)
+        self.inputs = build_inputs(self.cycle, self.lease.clock())
+        thinking = think(self.lease, self.inputs)
         described = describe(self.lease, knobs.slow_cycle_run_tokens() - thinking.cost)
         store(self.lease, self.reason, thinking, described)
         return Outcome.DONE
@@ -88,8 +87,11 @@ class SlowCycleJob(runner.Job[Lease[SlowCycle]]):
     def fail(self, failure: str) -> Outcome:
         """Give up until the next session ends. The events stay new, unless models have refused them too often."""
         through, made = self.cycle.through, list[dict[str, Any]]()
-        if self.given.events and self._failed_too_often(failure):
-            through, made = self.given.through, [{"kind": "events", "dropped": failure}]
+        failed = SlowCycleRun.objects.filter(persona=self.cycle.persona, outcome=SlowCycleRun.Outcome.FAILED)
+        before = failed.filter(through=self.cycle.through, failure__in=CAUSED_BY_EVENTS).count()
+        too_often = failure in CAUSED_BY_EVENTS and before + 1 >= MAX_FAILURES_BY_EVENTS
+        if self.inputs.events and too_often:
+            through, made = self.inputs.through, [{"kind": "events", "dropped": failure}]
         with transaction.atomic():
             self.lease.release(through=through, attempts=0)
             clear_request(self.cycle)
@@ -100,15 +102,10 @@ class SlowCycleJob(runner.Job[Lease[SlowCycle]]):
                 reason=self.reason,
                 outcome=SlowCycleRun.Outcome.FAILED,
                 failure=failure,
-                given=self.given.keys(),
+                given=self.inputs.keys(),
                 made=made,
                 through=through,
                 at=self.lease.clock(),
             )
         logger.error("%s failed: %s", self.cycle, failure)
         return Outcome.FAILED
-
-    def _failed_too_often(self, failure: str) -> bool:
-        runs = SlowCycleRun.objects.filter(persona=self.cycle.persona, outcome=SlowCycleRun.Outcome.FAILED)
-        before = runs.filter(through=self.cycle.through, failure__in=CAUSED_BY_EVENTS).count()
-        return failure in CAUSED_BY_EVENTS and before + 1 >= MAX_FAILURES_BY_EVENTS

@@ -13,7 +13,7 @@ from memory.entities import merge
 from memory.entities.resolve import learn_aliases, link
 from memory.models import ConceptNode, Entity, MergeProposal, ModelReply
 from memory.slow_cycle import runner
-from memory.slow_cycle.entity_descriptions import LONGEST, due_subjects, shorten_description
+from memory.slow_cycle.entity_descriptions import MAX_LENGTH, due_subjects, shorten_description
 from memory.slow_cycle.runner import Outcome
 from memory.store import tombstones
 from memory.store.tombstones import TombstoneSource
@@ -233,7 +233,7 @@ def test_it_is_shortened_to_whole_sentences() -> None:
     long = "Omar sails. " + "He bakes bread " * 40
     assert shorten_description(long) == "Omar sails."
     assert shorten_description("奥马尔会开船。他" + "烤面包" * 200) == "奥马尔会开船。"
-    assert len(shorten_description("bread " * 200)) <= LONGEST
+    assert len(shorten_description("bread " * 200)) <= MAX_LENGTH
 
 
 def test_whom_two_entities_turn_out_to_be_is_described_by_all_that_is_told(
