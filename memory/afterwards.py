@@ -1,12 +1,9 @@
-"""What a turn leaves for memory to do at once, off the hot path: what somebody asked to have remembered is, for what
-they asked to have forgotten a preview is offered, and what must not wait for the end of the talk is read early; and
-what recall needs for the next turn is held ready."""
+"""The work of memory after a turn, off the hot path: remember what the user asked to remember, preview what they asked
+to forget, request an early consolidation where one cannot wait, and prepare recall for the next turn."""
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from chat.models import Message, Session, Turn
-from echovessel.db.compiled_queries import Query
+from chat.models import Message, Turn
 from echovessel.language.requests import RequestKind, read_requests
 from memory import knobs
 from memory.consolidation import requests
@@ -18,44 +15,35 @@ from memory.recall import prepare
 from memory.requests.answer import forget_confirmed
 from memory.requests.offer import offer
 
-_turn: Query[Turn] = Query(lambda turn: Turn.objects.filter(pk=turn).select_related("session", "persona"))
-_lines: Query[Message] = Query(
-    lambda turn: (
-        Message.objects.filter(turn=turn, role=Message.Role.USER, withheld=False)
-        .select_related("session", "persona__owner")
-        .order_by("created_at", "id")
-    )
-)
-
 
 def after_turn(turn_pk: int, now: datetime) -> None:
-    """See to the lines of a turn that has ended, however it did. Doing it twice does nothing more.
+    """Process the messages of a turn that has ended, with or without a reply. A second call changes nothing more.
 
-    No transaction may be open. Raises EmbeddingUnavailable; the early reading is asked for all the same.
+    No transaction may be open. Raises EmbeddingUnavailable; the early consolidation is requested all the same.
     """
-    for turn in _turn(turn_pk):
-        note_hint(turn, now)
-        questions.note_hint(turn, now)
-        if not turn.session.off_the_record:
-            lines = _lines(turn_pk)
-            offer(turn, lines)
-            forget_confirmed(turn, now)
-            try:
-                remember_requested(lines, now)
-            finally:
-                _ask_for_early_reading(turn.session, lines, now)
-        prepare(turn.persona_id)
-
-
-def _ask_for_early_reading(session: Session, lines: Sequence[Message], now: datetime) -> None:
-    """Where a line calls for it, the knob allows it, and the last such reading was not just now."""
-    if not knobs.early_reading() or not any(map(_must_not_wait, lines)):
+    turn = Turn.objects.select_related("session", "persona").filter(pk=turn_pk).first()
+    if turn is None:
         return
-    lately = now - timedelta(minutes=knobs.early_reading_minutes())
-    if not session.extractions.filter(created_at__gt=lately).exists():
-        requests.request_early_consolidation(session, now)
+    note_hint(turn, now)
+    questions.note_hint(turn, now)
+    if not turn.session.off_the_record:
+        of_user = Message.objects.filter(turn=turn, role=Message.Role.USER, withheld=False)
+        messages = list(of_user.select_related("session", "persona__owner").order_by("created_at", "id"))
+        offer(turn, messages)
+        forget_confirmed(turn, now)
+        try:
+            remember_requested(messages, now)
+        finally:
+            lately = now - timedelta(minutes=knobs.early_reading_minutes())
+            if (
+                knobs.early_reading()
+                and any(map(_must_not_wait, messages))
+                and not turn.session.extractions.filter(created_at__gt=lately).exists()
+            ):
+                requests.request_early_consolidation(turn.session, now)
+    prepare(turn.persona_id)
 
 
-def _must_not_wait(line: Message) -> bool:
-    asks = any(one.kind is RequestKind.REMEMBER and one.sure for one in read_requests(line.content))
-    return asks or has_strong_emotion([line.content])
+def _must_not_wait(message: Message) -> bool:
+    asked = any(request.kind is RequestKind.REMEMBER and request.sure for request in read_requests(message.content))
+    return asked or has_strong_emotion([message.content])

@@ -1,6 +1,7 @@
-"""What a prompt says of what remains (L3 to L5): recollections, impressions, promises, expectations, who is named.
+"""The memory sections of a prompt (L3 to L5): recollections, impressions, promises, expectations, named entities.
 
-What stands in the lists that every prompt carries is not recalled for a turn as well.
+Nodes of the lists that every prompt carries are not recalled for a turn as well. The queries of these lists are
+compiled: one takes 0.04 ms in place of 0.45, and a turn has up to fourteen (2026-11-22).
 """
 
 import re
@@ -22,9 +23,9 @@ from echovessel.llm.prompt_text import Neutral, fence, lines_of, one_line, rende
 from memory import knobs
 from memory.curation import questions
 from memory.entities import clarify
-from memory.models import ConceptNode, Entity, MergeProposal
+from memory.models import ConceptNode, Entity
 from memory.models.node import NodeQuerySet, is_unsure
-from memory.recall import Meaning, Recall, recall, scoring
+from memory.recall import Meaning, recall, scoring
 from memory.recall.always_known import KnownNode, within_budget
 from memory.recall.always_known import always_known as always_known_nodes
 from memory.recall.lessons import fitting
@@ -35,17 +36,17 @@ from persona.models import CoreBlock, Persona
 
 Kind, Subject = ConceptNode.Kind, ConceptNode.Subject
 SECONDS_A_DAY = 86_400
-# Of many thoughts about the user the heaviest and the newest compete for the few places.
-MOST_WEIGHED = 200
-# So many open expectations, the next due first, are compared with what is said.
-MOST_COMPARED = 100
+# Of many thoughts about the user the newest compete for the few places by weight.
+MAX_WEIGHED = 200
+# This many open expectations, the next due first, are compared with the last message.
+MAX_COMPARED = 100
 FENCE_TOKENS = 8
 _blocks: Query[CoreBlock] = Query(lambda persona: CoreBlock.objects.filter(persona=persona))
 LISTED = ("pk", "uuid", "description", "event_time_end", "confidence", "verification")
 
 
 class PromptNode(NamedTuple):
-    """What a list tells of a node."""
+    """The columns of a node that lists show."""
 
     pk: int
     uuid: UUID
@@ -56,8 +57,8 @@ class PromptNode(NamedTuple):
 
 
 def entities(request: ContextRequest) -> Section | None:
-    """Who and what is named in the recent lines, as far as somebody has described them. Names stand inside the block,
-    too: a file that was brought may call somebody whatever it likes."""
+    """The entities that are named in the recent messages and described. Names stand inside the block, too: an imported
+    file may contain any text as a name."""
     persona: Persona = request.persona
     named = _named(request)
     if not named:
@@ -75,29 +76,25 @@ def entities(request: ContextRequest) -> Section | None:
 
 
 def clarification(request: ContextRequest) -> Section | None:
-    """Of one pair whose name comes up and of which nobody knows whether it is one: that she may find out."""
+    """One pair of entities, named in the recent messages, that may be the same: the persona may ask about it."""
     persona: Persona = request.persona
     pair = clarify.due(persona, _named(request), request.now)
     if pair is None:
         return None
     known = [(entity.canonical_name, clarify.entity_named(entity)) for entity in (pair.a, pair.b)]
     lines = [(name, memory) for name, memory in known if memory]
-    texts = [_asked(persona, pair, memories) for memories in (lines, [])]
-    fitting = next((text for text in texts if tokens(text) <= request.budget), None)
-    if fitting is None:
-        return None
-    request.known["memory.clarified"] = True
-    return Section("clarification", "system", fitting, {"proposal": str(pair.uuid)})
+    names = {"first": pair.a.canonical_name, "second": pair.b.canonical_name}
+    for memories in (lines, []):
+        prompt = render_prompt("clarification", persona.language, **names, known=memories)
+        text = with_heading(persona.language, "clarification", prompt)
+        if tokens(text) <= request.budget:
+            request.known["memory.clarified"] = True
+            return Section("clarification", "system", text, {"proposal": str(pair.uuid)})
+    return None
 
 
 def _named(request: ContextRequest) -> list[int]:
     return request.once("memory.named", lambda: entities_named(request.persona, request.turns))
-
-
-def _asked(persona: Persona, pair: MergeProposal, known: Sequence[tuple[str, str]]) -> str:
-    names = {"first": pair.a.canonical_name, "second": pair.b.canonical_name}
-    text = render_prompt("clarification", persona.language, **names, known=known)
-    return with_heading(persona.language, "clarification", text)
 
 
 def lessons(request: ContextRequest) -> Section | None:
@@ -155,23 +152,28 @@ def _told_as_known(persona: Persona, lines: Sequence[str]) -> str:
 
 
 def recollections(request: ContextRequest) -> Section:
-    """What the lines bring to mind, best first; the account of it even where nothing does."""
+    """The recollections for the recent messages, best first; the x-ray even where there are none."""
     persona: Persona = request.persona
-    found = _recalled(request)
-    if not found.items:
-        return Section("recollections", "user", "", found.xray.as_json(), {"recollections": []})
-    text = _recollected(persona, [Neutral(item.text) for item in found.items])
-    # A line begins with its day: "- yesterday: …".
-    material = [
+    around = tokens(_format_recollections(persona, []))
+    recalled = recall(
+        persona,
+        request.turns,
+        now=request.now,
+        budget_tokens=max(0, min(request.budget - around - FENCE_TOKENS, chat_knobs.recall_tokens())),
+        window=[*request.window, *request.burst],
+        already_in_prompt=partial(_already_in_prompt, request),
+    )
+    text = _format_recollections(persona, [Neutral(item.text) for item in recalled.items]) if recalled.items else ""
+    payload = [
         {
             "text": item.said,
             "layer": item.layer,
             "speaker": item.speaker,
-            "when": re.split("[:：,，]", item.text[2:])[0],
+            "when": re.split("[:：,，]", item.text[2:])[0],  # an item begins with its day: "- yesterday: …"
         }
-        for item in found.items
+        for item in recalled.items
     ]
-    return Section("recollections", "user", text, found.xray.as_json(), {"recollections": material})
+    return Section("recollections", "user", text, recalled.xray.as_json(), {"recollections": payload})
 
 
 def about_them(request: ContextRequest) -> Section | None:
@@ -180,26 +182,26 @@ def about_them(request: ContextRequest) -> Section | None:
 
 
 def about_yourself(request: ContextRequest) -> Section | None:
-    """The persona's newest thoughts about herself."""
+    """The persona's newest thoughts about itself."""
     return _listed(request, "about_yourself", _lists(request)["about_yourself"])
 
 
 def promises(request: ContextRequest) -> Section | None:
-    """What the persona promised and has not done yet, the next due first."""
+    """The persona's open promises, the next due first."""
     return _listed(request, "promises", _lists(request)["promises"], dated=True)
 
 
 def expectations(request: ContextRequest) -> Section | None:
-    """What may come: first, and marked, what the last line may be about, then the next due."""
+    """Open expectations: first, and marked, those that the last message may be about, then the next due."""
     persona: Persona = request.persona
     matched, expected = _matched(request), _expected(request)
-    around = tokens(_told_as_expected(persona, [""] if matched else [], [""]))
+    around = tokens(_format_expectations(persona, [""] if matched else [], [""]))
     lines = _fitting([_line(persona, node, request, True) for node in expected], request.budget - around)
     if not lines:
         return None
     shown = expected[: len(lines)]
     now = [{"id": str(node.uuid), "cosine": matched[node.pk]} for node in shown if node.pk in matched]
-    text = _told_as_expected(persona, lines[: len(now)], lines[len(now) :])
+    text = _format_expectations(persona, lines[: len(now)], lines[len(now) :])
     xray = {"nodes": [str(node.uuid) for node in shown]} | ({"matched": now} if now else {})
     return Section("expectations", "user", text, xray)
 
@@ -224,40 +226,43 @@ def question(request: ContextRequest) -> Section | None:
     return Section("question", "user", text, {"question": wondered.pk}, {"question": wondered.text})
 
 
-def _told_as_expected(persona: Persona, now: Sequence[str], later: Sequence[str]) -> str:
+def _format_expectations(persona: Persona, now: Sequence[str], later: Sequence[str]) -> str:
     text = render_prompt("expectations", persona.language, now=now, later=later)
     return with_heading(persona.language, "expectations", text)
 
 
 def _expected(request: ContextRequest) -> list[PromptNode]:
-    """The open expectations that are shown: those near to the last line, the nearest first, then the others."""
-    matched, waiting = _matched(request), _waiting(request)
-    in_order = sorted(waiting, key=lambda node: -matched.get(node.pk, 0.0))
+    """The open expectations that are shown: those near the last message, the nearest first, then the others."""
+    matched = _matched(request)
+    in_order = sorted(_open_expectations(request), key=lambda node: -matched.get(node.pk, 0.0))
     return in_order[: knobs.open_ones_shown()]
 
 
-def _waiting(request: ContextRequest) -> list[PromptNode]:
-    return request.once("memory.waiting", lambda: _read(_open(Kind.EXPECTATION, MOST_COMPARED), request))
+def _open_expectations(request: ContextRequest) -> list[PromptNode]:
+    return request.once("memory.waiting", lambda: _read(_open(Kind.EXPECTATION, MAX_COMPARED), request))
 
 
 def _matched(request: ContextRequest) -> dict[int, float]:
-    """The open expectations that the last line may be about, with their cosines; known once it was recalled by."""
+    """The open expectations that the last message may be about, with their cosines; known after recall."""
     return request.known.get("memory.matched", {})
 
 
-def _near(request: ContextRequest, meaning: Meaning | None) -> dict[int, float]:
-    """By the vectors that are stored and the one that recall has made of the line: nothing is embedded for it. Nobody
-    has said anything where she speaks first."""
-    keys = [node.pk for node in _waiting(request)]
-    if meaning is None or request.occasion is not None or not keys:
-        return {}
-    cosines = vectors.space(request.persona.pk).vectors(keys) @ meaning.last
-    near = zip(keys, cosines.tolist(), strict=True)
-    return {key: round(cosine, 3) for key, cosine in near if cosine >= knobs.match_cosine()}
+def _already_in_prompt(request: ContextRequest, meaning: Meaning | None) -> set[int]:
+    """The nodes of all lists. The meaning of the query, which recall has embedded, decides which expectations come
+    first; where the persona speaks first there is no message to match."""
+    keys = [node.pk for node in _open_expectations(request)]
+    matched: dict[int, float] = {}
+    if meaning is not None and request.occasion is None and keys:
+        cosines = vectors.space(request.persona.pk).vectors(keys) @ meaning.last
+        near = zip(keys, cosines.tolist(), strict=True)
+        matched = {key: round(cosine, 3) for key, cosine in near if cosine >= knobs.match_cosine()}
+    request.known |= {"memory.meaning": meaning, "memory.matched": matched}
+    _shown, known = _always_known(request)
+    return known | {node.pk for nodes in (*_lists(request).values(), _expected(request)) for node in nodes}
 
 
 def _lists(request: ContextRequest) -> dict[str, list[PromptNode]]:
-    """The nodes that every prompt carries in lists of their own, whatever is said."""
+    """The nodes that every prompt carries in lists of their own, whatever its messages."""
     return request.once(
         "memory.lists",
         lambda: {
@@ -266,14 +271,6 @@ def _lists(request: ContextRequest) -> dict[str, list[PromptNode]]:
             "promises": _read(_open(Kind.INTENTION, knobs.open_ones_shown()), request),
         },
     )
-
-
-def _standing(request: ContextRequest, meaning: Meaning | None) -> set[int]:
-    """What stands in the prompt anyway, now that it is known what the lines mean."""
-    request.known["memory.meaning"] = meaning
-    request.known["memory.matched"] = _near(request, meaning)
-    _shown, known = _always_known(request)
-    return known | {node.pk for nodes in (*_lists(request).values(), _expected(request)) for node in nodes}
 
 
 def _read(query: Query[Any], request: ContextRequest) -> list[PromptNode]:
@@ -296,7 +293,7 @@ def _thoughts(persona: Any, subject: str) -> NodeQuerySet:
 
 
 _weighed: Query[Any] = Query(
-    lambda persona: _thoughts(persona, Subject.USER).values_list("pk", "created_at", "emotional_impact")[:MOST_WEIGHED]
+    lambda persona: _thoughts(persona, Subject.USER).values_list("pk", "created_at", "emotional_impact")[:MAX_WEIGHED]
 )
 _one: Query[Any] = Query(
     lambda persona, pk: ConceptNode.objects.filter(persona=persona, pk=pk).recallable().values_list(*LISTED)
@@ -304,50 +301,37 @@ _one: Query[Any] = Query(
 
 
 @cache
-def _about_yourself(most: int) -> Query[Any]:
-    return Query(lambda persona: _thoughts(persona, Subject.PERSONA).values_list(*LISTED)[:most])
+def _about_yourself(limit: int) -> Query[Any]:
+    return Query(lambda persona: _thoughts(persona, Subject.PERSONA).values_list(*LISTED)[:limit])
 
 
 @cache
-def _open(kind: str, most: int) -> Query[Any]:
-    """Open ones by due day, those without one last."""
+def _open(kind: str, limit: int) -> Query[Any]:
+    """Open promises or expectations by due day, those without one last."""
 
-    def waiting(persona: Any) -> Any:
+    def build(persona: Any) -> Any:
         open_ones = ConceptNode.objects.filter(persona=persona, kind=kind, outcome=ConceptNode.Outcome.OPEN)
         in_order = open_ones.recallable().order_by(F("event_time_end").asc(nulls_last=True), "id")
-        return in_order.values_list(*LISTED)[:most]
+        return in_order.values_list(*LISTED)[:limit]
 
-    return Query(waiting)
-
-
-def _recalled(request: ContextRequest) -> Recall:
-    persona: Persona = request.persona
-    around = tokens(_recollected(persona, []))
-    return recall(
-        persona,
-        request.turns,
-        now=request.now,
-        budget_tokens=max(0, min(request.budget - around - FENCE_TOKENS, chat_knobs.recall_tokens())),
-        window=[*request.window, *request.burst],
-        already_in_prompt=partial(_standing, request),
-    )
+    return Query(build)
 
 
-def _recollected(persona: Persona, lines: Sequence[str]) -> str:
+def _format_recollections(persona: Persona, lines: Sequence[str]) -> str:
     text = render_prompt("recollections", persona.language, lines=lines, name=persona.called)
     return with_heading(persona.language, "recollections", text)
 
 
-def _listed(request: ContextRequest, name: str, found: Sequence[PromptNode], *, dated: bool = False) -> Section | None:
+def _listed(request: ContextRequest, name: str, nodes: Sequence[PromptNode], *, dated: bool = False) -> Section | None:
     """A list under its heading, as far as the budget reaches."""
     persona: Persona = request.persona
-    lines = [_line(persona, node, request, dated) for node in found]
+    lines = [_line(persona, node, request, dated) for node in nodes]
     around = tokens(with_heading(persona.language, name, fence("memory", ""))) + 1
     kept = _fitting(lines, request.budget - around)
     if not kept:
         return None
     text = with_heading(persona.language, name, fence("memory", lines_of(kept)))
-    return Section(name, "user", text, {"nodes": [str(node.uuid) for node in found[: len(kept)]]})
+    return Section(name, "user", text, {"nodes": [str(node.uuid) for node in nodes[: len(kept)]]})
 
 
 def _line(persona: Persona, node: PromptNode, request: ContextRequest, dated: bool) -> Neutral:

@@ -636,7 +636,7 @@ def test_a_fault_that_nobody_foresaw_is_logged_without_words_and_given_up_in_the
     def fails(*_: Any) -> Any:
         raise RuntimeError(told.description)
 
-    monkeypatch.setattr(persist, "_move_on", fails)
+    monkeypatch.setattr(persist, "fresh_events", fails)
     for _ in range(job_knobs.attempts() - 1):
         assert slow_cycle_runner.run(mira.pk, clock) == Outcome.LATER
         clock.forward(hours=1)
