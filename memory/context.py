@@ -256,7 +256,7 @@ def _already_in_prompt(request: ContextRequest, meaning: Meaning | None) -> set[
         cosines = vectors.space(request.persona.pk).vectors(keys) @ meaning.last
         near = zip(keys, cosines.tolist(), strict=True)
         matched = {key: round(cosine, 3) for key, cosine in near if cosine >= knobs.match_cosine()}
-    request.known |= {"memory.meaning": meaning, "memory.matched": matched}
+    request.known.update({"memory.meaning": meaning, "memory.matched": matched})
     _shown, known = _always_known(request)
     return known | {node.pk for nodes in (*_lists(request).values(), _expected(request)) for node in nodes}
 

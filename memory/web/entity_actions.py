@@ -1,12 +1,9 @@
-"""What a person does to an entity, by the same rules on the owner's page and in the admin; the API calls the same."""
+"""The actions of a person on an entity, by the same rules on the owner's page and in the admin, as in the API."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
-from django.http import HttpRequest, QueryDict
+from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
 
 from memory.entities import rename, split
 from memory.entities.rename import NameRefused
@@ -18,42 +15,27 @@ from memory.web.keys import read_key
 REFUSALS = (NameRefused, NotSplit)
 
 
-def _rename(entity: Entity, data: QueryDict, by: Any) -> Any:
-    rename.rename(entity, data.get("name", ""))
-    return _("Renamed.")
-
-
-def _describe(entity: Entity, data: QueryDict, by: Any) -> Any:
-    rename.describe(entity, data.get("description", ""))
-    return _("Description saved.")
-
-
-def _add_name(entity: Entity, data: QueryDict, by: Any) -> Any:
-    before = entity.aliases.count()
-    rename.add_alias(entity, data.get("name", ""))
-    return _("The name was added.") if entity.aliases.count() > before else _("Nothing was changed.")
-
-
-def _remove_name(entity: Entity, data: QueryDict, by: Any) -> Any:
-    rename.remove_alias(get_object_or_404(entity.aliases, pk=read_key(data.get("alias", ""))))
-    return _("The name was removed.")
-
-
-def _split(entity: Entity, data: QueryDict, by: Any) -> Any:
-    aliases, mentions = (list(map(read_key, data.getlist(name))) for name in ("alias", "mention"))
-    split.split(entity, aliases, mentions, by, timezone.now())
-    return _("Split: they are two people from now on.")
-
-
-ENTITY_ACTIONS: Mapping[str, Callable[[Entity, QueryDict, Any], Any]] = {
-    "rename": _rename,
-    "describe": _describe,
-    "add_name": _add_name,
-    "remove_name": _remove_name,
-    "split": _split,
-}
+ENTITY_ACTIONS = ("rename", "describe", "add_name", "remove_name", "split")
 
 
 def run_entity_action(action: str, entity: Entity, request: HttpRequest) -> str:
-    """Do it, and return what was done in words. Raises one of REFUSALS, and Http404 for a name that is not there."""
-    return str(ENTITY_ACTIONS[action](entity, request.POST, request.user))
+    """Run an action; returns its result in words. Raises one of REFUSALS, and Http404 for an unknown name or action."""
+    data = request.POST
+    if action == "rename":
+        rename.rename(entity, data.get("name", ""))
+        return _("Renamed.")
+    if action == "describe":
+        rename.describe(entity, data.get("description", ""))
+        return _("Description saved.")
+    if action == "add_name":
+        before = entity.aliases.count()
+        rename.add_alias(entity, data.get("name", ""))
+        return _("The name was added.") if entity.aliases.count() > before else _("Nothing was changed.")
+    if action == "remove_name":
+        rename.remove_alias(get_object_or_404(entity.aliases, pk=read_key(data.get("alias", ""))))
+        return _("The name was removed.")
+    if action == "split":
+        aliases, mentions = (list(map(read_key, data.getlist(name))) for name in ("alias", "mention"))
+        split.split(entity, aliases, mentions, request.user, timezone.now())  # type: ignore[arg-type]
+        return _("Split: they are two people from now on.")
+    raise Http404

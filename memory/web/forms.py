@@ -88,13 +88,8 @@ def tidy_text(value: Any) -> Any:
     return in_one_line(value) if isinstance(value, str) else value
 
 
-def _tidy_feelings(value: Any) -> Any:
-    is_texts = isinstance(value, list) and all(isinstance(text, str) for text in value)
-    return split_feelings(value) if is_texts else value
-
-
-def _tidy_tag(value: Any) -> Any:
-    return normalize_relational_tag(value) if isinstance(value, str) else value
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 Description = Annotated[
@@ -105,11 +100,15 @@ Description = Annotated[
 Impact = Annotated[int, Field(ge=-MAX_IMPACT, le=MAX_IMPACT, examples=[4])]
 EmotionTags = Annotated[
     list[Annotated[str, Field(max_length=MAX_EMOTION_TAG_LENGTH)]],
-    BeforeValidator(_tidy_feelings),
+    BeforeValidator(lambda value: split_feelings(value) if _is_texts(value) else value),
     Field(max_length=MAX_EMOTION_TAGS, examples=[["joy"]]),
 ]
 RelationalTags = Annotated[
-    list[Annotated[RelationalTag, BeforeValidator(_tidy_tag)]],
+    list[
+        Annotated[
+            RelationalTag, BeforeValidator(lambda tag: normalize_relational_tag(tag) if isinstance(tag, str) else tag)
+        ]
+    ],
     Field(max_length=MAX_RELATIONAL_TAGS, examples=[["commitment"]]),
 ]
 Day = Annotated[date, Field(ge=FIRST_DAY, le=LAST_DAY)]

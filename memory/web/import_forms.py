@@ -136,15 +136,22 @@ class Answers(forms.Form):
     def choices(self) -> Choices:
         """What was answered. The form is valid."""
         cleaned = self.cleaned_data
+        mapping = self.found.get("mapping")
+        if mapping is not None:
+            fields = {name.removeprefix("map_"): cleaned[name] for name in self.fields if name.startswith("map_")}
+            mapping = {**mapping, **fields, "speaker": fields["speaker"].replace(MINE, "")}
+        kind: Kind | None = cleaned["kind"] or None if "kind" in cleaned else None
+        if (speaker := cleaned.get("map_speaker")) is not None:  # the field of the speaker decides
+            kind = "notes" if speaker == MINE else "chat"
         return Choices(
             roles={one["name"]: cleaned[f"role_{number}"] for number, one in enumerate(self._speakers())},
             day_first=_DAY_FIRST.get(cleaned["day_first"]),
-            mapping=self._mapping(),
+            mapping=mapping,
             format=cleaned["format"] or None,
             zone=cleaned["zone"],
             undated=cleaned["undated"],
             limit=cleaned["limit"],
-            kind=self._kind(),
+            kind=kind,
             called=cleaned["called"],
             without_owner=cleaned["without_owner"],
         )
@@ -152,19 +159,6 @@ class Answers(forms.Form):
     def _speakers(self) -> list[Mapping[str, Any]]:
         """Nobody while it is only asked how to read the file."""
         return [] if self.questions or self.is_read_again else list(self.found.get("speakers", []))
-
-    def _mapping(self) -> dict[str, Any] | None:
-        if self.found.get("mapping") is None:
-            return None
-        said = {name.removeprefix("map_"): self.cleaned_data[name] for name in self.fields if name.startswith("map_")}
-        return {**self.found["mapping"], **said, "speaker": said["speaker"].replace(MINE, "")}
-
-    def _kind(self) -> Kind | None:
-        """As it was said, or as it follows from which field says who speaks."""
-        speaker = self.cleaned_data.get("map_speaker")
-        if speaker is None:
-            return self.cleaned_data["kind"] or None
-        return "notes" if speaker == MINE else "chat"
 
     def _ask_who_speaks(self, *, is_notes: bool) -> None:
         """A field, or that nobody else does: without an answer other people's words would be taken for the owner's."""

@@ -3,7 +3,6 @@
 What the page shows is found whatever its state: hidden, superseded and archived memories too, which recall never sees.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any, Generic, TypeVar
@@ -28,8 +27,8 @@ from persona.models import Persona
 Row = TypeVar("Row")
 Status = ConceptNode.Status
 
-MOST_INDEXED = 2_000  # rows that the index may answer with
-MOST_PUT_AWAY = 2_000  # memories that recall does not search, the newest of which are compared by meaning
+MAX_INDEXED = 2_000  # rows that the index may answer with
+MAX_INACTIVE = 2_000  # memories that recall does not search, the newest of which are compared by meaning
 HEAVY, LIGHT = 6, 2
 
 
@@ -70,7 +69,11 @@ class Page(Generic[Row]):
 
 def filter_nodes(persona: Persona, filters: Filters) -> NodeQuerySet:
     """A persona's memories that are what `filters` asks for."""
-    found = ConceptNode.objects.of(persona).filter(_what(filters))
+    columns = ("kind", "status", "verification", "pinned")
+    equal = {name: value for name in columns if (value := getattr(filters, name))}
+    found = ConceptNode.objects.of(persona).filter(WEIGHTS.get(filters.weight, Q()), **equal)
+    if filters.outcome:
+        found = found.filter(outcome=filters.outcome, kind__in=open_items.KINDS)
     if filters.entity is not None:
         found = found.filter(mentions__entity=filters.entity)
     if filters.tag:
@@ -109,7 +112,10 @@ def search_by_meaning(persona: Persona, text: str, filters: Filters, limit: int 
     wanted = filter_nodes(persona, filters)
     model = follow()
     [vector] = embedding.embed([text])
-    near = [*vectors.nearest(persona.pk, vector, limit * 4), *_nearest_put_away(wanted, vector)]
+    # Recall does not search the memories that are not active: the newest of them are compared one by one.
+    others = wanted.exclude(status=Status.ACTIVE).newest_first().values_list("pk", flat=True)[:MAX_INACTIVE]
+    distances_of_others = ((pk, float(np.linalg.norm(row - vector))) for pk, row in vectors.of(others).items())
+    near = [*vectors.nearest(persona.pk, vector, limit * 4), *distances_of_others]
     limit_distance = scoring.floor_distance()
     distances = {pk: distance for pk, distance in near if distance <= limit_distance}
     expect(model)
@@ -126,17 +132,6 @@ def search_messages(persona: Persona, text: str, before: Message | None = None, 
     return _page(found.select_related("session", "turn").order_by("-created_at", "-id"), limit)
 
 
-def _what(filters: Filters) -> Q:
-    wanted = {
-        "kind": filters.kind,
-        "status": filters.status,
-        "verification": filters.verification,
-        "pinned": filters.pinned,
-    }
-    ended = Q(outcome=filters.outcome, kind__in=open_items.KINDS) if filters.outcome else Q()
-    return Q(**{name: value for name, value in wanted.items() if value}) & ended & WEIGHTS.get(filters.weight, Q())
-
-
 def _midnight(persona: Persona, day: date) -> datetime:
     return datetime.combine(day, time.min, persona.zone)
 
@@ -144,8 +139,8 @@ def _midnight(persona: Persona, day: date) -> datetime:
 def _holding(rows: Any, index: SubstringIndex, persona: Persona, needle: str) -> Any:
     """Those of a persona's `rows` in which `needle` stands. What stands nearly everywhere is looked for in the rows
     themselves, the newest of which hold it."""
-    keys = index.find(connection, needle, MOST_INDEXED + 1, scope=persona.pk)
-    if len(keys) > MOST_INDEXED:
+    keys = index.find(connection, needle, MAX_INDEXED + 1, scope=persona.pk)
+    if len(keys) > MAX_INDEXED:
         return rows.filter(**{f"{index.column}__icontains": needle})
     return rows.filter(pk__in=keys)
 
@@ -153,11 +148,3 @@ def _holding(rows: Any, index: SubstringIndex, persona: Persona, needle: str) ->
 def _page(rows: Any, limit: int) -> Page[Any]:
     found = list(rows[: limit + 1])
     return Page(found[:limit], len(found) > limit)
-
-
-def _nearest_put_away(wanted: NodeQuerySet, vector: np.ndarray) -> list[tuple[int, float]]:
-    """The distances of those of `wanted` that recall does not search."""
-    away: Sequence[int] = list(
-        wanted.exclude(status=Status.ACTIVE).newest_first().values_list("pk", flat=True)[:MOST_PUT_AWAY]
-    )
-    return [(pk, float(np.linalg.norm(theirs - vector))) for pk, theirs in vectors.of(away).items()]

@@ -1,4 +1,4 @@
-"""What remains, newest first: events, thoughts, people and moods as one line of time."""
+"""The timeline: events, thoughts, people and moods, newest first."""
 
 import heapq
 from collections.abc import Iterable, Iterator
@@ -9,19 +9,25 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 
 from memory.models import ConceptNode, Entity, Mention
 from memory.store.writing import mark_forgotten_before
 from persona.models import MoodChange, Persona
 
-MOST_LEARNED = 5
+MAX_LEARNED = 5
+SIGNALS = {
+    "warm": _("You seemed warm."),
+    "cool": _("You seemed a little distant."),
+    "tired": _("You seemed tired."),
+    "frustrated": _("You seemed frustrated."),
+}
 SHOWN_STATUSES = (ConceptNode.Status.ACTIVE, ConceptNode.Status.HIDDEN)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One thing that remains."""
+    """One entry of the timeline."""
 
     key: str
     kind: str
@@ -37,7 +43,7 @@ class Row:
 
 
 def rows(persona: Persona, limit: int = 60) -> list[Row]:
-    """The newest rows of every layer above the words themselves, newest first."""
+    """The newest rows of every layer above the messages, newest first."""
     sources = (_nodes(persona, limit), _entities(persona, limit), _moods(persona, limit))
     merged = heapq.merge(*sources, key=lambda row: row.at, reverse=True)
     return list(islice(merged, limit))
@@ -61,7 +67,7 @@ def learned_by_session(persona: Persona, sessions: Iterable[UUID]) -> list[Sessi
     for node in mark_forgotten_before(found.order_by("id")):
         by_talk.setdefault(node.session_id, []).append(node)
     return [
-        SessionMemories(talk.uuid, talk.summary, nodes[:MOST_LEARNED], len(nodes[MOST_LEARNED:]))
+        SessionMemories(talk.uuid, talk.summary, nodes[:MAX_LEARNED], len(nodes[MAX_LEARNED:]))
         for talk in talks
         for nodes in [by_talk.get(talk.pk, [])]
     ]
@@ -103,22 +109,12 @@ def _entities(persona: Persona, limit: int) -> Iterator[Row]:
 
 def _moods(persona: Persona, limit: int) -> Iterator[Row]:
     for change in MoodChange.objects.filter(persona=persona)[:limit]:
+        signal = change.last_user_signal or ""
         yield Row(
             key=f"mood-{change.uuid}",
             kind="mood",
             title=change.mood,
             at=change.at,
             uuid=change.uuid,
-            detail=_seemed(change.last_user_signal),
+            detail=str(SIGNALS.get(signal, signal)),
         )
-
-
-def _seemed(signal: str | None) -> str:
-    """How the user seemed, in words."""
-    words = {
-        "warm": _("You seemed warm."),
-        "cool": _("You seemed a little distant."),
-        "tired": _("You seemed tired."),
-        "frustrated": _("You seemed frustrated."),
-    }
-    return words.get(signal or "", signal or "")

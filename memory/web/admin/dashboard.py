@@ -119,7 +119,7 @@ def pending_work(user: User | AnonymousUser) -> list[PendingWork]:
     talks_page, receipts = reverse("admin:chat_session_changelist"), reverse("admin:memory_receipt_changelist")
     events_page, names = reverse("admin:memory_event_changelist"), reverse("admin:memory_mergeproposal_changelist")
     unfinished = talks.get("closing", 0) + talks.get("consolidating", 0)
-    return [
+    pending_work = [
         PendingWork(_("jobs in the queue"), OrmQ.objects.count()),
         PendingWork(_("sessions waiting for consolidation"), unfinished, f"{talks_page}?status__exact=closing"),
         PendingWork(_("failed sessions"), talks.get("failed", 0), f"{talks_page}?status__exact=failed"),
@@ -127,15 +127,12 @@ def pending_work(user: User | AnonymousUser) -> list[PendingWork]:
         PendingWork(_("possible duplicates"), MergeProposal.objects.open().count(), names),
         PendingWork(_("receipts still erasing bytes"), pending, f"{receipts}?status__exact=pending"),
         PendingWork(_("writes refused as forgotten"), refused),
-        *_flags(user),
     ]
-
-
-def _flags(user: User | AnonymousUser) -> list[PendingWork]:
-    if not user.has_perm("chat.view_crisisflag"):
-        return []
-    address = f"{reverse('admin:chat_crisisflag_changelist')}?seen_at__isempty=1"
-    return [PendingWork(_("unseen crisis flags"), CrisisFlag.objects.filter(seen_at=None).count(), address)]
+    if user.has_perm("chat.view_crisisflag"):
+        address = f"{reverse('admin:chat_crisisflag_changelist')}?seen_at__isempty=1"
+        unseen = CrisisFlag.objects.filter(seen_at=None).count()
+        pending_work.append(PendingWork(_("unseen crisis flags"), unseen, address))
+    return pending_work
 
 
 def _ago(now: datetime, field: str, days: int) -> Cast:

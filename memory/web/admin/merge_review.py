@@ -72,7 +72,15 @@ def pair_of(proposal: MergeProposal) -> Pair:
     }
     return Pair(
         proposal,
-        [_side(entity, memories[entity.pk]) for entity in (proposal.a, proposal.b)],
+        [
+            Side(
+                entity,
+                [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name],
+                memories[entity.pk],
+                entity.mentions.count(),
+            )
+            for entity in (proposal.a, proposal.b)
+        ],
         [REASONS.get(reason, reason) for reason in proposal.reasons],
         _company(proposal),
         Mention.objects.filter(entity=proposal.a_id, node__mentions__entity=proposal.b_id).count(),
@@ -91,11 +99,6 @@ def proposal_to_review(proposals: MergeProposalQuerySet, asked: Mapping[str, str
     if after := read_key(asked.get("after", "")):
         waiting = waiting.filter(pk__lt=after)
     return waiting.order_by("-pk").first()
-
-
-def _side(entity: Entity, memories: Sequence[Memory]) -> Side:
-    others = [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name]
-    return Side(entity, others, memories, entity.mentions.count())
 
 
 def _company(proposal: MergeProposal) -> list[str]:

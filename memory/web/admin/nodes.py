@@ -237,7 +237,10 @@ class NodeAdmin(WordsIndexed, AdminPage):
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         deeds = self.deeds if self.has_curate_permission(request) else {}
-        return {name: (_action(name), name, deed.label) for name, deed in deeds.items()} | super().get_actions(request)
+        return {
+            name: (lambda page, request, rows, name=name: page.do_all(request, rows, name), name, deed.label)
+            for name, deed in deeds.items()
+        } | super().get_actions(request)
 
     def do_all(self, request: HttpRequest, rows: QuerySet, name: str) -> None:
         """Do it to each of the chosen ones that may be changed, and say how many were not so before."""
@@ -283,10 +286,6 @@ class NodeAdmin(WordsIndexed, AdminPage):
     @admin.display(description=_("memory"))
     def beginning(self, node: ConceptNode) -> str:
         return excerpt(node.description)
-
-
-def _action(name: str) -> Callable[[Any, HttpRequest, QuerySet], None]:
-    return lambda page, request, rows: page.do_all(request, rows, name)
 
 
 class OpenItemAdmin(NodeAdmin):

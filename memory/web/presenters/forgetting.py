@@ -101,24 +101,22 @@ def describe_counts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 
 def _groups(affected: Iterable[Affected], plan: Plan, show_words: bool) -> list[PlanGroup]:
     by_kind: dict[str, list[Affected]] = {}
-    for one in affected:
-        by_kind.setdefault(one.kind, []).append(one)
-    in_order = sorted(by_kind, key=lambda kind: ORDER.index(kind) if kind in ORDER else len(ORDER))
-    return [_group(kind, by_kind[kind], plan, show_words) for kind in in_order]
-
-
-def _group(kind: str, affected: Sequence[Affected], plan: Plan, show_words: bool) -> PlanGroup:
-    things = [
-        PlanItem(
-            key=one.key,
-            text=one.text if show_words else "",
-            why=str(REASONS.get(one.why, one.why)),
-            may_stay=one.may_stay,
-            stays=one.key in plan.choice.staying and one.kind not in ("message", "session", "entity", "alias"),
-            mode=one.mode or "",
-            proposed=one.proposed or "",
-            said_by=one.said_by,
-        )
-        for one in affected[:MAX_SHOWN]
-    ]
-    return PlanGroup(str(KINDS.get(kind, kind)), things, len(affected) - len(things))
+    for row in affected:
+        by_kind.setdefault(row.kind, []).append(row)
+    groups = []
+    for kind in sorted(by_kind, key=lambda kind: ORDER.index(kind) if kind in ORDER else len(ORDER)):
+        items = [
+            PlanItem(
+                key=row.key,
+                text=row.text if show_words else "",
+                why=str(REASONS.get(row.why, row.why)),
+                may_stay=row.may_stay,
+                stays=row.key in plan.choice.staying and row.kind not in ("message", "session", "entity", "alias"),
+                mode=row.mode or "",
+                proposed=row.proposed or "",
+                said_by=row.said_by,
+            )
+            for row in by_kind[kind][:MAX_SHOWN]
+        ]
+        groups.append(PlanGroup(str(KINDS.get(kind, kind)), items, len(by_kind[kind]) - len(items)))
+    return groups

@@ -99,18 +99,17 @@ def run_context(run: SlowCycleRun) -> dict[str, Any]:
             for name, label in GIVEN.items()
             if given[name]
         ],
-        "made": [_show_made(rows, item) for item in run.made],
+        "made": [
+            MadeRow(
+                kind=MADE.get(item["kind"], item["kind"]),
+                became=DROPPED.get(dropped, dropped) if dropped else BECAME.get(item.get("outcome", ""), ""),
+                what=_show_row(rows, TABLES.get(item["kind"], "node"), item["id"]) if "id" in item else None,
+                by=[_show_row(rows, "node", key) for key in item.get("by", ())],
+            )
+            for item in run.made
+            for dropped in [item.get("dropped", "")]
+        ],
     }
-
-
-def _show_made(rows: Rows, item: Mapping[str, Any]) -> MadeRow:
-    kind, dropped = item["kind"], item.get("dropped", "")
-    return MadeRow(
-        kind=MADE.get(kind, kind),
-        became=DROPPED.get(dropped, dropped) if dropped else BECAME.get(item.get("outcome", ""), ""),
-        what=_show_row(rows, TABLES.get(kind, "node"), item["id"]) if "id" in item else None,
-        by=[_show_row(rows, "node", key) for key in item.get("by", ())],
-    )
 
 
 def _show_row(rows: Rows, table: str, key: int) -> ShownRow:

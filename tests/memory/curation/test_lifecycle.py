@@ -127,7 +127,7 @@ def test_each_gets_its_due_once_and_can_be_had_back(settings: Any, three: list[C
 
 @pytest.mark.django_db
 def test_very_many_are_seen_to_as_few_are(mira: Persona, remember: Remember, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lifecycle, "AT_ONCE", 2)
+    monkeypatch.setattr(lifecycle, "BATCH", 2)
     for number in range(5):
         remember(mira, f"Ana may move to {number}.", confidence=0.1, created_at=days(40))
     assert lifecycle.run(NOW) == {"expire": 5}

@@ -47,7 +47,9 @@ def test_recollections_stand_in_a_marked_block_with_human_dates(keeper: Persona)
     assert "<memory>\n- three weeks ago: Ana adopted a white cat named Blackie." in section.text
     assert section.text.endswith("</memory>")
     best = section.material["recollections"][0]
-    assert best == {"text": "Ana adopted a white cat named Blackie.", "layer": "L3", "speaker": None}
+    assert best == {
+        "text": "Ana adopted a white cat named Blackie.", "layer": "L3", "speaker": None, "when": "three weeks ago",
+    }  # fmt: skip
     assert section.xray["chosen"]
 
 
