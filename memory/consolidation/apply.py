@@ -1,4 +1,4 @@
-"""Applying: from the stored answers of a session to memory, all at once and once only."""
+"""Applying: the stored answers of a session become memory, together and once only."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -40,13 +40,13 @@ from persona import mood as moods
 from persona.models import Persona
 
 COMMITMENT = RELATIONAL_TAGS[-1]
-LONGEST_SUMMARY = 400
-LEAST_OF_A_SUMMARY = 20
+MAX_SUMMARY = 400
+MIN_PART_OF_SUMMARY = 20
 
 
 @dataclass(frozen=True)
 class PreparedAnswer:
-    """One stored answer, ready to be written: drafts, thoughts that were concluded from these, and the vectors of both,
+    """One stored answer, ready to be written: drafts, the thoughts concluded from these, and the vectors of both, made
     outside any transaction."""
 
     extraction: Extraction
@@ -60,18 +60,18 @@ class PreparedAnswer:
 
 @with_one_model
 def apply(lease: Lease[Session]) -> None:
-    """Write everything that the session's stored answers hold and that is not written yet.
+    """Write all stored answers of the session that are not written yet.
 
     Embeds first, then one transaction. A repeat finds nothing left to do. Raises EmbeddingUnavailable and LeaseLost.
     """
     session, model = lease.row, follow()
     waiting = session.extractions.filter(applied_at=None).order_by("chunk")
     now, material = lease.clock(), material_of(session)
-    prepared = [_prepared(session, material, extraction, now) for extraction in waiting]
+    prepared = [_prepare(session, material, extraction, now) for extraction in waiting]
     if not prepared:
         return
     answers = [one.answer for one in prepared]
-    circle = candidates_for(session.persona, [profile for one in prepared for profile in one.profiles])
+    candidates = candidates_for(session.persona, [profile for one in prepared for profile in one.profiles])
     with transaction.atomic():
         lease.checkpoint()
         for one in prepared:
@@ -80,11 +80,11 @@ def apply(lease: Lease[Session]) -> None:
             if not stored.update(applied_at=now, dropped=F("dropped") + one.left_out):
                 raise LeaseLost
             persona = session.persona
-            said = len(one.drafts)
-            drafts = zip(one.drafts, one.vectors[:said], strict=True)
+            count = len(one.drafts)
+            drafts = zip(one.drafts, one.vectors[:count], strict=True)
             nodes = [write(persona, draft, vector, model, now).node for draft, vector in drafts]
-            for (thought, draft), vector in zip(one.thoughts, one.vectors[said:], strict=True):
-                # The events that it was concluded from, those that got in. A thought on none of them is none.
+            for (thought, draft), vector in zip(one.thoughts, one.vectors[count:], strict=True):
+                # A thought rests on those of its events that were written; on none of them it is dropped.
                 events = nodes[: len(one.answer.events)]
                 named = [events[place] for place in thought.filling if place < len(events)]
                 filling = [event for event in named if event is not None]
@@ -93,32 +93,34 @@ def apply(lease: Lease[Session]) -> None:
                 )
             tried = [*one.drafts, *(draft for _thought, draft in one.thoughts)]
             _keep_without(one.extraction, {d.description for d, node in zip(tried, nodes, strict=True) if node is None})
-            entity_names.resolve_names(persona, one.answer, one.profiles, nodes, circle)
-            _settle_all(session, one.answer, now)
+            entity_names.resolve_names(persona, one.answer, one.profiles, nodes, candidates)
+            clarifications, shown = one.answer.clarifications, session.messages.shown_to_models()
+            lines = list(shown.values_list("content", flat=True)) if clarifications else []
+            for clarification in clarifications:
+                first, second = clarification.first, clarification.second
+                if answered_in(persona, first, second, lines):
+                    settle(persona, first, second, clarification.same, now)
             questions.settle_answered(session, [node for node in nodes if node is not None], now)
-        _tell_mood(session, answers, now)
-        _summarise(session)
+        _change_mood(session, answers, now)
+        _summarize(session)
 
 
-def _prepared(session: Session, material: ImportedMaterial, extraction: Extraction, now: datetime) -> PreparedAnswer:
+def _prepare(session: Session, material: ImportedMaterial, extraction: Extraction, now: datetime) -> PreparedAnswer:
     messages = {message.pk: message for message in session.messages.shown_to_models()}
     answer, nothing_new = without_what_was_read(stored(extraction.answer), messages, extraction.after())
     answer, too_late = without_promises_that_are_over(session, material, answer, now)
     answer, too_many = limit_events(
         answer, knobs.import_events_per_piece() if material.is_prose else knobs.events_per_chunk()
     )
-    events = [_as_brought(session, material, _event(session, event, messages)) for event in answer.events]
+    events = [_event(session, material, event, messages) for event in answer.events]
     drafts = [*events, *(_intention(session, intention, messages) for intention in answer.intentions)]
-    thoughts = [(thought, _thought(session, thought, events)) for thought in _thoughts(answer)]
+    imported = answer.thoughts[: knobs.import_thoughts_per_piece()] if isinstance(answer, ImportAnswer) else ()
+    thoughts = [(thought, _thought(session, thought, events)) for thought in imported]
     texts = [tidy_description(draft.description) for draft in (*drafts, *(draft for _, draft in thoughts))]
     vectors = embedding.embed(texts)
     profiles = entity_names.profiles_of(answer, texts, vectors)
     left_out = nothing_new + too_late + too_many
     return PreparedAnswer(extraction, answer, left_out, drafts, thoughts, vectors, profiles)
-
-
-def _thoughts(answer: ExtractionAnswer) -> Sequence[ImportedThought]:
-    return answer.thoughts[: knobs.import_thoughts_per_piece()] if isinstance(answer, ImportAnswer) else ()
 
 
 def without_what_was_read(
@@ -162,19 +164,16 @@ def without_promises_that_are_over(
     return answer.model_copy(update={"intentions": kept}), len(answer.intentions) - len(kept)
 
 
-def _as_brought(session: Session, material: ImportedMaterial, draft: Draft) -> Draft:
-    """The event as it can be known of what was said elsewhere: on no day, where nobody knows when that was; and in the
-    place of nothing that was told after it."""
-    if not is_imported(session):
-        return draft
-    earlier = [node for node in draft.supersedes if draft.created_at and node.created_at <= draft.created_at]
-    return replace(draft, event_time=draft.event_time if material.is_dated else None, supersedes=earlier)
-
-
-def _event(session: Session, event: ExtractedEvent, messages: dict[int, Message]) -> Draft:
+def _event(session: Session, material: ImportedMaterial, event: ExtractedEvent, messages: dict[int, Message]) -> Draft:
     quotes, sound = find_quotes(event.evidence, messages)
     speaker = None if event.subject == ConceptNode.Subject.PERSONA else Message.Role.USER
-    # The nodes behind ids that extraction had given to the model; it has dropped all others.
+    created_at, days = _said_at(session, quotes), event.event_time
+    # Extraction has dropped the ids that were not in the prompt.
+    cited = [pk for each in event.supersedes if (pk := node_id(each))]
+    superseded = ConceptNode.objects.of(session.persona).filter(pk__in=cited)
+    if is_imported(session):  # it has no day if the file has none, and supersedes nothing that was told after it
+        superseded = superseded.filter(created_at__lte=created_at)
+        days = days if material.is_dated else None
     return Draft(
         kind=ConceptNode.Kind.EVENT,
         description=event.description,
@@ -183,17 +182,13 @@ def _event(session: Session, event: ExtractedEvent, messages: dict[int, Message]
         emotional_impact=event.emotional_impact,
         emotion_tags=event.emotion_tags,
         relational_tags=event.relational_tags,
-        event_time=(event.event_time.start, event.event_time.end) if event.event_time else None,
+        event_time=(days.start, days.end) if days else None,
         session=session,
         confidence=event.confidence,
         status=status_of(quotes, sound, speaker),
         evidence=quotes,
-        supersedes=list(
-            ConceptNode.objects.of(session.persona).filter(
-                pk__in=[pk for one in event.supersedes if (pk := node_id(one))]
-            )
-        ),
-        created_at=_said_at(session, quotes),
+        supersedes=list(superseded),
+        created_at=created_at,
         import_uuid=_import_of(session),
     )
 
@@ -265,7 +260,7 @@ def status_of(quotes: Sequence[Quote], sound: bool, speaker: str | None) -> str:
 
 
 def _keep_without(extraction: Extraction, refused: Collection[str]) -> None:
-    """Keep the answer without what was refused: it may say what was forgotten."""
+    """Remove refused items from the stored answer: they may contain forgotten words."""
     if not refused:
         return
     answer = {
@@ -277,18 +272,8 @@ def _keep_without(extraction: Extraction, refused: Collection[str]) -> None:
     Extraction.objects.filter(pk=extraction.pk).update(answer=answer)
 
 
-def _settle_all(session: Session, answer: ExtractionAnswer, now: datetime) -> None:
-    """Do what was said of names that mean the same, or do not, where the talk can have said it."""
-    if not answer.clarifications:
-        return
-    lines = list(session.messages.shown_to_models().values_list("content", flat=True))
-    for said in answer.clarifications:
-        if answered_in(session.persona, said.first, said.second, lines):
-            settle(session.persona, said.first, said.second, said.same, now)
-
-
-def _tell_mood(session: Session, answers: Sequence[ExtractionAnswer], now: datetime) -> None:
-    """The mood in which the talk left her, as of its end; a talk that is read late overrules no later one."""
+def _change_mood(session: Session, answers: Sequence[ExtractionAnswer], now: datetime) -> None:
+    """Set the mood as of the end of the session; a session that is read late overrules no later one."""
     signals = [answer.session_mood_signal for answer in answers if answer.session_mood_signal]
     if not signals or is_long_past(session, now):
         return
@@ -302,20 +287,20 @@ def _tell_mood(session: Session, answers: Sequence[ExtractionAnswer], now: datet
     moods.change(persona, mood, session.uuid, at)
 
 
-def _summarise(session: Session) -> None:
-    """What all readings of the talk said it was about; where that is too long, an equal part of each, or of the first
-    ones of very many."""
+def _summarize(session: Session) -> None:
+    """Join the summaries of all pieces; where that is too long, an equal part of each, or of the first ones of very
+    many."""
     answers = session.extractions.order_by("chunk").values_list("answer", flat=True)
-    told = dict.fromkeys(filter(None, (answer.get("session_summary") for answer in answers)))
-    # What was told in the talk at first, and put right in it later.
+    summaries = dict.fromkeys(filter(None, (answer.get("session_summary") for answer in answers)))
+    # A part that repeats what the session itself corrected later is left out.
     superseded = session.nodes.exclude(superseded_by=None).values_list("description", "superseded_by__description")
     replaced = [ReplacedText(before, now) for before, now in superseded]
-    parts = [part for part in told if not any(repeats(part, one) for one in replaced)]
+    parts = [part for part in summaries if not any(repeats(part, text) for text in replaced)]
     session.summary = " ".join(parts)
-    if len(session.summary) > LONGEST_SUMMARY:
-        room = max(LEAST_OF_A_SUMMARY, LONGEST_SUMMARY // len(parts) - len("… "))
+    if len(session.summary) > MAX_SUMMARY:
+        room = max(MIN_PART_OF_SUMMARY, MAX_SUMMARY // len(parts) - len("… "))
         shortened = " ".join(part if len(part) <= room else part[:room].rstrip() + "…" for part in parts)
-        session.summary = shortened[:LONGEST_SUMMARY]
+        session.summary = shortened[:MAX_SUMMARY]
     Session.objects.filter(pk=session.pk).update(summary=session.summary)
 
 

@@ -36,7 +36,7 @@ def next_piece(lines: Sequence[PromptMessage], after: int, limit: int, overlap: 
     if not unread:
         return None
     read = [line for line in lines if line.id <= after]
-    # The last lines, at most `most`, that fit into `room` tokens.
+    # The last lines that fit into `room` tokens.
     room = min(limit // 2, limit - _cost(unread[:1]))
     context: list[PromptMessage] = []
     for line in reversed(read[-overlap:] if overlap else []):
@@ -44,19 +44,14 @@ def next_piece(lines: Sequence[PromptMessage], after: int, limit: int, overlap: 
         if room < 0:
             break
         context.insert(0, line)
-    return Piece(context, _head(unread, limit - _cost(context)))
-
-
-def _head(lines: Sequence[PromptMessage], room: int) -> list[PromptMessage]:
-    """The first lines that fit into `room` tokens, and the very first one however long it is."""
-    kept = list(lines[:1])
-    room -= _cost(kept)
-    for line in lines[1:]:
+    new = unread[:1]
+    room = limit - _cost([*context, *new])
+    for line in unread[1:]:
         room -= _cost([line])
         if room < 0:
             break
-        kept.append(line)
-    return kept
+        new.append(line)
+    return Piece(context, new)
 
 
 def _cost(lines: Sequence[PromptMessage]) -> int:

@@ -16,9 +16,27 @@ from persona.models import Persona
 def profiles_of(answer: ExtractionAnswer, texts: Sequence[str], vectors: np.ndarray) -> list[Profile]:
     """What the answer's memories tell of each of its names. `texts` begin with the descriptions of its events, so that
     positions in the one are positions in the other; `vectors` are theirs."""
-    entities = answer.mentioned_entities
-    places = [_places(answer, at, texts) for at in range(len(entities))]
-    return [_profile(entities, at, places, texts, vectors) for at in range(len(entities))]
+    entities, names = answer.mentioned_entities, [_names(entity) for entity in answer.mentioned_entities]
+    # Of each entity the positions of the memories that name it.
+    named_in = [
+        {place for place in _about(answer, at, len(texts)) if any(occurs(name, texts[place]) for name in names[at])}
+        for at in range(len(entities))
+    ]
+    profiles = []
+    for at, entity in enumerate(entities):
+        together = [other for other in range(len(entities)) if named_in[other] & named_in[at]]
+        company = {normalize_name(name) for other in together for name in names[other]}
+        places = sorted(named_in[at])
+        profiles.append(
+            Profile(
+                names=tuple(names[at]),
+                kind=entity.kind,
+                texts=tuple(texts[place] for place in places),
+                vectors=vectors[places],
+                company=frozenset(company - {normalize_name(name) for name in names[at]}),
+            )
+        )
+    return profiles
 
 
 def resolve_names(
@@ -51,12 +69,6 @@ def _about(answer: ExtractionAnswer, at: int, count: int) -> list[int]:
     return said if said and _namesakes(answer, at) else list(range(count))
 
 
-def _places(answer: ExtractionAnswer, at: int, texts: Sequence[str]) -> list[int]:
-    """Those of them in which it is named."""
-    names = _names(answer.mentioned_entities[at])
-    return [place for place in _about(answer, at, len(texts)) if any(occurs(name, texts[place]) for name in names)]
-
-
 def _twins(answer: ExtractionAnswer, at: int) -> list[int]:
     """The entities of the same name and a compatible kind that the answer tells apart from this one: they are in other
     events."""
@@ -78,27 +90,3 @@ def _namesakes(answer: ExtractionAnswer, at: int) -> list[int]:
 
 def _names(entity: MentionedEntity) -> list[str]:
     return [entity.canonical_name, *entity.aliases]
-
-
-def _profile(
-    entities: Sequence[MentionedEntity],
-    at: int,
-    places: Sequence[Sequence[int]],
-    texts: Sequence[str],
-    vectors: np.ndarray,
-) -> Profile:
-    names = _names(entities[at])
-    theirs = {normalize_name(name) for name in names}
-    company = {
-        normalize_name(name)
-        for other, entity in enumerate(entities)
-        if set(places[other]) & set(places[at])
-        for name in _names(entity)
-    }
-    return Profile(
-        names=tuple(names),
-        kind=entities[at].kind,
-        texts=tuple(texts[place] for place in places[at]),
-        vectors=vectors[list(places[at])],
-        company=frozenset(company - theirs),
-    )

@@ -6,7 +6,6 @@ from there, and no line is asked about twice.
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Max
@@ -36,6 +35,7 @@ from persona.models import Persona
 BLOCK_TOKENS = 400
 LINES_COMPARED = 32
 NEIGHBOURS_PER_LINE = 8
+MAX_ALIASES = 4
 # Tags for what is between the owner and the persona.
 _OF_THE_TWO = ("turning-point", "correction", "commitment")
 
@@ -155,9 +155,15 @@ def _request(
     # What people wrote about the two (L1), shortened; read, and by no job ever written.
     written = persona.core_blocks.filter(label__in=["persona", "user"]).values_list("label", "content")
     blocks = {label: neutralize(shorten(content.strip(), BLOCK_TOKENS)) for label, content in written}
-    entities = _known_entities(persona)
-    pairs = _pairs_in_question(persona, piece)
-    # Who else takes part, for a prompt.
+    # Known entities, the most mentioned first, each with some of its names.
+    living = persona.entities.exclude(status=Entity.Status.MERGED).annotate(times=Count("mentions"))
+    entities = living.order_by("-times", "-id").prefetch_related("aliases")[: knobs.known_entities()]
+    others = {
+        entity: [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name][:MAX_ALIASES]
+        for entity in entities
+    }
+    in_question = clarify.open_question(persona, [line.content for line in piece.lines])
+    pairs = [[pair.a.canonical_name, pair.b.canonical_name] for pair in in_question]
     return prompt.request(
         persona,
         purpose_of(session),
@@ -170,13 +176,15 @@ def _request(
             "said": prompt.format_messages(persona, _as_spoken(piece.new), dated=material.is_dated),
             "undated": not material.is_dated,
             "others": any(line.by_another for line in piece.lines),
-            "between": ", ".join(material.others[: prompt.MOST_NAMED]),
+            "between": ", ".join(material.others[: prompt.MAX_NAMED]),
             "is_one": len(material.others) == 1,
             "now": f"{now.astimezone(persona.zone):%Y-%m-%d %a %H:%M}",
             "timezone": persona.timezone,
             "persona_block": blocks.get("persona", ""),
             "user_block": blocks.get("user", ""),
-            "entities": [_described(entity) for entity in entities],
+            "entities": [
+                f"{' / '.join([entity.canonical_name, *aliases])} ({entity.kind})" for entity, aliases in others.items()
+            ],
             "questions": [" / ".join(pair) for pair in pairs],
             "known": prompt.format_memories(persona, known),
         },
@@ -184,21 +192,23 @@ def _request(
             "now": now.isoformat(),
             "timezone": persona.timezone,
             "lines": [
-                _as_material(line) | {"read": read}
+                {
+                    "id": "" if line.by_another else f"m{line.id}",
+                    "role": line.role,
+                    "content": line.content,
+                    "at": line.at.isoformat(),
+                    "read": read,
+                }
+                | ({"speaker": line.speaker} if line.by_another else {})
                 for read, lines in ((True, piece.context), (False, piece.new))
                 for line in _as_spoken(lines)
             ],
             "known": [{"id": f"e{event.pk}", "description": event.description} for event in known],
-            "known_entities": [{"name": entity.canonical_name, "kind": entity.kind} for entity in entities],
+            "known_entities": [{"name": entity.canonical_name, "kind": entity.kind} for entity in others],
         }
         | {"pairs_in_question": pairs, "prose": material.is_prose, "dated": material.is_dated}
         | {"others": list(material.others)},
     )
-
-
-def _as_material(line: PromptMessage) -> dict[str, Any]:
-    told = {"id": f"m{line.id}", "role": line.role, "content": line.content, "at": line.at.isoformat()}
-    return told | {"id": "", "speaker": line.speaker} if line.by_another else told
 
 
 def _as_spoken(lines: Sequence[PromptMessage]) -> list[PromptMessage]:
@@ -223,22 +233,3 @@ def similar_events(persona: Persona, lines: Sequence[PromptMessage]) -> list[Con
     near = [pk for pk, distance in distances.items() if distance < limit_distance]
     events = ConceptNode.objects.of(persona).recallable().filter(kind=ConceptNode.Kind.EVENT, pk__in=near)
     return sorted(events, key=lambda event: (distances[event.pk], event.pk))[:wanted]
-
-
-def _pairs_in_question(persona: Persona, piece: Piece) -> list[list[str]]:
-    """Names of whom nobody knows yet whether they are one, where one of them comes up."""
-    pairs = clarify.open_question(persona, [line.content for line in piece.lines])
-    return [[pair.a.canonical_name, pair.b.canonical_name] for pair in pairs]
-
-
-def _known_entities(persona: Persona) -> list[Entity]:
-    """Whom the persona knows, the most mentioned first."""
-    known = persona.entities.exclude(status=Entity.Status.MERGED)
-    counted = known.annotate(times=Count("mentions")).order_by("-times", "-id").prefetch_related("aliases")
-    return list(counted[: knobs.known_entities()])
-
-
-def _described(entity: Entity) -> str:
-    others = [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name]
-    names = " / ".join([entity.canonical_name, *others[:4]])
-    return f"{names} ({entity.kind})"

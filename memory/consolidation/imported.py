@@ -14,7 +14,7 @@ from echovessel.llm.models import Purpose
 from memory.models import ImportChunk
 
 PAST = timedelta(days=1)
-_MOST_OTHERS = 50
+_MAX_OTHERS = 50
 
 
 @dataclass(frozen=True)
@@ -41,16 +41,13 @@ def material_of(session: Session) -> ImportedMaterial:
     chunk = ImportChunk.objects.filter(session=session).first() if is_imported(session) else None
     if chunk is None:
         return ImportedMaterial()
-    is_prose = chunk.kind == ImportChunk.Kind.PROSE
-    return ImportedMaterial(is_prose, chunk.dated, () if is_prose else _others(session))
-
-
-def _others(session: Session) -> Sequence[str]:
-    """Who else speaks in a talk in which the persona says nothing."""
-    found = find_addressees([(session.pk, session.import_uuid.hex if session.import_uuid else "")])
-    if session.pk not in found:
-        return ()
-    return found[session.pk][:_MOST_OTHERS] or (NOBODY_NAMED[session.persona.language],)
+    if chunk.kind == ImportChunk.Kind.PROSE:
+        return ImportedMaterial(is_prose=True, is_dated=chunk.dated)
+    others: Sequence[str] = ()
+    addressees = find_addressees([(session.pk, session.import_uuid.hex if session.import_uuid else "")])
+    if session.pk in addressees:
+        others = addressees[session.pk][:_MAX_OTHERS] or (NOBODY_NAMED[session.persona.language],)
+    return ImportedMaterial(is_dated=chunk.dated, others=others)
 
 
 def purpose_of(session: Session) -> Purpose:

@@ -1,4 +1,4 @@
-"""What consolidation says to a model: templates by language, and the words of people kept inside marked blocks."""
+"""The prompts of consolidation: templates by language, with the words of people inside marked blocks."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from memory.consolidation.messages import PromptMessage
 from memory.models import ConceptNode
 from persona.models import Persona
 
-MOST_NAMED = 8
+MAX_NAMED = 8
 _DATELESS = "????-??-??"
 
 
@@ -50,30 +50,25 @@ def request(
 def format_messages(persona: Persona, lines: Sequence[PromptMessage], *, dated: bool = True) -> Neutral:
     """The lines as "[m12] 2026-01-03 Sat 21:04 Ana: …"; what goes on in a new line is indented, so that no message can
     look like another. What somebody else said has no id to be cited by: "[-] …"."""
-    return lines_of(
-        Neutral(
-            f"[{'-' if line.by_another else f'm{line.id}'}] {_moment(persona, line) if dated else _DATELESS} "
-            f"{one_line(_speaker(persona, line))}: {indent_text(line.content)}"
-        )
-        for line in lines
-    )
-
-
-def _moment(persona: Persona, line: PromptMessage) -> str:
-    return f"{line.at.astimezone(persona.zone):%Y-%m-%d %a %H:%M}"
-
-
-def _speaker(persona: Persona, line: PromptMessage) -> str:
-    speaker = line.speaker or (persona.called if line.by_user else persona.name)
-    return f"{speaker} → {', '.join(line.to[:MOST_NAMED])}" if line.to else speaker
+    formatted = []
+    for line in lines:
+        key = "-" if line.by_another else f"m{line.id}"
+        moment = f"{line.at.astimezone(persona.zone):%Y-%m-%d %a %H:%M}" if dated else _DATELESS
+        speaker = line.speaker or (persona.called if line.by_user else persona.name)
+        to = f" → {', '.join(line.to[:MAX_NAMED])}" if line.to else ""
+        formatted.append(Neutral(f"[{key}] {moment} {one_line(speaker + to)}: {indent_text(line.content)}"))
+    return lines_of(formatted)
 
 
 def format_memories(persona: Persona, nodes: Iterable[ConceptNode]) -> Neutral:
     """The nodes as "[e7] 2026-01-03 (impact -4) …": the day they are about, else the day they were written."""
-    return lines_of(
-        Neutral(f"[e{node.pk}] {_day(persona, node)} (impact {node.emotional_impact}) {one_line(node.description)}")
-        for node in nodes
-    )
+    formatted = []
+    for node in nodes:
+        day = f"{node.event_time_start or node.created_at.astimezone(persona.zone):%Y-%m-%d}"
+        if node.event_time_start and node.event_time_start != node.event_time_end:
+            day = f"{day} … {node.event_time_end:%Y-%m-%d}"
+        formatted.append(Neutral(f"[e{node.pk}] {day} (impact {node.emotional_impact}) {one_line(node.description)}"))
+    return lines_of(formatted)
 
 
 def node_id(cited: str) -> int | None:
@@ -94,9 +89,3 @@ def question_id(cited: str) -> int | None:
 def _key(cited: str, letter: str) -> int | None:
     plain = cited.strip().strip("[]").lower().removeprefix(letter)
     return int(plain) if plain.isascii() and plain.isdecimal() and len(plain) < 19 else None
-
-
-def _day(persona: Persona, node: ConceptNode) -> str:
-    if node.event_time_start and node.event_time_start != node.event_time_end:
-        return f"{node.event_time_start:%Y-%m-%d} … {node.event_time_end:%Y-%m-%d}"
-    return f"{node.event_time_start or node.created_at.astimezone(persona.zone):%Y-%m-%d}"

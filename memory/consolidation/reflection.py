@@ -29,7 +29,7 @@ from persona.models import Persona
 
 logger = logging.getLogger(__name__)
 
-MOST_THOUGHTS = 2
+MAX_THOUGHTS = 2
 RECOMMENDED_IMPACT = 8
 DAY = timedelta(hours=24)
 NOTHING = Reflections(runs_in_24h=0, last_run_at=None, fresh_impacts=(), events_since=0)
@@ -46,7 +46,7 @@ TONELESS = (
 
 @dataclass(frozen=True)
 class Plan:
-    """What the gate said, by what and when, and the events to look at."""
+    """The gate's decision, its facts and time, and the events to reflect on."""
 
     reason: str
     facts: Reflections
@@ -68,8 +68,8 @@ def reflect(lease: Lease[Session]) -> ReflectionRun:
 
 
 def plan_reflection(session: Session, now: datetime) -> Plan:
-    """The gate's decision, and its events: those of the last 24 h and since the last run, the shocks first. After
-    what was said elsewhere long ago none is due, whatever happened lately."""
+    """The gate's decision, and its events: those of the last 24 h and since the last run, the shocks first. After an
+    imported session of the past none is due, whatever happened lately."""
     if is_long_past(session, now):
         return Plan(ReflectionRun.Reason.NOT_DUE, NOTHING, now, ())
     runs_in_24h, last_run_at = _runs(session.persona, now)
@@ -85,19 +85,16 @@ def plan_reflection(session: Session, now: datetime) -> Plan:
         fresh_impacts=[event.emotional_impact for event in fresh],
         events_since=since.count(),
     )
-    return Plan(decide(facts, now), facts, now, _chosen(fresh, list(since[: knobs.reflection_events()])))
-
-
-def _decided_anew(persona: Persona, plan: Plan) -> str:
-    """What the gate says now: another worker may have reflected while the model thought."""
-    if not asks_the_model(plan.reason):
-        return plan.reason
-    runs_in_24h, last_run_at = _runs(persona, plan.at)
-    return decide(replace(plan.facts, runs_in_24h=runs_in_24h, last_run_at=last_run_at), plan.at)
+    # The shocks of this session, weightiest first, then the others, newest first.
+    shocks = [event for event in fresh if abs(event.emotional_impact) >= knobs.shock_impact()]
+    shocks.sort(key=lambda event: -abs(event.emotional_impact))
+    limit = knobs.reflection_events()
+    events = {event.pk: event for event in (*shocks, *since[:limit])}
+    return Plan(decide(facts, now), facts, now, list(events.values())[:limit])
 
 
 def _runs(persona: Persona, now: datetime) -> tuple[int, datetime | None]:
-    """How often was reflected in the last 24 hours, and when last."""
+    """The number of runs in the last 24 hours, and the time of the last one."""
     runs = ReflectionRun.objects.filter(persona=persona).that_reflected()
     last = runs.order_by("-at").first()
     return runs.since(now - DAY).count(), last.at if last else None
@@ -111,14 +108,6 @@ def fresh_events(session: Session) -> NodeQuerySet:
 
 def _live_events(persona: Persona) -> NodeQuerySet:
     return ConceptNode.objects.of(persona).recallable().filter(kind=ConceptNode.Kind.EVENT)
-
-
-def _chosen(fresh: Sequence[ConceptNode], since: Sequence[ConceptNode]) -> list[ConceptNode]:
-    """The shocks of this session, weightiest first, then the others, newest first; bounded."""
-    shocks = [event for event in fresh if abs(event.emotional_impact) >= knobs.shock_impact()]
-    shocks.sort(key=lambda event: -abs(event.emotional_impact))
-    once = {event.pk: event for event in (*shocks, *since)}
-    return list(once.values())[: knobs.reflection_events()]
 
 
 def _thoughts(lease: Lease[Session], plan: Plan) -> tuple[list[Draft], int]:
@@ -142,7 +131,7 @@ def _thoughts(lease: Lease[Session], plan: Plan) -> tuple[list[Draft], int]:
     answer = llm.answer_now(request, ReflectionAnswer, replies=replies.of_reflection(lease)).value
     given = {event.pk: event for event in plan.events}
     drafts = [draft for thought in answer.thoughts if (draft := drafts_of(thought, given, session))]
-    return drafts[:MOST_THOUGHTS], answer.dropped + len(answer.thoughts) - len(drafts[:MOST_THOUGHTS])
+    return drafts[:MAX_THOUGHTS], answer.dropped + len(answer.thoughts) - len(drafts[:MAX_THOUGHTS])
 
 
 def drafts_of(thought: ReflectedThought, given: dict[int, ConceptNode], session: Session) -> Draft | None:
@@ -185,7 +174,10 @@ def _store(lease: Lease[Session], plan: Plan, drafts: Sequence[Draft], dropped: 
     with transaction.atomic():
         lease.checkpoint()
         Persona.objects.select_for_update().get(pk=session.persona_id)  # two workers of one persona queue up here
-        reason = _decided_anew(session.persona, plan)
+        reason = plan.reason
+        if asks_the_model(reason):  # another worker may have reflected meanwhile
+            runs_in_24h, last_run_at = _runs(session.persona, plan.at)
+            reason = decide(replace(plan.facts, runs_in_24h=runs_in_24h, last_run_at=last_run_at), plan.at)
         wanted = zip(drafts, vectors, strict=True) if asks_the_model(reason) else ()
         outcomes = [_write(session.persona, *pair, model, now) for pair in wanted]
         run = ReflectionRun.objects.create(

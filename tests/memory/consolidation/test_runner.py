@@ -495,7 +495,7 @@ def test_events_and_thoughts_are_counted_once_whatever_was_repeated(
     session = a_talk(mira)
     ready(model)
     for owner, step in (
-        (consolidation_apply, "_summarise"),
+        (consolidation_apply, "_summarize"),
         (reflection.replies, "delete"),
         (runner, "publish_boundary"),
     ):
