@@ -84,7 +84,10 @@ def write_into(persona: Persona, model: text_columns.Model, name: str, secret: s
         value = [secret] if isinstance(before, list) else {**(before or {}), "planted": secret}
     elif isinstance(column, models.BinaryField):
         value = secret.encode()
-    model._default_manager.filter(pk=row.pk).update(**{name: value})
+    # Only a lesson has a condition.
+    is_condition = (model._meta.label, name) == ("memory.ConceptNode", "condition")
+    lesson = {"kind": "lesson", "scope": "topic"} if is_condition else {}
+    model._default_manager.filter(pk=row.pk).update(**lesson, **{name: value})
     return None
 
 
