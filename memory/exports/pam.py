@@ -70,7 +70,13 @@ def _memories(persona: Persona) -> Iterator[Remembered]:
     for node in in_order(persona.nodes.order_by("pk")):
         yield _memory(node, links)
     described = persona.entities.exclude(status=Entity.Status.MERGED).exclude(description="").order_by("pk")
-    yield from (_somebody(entity) for entity in in_order(described.prefetch_related("aliases")))
+    for entity in in_order(described.prefetch_related("aliases")):
+        names = [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name]
+        rest = _rest(entity.created_at, method="manual" if entity.described_by == "person" else "llm_inference")
+        rest["metadata"] = {"name": entity.canonical_name, "kind": entity.kind, "aliases": names}
+        text = f"{entity.canonical_name}: {entity.description}"
+        kind = "relationship" if entity.kind == Entity.Kind.PERSON else "context"
+        yield Remembered(text, kind, None, None, str(entity.uuid), "", rest)
 
 
 class _Links:
@@ -105,48 +111,28 @@ class _Links:
 def _memory(node: ConceptNode, links: _Links) -> Remembered:
     relations = links.relations(node)
     rest = _rest(node.created_at, method="manual" if node.source == "person" else "llm_inference")
-    rest["temporal"] |= _times(node, links)
-    rest["provenance"] |= _said_in(links.said_in.get(node.pk))
+    # When it was; the days of what happened are whole ones, in no zone of their own.
+    start, end = node.event_time_start, node.event_time_end
+    days = {"valid_from": _midnight(start), "valid_until": _midnight(end)} if start and end else {}
+    successor = links.nodes.get(node.superseded_by_id or 0)
+    superseded = {"superseded_by": str(successor)} if successor else {}
+    rest["temporal"] |= {"updated_at": node.last_mentioned_at.isoformat()} | days | superseded
+    if place := links.said_in.get(node.pk):
+        rest["provenance"] |= {"message_ref": str(place[0]), "conversation_ref": str(place[1])}
+    # What the specification has no word for.
+    names = ("kind", "subject", "status", "emotional_impact", "emotion_tags", "relational_tags", "verification")
     rest |= {
         "status": _STATUSES.get(node.status, "deprecated"),
         "tags": [tag for tag in (*node.emotion_tags, *node.relational_tags) if _TAG.fullmatch(tag)],
-        "metadata": _own(node),
+        "metadata": {name: getattr(node, name) for name in (*names, "outcome", "pinned", "mention_count")},
     }
     rest |= {RELATIONS: relations} if relations else {}
     kind = _TYPES.get(node.kind, node.kind)
     return Remembered(node.description, kind, node.event_time_start, node.confidence, str(node.uuid), "", rest)
 
 
-def _times(node: ConceptNode, links: _Links) -> dict[str, Any]:
-    """When it was; the days of what happened are whole ones, in no zone of their own."""
-    start, end = node.event_time_start, node.event_time_end
-    days = {"valid_from": _midnight(start), "valid_until": _midnight(end)} if start and end else {}
-    successor = links.nodes.get(node.superseded_by_id or 0)
-    superseded = {"superseded_by": str(successor)} if successor else {}
-    return {"updated_at": node.last_mentioned_at.isoformat()} | days | superseded
-
-
 def _midnight(day: date) -> str:
     return f"{day.isoformat()}T00:00:00+00:00"
-
-
-def _said_in(place: tuple[UUID, UUID] | None) -> dict[str, str]:
-    return {"message_ref": str(place[0]), "conversation_ref": str(place[1])} if place else {}
-
-
-def _own(node: ConceptNode) -> dict[str, Any]:
-    """What the specification has no word for."""
-    names = ("kind", "subject", "status", "emotional_impact", "emotion_tags", "relational_tags", "verification")
-    return {name: getattr(node, name) for name in (*names, "outcome", "pinned", "mention_count")}
-
-
-def _somebody(entity: Entity) -> Remembered:
-    names = [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name]
-    rest = _rest(entity.created_at, method="manual" if entity.described_by == "person" else "llm_inference")
-    rest["metadata"] = {"name": entity.canonical_name, "kind": entity.kind, "aliases": names}
-    text = f"{entity.canonical_name}: {entity.description}"
-    kind = "relationship" if entity.kind == Entity.Kind.PERSON else "context"
-    return Remembered(text, kind, None, None, str(entity.uuid), "", rest)
 
 
 def _rest(at: datetime, method: str) -> dict[str, Any]:

@@ -47,11 +47,11 @@ Alive = Callable[[], None]
 HOW_TO_READ = ("format", "day_first", "mapping", "kind")
 QUESTIONS = {"ask_day_first": "day_first", "ask_mapping": "mapping", "ask_chat_or_notes": "kind"}
 _COUNTED_AS: dict[type, str] = {Entry: "entries", Card: "cards", Lore: "lore", Remembered: "remembered"}
-_MOST_SPEAKERS = 200
-_MOST_NAMES = 10_000
+_MAX_SPEAKERS = 200
+_MAX_NAMES = 10_000
 _SAMPLE_LINES = 8
 _SAMPLE_CHARACTERS = 200
-_MOST_FIELDS = 60
+_MAX_FIELDS = 60
 # Of the talks of a file, those in which whoever took it along speaks.
 _NEARLY_ALL = 0.8
 _SOON_SECONDS = 600
@@ -307,11 +307,11 @@ class _Looking:
                     self.speaking = set()
                 self.talking = (one.source_id, one.title)
                 self.counts["lines"] += len(one.lines)
-                if len(self.titles) < _MOST_NAMES:
+                if len(self.titles) < _MAX_NAMES:
                     self.titles.add(one.title)
                 for line in one.lines:
                     name = name_of(line)
-                    if name in self.lines or len(self.lines) < _MOST_NAMES:
+                    if name in self.lines or len(self.lines) < _MAX_NAMES:
                         self.lines[name] += 1
                     if name in self.lines:
                         self.roles[name] = role_after(self.roles.get(name), line.role)
@@ -373,7 +373,7 @@ class _Looking:
             often = [name for name, count in self.talks_of.items() if count > 1 and count >= nearly_all]
             if len(often) == 1 and often[0]:
                 guesses = {name: "user" if name == often[0] else "other" for name in guesses}
-        most = self.lines.most_common(_MOST_SPEAKERS)
+        most = self.lines.most_common(_MAX_SPEAKERS)
         return {
             "format": self.format,
             "counts": dict.fromkeys(_COUNTED_AS.values(), 0) | {"talks": 0, "lines": 0} | self.counts,
@@ -398,9 +398,9 @@ def _fields(source: Source, records: str) -> list[str]:
     """The fields that a person may choose from: of the records in JSON, or the columns of a table."""
     paths = source.sample.paths
     if not paths:
-        return table.columns(source)[:_MOST_FIELDS]
+        return table.columns(source)[:_MAX_FIELDS]
     inside = f"{records}." if records else ""
-    return sorted(path.removeprefix(inside) for path in paths if path.startswith(inside))[:_MOST_FIELDS]
+    return sorted(path.removeprefix(inside) for path in paths if path.startswith(inside))[:_MAX_FIELDS]
 
 
 def is_called_a_diary(source: Source) -> bool:

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 from memory.imports.readers.branches import way_to
 from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import Unread, objects, values
-from memory.imports.readers.lines import array, message_of, moment, sessions_of, storable, table, word
+from memory.imports.readers.lines import array, message_of, moment, place_messages, sessions_of, storable, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Role, Skipped, digest
 
@@ -144,26 +144,25 @@ def _conversation(conversation: Any, number: int, places: ContentIds, limits: Li
     if not _is_linked(nodes):
         branch = list(nodes)
     else:
-        last = current if isinstance(current, str) and current in nodes else _last_leaf(nodes, parents)
+        inner = set(parents.values())
+        leaves = [key for key in nodes if key not in inner]
+        latest = max(leaves, key=lambda key: _written_at(nodes[key]), default="")
+        last = current if isinstance(current, str) and current in nodes else latest
         branch = way_to(last, parents)
     title = word(conversation.get("title"))
     known = word(conversation.get("conversation_id") or conversation.get("id"))
     places.begin(known or digest(title, *branch[:_FIRST_NODES]))
-    found = list(_messages([nodes[key] for key in branch], places, where, limits))
+    found: list[Line | Skipped | Remembered] = []
+    for place, key in place_messages(branch, where):
+        found.extend(_message(nodes[key], places, place, limits))
     yield from (one for one in found if isinstance(one, Remembered))
     source_id = known or digest(number, title, *branch)
     spoken = (one for one in found if not isinstance(one, Remembered))
     yield from sessions_of(title, source_id, where, spoken, limits)
-    yield from _not_chosen(nodes, set(branch), where, limits)
-
-
-def _messages(
-    nodes: Iterable[_Node], places: ContentIds, where: str, limits: Limits
-) -> Iterator[Line | Skipped | Remembered]:
-    message_number = _("%(talk)s, message %(number)d")
-    for number, node in enumerate(nodes, start=1):
-        place = message_number % {"talk": where, "number": number}
-        yield from _message(node, places, place, limits)
+    # One for each message beside the branch that would have been one of it.
+    for key in nodes.keys() - set(branch):
+        if any(isinstance(message, Line) for message in _message(nodes[key], ContentIds(), where, limits)):
+            yield Skipped(where, "not_chosen")
 
 
 def _nodes(conversation: Mapping[str, Any]) -> tuple[dict[str, _Node] | None, int]:
@@ -215,22 +214,9 @@ def _is_linked(nodes: Mapping[str, _Node]) -> bool:
     return any(_parents(nodes).values()) or sum(node.get("message") is not None for node in nodes.values()) < 2
 
 
-def _last_leaf(nodes: Mapping[str, _Node], parents: Mapping[str, str]) -> str:
-    inner = set(parents.values())
-    leaves = [key for key in nodes if key not in inner]
-    return max(leaves, key=lambda key: _written_at(nodes[key]), default="")
-
-
 def _written_at(node: _Node) -> float:
     at = moment(table(node.get("message")).get("create_time"))
     return at.timestamp() if at else 0.0
-
-
-def _not_chosen(nodes: Mapping[str, _Node], branch: set[str], where: str, limits: Limits) -> Iterator[Skipped]:
-    """One for each message beside the branch that would have been a line in it."""
-    for key, node in nodes.items():
-        if key not in branch and any(isinstance(one, Line) for one in _message(node, ContentIds(), where, limits)):
-            yield Skipped(where, "not_chosen")
 
 
 def _message(node: _Node, places: ContentIds, where: str, limits: Limits) -> Iterator[Line | Skipped | Remembered]:
@@ -298,13 +284,13 @@ def strip_citations(text: str) -> str:
     >>> unmarked("It is open【4†source】 in \ue200entity\ue202[\\"city\\",\\"Berlin\\"]\ue201.")
     'It is open in Berlin.'
     """
-    return _SIGNS.sub("", _NEW_MARK.sub(_name_in, _OLD_MARK.sub("", text)))
 
+    def name_in(mark: re.Match[str]) -> str:
+        pattern = _NAMED_BY.get(mark["kind"])
+        named = pattern.match(mark["rest"]) if pattern else None
+        return named["name"] if named else ""
 
-def _name_in(mark: re.Match[str]) -> str:
-    pattern = _NAMED_BY.get(mark["kind"])
-    named = pattern.match(mark["rest"]) if pattern else None
-    return named["name"] if named else ""
+    return _SIGNS.sub("", _NEW_MARK.sub(name_in, _OLD_MARK.sub("", text)))
 
 
 def _about_the_user(message: Mapping[str, Any], content: Mapping[str, Any], where: str) -> Iterator[Remembered]:

@@ -100,7 +100,7 @@ _COLONS = re.compile("[:：]")
 _LONGEST_DAY = 80
 _SAMPLE_LINES = 200
 _LEAST_SHARE = 0.1
-_MOST_NAMES = 50
+_MAX_NAMES = 50
 _LIKENESS = 0.78
 # Front matter makes no diary of an archive.
 _MARKDOWN_LIKENESS = 0.87
@@ -169,7 +169,7 @@ def _styles() -> tuple[_Style, ...]:
     # Names end at the first blank: where they have some themselves, nobody can tell.
     line_of_computers = _Style(
         _pattern(rf"(?P<stamp>{_CLOCK}) (?P<name>[^\s:：]{{1,40}}) (?P<words>.+)"),
-        _MOST_NAMES,
+        _MAX_NAMES,
         beside=re.compile(r"^\[LINE\]|^\d{4}\.\d{2}\.\d{2} [^\s\d]{1,12}$", re.M),
         media=re.compile(
             r"photos?|stickers?|videos?|files?|voice messages?|contact info|location|写真|画像|スタンプ|動画|ファイル"
@@ -183,23 +183,23 @@ def _styles() -> tuple[_Style, ...]:
             rf"(?:[-*+>] |#{{1,6}} )?(?P<mark>\*\*|__)(?P<name>[^*_\n`]{{1,60}}?)[:：]?(?P=mark){_GAP}*"
             rf"[(\[`*_]{{0,3}}{_RELATIVE}?(?P<stamp>{_FULL}|{_WITHOUT_YEAR}|{_CLOCK})[)\]`*_]{{0,3}}{_GAP}*(?:[:：—–-]{_GAP}*)?(?P<words>.*)"
         ),
-        _MOST_NAMES,
+        _MAX_NAMES,
         is_framed=True,
         is_markdown=True,
     )
     return (
         line, kakao_talk, kakao_talk_of_phones, irc, irc_of_weechat, zoom, qq, qq_copied, we_flow, bold,
-        _Style(_pattern(rf"\[{_STAMP}\] ?[-,]? ?{_NAME}{_SAID}"), _MOST_NAMES, is_framed=True),
-        _Style(_pattern(rf"{_NAME} ?[(\[]{_STAMP}[)\]] ?{_SAID}"), _MOST_NAMES),
-        _Style(_pattern(rf"(?P<stamp>{_FULL}) *[-,:]? *{_NAME}{_SAID}"), _MOST_NAMES),
+        _Style(_pattern(rf"\[{_STAMP}\] ?[-,]? ?{_NAME}{_SAID}"), _MAX_NAMES, is_framed=True),
+        _Style(_pattern(rf"{_NAME} ?[(\[]{_STAMP}[)\]] ?{_SAID}"), _MAX_NAMES),
+        _Style(_pattern(rf"(?P<stamp>{_FULL}) *[-,:]? *{_NAME}{_SAID}"), _MAX_NAMES),
         _Style(_pattern(rf"(?P<stamp>{_CLOCK}) *[-,]? *{_NAME}{_SAID}"), 2),
-        _Style(_pattern(rf"\[{_STAMP}\] {_NAME}(?P<words>)"), _MOST_NAMES),
-        _Style(_pattern(rf"{_NAME} +[(\[]{_STAMP}[)\]](?P<words>)"), _MOST_NAMES),
-        _Style(_pattern(rf"(?P<stamp>{_FULL}) +{_NAME}(?P<words>)"), _MOST_NAMES),
-        _Style(_pattern(rf"{_NAME}[:：]?{_GAP}+{_DASH}(?P<stamp>{_FULL})(?P<words>)"), _MOST_NAMES),
-        _Style(_pattern(rf"{_NAME}{_GAP}+{_DASH}{_RELATIVE}?(?P<stamp>{_CLOCK})(?P<words>)"), _MOST_NAMES),
+        _Style(_pattern(rf"\[{_STAMP}\] {_NAME}(?P<words>)"), _MAX_NAMES),
+        _Style(_pattern(rf"{_NAME} +[(\[]{_STAMP}[)\]](?P<words>)"), _MAX_NAMES),
+        _Style(_pattern(rf"(?P<stamp>{_FULL}) +{_NAME}(?P<words>)"), _MAX_NAMES),
+        _Style(_pattern(rf"{_NAME}[:：]?{_GAP}+{_DASH}(?P<stamp>{_FULL})(?P<words>)"), _MAX_NAMES),
+        _Style(_pattern(rf"{_NAME}{_GAP}+{_DASH}{_RELATIVE}?(?P<stamp>{_CLOCK})(?P<words>)"), _MAX_NAMES),
         # Who writes by hand writes no seconds.
-        _Style(_pattern(rf"{_NAME}[:：]{_GAP}*(?P<stamp>{_CLOCK_OF_SECONDS})(?P<words>)"), _MOST_NAMES),
+        _Style(_pattern(rf"{_NAME}[:：]{_GAP}*(?P<stamp>{_CLOCK_OF_SECONDS})(?P<words>)"), _MAX_NAMES),
         line_of_computers,
     )  # fmt: skip
 

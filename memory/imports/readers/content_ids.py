@@ -13,7 +13,7 @@ from typing import TypeVar
 from memory.imports.readers.types import digest
 
 # Lines, and talks, that are held while the same ones are counted.
-_MOST_HELD = 30_000
+_MAX_HELD = 30_000
 # So many lines tell how a talk begins: many begin with "Hi".
 _BEGINNING = 3
 
@@ -39,7 +39,7 @@ class ContentIds:
 
     def begin(self, talk: str) -> None:
         """What follows is another talk; its order tells it from others of the same name."""
-        key = hash(talk) if len(self._talks) < _MOST_HELD else 0
+        key = hash(talk) if len(self._talks) < _MAX_HELD else 0
         self._talks[key] += 1
         self._talk = digest(talk, self._talks[key])
         self._number = 0
@@ -63,7 +63,7 @@ class ContentIds:
 
     def _times(self, moment: str, *what: str) -> int:
         """How many times it has been there at that moment; 0 where more than are held are of one moment."""
-        if len(self._same) >= _MOST_HELD:
+        if len(self._same) >= _MAX_HELD:
             if moment == self._moment:
                 return 0
             self._same.clear()

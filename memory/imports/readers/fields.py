@@ -57,7 +57,7 @@ NAMES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 _CLOCK_NAMES = ("time", "clock", "uhrzeit", "heure", "hora", "ora", "时间", "時間")
 _LONGEST_NAME = 80
-_MOST_SPEAKERS = 50
+_MAX_SPEAKERS = 50
 _UNMARKED = re.compile(r"[\W_]+")
 # Names that hold all kinds of things: they are a speaker's only if few stand there.
 _WEAK = frozenset(
@@ -126,6 +126,7 @@ _ID = re.compile(
     ),
     re.I,
 )
+_CLOCK = re.compile(r"\s*\d{1,2}:\d{2}(?::\d{2})?(?:\s*[ap]\.?m\.?)?\s*", re.I)
 # Fields that hold few words again and again, and nobody's name.
 _NO_PEOPLE = frozenset(
     {
@@ -150,7 +151,7 @@ _OF_CHATS = frozenset(
     }
 )  # fmt: skip
 # Of values that only somebody's name could be, there are at most so many, each at least so often in the mean.
-_MOST_UNNAMED = 30
+_MAX_UNNAMED = 30
 _LONGER_THAN_NAMES = 12
 _AT_LEAST_OFTEN = 2.0
 
@@ -183,7 +184,15 @@ def guess_mapping(samples: AnyMapping[str, list[Any]], records: str = "") -> Map
     for path in filter(None, (speaker, own, partner)):
         left.pop(path)
     chosen = {role: _chosen(role, left) for role in ("at", "source_id", "talk", "title", "text")}
-    clock = next((path for path in left if _bare(path) in _CLOCK_NAMES and _are(left[path], _is_clock)), "")
+    clocks = [path for path in left if _bare(path) in _CLOCK_NAMES]
+    clock = next(
+        (
+            path
+            for path in clocks
+            if _are(left[path], lambda value: isinstance(value, str) and _CLOCK.fullmatch(value) is not None)
+        ),
+        "",
+    )
     named = bool(chosen["text"])
     is_said = bool(speaker and chosen["at"])
     text = chosen.pop("text") or _longest(left, few=is_said)
@@ -211,7 +220,7 @@ def _speaker(left: AnyMapping[str, list[Any]]) -> tuple[str, str, str]:
     flags = [(bare in _WAYS, path) for _rank, path in fitting if (bare := _bare(path)) in (*_OWN_FLAGS, *_WAYS)]
     own = (
         ""
-        if any(_says_who_is_a_program(path, left[path]) for _way, path in flags)
+        if any(way and any(str(value).casefold() in _FROM_PROGRAM for value in left[path]) for way, path in flags)
         else min(flags, default=("", ""))[-1]
     )
     flagged = {path for _rank, path in fitting if _bare(path) in (*_FLAGS, *_WAYS)}
@@ -221,10 +230,6 @@ def _speaker(left: AnyMapping[str, list[Any]]) -> tuple[str, str, str]:
     partners = [path for path in ranked if path not in flagged and _is_partner(left[path], left[own], _bare(own))]
     named = next((path for path in ranked if path not in flagged and path not in partners), "")
     return (named, own, "") if named else (own, "", (partners or [""])[0])
-
-
-def _says_who_is_a_program(path: str, values: list[Any]) -> bool:
-    return _bare(path) in _WAYS and any(str(value).casefold() in _FROM_PROGRAM for value in values)
 
 
 def _rank_of_speaker(path: str) -> int | None:
@@ -281,7 +286,7 @@ def _few_and_often(left: AnyMapping[str, list[Any]], chosen: AnyMapping[str, str
         told = [value.strip() for value in values if isinstance(value, str) and value.strip()]
         names = set(told)
         often = len(told) >= _AT_LEAST_OFTEN * len(names) and len(told) >= 0.8 * len(values)
-        if 2 <= len(names) <= _MOST_UNNAMED and often and all(map(_could_be_a_name, names)):
+        if 2 <= len(names) <= _MAX_UNNAMED and often and all(map(_could_be_a_name, names)):
             return path
     return ""
 
@@ -333,9 +338,7 @@ def _fits_speaker(path: str, values: list[Any]) -> bool:
     if bare in _FLAGS:
         return _are(values, lambda value: isinstance(value, bool) or str(value).strip().casefold() in _TRUE + _FALSE)
     names = {str(value) for value in values if isinstance(value, str | int)}
-    few = len(names) <= (
-        _MOST_SPEAKERS if bare in _WEAK and _joined(path) in _WEAK else max(_MOST_SPEAKERS, len(values))
-    )
+    few = len(names) <= (_MAX_SPEAKERS if bare in _WEAK and _joined(path) in _WEAK else max(_MAX_SPEAKERS, len(values)))
     return few and _are(
         values,
         lambda value: isinstance(value, str | int) and not isinstance(value, bool) and len(str(value)) <= _LONGEST_NAME,
@@ -350,13 +353,6 @@ def _is_time(value: Any) -> bool:
     return any(read_when(value, order) is not None for order in (True, False))
 
 
-def _is_clock(value: Any) -> bool:
-    return (
-        isinstance(value, str)
-        and re.fullmatch(r"\s*\d{1,2}:\d{2}(?::\d{2})?(?:\s*[ap]\.?m\.?)?\s*", value, re.I) is not None
-    )
-
-
 def _are(values: Iterable[Any], kind: Callable[[Any], bool]) -> bool:
     """Whether nearly all values that say something are of a kind, and some do."""
     telling = [value for value in values if value not in (None, "")]
@@ -367,18 +363,15 @@ _FITS: dict[str, Callable[[str, list[Any]], bool]] = {
     "text": _fits_text,
     "at": lambda _path, values: _are(values, _is_time),
     "title": lambda _path, values: _are(values, lambda value: isinstance(value, str)),
-    "source_id": lambda path, values: _are_ids(path, values),
+    # Each record has one of its own: the id of its author is none.
+    "source_id": lambda path, values: (
+        _bare(path.rpartition(".")[0]) not in _PERSONS
+        and _are(values, lambda value: isinstance(value, str | int))
+        and len({str(value) for value in values if isinstance(value, str | int)})
+        > 0.9 * sum(isinstance(value, str | int) for value in values)
+    ),
     "talk": lambda _path, values: len({str(value) for value in values}) <= 0.7 * len(values),
 }
-
-
-def _are_ids(path: str, values: list[Any]) -> bool:
-    """Whether each record has one of its own: the id of its author is none."""
-    told = [str(value) for value in values if isinstance(value, str | int)]
-    of_somebody = _bare(path.rpartition(".")[0]) in _PERSONS
-    return (
-        not of_somebody and _are(values, lambda value: isinstance(value, str | int)) and len({*told}) > 0.9 * len(told)
-    )
 
 
 def _longest(left: AnyMapping[str, list[Any]], *, few: bool) -> str:
@@ -421,7 +414,9 @@ def speaker_of(record: Any, mapping: Mapping, partner: str = "") -> tuple[str, R
         if _is_own(value, name):
             return "user", "user"
         is_program = str(value).casefold() in _FROM_PROGRAM
-        return ("assistant", "persona") if is_program else (_partner(record, mapping) or partner or _UNNAMED, "other")
+        talk = word(value_at(record, mapping.talk))
+        named = (talk if len(talk) <= _LONGEST_NAME else "") or partner or _UNNAMED
+        return ("assistant", "persona") if is_program else (named, "other")
     speaker = word(value)
     if not mapping.own:
         return speaker, role_named(speaker)
@@ -433,11 +428,6 @@ def speaker_of(record: Any, mapping: Mapping, partner: str = "") -> tuple[str, R
 def _is_own(value: Any, field_name: str) -> bool:
     """What a field says, by yes or no, or by the way it went."""
     return str(value).strip().casefold() in _FROM_USER if field_name in _WAYS else _is_yes(value)
-
-
-def _partner(record: Any, mapping: Mapping) -> str:
-    talk = word(value_at(record, mapping.talk))
-    return talk if len(talk) <= _LONGEST_NAME else ""
 
 
 def is_of_program(record: Any) -> bool:

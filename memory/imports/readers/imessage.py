@@ -39,11 +39,11 @@ from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Op
 _SAMPLE_LINES = 600
 _LONGEST_STAMP = 60
 _LONGEST_NAME = 80
-_MOST_WORDS_IN_NAME = 5
+_MAX_WORDS_IN_NAME = 5
 # What imessage-exporter writes: May 24, 2020 10:14:22 AM.
 _ITS_SHAPE = "a 9, 9 9:9:9 a"
 _INDENT = 4
-_MOST_HELD = 10_000
+_MAX_HELD = 10_000
 _RECEIPT = re.compile(r"\((?P<words>[^()\n]{1,120})\)")
 _READ_BY = re.compile(r"Read by (?P<who>.{1,80}?) after ")
 _CLOCK = re.compile(r"\d{1,2}[:.]\d\d")
@@ -197,7 +197,7 @@ def _likeness(lines: list[str], shape: _Shape) -> float:
     called = [name for name in names if name and not _SENTENCE.search(name) and len(name) <= _LONGEST_NAME]
     if not called or len(called) < 0.8 * len([name for name in names if name]):
         return 0.0
-    if any(len(name.split()) > _MOST_WORDS_IN_NAME for name in called):
+    if any(len(name.split()) > _MAX_WORDS_IN_NAME for name in called):
         return 0.0
     different = len(set(called))
     is_its_own = shape.key == _ITS_SHAPE
@@ -343,7 +343,7 @@ def _in_order(
         at = moment.at(day_first) if moment else None
         if message.is_nested and at:
             heapq.heappush(held, _Timed(at.replace(tzinfo=None), place, message, words.text, words.left_out))
-            if len(held) > _MOST_HELD:
+            if len(held) > _MAX_HELD:
                 yield _as_told(heapq.heappop(held))
             continue
         while held and at and held[0].at < at.replace(tzinfo=None):

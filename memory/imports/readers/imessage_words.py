@@ -56,8 +56,8 @@ _OF_APP = re.compile(
     r"(?!(?:My|Your|His|Her|Our|Their|This|That|The|A|New|Last|First|Next|Here|Voice|Text|Secret) )"
     r"(?:\w+(?:\.\w+){1,6}|[A-Z0-9][\w’'&+!-]*(?: [A-Z0-9&][\w’'&+!-]*){0,3}) message:"
 )
-_MOST_LINES_OF_APP = 8
-_MOST_LINES_OF_PREVIEW = 2
+_MAX_LINES_OF_APP = 8
+_MAX_LINES_OF_PREVIEW = 2
 # Apple's own links: the lines around them tell of the song, app or place.
 _SONG_OR_APP = re.compile(r"https?://(?:geo\.)?(?:music|itunes|apps)\.apple\.com/\S+", re.I)
 _PLACE = re.compile(r"https?://maps\.apple\.com/\S+", re.I)
@@ -167,7 +167,7 @@ def _without_tapbacks(lines: list[str], found: NoticePhrases) -> list[str]:
 def _without_apps(lines: list[str], found: NoticePhrases) -> list[str]:
     if not lines:
         return lines
-    of_app = _OF_APP.fullmatch(lines[0]) and len(lines) <= _MOST_LINES_OF_APP
+    of_app = _OF_APP.fullmatch(lines[0]) and len(lines) <= _MAX_LINES_OF_APP
     poll = lines[0].startswith("- ") and all(_POLL.fullmatch(line) for line in lines)
     drawn = len(lines) >= _LEAST_LINES_DRAWN and all(_DRAWN.fullmatch(line) or not line for line in lines)
     if of_app or poll or drawn:
@@ -189,7 +189,7 @@ def _without_previews(lines: list[str], found: NoticePhrases) -> list[str]:
     number, others = links[0], len(lines) - 1
     place = _PLACE.fullmatch(lines[number]) and number <= 1 and others > number
     song = _SONG_OR_APP.fullmatch(lines[number]) and number == others and others >= 2
-    if place or song or (number == 0 and others <= _MOST_LINES_OF_PREVIEW and all(lines)):
+    if place or song or (number == 0 and others <= _MAX_LINES_OF_PREVIEW and all(lines)):
         found.left_out.append("notice")
         return [lines[number]]
     return lines

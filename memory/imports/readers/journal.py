@@ -46,7 +46,7 @@ _FRONT_DATE = re.compile(
 )
 _FRONT_TITLE = re.compile(r"(?:title|标题)\s*:\s*[\"']?(?P<title>.+?)[\"']?\s*$", re.IGNORECASE)
 # Blank lines between a month and its first day.
-_MOST_HELD = 5
+_MAX_HELD = 5
 # Folders of notes that are to be filled in, and what in a note is to be.
 _TEMPLATE_FOLDERS = frozenset(
     {
@@ -166,7 +166,7 @@ def _headed(lines: Iterable[TextLine], fences: bool) -> Iterator[tuple[TextLine,
         fenced ^= fences and _FENCE.match(line.text) is not None
         if held and (not line.text.strip() or fenced):
             held.append(line)
-            if len(held) <= _MOST_HELD:
+            if len(held) <= _MAX_HELD:
                 continue
         if held:
             if day_of_month_in(line.text):

@@ -21,7 +21,7 @@ from memory.imports.readers.types import ImportRejected, Limits
 _STARTS = ("start_map", "start_array")
 _ENDS = ("end_map", "end_array")
 # What one value may consist of: a million small things are some hundred megabytes of Python.
-_MOST_PARTS = 1_000_000
+_MAX_PARTS = 1_000_000
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.S)
 _NO_BRACKET = re.compile(r"[^\[\]{}]+")
 
@@ -196,7 +196,7 @@ class _Building:
 
     def weigh(self, size: int) -> None:
         self._bytes += size
-        if self._bytes > self._limits.item_bytes or self._parts > _MOST_PARTS:
+        if self._bytes > self._limits.item_bytes or self._parts > _MAX_PARTS:
             self._drop("too_long")
 
     def _drop(self, reason: str) -> None:

@@ -13,7 +13,7 @@ from memory.imports.readers.table import Shape, records, shape_of
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Skipped, digest
 
 _COLUMNS = ("date", "user", "message")
-_MOST_PEOPLE = 5_000
+_MAX_PEOPLE = 5_000
 
 
 class KakaoTable:
@@ -33,7 +33,7 @@ class KakaoTable:
             raise ImportRejected("nothing_found")
         people: set[str] = set()
         for _where, row in records(source, shape):
-            if isinstance(row, dict) and len(people) < _MOST_PEOPLE:
+            if isinstance(row, dict) and len(people) < _MAX_PEOPLE:
                 people.add(row.get(shape.columns[1], "").strip())
         places = ContentIds()
         source_id = digest(self.name, source.name)

@@ -17,7 +17,7 @@ _FIRST_YEAR, _LAST_YEAR = 1970, 2200
 _MILLISECONDS_FROM = 10**11
 _BEYOND_REASON = 10**17
 # Beyond so many nobody tells them apart.
-_MOST_PEOPLE = 100_000
+_MAX_PEOPLE = 100_000
 # What files call the two sides where they do not call them by name.
 _USERS = frozenset({"user", "human", "you", "me", "self", "myself", "我", "你", "用户", "本人", "ich", "du"})
 _PERSONAS = frozenset(
@@ -172,7 +172,7 @@ class Names:
     def of(self, person: str, name: str) -> str:
         name = name or person
         if person not in self._names:
-            if len(self._names) >= _MOST_PEOPLE:
+            if len(self._names) >= _MAX_PEOPLE:
                 return name
             self._names[person] = f"{name} ({person})" if name in self._taken else name
             self._taken.add(self._names[person])

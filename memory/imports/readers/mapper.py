@@ -25,9 +25,9 @@ from memory.imports.readers.members import likely_members
 from memory.imports.readers.source import Member, Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Options, Skipped
 
-_MOST_VALUES = 200
-_MOST_FIELDS = 400
-_MOST_PLACES = 400
+_MAX_VALUES = 200
+_MAX_FIELDS = 400
+_MAX_PLACES = 400
 _LONGEST_VALUE = 400
 _BEGINNING = 1024 * 1024
 _DEEPEST = 16
@@ -106,10 +106,10 @@ class _Seen:
     def take(self, place: str, value: Any) -> None:
         around, item, path = place.rpartition("item.")
         records = f"{around}item" if item else ""
-        if records not in self.fields and len(self.fields) >= _MOST_PLACES:
+        if records not in self.fields and len(self.fields) >= _MAX_PLACES:
             return
         seen = self.fields[records]
-        if path and (path in seen or len(seen) < _MOST_FIELDS) and len(seen[path]) < _MOST_VALUES:
+        if path and (path in seen or len(seen) < _MAX_FIELDS) and len(seen[path]) < _MAX_VALUES:
             seen[path].append(value[:_LONGEST_VALUE] if isinstance(value, str) else value)
 
 

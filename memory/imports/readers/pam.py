@@ -83,7 +83,10 @@ def _expect(head: Mapping[str, Any], schema: str, where: str) -> None:
 
 def _store(source: Source, member: str, limits: Limits) -> Iterator[Found]:
     _expect(_head(source, member), STORE, member)
-    relations = _relations(source, member)
+    # The relations by the memory they lead from.
+    relations: dict[str, list[Any]] = defaultdict(list)
+    for _place, relation in values(source, ("relations.item",), member):
+        relations[word(table(relation).get("from"))].append(relation)
     told = dict(values(source, ("integrity.total_memories", "integrity.checksum"), member))
     checksum = Checksum(limits.item_bytes if told else 0)
     number = 0
@@ -107,11 +110,17 @@ def _store(source: Source, member: str, limits: Limits) -> Iterator[Found]:
                 source_id = storable(word(value.get("id")))
                 rest = {name: item for name, item in value.items() if name not in ("id", "content")}
                 rest |= {RELATIONS: relations[source_id]} if source_id in relations else {}
-                confidence = _confidence(table(value.get("confidence")))
+                # As it stands now, else as it was at first.
+                told_confidence = [table(value.get("confidence")).get(name) for name in ("current", "initial")]
+                numbers = [share for share in told_confidence if isinstance(share, int | float)]
+                fitting = (share for share in numbers if not isinstance(share, bool) and 0 <= share <= 1)
+                confidence = next(map(float, fitting), None)
                 day = at.date() if at else None
                 memory = Remembered(text, kind, day, confidence, source_id or digest("memory", kind, text), where, rest)
         yield memory
-        if not _is_as_hashed(value):
+        # Whether its words are still those that it was given its hash for; without one they are believed.
+        content, known_hash = table(value).get("content"), table(value).get("content_hash")
+        if isinstance(content, str) and isinstance(known_hash, str) and not fits(content, known_hash):
             yield Skipped(where, "altered")
         checksum.take(value)
     counted = told.get("integrity.total_memories", number)
@@ -127,27 +136,6 @@ def _store(source: Source, member: str, limits: Limits) -> Iterator[Found]:
         if not ref or str(folder / ref) not in source.members:
             name = word(entry.get("title")) or word(entry.get("id"))
             yield Skipped(_("conversation “%s”") % name[:80], "broken")
-
-
-def _is_as_hashed(value: Any) -> bool:
-    """Whether its words are still those that it was given its hash for; without one they are believed."""
-    content, told = table(value).get("content"), table(value).get("content_hash")
-    return not isinstance(content, str) or not isinstance(told, str) or fits(content, told)
-
-
-def _relations(source: Source, member: str) -> dict[str, list[Any]]:
-    """The relations by the memory they lead from."""
-    found: dict[str, list[Any]] = defaultdict(list)
-    for _place, value in values(source, ("relations.item",), member):
-        found[word(table(value).get("from"))].append(value)
-    return found
-
-
-def _confidence(block: Mapping[str, Any]) -> float | None:
-    """As it stands now, else as it was at first."""
-    told = (block.get(name) for name in ("current", "initial"))
-    numbers = (value for value in told if isinstance(value, int | float) and not isinstance(value, bool))
-    return next((float(value) for value in numbers if 0 <= value <= 1), None)
 
 
 # Conversations

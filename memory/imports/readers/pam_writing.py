@@ -18,7 +18,7 @@ from typing import Any
 from memory.imports.readers.canonical import canonical
 from memory.imports.readers.pam import CONVERSATION, OTHER, RELATIONS, STORE, STORE_NAME
 from memory.imports.readers.pam_hashes import content_hash, sha256
-from memory.imports.readers.types import Line, Remembered, Talk
+from memory.imports.readers.types import Remembered, Talk
 
 VERSION = "1.0"
 _SPECIFICATION = "https://portable-ai-memory.org/spec/v1.0"
@@ -202,20 +202,19 @@ def _conversation(pieces: Iterable[Talk], entry: _Indexed, export: PamExport) ->
         entry.title = piece.title
         for line in piece.lines:
             people[_ROLES[line.role], line.speaker] = None
-            yield (",\n" if entry.count else "\n") + _json(_message(line, entry.take(line.at, export)))
+            separator, at = ",\n" if entry.count else "\n", entry.take(line.at, export)
+            yield separator + _json(
+                {
+                    "id": line.source_id,
+                    "role": _ROLES[line.role],
+                    "content": {"type": "text", "text": line.text},
+                    "created_at": _stamp(at),
+                    "raw_metadata": {"speaker": line.speaker} | ({"side": OTHER} if line.role == OTHER else {}),
+                }
+            )
     participants = [{"role": role, "name": name} for role, name in people]
     rest = {"title": entry.title or None, "temporal": entry.temporal(export), "participants": participants}
     yield "],\n" + _json(rest)[1:] + "\n"
-
-
-def _message(line: Line, at: datetime) -> dict[str, Any]:
-    return {
-        "id": line.source_id,
-        "role": _ROLES[line.role],
-        "content": {"type": "text", "text": line.text},
-        "created_at": _stamp(at),
-        "raw_metadata": {"speaker": line.speaker} | ({"side": OTHER} if line.role == OTHER else {}),
-    }
 
 
 def _stamp(at: datetime) -> str:

@@ -48,6 +48,21 @@ class _Workspace:
     folders: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
     names: Names = field(default_factory=Names)
 
+    def take(self, kind: str, entry: Mapping[str, Any]) -> None:
+        """Note a person or a channel of one of the lists beside the days."""
+        known, name = word(entry.get("id")), word(entry.get("name"))
+        if kind == "users":
+            profile = table(entry.get("profile"))
+            real = word(entry.get("real_name")) or word(profile.get("real_name"))
+            self.people[known] = real or word(profile.get("display_name")) or name
+            self.bots |= {known} if entry.get("is_bot") else set()
+            return
+        members = [word(person) for person in array(entry.get("members"))]
+        if name and kind in ("channels", "groups"):
+            self.channels[known] = name
+        # A chat of two has its id as its folder, all others their name.
+        self.folders[name or known] = self.folders[known] = (known, members)
+
     def name_of(self, person: str, otherwise: str = "") -> str:
         return self.names.of(person or otherwise, self.people.get(person) or otherwise or person)
 
@@ -106,25 +121,10 @@ def _workspace(source: Source) -> _Workspace:
         if _DAY.search(member) or name not in (*_LISTS, "users"):
             continue
         with within(member):
-            for one in objects(source, member):
-                if isinstance(one, dict) and len(workspace.people) < _MAX_PEOPLE:
-                    _take(workspace, name, one)
+            for entry in objects(source, member):
+                if isinstance(entry, dict) and len(workspace.people) < _MAX_PEOPLE:
+                    workspace.take(name, entry)
     return workspace
-
-
-def _take(workspace: _Workspace, kind: str, one: Mapping[str, Any]) -> None:
-    known, name = word(one.get("id")), word(one.get("name"))
-    if kind == "users":
-        profile = table(one.get("profile"))
-        real = word(one.get("real_name")) or word(profile.get("real_name"))
-        workspace.people[known] = real or word(profile.get("display_name")) or name
-        workspace.bots |= {known} if one.get("is_bot") else set()
-        return
-    members = [word(person) for person in array(one.get("members"))]
-    if name and kind in ("channels", "groups"):
-        workspace.channels[known] = name
-    # A talk of two has its id as its folder, all others their name.
-    workspace.folders[name or known] = workspace.folders[known] = (known, members)
 
 
 def _lines(

@@ -32,13 +32,13 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _LONGEST_REFERENCE = 24
 _DATA = ' data="'
 # Attributes longer than this are pictures.
-_MOST_DATA = 4096
+_MAX_DATA = 4096
 _RECEIVED, _SENT = "1", "2"
 _OUTGOING = (_SENT, "4", "5", "6")
 _FROM = "137"
 _OWNER = "user"
 _NOTHING = ("", "null", "(unknown)", "insert-address-token")
-_MOST_MESSAGES = 1_000_000
+_MAX_MESSAGES = 1_000_000
 
 
 @dataclass
@@ -146,7 +146,7 @@ class _Reading:
     def begin(self, name: str, attributes: dict[str, str]) -> None:
         if name in ("sms", "mms"):
             self._number += 1
-            if self._number > _MOST_MESSAGES:
+            if self._number > _MAX_MESSAGES:
                 raise ImportRejected("too_big")
             message = _Message(
                 self._number,
@@ -197,11 +197,11 @@ def _without_pictures(pieces: Iterable[str]) -> Iterator[str]:
             begins = start + len(_DATA)
             end = text.find('"', begins)
             if end < 0:
-                within = len(text) - begins > _MOST_DATA
+                within = len(text) - begins > _MAX_DATA
                 kept.append(text[:begins] if within else "")
                 rest, text = ("" if within else text), ""
                 break
-            kept.append(text[: begins if end - begins > _MOST_DATA else end])
+            kept.append(text[: begins if end - begins > _MAX_DATA else end])
             text = text[end:]
         # The mark may be cut in two.
         cut = len(text) if rest or within else max(len(text) - len(_DATA), 0)

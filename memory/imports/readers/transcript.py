@@ -29,10 +29,10 @@ from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Op
 
 # More names than people who talk with each other: what is counted of a file that is none.
 # Names held while they are counted; beyond, those that stood there once are forgotten.
-_MOST_NAMES = 10_000
+_MAX_NAMES = 10_000
 _SAMPLE_LINES = 200
 _LEAST_SHARE = 0.3
-_MOST_WORDS = 4
+_MAX_WORDS = 4
 _NAME = r"[^\W\d_][^:：\n*<>|\"“”!?;,。，！？；]{0,39}"
 # A Chinese colon needs no space behind it; an address (http://…) and a time (12:30) have none either.
 _COLON = r"(?:：|:(?=[*_]{0,2}(?:\s|$)))"
@@ -43,11 +43,11 @@ _LONGEST_HEAD = 6
 _LONGEST_CLOCK = 16
 _LEAST_SHARE_OF_NAMES = 0.2
 _LEAST_BLOCKS = 3
-_MOST_PEOPLE = 30
+_MAX_PEOPLE = 30
 _MARKDOWN = (".md", ".markdown")
 # A diary with dates above its entries resembles one less.
 _UNSURE_LIKENESS, _DATED_LIKENESS, _FRONTED_LIKENESS = 0.77, 0.76, 0.86
-_MOST_PROSE = 0.2
+_MAX_PROSE = 0.2
 _FROM = frozenset(
     {
         "from", "von", "de", "da", "van", "från", "fra", "от", "от кого", "发件人", "寄件者", "差出人",
@@ -158,11 +158,11 @@ def _kind(beginning: Sequence[str], file_name: str) -> Kind:
         # Much under dates that is said by nobody is a diary that tells who said what.
         days = sum(_day_in(line) is not None for line in lines)
         others = sum(_beginning(line) is None and _clock_in(line.strip()) is None for line in lines) - days
-        is_prose_by_day = days > 0 and others > _MOST_PROSE * len(lines)
+        is_prose_by_day = days > 0 and others > _MAX_PROSE * len(lines)
         return "unclear" if is_form(names) or _is_filled_in_by_day(lines) or is_prose_by_day else "chat"
     if again or len(counts) == 1:
         return "unclear" if again or 2 * len(names) > len(lines) else ""
-    if len(counts) > _MOST_PEOPLE:
+    if len(counts) > _MAX_PEOPLE:
         return ""
     is_list = file_name.casefold().endswith(_MARKDOWN) or any(heading_in(line, begins=True) for line in lines)
     return "" if is_list or 2 * len(names) < len(lines) else "unclear"
@@ -229,7 +229,7 @@ def _bare(line: str) -> str:
 def _may_stand_alone(line: str) -> bool:
     return (
         len(line) <= _LONGEST_NAME_ALONE
-        and len(line.split()) <= _MOST_WORDS
+        and len(line.split()) <= _MAX_WORDS
         and _SENTENCE.search(line) is None
         and line[0].isalpha()
         and not any(word[0].islower() and word.isascii() for word in line.split()[1:])
@@ -253,7 +253,7 @@ def _speaking(lines: Iterable[str]) -> frozenset[str]:
     for line in lines:
         if (begun := _beginning(line)) and not is_label(begun.name):
             counts[begun.name] += 1
-        if len(counts) > _MOST_NAMES:
+        if len(counts) > _MAX_NAMES:
             counts = Counter({name: count for name, count in counts.items() if count > 1})
     again = frozenset(name for name, count in counts.items() if count > 1 or role_named(name))
     return again if len(again) > 1 else frozenset(counts)
@@ -262,7 +262,7 @@ def _speaking(lines: Iterable[str]) -> frozenset[str]:
 def _beginning(line: str) -> _Beginning | None:
     found = _BEGINNING.match(line)
     name = (found["bold"] or found["plain"]).strip() if found else ""
-    if found is None or len(name.split()) > _MOST_WORDS or not may_be_name(name):
+    if found is None or len(name.split()) > _MAX_WORDS or not may_be_name(name):
         return None
     return _Beginning(name, moment(found["at"]), line[found.end() :])
 

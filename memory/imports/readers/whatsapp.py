@@ -77,7 +77,7 @@ _SAMPLE_LINES = 60
 _LONGEST_NOTICE = 400
 # Among them stands that the chat is encrypted; later it is somebody's who speaks of it.
 _FIRST_LINES = 4
-_MOST_NAMES = 10_000
+_MAX_NAMES = 10_000
 # What a browser adds to a second download.
 _COPY = re.compile(r" ?\(\d\)$")
 _TITLES = (
@@ -196,7 +196,7 @@ def _groups_and_owner(source: Source, file: str, stamp: re.Pattern[str]) -> tupl
     for line in source.lines(file):
         begun = stamp.match(line.text)
         found = _SPEAKER.match(line.text, begun.end()) if begun else None
-        if found is None or (found["name"] not in told and len(told) >= _MOST_NAMES):
+        if found is None or (found["name"] not in told and len(told) >= _MAX_NAMES):
             continue
         words = line.text[found.end() :].strip(_INVISIBLE)
         if len(words) <= _LONGEST_PLACEHOLDER and DELETED_HERE.fullmatch(words):
