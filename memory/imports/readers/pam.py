@@ -92,32 +92,7 @@ def _store(source: Source, member: str, limits: Limits) -> Iterator[Found]:
     number = 0
     for number, (_place, value) in enumerate(values(source, ("memories.item",), member), 1):
         where = _("memory %d") % number
-        if not isinstance(value, dict) or not isinstance(value.get("content"), str):
-            memory: Remembered | Skipped = Skipped(where, value.reason if isinstance(value, Unread) else "broken")
-        else:
-            text = storable(value["content"])
-            if value.get("status") == "retracted":
-                memory = Skipped(where, "deleted")
-            elif not text.strip():
-                memory = Skipped(where, "empty")
-            elif len(text.encode()) > limits.message_bytes:
-                memory = Skipped(where, "too_long")
-            else:
-                temporal = table(value.get("temporal"))
-                at = moment(temporal.get("valid_from")) or moment(temporal.get("created_at"))
-                kind = word(value.get("type"))
-                kind = word(value.get("custom_type")) or kind if kind == "custom" else kind
-                source_id = storable(word(value.get("id")))
-                rest = {name: item for name, item in value.items() if name not in ("id", "content")}
-                rest |= {RELATIONS: relations[source_id]} if source_id in relations else {}
-                # As it stands now, else as it was at first.
-                told_confidence = [table(value.get("confidence")).get(name) for name in ("current", "initial")]
-                numbers = [share for share in told_confidence if isinstance(share, int | float)]
-                fitting = (share for share in numbers if not isinstance(share, bool) and 0 <= share <= 1)
-                confidence = next(map(float, fitting), None)
-                day = at.date() if at else None
-                memory = Remembered(text, kind, day, confidence, source_id or digest("memory", kind, text), where, rest)
-        yield memory
+        yield _memory(value, relations, where, limits)
         # Whether its words are still those that it was given its hash for; without one they are believed.
         content, known_hash = table(value).get("content"), table(value).get("content_hash")
         if isinstance(content, str) and isinstance(known_hash, str) and not fits(content, known_hash):
@@ -136,6 +111,30 @@ def _store(source: Source, member: str, limits: Limits) -> Iterator[Found]:
         if not ref or str(folder / ref) not in source.members:
             name = word(entry.get("title")) or word(entry.get("id"))
             yield Skipped(_("conversation “%s”") % name[:80], "broken")
+
+
+def _memory(value: Any, relations: Mapping[str, list[Any]], where: str, limits: Limits) -> Remembered | Skipped:
+    """A memory of the store, or why it is left out."""
+    if not isinstance(value, dict) or not isinstance(value.get("content"), str):
+        return Skipped(where, value.reason if isinstance(value, Unread) else "broken")
+    text = storable(value["content"])
+    if value.get("status") == "retracted":
+        return Skipped(where, "deleted")
+    if not text.strip() or len(text.encode()) > limits.message_bytes:
+        return Skipped(where, "too_long" if text.strip() else "empty")
+    temporal = table(value.get("temporal"))
+    at = moment(temporal.get("valid_from")) or moment(temporal.get("created_at"))
+    kind = word(value.get("type"))
+    kind = word(value.get("custom_type")) or kind if kind == "custom" else kind
+    source_id = storable(word(value.get("id")))
+    rest = {name: item for name, item in value.items() if name not in ("id", "content")}
+    rest |= {RELATIONS: relations[source_id]} if source_id in relations else {}
+    # As it stands now, else as it was at first.
+    shares = [table(value.get("confidence")).get(name) for name in ("current", "initial")]
+    numbers = [share for share in shares if isinstance(share, int | float) and not isinstance(share, bool)]
+    confidence = next((float(share) for share in numbers if 0 <= share <= 1), None)
+    day = at.date() if at else None
+    return Remembered(text, kind, day, confidence, source_id or digest("memory", kind, text), where, rest)
 
 
 # Conversations

@@ -170,7 +170,7 @@ def test_a_chat_is_the_same_with_its_title_in_its_name_and_without() -> None:
 
 
 def test_more_of_one_moment_than_are_held_are_told_apart_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(content_ids, "_MOST_HELD", 3)
+    monkeypatch.setattr(content_ids, "_MAX_HELD", 3)
     said = [("2024-01-05 10:00:00", "Ana", word) for word in "abcdabcd"] + [("2024-01-06 10:00:00", "Ana", "a")]
     found = ids(found_in("table", table(said)))
     assert len({*found}) == len(said)
