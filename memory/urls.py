@@ -48,6 +48,7 @@ urlpatterns = [
     path("memory/<uuid:persona>/forget/", forgetting.forget, name="forget"),
     path("memory/<uuid:persona>/forget/find/<uuid:message>/", asked.find, name="forget_find"),
     path("memory/<uuid:persona>/put-back/<uuid:turn>/", asked.put_back, name="put_back"),
+    path("memory/<uuid:persona>/superseded/<uuid:node>/", asked.superseded, name="superseded"),
     path("memory/<uuid:persona>/correction/<uuid:message>/", asked.correction, name="correction"),
     path("memory/<uuid:persona>/receipts/", forgetting.receipts, name="receipts"),
     path("memory/<uuid:persona>/people/", people.people, name="memory_people"),

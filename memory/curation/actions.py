@@ -69,6 +69,17 @@ def release_from_quarantine(node: ConceptNode) -> bool:
     return _changed(node, "let_in", quarantined, status=Status.ACTIVE)
 
 
+def reinstate(newer: ConceptNode) -> bool:
+    """Take back that a memory superseded others: they hold again, and it is hidden."""
+    with transaction.atomic():
+        superseded = newer.supersedes.filter(status=Status.SUPERSEDED).select_related("persona").order_by("id")
+        again = {"status": Status.ACTIVE, "superseded_by": None}
+        restored = [node for node in superseded if _changed(node, "reinstated", _of(node), **again)]
+        if restored:
+            hide(newer)
+    return bool(restored)
+
+
 Action = Literal["hide", "show", "confirm", "dispute", "pin", "unpin", "archive", "unarchive", "let_in"]
 # What page, admin and API offer, by the name in their addresses.
 NODE_ACTIONS: Mapping[Action, Callable[[ConceptNode], bool]] = {

@@ -32,6 +32,14 @@ export class Asked {
     this.handlers.onDrawn();
   }
 
+  // A model put a memory in the place of older ones: said once for all of them, with undo.
+  async superseded(data) {
+    const known = `superseded-${data.superseded_by}`;
+    if (this.lines.root.querySelector(`[data-ask="${CSS.escape(known)}"]`)) return;
+    await this.load(this.lines.askBelow('correction', known), this.chat.dataset.supersededUrl.replace(NIL_UUID, data.superseded_by));
+    this.handlers.onDrawn();
+  }
+
   // "Not that": the next memory that may be meant, or none.
   async another(button) {
     const card = button.closest('[data-ask]');

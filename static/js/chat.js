@@ -137,6 +137,7 @@ const handlers = {
   'memory.node.forgotten': forgotten,
   'memory.forget.asked': (data) => asked.forget(data),
   'memory.correction.asked': (data) => asked.correct(data),
+  'memory.node.updated': (data) => data.change === 'superseded' && asked.superseded(data),
   'memory.message.restored': (data) => lines.restore(data),
   error: refused,
 };

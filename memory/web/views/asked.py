@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from chat.models import Message
 from echovessel.language.requests import Request, RequestKind, read_requests
+from memory.curation import actions
 from memory.models import ConceptNode
 from memory.requests import corrections, offer, withhold
 from memory.requests.find import find_about
@@ -64,6 +65,21 @@ def correction(request: HttpRequest, persona: Persona, message: UUID) -> HttpRes
         "suggestion": suggestion,
     }
     return render(request, "memory/_correction.html", context)
+
+
+@persona_page
+@require_http_methods(["GET", "POST"])
+def superseded(request: HttpRequest, persona: Persona, node: UUID) -> HttpResponse:
+    """What a model put in the place of older memories, with undo; what the owner asked for needs none."""
+    extracted = ConceptNode.objects.of(persona).filter(source=ConceptNode.Source.EXTRACTION).select_related("persona")
+    newer = get_object_or_404(extracted, uuid=node)
+    if request.method == "POST":
+        actions.reinstate(newer)
+        return render(request, "memory/_superseded.html", {"persona": persona, "undone": True})
+    older = list(newer.supersedes.filter(status=ConceptNode.Status.SUPERSEDED).order_by("id"))
+    if not older or newer.status != ConceptNode.Status.ACTIVE:
+        raise Http404
+    return render(request, "memory/_superseded.html", {"persona": persona, "newer": newer, "older": older})
 
 
 def _asked(persona: Persona, message: UUID) -> Message:

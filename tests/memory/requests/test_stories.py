@@ -4,6 +4,8 @@ nobody of a subject, and no name is lost."""
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from chat.models import Message, Turn
 from echovessel.outbox.models import OutboxEvent
@@ -100,7 +102,7 @@ def test_a_correction_across_sessions_is_offered_and_the_memory_stays_as_it_is(
 
 @pytest.mark.django_db
 def test_with_a_model_what_it_says_is_superseded_is_and_a_request_is_still_no_memory(
-    mira: Persona, model: Script, remember: Any
+    mira: Persona, model: Script, remember: Any, client: Client
 ) -> None:
     old = remember(mira, "Ana's friend Ruth lives in Leeds.")
     session = talk(mira, "Actually Ruth lives in York.", "> I see.", "Forget that I'm allergic to peanuts.")
@@ -118,3 +120,10 @@ def test_with_a_model_what_it_says_is_superseded_is_and_a_request_is_still_no_me
     old.refresh_from_db()
     assert old.status == "superseded"
     assert memories(mira) == "Ana's friend Ruth lives in York."
+    assert old.superseded_by
+    client.force_login(mira.owner)
+    address = reverse("superseded", args=[mira.uuid, old.superseded_by.uuid])
+    assert "lives in Leeds" in client.get(address).content.decode()
+    client.post(address)
+    assert memories(mira) == "Ana's friend Ruth lives in Leeds."
+    assert client.get(address).status_code == 404
