@@ -24,6 +24,7 @@ from echovessel.llm.offline.names import BEARERS, Named, find_clarifications, na
 from echovessel.llm.offline.text import CJK, asks, clauses, holds, is_question, is_small_talk, sentences, topics
 
 QUOTATION = {"en": "{name}: {quotes}", "zh": "{name}：{quotes}"}
+LISTENING = {"en": "listening", "zh": "在听"}
 MAX_QUOTE = 600  # characters; of a longer one the beginning
 HEAVY = 7
 WORTH_KEEPING = 2
@@ -164,7 +165,8 @@ def extract(material: Mapping[str, Any]) -> dict[str, Any]:
         "events": events,
         "mentioned_entities": _entities(list(kept.values()), known, material["user_name"]),
         "entity_clarification": find_clarifications(material),
-        "session_mood_signal": None,
+        # Memory mode listens, and takes no mood from what it hears.
+        "session_mood_signal": {"mood": LISTENING[material["language"]], "energy": 5} if events else None,
         "session_summary": "",
         "self_check_notes": "",
     }

@@ -37,7 +37,8 @@ def test_a_memory_is_a_quotation_with_its_speaker_and_nothing_is_concluded() -> 
         assert event["emotion_tags"] == []
         [entity] = found["mentioned_entities"]
         assert (entity["canonical_name"], entity["kind"], entity["in_events"]) == (name, "pet", [0])
-        assert (found["session_mood_signal"], found["session_summary"]) == (None, "")
+        assert found["session_mood_signal"] == {"mood": "在听" if language == "zh" else "listening", "energy": 5}
+        assert found["session_summary"] == ""
 
 
 @each_row(
