@@ -114,9 +114,8 @@ def remember_requested(lines: Iterable[Message], now: datetime) -> list[ConceptN
 
 def remembered_message_ids(messages: MessageQuerySet) -> list[RememberedMessage]:
     """Those of `messages` that somebody asked to have remembered and that are, each once."""
-    rows = Evidence.objects.filter(
-        message__in=messages, node__source=ConceptNode.Source.PERSON, node__status=Status.ACTIVE
-    )
+    asked_for = {"node__source": ConceptNode.Source.PERSON, "node__kind": ConceptNode.Kind.EVENT}
+    rows = Evidence.objects.filter(message__in=messages, node__status=Status.ACTIVE, **asked_for)
     remembered = {}
     for row in rows.select_related("message__persona__owner", "node").order_by("-node"):
         before, _sign, after = _describe(row.message, "\0").partition("\0")
@@ -184,7 +183,7 @@ def _describe(message: Message, words: str) -> str:
 
 def _asked_for(quote: Quote) -> NodeQuerySet:
     """The memories of these words that somebody asked for before, whatever became of them since."""
-    asked_for = ConceptNode.objects.filter(source=ConceptNode.Source.PERSON)
+    asked_for = ConceptNode.objects.filter(source=ConceptNode.Source.PERSON, kind=ConceptNode.Kind.EVENT)
     return _within(asked_for, quote, around=True).order_by("id")
 
 

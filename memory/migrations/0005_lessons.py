@@ -101,7 +101,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='conceptnode',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'lesson'), ('scope__in', ['always', 'topic', 'feeling', 'person', 'name'])), models.Q(models.Q(('kind', 'lesson'), _negated=True), ('condition', ''), ('is_boundary', False), ('scope', '')), _connector='OR'), name='node_scope_of_lessons'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'lesson'), ('scope__in', ['always', 'topic', 'feeling', 'person', 'name'])), models.Q(models.Q(('kind', 'lesson'), _negated=True), ('scope', '')), _connector='OR'), name='node_scope_of_lessons'),
         ),
         migrations.RunPython(note_concerns, migrations.RunPython.noop),
     ]

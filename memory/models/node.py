@@ -190,7 +190,7 @@ class ConceptNode(PublicId):
             ),
             models.CheckConstraint(
                 condition=Q(kind="lesson", scope__in=["always", "topic", "feeling", "person", "name"])
-                | (~Q(kind="lesson") & Q(scope="", condition="", is_boundary=False)),
+                | (~Q(kind="lesson") & Q(scope="")),
                 name="node_scope_of_lessons",
             ),
             models.CheckConstraint(condition=Q(subject__in=["user", "persona", "shared"]), name="node_subject_known"),

@@ -76,8 +76,13 @@ def fitting(request: ContextRequest) -> list[Fit]:
     """The lessons that hold now: boundaries, then those that fit the moment, the best first, then those that always
     hold. Without an embedding model words alone decide."""
     lessons = active_lessons(request.persona)
-    moment = "\n".join(_moment(request))
-    felt = feelings_in(moment) | _signalled(request)
+    if not lessons:
+        return []
+    # A wish speaks of its feeling or topic itself: that is no such moment.
+    wished = [lesson.description for lesson in lessons]
+    moment = "\n".join(text for text in _moment(request) if not any(words in text for words in wished))
+    is_felt = any(lesson.scope == Scope.FEELING for lesson in lessons)
+    felt = feelings_in(moment) | _signalled(request) if is_felt else frozenset()
     cosines = _cosines([lesson for lesson in lessons if lesson.condition], moment)
     found = [fit for lesson in lessons if (fit := _fit(lesson, moment, felt, cosines.get(lesson.pk, 0.0)))]
     order = ("boundary", "feeling", "words", "meaning", "always")
@@ -97,15 +102,17 @@ def _fit(lesson: LessonRow, moment: str, felt: frozenset[str], cosine: float) ->
 
 
 def _moment(request: ContextRequest) -> list[str]:
-    """What the owner says now: the burst and the few messages before it; where nobody spoke, what the persona writes
-    about."""
+    """What the owner says now: the burst and the few messages of the session before it; where nobody spoke, what the
+    persona writes about."""
     if not request.burst:
         return list(request.turns[-1:])
     since = request.now - MOMENT
     before = [
         message.content
         for message in request.window
-        if message.role == Message.Role.USER and message.created_at >= since
+        if message.role == Message.Role.USER
+        and message.created_at >= since
+        and message.session_id == request.burst[0].session_id
     ]
     return [*before[-MOMENT_MESSAGES:], *(message.content for message in request.burst)]
 

@@ -15,7 +15,7 @@ _MASK = "\x00"
 _MIN_MASKED = 24  # characters; a shorter quotation without a clause inside may be a name: call me "Sam"
 _QUOTATIONS = re.compile(r"“[^”]{1,4000}”|「[^」]{1,4000}」|『[^』]{1,4000}』|«[^»]{1,4000}»|\"[^\"\n]{1,4000}\"")
 _OTHER_VOICES = re.compile(
-    r"```.{0,20000}?(?:```|$)|`[^`\n]{1,400}`|(?<!\*)\*(?=[^\s*])[^*\n]{1,400}\*(?!\*)|^[ \t]{0,3}[>♪♫].*$|"
+    r"```.{0,20000}?(?:```|\Z)|`[^`\n]{1,400}`|(?<!\*)\*(?=[^\s*])[^*\n]{1,400}\*(?!\*)|^[ \t]{0,3}[>♪♫][^\n]*$|"
     r"[♪♫][^♪♫\n]{1,400}|"
     r"^(?:-{2,} ?(?:forwarded|original) message).*\Z|^\s*[（(][^）)\n]{1,200}[）)]\s*$|https?://\S+",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,

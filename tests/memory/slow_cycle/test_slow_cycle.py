@@ -16,6 +16,7 @@ from echovessel.outbox.models import OutboxEvent
 from memory import forgetting, tasks
 from memory.consolidation import open_items, runner, slow_cycle_requests
 from memory.curation import actions, questions
+from memory.curation.lessons import Wish, add_lesson
 from memory.models import ConceptNode, ModelReply, NodeVector, Question, SlowCycle, SlowCycleRun
 from memory.slow_cycle import context, persist
 from memory.slow_cycle import runner as slow_cycle_runner
@@ -674,3 +675,35 @@ def test_two_workers_do_not_think_at_once(
     assert run(mira, clock) == Outcome.DONE
     assert others == [Outcome.NOT_MINE]
     assert len(model.requests) == 1
+
+
+def test_what_the_owner_wants_left_alone_is_not_wondered_about(
+    mira: Persona, remember: Remember, model: Script, clock: Clock
+) -> None:
+    call = remember(mira, "Ana called her father and went to the gym.")
+    add_lesson(mira, Wish("never ask about my father", "topic", "my father", is_boundary=True), clock.now)
+    model.answers(
+        answer(
+            salient_questions=[question("How is her dad?", call), question("Which gym does she like?", call)],
+            thoughts=[thought("Ana grows quiet when her father calls.", call), thought("Ana likes the gym.", call)],
+            expectations=[expectation("Her father may visit.", None, call)],
+        )
+    )
+    assert run(mira, clock) == Outcome.DONE
+    assert "never ask about my father" in model.requests[-1].user
+    assert list(Question.objects.values_list("text", flat=True)) == ["Which gym does she like?"]
+    assert not ConceptNode.objects.filter(source="slow_cycle", description__contains="ather").exists()
+    assert sorted(dropped()) == [("expectation", "left_alone"), ("question", "left_alone"), ("thought", "left_alone")]
+
+
+def test_a_question_from_before_a_boundary_is_asked_no_more(
+    mira: Persona, remember: Remember, model: Script, clock: Clock
+) -> None:
+    call = remember(mira, "Ana called her father.")
+    model.answers(answer(salient_questions=[question("How is her father?", call)]))
+    run(mira, clock)
+    assert questions.open_questions(mira, clock.now).count() == 1
+    lesson = add_lesson(mira, Wish("never ask about my father", "topic", "my father", is_boundary=True), clock.now)
+    assert questions.open_questions(mira, clock.now).count() == 0
+    actions.hide(lesson)
+    assert questions.open_questions(mira, clock.now).count() == 1

@@ -7,6 +7,7 @@ import pytest
 
 from chat.models import Message, Session, Turn
 from echovessel.llm.prompt_sections import tokens
+from memory.curation.lessons import Wish, add_lesson
 from memory.models import ConceptNode
 from persona import mood
 from persona.models import Persona
@@ -294,3 +295,16 @@ def test_what_is_gone_is_no_occasion(mira: Persona, promise: ConceptNode) -> Non
     promise.delete()
     with pytest.raises(outreach_context.ReasonGone):
         outreach_context.of(due)
+
+
+def test_a_first_word_about_what_is_to_be_left_alone_is_never_said(
+    mira: Persona, promise: ConceptNode, model: Script, clock: Clock
+) -> None:
+    add_lesson(mira, Wish("never ask about my father", "topic", "my father", is_boundary=True), NOW)
+    outreach = wanted(mira, clock())
+    model.answers({"message": "How is your dad?"}, {"message": "And your father, is he well?"})
+    runner.run(outreach.pk, clock)
+    assert "never ask about my father" in model.requests[0].system
+    outreach.refresh_from_db()
+    assert outreach.status != "delivered"
+    assert not Message.objects.filter(persona=mira, content__icontains="dad").exists()

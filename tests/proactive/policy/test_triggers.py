@@ -9,6 +9,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from chat.models import Message, Session
+from memory.curation import actions
+from memory.curation.lessons import Wish, add_lesson
 from memory.models import ConceptNode
 from persona.models import Persona
 from proactive.models import Outreach, ReachingOut
@@ -329,3 +331,12 @@ def test_the_owner_sets_the_bounds_and_never_above_the_knob(
 
 def test_who_was_never_at_the_switch_has_it_turned_off(mira: Persona) -> None:
     assert situation.bounds(mira) == situation.Bounds(False, 23, 7, 3, push=False)
+
+
+def test_nothing_that_is_to_be_left_alone_is_a_reason(mira: Persona, remember: Remember) -> None:
+    remember(mira, "Mira will ask how Ana's father is.", **due(TODAY))
+    other = remember(mira, "Mira will ask how the exam went.", **due(TODAY))
+    lesson = add_lesson(mira, Wish("never ask about my dad", "topic", "my dad", is_boundary=True), NOW)
+    assert [reason.about for reason in found(mira)] == [other.uuid]
+    actions.hide(lesson)
+    assert len(found(mira)) == 2
