@@ -32,7 +32,8 @@ from memory.recall.lessons import fitting
 from memory.recall.render import Renderer, format_uuid, not_sure
 from memory.recall.retrievers import entities_named
 from memory.store import vectors
-from persona.models import CoreBlock, Persona
+from persona.context import contents_of_blocks
+from persona.models import Persona
 
 Kind, Subject = ConceptNode.Kind, ConceptNode.Subject
 SECONDS_A_DAY = 86_400
@@ -41,7 +42,6 @@ MAX_WEIGHED = 200
 # This many open expectations, the next due first, are compared with the last message.
 MAX_COMPARED = 100
 FENCE_TOKENS = 8
-_blocks: Query[CoreBlock] = Query(lambda persona: CoreBlock.objects.filter(persona=persona))
 LISTED = ("pk", "uuid", "description", "event_time_end", "confidence", "verification")
 
 
@@ -138,8 +138,7 @@ def _always_known(request: ContextRequest) -> tuple[list[tuple[KnownNode, Neutra
     def find() -> tuple[list[tuple[KnownNode, Neutral]], set[int]]:
         persona: Persona = request.persona
         budget = min(request.budget, knobs.always_known_tokens()) - tokens(_told_as_known(persona, []))
-        profile = "\n".join(block.content for block in _blocks(persona.pk) if block.label == "user")
-        known = always_known_nodes(persona.pk, profile)
+        known = always_known_nodes(persona.pk, contents_of_blocks(request).get("user", ""))
         shown = within_budget(known, Renderer.of(persona, request.now), budget)
         return shown, {one.pk for one, _ in shown} | {one.pk for one in known if one.is_in_profile}
 

@@ -28,12 +28,17 @@ def identity(request: ContextRequest) -> Section:
 def core_blocks(request: ContextRequest) -> Section | None:
     """The three authored blocks (L1): persona, user, style; shortened only where they exceed their share."""
     persona: Persona = request.persona
-    blocks = {block.label: neutralize(block.content.strip()) for block in _blocks(persona.pk)}
+    blocks = {label: neutralize(content.strip()) for label, content in contents_of_blocks(request).items()}
     written = [label for label in Label.values if blocks.get(label)]
     kept = _fitted({label: blocks[label] for label in written}, request.budget)
     parts = [with_heading(persona.language, label, kept[label]) for label in written]
     about = {label: blocks[label] for label in written if label != Label.STYLE}
     return Section("core_blocks", "system", "\n\n".join(parts), material={"blocks": about}) if parts else None
+
+
+def contents_of_blocks(request: ContextRequest) -> dict[str, str]:
+    """The content of each block by its label, read once for a prompt."""
+    return request.once("persona.blocks", lambda: {block.label: block.content for block in _blocks(request.persona.pk)})
 
 
 def _fitted(blocks: dict[str, str], budget: int) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 Chat, memory, the offline voice and the page go by this one result. A request is read from the grammar of a clause:
 whether it speaks to the persona in the owner's own voice (`clauses`), in the mood of an order, a wish or a polite
-question, negated or not, and what its verb asks for (`english`, `chinese`, `remembering`, `correcting`). Where this
+question, negated or not, and what its verb asks for (`english`, `chinese`, `remember`, `correcting`). Where this
 leaves a doubt the request is not `sure`: rules alone may ask about it, and no more.
 """
 
@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 
 from echovessel.language import tokenizer
-from echovessel.language.requests import chinese, clauses, correcting, english, remembering
+from echovessel.language.requests import chinese, clauses, correcting, english, remember
 from echovessel.language.requests.types import ALWAYS, Condition, Request, RequestKind
 
 __all__ = ["ALWAYS", "Condition", "Request", "RequestKind", "read_requests"]
@@ -45,7 +45,7 @@ def read_requests(text: str, *, question: str = "", previous: str = "") -> tuple
     ((), ())
     """
     plain = clauses.prepare(text)
-    asked = remembering.read_remembering(plain)
+    asked = remember.read_remember_request(plain)
     found = [asked] if asked else []
     found += _others(plain, previous)
     found = [_in_own_words(one, text, plain) for one in found if not clauses.is_hostile(plain, one.start, one.end)]

@@ -269,7 +269,7 @@ def test_the_command_takes_a_name_and_no_memory_has_that_of_the_account(nameless
     assert "owner" not in memories(nameless).casefold()
     (tmp_path / "diary.md").write_bytes(DIARY.replace(b"Los Angeles", b"Porto").replace(b"03-02", b"03-05"))
     call_command("import_memories", file, persona=which, called="Ana", stdout=told, stderr=trouble)
-    assert "Ana was born in Porto" in memories(nameless)
+    assert "Ana: “I was born in Porto" in memories(nameless)
 
 
 def test_an_archive_tells_how_the_owner_is_called(nameless: Persona, tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ class _Asked:
     request: int  # where it is asked for
 
 
-def read_remembering(plain: str) -> Request | None:
+def read_remember_request(plain: str) -> Request | None:
     """The first request to remember in a prepared text. "Next time I panic, remember: …" keeps its condition."""
     english = (_after_english(plain, request) for request in _requests(_ENGLISH, plain))
     chinese = (_after_chinese(plain, request) for request in _requests(_CHINESE, plain))
