@@ -23,17 +23,22 @@ class FrameConfig(AppConfig):
 
     def ready(self) -> None:
         from echovessel import checks, schedule  # noqa: F401, PLC0415  (models exist only now)
-        from echovessel.admin import groups  # noqa: PLC0415  (models exist only now)
         from echovessel.web import access_revocation  # noqa: PLC0415  (models exist only now)
 
         access_revocation.connect()
         # Not `sender=self`: Django sends post_migrate only for apps with models, and the frame has none.
         post_migrate.connect(schedule.ensure, sender=apps.get_app_config("django_q"))
-        # The last app with permissions that the groups are given.
-        post_migrate.connect(groups.ensure, sender=apps.get_app_config("proactive"))
 
 
 class AdminConfig(DjangoAdminConfig):
     """Django's admin, with our sections in layer order."""
 
     default_site = "echovessel.admin_site.EchoVesselAdminSite"
+
+    def ready(self) -> None:
+        from echovessel.admin import groups  # noqa: PLC0415  (models exist only now)
+
+        super().ready()
+        # The last app with permissions that the groups are given. Connected behind django.contrib.auth, which creates
+        # the permissions of that app by the same signal.
+        post_migrate.connect(groups.ensure, sender=apps.get_app_config("proactive"))

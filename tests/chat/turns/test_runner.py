@@ -28,7 +28,9 @@ class Desk:
 
 
 @pytest.fixture
-def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
+def desk(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Desk:
+    settings.CHAT_BEFOREHAND = settings.CHAT_ANSWERS = []  # what goes before a prompt has tests of its own
+
     async def silence(_request: Any) -> AsyncGenerator[str, None]:
         for piece in list[str]():
             yield piece

@@ -32,7 +32,12 @@ MAY_MAKE_A_PERSONA = (
 # What shows what a companion's own words still say, and what deletes her altogether.
 FORGETTING = ("memory/forgetting/planning.py", "memory/forgetting/people.py")
 # Extraction shows a model what people wrote of the two, and an export takes it along.
-READING = ("memory/consolidation/extraction.py", "memory/exports/card.py", "memory/exports/pam.py")
+READING = (
+    "memory/consolidation/extraction.py",
+    "memory/web/presenters/reply_explanation.py",
+    "memory/exports/card.py",
+    "memory/exports/pam.py",
+)
 # The page on which a person decides about drafts.
 DECIDING = "memory/web/views/drafts.py"
 WRITERS = {"CoreBlock", "CoreBlockVersion", "create_persona"}
