@@ -66,9 +66,9 @@ class CorrectionIn(Body):
     emotion_tags: EmotionTags | None = None
     relational_tags: RelationalTags | None = None
     event_time: EventTime | None = None
-    scope: ConceptNode.Scope | None = Field(default=None, description="Of a lesson alone.")
-    condition: Condition | None = Field(default=None, description="Of a lesson alone.")
-    is_boundary: bool | None = Field(default=None, description="Of a lesson alone.")
+    scope: ConceptNode.Scope | None = Field(default=None, description="Of a lesson alone.", examples=[None])
+    condition: Condition | None = Field(default=None, description="Of a lesson alone.", examples=[None])
+    is_boundary: bool | None = Field(default=None, description="Of a lesson alone.", examples=[None])
 
 
 class LessonIn(Body):
