@@ -193,7 +193,7 @@ def _as_sent(piece: str | Withdrawn) -> str:
 
 def _broken(error: Exception) -> CompletionRefused:
     logger.error("a request for a reply broke: %s", redaction.format_exception(error))
-    return of_turn("internal", "Something broke. What was said before is safe; you can try again.")
+    return of_turn("internal", "Something went wrong. Everything said before is safe; you can try again.")
 
 
 def _chunk(reply: AnyReply, delta: dict[str, str], finish_reason: str | None = None) -> str:

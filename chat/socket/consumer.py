@@ -109,7 +109,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         except Exception as error:  # noqa: BLE001  (the edge of a socket: one frame must not end the talk)
             logger.error("a frame could not be handled: %s", redaction.format_exception(error))
             told = {"client_id": str(frame.client_id)} if isinstance(frame, frames.SendMessage) else {}
-            message = "Something broke; nothing you said before is lost."
+            message = "Something went wrong; nothing you said before is lost."
             await self._say("error", code="internal", message=message, **told)
 
     async def _act(self, frame: frames.ClientFrame) -> None:

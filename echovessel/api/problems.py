@@ -122,4 +122,4 @@ def install(api: NinjaAPI) -> None:
     @api.exception_handler(Exception)
     def broken(request: HttpRequest, error: Exception) -> HttpResponse:
         logger.error("a request to the API broke: %s", redaction.format_exception(error))
-        return problem(request, 500, "internal", "Something broke; it is in the server's log.")
+        return problem(request, 500, "internal", "Something went wrong; the server's log says what.")

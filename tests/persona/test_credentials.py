@@ -42,7 +42,7 @@ def test_a_new_password_signs_out_all_others_and_disconnects_the_apps(mira: Pers
     bens = create(otto.owner, "a script", timezone.now())[1]
     for user in (mira.owner, otto.owner):
         notified(user)
-    assert "1 now" in here.get("/account/password/").content.decode()
+    assert "connected apps (1)" in here.get("/account/password/").content.decode()
     answer = here.post("/account/password/", CHANGE, follow=True)
     assert "1 app was disconnected" in answer.content.decode()
     assert (is_in(here), is_in(elsewhere), is_in(stranger)) == (True, False, True)

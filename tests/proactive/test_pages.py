@@ -252,8 +252,7 @@ def test_below_the_reason_stands_what_she_was_reminded_of(anas: Client, mira: Pe
     Turn.objects.filter(pk=turn.pk).update(xray=turn.xray | {"recollections": {"chosen": chosen}})
     account = anas.get(f"/chat/{mira.uuid}/turns/{turn.uuid}/why-now/").content.decode()
     places = [
-        account.index(words)
-        for words in ("we had not talked for a while", "Before I wrote, I was reminded of this:", "Ana keeps bees.")
+        account.index(words) for words in ("we had not talked for a while", "What came to mind", "Ana keeps bees.")
     ]
     assert places == sorted(places)
     assert "forgotten or hidden since" not in account

@@ -91,7 +91,7 @@ def test_a_block_that_would_be_too_long_is_left_as_it_is_and_the_draft_open(mira
     mira.core_blocks.get(label="user").rewrite("x" * (MAX_CHARACTERS - 9), ana)
     draft = proposed(mira, "Ana sails.")
     assert drafts.room(mira, "user") == 8
-    with pytest.raises(DraftRefused, match="by 2 characters") as refused:
+    with pytest.raises(DraftRefused, match="2 characters too long") as refused:
         drafts.accept(draft, None, ana, NOW)
     assert refused.value.code == "too_long"
     draft.refresh_from_db()
