@@ -27,6 +27,7 @@ QUOTATION = {"en": "{name}: {quotes}", "zh": "{name}：{quotes}"}
 LISTENING = {"en": "listening", "zh": "在听"}
 MAX_QUOTE = 600  # characters; of a longer one the beginning
 HEAVY = 7
+MAX_ADDRESSEES = 2
 WORTH_KEEPING = 2
 # So many statements before a correction are looked at for what it corrects.
 LATELY = 4
@@ -324,7 +325,7 @@ def _event(statement: Statement, material: Mapping[str, Any]) -> dict[str, Any]:
     days = days_in(statement.redated or statement.text, statement.day) if statement.is_dated else None
     quotes = " ".join(f"“{quote}”" for _, quote in statement.quotes)
     return {
-        "description": QUOTATION[material["language"]].format(name=material["user_name"], quotes=quotes),
+        "description": QUOTATION[material["language"]].format(name=_speaker(material), quotes=quotes),
         "emotional_impact": statement.impact,
         "emotion_tags": [],
         "relational_tags": [tag for tag in tags if is_to_persona or tag not in OF_THE_TWO][:3],
@@ -334,6 +335,15 @@ def _event(statement: Statement, material: Mapping[str, Any]) -> dict[str, Any]:
         "supersedes": [],
         "confidence": 0.8,
     }
+
+
+def _speaker(material: Mapping[str, Any]) -> str:
+    """The owner, with those who are spoken to in a chat without the persona: "your birthday" is theirs."""
+    named = [str(name) for name in material.get("others", ())][:MAX_ADDRESSEES]
+    if not named:
+        return str(material["user_name"])
+    to = "（对{}说）".format("、".join(named)) if material["language"] == "zh" else f" (to {', '.join(named)})"
+    return f"{material['user_name']}{to}"
 
 
 def _entities(kept: Sequence[Statement], known: Mapping[str, str], user_name: str) -> list[dict[str, Any]]:
