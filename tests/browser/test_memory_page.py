@@ -55,7 +55,7 @@ def test_an_owner_corrects_hides_and_forgets_and_every_tab_knows(context: Browse
         assert piece not in page.url
     page.goto(talk.replace("/chat/", "/memory/"))
     page.get_by_test_id("memory-row").filter(has_text="white cat").get_by_role("link", name="correct").click()
-    page.get_by_label("Memory").fill("Ana adopted a black cat named Snowball.")
+    page.get_by_role("textbox", name="Memory").fill("Ana adopted a black cat named Snowball.")
     page.get_by_test_id("save-correction").click()
     expect(page.get_by_test_id("node-words")).to_have_text("Ana adopted a black cat named Snowball.")
     expect(page.get_by_test_id("versions")).to_contain_text("white cat")
