@@ -64,14 +64,8 @@ def test_one_begins_with_a_chat_from_elsewhere_and_it_is_remembered_in_the_talk(
     page.get_by_test_id("confirm-import").click()
     done(page)  # without anybody asking anew
 
-    page.get_by_test_id("to-drafts").click()
-    draft = page.get_by_test_id("draft").filter(has_text="Rosa")
-    expect(draft.get_by_test_id("draft-quote")).to_contain_text("My sister Rosa lives in Lisbon")
-    draft.get_by_test_id("edit").click()
-    draft.get_by_label("Your wording").fill("Ana's sister Rosa is a nurse.")
-    draft.get_by_test_id("accept-edited").click()
-    expect(page.get_by_test_id("block-text")).to_have_text("Ana's sister Rosa is a nurse.")
-
+    # Without a model nothing is drafted of what the chat says: it would have to be put in other words.
+    expect(page.get_by_test_id("to-drafts")).to_have_count(0)
     page.get_by_test_id("to-talk").click()
     expect(page.get_by_test_id("log")).to_contain_text("Who brings the salad")
     expect(page.get_by_test_id("chat")).to_have_attribute("data-state", "online", timeout=SOON)

@@ -92,7 +92,7 @@ def reads_the_calendar(page: Page, house: Installation) -> None:
     day.press("Enter")
     rows = page.locator("#result_list tbody tr")
     expect(rows.filter(has_text="daily limit reached")).to_have_count(1)
-    expect(rows.filter(has_text="write")).to_have_count(1)
+    expect(rows.filter(has=page.get_by_text("write", exact=True))).to_have_count(1)
 
 
 def test_the_owner_allows_it_and_a_first_word_comes_with_its_reason(page: Page, house: Installation) -> None:
@@ -163,6 +163,7 @@ def test_help_stands_beside_a_cry_and_folds_but_never_goes(page: Page, house: In
     expect(page.get_by_test_id("note-announcer")).to_contain_text("There is help")
     told = words.inner_text()
     assert told.strip()
+    expect(page.get_by_test_id("message-persona")).to_have_count(2, timeout=SOON)
     fold = help_beside.locator("summary")
     fold.press("Enter")
     expect(words).to_be_hidden()
