@@ -125,7 +125,7 @@ def always_known(request: ContextRequest) -> Section | None:
     known, _told = _always_known(request)
     if not known:
         return None
-    text = _told_as_known(persona, [line for _, line in known])
+    text = _format_always_known(persona, [line for _, line in known])
     xray = {"nodes": [{"id": format_uuid(one.node.uuid_hex), "why": one.group} for one, _ in known]}
     told = [{"text": one.node.description, "layer": one.node.layer, "speaker": None} for one, _ in known]
     return Section("always_known", "user", text, xray, {"always_known": told})
@@ -137,7 +137,7 @@ def _always_known(request: ContextRequest) -> tuple[list[tuple[KnownNode, Neutra
 
     def find() -> tuple[list[tuple[KnownNode, Neutral]], set[int]]:
         persona: Persona = request.persona
-        budget = min(request.budget, knobs.always_known_tokens()) - tokens(_told_as_known(persona, []))
+        budget = min(request.budget, knobs.always_known_tokens()) - tokens(_format_always_known(persona, []))
         known = always_known_nodes(persona.pk, contents_of_blocks(request).get("user", ""))
         shown = within_budget(known, Renderer.of(persona, request.now), budget)
         return shown, {one.pk for one, _ in shown} | {one.pk for one in known if one.is_in_profile}
@@ -145,7 +145,7 @@ def _always_known(request: ContextRequest) -> tuple[list[tuple[KnownNode, Neutra
     return request.once("memory.always_known", find)
 
 
-def _told_as_known(persona: Persona, lines: Sequence[str]) -> str:
+def _format_always_known(persona: Persona, lines: Sequence[str]) -> str:
     text = render_prompt("always_known", persona.language, lines=lines, name=persona.called)
     return with_heading(persona.language, "always_known", text)
 

@@ -106,7 +106,7 @@ def remember_requested(lines: Iterable[Message], now: datetime) -> list[ConceptN
     archived since stays so, however often the line is looked at. What cannot be remembered is passed over."""
     found: list[ConceptNode] = []
     for line in lines:
-        asked = _asked_to_remember(line) if line.role == Role.USER else None
+        asked = _read_remember_request(line) if line.role == Role.USER else None
         if asked and (node := _remember_asked(line, asked, now)):
             found.append(node)
     return found
@@ -125,7 +125,7 @@ def remembered_message_ids(messages: MessageQuerySet) -> list[RememberedMessage]
     return list(remembered.values())
 
 
-def _asked_to_remember(message: Message) -> Request | None:
+def _read_remember_request(message: Message) -> Request | None:
     return next((one for one in read_requests(message.content) if one.kind is RequestKind.REMEMBER and one.sure), None)
 
 
@@ -151,7 +151,7 @@ def _line_before(line: Message) -> Message | None:
     theirs = Message.objects.filter(session=line.session_id, role=Role.USER, withheld=False).before(line)
     newest_first = theirs.select_related("session", "persona__owner").order_by("-created_at", "-id")
     for earlier in newest_first[:MAX_MESSAGES_BACK]:
-        asked = _asked_to_remember(earlier)
+        asked = _read_remember_request(earlier)
         if asked is None or not asked.points_back:
             return earlier
     return None

@@ -73,13 +73,13 @@ _of_concern: Query[Any] = Query(
 
 def always_known(persona_id: int, profile: str = "") -> list[KnownNode]:
     """All of them in order; marked where `profile`, a core block that stands in the prompt, says the same already."""
-    health = [_known(row, "health") for row in _of_concern(persona_id, Concern.HEALTH.value)]
-    asked_for = [_known(row, "asked_for") for row in _asked_for(persona_id)]
+    health = [_read_known_node(row, "health") for row in _of_concern(persona_id, Concern.HEALTH.value)]
+    asked_for = [_read_known_node(row, "asked_for") for row in _asked_for(persona_id)]
     found = [
-        *(_known(row, "pinned") for row in _pinned(persona_id)),
+        *(_read_known_node(row, "pinned") for row in _pinned(persona_id)),
         *sorted(asked_for, key=lambda known: not known.is_health),
         *health,
-        *(_known(row, "identity") for row in _of_concern(persona_id, Concern.IDENTITY.value)),
+        *(_read_known_node(row, "identity") for row in _of_concern(persona_id, Concern.IDENTITY.value)),
     ]
     sentences = [telling_words(sentence) for sentence in profile.replace("。", "\n").replace(". ", "\n").splitlines()]
     return [known._replace(is_in_profile=_is_told(known.node.description, sentences)) for known in found]
@@ -102,7 +102,7 @@ def within_budget(known: Sequence[KnownNode], renderer: Renderer, budget: int) -
     return kept
 
 
-def _known(row: Sequence[Any], group: Group) -> KnownNode:
+def _read_known_node(row: Sequence[Any], group: Group) -> KnownNode:
     pk, uuid, external_id, kind, description, day, created_at, outcome, confidence, verification = row
     unsure = is_unsure(confidence, verification)
     node = RenderedNode(pk, _hex(uuid), external_id, kind, description, day, created_at, outcome, unsure)

@@ -53,7 +53,7 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
             return _("Yes. It is being forgotten for good, from every place where it was kept."), {
                 CONFIRMED: earlier.xray[FOUND]
             }
-        return _found_for(messages[-1])
+        return _describe_matches(messages[-1])
 
 
 def forget_confirmed(turn: Turn, now: datetime) -> None:
@@ -73,7 +73,7 @@ def forget_confirmed(turn: Turn, now: datetime) -> None:
         logger.error("what turn %s confirmed was not forgotten: a reply was always being made", turn.pk)
 
 
-def _found_for(message: Message) -> tuple[str, dict[str, Any]]:
+def _describe_matches(message: Message) -> tuple[str, dict[str, Any]]:
     previous = next((one.content for one in messages_before(message) if one.role == Message.Role.USER), "")
     for request in read_requests(message.content, previous=previous):
         if request.kind is RequestKind.FORGET and request.sure:

@@ -174,12 +174,12 @@ def _english(text: str, start: int, end: int, previous: str) -> Request | None:
             RequestKind.CORRECTION, start, end, _said(text, start, end), old, new, sure=known, subject_start=at
         )
     if found := _SPELLED.match(text, begins):
-        return _found(text, start, end, found, sure=False)
+        return _correction(text, start, end, found, sure=False)
     if back is None:
         told = _CONTRADICTS.match(text, start, end)
-        return _found(text, start, end, told, sure=False) if told else None
+        return _correction(text, start, end, told, sure=False) if told else None
     if found := _THIRD.match(text, begins, end):
-        return _found(text, start, end, found, sure=strong)
+        return _correction(text, start, end, found, sure=strong)
     if (
         back["word"].lower().startswith("no")
         and not re.search(r"[,.:;!–—-]", back[0])
@@ -205,7 +205,7 @@ def _english(text: str, start: int, end: int, previous: str) -> Request | None:
         ) and not _is_plain_np(bare["new"]):
             return None
         known = strong and back["word"].lower() not in ("i mean",)
-        return _found(text, start, end, bare, sure=known or (bool(previous) and _is_plain_np(bare["new"])))
+        return _correction(text, start, end, bare, sure=known or (bool(previous) and _is_plain_np(bare["new"])))
     if strong and re.match(r"(?:you|that)\b", back["word"], _I) and not text[begins:end].strip(" .!"):
         return Request(RequestKind.CORRECTION, start, end, _said(text, start, end), sure=False, subject_start=start)
     return None
@@ -265,7 +265,7 @@ def _said(text: str, start: int, end: int) -> str:
     return text[start:end].strip(" ,，。.!！")
 
 
-def _found(text: str, start: int, end: int, found: re.Match[str], *, sure: bool) -> Request:
+def _correction(text: str, start: int, end: int, found: re.Match[str], *, sure: bool) -> Request:
     new = found["new"].strip(' ,，。.!！“”"')
     return Request(
         RequestKind.CORRECTION,
@@ -297,15 +297,15 @@ def _chinese(text: str, start: int, end: int, previous: str) -> Request | None:
             r"听)(?:错|混)了"
         ).match(text, start, end)
         late = late or _CONTRADICTS_ZH.match(text, start, end)
-        return _found(text, start, end, late, sure=False) if late else None
+        return _correction(text, start, end, late, sure=False) if late else None
     begins = back.end()
     right = _RIGHT_ZH.match(text, begins, end) or (
         _BARE_ZH.match(text, begins, end) if back[0].rstrip().endswith("是") or strong else None
     )
     if right and back["word"] != "其实" and not _is_no_np_zh(right["new"]):
-        return _found(text, start, end, right, sure=strong or bool(previous))
+        return _correction(text, start, end, right, sure=strong or bool(previous))
     if found := _THIRD_ZH.match(text, begins, end):
-        return _found(
+        return _correction(
             text,
             start,
             end,

@@ -26,7 +26,7 @@ MAX_SOUGHT = 300
 @require_http_methods(["GET", "POST"])
 def find(request: HttpRequest, persona: Persona, message: UUID) -> HttpResponse:
     """What a message asks to have forgotten, found; or what is searched for instead."""
-    asked = _asked(persona, message)
+    asked = _own_message(persona, message)
     if request.method == "POST":
         sought = request.POST.get("text", "").strip()[:MAX_SOUGHT]
     else:
@@ -49,7 +49,7 @@ def put_back(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResponse
 @require_GET
 def correction(request: HttpRequest, persona: Persona, message: UUID) -> HttpResponse:
     """A memory that a message corrects, beside the new words: the one correction form, filled in."""
-    asked = _asked(persona, message)
+    asked = _own_message(persona, message)
     correcting = _request(asked, RequestKind.CORRECTION)
     nodes = ConceptNode.objects.of(persona).select_related("persona")
     node = get_object_or_404(nodes, uuid=uuid_of(request.GET.get("node", "")))
@@ -82,7 +82,7 @@ def superseded(request: HttpRequest, persona: Persona, node: UUID) -> HttpRespon
     return render(request, "memory/_superseded.html", {"persona": persona, "newer": newer, "older": older})
 
 
-def _asked(persona: Persona, message: UUID) -> Message:
+def _own_message(persona: Persona, message: UUID) -> Message:
     messages = Message.objects.filter(persona=persona, role=Message.Role.USER).select_related("session", "persona")
     return get_object_or_404(messages, uuid=message)
 
