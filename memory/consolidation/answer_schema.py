@@ -213,6 +213,15 @@ Clarification = Annotated[
 ]
 
 
+class ExtractedRequest(Cited):
+    """Something that the user asked of the persona: `what` and `condition` are words of the quote. Without a `what` the
+    message before is meant."""
+
+    kind: Annotated[Literal["forget", "remember", "correction", "wish", "name"], BeforeValidator(_choice)]
+    what: Text = ""
+    condition: Text = ""
+
+
 class MoodSignal(BaseModel):
     """How the talk leaves the persona, and what the user last gave off."""
 
@@ -284,12 +293,15 @@ class ExtractionAnswer(LenientAnswer):
         "events": ExtractedEvent,
         "mentioned_entities": MentionedEntity,
         "intentions": ExtractedIntention,
+        "requests": ExtractedRequest,
     }
     essential: ClassVar = "events"
 
     events: list[ExtractedEvent]
     mentioned_entities: list[MentionedEntity] = []
     intentions: list[ExtractedIntention] = []
+    # None: not said, as in memory mode; that denies nothing which the rules heard.
+    requests: list[ExtractedRequest] | SkipJsonSchema[None] = None
     entity_clarification: Clarification = None
     session_mood_signal: Annotated[MoodSignal | None, _or_none(MoodSignal)] = None
     session_summary: Annotated[str, BeforeValidator(lambda value: _text(value)[:LONGEST_SUMMARY])] = ""
@@ -336,6 +348,7 @@ class ImportAnswer(ExtractionAnswer):
 
     thoughts: list[ImportedThought] = []
     intentions: SkipJsonSchema[Annotated[list[ExtractedIntention], BeforeValidator(lambda _value: [])]] = []
+    requests: SkipJsonSchema[Annotated[None, BeforeValidator(lambda _value: None)]] = None
     entity_clarification: SkipJsonSchema[Annotated[None, BeforeValidator(lambda _value: None)]] = None
     session_mood_signal: SkipJsonSchema[Annotated[None, BeforeValidator(lambda _value: None)]] = None
     crisis_messages: SkipJsonSchema[Annotated[list[str], BeforeValidator(lambda _value: [])]] = []

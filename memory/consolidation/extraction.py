@@ -28,6 +28,7 @@ from memory.consolidation.messages import PromptMessage, messages_of
 from memory.entities import clarify
 from memory.models import ConceptNode, Entity, Extraction
 from memory.recall import scoring
+from memory.requests import by_model
 from memory.store import vectors
 from memory.store.active_model import expect, follow, with_one_model
 from persona.models import Persona
@@ -82,9 +83,15 @@ def _extract(lease: Lease[Session], piece: Piece) -> None:
         doubt=lambda answer: _doubt(session.persona, answer, piece, material),
     ).value
     answer, mistaken = without_the_persona(answer, session.persona, piece) if material.others else (answer, 0)
-    if not is_imported(session):
+    requests = list(answer.requests or ())
+    if is_imported(session):
+        answer.requests = None
+    else:
         answer, asked_for = without_requests(answer, piece.new)
         mistaken += asked_for
+        if requests:
+            answer.requests = by_model.check(requests, session, [line.id for line in piece.new])
+    mistaken += len(requests) - len(answer.requests or ())
     # Only what the model was shown can be replaced by what it says.
     given = {node.pk for node in known}
     for event in answer.events:

@@ -16,6 +16,7 @@ NOTHING_READ: dict[str, Any] = {
     "events": [],
     "mentioned_entities": [],
     "intentions": [],
+    "requests": None,
     "entity_clarification": None,
     "session_mood_signal": None,
     "session_summary": "",

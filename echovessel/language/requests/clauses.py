@@ -136,6 +136,11 @@ def is_asked(text: str, start: int) -> bool:
     return text[end : end + 1] in ("?", "？") or bool(re.search(r"[吗呢]\s*$|(?<!什)么\s*$", text[start:end]))
 
 
+def is_own_voice(text: str, start: int, end: int) -> bool:
+    """Whether the owner says `text[start:end]` themselves and means nothing hostile; `text` is prepared."""
+    return _MASK not in text[start:end] and not is_other_voice(text, start) and not is_hostile(text, start, end)
+
+
 def is_hostile(text: str, start: int, end: int) -> bool:
     """Whether the request `text[start:end]` attacks what holds for every persona, or stands in a message that does."""
     return bool(_OVERRIDE.search(text) or _HOSTILE.search(text, _sentence_start(text, start), end))
