@@ -245,7 +245,7 @@ CHAT_CLOSED_TASK = "memory.tasks.consolidate_session"
 CHAT_BEFOREHAND = ["memory.beforehand.before_prompt"]
 # What may answer a turn in place of a model: called with it and the time; each gives a text, or "" to pass, and what to
 # note on the turn.
-CHAT_ANSWERS = ["memory.requests.answer.answer"]
+CHAT_ANSWERS = ["memory.forgetting.by_word.answer"]
 # What is done, off the hot path, once a turn has ended: called with its key and the time.
 CHAT_AFTERWARDS = ["memory.afterwards.after_turn"]
 

@@ -11,8 +11,8 @@ from memory.curation import questions
 from memory.curation.remember import remember_requested
 from memory.curation.strong_emotion import has_strong_emotion
 from memory.entities.clarify import note_hint
+from memory.forgetting.by_word import forget_confirmed
 from memory.recall import prepare
-from memory.requests.answer import forget_confirmed
 from memory.requests.offer import offer
 
 

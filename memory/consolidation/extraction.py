@@ -18,7 +18,7 @@ from echovessel.jobs.lease import Lease
 from echovessel.llm.prompt_sections import shorten
 from echovessel.llm.prompt_text import neutralize
 from memory import knobs
-from memory.consolidation import prompt, replies
+from memory.consolidation import owner_requests, prompt, replies
 from memory.consolidation.answer_schema import ExtractedEvent, ExtractionAnswer, ImportAnswer
 from memory.consolidation.asked_for import without_requests
 from memory.consolidation.chunks import Piece, next_piece
@@ -28,7 +28,6 @@ from memory.consolidation.messages import PromptMessage, messages_of
 from memory.entities import clarify
 from memory.models import ConceptNode, Entity, Extraction
 from memory.recall import scoring
-from memory.requests import by_model
 from memory.store import vectors
 from memory.store.active_model import expect, follow, with_one_model
 from persona.models import Persona
@@ -90,7 +89,7 @@ def _extract(lease: Lease[Session], piece: Piece) -> None:
         answer, asked_for = without_requests(answer, piece.new)
         mistaken += asked_for
         if requests:
-            answer.requests = by_model.check(requests, session, [line.id for line in piece.new])
+            answer.requests = owner_requests.check(requests, session, [line.id for line in piece.new])
     mistaken += len(requests) - len(answer.requests or ())
     # Only what the model was shown can be replaced by what it says.
     given = {node.pk for node in known}

@@ -4,5 +4,6 @@ find         what a request to forget is about: memories, messages, people
 corrections  which memory a correction contradicts, and how it would read
 withhold     "don't remember that": at once, and taken back at a press
 offer        after a turn: tell the page, by ids alone
-answer       where there is no page: what was found, and a plain yes
+
+Where there is no page a reply says what was found, and a plain yes confirms (`memory.forgetting.by_word`).
 """

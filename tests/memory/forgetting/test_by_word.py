@@ -7,8 +7,8 @@ import pytest
 from chat.messages import add_message
 from chat.models import Message, Session, Turn
 from memory import afterwards
+from memory.forgetting.by_word import answer
 from memory.models import ConceptNode
-from memory.requests.answer import answer
 from persona.models import Persona
 from tests.memory.sessions import NOW, turn
 from tests.table import each_row

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from chat.models import Message, Session
+from chat.models import Session
 from echovessel.language.requests.clauses import is_own_voice, prepare
 from memory.consolidation.answer_schema import ExtractedRequest
 from memory.consolidation.evidence import find
