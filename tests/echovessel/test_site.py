@@ -18,7 +18,7 @@ from django.utils import timezone
 from django_q.models import Schedule
 
 from echovessel import knobs, schedule
-from echovessel.embeddings import embedding
+from echovessel.embeddings import bundled_model
 from echovessel.management.commands import up
 from echovessel.web import first_run
 from echovessel.web.origins import is_ours
@@ -154,16 +154,16 @@ def test_every_knob_says_its_unit_and_reason() -> None:
 
 
 def test_a_missing_model_file_is_said_with_the_remedy(settings: Any, monkeypatch: Any, tmp_path: Any) -> None:
-    monkeypatch.setattr(embedding, "BUNDLED_FOLDER", tmp_path)
+    monkeypatch.setattr(bundled_model, "FOLDER", tmp_path)
     found = [message for message in run_checks() if message.id == "echovessel.E002"]
     assert "pip install" in found[0].msg
 
 
 def test_a_model_file_that_was_tampered_with_is_refused(monkeypatch: Any, tmp_path: Any) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"something else")
-    monkeypatch.setattr(embedding, "BUNDLED_FOLDER", tmp_path)
-    with pytest.raises(embedding.EmbeddingUnavailable, match="SHA-256"):
-        embedding._verified_bundle()
+    monkeypatch.setattr(bundled_model, "FOLDER", tmp_path)
+    with pytest.raises(bundled_model.BundledModelUnusable, match="SHA-256"):
+        bundled_model.verify()
 
 
 def test_checks_are_clean_for_deployment(settings: Any) -> None:

@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from safetensors.numpy import load_file, save_file
 
-from echovessel.embeddings import embedding
+from echovessel.embeddings import bundled_model, embedding
 from memory.models import ConceptNode
 from memory.recall import Recall, recall
 from memory.store import vectors
@@ -32,7 +32,7 @@ TOLD = (
 def turned(tmp_path: Path) -> Iterator[Path]:
     """A folder of a sentence-transformers model that makes the bundled one's vectors with every second sign changed."""
     folder = tmp_path / "turned"
-    shutil.copytree(embedding.BUNDLED_FOLDER, folder)
+    shutil.copytree(bundled_model.FOLDER, folder)
     weights = load_file(folder / "model.safetensors")
     signs = np.where(np.arange(embedding.DIMENSION) % 2, -1, 1).astype(np.float32)
     for name in ("weight", "bias"):
@@ -59,7 +59,7 @@ def test_memories_are_recalled_by_another_model_of_a_folder(
     new = vectors.of(node.pk for node in nodes)
     signs = np.where(np.arange(embedding.DIMENSION) % 2, -1, 1)
     for node in nodes:
-        assert new[node.pk] == pytest.approx(old[node.pk] * signs, abs=1e-4)
+        assert new[node.pk] @ (old[node.pk] * signs) > 0.997
     after = asked(mira)
     assert (
         after.items[0].said == before.items[0].said

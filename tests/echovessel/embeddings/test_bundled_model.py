@@ -1,0 +1,131 @@
+"""The bundled model on onnxruntime makes the vectors that sentence-transformers makes."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from echovessel.embeddings import bundled_model, embedding, onnx_format
+
+LINES = ["I am so tired.", "What was the name of the cat that Mira found?", "Wir sehen uns am Freitag in Köln."]
+LONG = " ".join(LINES) * 40
+
+
+@pytest.fixture(scope="module")
+def encode() -> bundled_model.Encode:
+    return bundled_model.load_encoder()
+
+
+@pytest.fixture(scope="module")
+def library() -> Any:
+    from sentence_transformers import SentenceTransformer  # noqa: PLC0415  (6 s: only where it is asked for)
+
+    return SentenceTransformer(str(bundled_model.FOLDER), device="cpu")
+
+
+@pytest.mark.real_embeddings
+def test_vectors_are_those_of_the_library(encode: bundled_model.Encode, library: Any) -> None:
+    texts = [*LINES, LONG, "", "😀", "x", "记得那件事吗？我们去了海边。"]
+    expected = library.encode(texts, normalize_embeddings=True, show_progress_bar=False)
+    vectors = encode(texts)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    assert (vectors * expected).sum(1).min() > 0.997
+    exact = bundled_model._encoder(is_quantized=False)(texts)
+    np.testing.assert_allclose(exact, expected, atol=1e-5)
+
+
+@pytest.mark.real_embeddings
+def test_known_vectors_are_the_librarys(library: Any) -> None:
+    lines = bundled_model.KNOWN_LINES.read_text(encoding="utf-8").splitlines()
+    expected = library.encode(lines, normalize_embeddings=True, show_progress_bar=False)
+    np.testing.assert_allclose(np.load(bundled_model.KNOWN_VECTORS), expected, atol=1e-5)
+
+
+def test_a_vector_does_not_depend_on_what_is_embedded_beside_it(encode: bundled_model.Encode) -> None:
+    together = encode([LONG, *LINES, ""])
+    for row, text in zip(together, [LONG, *LINES, ""], strict=True):
+        assert np.array_equal(row, encode([text])[0])
+
+
+def test_what_exceeds_the_models_length_is_cut(encode: bundled_model.Encode) -> None:
+    words = ["bee"] * (bundled_model.MAX_TOKENS - 2)
+    assert np.array_equal(*encode([" ".join(words), " ".join([*words, "cat"])]))
+    assert not np.array_equal(*encode([" ".join(words), " ".join([*words[1:], "cat"])]))
+
+
+def test_half_a_character_has_a_vector(encode: bundled_model.Encode) -> None:
+    assert np.array_equal(*encode(["\ud83d tired", "? tired"]))
+
+
+def test_where_8_bit_kernels_compute_amiss_float_weights_take_over(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    usual = bundled_model.quantize
+    monkeypatch.setattr(bundled_model, "quantize", lambda weight: (usual(weight)[0] // 2, usual(weight)[1]))
+    vectors = bundled_model.load_encoder()(LINES)
+    assert "differs from its known vectors" in caplog.text
+    assert (vectors * bundled_model._encoder(is_quantized=False)(LINES)).sum(1).min() > 0.9999
+
+
+def test_a_machine_that_computes_everything_amiss_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(is_quantized: bool) -> bundled_model.Encode:
+        return lambda texts: np.ones((len(texts), bundled_model.DIMENSION), dtype=np.float32)
+
+    monkeypatch.setattr(bundled_model, "_encoder", broken)
+    with pytest.raises(bundled_model.BundledModelUnusable, match="wrong vectors"):
+        bundled_model.load_encoder()
+
+
+def test_without_onnxruntime_the_library_embeds(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    loaded = []
+
+    def load_library(folder: str, model: str) -> bundled_model.Encode:
+        loaded.append(folder)
+        return lambda texts: np.eye(len(texts), bundled_model.DIMENSION, dtype=np.float32)
+
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    monkeypatch.setattr(embedding, "_load_sentence_transformer", load_library)
+    embedding._model.__wrapped__(embedding.PLAIN)
+    assert loaded == [str(bundled_model.FOLDER)]
+    assert "torch embeds instead" in caplog.text
+
+
+def test_neither_torch_nor_the_library_is_loaded_for_the_bundled_model() -> None:
+    asked = "embedding._model(embedding.PLAIN)(['Hello'])"
+    heavy = "{'torch', 'sentence_transformers', 'transformers', 'scipy', 'sklearn'} & {*sys.modules}"
+    code = (
+        f"import sys; from django.conf import settings; settings.configure(EMBEDDING_MODEL=''); "
+        f"from echovessel.embeddings import embedding; {asked}; print(sorted({heavy}))"
+    )
+    root = Path(__file__).parents[3]
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(("weights", "codes"), [([0.0] * 32, {128}), ([1.0] * 32, {255}), ([-2.0, 2.0] * 16, {1, 255})])
+def test_weights_lie_around_the_middle(weights: Sequence[float], codes: set[int]) -> None:
+    quantized, scales = bundled_model.quantize(np.array([weights], dtype=np.float32))
+    assert set(quantized.flatten().tolist()) == codes
+    restored = (quantized.astype(np.float32) - 128) * scales[..., None]
+    np.testing.assert_allclose(restored.flatten(), weights, atol=1e-6)
+
+
+def test_a_graph_that_was_written_here_computes() -> None:
+    import onnxruntime  # noqa: PLC0415
+
+    graph = onnx_format.model(
+        [onnx_format.node("Add", ["x", "one"], ["y"])],
+        [onnx_format.tensor("one", np.ones(2, dtype=np.float32))],
+        [onnx_format.float_value("x", ["n", 2])],
+        [onnx_format.float_value("y", ["n", 2])],
+    )
+    session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
+    [y] = session.run(None, {"x": np.array([[1, -300]], dtype=np.float32)})
+    assert y.tolist() == [[2, -299]]
